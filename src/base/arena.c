@@ -1,0 +1,128 @@
+/* arena.c - bump allocation in chunks that double up to a bound. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+
+#define FIRST_CHUNK 4096
+#define LARGEST_CHUNK (1u << 20)
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t room, used;
+    alignas(max_align_t) char bytes[];
+};
+
+static void free_chain(struct arena_chunk *chunk)
+{
+    while (chunk) {
+        struct arena_chunk *older = chunk->older;
+        mem_free(chunk);
+        chunk = older;
+    }
+}
+
+void arena_done(struct arena *a)
+{
+    free_chain(a->chunk);
+    *a = (struct arena){0};
+}
+
+void arena_clear(struct arena *a)
+{
+    if (a->chunk) {
+        free_chain(a->chunk->older);
+        a->chunk->older = NULL;
+        a->chunk->used = 0;
+    }
+    a->used_bytes = 0;
+}
+
+static struct arena_chunk *add_chunk(struct arena *a, size_t size)
+{
+    size_t room = a->chunk ? MIN(a->chunk->room * 2, (size_t)LARGEST_CHUNK) : FIRST_CHUNK;
+    struct arena_chunk *chunk;
+
+    room = MAX(room, size);
+    chunk = mem_resize(NULL, sizeof *chunk + room);
+    chunk->older = a->chunk;
+    chunk->room = room;
+    chunk->used = 0;
+    a->chunk = chunk;
+    return chunk;
+}
+
+static void *take(struct arena *a, size_t size)
+{
+    struct arena_chunk *chunk = a->chunk;
+    size_t rounded = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    void *block;
+
+    BUG_IF(rounded < size);
+    if (!chunk || chunk->room - chunk->used < rounded)
+        chunk = add_chunk(a, rounded);
+    block = chunk->bytes + chunk->used;
+    chunk->used += rounded;
+    a->used_bytes += rounded;
+    return block;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    void *block = take(a, size ? size : 1);
+
+    return memset(block, 0, size);
+}
+
+void *arena_copy(struct arena *a, const void *bytes, size_t size)
+{
+    void *block = take(a, size ? size : 1);
+
+    return size ? memcpy(block, bytes, size) : block;
+}
+
+char *arena_cstr(struct arena *a, struct str s)
+{
+    char *copy = take(a, s.n + 1);
+
+    if (s.n)
+        memcpy(copy, s.p, s.n);
+    copy[s.n] = 0;
+    return copy;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    return (struct str){arena_cstr(a, s), s.n};
+}
+
+struct str arena_format(struct arena *a, const char *format, ...)
+{
+    va_list args, again;
+    char *text;
+    int n;
+
+    va_start(args, format);
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    BUG_IF(n < 0);
+    text = take(a, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    return (struct str){text, (size_t)n};
+}
+
+void *arena_grow(struct arena *a, void *array, size_t n_used, size_t *n_room, size_t item_size)
+{
+    size_t room = *n_room ? *n_room * 2 : 8;
+    void *bigger;
+
+    if (n_used < *n_room)
+        return array;
+    bigger = arena_alloc(a, room * item_size);
+    if (n_used)
+        memcpy(bigger, array, n_used * item_size);
+    *n_room = room;
+    return bigger;
+}

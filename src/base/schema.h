@@ -1,0 +1,47 @@
+/* schema.h - JSON Schema 2020-12: compile once, validate often.
+ *
+ * Compiling resolves every reference ($ref, $dynamicRef, $anchor, $id) against the document, the
+ * standard's metaschemas (built in) and what `resolve` supplies; nothing is ever fetched. All the
+ * required vocabulary works, unevaluated* included; `format` annotates only, as the standard says;
+ * `pattern` is PCRE2 in UTF mode with match limits, so that a hostile pattern ends with an error.
+ * A compiled schema is immutable and reference-counted; it copies what it needs. Depth, number of
+ * nodes, validation steps and errors are capped. */
+#ifndef KEEL_BASE_SCHEMA_H
+#define KEEL_BASE_SCHEMA_H
+
+#include "base/json.h"
+
+struct schema;
+
+/* Gives the document at an absolute URI (without fragment), or NULL. It must outlive the call. */
+struct schema_resolver {
+    const struct json *(*resolve)(void *self, struct str uri);
+    void *self;
+};
+
+MUST_USE struct err *schema_compile(const struct json *document,
+                                    const struct schema_resolver *resolver, /* may be NULL */
+                                    struct schema **ret_schema);
+struct schema *schema_ref(struct schema *s);
+void schema_unref(struct schema *s);
+DEFINE_AUTO_PTR(schema, schema_unref)
+
+#define SCHEMA_MAX_ERRORS 32
+
+struct schema_error {
+    struct str path;    /* JSON Pointer into the instance; "" is the whole of it */
+    struct str message; /* "must be a string, got a number" */
+};
+
+struct schema_report {
+    struct schema_error *errors; /* in the arena that was passed */
+    size_t n_errors;
+};
+
+/* *ret_valid and the report answer; the returned error means that no answer could be given (a
+ * cap was reached, a pattern ran away). `a` holds the report. */
+MUST_USE struct err *schema_validate(const struct schema *s, const struct json *instance,
+                                     struct arena *a, bool *ret_valid,
+                                     struct schema_report *ret_report);
+
+#endif

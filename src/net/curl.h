@@ -1,0 +1,28 @@
+/* curl.h - the HTTP client on libcurl's multi_socket interface.
+ *
+ * libcurl is opened on first use: programs that make no request do not pay for it. Proxies come
+ * from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY; certificates from SSL_CERT_FILE and
+ * SSL_CERT_DIR, else the system's hashed directory, else its bundle. */
+#ifndef KEEL_NET_CURL_H
+#define KEEL_NET_CURL_H
+
+#include "net/http.h"
+
+struct curl_options {
+    const char *ca_file, *ca_dir;  /* NULL: from the environment, then the system */
+    const char *const *environment; /* where the variables above are read; NULL: environ */
+    const char *user_agent;         /* NULL: keel/VERSION */
+};
+
+/* For the loop of the current task. */
+MUST_USE struct err *curl_client_new(const struct curl_options *options,
+                                     struct http_client **ret_client);
+
+/* Where certificates would be taken from, for `keel doctor`: a path and what it is. */
+struct curl_ca {
+    char path[4096];
+    const char *kind; /* "file", "directory", "bundle" or "none" */
+};
+void curl_find_ca(const struct curl_options *options, struct curl_ca *ret_ca);
+
+#endif

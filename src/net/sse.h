@@ -1,0 +1,42 @@
+/* sse.h - reads text/event-stream as the WHATWG standard says.
+ *
+ * Bytes go in as they arrive, in pieces of any size; whole events come out. A BOM at the start,
+ * CR, LF and CRLF, comments, `id`, `retry` and events without data are handled; an event that is
+ * cut off at the end of the stream is dropped. One event may not grow past the cap.
+ *
+ *     sse_feed(&r, bytes);
+ *     for (;;) {
+ *         TRY(sse_next(&r, &event, &has_event));
+ *         if (!has_event) break;               needs more bytes
+ *     }
+ *
+ * The event's strings live until the next call on the reader. No allocation per event after
+ * warm-up. */
+#ifndef KEEL_NET_SSE_H
+#define KEEL_NET_SSE_H
+
+#include "base/strbuf.h"
+
+struct sse_event {
+    struct str type; /* "message" when the stream named none */
+    struct str data;
+    struct str last_event_id;
+};
+
+struct sse_reader {
+    struct strbuf input; /* bytes not yet read */
+    struct strbuf type, data, id, id_pending;
+    struct str feed;     /* the caller's bytes, borrowed until they are used up */
+    int64_t retry_ms;    /* the last `retry`, -1 if none */
+    bool started, after_cr, has_data;
+};
+
+void sse_init(struct sse_reader *r, size_t max_event_bytes);
+void sse_done(struct sse_reader *r);
+DEFINE_AUTO_VAL(sse_reader, sse_done)
+
+/* `bytes` must stay valid until sse_next() has said that it needs more. */
+void sse_feed(struct sse_reader *r, struct str bytes);
+MUST_USE struct err *sse_next(struct sse_reader *r, struct sse_event *ret_event, bool *ret_has);
+
+#endif

@@ -1,0 +1,41 @@
+/* url.h - absolute URLs of http, https (and what else a caller allows), taken apart and made safe.
+ *
+ * RFC 3986 with what the WHATWG standard adds for hostile input: control characters, white space
+ * and backslashes are errors, not repaired; host names are lower-cased; an empty host is an error.
+ * Parts borrow from the text that was parsed, except the host, which lives in the arena. */
+#ifndef KEEL_NET_URL_H
+#define KEEL_NET_URL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+struct url {
+    struct str scheme;   /* lower case */
+    struct str userinfo; /* without '@'; empty if none */
+    struct str host;     /* lower case; an IPv6 address without its brackets */
+    int port;            /* from the URL or the scheme's default; 0 if neither is known */
+    struct str path;     /* starts with '/', or empty */
+    struct str query;    /* without '?' */
+    struct str fragment; /* without '#' */
+    bool is_ipv6, has_port;
+};
+
+#define URL_MAX_BYTES 8192
+
+MUST_USE struct err *url_parse(struct arena *a, struct str text, struct url *ret_url);
+
+/* base + "/" + path with exactly one slash in between; a query in `base` stays at the end. */
+MUST_USE struct err *url_join(struct arena *a, struct str base, struct str path,
+                              struct str *ret_url);
+void url_add_encoded(struct strbuf *out, struct str text); /* percent-encodes all but unreserved */
+/* The URL without user information and without the values of query parameters that look like
+ * credentials (key, token, secret, ...): for logs and messages. */
+struct str url_redact(struct arena *a, struct str text) MUST_USE;
+
+/* Loopback, private, link-local, multicast, unspecified and other addresses that are not of the
+ * public Internet; `text` is an IPv4 or IPv6 address. True when it is no address at all. */
+bool url_address_is_private(struct str text);
+bool url_host_is_loopback(struct str host); /* localhost, *.localhost, 127/8, ::1 */
+
+#endif

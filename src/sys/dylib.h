@@ -1,0 +1,20 @@
+/* dylib.h - a shared library that is opened on first use.
+ *
+ * What most commands do not need must not cost start-up, so heavy libraries are not linked: their
+ * functions are looked up by name into a struct of pointers once. Thread-safe. */
+#ifndef KEEL_SYS_DYLIB_H
+#define KEEL_SYS_DYLIB_H
+
+#include "base/err.h"
+
+struct dylib_symbol {
+    const char *name;
+    void **slot;
+};
+
+/* Opens `soname` and fills every slot; the error names the library, the missing symbol and the
+ * Debian package. The library is never closed. */
+MUST_USE struct err *dylib_load(const char *soname, const char *package,
+                                const struct dylib_symbol *symbols, size_t n_symbols);
+
+#endif

@@ -1,0 +1,119 @@
+/* task.h - structured, stackful tasks on one loop.
+ *
+ * A task is a function with its own stack that may wait; while it waits, others run. Tasks never
+ * change their thread and never run at the same time, so what only tasks of one loop touch needs
+ * no lock. Every task belongs to a group and every group is joined before its scope ends: nothing
+ * outlives the function that started it.
+ *
+ * Waiting functions return `struct err *`. Cancelling a task makes its current or next wait return
+ * ERR_CANCELLED, and every one after that, until the task returns: errors unwind the stack.
+ * A deadline does the same with ERR_TIMEOUT until its scope ends. Cancelled wins over timeout.
+ * Clean-up that must wait even so does it inside task_shield_begin/end.
+ *
+ * Calling a waiting function outside a task is a bug. Only loop_post() (loop.h) and work_run()'s
+ * worker may touch anything from other threads. */
+#ifndef KEEL_SYS_TASK_H
+#define KEEL_SYS_TASK_H
+
+#include "base/err.h"
+
+struct loop;
+struct task;
+
+typedef struct err *(*task_fn)(void *arg);
+
+/* --- the current task --- */
+
+struct task *task_self(void); /* NULL outside tasks */
+struct loop *task_loop(void); /* of the current task; a bug outside tasks */
+const char *task_name(const struct task *t);
+
+MUST_USE struct err *task_sleep(uint64_t duration_ms);
+MUST_USE struct err *task_yield(void); /* lets every runnable task run once */
+/* The error that the next wait would return now, without waiting: for long loops that compute. */
+MUST_USE struct err *task_check(void);
+
+enum { TASK_FD_READ = 1, TASK_FD_WRITE = 2 };
+/* Waits until fd is ready for one of `events` or hung up. */
+MUST_USE struct err *task_wait_fd(int fd, int events, int *ret_ready);
+
+/* Waits in between ignore cancel and deadlines. Nests. */
+void task_shield_begin(void);
+void task_shield_end(void);
+
+/* Limits all waits of this task, and of the groups it opens, until deadline_end(). Nests; the
+ * earliest one counts. `what` names the thing that took too long, for the error's text. */
+struct deadline {
+    struct task *task;
+    struct deadline *outer;
+    const char *what;
+    uint64_t at_ms, duration_ms;
+    bool expired;
+    void *timer;
+};
+void deadline_begin(struct deadline *d, uint64_t duration_ms, const char *what);
+void deadline_end(struct deadline *d);
+DEFINE_AUTO_VAL(deadline, deadline_end)
+
+/* --- parking: the primitive under all other waits --- */
+
+/* One wait of one task. Embed it, hand out its address, park; whoever has what was waited for
+ * calls waker_wake() from the loop's thread. Waking first and parking later works too. */
+struct waker {
+    struct task *task;
+    bool woken;
+};
+void waker_init(struct waker *w); /* for the current task */
+MUST_USE struct err *waker_park(struct waker *w);
+void waker_wake(struct waker *w); /* idempotent; never switches, only marks runnable */
+
+/* --- groups --- */
+
+/* A set of child tasks that ends together. Lives on the stack of the task that owns it:
+ *
+ *     struct group g;
+ *     group_begin(&g, 4);                      at most four at a time, 0 = no bound
+ *     TRY_GROUP or plain: group_spawn(&g, "fetch", fetch, arg);
+ *     struct err *e = group_end(&g);           joins all
+ *
+ * group_end() waits for every child even when cancelled (the children are then cancelled too) and
+ * returns the first error in order of spawning. The first child that fails cancels its siblings,
+ * unless the group was begun with GROUP_KEEP_GOING. */
+enum group_flags { GROUP_KEEP_GOING = 1 };
+
+struct group {
+    struct task *owner;
+    struct group *outer;
+    struct task *first, *last; /* children, in order of spawning */
+    unsigned n_live, n_running, max_running;
+    int flags;
+    bool cancelled;
+    struct err *error;
+    size_t error_index, n_spawned;
+    struct waker *joiner;
+};
+
+void group_begin(struct group *g, unsigned max_running, int flags);
+/* Never waits: a child over the bound starts when another one ends. `name` is borrowed. */
+void group_spawn(struct group *g, const char *name, task_fn fn, void *arg);
+void group_cancel(struct group *g);
+MUST_USE struct err *group_end(struct group *g);
+/* Joins what is there so far; the group stays open. */
+MUST_USE struct err *group_join(struct group *g);
+
+/* --- channels --- */
+
+/* A bounded queue of pointers between tasks of one loop. Senders wait when it is full. After
+ * chan_close() receivers drain what is left and then get *ret_open = false; sending is an error
+ * (ERR_CANCELLED). */
+struct chan;
+struct chan *chan_new(size_t n_room) MUST_USE;
+void chan_free(struct chan *c); /* nobody may wait on it any more */
+MUST_USE struct err *chan_send(struct chan *c, void *item);
+MUST_USE struct err *chan_receive(struct chan *c, void **ret_item, bool *ret_open);
+bool chan_try_send(struct chan *c, void *item);
+bool chan_try_receive(struct chan *c, void **ret_item);
+void chan_close(struct chan *c);
+DEFINE_AUTO_PTR(chan, chan_free)
+
+#endif

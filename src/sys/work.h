@@ -1,0 +1,16 @@
+/* work.h - a pool of threads for what blocks: fsync, name look-ups, directory walks, hashing.
+ *
+ * work_run() parks the task until fn has run in a worker. fn must not touch tasks or the loop. It
+ * is not interrupted by cancel: the wait is shielded, because fn uses the caller's memory; a long
+ * fn polls work_cancelled(). */
+#ifndef KEEL_SYS_WORK_H
+#define KEEL_SYS_WORK_H
+
+#include "sys/task.h"
+
+MUST_USE struct err *work_run(struct err *(*fn)(void *arg), void *arg);
+
+/* Inside fn: has the waiting task been cancelled or timed out meanwhile? Outside: false. */
+bool work_cancelled(void);
+
+#endif
