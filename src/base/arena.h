@@ -28,8 +28,10 @@ struct str arena_str(struct arena *a, struct str s) MUST_USE;
 char *arena_cstr(struct arena *a, struct str s) MUST_USE;
 struct str arena_format(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3) MUST_USE;
 
-/* Makes room for one more element in an arena array: *array, *n_used and *n_room belong together. */
-void *arena_grow(struct arena *a, void *array, size_t n_used, size_t *n_room, size_t item_size) MUST_USE;
+/* Makes room for one more element in an arena array: *array, *n_used and *n_room belong together.
+ */
+void *arena_grow(struct arena *a, void *array, size_t n_used, size_t *n_room,
+                 size_t item_size) MUST_USE;
 
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, n, type) ((type *)arena_alloc((a), (n) * sizeof(type)))

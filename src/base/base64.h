@@ -4,8 +4,8 @@
 
 #include "base/strbuf.h"
 
-void base64_add(struct strbuf *out, struct str bytes);     /* with padding */
-void base64url_add(struct strbuf *out, struct str bytes);  /* without padding */
+void base64_add(struct strbuf *out, struct str bytes);    /* with padding */
+void base64url_add(struct strbuf *out, struct str bytes); /* without padding */
 /* Takes both alphabets, padding or none; white space is skipped, all else is an error. */
 MUST_USE struct err *base64_decode(struct strbuf *out, struct str text);
 

@@ -13,8 +13,8 @@ struct diff_stat {
 };
 
 /* Appends nothing when the texts are equal. Names may be empty: then no ---/+++ lines. */
-void diff_unified(struct strbuf *out, struct str old_name, struct str old_text,
-                  struct str new_name, struct str new_text, unsigned n_context,
+void diff_unified(struct strbuf *out, struct str old_name, struct str old_text, struct str new_name,
+                  struct str new_text, unsigned n_context,
                   struct diff_stat *ret_stat /* may be NULL */);
 
 /* Applies a unified diff that diff_unified() made. */

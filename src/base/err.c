@@ -12,9 +12,13 @@ static const struct {
     int http_status, exit_code;
     const char *aliases;
 } table[] = {
-#define X(name, code, category, retryable, recoverable, fallback, correctable, http, exit, aliases) \
-    [ERR_##name] = {code,     ERR_CATEGORY_##category, retryable, recoverable,                      \
-                    fallback, correctable,             http,      exit,        aliases},
+#define X(name, code, category, retryable, recoverable, fallback, correctable, http, exit,         \
+          aliases)                                                                                 \
+    [ERR_##name] = {code,      ERR_CATEGORY_##category,                                            \
+                    retryable, recoverable,                                                        \
+                    fallback,  correctable,                                                        \
+                    http,      exit,                                                               \
+                    aliases},
     ERR_TABLE(X)
 #undef X
 };

@@ -94,8 +94,8 @@ static inline bool err_is(const struct err *e, enum err_kind kind)
     return e && e->kind == kind;
 }
 
-const char *err_code(enum err_kind kind);          /* "provider_rate_limit" */
-const char *err_category(enum err_kind kind);      /* "provider" */
+const char *err_code(enum err_kind kind);     /* "provider_rate_limit" */
+const char *err_category(enum err_kind kind); /* "provider" */
 enum err_category err_category_of(enum err_kind kind);
 bool err_is_retryable(const struct err *e);
 bool err_is_recoverable(const struct err *e);

@@ -25,12 +25,12 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json {
     enum json_type type;
     bool boolean;
-    uint32_t n;               /* children of an array or object */
-    struct str key;           /* the member's name, decoded; empty in arrays and at the root */
-    struct str text;          /* a string decoded, or a number as written */
-    struct str raw;           /* source bytes; empty for a value made by hand */
+    uint32_t n;                /* children of an array or object */
+    struct str key;            /* the member's name, decoded; empty in arrays and at the root */
+    struct str text;           /* a string decoded, or a number as written */
+    struct str raw;            /* source bytes; empty for a value made by hand */
     struct json *first, *last; /* children */
-    struct json *next;        /* sibling */
+    struct json *next;         /* sibling */
 };
 
 enum json_flags {

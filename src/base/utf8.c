@@ -4,7 +4,8 @@
 #include "base/strbuf.h"
 
 /* What the second byte may be after a given first byte (Unicode 15, table 3-7). */
-static unsigned sequence_length(unsigned char first, unsigned char *ret_low, unsigned char *ret_high)
+static unsigned sequence_length(unsigned char first, unsigned char *ret_low,
+                                unsigned char *ret_high)
 {
     *ret_low = 0x80;
     *ret_high = 0xBF;

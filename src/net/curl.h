@@ -9,7 +9,7 @@
 #include "net/http.h"
 
 struct curl_options {
-    const char *ca_file, *ca_dir;  /* NULL: from the environment, then the system */
+    const char *ca_file, *ca_dir;   /* NULL: from the environment, then the system */
     const char *const *environment; /* where the variables above are read; NULL: environ */
     const char *user_agent;         /* NULL: keel/VERSION */
 };

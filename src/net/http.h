@@ -35,17 +35,17 @@ struct http_request {
     const char *method; /* "GET" when NULL */
     struct str url;
     struct http_headers headers;
-    struct str body;          /* borrowed until the exchange ends */
-    uint64_t connect_ms;      /* 0: 30 s */
-    uint64_t idle_ms;         /* longest wait for the head or for more bytes; 0: none */
-    uint64_t total_ms;        /* the whole exchange; 0: none */
-    size_t max_body_bytes;    /* 0: 64 MiB */
-    unsigned max_redirects;   /* 0: a redirect is an ordinary response */
-    bool no_proxy;            /* go direct, whatever the environment says */
+    struct str body;        /* borrowed until the exchange ends */
+    uint64_t connect_ms;    /* 0: 30 s */
+    uint64_t idle_ms;       /* longest wait for the head or for more bytes; 0: none */
+    uint64_t total_ms;      /* the whole exchange; 0: none */
+    size_t max_body_bytes;  /* 0: 64 MiB */
+    unsigned max_redirects; /* 0: a redirect is an ordinary response */
+    bool no_proxy;          /* go direct, whatever the environment says */
     /* Addresses to use instead of asking the resolver: "host:port:address"; NULL for none. What
      * checks an address before connecting passes the checked one here. */
     const char *resolve;
-    const char *unix_socket;  /* path, or NULL */
+    const char *unix_socket; /* path, or NULL */
 };
 
 /* Shown every exchange, with credentials already replaced. kind: '>' request line and headers,

@@ -26,8 +26,8 @@ struct sse_event {
 struct sse_reader {
     struct strbuf input; /* bytes not yet read */
     struct strbuf type, data, id, id_pending;
-    struct str feed;     /* the caller's bytes, borrowed until they are used up */
-    int64_t retry_ms;    /* the last `retry`, -1 if none */
+    struct str feed;  /* the caller's bytes, borrowed until they are used up */
+    int64_t retry_ms; /* the last `retry`, -1 if none */
     bool started, after_cr, has_data;
 };
 

@@ -24,7 +24,7 @@ MUST_USE struct err *loop_run_once(task_fn fn, void *arg);
 void loop_start(struct loop *l, task_fn fn, void *arg);
 bool loop_step(struct loop *l, bool may_block); /* false when nothing is left to do */
 int loop_poll_fd(struct loop *l);
-int loop_poll_timeout_ms(struct loop *l); /* -1: none */
+int loop_poll_timeout_ms(struct loop *l);         /* -1: none */
 MUST_USE struct err *loop_result(struct loop *l); /* the root task's, once it has ended */
 void loop_cancel(struct loop *l);                 /* cancels the root task */
 

@@ -22,13 +22,13 @@ struct proc_spec {
     const char *const *environment; /* NULL: empty; pass environ to inherit */
     const char *cwd;                /* NULL: keel's own */
     enum proc_stdin stdin_kind;
-    struct str stdin_bytes;         /* for PROC_STDIN_BYTES */
+    struct str stdin_bytes; /* for PROC_STDIN_BYTES */
     enum proc_stdout stdout_kind;
-    bool merge_stderr;              /* stderr goes where stdout goes */
+    bool merge_stderr; /* stderr goes where stdout goes */
     bool supervised;
-    uint64_t grace_ms;              /* between TERM and KILL; 0: 2 s */
+    uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
     unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
-    const int *extra_fds;           /* become 3, 4, ... in the child, in this order */
+    const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
     size_t n_extra_fds;
 };
 

@@ -18,7 +18,6 @@
 
 #define TEST(name) static void name(void **state __attribute__((unused)))
 
-
 #define UNIT(t) cmocka_unit_test(t)
 #define RUN_TESTS(...)                                                                             \
     int main(void)                                                                                 \
@@ -44,7 +43,8 @@ static inline void assert_ok_(struct err *e, const char *file, int line)
 static inline void assert_err_(struct err *e, enum err_kind kind, const char *file, int line)
 {
     if (!e || e->kind != kind) {
-        print_error("expected error [%s], got %s\n", err_code(kind), e ? err_code(e->kind) : "none");
+        print_error("expected error [%s], got %s\n", err_code(kind),
+                    e ? err_code(e->kind) : "none");
         err_free(e);
         _fail(file, line);
     }

@@ -59,5 +59,5 @@ TEST(an_array_grows_and_keeps_what_it_holds)
 }
 
 RUN_TESTS(UNIT(blocks_are_zeroed_aligned_and_apart),
-          UNIT(clearing_keeps_a_chunk_so_that_loops_stop_allocating),
-          UNIT(copies_end_with_a_nul), UNIT(an_array_grows_and_keeps_what_it_holds))
+          UNIT(clearing_keeps_a_chunk_so_that_loops_stop_allocating), UNIT(copies_end_with_a_nul),
+          UNIT(an_array_grows_and_keeps_what_it_holds))

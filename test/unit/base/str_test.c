@@ -53,5 +53,5 @@ TEST(searching_and_trimming)
 }
 
 RUN_TESTS(UNIT(splitting_gives_every_part_also_empty_ones),
-          UNIT(integers_fit_exactly_or_are_refused),
-          UNIT(doubles_use_a_point_whatever_the_locale), UNIT(searching_and_trimming))
+          UNIT(integers_fit_exactly_or_are_refused), UNIT(doubles_use_a_point_whatever_the_locale),
+          UNIT(searching_and_trimming))

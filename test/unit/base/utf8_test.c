@@ -22,9 +22,15 @@ TEST(bad_bytes_are_repaired_as_browsers_do)
     static const struct {
         const char *bad, *good;
     } cases[] = {
-        {"a\xff" "b", "a\xEF\xBF\xBD" "b"},
+        {"a\xff"
+         "b",
+         "a\xEF\xBF\xBD"
+         "b"},
         {"\xE2\x82", "\xEF\xBF\xBD"},
-        {"\xE2\x82" "a", "\xEF\xBF\xBD" "a"},
+        {"\xE2\x82"
+         "a",
+         "\xEF\xBF\xBD"
+         "a"},
         {"\xC0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},
         {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
         {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},

@@ -1,0 +1,488 @@
+/* json_parse.c - RFC 8259 text to a tree, without recursion and without guessing. */
+#include "base/json.h"
+
+#include "base/utf8.h"
+
+/* Objects with this many members get their names indexed, so that looking for a repeated one does
+ * not become quadratic. */
+#define INDEX_FROM 16
+
+struct name_slot {
+    const struct json *object;
+    struct json *member;
+};
+
+/* All indexed names of one parse: an open-addressed table over (object, name). */
+struct name_index {
+    struct name_slot *slots;
+    size_t n_used, n_room;
+    uint64_t seed;
+};
+
+struct parser {
+    struct arena *arena;
+    const char *start, *at, *end;
+    int flags;
+    const char *reason; /* of the failure; `at` stands where it is */
+    struct name_index names;
+    struct json *open[JSON_MAX_DEPTH]; /* containers around the current value */
+    unsigned depth;
+};
+
+/* --- repeated names --- */
+
+/* Seeded with an address, so that nobody can prepare names that all collide. */
+static uint64_t name_hash(const struct name_index *x, const struct json *object, struct str name)
+{
+    uint64_t hash = x->seed ^ (uint64_t)(uintptr_t)object;
+
+    for (size_t i = 0; i < name.n; i++) {
+        hash = (hash ^ (unsigned char)name.p[i]) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash ^ hash >> 32;
+}
+
+static struct name_slot *name_slot_for(const struct name_index *x, const struct json *object,
+                                       struct str name)
+{
+    size_t mask = x->n_room - 1, i = name_hash(x, object, name) & mask;
+
+    while (x->slots[i].object &&
+           !(x->slots[i].object == object && str_eq(x->slots[i].member->key, name)))
+        i = (i + 1) & mask;
+    return &x->slots[i];
+}
+
+static void name_index_add(struct name_index *x, const struct json *object, struct json *member)
+{
+    struct name_slot *slot;
+
+    if (x->n_used * 2 >= x->n_room) {
+        struct name_index bigger = {.n_room = x->n_room ? x->n_room * 2 : 64, .seed = x->seed};
+
+        bigger.slots = mem_alloc(bigger.n_room * sizeof *bigger.slots);
+        for (size_t i = 0; i < x->n_room; i++)
+            if (x->slots[i].object)
+                *name_slot_for(&bigger, x->slots[i].object, x->slots[i].member->key) = x->slots[i];
+        bigger.n_used = x->n_used;
+        mem_free(x->slots);
+        *x = bigger;
+    }
+    slot = name_slot_for(x, object, member->key);
+    x->n_used += !slot->object;
+    *slot = (struct name_slot){object, member};
+}
+
+static struct json *find_member(const struct parser *p, const struct json *object, struct str name)
+{
+    if (object->n > INDEX_FROM)
+        return name_slot_for(&p->names, object, name)->member;
+    json_each (member, object)
+        if (str_eq(member->key, name))
+            return member;
+    return NULL;
+}
+
+static void append(struct json *container, struct json *child)
+{
+    if (container->last)
+        container->last->next = child;
+    else
+        container->first = child;
+    container->last = child;
+    container->n++;
+}
+
+/* The node for a member's value: a new one, or the earlier one of that name, emptied. */
+static struct json *member_node(struct parser *p, struct json *object, struct str name)
+{
+    struct json *member = find_member(p, object, name);
+
+    if (member) {
+        if (p->flags & JSON_UNIQUE_KEYS) {
+            p->reason = "the same name stands twice in this object";
+            return NULL;
+        }
+        *member = (struct json){.key = member->key, .next = member->next};
+        return member;
+    }
+    member = ARENA_NEW(p->arena, struct json);
+    member->key = name;
+    append(object, member);
+    if (object->n == INDEX_FROM + 1)
+        json_each (earlier, object)
+            name_index_add(&p->names, object, earlier);
+    else if (object->n > INDEX_FROM)
+        name_index_add(&p->names, object, member);
+    return member;
+}
+
+/* --- scalars --- */
+
+static bool fail(struct parser *p, const char *at, const char *reason)
+{
+    p->at = at;
+    p->reason = reason;
+    return false;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool hex4(const char *p, const char *end, uint32_t *ret_unit)
+{
+    uint32_t unit = 0;
+
+    if (end - p < 4)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
+            return false;
+        unit = unit << 4 | (uint32_t)digit;
+    }
+    *ret_unit = unit;
+    return true;
+}
+
+/* After "\u": one character, from one escape or from a pair of surrogates. */
+static bool unicode_escape(const char **at, const char *end, uint32_t *ret_char)
+{
+    uint32_t high, low;
+
+    if (!hex4(*at, end, &high))
+        return false;
+    *at += 4;
+    *ret_char = high;
+    if (high < 0xD800 || high > 0xDFFF)
+        return true;
+    *ret_char = 0xFFFD;
+    if (high < 0xDC00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u' &&
+        hex4(*at + 2, end, &low) && low >= 0xDC00 && low <= 0xDFFF) {
+        *ret_char = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        *at += 6;
+    }
+    return true;
+}
+
+/* Decodes what stands between the quotes; the result is never longer than the source. */
+static bool unescape(struct parser *p, const char *from, const char *to, struct str *ret_text)
+{
+    char *text = arena_alloc(p->arena, (size_t)(to - from) + 1), *out = text;
+
+    while (from < to) {
+        const char *escape = memchr(from, '\\', (size_t)(to - from));
+        size_t plain = (size_t)((escape ? escape : to) - from);
+        uint32_t c;
+
+        memcpy(out, from, plain);
+        out += plain;
+        if (!escape)
+            break;
+        from = escape + 2;
+        switch (escape[1]) {
+        case '"':
+        case '\\':
+        case '/':
+            *out++ = escape[1];
+            break;
+        case 'b':
+            *out++ = '\b';
+            break;
+        case 'f':
+            *out++ = '\f';
+            break;
+        case 'n':
+            *out++ = '\n';
+            break;
+        case 'r':
+            *out++ = '\r';
+            break;
+        case 't':
+            *out++ = '\t';
+            break;
+        case 'u':
+            if (!unicode_escape(&from, to, &c))
+                return fail(p, escape, "\\u needs four hexadecimal digits");
+            out += utf8_encode(c, out);
+            break;
+        default:
+            return fail(p, escape, "unknown escape in string");
+        }
+    }
+    *ret_text = str_make(text, (size_t)(out - text));
+    return true;
+}
+
+static bool repair(struct parser *p, struct str *text)
+{
+    AUTO(strbuf) struct strbuf repaired = {0};
+
+    strbuf_init(&repaired, JSON_MAX_BYTES * 3);
+    utf8_add_repaired(&repaired, *text);
+    *text = arena_str(p->arena, strbuf_str(&repaired));
+    return true;
+}
+
+/* `at` stands on the opening quote. */
+static bool parse_string(struct parser *p, struct str *ret_text)
+{
+    const char *from = p->at + 1, *c = from;
+    bool has_escape = false;
+    unsigned char high_bits = 0;
+    struct str text;
+
+    for (;; c++) {
+        if (c == p->end)
+            return fail(p, c, "the string has no closing quote");
+        if (*c == '"')
+            break;
+        if ((unsigned char)*c < 0x20)
+            return fail(p, c, "control characters in a string must be escaped");
+        if (*c == '\\') {
+            has_escape = true;
+            if (++c == p->end)
+                return fail(p, c, "the string has no closing quote");
+        }
+        high_bits |= (unsigned char)*c;
+    }
+    text = str_make(from, (size_t)(c - from));
+    if (has_escape && !unescape(p, from, c, &text))
+        return false;
+    if (high_bits & 0x80) {
+        size_t good = utf8_valid_prefix(text);
+        if (good < text.n && !(p->flags & JSON_REPAIR_UTF8))
+            return fail(p, from, "the string is not valid UTF-8");
+        if (good < text.n && !repair(p, &text))
+            return false;
+    }
+    *ret_text = text;
+    p->at = c + 1;
+    return true;
+}
+
+static bool is_digit(const char *c, const char *end)
+{
+    return c < end && *c >= '0' && *c <= '9';
+}
+
+static bool parse_number(struct parser *p, struct json *node)
+{
+    const char *c = p->at;
+
+    c += *c == '-';
+    if (!is_digit(c, p->end))
+        return fail(p, c, "a number needs a digit here");
+    if (*c == '0')
+        c++;
+    else
+        while (is_digit(c, p->end))
+            c++;
+    if (is_digit(c, p->end))
+        return fail(p, c, "a number must not start with 0");
+    if (c < p->end && *c == '.') {
+        if (!is_digit(++c, p->end))
+            return fail(p, c, "a number needs a digit after its point");
+        while (is_digit(c, p->end))
+            c++;
+    }
+    if (c < p->end && (*c == 'e' || *c == 'E')) {
+        c++;
+        if (c < p->end && (*c == '+' || *c == '-'))
+            c++;
+        if (!is_digit(c, p->end))
+            return fail(p, c, "a number needs a digit in its exponent");
+        while (is_digit(c, p->end))
+            c++;
+    }
+    node->type = JSON_NUMBER;
+    node->text = str_make(p->at, (size_t)(c - p->at));
+    p->at = c;
+    return true;
+}
+
+static bool parse_word(struct parser *p, struct json *node)
+{
+    static const struct {
+        struct str word;
+        enum json_type type;
+        bool boolean;
+    } words[] = {{{"true", 4}, JSON_BOOL, true},
+                 {{"false", 5}, JSON_BOOL, false},
+                 {{"null", 4}, JSON_NULL, false}};
+    struct str rest = str_make(p->at, (size_t)(p->end - p->at));
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_starts(rest, words[i].word)) {
+            node->type = words[i].type;
+            node->boolean = words[i].boolean;
+            p->at += words[i].word.n;
+            return true;
+        }
+    return fail(p, p->at, "a value was expected here");
+}
+
+/* --- structure --- */
+
+static void skip_space(struct parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
+        p->at++;
+}
+
+static char peek(const struct parser *p)
+{
+    return p->at < p->end ? *p->at : 0;
+}
+
+/* Parses a scalar whole, or opens a container and pushes it. */
+static bool parse_value(struct parser *p, struct json *node)
+{
+    const char *from = p->at;
+    bool ok = true;
+
+    if (p->at == p->end)
+        return fail(p, p->at, "a value was expected, but the text ends");
+    if (*from == '{' || *from == '[') {
+        if (p->depth == JSON_MAX_DEPTH)
+            return fail(p, p->at, "values are nested too deep");
+        node->type = *from == '{' ? JSON_OBJECT : JSON_ARRAY;
+        node->raw = str_make(from, 0);
+        p->open[p->depth++] = node;
+        p->at++;
+        return true;
+    }
+    if (*from == '"') {
+        node->type = JSON_STRING;
+        ok = parse_string(p, &node->text);
+    } else if (*from == '-' || (*from >= '0' && *from <= '9')) {
+        ok = parse_number(p, node);
+    } else {
+        ok = parse_word(p, node);
+    }
+    node->raw = str_make(from, (size_t)(p->at - from));
+    return ok;
+}
+
+static void close_container(struct parser *p)
+{
+    struct json *container = p->open[--p->depth];
+
+    p->at++;
+    container->raw.n = (size_t)(p->at - container->raw.p);
+}
+
+static bool parse_member(struct parser *p, struct json *object)
+{
+    const char *from = p->at;
+    struct json *member;
+    struct str name;
+
+    if (peek(p) != '"')
+        return fail(p, p->at, "a name in double quotes was expected");
+    if (!parse_string(p, &name))
+        return false;
+    skip_space(p);
+    if (peek(p) != ':')
+        return fail(p, p->at, "a colon was expected after the name");
+    p->at++;
+    skip_space(p);
+    member = member_node(p, object, name);
+    if (!member)
+        return fail(p, from, p->reason);
+    return parse_value(p, member);
+}
+
+/* One step inside the innermost open container: its end, or its next child. */
+static bool parse_step(struct parser *p)
+{
+    struct json *container = p->open[p->depth - 1];
+    bool is_object = container->type == JSON_OBJECT;
+
+    skip_space(p);
+    if (peek(p) == (is_object ? '}' : ']')) {
+        close_container(p);
+        return true;
+    }
+    if (container->first) {
+        if (peek(p) != ',')
+            return fail(p, p->at,
+                        p->at == p->end ? "the text ends inside a value"
+                        : is_object     ? "a comma or a closing brace was expected"
+                                        : "a comma or a closing bracket was expected");
+        p->at++;
+        skip_space(p);
+    }
+    if (is_object)
+        return parse_member(p, container);
+
+    struct json *element = ARENA_NEW(p->arena, struct json);
+    append(container, element);
+    return parse_value(p, element);
+}
+
+static bool parse_document(struct parser *p, struct json *root)
+{
+    skip_space(p);
+    if (!parse_value(p, root))
+        return false;
+    while (p->depth)
+        if (!parse_step(p))
+            return false;
+    skip_space(p);
+    if (p->at < p->end)
+        return fail(p, p->at, "something follows after the value");
+    return true;
+}
+
+static void locate(const struct parser *p, struct json_where *ret)
+{
+    const char *line = p->start;
+
+    *ret =
+        (struct json_where){.offset = (size_t)(p->at - p->start), .line = 1, .reason = p->reason};
+    for (const char *c = p->start; c < p->at; c++)
+        if (*c == '\n') {
+            ret->line++;
+            line = c + 1;
+        }
+    ret->column = (size_t)(p->at - line) + 1;
+}
+
+bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
+                   struct json_where *ret_where)
+{
+    struct parser p = {
+        .arena = a, .start = input.p, .at = input.p, .end = input.p + input.n, .flags = flags};
+    struct json *root = ARENA_NEW(a, struct json);
+    bool ok;
+
+    p.names.seed = (uint64_t)(uintptr_t)&p ^ (uint64_t)(uintptr_t)root << 17;
+    ok = input.n <= JSON_MAX_BYTES ? parse_document(&p, root)
+                                   : fail(&p, p.at, "the text is larger than 64 MiB");
+    mem_free(p.names.slots);
+    if (ok)
+        *ret_value = root;
+    else
+        locate(&p, ret_where);
+    return ok;
+}
+
+struct err *json_parse(struct arena *a, struct str input, int flags, struct json **ret_value)
+{
+    struct json_where where;
+
+    if (json_parse_at(a, input, flags, ret_value, &where))
+        return NULL;
+    return err_new(ERR_VALIDATION, "not valid JSON: line %zu, column %zu: %s", where.line,
+                   where.column, where.reason);
+}
