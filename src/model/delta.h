@@ -1,0 +1,29 @@
+/* delta.h - a piece of an answer as it streams in.
+ *
+ * Deltas are for those who watch; the reply holds the whole. Strings live until the sink returns. */
+#ifndef KEEL_MODEL_DELTA_H
+#define KEEL_MODEL_DELTA_H
+
+#include "base/str.h"
+
+enum delta_kind {
+    DELTA_TEXT,        /* text */
+    DELTA_REASONING,   /* text */
+    DELTA_REFUSAL,     /* text */
+    DELTA_TOOL_BEGIN,  /* id, name */
+    DELTA_TOOL_ARGS,   /* text: the next piece of the arguments */
+    DELTA_SERVER_TOOL, /* id, name: the provider runs one of its own tools */
+};
+
+struct delta {
+    enum delta_kind kind;
+    size_t part; /* index of the part in the reply */
+    struct str text, id, name;
+};
+
+struct delta_sink {
+    void (*on_delta)(void *self, const struct delta *d); /* NULL: nobody watches */
+    void *self;
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* message.h - one message of a conversation: immutable once made, shared by reference.
+ *
+ * Made with a builder: message_new(), add parts, then only read. The message owns all its
+ * strings. Counting references is not atomic: a message belongs to one loop's thread. */
+#ifndef KEEL_MODEL_MESSAGE_H
+#define KEEL_MODEL_MESSAGE_H
+
+#include "model/part.h"
+#include "model/usage.h"
+
+enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
+enum message_state { MESSAGE_COMPLETE, MESSAGE_INTERRUPTED };
+
+/* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
+struct origin {
+    struct str provider, protocol, model;
+};
+
+struct message {
+    unsigned n_refs;
+    struct arena arena;
+    struct str id; /* UUID */
+    enum role role;
+    enum message_state state; /* interrupted: assistant only */
+    bool is_error;            /* an assistant message that tells of a failure: never sent again */
+    struct part *parts;
+    size_t n_parts, parts_room;
+    struct origin origin;
+    struct usage usage;
+    struct str stop_reason;
+};
+
+struct message *message_new(enum role role, struct str id) MUST_USE;
+struct message *message_ref(struct message *m);
+void message_unref(struct message *m);
+DEFINE_AUTO_PTR(message, message_unref)
+
+/* Appends a copy; the returned part is owned by the message and may be changed until it is shared. */
+struct part *message_add(struct message *m, const struct part *p);
+struct part *message_add_text(struct message *m, struct str text);
+void message_set_origin(struct message *m, struct origin o);
+
+const char *role_name(enum role r);
+
+/* All text parts, one after the other. */
+void message_text(const struct message *m, struct strbuf *out);
+/* Were this message's provider blocks made by `provider`? Others must not see them. */
+bool message_is_native_to(const struct message *m, struct str provider);
+
+#endif

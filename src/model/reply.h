@@ -1,0 +1,83 @@
+/* reply.h - an answer under construction.
+ *
+ * Decoders fill it part by part; whoever watches gets the deltas through its sink. It holds what
+ * has arrived also when the call fails half-way, so a partial answer is never lost. Parts stand in
+ * the order in which they began. Appending allocates nothing per delta once buffers are warm. */
+#ifndef KEEL_MODEL_REPLY_H
+#define KEEL_MODEL_REPLY_H
+
+#include "model/delta.h"
+#include "model/message.h"
+
+/* Why the model stopped, in words that all protocols share; `stop_reason` has the provider's. */
+enum stop {
+    STOP_UNKNOWN,
+    STOP_END,        /* said all it had to say */
+    STOP_TOOL_CALLS, /* wants tools run */
+    STOP_LENGTH,     /* output limit or context window */
+    STOP_FILTERED,   /* the provider withheld the answer */
+    STOP_REFUSED,    /* the model declined */
+    STOP_PAUSED,     /* the provider wants to be asked again to go on */
+};
+
+#define REPLY_MAX_PARTS 4096
+#define REPLY_MAX_BYTES ((size_t)64 << 20)
+
+struct reply_part {
+    struct part part; /* fields that do not grow; strings in the reply's arena */
+    struct strbuf text, args;
+    bool is_closed;
+};
+
+struct reply {
+    struct arena arena;
+    struct reply_part *parts; /* heap array */
+    size_t n_parts, parts_room;
+    size_t n_bytes; /* text and arguments so far, against REPLY_MAX_BYTES */
+    struct usage usage;
+    struct str id, model;   /* as the provider names them */
+    struct str stop_reason; /* the provider's word */
+    struct str stop_detail; /* what it adds: incomplete reason, block reason, matched sequence */
+    enum stop stop;
+    bool is_complete; /* the provider said that the answer has ended */
+    struct delta_sink sink;
+};
+
+void reply_init(struct reply *r, struct delta_sink sink);
+void reply_done(struct reply *r);
+void reply_clear(struct reply *r); /* for another attempt; keeps the sink */
+DEFINE_AUTO_VAL(reply, reply_done)
+
+/* Begins a part and returns its index. id and name are copied; both may be empty. Tool calls and
+ * server tools announce themselves to the sink. REPLY_MAX_PARTS is an error. */
+MUST_USE struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id,
+                                 struct str name, size_t *ret_index);
+/* The last part if it is an open one of this kind, else a new one: for protocols that do not
+ * number their parts. */
+MUST_USE struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index);
+void reply_close(struct reply *r, size_t index); /* reply_continue() will not add to it */
+
+MUST_USE struct err *reply_add_text(struct reply *r, size_t index, struct str text);
+MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece);
+/* Replaces what streamed by what the provider says is the final value, without a delta. */
+MUST_USE struct err *reply_set_text(struct reply *r, size_t index, struct str text);
+MUST_USE struct err *reply_set_args(struct reply *r, size_t index, struct str json);
+
+/* The part's fixed fields, to set signature, data, native, media, ...; copy strings with
+ * reply_str() first. Valid until the next reply_begin(). */
+struct part *reply_part(struct reply *r, size_t index);
+struct str reply_str(struct reply *r, struct str s);
+struct str reply_part_text(const struct reply *r, size_t index);
+struct str reply_part_args(const struct reply *r, size_t index);
+
+void reply_set_stop(struct reply *r, struct str reason, enum stop stop);
+
+/* After the last byte: empty arguments become {}, invalid ones move to bad_args, a missing call id
+ * is made (the same reply gives the same id), an exact repeat of a call is dropped. */
+void reply_finish(struct reply *r);
+
+/* The finished reply as a message. */
+struct message *reply_to_message(const struct reply *r, struct str message_id,
+                                 enum message_state state, struct origin origin) MUST_USE;
+
+#endif

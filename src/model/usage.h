@@ -1,0 +1,49 @@
+/* usage.h - what a call cost in tokens and money.
+ *
+ * The numbers are the provider's own; -1 means that it did not say. Providers count differently,
+ * and the flags say how, so that usage_total() means the same everywhere. Money is in micro-cents:
+ * 1 USD = 100,000,000. */
+#ifndef KEEL_MODEL_USAGE_H
+#define KEEL_MODEL_USAGE_H
+
+#include "base/json.h"
+
+#define MICROCENTS_PER_USD 100000000
+
+struct usage {
+    int64_t input, output;
+    int64_t cache_read, cache_write;
+    int64_t reasoning;
+    bool input_includes_cache;    /* input counts cache reads (and writes) too */
+    bool output_lacks_reasoning;  /* reasoning tokens come on top of output */
+    int64_t cost_microcents;      /* as the provider reported it; -1 if it did not */
+    struct str routed_provider;   /* who really answered, where a router says so */
+    struct str routed_model;
+};
+
+#define USAGE_UNKNOWN                                                                              \
+    ((struct usage){.input = -1,                                                                   \
+                    .output = -1,                                                                  \
+                    .cache_read = -1,                                                              \
+                    .cache_write = -1,                                                             \
+                    .reasoning = -1,                                                               \
+                    .cost_microcents = -1})
+
+bool usage_is_known(const struct usage *u);
+/* Prompt tokens that were neither read from a cache nor written to one. */
+int64_t usage_fresh_input(const struct usage *u);
+int64_t usage_prompt(const struct usage *u); /* fresh + cache read + cache write */
+int64_t usage_completion(const struct usage *u); /* output, reasoning included */
+int64_t usage_total(const struct usage *u);
+
+/* Micro-cents per million tokens; -1 where unknown. */
+struct price {
+    int64_t input, output, cache_read, cache_write;
+};
+/* Rounded up to whole micro-cents; the reported cost wins; -1 when the price is unknown. */
+int64_t usage_cost_microcents(const struct usage *u, const struct price *p);
+
+/* A decimal amount of dollars in micro-cents; false when it is no amount or too large. */
+bool money_from_usd(const struct json *amount, int64_t *ret_microcents);
+
+#endif

@@ -1,0 +1,44 @@
+/* decode.h - reads a response whatever its framing: SSE, NDJSON, one JSON value, or an array.
+ *
+ * The framing is told from the first bytes. A response of an error status is collected and
+ * classified. Bytes may come in pieces of any size; the result is the same. A stream that stops
+ * before the provider said its last word is ERR_NETWORK, never a normal end. */
+#ifndef KEEL_PROVIDER_DECODE_H
+#define KEEL_PROVIDER_DECODE_H
+
+#include "net/lines.h"
+#include "provider/protocol.h"
+
+#define DECODE_MAX_EVENT ((size_t)32 << 20)
+#define DECODE_MAX_ERROR_BODY ((size_t)1 << 20)
+
+struct decoder {
+    const struct protocol *protocol;
+    struct decode decode;
+    int status;
+    const struct http_headers *headers; /* may be NULL */
+    int64_t unix_now_ms;                /* for Retry-After dates */
+    enum { FRAMING_UNKNOWN, FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_ERROR } framing;
+    struct sse_reader sse;
+    struct line_reader lines;
+    struct strbuf whole; /* JSON and error bodies */
+    /* Called with every event's bytes as they came; may be NULL. */
+    void (*on_event)(void *self, struct str bytes);
+    void *self;
+};
+
+void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
+                  const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply);
+void decoder_done(struct decoder *d);
+DEFINE_AUTO_VAL(decoder, decoder_done)
+
+MUST_USE struct err *decoder_feed(struct decoder *d, struct str bytes);
+/* After the last byte. Finishes the reply in any case. */
+MUST_USE struct err *decoder_end(struct decoder *d);
+
+/* One of our kinds from an HTTP status alone. */
+enum err_kind kind_of_status(int status);
+/* A provider's own words in an error: its message, cut to a sane length, with the HTTP status. */
+MUST_USE struct err *provider_error(enum err_kind kind, int status, struct str message);
+
+#endif

@@ -1,0 +1,93 @@
+/* protocol.h - a wire protocol: how a request is written and an answer is read.
+ *
+ * A provider is protocol x endpoint x auth x framing. A protocol is pure: bytes and values in,
+ * values out; it knows no host, no key and no clock. A vendor of a known protocol is a row in the
+ * vendor table, and where it differs from the protocol's inventor, its row says so in `dialect`. */
+#ifndef KEEL_PROVIDER_PROTOCOL_H
+#define KEEL_PROVIDER_PROTOCOL_H
+
+#include "model/reply.h"
+#include "model/request.h"
+#include "net/http.h"
+#include "net/sse.h"
+
+/* What vendors of one protocol do differently. Zero is what the protocol's inventor does. */
+struct dialect {
+    /* openai-chat */
+    bool max_tokens_old_name;   /* "max_tokens" instead of "max_completion_tokens" */
+    bool no_stream_usage;       /* does not take stream_options.include_usage */
+    bool no_parallel_switch;    /* does not take parallel_tool_calls */
+    bool no_json_schema;        /* only {"type":"json_object"}; the schema goes into the prompt */
+    bool no_strict_tools;       /* refuses "strict" in tools */
+    bool developer_role;        /* system text goes out as "developer" */
+    bool tool_images;           /* tool results may hold images */
+    enum {
+        REASONING_EFFORT_FIELD,  /* "reasoning_effort": "low" */
+        REASONING_OBJECT,        /* "reasoning": {"effort": "low"} */
+        REASONING_THINKING_TYPE, /* "thinking": {"type": "enabled"} */
+        REASONING_UNSUPPORTED,   /* nothing is sent */
+    } reasoning_style;
+    enum {
+        REPLAY_NO_REASONING,     /* reasoning never goes back */
+        REPLAY_REASONING_CONTENT, /* as "reasoning_content" of the assistant message */
+        REPLAY_REASONING_FIELD,   /* as "reasoning" */
+        REPLAY_REASONING_DETAILS, /* "reasoning_details", bytes as they came */
+    } reasoning_replay;
+    bool has_prompt_cache_key; /* takes "prompt_cache_key" */
+    bool cache_marks;          /* takes Anthropic-style cache_control on content parts */
+    bool reports_cost;         /* wants "usage": {"include": true} to report the cost */
+    bool web_search_options;   /* takes "web_search_options" */
+    /* openai-responses */
+    bool stores_nothing;       /* refuses "store" and "include" */
+    /* anthropic-messages */
+    bool no_top_level_cache;   /* cache_control only on blocks */
+    /* gemini */
+    bool vertex;               /* Vertex AI's paths and fields */
+};
+
+/* State of one answer being read. Protocols keep what they need between events in `state`. */
+struct decode {
+    struct reply *reply;
+    struct arena scratch; /* cleared before each event */
+    void *state;          /* allocated by begin() in reply->arena; NULL if the protocol needs none */
+};
+
+struct protocol {
+    const char *name;        /* "anthropic-messages" */
+    const char *api_surface; /* name in payload records: "messages", "responses", ... */
+
+    /* Path below the base URL, with a query if one is needed: "/v1/messages". */
+    void (*path)(const struct model_request *r, const struct dialect *d, struct strbuf *out);
+    /* Headers beside auth and content type; may be NULL. */
+    void (*headers)(const struct model_request *r, const struct dialect *d, struct arena *a,
+                    struct http_headers *out);
+    /* The body. ERR_VALIDATION when the request cannot be said in this protocol. */
+    struct err *(*encode)(const struct model_request *r, const struct dialect *d,
+                          struct strbuf *body);
+
+    /* Reading. begin() may be NULL. event() takes one event of a stream, already parsed;
+     * `type` is the SSE event's name ("message" if none). body() takes a whole answer. An error
+     * that the provider reports inside is returned, classified. Both set reply->is_complete when
+     * the provider has said its last word. end() is called once after all bytes of a stream;
+     * NULL: nothing to do. */
+    void (*begin)(struct decode *d);
+    struct err *(*event)(struct decode *d, struct str type, const struct json *event);
+    struct err *(*body)(struct decode *d, const struct json *body);
+    struct err *(*end)(struct decode *d);
+
+    /* The provider's error object (found anywhere: status, body of a failed call, or mid-stream)
+     * as one of our kinds. `status` is 0 in mid-stream; `body` is NULL when it is not JSON. */
+    struct err *(*classify)(int status, const struct json *body);
+};
+
+extern const struct protocol protocol_anthropic_messages;
+extern const struct protocol protocol_openai_chat;
+extern const struct protocol protocol_openai_responses;
+extern const struct protocol protocol_gemini;
+extern const struct protocol protocol_ollama;
+
+const struct protocol *protocol_find(struct str name);
+/* All of them, NULL at the end. */
+extern const struct protocol *const protocols[];
+
+#endif
