@@ -1,0 +1,67 @@
+/* message.c - making messages and reading them. */
+#include "model/message.h"
+
+struct message *message_new(enum role role, struct str id)
+{
+    struct message *m = mem_alloc(sizeof *m);
+
+    m->n_refs = 1;
+    m->role = role;
+    m->id = arena_str(&m->arena, id);
+    m->usage = USAGE_UNKNOWN;
+    return m;
+}
+
+struct message *message_ref(struct message *m)
+{
+    m->n_refs++;
+    return m;
+}
+
+void message_unref(struct message *m)
+{
+    if (!m || --m->n_refs)
+        return;
+    arena_done(&m->arena);
+    mem_free(m);
+}
+
+struct part *message_add(struct message *m, const struct part *p)
+{
+    struct part *slot;
+
+    m->parts = arena_grow(&m->arena, m->parts, m->n_parts, &m->parts_room, sizeof *m->parts);
+    slot = &m->parts[m->n_parts++];
+    *slot = part_copy(&m->arena, p);
+    return slot;
+}
+
+struct part *message_add_text(struct message *m, struct str text)
+{
+    return message_add(m, &(struct part){.kind = PART_TEXT, .text = text});
+}
+
+void message_set_origin(struct message *m, struct origin o)
+{
+    m->origin = (struct origin){.provider = arena_str(&m->arena, o.provider),
+                                .protocol = arena_str(&m->arena, o.protocol),
+                                .model = arena_str(&m->arena, o.model)};
+}
+
+const char *role_name(enum role r)
+{
+    static const char *const names[] = {"system", "user", "assistant", "tool"};
+    return names[r];
+}
+
+void message_text(const struct message *m, struct strbuf *out)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TEXT)
+            strbuf_add(out, m->parts[i].text);
+}
+
+bool message_is_native_to(const struct message *m, struct str provider)
+{
+    return provider.n && str_eq(m->origin.provider, provider);
+}

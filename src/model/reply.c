@@ -1,0 +1,259 @@
+/* reply.c - an answer, put together piece by piece. */
+#include "model/reply.h"
+
+#include <stdio.h>
+
+void reply_init(struct reply *r, struct delta_sink sink)
+{
+    *r = (struct reply){.sink = sink, .usage = USAGE_UNKNOWN};
+}
+
+static void free_parts(struct reply *r)
+{
+    for (size_t i = 0; i < r->n_parts; i++) {
+        strbuf_done(&r->parts[i].text);
+        strbuf_done(&r->parts[i].args);
+    }
+    r->n_parts = 0;
+}
+
+void reply_done(struct reply *r)
+{
+    free_parts(r);
+    mem_free(r->parts);
+    arena_done(&r->arena);
+    *r = (struct reply){.usage = USAGE_UNKNOWN};
+}
+
+void reply_clear(struct reply *r)
+{
+    struct delta_sink sink = r->sink;
+
+    reply_done(r);
+    reply_init(r, sink);
+}
+
+static void emit(struct reply *r, enum delta_kind kind, size_t index, struct str text)
+{
+    struct delta d = {.kind = kind, .part = index, .text = text};
+
+    if (!r->sink.on_delta)
+        return;
+    d.id = r->parts[index].part.id;
+    d.name = r->parts[index].part.name;
+    r->sink.on_delta(r->sink.self, &d);
+}
+
+struct str reply_str(struct reply *r, struct str s)
+{
+    return s.n ? arena_str(&r->arena, s) : (struct str){0};
+}
+
+struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, struct str name,
+                        size_t *ret_index)
+{
+    struct reply_part *p;
+
+    if (r->n_parts == REPLY_MAX_PARTS)
+        return err_new(ERR_PROVIDER_ERROR, "the answer has more than %d parts", REPLY_MAX_PARTS);
+    if (r->n_parts == r->parts_room) {
+        r->parts_room = r->parts_room ? r->parts_room * 2 : 4;
+        r->parts = mem_resize(r->parts, r->parts_room * sizeof *r->parts);
+    }
+    p = &r->parts[r->n_parts];
+    *p = (struct reply_part){.part = {.kind = kind}};
+    strbuf_init(&p->text, REPLY_MAX_BYTES);
+    strbuf_init(&p->args, REPLY_MAX_BYTES);
+    p->part.id = reply_str(r, id);
+    p->part.name = reply_str(r, name);
+    *ret_index = r->n_parts++;
+    if (kind == PART_TOOL_CALL)
+        emit(r, DELTA_TOOL_BEGIN, *ret_index, (struct str){0});
+    if (kind == PART_SERVER_TOOL_USE)
+        emit(r, DELTA_SERVER_TOOL, *ret_index, (struct str){0});
+    return NULL;
+}
+
+struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index)
+{
+    const struct reply_part *last = r->n_parts ? &r->parts[r->n_parts - 1] : NULL;
+
+    if (last && last->part.kind == kind && !last->is_closed) {
+        *ret_index = r->n_parts - 1;
+        return NULL;
+    }
+    return reply_begin(r, kind, (struct str){0}, (struct str){0}, ret_index);
+}
+
+void reply_close(struct reply *r, size_t index)
+{
+    BUG_IF(index >= r->n_parts);
+    r->parts[index].is_closed = true;
+}
+
+struct part *reply_part(struct reply *r, size_t index)
+{
+    BUG_IF(index >= r->n_parts);
+    return &r->parts[index].part;
+}
+
+struct str reply_part_text(const struct reply *r, size_t index)
+{
+    return strbuf_str(&r->parts[index].text);
+}
+
+struct str reply_part_args(const struct reply *r, size_t index)
+{
+    return strbuf_str(&r->parts[index].args);
+}
+
+static struct err *add(struct reply *r, struct strbuf *to, struct str piece)
+{
+    r->n_bytes += piece.n;
+    if (r->n_bytes > REPLY_MAX_BYTES)
+        return err_new(ERR_PROVIDER_ERROR, "the answer is larger than %zu MiB",
+                       REPLY_MAX_BYTES >> 20);
+    strbuf_add(to, piece);
+    return NULL;
+}
+
+struct err *reply_add_text(struct reply *r, size_t index, struct str text)
+{
+    static const enum delta_kind kinds[] = {
+        [PART_TEXT] = DELTA_TEXT,
+        [PART_REASONING] = DELTA_REASONING,
+        [PART_REFUSAL] = DELTA_REFUSAL,
+    };
+    enum part_kind kind = reply_part(r, index)->kind;
+
+    if (text.n == 0)
+        return NULL;
+    TRY(add(r, &r->parts[index].text, text));
+    if (kind == PART_TEXT || kind == PART_REASONING || kind == PART_REFUSAL)
+        emit(r, kinds[kind], index, text);
+    return NULL;
+}
+
+struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece)
+{
+    if (json_piece.n == 0)
+        return NULL;
+    TRY(add(r, &r->parts[index].args, json_piece));
+    if (reply_part(r, index)->kind == PART_TOOL_CALL)
+        emit(r, DELTA_TOOL_ARGS, index, json_piece);
+    return NULL;
+}
+
+static struct err *replace(struct reply *r, struct strbuf *at, struct str value)
+{
+    r->n_bytes -= at->n;
+    strbuf_clear(at);
+    return add(r, at, value);
+}
+
+struct err *reply_set_text(struct reply *r, size_t index, struct str text)
+{
+    return replace(r, &r->parts[index].text, text);
+}
+
+struct err *reply_set_args(struct reply *r, size_t index, struct str json)
+{
+    return replace(r, &r->parts[index].args, json);
+}
+
+void reply_set_stop(struct reply *r, struct str reason, enum stop stop)
+{
+    r->stop_reason = reply_str(r, reason);
+    r->stop = stop;
+}
+
+/* --- finishing --- */
+
+static void settle_args(struct reply *r, struct reply_part *p)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct str args = str_trim(strbuf_str(&p->args));
+    struct json *value = NULL;
+    struct json_where where;
+
+    p->part.args = S("{}");
+    if (p->part.is_free_text)
+        p->part.args = reply_str(r, strbuf_str(&p->args));
+    else if (args.n == 0)
+        return;
+    else if (json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &value, &where) &&
+             value->type == JSON_OBJECT)
+        p->part.args = reply_str(r, args);
+    else if (!json_is(value, JSON_NULL))
+        p->part.bad_args = reply_str(r, args);
+}
+
+/* Some providers give no id. A call needs one, and the same answer must give the same again. */
+static void make_id(struct reply *r, size_t index)
+{
+    struct part *p = reply_part(r, index);
+    uint64_t hash = str_hash(r->id) * 31 + str_hash(p->name) * 17 + str_hash(p->args);
+
+    p->id = arena_format(&r->arena, "call_%016llx_%zu", (unsigned long long)hash, index);
+}
+
+static bool is_repeat(const struct reply *r, size_t index)
+{
+    const struct part *p = &r->parts[index].part;
+
+    for (size_t i = 0; i < index; i++) {
+        const struct part *q = &r->parts[i].part;
+        if (q->kind == PART_TOOL_CALL && str_eq(q->id, p->id) && str_eq(q->name, p->name) &&
+            str_eq(q->args, p->args) && str_eq(q->bad_args, p->bad_args))
+            return true;
+    }
+    return false;
+}
+
+static void drop_part(struct reply *r, size_t index)
+{
+    strbuf_done(&r->parts[index].text);
+    strbuf_done(&r->parts[index].args);
+    memmove(&r->parts[index], &r->parts[index + 1],
+            (r->n_parts - index - 1) * sizeof *r->parts);
+    r->n_parts--;
+}
+
+void reply_finish(struct reply *r)
+{
+    for (size_t i = 0; i < r->n_parts;) {
+        struct reply_part *p = &r->parts[i];
+
+        if (p->part.kind == PART_TOOL_CALL || p->part.kind == PART_SERVER_TOOL_USE)
+            settle_args(r, p);
+        if (p->part.kind == PART_TOOL_CALL) {
+            if (p->part.id.n == 0)
+                make_id(r, i);
+            else if (is_repeat(r, i)) {
+                drop_part(r, i);
+                continue;
+            }
+        }
+        i++;
+    }
+}
+
+struct message *reply_to_message(const struct reply *r, struct str message_id,
+                                 enum message_state state, struct origin origin)
+{
+    struct message *m = message_new(ROLE_ASSISTANT, message_id);
+
+    m->state = state;
+    message_set_origin(m, origin);
+    m->usage = r->usage;
+    m->usage.routed_provider = arena_str(&m->arena, r->usage.routed_provider);
+    m->usage.routed_model = arena_str(&m->arena, r->usage.routed_model);
+    m->stop_reason = arena_str(&m->arena, r->stop_reason);
+    for (size_t i = 0; i < r->n_parts; i++) {
+        struct part p = r->parts[i].part;
+
+        p.text = strbuf_str(&r->parts[i].text);
+        message_add(m, &p);
+    }
+    return m;
+}

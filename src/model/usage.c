@@ -1,0 +1,70 @@
+/* usage.c - token counts made comparable, and their price in whole micro-cents. */
+#include "model/usage.h"
+
+#include <math.h>
+
+static int64_t or_zero(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+bool usage_is_known(const struct usage *u)
+{
+    return u->input >= 0 || u->output >= 0;
+}
+
+int64_t usage_fresh_input(const struct usage *u)
+{
+    int64_t input = or_zero(u->input);
+
+    if (!u->input_includes_cache)
+        return input;
+    return or_zero(input - or_zero(u->cache_read) - or_zero(u->cache_write));
+}
+
+int64_t usage_prompt(const struct usage *u)
+{
+    return usage_fresh_input(u) + or_zero(u->cache_read) + or_zero(u->cache_write);
+}
+
+int64_t usage_completion(const struct usage *u)
+{
+    return or_zero(u->output) + (u->output_lacks_reasoning ? or_zero(u->reasoning) : 0);
+}
+
+int64_t usage_total(const struct usage *u)
+{
+    return usage_prompt(u) + usage_completion(u);
+}
+
+/* An unknown price of a cache kind is that of plain input: never too cheap for reads. */
+static __int128 part_cost(int64_t n_tokens, int64_t price, int64_t otherwise)
+{
+    return (__int128)n_tokens * (price >= 0 ? price : otherwise);
+}
+
+int64_t usage_cost_microcents(const struct usage *u, const struct price *p)
+{
+    __int128 total, cost;
+
+    if (u->cost_microcents >= 0)
+        return u->cost_microcents;
+    if (p->input < 0 || p->output < 0)
+        return -1;
+    total = part_cost(usage_fresh_input(u), p->input, 0) +
+            part_cost(or_zero(u->cache_read), p->cache_read, p->input) +
+            part_cost(or_zero(u->cache_write), p->cache_write, p->input) +
+            part_cost(usage_completion(u), p->output, 0);
+    cost = (total + 999999) / 1000000;
+    return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
+}
+
+bool money_from_usd(const struct json *amount, int64_t *ret_microcents)
+{
+    double usd;
+
+    if (!json_double(amount, &usd) || !(usd >= 0) || usd > 1e9)
+        return false;
+    *ret_microcents = (int64_t)llround(usd * MICROCENTS_PER_USD);
+    return true;
+}
