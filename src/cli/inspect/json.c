@@ -1,0 +1,35 @@
+/* json.c - `keel inspect json`: is it JSON, and what does it say? */
+#include "cli/inspect/inspect.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0}, out = {0};
+    struct json_where where;
+    struct json *value;
+
+    TRY(args_count(args, 1, 1, "one FILE"));
+    TRY(cli_read_file(args->operands[0], &text));
+    if (!json_parse_at(&a, strbuf_str(&text), 0, &value, &where)) {
+        fprintf(stderr, "%s:%zu:%zu: %s\n", args->operands[0], where.line, where.column,
+                where.reason);
+        *ret_status = 1;
+        return NULL;
+    }
+    json_write(&out, value);
+    strbuf_add_char(&out, '\n');
+    return cli_print(strbuf_str(&out));
+}
+
+const struct command command_inspect_json = {
+    .name = "inspect json",
+    .usage = "FILE",
+    .summary = "check JSON and print its canonical form",
+    .details = "Exit 0 and the value in one line, members in their order, or exit 1 with line,\n"
+               "column and reason. \"-\" reads standard input.\n",
+    .run = run,
+};

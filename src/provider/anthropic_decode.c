@@ -1,0 +1,342 @@
+/* anthropic_decode.c - reads answers of the Anthropic Messages API.
+ *
+ * A stream is: message_start, then blocks (start, deltas, stop; each with its index), message_delta
+ * with the stop reason and the final usage, message_stop. A whole answer is the message itself, and
+ * is read as if its blocks had been streamed. */
+#include "provider/anthropic.h"
+
+#include "provider/decode.h"
+
+#define MAX_BLOCKS REPLY_MAX_PARTS
+
+/* A block being read: the part it became, and how it began, for putting it back together. */
+struct block {
+    bool is_open;
+    size_t part;
+    struct str start;
+};
+
+struct state {
+    struct block *blocks;
+    size_t n_blocks, room;
+};
+
+void anthropic_begin(struct decode *d)
+{
+    d->state = ARENA_NEW(&d->reply->arena, struct state);
+}
+
+/* --- errors --- */
+
+struct err *anthropic_classify(int status, const struct json *body)
+{
+    static const struct {
+        const char *type;
+        enum err_kind kind;
+    } types[] = {
+        {"authentication_error", ERR_PROVIDER_AUTH},
+        {"permission_error", ERR_PROVIDER_AUTH},
+        {"billing_error", ERR_PROVIDER_AUTH},
+        {"rate_limit_error", ERR_PROVIDER_RATE_LIMIT},
+        {"overloaded_error", ERR_PROVIDER_UNAVAILABLE},
+        {"api_error", ERR_PROVIDER_UNAVAILABLE},
+        {"timeout_error", ERR_TIMEOUT},
+        {"not_found_error", ERR_MODEL_NOT_AVAILABLE},
+        {"request_too_large", ERR_CONTEXT_OVERFLOW},
+        {"invalid_request_error", ERR_PROVIDER_ERROR},
+    };
+    const struct json *error = json_get(body, "error");
+    struct str type = json_get_text(error, "type");
+    struct str message = json_get_text(error, "message");
+
+    if (message.n == 0)
+        message = json_is(error, JSON_STRING) ? error->text : json_get_text(body, "message");
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_is(type, types[i].type))
+            return provider_error(types[i].kind, status, message.n ? message : type);
+    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+}
+
+/* --- usage and stop --- */
+
+/* Every report is cumulative, and a later one may repeat only a part of the numbers. */
+static void take_usage(struct reply *r, const struct json *usage)
+{
+    r->usage.input = json_int_or(json_get(usage, "input_tokens"), r->usage.input);
+    r->usage.output = json_int_or(json_get(usage, "output_tokens"), r->usage.output);
+    r->usage.cache_read =
+        json_int_or(json_get(usage, "cache_read_input_tokens"), r->usage.cache_read);
+    r->usage.cache_write =
+        json_int_or(json_get(usage, "cache_creation_input_tokens"), r->usage.cache_write);
+}
+
+static enum stop stop_of(struct str reason)
+{
+    static const struct {
+        const char *reason;
+        enum stop stop;
+    } stops[] = {
+        {"end_turn", STOP_END},
+        {"stop_sequence", STOP_END},
+        {"tool_use", STOP_TOOL_CALLS},
+        {"max_tokens", STOP_LENGTH},
+        {"model_context_window_exceeded", STOP_LENGTH},
+        {"refusal", STOP_REFUSED},
+        {"pause_turn", STOP_PAUSED},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(stops); i++)
+        if (str_is(reason, stops[i].reason))
+            return stops[i].stop;
+    return STOP_UNKNOWN;
+}
+
+static void take_stop(struct reply *r, const struct json *holder)
+{
+    struct str reason = json_get_text(holder, "stop_reason");
+    struct str sequence = json_get_text(holder, "stop_sequence");
+
+    if (reason.n)
+        reply_set_stop(r, reason, stop_of(reason));
+    if (sequence.n)
+        r->stop_detail = reply_str(r, sequence);
+}
+
+static void take_message(struct reply *r, const struct json *message)
+{
+    r->id = reply_str(r, json_get_text(message, "id"));
+    r->model = reply_str(r, json_get_text(message, "model"));
+    take_usage(r, json_get(message, "usage"));
+    take_stop(r, message);
+}
+
+/* --- blocks --- */
+
+static enum part_kind kind_of_block(struct str type)
+{
+    if (str_is(type, "text"))
+        return PART_TEXT;
+    if (str_is(type, "thinking") || str_is(type, "redacted_thinking"))
+        return PART_REASONING;
+    if (str_is(type, "tool_use"))
+        return PART_TOOL_CALL;
+    if (str_ends(type, S("tool_use")))
+        return PART_SERVER_TOOL_USE;
+    return PART_SERVER_TOOL_RESULT; /* results, and kinds that are younger than this code */
+}
+
+static struct err *add_citation(struct reply *r, const struct json *citation)
+{
+    struct part *p;
+    size_t index;
+
+    TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
+    TRY(reply_add_text(r, index, json_get_text(citation, "cited_text")));
+    p = reply_part(r, index);
+    p->url = reply_str(r, json_get_text(citation, "url"));
+    p->title = reply_str(r, json_get_text(citation, "title"));
+    if (p->title.n == 0)
+        p->title = reply_str(r, json_get_text(citation, "document_title"));
+    p->native = reply_str(r, citation->raw);
+    return NULL;
+}
+
+static bool is_empty_object(const struct json *v)
+{
+    return json_is(v, JSON_OBJECT) && v->n == 0;
+}
+
+/* What a block already holds when it begins: nothing in a stream, everything in a whole answer. */
+static struct err *take_block_content(struct reply *r, size_t index, const struct json *block)
+{
+    struct part *p = reply_part(r, index);
+    const struct json *input = json_get(block, "input");
+
+    switch (p->kind) {
+    case PART_TEXT:
+        return reply_add_text(r, index, json_get_text(block, "text"));
+    case PART_REASONING:
+        p->signature = reply_str(r, json_get_text(block, "signature"));
+        p->data = reply_str(r, json_get_text(block, "data"));
+        return reply_add_text(r, index, json_get_text(block, "thinking"));
+    case PART_TOOL_CALL:
+    case PART_SERVER_TOOL_USE:
+        return input && !is_empty_object(input) ? reply_add_args(r, index, input->raw) : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static struct err *begin_block(struct reply *r, const struct json *block, struct block *ret_block)
+{
+    struct str type = json_get_text(block, "type"), id = json_get_text(block, "id");
+
+    if (id.n == 0)
+        id = json_get_text(block, "tool_use_id");
+    if (json_get_text(block, "name").n)
+        type = json_get_text(block, "name");
+    TRY(reply_begin(r, kind_of_block(json_get_text(block, "type")), id, type, &ret_block->part));
+    ret_block->is_open = true;
+    ret_block->start = reply_str(r, block->raw);
+    return take_block_content(r, ret_block->part, block);
+}
+
+/* The block as the provider would have sent it in one piece, for going back unchanged. */
+static struct err *end_block(struct decode *d, struct block *b)
+{
+    struct reply *r = d->reply;
+    struct part *p = reply_part(r, b->part);
+    AUTO(strbuf) struct strbuf native = {0};
+    struct json *block, *input;
+
+    b->is_open = false;
+    reply_close(r, b->part);
+    if (p->kind == PART_TEXT || p->kind == PART_TOOL_CALL)
+        return NULL;
+    TRY(json_parse(&d->scratch, b->start, JSON_REPAIR_UTF8, &block));
+    if (p->kind == PART_REASONING && p->data.n == 0) {
+        json_set_str(&d->scratch, block, "thinking", reply_part_text(r, b->part));
+        json_set_str(&d->scratch, block, "signature", p->signature);
+    } else if (p->kind == PART_SERVER_TOOL_USE && reply_part_args(r, b->part).n) {
+        TRY(json_parse(&d->scratch, reply_part_args(r, b->part), JSON_REPAIR_UTF8, &input));
+        json_set(&d->scratch, block, "input", input);
+    } else if (p->kind == PART_SERVER_TOOL_RESULT && reply_part_text(r, b->part).n) {
+        json_set_str(&d->scratch, block, "content", reply_part_text(r, b->part));
+    }
+    if (block->raw.n) {
+        p->native = b->start; /* nothing was added: the bytes themselves */
+        return NULL;
+    }
+    json_write(&native, block);
+    p->native = reply_str(r, strbuf_str(&native));
+    return NULL;
+}
+
+static struct err *take_delta(struct reply *r, struct block *b, const struct json *delta)
+{
+    struct str type = json_get_text(delta, "type");
+
+    if (str_is(type, "text_delta"))
+        return reply_add_text(r, b->part, json_get_text(delta, "text"));
+    if (str_is(type, "thinking_delta"))
+        return reply_add_text(r, b->part, json_get_text(delta, "thinking"));
+    if (str_is(type, "input_json_delta"))
+        return reply_add_args(r, b->part, json_get_text(delta, "partial_json"));
+    if (str_is(type, "compaction_delta"))
+        return reply_add_text(r, b->part, json_get_text(delta, "content"));
+    if (str_is(type, "citations_delta") && json_get(delta, "citation"))
+        return add_citation(r, json_get(delta, "citation"));
+    if (str_is(type, "signature_delta")) {
+        struct part *p = reply_part(r, b->part);
+        p->signature = arena_format(&r->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(p->signature),
+                                    STR_ARG(json_get_text(delta, "signature")));
+    }
+    return NULL; /* a kind of delta that is younger than this code */
+}
+
+/* --- events --- */
+
+static struct err *find_block(struct state *s, const struct json *event, struct block **ret_block)
+{
+    int64_t index = json_int_or(json_get(event, "index"), -1);
+
+    if (index < 0 || (size_t)index >= s->n_blocks || !s->blocks[index].is_open)
+        return err_new(ERR_PROVIDER_ERROR, "the provider sent a delta for a block that is not open");
+    *ret_block = &s->blocks[index];
+    return NULL;
+}
+
+static struct err *on_block_start(struct decode *d, const struct json *event)
+{
+    struct state *s = d->state;
+    int64_t index = json_int_or(json_get(event, "index"), -1);
+    const struct json *block = json_get(event, "content_block");
+
+    if (index < 0 || index >= MAX_BLOCKS || !json_is(block, JSON_OBJECT))
+        return err_new(ERR_PROVIDER_ERROR, "the provider began a block without a valid index");
+    while (s->n_blocks <= (size_t)index) {
+        s->blocks =
+            arena_grow(&d->reply->arena, s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);
+        s->blocks[s->n_blocks++] = (struct block){0};
+    }
+    return begin_block(d->reply, block, &s->blocks[index]);
+}
+
+static struct err *on_block_delta(struct decode *d, const struct json *event)
+{
+    struct block *b;
+
+    TRY(find_block(d->state, event, &b));
+    return take_delta(d->reply, b, json_get(event, "delta"));
+}
+
+static struct err *on_block_stop(struct decode *d, const struct json *event)
+{
+    struct block *b;
+
+    TRY(find_block(d->state, event, &b));
+    return end_block(d, b);
+}
+
+static struct err *on_message_start(struct decode *d, const struct json *event)
+{
+    take_message(d->reply, json_get(event, "message"));
+    return NULL;
+}
+
+static struct err *on_message_delta(struct decode *d, const struct json *event)
+{
+    take_stop(d->reply, json_get(event, "delta"));
+    take_usage(d->reply, json_get(event, "usage"));
+    return NULL;
+}
+
+static struct err *on_message_stop(struct decode *d, const struct json *event)
+{
+    d->reply->is_complete = true;
+    return NULL;
+}
+
+static struct err *on_error(struct decode *d, const struct json *event)
+{
+    return anthropic_classify(0, event);
+}
+
+struct err *anthropic_event(struct decode *d, struct str type, const struct json *event)
+{
+    static const struct {
+        const char *type;
+        struct err *(*take)(struct decode *d, const struct json *event);
+    } events[] = {
+        {"content_block_delta", on_block_delta}, {"content_block_start", on_block_start},
+        {"content_block_stop", on_block_stop},   {"message_start", on_message_start},
+        {"message_delta", on_message_delta},     {"message_stop", on_message_stop},
+        {"error", on_error},
+    };
+
+    if (json_get_text(event, "type").n)
+        type = json_get_text(event, "type");
+    for (size_t i = 0; i < ARRAY_LEN(events); i++)
+        if (str_is(type, events[i].type))
+            return events[i].take(d, event);
+    return NULL; /* ping, and what is younger than this code */
+}
+
+struct err *anthropic_body(struct decode *d, const struct json *body)
+{
+    if (str_is(json_get_text(body, "type"), "error") || json_has(body, "error"))
+        return anthropic_classify(0, body);
+    if (!json_is(json_get(body, "content"), JSON_ARRAY))
+        return err_new(ERR_PROVIDER_ERROR, "the answer has no content");
+    take_message(d->reply, body);
+    json_each (content, json_get(body, "content")) {
+        struct block block;
+
+        TRY(begin_block(d->reply, content, &block));
+        json_each (citation, json_get(content, "citations"))
+            TRY(add_citation(d->reply, citation));
+        TRY(end_block(d, &block));
+    }
+    d->reply->is_complete = d->reply->stop_reason.n > 0;
+    return NULL;
+}

@@ -1,0 +1,406 @@
+/* anthropic_encode.c - writes requests for the Anthropic Messages API. */
+#include "provider/anthropic.h"
+#include "provider/encode.h"
+
+#define MAX_CALL_ID 64
+#define MIN_THINKING_BUDGET 1024
+
+/* --- settings --- */
+
+static bool forces_a_tool(const struct model_request *r)
+{
+    return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY;
+}
+
+/* The API refuses thinking together with a forced tool. */
+static bool wants_thinking(const struct model_request *r)
+{
+    return (r->effort > EFFORT_NONE || r->reasoning_budget > 0) && !forces_a_tool(r);
+}
+
+/* Models that the catalogue does not know are taken for new ones, which choose their own budget. */
+static bool thinks_adaptively(const struct model_request *r)
+{
+    return !r->info || request_can(r, REASONS_ADAPTIVELY);
+}
+
+static void write_thinking(struct body *b)
+{
+    const struct model_request *r = b->request;
+    int64_t budget = request_reasoning_budget(r);
+
+    if (r->effort == EFFORT_NONE && !request_can(r, REASONS_ALWAYS) && body_key(b, "thinking"))
+        jw_raw(&b->w, S("{\"type\":\"disabled\"}"));
+    if (!wants_thinking(r))
+        return;
+    if (thinks_adaptively(r)) {
+        if (body_key(b, "thinking"))
+            jw_raw(&b->w, S("{\"type\":\"adaptive\"}"));
+        return;
+    }
+    budget = MIN(budget, request_max_output(r) - 1);
+    if (budget >= MIN_THINKING_BUDGET && body_key(b, "thinking")) {
+        jw_begin_object(&b->w);
+        jw_kv_str(&b->w, "type", S("enabled"));
+        jw_kv_int(&b->w, "budget_tokens", budget);
+        jw_end_object(&b->w);
+    }
+}
+
+static void write_output_config(struct body *b)
+{
+    static const char *const efforts[] = {
+        [EFFORT_MINIMAL] = "low", [EFFORT_LOW] = "low",     [EFFORT_MEDIUM] = "medium",
+        [EFFORT_HIGH] = "high",   [EFFORT_XHIGH] = "xhigh", [EFFORT_MAX] = "max",
+    };
+    const struct model_request *r = b->request;
+    bool has_effort = wants_thinking(r) && thinks_adaptively(r) && r->effort > EFFORT_NONE;
+
+    if ((!has_effort && !r->output_schema) || !body_key(b, "output_config"))
+        return;
+    jw_begin_object(&b->w);
+    if (has_effort)
+        jw_kv_str(&b->w, "effort", str_of(efforts[r->effort]));
+    if (r->output_schema) {
+        jw_key(&b->w, "format");
+        jw_begin_object(&b->w);
+        jw_kv_str(&b->w, "type", S("json_schema"));
+        jw_kv_json(&b->w, "schema", r->output_schema);
+        jw_end_object(&b->w);
+    }
+    jw_end_object(&b->w);
+}
+
+/* Thinking takes no temperature and no top_k. */
+static void write_sampling(struct body *b)
+{
+    const struct sampling *s = &b->request->sampling;
+
+    if (!request_can(b->request, NO_SAMPLING) && !wants_thinking(b->request)) {
+        body_maybe(b, "temperature", s->temperature);
+        body_maybe(b, "top_p", s->top_p);
+        if (s->top_k > 0)
+            body_int(b, "top_k", s->top_k);
+    }
+    body_stop(b, "stop_sequences");
+}
+
+static void write_cache_mark(struct body *b)
+{
+    jw_key(&b->w, "cache_control");
+    jw_raw(&b->w, b->request->cache == PROMPT_CACHE_LONG
+                      ? S("{\"type\":\"ephemeral\",\"ttl\":\"1h\"}")
+                      : S("{\"type\":\"ephemeral\"}"));
+}
+
+/* One mark behind tools and system text, which stay the same all session long. The moving mark
+ * behind the last message stands at the top level, where the API places it itself: a mark inside
+ * the messages would change bytes that were sent before. */
+static void write_system(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (text_is_blank(r->system) || !body_key(b, "system"))
+        return;
+    if (r->cache == PROMPT_CACHE_OFF) {
+        jw_str(&b->w, r->system);
+        return;
+    }
+    jw_begin_array(&b->w);
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", S("text"));
+    jw_kv_str(&b->w, "text", r->system);
+    write_cache_mark(b);
+    jw_end_object(&b->w);
+    jw_end_array(&b->w);
+}
+
+static void write_top_level_cache(struct body *b)
+{
+    if (b->request->cache != PROMPT_CACHE_OFF && !b->dialect->no_top_level_cache &&
+        !json_has(b->request->options, "cache_control"))
+        write_cache_mark(b);
+}
+
+/* --- tools --- */
+
+static void write_tool(struct body *b, const struct tool_def *t, bool is_last)
+{
+    const struct model_request *r = b->request;
+
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "name", t->name);
+    if (t->description.n)
+        jw_kv_str(&b->w, "description", t->description);
+    jw_key(&b->w, "input_schema");
+    jw_tool_schema(&b->w, t);
+    if (t->strict)
+        jw_kv_bool(&b->w, "strict", true);
+    if (is_last && r->cache != PROMPT_CACHE_OFF && text_is_blank(r->system))
+        write_cache_mark(b);
+    jw_end_object(&b->w);
+}
+
+static void write_tools(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if ((r->n_tools == 0 && !r->web_search && !r->web_fetch) || !body_key(b, "tools"))
+        return;
+    jw_begin_array(&b->w);
+    if (r->web_search)
+        jw_raw(&b->w, S("{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}"));
+    if (r->web_fetch)
+        jw_raw(&b->w, S("{\"type\":\"web_fetch_20250910\",\"name\":\"web_fetch\"}"));
+    for (size_t i = 0; i < r->n_tools; i++)
+        write_tool(b, r->tools[i], i + 1 == r->n_tools);
+    jw_end_array(&b->w);
+}
+
+static void write_tool_choice(struct body *b)
+{
+    static const char *const kinds[] = {
+        [TOOL_CHOICE_AUTO] = "auto",
+        [TOOL_CHOICE_NONE] = "none",
+        [TOOL_CHOICE_ANY] = "any",
+        [TOOL_CHOICE_NAMED] = "tool",
+    };
+    const struct tool_choice *c = &b->request->tool_choice;
+
+    if (b->request->n_tools == 0 || (c->kind == TOOL_CHOICE_AUTO && !c->one_at_a_time) ||
+        !body_key(b, "tool_choice"))
+        return;
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", str_of(kinds[c->kind]));
+    if (c->kind == TOOL_CHOICE_NAMED)
+        jw_kv_str(&b->w, "name", c->name);
+    if (c->one_at_a_time && c->kind != TOOL_CHOICE_NONE)
+        jw_kv_bool(&b->w, "disable_parallel_tool_use", true);
+    jw_end_object(&b->w);
+}
+
+/* --- messages --- */
+
+static void write_text(struct json_writer *w, struct str text)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "type", S("text"));
+    jw_kv_str(w, "text", text);
+    jw_end_object(w);
+}
+
+static struct err *write_source(struct json_writer *w, const struct model_request *r,
+                                const struct media *m)
+{
+    jw_key(w, "source");
+    jw_begin_object(w);
+    if (m->source == MEDIA_URL) {
+        jw_kv_str(w, "type", S("url"));
+        jw_kv_str(w, "url", m->data);
+    } else if (media_is(m, "text/")) {
+        AUTO(strbuf) struct strbuf loaded = {0};
+        struct str text;
+
+        TRY(media_bytes(r, m, &loaded, &text));
+        jw_kv_str(w, "type", S("text"));
+        jw_kv_str(w, "media_type", S("text/plain"));
+        jw_kv_str(w, "data", text);
+    } else {
+        jw_kv_str(w, "type", S("base64"));
+        jw_kv_str(w, "media_type", m->mime);
+        jw_key(w, "data");
+        TRY(jw_media(w, r, m, (struct str){0}));
+    }
+    jw_end_object(w);
+    return NULL;
+}
+
+static struct err *write_media(struct json_writer *w, const struct model_request *r,
+                               const struct media *m)
+{
+    bool is_image = media_is(m, "image/");
+
+    if (!is_image && !media_is(m, "application/pdf") && !media_is(m, "text/"))
+        return media_unsupported(m, "the Anthropic Messages API");
+    jw_begin_object(w);
+    jw_kv_str(w, "type", is_image ? S("image") : S("document"));
+    TRY(write_source(w, r, m));
+    if (!is_image && m->name.n)
+        jw_kv_str(w, "title", m->name);
+    jw_end_object(w);
+    return NULL;
+}
+
+static struct err *write_tool_result(struct json_writer *w, const struct model_request *r,
+                                     const struct part *p)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "type", S("tool_result"));
+    jw_key(w, "tool_use_id");
+    jw_call_id(w, p->id, MAX_CALL_ID);
+    jw_key(w, "content");
+    jw_begin_array(w);
+    for (size_t i = 0; i < p->n_content; i++) {
+        if (p->content[i].kind == PART_MEDIA)
+            TRY(write_media(w, r, &p->content[i].media));
+        else if (!text_is_blank(p->content[i].text))
+            write_text(w, p->content[i].text);
+    }
+    jw_end_array(w);
+    if (p->is_error)
+        jw_kv_bool(w, "is_error", true);
+    jw_end_object(w);
+    return NULL;
+}
+
+static struct err *write_user_part(struct json_writer *w, const struct model_request *r,
+                                   const struct part *p)
+{
+    switch (p->kind) {
+    case PART_TEXT:
+        if (!text_is_blank(p->text))
+            write_text(w, p->text);
+        return NULL;
+    case PART_MEDIA:
+        return write_media(w, r, &p->media);
+    case PART_TOOL_RESULT:
+        return write_tool_result(w, r, p);
+    default:
+        return NULL;
+    }
+}
+
+static void write_reasoning(struct json_writer *w, const struct model_request *r,
+                            const struct message *m, const struct part *p)
+{
+    if (part_is_native(r, m, p) && (p->signature.n || p->data.n))
+        jw_raw(w, p->native);
+}
+
+static void write_tool_use(struct json_writer *w, const struct part *p)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "type", S("tool_use"));
+    jw_key(w, "id");
+    jw_call_id(w, p->id, MAX_CALL_ID);
+    jw_kv_str(w, "name", p->name);
+    if (p->is_free_text) {
+        jw_key(w, "input");
+        jw_begin_object(w);
+        jw_kv_str(w, "input", p->args);
+        jw_end_object(w);
+    } else {
+        jw_kv_raw(w, "input", p->args.n ? p->args : S("{}"));
+    }
+    jw_end_object(w);
+}
+
+static void write_assistant_part(struct json_writer *w, const struct model_request *r,
+                                 const struct message *m, const struct part *p)
+{
+    switch (p->kind) {
+    case PART_TEXT:
+    case PART_REFUSAL:
+        if (!text_is_blank(p->text))
+            write_text(w, p->text);
+        break;
+    case PART_REASONING:
+        write_reasoning(w, r, m, p);
+        break;
+    case PART_TOOL_CALL:
+        write_tool_use(w, p);
+        break;
+    case PART_SERVER_TOOL_USE:
+    case PART_SERVER_TOOL_RESULT:
+        if (part_is_native(r, m, p))
+            jw_raw(w, p->native);
+        break;
+    case PART_MEDIA: /* the API takes none from the assistant */
+    case PART_CITATION:
+    case PART_TOOL_RESULT:
+        break;
+    }
+}
+
+static bool is_of_assistant(const struct message *m)
+{
+    return m->role == ROLE_ASSISTANT;
+}
+
+/* Writes one message from a run of history messages. A message that comes out empty (its parts
+ * were another provider's) is taken back: the API refuses it. */
+static struct err *write_message(struct body *b, const struct message *const *run, size_t n)
+{
+    struct json_writer before = b->w;
+    size_t start = b->w.out->n, content;
+
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "role", is_of_assistant(run[0]) ? S("assistant") : S("user"));
+    jw_key(&b->w, "content");
+    jw_begin_array(&b->w);
+    content = b->w.out->n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < run[i]->n_parts; k++) {
+            if (is_of_assistant(run[i]))
+                write_assistant_part(&b->w, b->request, run[i], &run[i]->parts[k]);
+            else
+                TRY(write_user_part(&b->w, b->request, &run[i]->parts[k]));
+        }
+    if (b->w.out->n == content) {
+        strbuf_cut(b->w.out, start);
+        b->w = before;
+        return NULL;
+    }
+    jw_end_array(&b->w);
+    jw_end_object(&b->w);
+    return NULL;
+}
+
+/* The results of one round must stand together in one message. */
+static struct err *write_messages(struct body *b)
+{
+    const struct model_request *r = b->request;
+    size_t n = 1;
+
+    if (!body_key(b, "messages"))
+        return NULL;
+    jw_begin_array(&b->w);
+    for (size_t i = 0; i < r->n_messages; i += n) {
+        for (n = 1; r->messages[i]->role == ROLE_TOOL && i + n < r->n_messages &&
+                    r->messages[i + n]->role == ROLE_TOOL;)
+            n++;
+        TRY(write_message(b, r->messages + i, n));
+    }
+    jw_end_array(&b->w);
+    return NULL;
+}
+
+struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
+                             struct strbuf *out)
+{
+    struct body b;
+
+    body_begin(&b, r, d, out);
+    body_str(&b, "model", r->model);
+    body_int(&b, "max_tokens", request_max_output(r));
+    if (r->stream)
+        body_bool(&b, "stream", true);
+    write_thinking(&b);
+    write_output_config(&b);
+    write_sampling(&b);
+    write_top_level_cache(&b);
+    body_options(&b);
+    write_tools(&b);
+    write_tool_choice(&b);
+    write_system(&b);
+    TRY(write_messages(&b));
+    return body_end(&b);
+}
+
+void anthropic_headers(const struct model_request *r, const struct dialect *d, struct arena *a,
+                       struct http_headers *out)
+{
+    http_headers_add(a, out, S("anthropic-version"), S("2023-06-01"));
+    if (r->web_fetch)
+        http_headers_add(a, out, S("anthropic-beta"), S("web-fetch-2025-09-10"));
+}

@@ -1,0 +1,194 @@
+/* encode.c - bodies, media and ids, as all encoders write them. */
+#include "provider/encode.h"
+
+#include "base/base64.h"
+#include "base/sha256.h"
+
+/* --- the body --- */
+
+void body_begin(struct body *b, const struct model_request *r, const struct dialect *d,
+                struct strbuf *out)
+{
+    *b = (struct body){.request = r, .dialect = d};
+    jw_init(&b->w, out);
+    jw_begin_object(&b->w);
+}
+
+struct err *body_end(struct body *b)
+{
+    jw_end_object(&b->w);
+    return strbuf_check(b->w.out, "the request");
+}
+
+bool body_key(struct body *b, const char *key)
+{
+    if (json_has(b->request->options, key))
+        return false;
+    jw_key(&b->w, key);
+    return true;
+}
+
+void body_str(struct body *b, const char *key, struct str value)
+{
+    if (value.n && body_key(b, key))
+        jw_str(&b->w, value);
+}
+
+void body_int(struct body *b, const char *key, int64_t value)
+{
+    if (body_key(b, key))
+        jw_int(&b->w, value);
+}
+
+void body_bool(struct body *b, const char *key, bool value)
+{
+    if (body_key(b, key))
+        jw_bool(&b->w, value);
+}
+
+void body_maybe(struct body *b, const char *key, struct maybe_double value)
+{
+    if (value.is_set && body_key(b, key))
+        jw_double(&b->w, value.value);
+}
+
+void body_stop(struct body *b, const char *key)
+{
+    const struct sampling *s = &b->request->sampling;
+
+    if (s->n_stop == 0 || !body_key(b, key))
+        return;
+    jw_begin_array(&b->w);
+    for (size_t i = 0; i < s->n_stop; i++)
+        jw_str(&b->w, s->stop[i]);
+    jw_end_array(&b->w);
+}
+
+void body_options(struct body *b)
+{
+    json_each (option, b->request->options) {
+        jw_key_str(&b->w, option->key);
+        jw_json(&b->w, option);
+    }
+}
+
+/* --- media --- */
+
+struct err *media_bytes(const struct model_request *r, const struct media *m,
+                        struct strbuf *scratch, struct str *ret_bytes)
+{
+    BUG_IF(m->source == MEDIA_URL);
+    if (m->source == MEDIA_BYTES) {
+        *ret_bytes = m->data;
+        return NULL;
+    }
+    if (!r->media)
+        return err_new(ERR_INTERNAL, "a stored file is to be sent, but nothing can load it");
+    TRY(r->media->load(r->media->self, m->data, scratch));
+    *ret_bytes = strbuf_str(scratch);
+    return NULL;
+}
+
+struct err *jw_media(struct json_writer *w, const struct model_request *r, const struct media *m,
+                     struct str prefix)
+{
+    AUTO(strbuf) struct strbuf loaded = {0};
+    struct str bytes;
+
+    TRY(media_bytes(r, m, &loaded, &bytes));
+    jw_raw(w, S("\""));
+    strbuf_add(w->out, prefix);
+    base64_add(w->out, bytes);
+    strbuf_add_char(w->out, '"');
+    return NULL;
+}
+
+struct err *jw_media_url(struct json_writer *w, const struct model_request *r,
+                         const struct media *m)
+{
+    AUTO(strbuf) struct strbuf prefix = {0};
+
+    if (m->source == MEDIA_URL) {
+        jw_str(w, m->data);
+        return NULL;
+    }
+    strbuf_addf(&prefix, "data:%" STR_FMT ";base64,", STR_ARG(m->mime));
+    return jw_media(w, r, m, strbuf_str(&prefix));
+}
+
+bool media_is(const struct media *m, const char *mime_prefix)
+{
+    return str_starts(m->mime, str_of(mime_prefix));
+}
+
+struct err *media_unsupported(const struct media *m, const char *protocol)
+{
+    return err_hint(err_new(ERR_VALIDATION, "%s cannot carry a file of type \"%" STR_FMT "\"",
+                            protocol, STR_ARG(m->mime)),
+                    "convert it first, or send it to a model that takes it");
+}
+
+/* --- ids, tools, parts --- */
+
+static bool is_id_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes)
+{
+    char text[SHA256_HEX_SIZE + 8] = "call_";
+    bool plain = id.n > 0 && id.n <= max_bytes;
+
+    for (size_t i = 0; plain && i < id.n; i++)
+        plain = is_id_char(id.p[i]);
+    if (plain) {
+        jw_str(w, id);
+        return;
+    }
+    sha256_hex(id, text + 5);
+    jw_str(w, str_make(text, MIN(max_bytes, (size_t)37)));
+}
+
+void jw_tool_schema(struct json_writer *w, const struct tool_def *t)
+{
+    if (t->input_schema)
+        jw_json(w, t->input_schema);
+    else
+        jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
+}
+
+void tool_result_text(const struct part *result, struct strbuf *out)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < result->n_content; i++) {
+        const struct part *p = &result->content[i];
+
+        if (p->kind != PART_TEXT)
+            continue;
+        if (!first)
+            strbuf_add_char(out, '\n');
+        strbuf_add(out, p->text);
+        first = false;
+    }
+}
+
+bool tool_result_has_media(const struct part *result)
+{
+    for (size_t i = 0; i < result->n_content; i++)
+        if (result->content[i].kind == PART_MEDIA)
+            return true;
+    return false;
+}
+
+bool part_is_native(const struct model_request *r, const struct message *m, const struct part *p)
+{
+    return p->native.n && message_is_native_to(m, r->provider);
+}
+
+bool text_is_blank(struct str text)
+{
+    return str_trim(text).n == 0;
+}

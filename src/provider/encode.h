@@ -1,0 +1,61 @@
+/* encode.h - what all encoders need: bodies with pass-through options, media, call ids.
+ *
+ * Bodies are written left to right, `messages` (or its like) last, so that the request of the next
+ * round begins with the bytes of this one and prompt caches hold. */
+#ifndef KEEL_PROVIDER_ENCODE_H
+#define KEEL_PROVIDER_ENCODE_H
+
+#include "provider/protocol.h"
+
+/* A body under construction. The profile's options win: a member they name is not written by the
+ * encoder, and body_options() writes theirs. */
+struct body {
+    struct json_writer w;
+    const struct model_request *request;
+    const struct dialect *dialect;
+};
+
+void body_begin(struct body *b, const struct model_request *r, const struct dialect *d,
+                struct strbuf *out);
+MUST_USE struct err *body_end(struct body *b);
+
+/* Writes the name and returns true, unless the options have it. */
+bool body_key(struct body *b, const char *key);
+void body_str(struct body *b, const char *key, struct str value); /* nothing when empty */
+void body_int(struct body *b, const char *key, int64_t value);
+void body_bool(struct body *b, const char *key, bool value);
+void body_maybe(struct body *b, const char *key, struct maybe_double value); /* only when set */
+/* The stop sequences as an array, when there are any. */
+void body_stop(struct body *b, const char *key);
+/* All members of the options, before the messages. */
+void body_options(struct body *b);
+
+/* The bytes of a media part, loaded if they are a blob. `scratch` holds loaded ones. */
+MUST_USE struct err *media_bytes(const struct model_request *r, const struct media *m,
+                                 struct strbuf *scratch, struct str *ret_bytes);
+/* One JSON string: base64 of the bytes, after `prefix`. */
+MUST_USE struct err *jw_media(struct json_writer *w, const struct model_request *r,
+                              const struct media *m, struct str prefix);
+/* One JSON string: the URL, or a data: URL of the bytes. */
+MUST_USE struct err *jw_media_url(struct json_writer *w, const struct model_request *r,
+                                  const struct media *m);
+bool media_is(const struct media *m, const char *mime_prefix); /* "image/" */
+MUST_USE struct err *media_unsupported(const struct media *m, const char *protocol);
+
+/* One JSON string: a call's id in letters that every API takes (A-Z a-z 0-9 _ -), at most
+ * max_bytes long. Calls and results are mapped alike, so pairs stay pairs. */
+void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes);
+
+/* The tool's schema, or that of a tool without arguments. */
+void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
+
+/* The texts of a tool result, one per line; media are left out. */
+void tool_result_text(const struct part *result, struct strbuf *out);
+bool tool_result_has_media(const struct part *result);
+
+/* May this part of an assistant message go to the provider of `r` as it came? */
+bool part_is_native(const struct model_request *r, const struct message *m, const struct part *p);
+/* Nothing in it but white space: providers refuse such text. */
+bool text_is_blank(struct str text);
+
+#endif

@@ -1,0 +1,15 @@
+/* protocol.c - the protocols that keel speaks. */
+#include "provider/protocol.h"
+
+const struct protocol *const protocols[] = {
+    &protocol_anthropic_messages,
+    NULL,
+};
+
+const struct protocol *protocol_find(struct str name)
+{
+    for (size_t i = 0; protocols[i]; i++)
+        if (str_is(name, protocols[i]->name))
+            return protocols[i];
+    return NULL;
+}
