@@ -1,8 +1,10 @@
 /* url.h - absolute URLs of http, https (and what else a caller allows), taken apart and made safe.
  *
  * RFC 3986 with what the WHATWG standard adds for hostile input: control characters, white space
- * and backslashes are errors, not repaired; host names are lower-cased; an empty host is an error.
- * Parts borrow from the text that was parsed, except the host, which lives in the arena. */
+ * and backslashes are errors, not repaired; an empty host is an error. A host has one spelling:
+ * lower case, no dot at the end, IPv6 in its shortest form; one that ends in a number must be a
+ * plain dotted quad, because resolvers also read 0177.1 and 2130706433 as addresses.
+ * Parts borrow from the text that was parsed, except scheme and host, which live in the arena. */
 #ifndef KEEL_NET_URL_H
 #define KEEL_NET_URL_H
 
@@ -24,6 +26,14 @@ struct url {
 #define URL_MAX_BYTES 8192
 
 MUST_USE struct err *url_parse(struct arena *a, struct str text, struct url *ret_url);
+/* The URL as a request sends it: the host as parsed, bytes over 127 percent-encoded, no user
+ * information, no fragment. So whoever reads it next sees the host that was checked. */
+struct str url_format(struct arena *a, const struct url *u) MUST_USE;
+bool url_same_origin(const struct url *a, const struct url *b); /* scheme, host and port */
+
+/* What `location`, absolute or relative, means in a response from `base` (RFC 3986, 5.2). */
+MUST_USE struct err *url_resolve(struct arena *a, const struct url *base, struct str location,
+                                 struct str *ret_url);
 
 /* base + "/" + path with exactly one slash in between; a query in `base` stays at the end. */
 MUST_USE struct err *url_join(struct arena *a, struct str base, struct str path,

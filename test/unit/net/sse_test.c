@@ -1,7 +1,18 @@
 /* sse_test.c */
 #include "test.h"
 
+#include "base/json.h"
 #include "net/sse.h"
+
+static void add_event(struct strbuf *out, struct str type, struct str data, struct str id)
+{
+    strbuf_add(out, type);
+    strbuf_add_char(out, '|');
+    strbuf_add(out, data);
+    strbuf_add_char(out, '|');
+    strbuf_add(out, id);
+    strbuf_add_char(out, ';');
+}
 
 /* Everything that comes out, one event a line, when `body` goes in `step` bytes at a time. */
 static struct strbuf transcript(struct str body, size_t step)
@@ -19,21 +30,27 @@ static struct strbuf transcript(struct str body, size_t step)
             assert_ok(sse_next(&r, &event, &has_event));
             if (!has_event)
                 break;
-            strbuf_addf(&out, "%" STR_FMT "|%" STR_FMT "|%" STR_FMT ";", STR_ARG(event.type),
-                        STR_ARG(event.data), STR_ARG(event.last_event_id));
+            add_event(&out, event.type, event.data, event.last_event_id);
         }
     }
     return out;
 }
 
-static void check(struct str body, const char *want)
+static void check_all(struct str body, struct str want)
 {
     static const size_t steps[] = {1, 2, 3, 7, SIZE_MAX};
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         AUTO(strbuf) struct strbuf got = transcript(body, steps[i]);
-        assert_str(strbuf_str(&got), want);
+        if (!str_eq(strbuf_str(&got), want))
+            fail_msg("in steps of %zu: want %" STR_FMT ", got %s", steps[i], STR_ARG(want),
+                     strbuf_cstr(&got));
     }
+}
+
+static void check(struct str body, const char *want)
+{
+    check_all(body, str_of(want));
 }
 
 TEST(events_are_the_same_however_the_bytes_are_cut)
@@ -148,7 +165,42 @@ TEST(an_event_may_reach_the_cap_but_not_pass_it)
     }
 }
 
-RUN_TESTS(UNIT(events_are_the_same_however_the_bytes_are_cut),
+static struct str decode_hex(struct arena *a, struct str hex)
+{
+    char *bytes = ARENA_ARRAY(a, hex.n / 2 + 1, char);
+
+    for (size_t i = 0; i + 1 < hex.n; i += 2) {
+        char pair[3] = {hex.p[i], hex.p[i + 1]};
+        bytes[i / 2] = (char)strtoul(pair, NULL, 16);
+    }
+    return str_make(bytes, hex.n / 2);
+}
+
+TEST(the_web_platform_tests_give_their_events)
+{
+    const char *path = shared_path("vectors/sse-wpt.json");
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf file = {0};
+    struct json *root;
+
+    if (!path)
+        skip();
+    file = read_file(path);
+    assert_ok(json_parse(&a, strbuf_str(&file), 0, &root));
+    assert_true(json_get(root, "cases")->n > 0);
+    json_each (c, json_get(root, "cases")) {
+        AUTO(strbuf) struct strbuf want = {0};
+
+        json_each (e, json_get(c, "events")) {
+            add_event(&want, json_get_text(e, "type"), json_get_text(e, "data"),
+                      json_get_text(e, "lastEventId"));
+        }
+        check_all(decode_hex(&a, json_get_text(c, "body_hex")), strbuf_str(&want));
+    }
+}
+
+RUN_TESTS(UNIT(the_web_platform_tests_give_their_events),
+          UNIT(events_are_the_same_however_the_bytes_are_cut),
           UNIT(data_lines_are_joined_and_only_one_leading_space_is_taken_off),
           UNIT(an_event_without_data_is_dropped_and_its_type_forgotten),
           UNIT(an_event_that_is_cut_off_at_the_end_is_dropped), UNIT(field_names_are_exact),
