@@ -1,7 +1,6 @@
 /* args.c - reads a command line against a table of options. */
 #include "cli/args.h"
 
-
 static const struct option *find_long(const struct option *options, struct str name)
 {
     for (const struct option *o = options; o->name; o++)
@@ -45,8 +44,8 @@ static struct err *unknown_option(const struct args *a, struct str name)
 {
     const struct option *best = NULL;
     size_t least = 3;
-    struct err *e = err_new(ERR_VALIDATION, "keel %s has no option --%" STR_FMT, a->command,
-                            STR_ARG(name));
+    struct err *e =
+        err_new(ERR_VALIDATION, "keel %s has no option --%" STR_FMT, a->command, STR_ARG(name));
 
     for (const struct option *o = a->options; o->name; o++) {
         size_t d = distance(name, str_of(o->name));
@@ -90,7 +89,8 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
     const struct option *o;
 
     if (str_starts(str_of(word), S("--"))) {
-        struct str name = str_make(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
+        struct str name =
+            str_make(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
 
         o = find_long(a->options, name);
         if (!o)

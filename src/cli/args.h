@@ -20,7 +20,7 @@ struct args {
     struct arg {
         const struct option *option;
         const char *value;
-    } *given;
+    } * given;
     size_t n_given;
     const char **operands;
     size_t n_operands;
@@ -32,14 +32,14 @@ void args_done(struct args *a);
 DEFINE_AUTO_VAL(args, args_done)
 
 bool args_has(const struct args *a, const char *name);
-const char *args_get(const struct args *a, const char *name); /* the last value; NULL if not given */
+const char *args_get(const struct args *a,
+                     const char *name); /* the last value; NULL if not given */
 /* The next value of a repeated option; start with *at = 0. NULL after the last. */
 const char *args_next(const struct args *a, const char *name, size_t *at);
 /* The value as an integer within bounds, or `otherwise` when not given. */
 MUST_USE struct err *args_int(const struct args *a, const char *name, int64_t least, int64_t most,
                               int64_t otherwise, int64_t *ret_value);
 /* ERR_VALIDATION unless there are `least` to `most` operands; `usage` says what they are. */
-MUST_USE struct err *args_count(const struct args *a, size_t least, size_t most,
-                                const char *usage);
+MUST_USE struct err *args_count(const struct args *a, size_t least, size_t most, const char *usage);
 
 #endif

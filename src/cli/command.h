@@ -9,11 +9,11 @@
 #include "cli/args.h"
 
 struct command {
-    const char *name;    /* "doctor"; "inspect decode" for one below another */
-    const char *usage;   /* "[--probe]": what follows the name */
-    const char *summary; /* one line */
-    const char *details; /* paragraphs and examples for --help; NULL: none */
-    const struct option *options; /* ends with a NULL name; NULL: none */
+    const char *name;                      /* "doctor"; "inspect decode" for one below another */
+    const char *usage;                     /* "[--probe]": what follows the name */
+    const char *summary;                   /* one line */
+    const char *details;                   /* paragraphs and examples for --help; NULL: none */
+    const struct option *options;          /* ends with a NULL name; NULL: none */
     const struct command *const *children; /* ends with NULL; NULL: it runs itself */
     struct err *(*run)(const struct args *args, int *ret_status);
 };

@@ -1,6 +1,7 @@
 /* delta.h - a piece of an answer as it streams in.
  *
- * Deltas are for those who watch; the reply holds the whole. Strings live until the sink returns. */
+ * Deltas are for those who watch; the reply holds the whole. Strings live until the sink returns.
+ */
 #ifndef KEEL_MODEL_DELTA_H
 #define KEEL_MODEL_DELTA_H
 

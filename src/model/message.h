@@ -35,7 +35,8 @@ struct message *message_ref(struct message *m);
 void message_unref(struct message *m);
 DEFINE_AUTO_PTR(message, message_unref)
 
-/* Appends a copy; the returned part is owned by the message and may be changed until it is shared. */
+/* Appends a copy; the returned part is owned by the message and may be changed until it is shared.
+ */
 struct part *message_add(struct message *m, const struct part *p);
 struct part *message_add_text(struct message *m, struct str text);
 void message_set_origin(struct message *m, struct origin o);

@@ -27,10 +27,9 @@ struct part part_copy(struct arena *a, const struct part *p)
 {
     struct part copy = *p;
     struct str *strings[] = {
-        &copy.text,       &copy.id,         &copy.name,       &copy.args,
-        &copy.bad_args,   &copy.signature,  &copy.data,       &copy.url,
-        &copy.title,      &copy.native,     &copy.media.mime, &copy.media.data,
-        &copy.media.name,
+        &copy.text,       &copy.id,         &copy.name,       &copy.args,  &copy.bad_args,
+        &copy.signature,  &copy.data,       &copy.url,        &copy.title, &copy.native,
+        &copy.media.mime, &copy.media.data, &copy.media.name,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)

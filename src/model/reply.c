@@ -214,8 +214,7 @@ static void drop_part(struct reply *r, size_t index)
 {
     strbuf_done(&r->parts[index].text);
     strbuf_done(&r->parts[index].args);
-    memmove(&r->parts[index], &r->parts[index + 1],
-            (r->n_parts - index - 1) * sizeof *r->parts);
+    memmove(&r->parts[index], &r->parts[index + 1], (r->n_parts - index - 1) * sizeof *r->parts);
     r->n_parts--;
 }
 

@@ -20,7 +20,7 @@ enum effort {
     EFFORT_XHIGH,
     EFFORT_MAX,
 };
-const char *effort_name(enum effort e); /* "" for unset */
+const char *effort_name(enum effort e);                     /* "" for unset */
 bool effort_find(struct str name, enum effort *ret_effort); /* "off" and "none" are the same */
 
 struct maybe_double {
@@ -56,16 +56,16 @@ struct model_request {
     struct tool_choice tool_choice;
     struct sampling sampling;
     enum effort effort;
-    int64_t reasoning_budget; /* tokens; wins over effort where the API takes one */
-    int64_t max_output;       /* tokens; 0: the catalogue's, where the API demands one */
+    int64_t reasoning_budget;         /* tokens; wins over effort where the API takes one */
+    int64_t max_output;               /* tokens; 0: the catalogue's, where the API demands one */
     const struct json *output_schema; /* the answer must fit this */
     struct str output_name;
     bool stream;
     bool web_search, web_fetch; /* the provider's own */
     enum prompt_cache cache;
-    struct str cache_key;        /* ties requests of one session together, where the API has that */
-    const struct json *options;  /* the profile's, unread: members of the request's body */
-    const struct model_info *info; /* NULL: nothing is known about the model */
+    struct str cache_key;       /* ties requests of one session together, where the API has that */
+    const struct json *options; /* the profile's, unread: members of the request's body */
+    const struct model_info *info;    /* NULL: nothing is known about the model */
     const struct media_loader *media; /* NULL: no blob handles occur */
 };
 

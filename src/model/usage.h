@@ -14,10 +14,10 @@ struct usage {
     int64_t input, output;
     int64_t cache_read, cache_write;
     int64_t reasoning;
-    bool input_includes_cache;    /* input counts cache reads (and writes) too */
-    bool output_lacks_reasoning;  /* reasoning tokens come on top of output */
-    int64_t cost_microcents;      /* as the provider reported it; -1 if it did not */
-    struct str routed_provider;   /* who really answered, where a router says so */
+    bool input_includes_cache;   /* input counts cache reads (and writes) too */
+    bool output_lacks_reasoning; /* reasoning tokens come on top of output */
+    int64_t cost_microcents;     /* as the provider reported it; -1 if it did not */
+    struct str routed_provider;  /* who really answered, where a router says so */
     struct str routed_model;
 };
 
@@ -32,7 +32,7 @@ struct usage {
 bool usage_is_known(const struct usage *u);
 /* Prompt tokens that were neither read from a cache nor written to one. */
 int64_t usage_fresh_input(const struct usage *u);
-int64_t usage_prompt(const struct usage *u); /* fresh + cache read + cache write */
+int64_t usage_prompt(const struct usage *u);     /* fresh + cache read + cache write */
 int64_t usage_completion(const struct usage *u); /* output, reasoning included */
 int64_t usage_total(const struct usage *u);
 

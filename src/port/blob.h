@@ -32,8 +32,7 @@ struct blob_store {
 
 bool blob_handle_is_valid(struct str handle);
 
-MUST_USE struct err *blob_put(struct blob_store *b, struct str bytes,
-                              char handle[SHA256_HEX_SIZE]);
+MUST_USE struct err *blob_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE]);
 MUST_USE struct err *blob_get(struct blob_store *b, struct str handle, struct strbuf *out);
 MUST_USE struct err *blob_get_range(struct blob_store *b, struct str handle, uint64_t from,
                                     size_t n, struct strbuf *out);

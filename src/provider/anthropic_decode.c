@@ -19,6 +19,7 @@ struct block {
 struct state {
     struct block *blocks;
     size_t n_blocks, room;
+    bool has_begun;
 };
 
 void anthropic_begin(struct decode *d)
@@ -241,7 +242,8 @@ static struct err *find_block(struct state *s, const struct json *event, struct 
     int64_t index = json_int_or(json_get(event, "index"), -1);
 
     if (index < 0 || (size_t)index >= s->n_blocks || !s->blocks[index].is_open)
-        return err_new(ERR_PROVIDER_ERROR, "the provider sent a delta for a block that is not open");
+        return err_new(ERR_PROVIDER_ERROR,
+                       "the provider sent a delta for a block that is not open");
     *ret_block = &s->blocks[index];
     return NULL;
 }
@@ -280,6 +282,11 @@ static struct err *on_block_stop(struct decode *d, const struct json *event)
 
 static struct err *on_message_start(struct decode *d, const struct json *event)
 {
+    struct state *s = d->state;
+
+    if (s->has_begun)
+        return err_new(ERR_PROVIDER_ERROR, "the provider began a second message in one stream");
+    s->has_begun = true;
     take_message(d->reply, json_get(event, "message"));
     return NULL;
 }
@@ -308,9 +315,12 @@ struct err *anthropic_event(struct decode *d, struct str type, const struct json
         const char *type;
         struct err *(*take)(struct decode *d, const struct json *event);
     } events[] = {
-        {"content_block_delta", on_block_delta}, {"content_block_start", on_block_start},
-        {"content_block_stop", on_block_stop},   {"message_start", on_message_start},
-        {"message_delta", on_message_delta},     {"message_stop", on_message_stop},
+        {"content_block_delta", on_block_delta},
+        {"content_block_start", on_block_start},
+        {"content_block_stop", on_block_stop},
+        {"message_start", on_message_start},
+        {"message_delta", on_message_delta},
+        {"message_stop", on_message_stop},
         {"error", on_error},
     };
 

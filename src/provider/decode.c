@@ -3,7 +3,6 @@
 
 #include "base/utf8.h"
 
-
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply)
 {
@@ -241,8 +240,8 @@ static struct err *end_json(struct decoder *d)
         d->on_event(d->self, text);
     if (!json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &body, &where))
         return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_PROVIDER_ERROR,
-                       "the provider's answer cannot be read: line %zu, column %zu: %s",
-                       where.line, where.column, where.reason);
+                       "the provider's answer cannot be read: line %zu, column %zu: %s", where.line,
+                       where.column, where.reason);
     if (body->type != JSON_ARRAY)
         return d->protocol->body(&d->decode, body);
     json_each (event, body)

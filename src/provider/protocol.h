@@ -14,13 +14,13 @@
 /* What vendors of one protocol do differently. Zero is what the protocol's inventor does. */
 struct dialect {
     /* openai-chat */
-    bool max_tokens_old_name;   /* "max_tokens" instead of "max_completion_tokens" */
-    bool no_stream_usage;       /* does not take stream_options.include_usage */
-    bool no_parallel_switch;    /* does not take parallel_tool_calls */
-    bool no_json_schema;        /* only {"type":"json_object"}; the schema goes into the prompt */
-    bool no_strict_tools;       /* refuses "strict" in tools */
-    bool developer_role;        /* system text goes out as "developer" */
-    bool tool_images;           /* tool results may hold images */
+    bool max_tokens_old_name; /* "max_tokens" instead of "max_completion_tokens" */
+    bool no_stream_usage;     /* does not take stream_options.include_usage */
+    bool no_parallel_switch;  /* does not take parallel_tool_calls */
+    bool no_json_schema;      /* only {"type":"json_object"}; the schema goes into the prompt */
+    bool no_strict_tools;     /* refuses "strict" in tools */
+    bool developer_role;      /* system text goes out as "developer" */
+    bool tool_images;         /* tool results may hold images */
     enum {
         REASONING_EFFORT_FIELD,  /* "reasoning_effort": "low" */
         REASONING_OBJECT,        /* "reasoning": {"effort": "low"} */
@@ -28,7 +28,7 @@ struct dialect {
         REASONING_UNSUPPORTED,   /* nothing is sent */
     } reasoning_style;
     enum {
-        REPLAY_NO_REASONING,     /* reasoning never goes back */
+        REPLAY_NO_REASONING,      /* reasoning never goes back */
         REPLAY_REASONING_CONTENT, /* as "reasoning_content" of the assistant message */
         REPLAY_REASONING_FIELD,   /* as "reasoning" */
         REPLAY_REASONING_DETAILS, /* "reasoning_details", bytes as they came */
@@ -38,18 +38,18 @@ struct dialect {
     bool reports_cost;         /* wants "usage": {"include": true} to report the cost */
     bool web_search_options;   /* takes "web_search_options" */
     /* openai-responses */
-    bool stores_nothing;       /* refuses "store" and "include" */
+    bool stores_nothing; /* refuses "store" and "include" */
     /* anthropic-messages */
-    bool no_top_level_cache;   /* cache_control only on blocks */
+    bool no_top_level_cache; /* cache_control only on blocks */
     /* gemini */
-    bool vertex;               /* Vertex AI's paths and fields */
+    bool vertex; /* Vertex AI's paths and fields */
 };
 
 /* State of one answer being read. Protocols keep what they need between events in `state`. */
 struct decode {
     struct reply *reply;
     struct arena scratch; /* cleared before each event */
-    void *state;          /* allocated by begin() in reply->arena; NULL if the protocol needs none */
+    void *state; /* allocated by begin() in reply->arena; NULL if the protocol needs none */
 };
 
 struct protocol {
