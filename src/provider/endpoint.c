@@ -1,0 +1,282 @@
+/* endpoint.c - asks a model over HTTP: encode, send, decode what comes back. */
+#include "provider/endpoint.h"
+
+#include "net/url.h"
+#include "provider/decode.h"
+#include "provider/model_list.h"
+#include "sys/loop.h"
+
+struct endpoint {
+    struct provider provider;
+    struct arena arena; /* owns the configuration's strings */
+    struct endpoint_config config;
+};
+
+#define LIST_MAX_BYTES ((size_t)8 << 20)
+#define LIST_TIMEOUT_MS 20000
+
+/* --- one exchange --- */
+
+struct exchange {
+    const struct endpoint *endpoint;
+    const struct provider_call *call;
+    uint64_t n_payloads;
+    int status;
+};
+
+static void tell_payload(struct exchange *x, enum payload_kind kind, struct str bytes)
+{
+    if (!x->call->on_native_payload)
+        return;
+    x->call->on_native_payload(
+        x->call->self, &(struct native_payload){
+                           .provider = x->endpoint->provider.id,
+                           .api_surface = str_of(x->endpoint->config.protocol->api_surface),
+                           .kind = kind,
+                           .sequence = x->n_payloads++,
+                           .bytes = bytes,
+                           .http_status = x->status,
+                       });
+}
+
+static void on_stream_event(void *self, struct str bytes)
+{
+    struct exchange *x = self;
+
+    tell_payload(x, PAYLOAD_STREAM_EVENT, bytes);
+}
+
+static void on_whole_answer(void *self, struct str bytes)
+{
+    struct exchange *x = self;
+
+    tell_payload(x, PAYLOAD_RESPONSE, bytes);
+}
+
+static void add_auth(const struct endpoint_config *c, struct arena *a, const struct secret *key,
+                     struct http_headers *out)
+{
+    static const char *const names[] = {
+        [AUTH_BEARER] = "authorization",
+        [AUTH_X_API_KEY] = "x-api-key",
+        [AUTH_API_KEY] = "api-key",
+        [AUTH_X_GOOG_API_KEY] = "x-goog-api-key",
+    };
+    struct str value = str_make(key->p, key->n);
+
+    if (!key->n)
+        return;
+    if (c->auth == AUTH_BEARER)
+        value = arena_format(a, "Bearer %s", key->p);
+    http_headers_add(a, out, str_of(names[c->auth]), value);
+}
+
+static struct err *add_headers(const struct endpoint *e, const struct provider_call *call,
+                               bool refresh, struct arena *a, struct http_headers *out)
+{
+    AUTO(secret) struct secret key = {0};
+
+    TRY(credentials_get(call->credentials, e->provider.id, refresh, &key));
+    add_auth(&e->config, a, &key, out);
+    for (size_t i = 0; i < e->config.headers.n; i++)
+        http_headers_add(a, out, e->config.headers.items[i].name, e->config.headers.items[i].value);
+    return NULL;
+}
+
+static struct err *read_answer(struct exchange *x, struct http_exchange *http,
+                               struct decoder *decoder)
+{
+    for (;;) {
+        struct str bytes;
+
+        TRY(http_read(x->call->http, http, &bytes));
+        if (bytes.n == 0)
+            return decoder_end(decoder);
+        TRY(decoder_feed(decoder, bytes));
+    }
+}
+
+static struct err *receive(struct exchange *x, struct http_exchange *http,
+                           const struct http_response *response, bool is_stream,
+                           struct reply *reply)
+{
+    AUTO(decoder) struct decoder decoder;
+    struct err *e;
+
+    x->status = response->status;
+    decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
+                 clock_unix_ms(loop_clock(task_loop())), reply);
+    decoder.on_event = is_stream ? on_stream_event : on_whole_answer;
+    decoder.self = x;
+    e = read_answer(x, http, &decoder);
+    if (e)
+        reply_finish(reply); /* what has arrived is whole parts, also after a broken stream */
+    if (response->status >= 400)
+        tell_payload(x, PAYLOAD_RESPONSE, strbuf_str(&decoder.whole));
+    return e;
+}
+
+static struct err *send_once(struct exchange *x, const struct model_request *r, struct str body,
+                             bool refresh, struct reply *reply)
+{
+    const struct endpoint_config *c = &x->endpoint->config;
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf path = {0};
+    struct http_request request = {.method = "POST", .body = body};
+    struct http_exchange *http = NULL;
+    struct http_response response;
+    struct err *e;
+
+    c->protocol->path(r, c->dialect, &path);
+    TRY(url_join(&a, c->base_url, strbuf_str(&path), &request.url));
+    http_headers_add(&a, &request.headers, S("content-type"), S("application/json"));
+    http_headers_add(&a, &request.headers, S("accept"),
+                     r->stream ? S("text/event-stream, application/x-ndjson, application/json")
+                               : S("application/json"));
+    if (c->protocol->headers)
+        c->protocol->headers(r, c->dialect, &a, &request.headers);
+    TRY(add_headers(x->endpoint, x->call, refresh, &a, &request.headers));
+    request.idle_ms = x->call->idle_ms ? x->call->idle_ms : PROVIDER_DEFAULT_IDLE_MS;
+    request.total_ms = x->call->total_ms;
+    request.max_body_bytes = REPLY_MAX_BYTES * 4; /* framing makes the wire larger than the answer */
+
+    TRY(http_open(x->call->http, &request, &http, &response));
+    e = receive(x, http, &response, r->stream, reply);
+    http_close(x->call->http, http);
+    return e;
+}
+
+/* A key may have been renewed since it was handed out: one more try with a fresh one. */
+static bool should_refresh(const struct exchange *x, const struct err *e, const struct reply *reply)
+{
+    return err_is(e, ERR_PROVIDER_AUTH) && (x->status == 401 || x->status == 403) &&
+           x->call->credentials && reply->n_parts == 0;
+}
+
+static struct err *explain(const struct endpoint *e, struct err *take_error)
+{
+    if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n)
+        take_error = err_hint(take_error, "%" STR_FMT, STR_ARG(e->config.key_hint));
+    if (err_is(take_error, ERR_CANCELLED))
+        return take_error;
+    return err_wrap(take_error, "%" STR_FMT, STR_ARG(e->provider.id));
+}
+
+static struct err *ask(const struct provider *p, const struct model_request *r,
+                       const struct provider_call *call, struct reply *reply)
+{
+    const struct endpoint *e = (const struct endpoint *)p;
+    struct exchange x = {.endpoint = e, .call = call};
+    AUTO(strbuf) struct strbuf body;
+    struct err *failure;
+
+    strbuf_init(&body, REPLY_MAX_BYTES * 2);
+    TRY(e->config.protocol->encode(r, e->config.dialect, &body));
+    tell_payload(&x, PAYLOAD_REQUEST, strbuf_str(&body));
+    failure = send_once(&x, r, strbuf_str(&body), /* refresh= */ false, reply);
+    if (should_refresh(&x, failure, reply)) {
+        struct err *again;
+
+        reply_clear(reply);
+        again = send_once(&x, r, strbuf_str(&body), /* refresh= */ true, reply);
+        err_free(failure);
+        failure = again;
+    }
+    return failure ? explain(e, failure) : NULL;
+}
+
+/* --- what it can, what it has --- */
+
+static struct provider_capabilities capabilities(const struct provider *p,
+                                                 const struct model_info *info)
+{
+    const struct endpoint_config *c = &((const struct endpoint *)p)->config;
+    bool search = c->has_web_search && (!info || info->capabilities & CAN_SEARCH_WEB);
+    bool fetch = c->has_web_fetch && (!info || info->capabilities & CAN_FETCH_WEB);
+
+    return (struct provider_capabilities){
+        .can_call_tools = !info || info->capabilities & CAN_TOOLS,
+        .web_search = {.is_supported = search, .is_enabled = search},
+        .web_fetch = {.is_supported = fetch, .is_enabled = fetch},
+    };
+}
+
+static struct err *list_models(const struct provider *p, const struct provider_call *call,
+                               struct arena *a, struct model_list *ret_models)
+{
+    const struct endpoint *e = (const struct endpoint *)p;
+    struct http_request request = {.total_ms = LIST_TIMEOUT_MS, .max_body_bytes = LIST_MAX_BYTES};
+    struct http_response response;
+    AUTO(strbuf) struct strbuf body = {0};
+    struct json *root;
+
+    if (e->config.models_path.n == 0)
+        return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
+    TRY(url_join(a, e->config.base_url, e->config.models_path, &request.url));
+    if (e->config.protocol->headers)
+        e->config.protocol->headers(&(struct model_request){0}, e->config.dialect, a,
+                                    &request.headers);
+    TRY(add_headers(e, call, /* refresh= */ false, a, &request.headers));
+    TRY(http_fetch(call->http, &request, a, &response, &body));
+    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root,
+                      &(struct json_where){0}) &&
+        response.status < 300)
+        return model_list_parse(a, root, ret_models);
+    if (response.status >= 400)
+        return explain(e, provider_error(kind_of_status(response.status), response.status,
+                                         S("the list of models was refused")));
+    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read"),
+                               "check the base URL %" STR_FMT, STR_ARG(e->config.base_url)));
+}
+
+static void free_endpoint(struct provider *p)
+{
+    struct endpoint *e = (struct endpoint *)p;
+
+    arena_done(&e->arena);
+    mem_free(e);
+}
+
+static const struct provider_ops ops = {
+    .ask = ask,
+    .capabilities = capabilities,
+    .list_models = list_models,
+    .free = free_endpoint,
+};
+
+static struct err *check_base_url(const struct endpoint_config *c)
+{
+    AUTO(arena) struct arena a = {0};
+    struct url url;
+    struct err *e = url_parse(&a, c->base_url, &url);
+
+    if (!e && !str_is(url.scheme, "http") && !str_is(url.scheme, "https"))
+        e = err_new(ERR_CONFIGURATION, "only http and https are spoken");
+    if (!e)
+        return NULL;
+    e->kind = ERR_CONFIGURATION;
+    return err_wrap(e, "%" STR_FMT ": bad base URL \"%" STR_FMT "\"", STR_ARG(c->id),
+                    STR_ARG(c->base_url));
+}
+
+struct err *endpoint_provider_new(const struct endpoint_config *config,
+                                  struct provider **ret_provider)
+{
+    struct endpoint *e;
+
+    TRY(check_base_url(config));
+    e = mem_alloc(sizeof *e);
+    e->config = *config;
+    e->config.id = arena_str(&e->arena, config->id);
+    e->config.base_url = arena_str(&e->arena, config->base_url);
+    e->config.models_path = arena_str(&e->arena, config->models_path);
+    e->config.key_hint = arena_str(&e->arena, config->key_hint);
+    e->config.headers = (struct http_headers){0};
+    for (size_t i = 0; i < config->headers.n; i++)
+        http_headers_add(&e->arena, &e->config.headers, config->headers.items[i].name,
+                         config->headers.items[i].value);
+    e->provider = (struct provider){
+        .ops = &ops, .id = e->config.id, .protocol = str_of(config->protocol->name)};
+    *ret_provider = &e->provider;
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* vendor.h - who offers models: one row per vendor, over the protocols that keel speaks.
+ *
+ * A vendor is data. What it does differently from the protocol's inventor stands in its dialect;
+ * nothing else in keel knows its name. */
+#ifndef KEEL_PROVIDER_VENDOR_H
+#define KEEL_PROVIDER_VENDOR_H
+
+#include "model/catalogue.h"
+#include "provider/protocol.h"
+
+enum auth_style {
+    AUTH_BEARER,         /* Authorization: Bearer KEY */
+    AUTH_X_API_KEY,      /* x-api-key: KEY */
+    AUTH_API_KEY,        /* api-key: KEY */
+    AUTH_X_GOOG_API_KEY, /* x-goog-api-key: KEY */
+};
+
+enum key_need { KEY_REQUIRED, KEY_OPTIONAL, KEY_NONE };
+
+enum base_url_need { BASE_URL_DEFAULT, BASE_URL_REQUIRED };
+
+struct vendor {
+    const char *name;         /* "anthropic" */
+    const char *display_name; /* "Anthropic" */
+    const char *aliases;      /* separated by spaces; "" for none */
+    const struct protocol *protocol;
+    const char *base_url;     /* NULL: the person must give one */
+    const char *base_url_env; /* variable that replaces it; NULL: none */
+    const char *key_env;      /* variables that hold the key, separated by spaces, first wins */
+    enum key_need key_need;
+    enum auth_style auth;
+    const char *default_model; /* NULL: the person must name one */
+    struct dialect dialect;
+    bool has_web_search, has_web_fetch; /* the vendor's own */
+    const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
+    /* Setup links in the order in which they help: where to get a key, the console, the docs. */
+    const char *api_key_url, *console_url, *official_url;
+    const char *setup_prompt; /* what to ask a person for: "Paste your Anthropic API key" */
+    const struct model_info *models;
+    size_t n_models;
+    enum catalogue_status catalogue_status;
+};
+
+/* All rows, the end has a NULL name. */
+extern const struct vendor vendors[];
+
+const struct vendor *vendor_find(struct str name_or_alias); /* any case; NULL if unknown */
+/* "anthropic, openai, gemini (google), ...": for error texts. */
+void vendor_list_names(struct strbuf *out);
+/* The best link there is: key, console, docs. */
+const char *vendor_setup_link(const struct vendor *v);
+const struct model_info *vendor_find_model(const struct vendor *v, struct str id);
+
+#endif
