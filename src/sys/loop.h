@@ -11,8 +11,10 @@
 
 struct uv_loop_s;
 
-struct loop *loop_new(const struct clock *clock) MUST_USE; /* NULL: the machine's clock */
-void loop_free(struct loop *l);                            /* no task may be left */
+/* `clock` is borrowed; NULL: the machine's. Returns NULL and sets errno when the process may open
+ * no more files. */
+struct loop *loop_new(const struct clock *clock) MUST_USE;
+void loop_free(struct loop *l); /* no task may be left; runs what is still posted */
 DEFINE_AUTO_PTR(loop, loop_free)
 
 /* Runs fn as the root task and drives the loop until it and all it started have ended. */
@@ -20,7 +22,9 @@ MUST_USE struct err *loop_run(struct loop *l, task_fn fn, void *arg);
 /* The same in one call, with a loop of its own. */
 MUST_USE struct err *loop_run_once(task_fn fn, void *arg);
 
-/* For hosts that drive the loop themselves. */
+/* For hosts that drive the loop themselves: start it, then step without blocking until that says
+ * false, each time after poll(2) on loop_poll_fd() has said readable or loop_poll_timeout_ms() has
+ * passed. Ask for the time-out last before polling: it is 0 when there is something to do. */
 void loop_start(struct loop *l, task_fn fn, void *arg);
 bool loop_step(struct loop *l, bool may_block); /* false when nothing is left to do */
 int loop_poll_fd(struct loop *l);
@@ -32,11 +36,33 @@ uint64_t loop_now_ms(struct loop *l); /* monotonic */
 const struct clock *loop_clock(struct loop *l);
 struct uv_loop_s *loop_uv(struct loop *l);
 
-/* Runs fn on the loop's thread, outside tasks; safe from every thread and from signal handlers'
- * helpers. While n_external > 0 the loop waits for the outside world and a virtual clock stands. */
+/* Runs fn on the loop's thread, outside tasks, in the order of posting. The only function here
+ * that is safe from every thread (not from signal handlers). */
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg);
+
+/* Something outside is under way that will wake a task by a post, a watch or a libuv handle:
+ * until its end a virtual clock stands. Waiting for fds and for work counts by itself. When no
+ * task can run, no timer is set and nothing is under way, then nothing will ever happen again:
+ * a bug that aborts and lists the tasks. */
 void loop_external_begin(struct loop *l);
 void loop_external_end(struct loop *l);
+
+/* Calls fn on the loop's thread, outside tasks, whenever fd is ready for one of `events`
+ * (TASK_FD_READ, TASK_FD_WRITE) or hung up; again and again until it is stopped or what was ready
+ * is used up. Lives in the caller's memory; stop it before the fd is closed. Unlike a uv_poll_t it
+ * leaves the file's flags alone, shares its fd with other watches, and a host's poll knows of it
+ * at once. Does not count as external by itself. */
+struct loop_watch {    /* private */
+    struct loop *loop; /* NULL: stopped */
+    struct loop_watch *next;
+    int fd, events;
+    void (*fn)(void *arg, int ready);
+    void *arg;
+    uint64_t round;
+};
+MUST_USE struct err *loop_watch_start(struct loop_watch *w, struct loop *l, int fd, int events,
+                                      void (*fn)(void *arg, int ready), void *arg);
+void loop_watch_stop(struct loop_watch *w); /* stopped and zeroed ones too */
 
 /* A timer that calls fn on the loop's thread, outside tasks. One shot. */
 struct loop_timer;

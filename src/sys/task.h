@@ -10,8 +10,8 @@
  * A deadline does the same with ERR_TIMEOUT until its scope ends. Cancelled wins over timeout.
  * Clean-up that must wait even so does it inside task_shield_begin/end.
  *
- * Calling a waiting function outside a task is a bug. Only loop_post() (loop.h) and work_run()'s
- * worker may touch anything from other threads. */
+ * Calling a waiting function outside a task is a bug; errno does not survive a wait. Only
+ * loop_post() (loop.h) and work_run()'s worker may touch anything from other threads. */
 #ifndef KEEL_SYS_TASK_H
 #define KEEL_SYS_TASK_H
 
@@ -37,19 +37,21 @@ enum { TASK_FD_READ = 1, TASK_FD_WRITE = 2 };
 /* Waits until fd is ready for one of `events` or hung up. */
 MUST_USE struct err *task_wait_fd(int fd, int events, int *ret_ready);
 
-/* Waits in between ignore cancel and deadlines. Nests. */
+/* Waits in between ignore cancel and the deadlines that were begun outside; one that is begun
+ * inside counts. Groups begun inside are out of their reach too. Nests. */
 void task_shield_begin(void);
 void task_shield_end(void);
 
 /* Limits all waits of this task, and of the groups it opens, until deadline_end(). Nests; the
- * earliest one counts. `what` names the thing that took too long, for the error's text. */
+ * earliest one counts. `what` names the thing that took too long, for the error's text:
+ * "WHAT took longer than 30 s". */
 struct deadline {
+    bool expired; /* a wait has failed because of this one; the rest is private */
     struct task *task;
-    struct deadline *outer;
+    struct deadline *outer, *earliest;
     const char *what;
     uint64_t at_ms, duration_ms;
-    bool expired;
-    void *timer;
+    unsigned n_shields;
 };
 void deadline_begin(struct deadline *d, uint64_t duration_ms, const char *what);
 void deadline_end(struct deadline *d);
@@ -72,33 +74,44 @@ void waker_wake(struct waker *w); /* idempotent; never switches, only marks runn
 /* A set of child tasks that ends together. Lives on the stack of the task that owns it:
  *
  *     struct group g;
- *     group_begin(&g, 4);                      at most four at a time, 0 = no bound
- *     TRY_GROUP or plain: group_spawn(&g, "fetch", fetch, arg);
- *     struct err *e = group_end(&g);           joins all
+ *     group_begin(&g, 4, 0);                   at most four at a time, 0 = no bound
+ *     group_spawn(&g, "fetch", fetch, arg);    as often as needed
+ *     TRY(group_end(&g));                      joins all
  *
- * group_end() waits for every child even when cancelled (the children are then cancelled too) and
- * returns the first error in order of spawning. The first child that fails cancels its siblings,
- * unless the group was begun with GROUP_KEEP_GOING. */
+ * Between begin and end nothing may return early. group_end() waits for every child even when
+ * its owner is cancelled or timed out (the children are then cancelled too). The first child that
+ * fails cancels its siblings, unless the group was begun with GROUP_KEEP_GOING.
+ *
+ * The result is the first error in order of spawning that is not ERR_CANCELLED; else what
+ * interrupted the owner; else the first ERR_CANCELLED. Every child runs, even if it was cancelled
+ * before it began: its first wait then says so, and what it was given has its owner. */
 enum group_flags { GROUP_KEEP_GOING = 1 };
 
-struct group {
+struct group { /* private */
+    struct loop *loop;
     struct task *owner;
     struct group *outer;
-    struct task *first, *last; /* children, in order of spawning */
-    unsigned n_live, n_running, max_running;
+    struct deadline *deadline;             /* that children inherit */
+    struct task *first_child, *last_child; /* that live, in order of spawning */
+    struct task *first_waiting;            /* for its turn, and so all after it */
+    unsigned n_live, n_running, max_running, n_shields;
     int flags;
     bool cancelled;
+    struct group *next_to_cancel;
     struct err *error;
     size_t error_index, n_spawned;
     struct waker *joiner;
 };
 
 void group_begin(struct group *g, unsigned max_running, int flags);
-/* Never waits: a child over the bound starts when another one ends. `name` is borrowed. */
+/* Never waits and never switches: the child runs when its parent waits, and one over the bound
+ * when another one ends. `name` is borrowed. Children may spawn siblings. */
 void group_spawn(struct group *g, const char *name, task_fn fn, void *arg);
+/* Cancels all children, those to come too: a cancelled group stays cancelled. */
 void group_cancel(struct group *g);
 MUST_USE struct err *group_end(struct group *g);
-/* Joins what is there so far; the group stays open. */
+/* Joins what is there so far; the group stays open. An interruption of the owner ends this wait
+ * at once. */
 MUST_USE struct err *group_join(struct group *g);
 
 /* --- channels --- */

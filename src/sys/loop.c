@@ -1,0 +1,325 @@
+/* loop.c - driving: look outside, fire timers, resume tasks, repeat. */
+#include "sys/scheduler.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* So many resumes before the loop looks outside again, however many tasks want to run. */
+enum { MAX_RESUMES = 1000 };
+
+/* --- posts from other threads --- */
+
+static struct post *take_posts(struct loop *l)
+{
+    struct post *first;
+
+    pthread_mutex_lock(&l->posts_lock);
+    first = l->first_post;
+    l->first_post = l->last_post = NULL;
+    pthread_mutex_unlock(&l->posts_lock);
+    return first;
+}
+
+static bool run_posts(struct loop *l)
+{
+    struct post *p = take_posts(l);
+    bool any = p != NULL;
+
+    while (p) {
+        struct post *next = p->next;
+
+        p->fn(p->arg);
+        mem_free(p);
+        p = next;
+    }
+    return any;
+}
+
+static void on_posted(uv_async_t *handle)
+{
+    run_posts(handle->data);
+}
+
+void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
+{
+    struct post *p = mem_alloc(sizeof *p);
+
+    p->fn = fn;
+    p->arg = arg;
+    pthread_mutex_lock(&l->posts_lock);
+    if (l->last_post)
+        l->last_post->next = p;
+    else
+        l->first_post = p;
+    l->last_post = p;
+    uv_async_send(&l->posted); /* under the lock: the loop may be freed once the post has run */
+    pthread_mutex_unlock(&l->posts_lock);
+}
+
+/* --- life --- */
+
+struct loop *loop_new(const struct clock *clock)
+{
+    struct loop *l = mem_alloc(sizeof *l);
+    int error = -uv_loop_init(&l->uv);
+
+    if (!error) {
+        error = watch_set_init(&l->watches, &l->uv);
+        if (error)
+            uv_loop_close(&l->uv);
+    }
+    if (error) {
+        mem_free(l);
+        errno = error;
+        return NULL;
+    }
+    l->clock = clock ? clock : &clock_system;
+    l->fibers = fiber_pool_new();
+    pthread_mutex_init(&l->posts_lock, NULL);
+    BUG_IF(uv_async_init(&l->uv, &l->posted, on_posted) < 0);
+    l->posted.data = l;
+    uv_timer_init(&l->uv, &l->alarm);
+    uv_unref((uv_handle_t *)&l->alarm);
+    return l;
+}
+
+static bool is_running(const struct loop *l)
+{
+    return l->root.n_live > 0;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    BUG_IF(is_running(l) || l->root.error || l->n_external);
+    while (run_posts(l))
+        ; /* what they were given has no other owner, and one may post another */
+    uv_close((uv_handle_t *)&l->posted, NULL);
+    uv_close((uv_handle_t *)&l->alarm, NULL);
+    uv_close((uv_handle_t *)&l->watches.readable, NULL);
+    uv_run(&l->uv, UV_RUN_NOWAIT);
+    if (uv_loop_close(&l->uv) < 0)
+        BUG("a libuv handle is still open on a loop that is freed");
+    watch_set_done(&l->watches);
+    timer_heap_done(&l->timers);
+    fiber_pool_free(l->fibers);
+    pthread_mutex_destroy(&l->posts_lock);
+    mem_free(l);
+}
+
+uint64_t loop_now_ms(struct loop *l)
+{
+    return clock_monotonic_ms(l->clock);
+}
+
+const struct clock *loop_clock(struct loop *l)
+{
+    return l->clock;
+}
+
+struct uv_loop_s *loop_uv(struct loop *l)
+{
+    return &l->uv;
+}
+
+void loop_external_begin(struct loop *l)
+{
+    l->n_external++;
+}
+
+void loop_external_end(struct loop *l)
+{
+    BUG_IF(l->n_external == 0);
+    l->n_external--;
+}
+
+/* --- timers --- */
+
+struct loop_timer {
+    struct loop *loop;
+    struct timer timer;
+};
+
+struct loop_timer *loop_timer_start(struct loop *l, uint64_t delay_ms, void (*fn)(void *arg),
+                                    void *arg)
+{
+    struct loop_timer *t = mem_alloc(sizeof *t);
+
+    t->loop = l;
+    timer_add(&l->timers, &t->timer, loop_ms_from_now(l, delay_ms), fn, arg);
+    return t;
+}
+
+void loop_timer_stop(struct loop_timer *t)
+{
+    if (!t)
+        return;
+    timer_remove(&t->loop->timers, &t->timer);
+    mem_free(t);
+}
+
+/* --- one step --- */
+
+static bool is_virtual(const struct loop *l)
+{
+    return l->clock->advance_to_ms != NULL;
+}
+
+static bool has_due_timer(struct loop *l)
+{
+    const struct timer *next = timer_find_next(&l->timers);
+
+    return next && next->at_ms <= loop_now_ms(l);
+}
+
+/* Can this loop go on without the outside? */
+static bool has_work(struct loop *l)
+{
+    return l->first_ready || has_due_timer(l) ||
+           (is_virtual(l) && l->n_external == 0 && timer_find_next(&l->timers));
+}
+
+/* Handles that others put on libuv's loop count, our own do not. */
+static bool can_be_woken(struct loop *l)
+{
+    bool alive;
+
+    if (l->n_external > 0 || timer_find_next(&l->timers))
+        return true;
+    uv_unref((uv_handle_t *)&l->posted);
+    alive = uv_loop_alive(&l->uv);
+    uv_ref((uv_handle_t *)&l->posted);
+    return alive;
+}
+
+static void list_tasks(const struct group *g, unsigned depth)
+{
+    for (const struct task *t = g->first_child; t; t = t->next) {
+        fprintf(stderr, "  %*s%s: %s\n", (int)depth * 2, "", t->name,
+                t->parked_on ? t->waits_for : "not started");
+        for (const struct group *inner = t->innermost_group; inner; inner = inner->outer)
+            list_tasks(inner, depth + 1);
+    }
+}
+
+static void on_alarm(uv_timer_t *alarm)
+{
+    (void)alarm; /* it has ended the poll; loop_step() looks at the heap itself */
+}
+
+/* A virtual clock does not move while we wait. */
+static void set_alarm(struct loop *l)
+{
+    const struct timer *next = timer_find_next(&l->timers);
+    uint64_t now_ms = loop_now_ms(l);
+
+    uv_update_time(&l->uv);
+    if (!next || is_virtual(l))
+        uv_timer_stop(&l->alarm);
+    else
+        uv_timer_start(&l->alarm, on_alarm, next->at_ms > now_ms ? next->at_ms - now_ms : 0, 0);
+}
+
+static void wait_outside(struct loop *l)
+{
+    if (!can_be_woken(l)) {
+        fprintf(stderr, "keel: every task waits and nothing can wake one:\n");
+        list_tasks(&l->root, 0);
+        BUG("deadlock");
+    }
+    set_alarm(l);
+    uv_run(&l->uv, UV_RUN_ONCE);
+}
+
+static void look_outside(struct loop *l, bool may_block)
+{
+    const struct timer *next;
+
+    if (may_block && !has_work(l)) {
+        wait_outside(l);
+        return;
+    }
+    uv_run(&l->uv, UV_RUN_NOWAIT);
+    next = timer_find_next(&l->timers);
+    if (!l->first_ready && is_virtual(l) && l->n_external == 0 && next &&
+        next->at_ms > loop_now_ms(l))
+        l->clock->advance_to_ms(l->clock->self, next->at_ms);
+}
+
+static struct task *take_ready(struct loop *l)
+{
+    struct task *t = l->first_ready;
+
+    l->first_ready = t->next_ready;
+    if (!l->first_ready)
+        l->last_ready = NULL;
+    t->next_ready = NULL;
+    t->is_ready = false;
+    return t;
+}
+
+bool loop_step(struct loop *l, bool may_block)
+{
+    if (!is_running(l))
+        return false;
+    look_outside(l, may_block);
+    timer_fire_due(&l->timers, loop_now_ms(l));
+    for (unsigned n = 0; l->first_ready && n < MAX_RESUMES; n++)
+        task_resume(take_ready(l));
+    return is_running(l);
+}
+
+int loop_poll_fd(struct loop *l)
+{
+    return uv_backend_fd(&l->uv);
+}
+
+int loop_poll_timeout_ms(struct loop *l)
+{
+    uv_run(&l->uv, UV_RUN_NOWAIT); /* libuv tells the kernel of new handles only here */
+    if (!is_running(l) || has_work(l))
+        return 0;
+    set_alarm(l);
+    return uv_backend_timeout(&l->uv);
+}
+
+/* --- running --- */
+
+void loop_start(struct loop *l, task_fn fn, void *arg)
+{
+    if (task_self())
+        BUG("a task may not drive a loop");
+    BUG_IF(is_running(l) || l->root.error);
+    group_init(&l->root, l, NULL, 0, 0);
+    group_spawn(&l->root, "root", fn, arg);
+}
+
+struct err *loop_result(struct loop *l)
+{
+    BUG_IF(is_running(l));
+    return TAKE(l->root.error);
+}
+
+void loop_cancel(struct loop *l)
+{
+    if (is_running(l))
+        group_cancel(&l->root);
+}
+
+struct err *loop_run(struct loop *l, task_fn fn, void *arg)
+{
+    loop_start(l, fn, arg);
+    while (loop_step(l, /* may_block= */ true))
+        ;
+    return loop_result(l);
+}
+
+struct err *loop_run_once(task_fn fn, void *arg)
+{
+    AUTO(loop) struct loop *l = loop_new(NULL);
+
+    if (!l)
+        return err_errno(ERR_INTERNAL, errno, "cannot make an event loop");
+    return loop_run(l, fn, arg);
+}

@@ -1,0 +1,168 @@
+/* watch.c - which fds somebody waits for: an epoll set of our own inside libuv's.
+ *
+ * uv_poll_t will not do: it makes the file non-blocking, which a terminal shares with the shell
+ * that started us; it allows one handle per fd, though one task may read and another write; and
+ * what it starts the kernel learns at the next turn of the loop only, which a host that polls
+ * loop_poll_fd() may never reach. */
+#include "sys/scheduler.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static unsigned to_epoll(int events)
+{
+    return (events & TASK_FD_READ ? (unsigned)EPOLLIN : 0) |
+           (events & TASK_FD_WRITE ? (unsigned)EPOLLOUT : 0);
+}
+
+/* A hang-up or an error is for everyone: the next read or write will tell. */
+static int from_epoll(unsigned events)
+{
+    int ready = 0;
+
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        ready |= TASK_FD_READ;
+    if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+        ready |= TASK_FD_WRITE;
+    return ready;
+}
+
+static int wanted_events(const struct watch_set *s, int fd)
+{
+    int events = 0;
+
+    for (const struct loop_watch *w = s->by_fd[fd]; w; w = w->next)
+        events |= w->events;
+    return events;
+}
+
+static int tell_kernel(const struct watch_set *s, int fd, int old_events)
+{
+    int events = wanted_events(s, fd);
+    struct epoll_event e = {.events = to_epoll(events), .data.fd = fd};
+    int operation = old_events == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+
+    if (events == old_events)
+        return 0;
+    return epoll_ctl(s->epoll_fd, operation, fd, &e) < 0 ? errno : 0;
+}
+
+static void unlink_watch(struct watch_set *s, struct loop_watch *w)
+{
+    struct loop_watch **link = &s->by_fd[w->fd];
+
+    while (*link != w)
+        link = &(*link)->next;
+    *link = w->next;
+    w->next = NULL;
+}
+
+static void make_room(struct watch_set *s, size_t n)
+{
+    size_t room = MAX(MAX(s->n_by_fd * 2, (size_t)64), n);
+
+    if (n <= s->n_by_fd)
+        return;
+    s->by_fd = mem_resize(s->by_fd, room * sizeof(*s->by_fd));
+    memset(s->by_fd + s->n_by_fd, 0, (room - s->n_by_fd) * sizeof(*s->by_fd));
+    s->n_by_fd = room;
+}
+
+int watch_start(struct loop_watch *w, struct loop *l)
+{
+    struct watch_set *s = &l->watches;
+    int old_events, error;
+
+    BUG_IF(w->loop || to_epoll(w->events) == 0);
+    if (w->fd < 0)
+        return EBADF;
+    make_room(s, (size_t)w->fd + 1);
+    old_events = wanted_events(s, w->fd);
+    w->round = s->round; /* what is being reported now happened before this began */
+    w->next = s->by_fd[w->fd];
+    s->by_fd[w->fd] = w;
+    error = tell_kernel(s, w->fd, old_events);
+    if (error)
+        unlink_watch(s, w);
+    else
+        w->loop = l;
+    return error;
+}
+
+struct err *loop_watch_start(struct loop_watch *w, struct loop *l, int fd, int events,
+                             void (*fn)(void *arg, int ready), void *arg)
+{
+    int error;
+
+    *w = (struct loop_watch){.fd = fd, .events = events, .fn = fn, .arg = arg};
+    error = watch_start(w, l);
+    if (error)
+        return err_errno(ERR_INTERNAL, error, "cannot wait for file descriptor %d", fd);
+    return NULL;
+}
+
+void loop_watch_stop(struct loop_watch *w)
+{
+    struct watch_set *s;
+    int old_events;
+
+    if (!w->loop)
+        return;
+    s = &w->loop->watches;
+    w->loop = NULL;
+    old_events = wanted_events(s, w->fd);
+    unlink_watch(s, w);
+    tell_kernel(s, w->fd, old_events); /* fails when the fd is closed already: then it is gone */
+}
+
+/* Its function may start and stop any watch, so the walk begins anew after each. */
+static void report(struct watch_set *s, int fd, int ready)
+{
+    struct loop_watch *w = s->by_fd[fd];
+
+    while (w) {
+        if (w->round == s->round || !(w->events & ready)) {
+            w = w->next;
+            continue;
+        }
+        w->round = s->round;
+        w->fn(w->arg, w->events & ready);
+        w = s->by_fd[fd];
+    }
+}
+
+static void on_readable(uv_poll_t *handle, int status, int events)
+{
+    struct watch_set *s = handle->data;
+    struct epoll_event ready[64];
+    int n = epoll_wait(s->epoll_fd, ready, ARRAY_LEN(ready), 0);
+
+    s->round++;
+    for (int i = 0; i < n; i++)
+        report(s, ready[i].data.fd, from_epoll(ready[i].events));
+}
+
+int watch_set_init(struct watch_set *s, uv_loop_t *uv)
+{
+    int error;
+
+    s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (s->epoll_fd < 0)
+        return errno;
+    error = -uv_poll_init(uv, &s->readable, s->epoll_fd);
+    if (error) {
+        close(s->epoll_fd);
+        return error;
+    }
+    s->readable.data = s;
+    BUG_IF(uv_poll_start(&s->readable, UV_READABLE, on_readable) < 0);
+    uv_unref((uv_handle_t *)&s->readable);
+    return 0;
+}
+
+void watch_set_done(struct watch_set *s)
+{
+    close(s->epoll_fd);
+    mem_free(s->by_fd);
+}
