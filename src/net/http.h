@@ -3,7 +3,8 @@
  * An exchange runs in the calling task: http_open() waits for the response's head, http_read()
  * for the next bytes of its body, http_close() ends it at any point, at once. Time-outs, caps and
  * redirects are set per request; nothing is retried. Connections are kept and shared by all
- * exchanges of one client on one loop. Bodies are never held whole unless asked (http_fetch).
+ * exchanges of one client on one loop. Bodies are never held whole unless asked (http_fetch): a
+ * reader that is slow slows its peer down.
  *
  * A response of any status is a response. Errors are ERR_NETWORK (could not connect, broke off),
  * ERR_TIMEOUT (idle or overall), ERR_CANCELLED, ERR_VALIDATION (bad URL, header or cap passed).
@@ -35,21 +36,25 @@ struct http_request {
     const char *method; /* "GET" when NULL */
     struct str url;
     struct http_headers headers;
-    struct str body;        /* borrowed until the exchange ends */
-    uint64_t connect_ms;    /* 0: 30 s */
-    uint64_t idle_ms;       /* longest wait for the head or for more bytes; 0: none */
-    uint64_t total_ms;      /* the whole exchange; 0: none */
-    size_t max_body_bytes;  /* 0: 64 MiB */
-    unsigned max_redirects; /* 0: a redirect is an ordinary response */
-    bool no_proxy;          /* go direct, whatever the environment says */
+    struct str body;       /* borrowed until the exchange ends */
+    uint64_t connect_ms;   /* 0: 30 s */
+    uint64_t idle_ms;      /* longest wait for the head or for more bytes; 0: none */
+    uint64_t total_ms;     /* the whole exchange; 0: none */
+    size_t max_body_bytes; /* 0: 64 MiB */
+    /* 0: a redirect is an ordinary response. None is followed from https to http, and another
+     * origin gets plain headers only (Accept, Content-Type, ...). With `resolve` or `unix_socket`
+     * one that leaves the origin is an ordinary response too: they speak of the first only. */
+    unsigned max_redirects;
+    bool no_proxy; /* go direct, whatever the environment says */
     /* Addresses to use instead of asking the resolver: "host:port:address"; NULL for none. What
      * checks an address before connecting passes the checked one here. */
     const char *resolve;
     const char *unix_socket; /* path, or NULL */
 };
 
-/* Shown every exchange, with credentials already replaced. kind: '>' request line and headers,
- * '}' request body, '<' status and headers, '{' response bytes, '*' notes. */
+/* Shown every exchange, with the credentials in headers and URLs already replaced. kind: '>'
+ * request line and headers, '}' request body, '<' status and headers, '{' response bytes, '*'
+ * notes. Lines come without their end, bodies as they are. */
 struct http_trace {
     void (*line)(void *self, char kind, struct str text);
     void *self;
@@ -64,7 +69,9 @@ struct http_response {
 struct http_client;
 struct http_exchange;
 
-/* An adapter. All members are required. */
+/* An adapter. All members are required. open() gets a request that has been checked, sends it
+ * once, and copies what it needs of it except the body; the response's strings live until close().
+ * It leaves redirects and tracing to http_open(). */
 struct http_ops {
     const char *name;
     struct err *(*open)(struct http_client *c, const struct http_request *request,

@@ -1,0 +1,194 @@
+/* http.c - headers, and exchanges through whatever adapter does them. */
+#include "net/http.h"
+
+#include "net/redirect.h"
+#include "net/trace.h"
+#include "net/url.h"
+
+#define DEFAULT_CONNECT_MS 30000
+#define DEFAULT_MAX_BODY_BYTES ((size_t)64 << 20)
+
+void http_headers_add(struct arena *a, struct http_headers *h, struct str name, struct str value)
+{
+    h->items = arena_grow(a, h->items, h->n, &h->room, sizeof *h->items);
+    h->items[h->n++] = (struct http_header){arena_str(a, name), arena_str(a, value)};
+}
+
+struct str http_headers_get(const struct http_headers *h, const char *name)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (str_eq_nocase(h->items[i].name, str_of(name)))
+            return h->items[i].value;
+    return (struct str){0};
+}
+
+/* --- what goes out is checked --- */
+
+/* The characters of a token in RFC 9110: methods and header names. */
+static bool is_token(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
+            return false;
+    }
+    return s.n > 0;
+}
+
+/* A line end in a value would let whoever chose it add headers of their own. */
+static bool is_value(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+/* What says where the message ends must agree with what is sent. */
+static bool is_framing(struct str name)
+{
+    return str_eq_nocase(name, S("content-length")) || str_eq_nocase(name, S("transfer-encoding"));
+}
+
+static struct err *check_header(const struct http_header *h)
+{
+    if (!is_token(h->name))
+        return err_new(ERR_VALIDATION, "a header's name is empty or holds a character that no "
+                                       "header may have");
+    if (!is_value(h->value))
+        return err_new(ERR_VALIDATION,
+                       "the value of the header %" STR_FMT " holds a control character",
+                       STR_ARG(h->name));
+    if (is_framing(h->name))
+        return err_new(ERR_VALIDATION, "the header %" STR_FMT " is set by the HTTP client itself",
+                       STR_ARG(h->name));
+    return NULL;
+}
+
+static struct err *check_request(const struct http_request *request)
+{
+    AUTO(arena) struct arena a = {0};
+    struct url u;
+
+    if (!is_token(str_of(request->method)))
+        return err_new(ERR_VALIDATION, "an HTTP method is a word without spaces, such as POST");
+    for (size_t i = 0; i < request->headers.n; i++)
+        TRY(check_header(&request->headers.items[i]));
+    TRY(url_parse(&a, request->url, &u));
+    if (!str_is(u.scheme, "http") && !str_is(u.scheme, "https"))
+        return err_new(ERR_VALIDATION,
+                       "cannot ask %" STR_FMT "://%" STR_FMT ": only http and https are possible",
+                       STR_ARG(u.scheme), STR_ARG(u.host));
+    return NULL;
+}
+
+/* --- exchanges --- */
+
+/* One request, one response, both shown to the trace. */
+static struct err *open_hop(struct http_client *c, const struct http_request *request,
+                            struct http_exchange **ret_exchange, struct http_response *ret_response)
+{
+    TRY(check_request(request));
+    trace_request(&c->trace, request);
+    TRY(c->ops->open(c, request, ret_exchange, ret_response));
+    trace_response(&c->trace, ret_response);
+    return NULL;
+}
+
+struct err *http_open(struct http_client *c, const struct http_request *request,
+                      struct http_exchange **ret_exchange, struct http_response *ret_response)
+{
+    AUTO(redirects) struct redirects r;
+    struct http_exchange *x;
+    struct http_response response;
+    bool follow;
+
+    redirects_init(&r, request);
+    if (!r.request.method)
+        r.request.method = "GET";
+    if (!r.request.connect_ms)
+        r.request.connect_ms = DEFAULT_CONNECT_MS;
+    if (!r.request.max_body_bytes)
+        r.request.max_body_bytes = DEFAULT_MAX_BODY_BYTES;
+    for (;;) {
+        struct err *e;
+
+        TRY(open_hop(c, &r.request, &x, &response));
+        e = redirects_next(&r, &response, &follow);
+        if (e || follow)
+            http_close(c, x);
+        if (e)
+            return e;
+        if (!follow)
+            break;
+    }
+    *ret_exchange = x;
+    *ret_response = response;
+    return NULL;
+}
+
+struct err *http_read(struct http_client *c, struct http_exchange *x, struct str *ret_bytes)
+{
+    struct str bytes;
+
+    TRY(c->ops->read(x, &bytes));
+    trace_bytes(&c->trace, '{', bytes);
+    *ret_bytes = bytes;
+    return NULL;
+}
+
+void http_close(struct http_client *c, struct http_exchange *x)
+{
+    if (x)
+        c->ops->close(x);
+}
+
+void http_client_free(struct http_client *c)
+{
+    if (c)
+        c->ops->free(c);
+}
+
+static struct err *read_all(struct http_client *c, struct http_exchange *x, struct strbuf *body)
+{
+    for (;;) {
+        struct str bytes;
+
+        TRY(http_read(c, x, &bytes));
+        if (bytes.n == 0)
+            return NULL;
+        strbuf_add(body, bytes);
+        TRY(strbuf_check(body, "the response"));
+    }
+}
+
+static void copy_response(struct arena *a, const struct http_response *from,
+                          struct http_response *ret_copy)
+{
+    *ret_copy = (struct http_response){
+        .status = from->status,
+        .final_url = arena_str(a, from->final_url),
+    };
+    for (size_t i = 0; i < from->headers.n; i++)
+        http_headers_add(a, &ret_copy->headers, from->headers.items[i].name,
+                         from->headers.items[i].value);
+}
+
+struct err *http_fetch(struct http_client *c, const struct http_request *request, struct arena *a,
+                       struct http_response *ret_response, struct strbuf *body)
+{
+    struct http_response response;
+    struct http_exchange *x;
+    struct err *e;
+
+    TRY(http_open(c, request, &x, &response));
+    e = read_all(c, x, body);
+    if (!e)
+        copy_response(a, &response, ret_response);
+    http_close(c, x);
+    return e;
+}
