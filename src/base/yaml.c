@@ -63,8 +63,7 @@ static struct json *plain_scalar(struct arena *a, struct str text)
 
 static struct json *scalar(struct arena *a, const yaml_event_t *event)
 {
-    struct str text =
-        str_make((const char *)event->data.scalar.value, event->data.scalar.length);
+    struct str text = str_make((const char *)event->data.scalar.value, event->data.scalar.length);
     const char *tag = (const char *)event->data.scalar.tag;
     bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 

@@ -28,15 +28,15 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
 {
     if (!x->call->on_native_payload)
         return;
-    x->call->on_native_payload(
-        x->call->self, &(struct native_payload){
-                           .provider = x->endpoint->provider.id,
-                           .api_surface = str_of(x->endpoint->config.protocol->api_surface),
-                           .kind = kind,
-                           .sequence = x->n_payloads++,
-                           .bytes = bytes,
-                           .http_status = x->status,
-                       });
+    x->call->on_native_payload(x->call->self,
+                               &(struct native_payload){
+                                   .provider = x->endpoint->provider.id,
+                                   .api_surface = str_of(x->endpoint->config.protocol->api_surface),
+                                   .kind = kind,
+                                   .sequence = x->n_payloads++,
+                                   .bytes = bytes,
+                                   .http_status = x->status,
+                               });
 }
 
 static void on_stream_event(void *self, struct str bytes)
@@ -138,7 +138,8 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     TRY(add_headers(x->endpoint, x->call, refresh, &a, &request.headers));
     request.idle_ms = x->call->idle_ms ? x->call->idle_ms : PROVIDER_DEFAULT_IDLE_MS;
     request.total_ms = x->call->total_ms;
-    request.max_body_bytes = REPLY_MAX_BYTES * 4; /* framing makes the wire larger than the answer */
+    request.max_body_bytes =
+        REPLY_MAX_BYTES * 4; /* framing makes the wire larger than the answer */
 
     TRY(http_open(x->call->http, &request, &http, &response));
     e = receive(x, http, &response, r->stream, reply);

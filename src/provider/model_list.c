@@ -74,8 +74,8 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
 {
     static const char *const ids[] = {"id", "name", "model", NULL};
     static const char *const names[] = {"display_name", "displayName", "name", "id", NULL};
-    static const char *const windows[] = {"context_window", "context_length", "inputTokenLimit",
-                                          "max_input_tokens", "max_model_len", NULL};
+    static const char *const windows[] = {"context_window",   "context_length", "inputTokenLimit",
+                                          "max_input_tokens", "max_model_len",  NULL};
     static const char *const outputs[] = {"outputTokenLimit", "max_tokens", "max_output_tokens",
                                           "max_completion_tokens", NULL};
     const char *id = text_of(a, entry, ids);
