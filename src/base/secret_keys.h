@@ -1,0 +1,13 @@
+/* secret_keys.h - names of fields whose values are credentials. */
+#ifndef KEEL_BASE_SECRET_KEYS_H
+#define KEEL_BASE_SECRET_KEYS_H
+
+#include "base/str.h"
+
+#define REDACTED "[REDACTED]"
+
+/* apiKey, authorization, accessToken, refreshToken, secret, password, xApiKey and their like, in
+ * any case and with any of - _ between the words. */
+bool key_is_secret(struct str key);
+
+#endif

@@ -1,0 +1,105 @@
+/* settings.h - layered settings: who said what, merged by rule, strict about our own keys.
+ *
+ * Layers, high to low: flags and environment; .keel/settings.local.json; .keel/settings.json; the
+ * same two under .robota/; .claude/settings.json; then ~/.keel/settings.json, ~/.robota/ and
+ * ~/.claude/. Objects merge member by member, arrays replace, except keys that say MERGE_ADD: they
+ * add up over the layers. `$ENV:NAME` is resolved when a value is read, so that a secret is never
+ * held here; an unset variable makes the value missing.
+ *
+ * Each module lists its keys in a table (settings_keys.c joins them). A known key with the wrong
+ * type is an error that names file, key and expected type; unknown keys are left alone, and so are
+ * all complaints about foreign files. Layers of a project that is not trusted contribute only keys
+ * marked `untrusted_ok`. */
+#ifndef KEEL_SDK_SETTINGS_H
+#define KEEL_SDK_SETTINGS_H
+
+#include "base/json.h"
+
+enum layer {
+    LAYER_FLAGS,         /* command line and environment */
+    LAYER_LOCAL,         /* .keel/settings.local.json */
+    LAYER_PROJECT,       /* .keel/settings.json */
+    LAYER_ROBOTA_LOCAL,  /* .robota/settings.local.json */
+    LAYER_ROBOTA,        /* .robota/settings.json */
+    LAYER_CLAUDE,        /* .claude/settings.json */
+    LAYER_USER,          /* ~/.keel/settings.json (KEEL_HOME) */
+    LAYER_ROBOTA_USER,   /* ~/.robota/settings.json */
+    LAYER_CLAUDE_USER,   /* ~/.claude/settings.json */
+    N_LAYERS
+};
+
+enum setting_type {
+    SETTING_STRING,
+    SETTING_BOOL,
+    SETTING_INTEGER,
+    SETTING_NUMBER,
+    SETTING_STRINGS, /* array of strings */
+    SETTING_ARRAY,
+    SETTING_OBJECT,
+    SETTING_ANY,
+};
+
+struct setting_key {
+    const char *path; /* "providers.*.baseUrl": dots between members, * is any one member */
+    enum setting_type type;
+    enum { MERGE_REPLACE, MERGE_ADD } merge;
+    bool untrusted_ok; /* may come from a project that is not trusted */
+    const char *help;  /* one line, for `keel config` */
+};
+
+/* All known keys; the end has a NULL path. */
+extern const struct setting_key setting_keys[];
+
+struct settings;
+
+struct settings_sources {
+    const char *home;        /* the user's home directory; NULL: no user layers */
+    const char *keel_home;   /* KEEL_HOME; NULL: home + "/.keel" */
+    const char *project_dir; /* where .keel/ is looked for; NULL: no project layers */
+    bool project_is_trusted;
+    const char *const *environment; /* for $ENV:; NULL: environ */
+    /* Highest layer: what flags and environment say, already as a tree. May be NULL. Files given
+     * by --settings are merged into it by the caller with settings_merge_file(). */
+    const struct json *flags;
+};
+
+MUST_USE struct err *settings_load(const struct settings_sources *sources,
+                                   struct settings **ret_settings);
+void settings_free(struct settings *s);
+DEFINE_AUTO_PTR(settings, settings_free)
+
+/* The merged tree; "$ENV:" still stands in it. */
+const struct json *settings_root(const struct settings *s);
+/* By path: "providers.x.baseUrl" (a member name with a dot in it: use settings_root). */
+const struct json *settings_get(const struct settings *s, const char *path);
+/* A string with $ENV: resolved into `a`; empty if missing, unset or no string. */
+struct str settings_text(const struct settings *s, const char *path, struct arena *a);
+int64_t settings_int(const struct settings *s, const char *path, int64_t otherwise);
+bool settings_bool(const struct settings *s, const char *path, bool otherwise);
+
+/* Where the value at `path` came from: the layer of the highest one that said it. */
+struct setting_origin {
+    enum layer layer;
+    struct str file; /* empty for LAYER_FLAGS */
+    bool is_set;
+};
+struct setting_origin settings_origin(const struct settings *s, const char *path);
+
+/* Things to tell the person once: files that could not be used, keys left out for lack of trust. */
+size_t settings_n_warnings(const struct settings *s);
+struct str settings_warning(const struct settings *s, size_t index);
+
+/* "$ENV:NAME": is it one, and what does it stand for? */
+#define ENV_REFERENCE_PREFIX "$ENV:"
+bool env_is_reference(struct str value);
+struct str env_resolve(struct str reference, const char *const *environment); /* empty if unset */
+
+/* Parses a settings file's text and checks our keys; `file` is for messages. */
+MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
+                                         struct json **ret_tree);
+/* Merges `over` into `under` (both in `a`) by the rules above. */
+struct json *settings_merge(struct arena *a, struct json *under, const struct json *over) MUST_USE;
+
+const char *layer_name(enum layer l);
+
+#endif

@@ -1,0 +1,30 @@
+/* fs.h - files: read with a cap, written so that a crash leaves the old or the new, never half.
+ *
+ * These calls block; tasks call them through work_run(). Paths are taken as they are. */
+#ifndef KEEL_SYS_FS_H
+#define KEEL_SYS_FS_H
+
+#include "base/strbuf.h"
+
+/* Appends the whole file; over out's cap is ERR_VALIDATION. *ret_exists false (and no error) when
+ * there is none; pass NULL where that is an error. */
+MUST_USE struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists);
+/* Appends bytes from..from+n, fewer at the end of the file. */
+MUST_USE struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out);
+
+/* Temp file beside it, fsync, rename, fsync of the directory. An existing file keeps its mode and
+ * owner; a new one gets `mode`. Symbolic links are followed to the file they name. */
+MUST_USE struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode);
+/* Like it, but fails with *ret_created false when the file exists already. */
+MUST_USE struct err *fs_create(const char *path, struct str bytes, unsigned mode,
+                               bool *ret_created);
+
+MUST_USE struct err *fs_make_dirs(const char *path, unsigned mode); /* existing ones are fine */
+MUST_USE struct err *fs_remove(const char *path);                   /* absent is fine */
+bool fs_exists(const char *path);
+bool fs_is_dir(const char *path);
+
+/* dir + "/" + name in a buffer of PATH_MAX bytes; ERR_VALIDATION when it does not fit. */
+MUST_USE struct err *fs_join(char out[4096], const char *dir, const char *name);
+
+#endif
