@@ -1,0 +1,59 @@
+# packages.sh - which packages keel needs, and how to get them. Sourced by run.sh and test.sh.
+
+BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libcurl4-openssl-dev
+  libpcre2-dev libyaml-dev ca-certificates"
+TEST_PACKAGES="libcmocka-dev clang libclang-rt-14-dev valgrind python3 nodejs git openssl patch
+  procps clang-format man-db bash zsh fish"
+
+say() { printf '%s\n' "$*" >&2; }
+
+# The packages among the arguments that are not installed.
+missing_packages() {
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+      printf '%s ' "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Elsewhere than on Debian or Ubuntu: the names there, for the person to install.
+name_packages_elsewhere() {
+  say "This is not Debian or Ubuntu, so nothing is installed for you. keel needs:"
+  if command -v dnf >/dev/null; then
+    say "  sudo dnf install gcc meson ninja-build pkgconf libuv-devel libcurl-devel pcre2-devel libyaml-devel"
+  elif command -v pacman >/dev/null; then
+    say "  sudo pacman -S gcc meson ninja pkgconf libuv curl pcre2 libyaml"
+  elif command -v apk >/dev/null; then
+    say "  sudo apk add gcc musl-dev meson ninja pkgconf libuv-dev curl-dev pcre2-dev yaml-dev"
+  elif command -v zypper >/dev/null; then
+    say "  sudo zypper install gcc meson ninja pkg-config libuv-devel libcurl-devel pcre2-devel libyaml-devel"
+  else
+    say "  gcc, meson, ninja, pkg-config, and the headers of libuv, libcurl, PCRE2 and libyaml"
+  fi
+  say "Going on with what is there."
+}
+
+# install_packages WHAT PACKAGE...: installs those that are missing, says what it does.
+install_packages() {
+  what=$1
+  shift
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    name_packages_elsewhere
+    return 0
+  fi
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    say "Missing packages for $what: $missing"
+    say "Install them as root: apt-get install $missing"
+    return 1
+  fi
+  say "Installing what $what needs: $missing"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || return 1
+  # shellcheck disable=SC2086
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing >&2 || return 1
+}

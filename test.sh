@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# test.sh - installs what the tests need and runs all of them.
+# test.sh NAME... runs only the tests (or suites) of these names.
+set -euo pipefail
+top=$(cd "$(dirname "$0")" && pwd)
+. "$top/scripts/packages.sh"
+cd "$top"
+
+# shellcheck disable=SC2086
+install_packages "the tests" $BUILD_PACKAGES $TEST_PACKAGES
+
+build=$top/build-test
+if [ ! -f "$build/build.ninja" ]; then
+  meson setup "$build" "$top" -Dbuildtype=debug -Db_sanitize=address,undefined -Dwerror=true
+fi
+ninja -C "$build"
+
+if [ $# -gt 0 ]; then
+  exec meson test -C "$build" --print-errorlogs "$@"
+fi
+
+failed=0
+run() {
+  say "== $1"
+  shift
+  "$@" || { say "FAILED: $*"; failed=1; }
+}
+run "unit, wire, fuzz corpora and command line, under ASan and UBSan" \
+  meson test -C "$build" --print-errorlogs
+run "tasks as threads, under ThreadSanitizer" test/tsan.sh
+run "tasks and processes, under Valgrind" test/valgrind.sh
+exit $failed
