@@ -103,8 +103,6 @@ static void write_calls(struct json_writer *w, const struct message *m)
     for (size_t i = 0; i < m->n_parts; i++) {
         const struct part *p = &m->parts[i];
 
-        if (p->kind == PART_TOOL_RESULT)
-            jw_kv_str(w, "toolCallId", p->id);
         if (p->kind != PART_TOOL_CALL)
             continue;
         if (!is_open) {
@@ -126,6 +124,15 @@ static void write_calls(struct json_writer *w, const struct message *m)
         jw_end_array(w);
 }
 
+static void write_answered_call(struct json_writer *w, const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_RESULT) {
+            jw_kv_str(w, "toolCallId", m->parts[i].id);
+            return;
+        }
+}
+
 void message_write(struct json_writer *w, const struct message *m)
 {
     jw_begin_object(w);
@@ -135,6 +142,7 @@ void message_write(struct json_writer *w, const struct message *m)
     kv_true(w, "isError", m->is_error);
     write_content(w, m);
     write_calls(w, m);
+    write_answered_call(w, m);
     jw_key(w, "parts");
     jw_begin_array(w);
     for (size_t i = 0; i < m->n_parts; i++)

@@ -1,0 +1,90 @@
+/* usage_test.c */
+#include "test.h"
+
+#include "model/request.h"
+#include "model/usage.h"
+
+TEST(totals_mean_the_same_whatever_the_provider_counts)
+{
+    struct usage apart = USAGE_UNKNOWN, inside = USAGE_UNKNOWN;
+
+    apart.input = 10;
+    apart.cache_read = 90;
+    apart.cache_write = 5;
+    apart.output = 7;
+    inside.input = 105;
+    inside.cache_read = 90;
+    inside.cache_write = 5;
+    inside.input_includes_cache = true;
+    inside.output = 4;
+    inside.reasoning = 3;
+    inside.output_lacks_reasoning = true;
+    assert_int_equal(usage_total(&apart), 112);
+    assert_int_equal(usage_total(&inside), 112);
+    assert_int_equal(usage_fresh_input(&inside), 10);
+    assert_int_equal(usage_completion(&inside), 7);
+    assert_false(usage_is_known(&USAGE_UNKNOWN));
+}
+
+TEST(money_is_whole_microcents_and_a_reported_cost_wins)
+{
+    struct price price = {.input = 300000000, .output = 1500000000, .cache_read = 30000000,
+                          .cache_write = -1}; /* $3, $15, $0.30 a million */
+    struct usage u = USAGE_UNKNOWN;
+
+    u.input = 1000;
+    u.output = 1000;
+    u.cache_read = 1000;
+    assert_int_equal(usage_cost_microcents(&u, &price), 300000 + 1500000 + 30000);
+    u = USAGE_UNKNOWN;
+    u.output = 0;
+    u.input = 1; /* 300 micro-cents exactly; rounding only ever goes up */
+    assert_int_equal(usage_cost_microcents(&u, &price), 300);
+    price.input = -1;
+    assert_int_equal(usage_cost_microcents(&u, &price), -1);
+    u.cost_microcents = 42;
+    assert_int_equal(usage_cost_microcents(&u, &price), 42);
+}
+
+TEST(dollars_become_microcents)
+{
+    AUTO(arena) struct arena a = {0};
+    int64_t m;
+
+    assert_true(money_from_usd(json_new_double(&a, 0.00012345), &m) && m == 12345);
+    assert_false(money_from_usd(json_new_double(&a, -1), &m));
+    assert_false(money_from_usd(json_new_str(&a, S("1")), &m));
+}
+
+TEST(an_effort_stands_for_a_share_of_the_output)
+{
+    struct model_request r = {.max_output = 10000};
+
+    assert_int_equal(request_reasoning_budget(&r), 0);
+    r.effort = EFFORT_MINIMAL;
+    assert_int_equal(request_reasoning_budget(&r), 1024);
+    r.effort = EFFORT_MEDIUM;
+    assert_int_equal(request_reasoning_budget(&r), 5000);
+    r.reasoning_budget = 77;
+    assert_int_equal(request_reasoning_budget(&r), 77);
+    assert_int_equal(request_max_output(&(struct model_request){0}), MODEL_DEFAULT_MAX_OUTPUT);
+}
+
+TEST(counts_are_short_for_people)
+{
+    char out[16];
+
+    token_count_format(200000, out);
+    assert_string_equal(out, "200K");
+    token_count_format(1000000, out);
+    assert_string_equal(out, "1M");
+    token_count_format(32768, out);
+    assert_string_equal(out, "32.8K");
+    token_count_format(12, out);
+    assert_string_equal(out, "12");
+}
+
+RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
+          UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
+          UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
+          UNIT(counts_are_short_for_people))
