@@ -2,8 +2,8 @@
  *
  * A log is a value that is passed along; there is no global one, and libraries do not print. Every
  * field whose key names a credential is replaced by [REDACTED], and so is every known secret value
- * wherever it stands. A NULL log swallows everything. Writing never waits and never fails the
- * caller: what cannot be written is counted. */
+ * wherever it stands. A NULL log swallows everything. Writing never fails the caller: a log
+ * that cannot be written must not stop the work it tells about. */
 #ifndef KEEL_SYS_LOG_H
 #define KEEL_SYS_LOG_H
 
@@ -33,7 +33,6 @@ struct log_sink log_fd_sink(int fd);
 
 /* From now on this value never appears in a line. Values under 8 bytes are not worth hiding. */
 void log_add_secret(struct log *l, struct str value);
-
 
 struct log_field {
     const char *key;

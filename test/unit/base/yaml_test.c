@@ -29,7 +29,8 @@ TEST(plain_words_are_what_they_look_like_and_quoted_ones_are_text)
     assert_reads("a: 1\nb: '1'\nc: true\nd: \"true\"\ne: ~\nf: 1.5e3\ng: yes\nh: +7\ni: 0x1f\n",
                  "{\"a\":1,\"b\":\"1\",\"c\":true,\"d\":\"true\",\"e\":null,\"f\":1.5e3,"
                  "\"g\":\"yes\",\"h\":7,\"i\":\"0x1f\"}");
-    assert_reads("- [a, {b: c}]\n- |\n  two\n  lines\n", "[[\"a\",{\"b\":\"c\"}],\"two\\nlines\\n\"]");
+    assert_reads("- [a, {b: c}]\n- |\n  two\n  lines\n",
+                 "[[\"a\",{\"b\":\"c\"}],\"two\\nlines\\n\"]");
     assert_reads("", "null");
     assert_reads("{\"json\": [1, null]}", "{\"json\":[1,null]}");
 }

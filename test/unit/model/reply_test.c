@@ -46,8 +46,12 @@ TEST(arguments_are_settled_and_never_guessed)
     static const struct {
         const char *came, *args, *bad;
     } cases[] = {
-        {"", "{}", ""},           {"null", "{}", ""},   {" {\"a\":1} ", "{\"a\":1}", ""},
-        {"{\"a\":", "{}", "{\"a\":"}, {"[1]", "{}", "[1]"}, {"\"x\"", "{}", "\"x\""},
+        {"", "{}", ""},
+        {"null", "{}", ""},
+        {" {\"a\":1} ", "{\"a\":1}", ""},
+        {"{\"a\":", "{}", "{\"a\":"},
+        {"[1]", "{}", "[1]"},
+        {"\"x\"", "{}", "\"x\""},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -113,9 +117,9 @@ TEST(a_message_survives_the_way_through_json)
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf once = {0}, twice = {0};
     AUTO(message) struct message *m = message_new(ROLE_ASSISTANT, S("id-1")), *back = NULL;
-    struct part content[] = {{.kind = PART_TEXT, .text = S("out")},
-                             {.kind = PART_MEDIA,
-                              .media = {.mime = S("image/png"), .data = S("\x89PNG\0x")}}};
+    struct part content[] = {
+        {.kind = PART_TEXT, .text = S("out")},
+        {.kind = PART_MEDIA, .media = {.mime = S("image/png"), .data = S("\x89PNG\0x")}}};
     struct json_writer w;
     struct json *v;
 
@@ -124,10 +128,9 @@ TEST(a_message_survives_the_way_through_json)
                                   .text = S("hm"),
                                   .signature = S("sig"),
                                   .native = S("{\"type\":\"thinking\"}")});
-    message_add(m, &(struct part){.kind = PART_TOOL_CALL,
-                                  .id = S("c"),
-                                  .name = S("Read"),
-                                  .args = S("{\"p\":1}")});
+    message_add(
+        m, &(struct part){
+               .kind = PART_TOOL_CALL, .id = S("c"), .name = S("Read"), .args = S("{\"p\":1}")});
     message_add(m, &(struct part){.kind = PART_TOOL_RESULT,
                                   .id = S("c"),
                                   .is_error = true,
@@ -170,6 +173,6 @@ TEST(a_log_line_without_parts_is_understood)
 RUN_TESTS(UNIT(deltas_reach_the_sink_and_the_parts_hold_the_whole),
           UNIT(arguments_are_settled_and_never_guessed),
           UNIT(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls),
-          UNIT(only_an_identical_repeat_of_a_call_is_dropped),
-          UNIT(the_number_of_parts_is_capped), UNIT(a_message_survives_the_way_through_json),
+          UNIT(only_an_identical_repeat_of_a_call_is_dropped), UNIT(the_number_of_parts_is_capped),
+          UNIT(a_message_survives_the_way_through_json),
           UNIT(a_log_line_without_parts_is_understood))

@@ -28,7 +28,9 @@ TEST(totals_mean_the_same_whatever_the_provider_counts)
 
 TEST(money_is_whole_microcents_and_a_reported_cost_wins)
 {
-    struct price price = {.input = 300000000, .output = 1500000000, .cache_read = 30000000,
+    struct price price = {.input = 300000000,
+                          .output = 1500000000,
+                          .cache_read = 30000000,
                           .cache_write = -1}; /* $3, $15, $0.30 a million */
     struct usage u = USAGE_UNKNOWN;
 
@@ -85,6 +87,5 @@ TEST(counts_are_short_for_people)
 }
 
 RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
-          UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
-          UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
-          UNIT(counts_are_short_for_people))
+          UNIT(money_is_whole_microcents_and_a_reported_cost_wins), UNIT(dollars_become_microcents),
+          UNIT(an_effort_stands_for_a_share_of_the_output), UNIT(counts_are_short_for_people))

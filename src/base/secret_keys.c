@@ -1,0 +1,31 @@
+/* secret_keys.c - which field names stand for credentials. */
+#include "base/secret_keys.h"
+
+/* Lower case and without separators. Whole names: "tokens" and "max_tokens" are no secrets. */
+static const char *const names[] = {
+    "apikey",      "xapikey",         "xgoogapikey", "authorization", "proxyauthorization",
+    "accesstoken", "refreshtoken",    "idtoken",     "authtoken",     "bearertoken",
+    "secret",      "clientsecret",    "password",    "passwd",        "cookie",
+    "setcookie",   "privatekey",      "credentials", "sessiontoken",  "secretkey",
+    "accesskey",   "secretaccesskey", "token",       "xauthtoken",
+};
+
+bool key_is_secret(struct str key)
+{
+    char plain[32];
+    size_t n = 0;
+
+    for (size_t i = 0; i < key.n; i++) {
+        char c = key.p[i];
+
+        if (c == '-' || c == '_')
+            continue;
+        if (n == sizeof plain)
+            return false;
+        plain[n++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_eq(str_make(plain, n), str_of(names[i])))
+            return true;
+    return false;
+}

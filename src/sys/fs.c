@@ -1,0 +1,248 @@
+/* fs.c - reading with a cap, writing without half-written files. */
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_STEP 65536
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+#define AUTO_FD __attribute__((cleanup(close_fd))) int
+
+/* --- reading --- */
+
+static struct err *read_some(int fd, const char *path, size_t n, struct strbuf *out, size_t *ret_n)
+{
+    char *at = strbuf_reserve(out, n);
+    ssize_t got;
+
+    if (!at)
+        return strbuf_check(out, path);
+    do
+        got = read(fd, at, n);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read %s", path);
+    strbuf_grew(out, (size_t)got);
+    *ret_n = (size_t)got;
+    return NULL;
+}
+
+/* The last step must be able to see the end of a file that just fits. */
+static size_t next_step(const struct strbuf *out)
+{
+    size_t max = out->max_bytes ? out->max_bytes : STRBUF_DEFAULT_MAX;
+
+    return MIN((size_t)READ_STEP, max - out->n);
+}
+
+static struct err *check_end(int fd, const char *path, const struct strbuf *out)
+{
+    char byte;
+    ssize_t n = read(fd, &byte, 1);
+
+    if (n == 0)
+        return NULL;
+    return err_new(ERR_VALIDATION, "%s is larger than its limit of %zu bytes", path, out->n);
+}
+
+struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t n = 1;
+
+    if (ret_exists)
+        *ret_exists = fd >= 0;
+    if (fd < 0 && ret_exists && (errno == ENOENT || errno == ENOTDIR))
+        return NULL;
+    if (fd < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read %s", path);
+    while (n) {
+        size_t step = next_step(out);
+
+        if (step == 0)
+            return check_end(fd, path, out);
+        TRY(read_some(fd, path, step, out, &n));
+    }
+    return NULL;
+}
+
+struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read %s", path);
+    if (from > INT64_MAX || lseek(fd, (off_t)from, SEEK_SET) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read %s at byte %llu", path,
+                         (unsigned long long)from);
+    while (n) {
+        size_t got;
+
+        TRY(read_some(fd, path, MIN(n, (size_t)READ_STEP), out, &got));
+        if (got == 0)
+            break;
+        n -= got;
+    }
+    return NULL;
+}
+
+/* --- writing --- */
+
+static struct err *write_all(int fd, const char *path, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_errno(ERR_STORAGE, errno, "cannot write %s", path);
+        bytes = str_skip(bytes, (size_t)n);
+    }
+    return NULL;
+}
+
+static void split_path(const char *path, char dir[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        snprintf(dir, PATH_MAX, ".");
+    else
+        snprintf(dir, PATH_MAX, "%.*s", (int)MAX(slash - path, (ptrdiff_t)1), path);
+}
+
+/* A rename is durable when its directory is. */
+static struct err *sync_dir_of(const char *path)
+{
+    char dir[PATH_MAX];
+
+    split_path(path, dir);
+    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", dir);
+    return NULL;
+}
+
+/* A new file beside `path`, written and synced; the caller renames or links it. */
+static struct err *write_temp(const char *path, struct str bytes, unsigned mode,
+                              const struct stat *like, char temp[PATH_MAX])
+{
+    struct err *e;
+    int fd, n = snprintf(temp, PATH_MAX, "%s.XXXXXX", path);
+
+    if (n >= PATH_MAX)
+        return err_new(ERR_VALIDATION, "the path %s is too long", path);
+    fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot write beside %s", path);
+    e = write_all(fd, path, bytes);
+    if (!e && like && fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
+        e = err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
+    if (!e && fchmod(fd, like ? like->st_mode & 07777 : mode) < 0)
+        e = err_errno(ERR_STORAGE, errno, "cannot set the mode of %s", path);
+    if (!e && fsync(fd) < 0)
+        e = err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
+    if (close(fd) < 0 && !e)
+        e = err_errno(ERR_STORAGE, errno, "cannot write %s", path);
+    if (e)
+        unlink(temp);
+    return e;
+}
+
+struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode)
+{
+    char real[PATH_MAX], temp[PATH_MAX];
+    struct stat now;
+    bool exists;
+
+    if (!realpath(path, real))
+        snprintf(real, sizeof real, "%s", path);
+    exists = stat(real, &now) == 0;
+    TRY(write_temp(real, bytes, mode, exists ? &now : NULL, temp));
+    if (rename(temp, real) < 0) {
+        struct err *e = err_errno(ERR_STORAGE, errno, "cannot replace %s", path);
+        unlink(temp);
+        return e;
+    }
+    return sync_dir_of(real);
+}
+
+struct err *fs_create(const char *path, struct str bytes, unsigned mode, bool *ret_created)
+{
+    char temp[PATH_MAX];
+    int failure;
+
+    TRY(write_temp(path, bytes, mode, NULL, temp));
+    failure = link(temp, path) < 0 ? errno : 0; /* unlike rename, never replaces */
+    unlink(temp);
+    *ret_created = failure == 0;
+    if (failure && failure != EEXIST)
+        return err_errno(ERR_STORAGE, failure, "cannot create %s", path);
+    return *ret_created ? sync_dir_of(path) : NULL;
+}
+
+struct err *fs_make_dirs(const char *path, unsigned mode)
+{
+    char partial[PATH_MAX];
+
+    if (strlen(path) >= sizeof partial)
+        return err_new(ERR_VALIDATION, "the path %s is too long", path);
+    snprintf(partial, sizeof partial, "%s", path);
+    for (char *c = partial + 1;; c++) {
+        char was = *c;
+
+        if (was && was != '/')
+            continue;
+        *c = 0;
+        if (mkdir(partial, mode) < 0 && errno != EEXIST)
+            return err_errno(ERR_STORAGE, errno, "cannot create the directory %s", partial);
+        if (!was)
+            break;
+        *c = was;
+    }
+    if (!fs_is_dir(path))
+        return err_new(ERR_STORAGE, "%s is in the way: it is no directory", path);
+    return NULL;
+}
+
+struct err *fs_remove(const char *path)
+{
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(ERR_STORAGE, errno, "cannot remove %s", path);
+    return NULL;
+}
+
+bool fs_exists(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0;
+}
+
+bool fs_is_dir(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+struct err *fs_join(char out[4096], const char *dir, const char *name)
+{
+    size_t n = strlen(dir);
+    const char *slash = n && dir[n - 1] == '/' ? "" : "/";
+
+    if (snprintf(out, 4096, "%s%s%s", dir, slash, name) >= 4096)
+        return err_new(ERR_VALIDATION, "the path %s/%s is too long", dir, name);
+    return NULL;
+}

@@ -1,0 +1,105 @@
+/* fs_test.c */
+#include "temp_dir.h"
+
+#include "sys/fs.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+static size_t count_entries(const char *path)
+{
+    DIR *d = opendir(path);
+    size_t n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+TEST(writing_replaces_whole_files_and_leaves_nothing_beside_them)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(strbuf) struct strbuf out = {0};
+    const char *path = temp_path(&dir, "f");
+    struct stat s;
+
+    assert_ok(fs_write_atomic(path, S("one"), 0640));
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0640);
+    chmod(path, 0755);
+    assert_ok(fs_write_atomic(path, S("two"), 0600));
+    stat(path, &s);
+    assert_int_equal(s.st_mode & 0777, 0755);
+    assert_ok(fs_read(path, &out, NULL));
+    assert_str(strbuf_str(&out), "two");
+    assert_int_equal(count_entries(dir.path), 1);
+}
+
+TEST(a_link_is_written_through)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(strbuf) struct strbuf out = {0};
+    struct stat s;
+
+    assert_ok(fs_write_atomic(temp_path(&dir, "real"), S("1"), 0600));
+    assert_int_equal(symlink("real", temp_path(&dir, "link")), 0);
+    assert_ok(fs_write_atomic(temp_path(&dir, "link"), S("2"), 0600));
+    assert_int_equal(lstat(temp_path(&dir, "link"), &s), 0);
+    assert_true(S_ISLNK(s.st_mode));
+    assert_ok(fs_read(temp_path(&dir, "real"), &out, NULL));
+    assert_str(strbuf_str(&out), "2");
+}
+
+TEST(creating_never_replaces)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(strbuf) struct strbuf out = {0};
+    bool created;
+
+    assert_ok(fs_create(temp_path(&dir, "f"), S("first"), 0600, &created));
+    assert_true(created);
+    assert_ok(fs_create(temp_path(&dir, "f"), S("second"), 0600, &created));
+    assert_false(created);
+    assert_ok(fs_read(temp_path(&dir, "f"), &out, NULL));
+    assert_str(strbuf_str(&out), "first");
+    assert_int_equal(count_entries(dir.path), 1);
+}
+
+TEST(reading_obeys_the_cap_and_tells_absence)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(strbuf) struct strbuf fits, over, gone = {0};
+    bool exists;
+
+    strbuf_init(&fits, 5);
+    strbuf_init(&over, 4);
+    assert_ok(fs_write_atomic(temp_path(&dir, "f"), S("12345"), 0600));
+    assert_ok(fs_read(temp_path(&dir, "f"), &fits, &exists));
+    assert_true(exists);
+    assert_str(strbuf_str(&fits), "12345");
+    assert_err(fs_read(temp_path(&dir, "f"), &over, NULL), ERR_VALIDATION);
+    assert_ok(fs_read(temp_path(&dir, "none"), &gone, &exists));
+    assert_false(exists);
+    assert_err(fs_read(temp_path(&dir, "none"), &gone, NULL), ERR_STORAGE);
+    assert_ok(fs_read_range(temp_path(&dir, "f"), 3, 99, &gone));
+    assert_str(strbuf_str(&gone), "45");
+}
+
+TEST(directories_are_made_along_the_way)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+
+    assert_ok(fs_make_dirs(temp_path(&dir, "a/b/c"), 0700));
+    assert_ok(fs_make_dirs(temp_path(&dir, "a/b/c"), 0700));
+    assert_true(fs_is_dir(temp_path(&dir, "a/b/c")));
+    assert_ok(fs_write_atomic(temp_path(&dir, "file"), S(""), 0600));
+    assert_err(fs_make_dirs(temp_path(&dir, "file/x"), 0700), ERR_STORAGE);
+    assert_ok(fs_remove(temp_path(&dir, "file")));
+    assert_ok(fs_remove(temp_path(&dir, "file")));
+    assert_false(fs_exists(temp_path(&dir, "file")));
+}
+
+RUN_TESTS(UNIT(writing_replaces_whole_files_and_leaves_nothing_beside_them),
+          UNIT(a_link_is_written_through), UNIT(creating_never_replaces),
+          UNIT(reading_obeys_the_cap_and_tells_absence), UNIT(directories_are_made_along_the_way))
