@@ -16,15 +16,15 @@
 #include "base/json.h"
 
 enum layer {
-    LAYER_FLAGS,         /* command line and environment */
-    LAYER_LOCAL,         /* .keel/settings.local.json */
-    LAYER_PROJECT,       /* .keel/settings.json */
-    LAYER_ROBOTA_LOCAL,  /* .robota/settings.local.json */
-    LAYER_ROBOTA,        /* .robota/settings.json */
-    LAYER_CLAUDE,        /* .claude/settings.json */
-    LAYER_USER,          /* ~/.keel/settings.json (KEEL_HOME) */
-    LAYER_ROBOTA_USER,   /* ~/.robota/settings.json */
-    LAYER_CLAUDE_USER,   /* ~/.claude/settings.json */
+    LAYER_FLAGS,        /* command line and environment */
+    LAYER_LOCAL,        /* .keel/settings.local.json */
+    LAYER_PROJECT,      /* .keel/settings.json */
+    LAYER_ROBOTA_LOCAL, /* .robota/settings.local.json */
+    LAYER_ROBOTA,       /* .robota/settings.json */
+    LAYER_CLAUDE,       /* .claude/settings.json */
+    LAYER_USER,         /* ~/.keel/settings.json (KEEL_HOME) */
+    LAYER_ROBOTA_USER,  /* ~/.robota/settings.json */
+    LAYER_CLAUDE_USER,  /* ~/.claude/settings.json */
     N_LAYERS
 };
 
@@ -34,7 +34,6 @@ enum setting_type {
     SETTING_INTEGER,
     SETTING_NUMBER,
     SETTING_STRINGS, /* array of strings */
-    SETTING_ARRAY,
     SETTING_OBJECT,
     SETTING_ANY,
 };
@@ -58,8 +57,8 @@ struct settings_sources {
     const char *project_dir; /* where .keel/ is looked for; NULL: no project layers */
     bool project_is_trusted;
     const char *const *environment; /* for $ENV:; NULL: environ */
-    /* Highest layer: what flags and environment say, already as a tree. May be NULL. Files given
-     * by --settings are merged into it by the caller with settings_merge_file(). */
+    /* The highest layer, already as a tree: what flags and environment say, and the file that
+     * --settings names (settings_parse_file, settings_merge). May be NULL. */
     const struct json *flags;
 };
 

@@ -1,0 +1,273 @@
+/* settings.c - loads the layers, merges them, remembers who said what. */
+#include "sdk/settings.h"
+
+#include "sdk/settings_check.h"
+#include "sys/fs.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define MAX_FILE ((size_t)4 << 20)
+
+struct settings {
+    struct arena arena;
+    const char *const *environment;
+    struct json *layers[N_LAYERS]; /* NULL: nothing was said */
+    struct str files[N_LAYERS];
+    struct json *merged;
+    struct str *warnings;
+    size_t n_warnings, warnings_room;
+};
+
+static const struct {
+    const char *name;
+    const char *file; /* below its directory */
+    enum { IN_PROJECT, IN_HOME, IN_KEEL_HOME } where;
+    bool is_foreign; /* written for another program: its mistakes are not ours to judge */
+} layers[] = {
+    [LAYER_FLAGS] = {"command line"},
+    [LAYER_LOCAL] = {"project, local", ".keel/settings.local.json", IN_PROJECT},
+    [LAYER_PROJECT] = {"project", ".keel/settings.json", IN_PROJECT},
+    [LAYER_ROBOTA_LOCAL] = {"project, local (robota)", ".robota/settings.local.json", IN_PROJECT,
+                            true},
+    [LAYER_ROBOTA] = {"project (robota)", ".robota/settings.json", IN_PROJECT, true},
+    [LAYER_CLAUDE] = {"project (claude)", ".claude/settings.json", IN_PROJECT, true},
+    [LAYER_USER] = {"user", "settings.json", IN_KEEL_HOME},
+    [LAYER_ROBOTA_USER] = {"user (robota)", ".robota/settings.json", IN_HOME, true},
+    [LAYER_CLAUDE_USER] = {"user (claude)", ".claude/settings.json", IN_HOME, true},
+};
+
+const char *layer_name(enum layer l)
+{
+    return layers[l].name;
+}
+
+static void warn(struct settings *s, struct str text)
+{
+    s->warnings =
+        arena_grow(&s->arena, s->warnings, s->n_warnings, &s->warnings_room, sizeof *s->warnings);
+    s->warnings[s->n_warnings++] = text;
+}
+
+/* --- merging --- */
+
+static bool adds_up(const char *path)
+{
+    const struct setting_key *key = setting_key_find(str_of(path));
+
+    return key && key->merge == MERGE_ADD;
+}
+
+static struct json *merge_at(struct arena *a, struct json *under, const struct json *over,
+                             const char *path)
+{
+    if (!under)
+        return json_copy(a, over);
+    if (under->type == JSON_OBJECT && over->type == JSON_OBJECT) {
+        json_each (member, over) {
+            struct str below =
+                arena_format(a, "%s%s%" STR_FMT, path, *path ? "." : "", STR_ARG(member->key));
+            struct json *old = json_get_str(under, member->key);
+            struct json *merged = merge_at(a, old, member, below.p);
+
+            if (merged != old)
+                json_set_key(a, under, member->key, merged);
+        }
+        return under;
+    }
+    if (under->type == JSON_ARRAY && over->type == JSON_ARRAY && adds_up(path)) {
+        json_each (element, over)
+            json_push(under, json_copy(a, element));
+        return under;
+    }
+    return json_copy(a, over);
+}
+
+struct json *settings_merge(struct arena *a, struct json *under, const struct json *over)
+{
+    return merge_at(a, under, over, "");
+}
+
+/* --- loading --- */
+
+struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
+                                struct json **ret_tree)
+{
+    struct err *e = json_parse(a, arena_str(a, text), JSON_UNIQUE_KEYS, ret_tree);
+
+    if (e)
+        return err_hint(err_wrap(e, "%s", file), "correct the file, or move it away");
+    return settings_check(*ret_tree, file);
+}
+
+static const char *directory_of(const struct settings_sources *sources, enum layer l,
+                                char keel_home[4096])
+{
+    switch (layers[l].where) {
+    case IN_PROJECT:
+        return sources->project_dir;
+    case IN_HOME:
+        return sources->home;
+    case IN_KEEL_HOME:
+        if (sources->keel_home || !sources->home)
+            return sources->keel_home;
+        snprintf(keel_home, 4096, "%s/.keel", sources->home);
+        return keel_home;
+    }
+    BUG("where");
+}
+
+/* A project's files are the words of whoever wrote the repository. */
+static void keep_trusted(struct settings *s, enum layer l, const char *file)
+{
+    AUTO(strbuf) struct strbuf left_out = {0};
+
+    s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
+    if (left_out.n)
+        warn(s,
+             arena_format(&s->arena, "%s: this directory is not trusted, so these are not used: %s",
+                          file, strbuf_cstr(&left_out)));
+}
+
+static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
+                              enum layer l)
+{
+    AUTO(strbuf) struct strbuf text;
+    char keel_home[4096], file[4096];
+    const char *dir = directory_of(sources, l, keel_home);
+    bool exists = false;
+    struct err *e;
+
+    strbuf_init(&text, MAX_FILE);
+    if (!dir)
+        return NULL;
+    TRY(fs_join(file, dir, layers[l].file));
+    e = fs_read(file, &text, &exists);
+    if (!e && !exists)
+        return NULL;
+    if (!e)
+        e = settings_parse_file(&s->arena, strbuf_str(&text), file, &s->layers[l]);
+    if (e && layers[l].is_foreign) {
+        AUTO_FREE char *message = err_message(e);
+
+        warn(s, arena_format(&s->arena, "%s (the file is not used)", message));
+        s->layers[l] = NULL;
+        err_ignore(e, "told as a warning");
+        return NULL;
+    }
+    if (e)
+        return e;
+    s->files[l] = arena_str(&s->arena, str_of(file));
+    if (layers[l].where == IN_PROJECT && !sources->project_is_trusted)
+        keep_trusted(s, l, file);
+    return NULL;
+}
+
+static struct err *load(struct settings *s, const struct settings_sources *sources)
+{
+    s->merged = json_new(&s->arena, JSON_OBJECT);
+    if (sources->flags)
+        s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
+    for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
+        TRY(load_layer(s, sources, (enum layer)l));
+    for (int l = N_LAYERS - 1; l >= 0; l--)
+        if (s->layers[l])
+            s->merged = settings_merge(&s->arena, s->merged, s->layers[l]);
+    return NULL;
+}
+
+struct err *settings_load(const struct settings_sources *sources, struct settings **ret_settings)
+{
+    AUTO(settings) struct settings *s = mem_alloc(sizeof *s);
+
+    s->environment = sources->environment ? sources->environment : (const char *const *)environ;
+    TRY(load(s, sources));
+    *ret_settings = TAKE(s);
+    return NULL;
+}
+
+void settings_free(struct settings *s)
+{
+    if (!s)
+        return;
+    arena_done(&s->arena);
+    mem_free(s);
+}
+
+/* --- reading --- */
+
+static const struct json *walk(const struct json *at, const char *path)
+{
+    struct str rest = str_of(path), name;
+
+    while (at && str_split(&rest, '.', &name))
+        at = json_get_str(at, name);
+    return at;
+}
+
+const struct json *settings_root(const struct settings *s)
+{
+    return s->merged;
+}
+
+const struct json *settings_get(const struct settings *s, const char *path)
+{
+    return walk(s->merged, path);
+}
+
+struct str settings_text(const struct settings *s, const char *path, struct arena *a)
+{
+    struct str text = json_str(settings_get(s, path));
+
+    if (env_is_reference(text))
+        text = env_resolve(text, s->environment);
+    return text.n ? arena_str(a, text) : (struct str){0};
+}
+
+int64_t settings_int(const struct settings *s, const char *path, int64_t otherwise)
+{
+    return json_int_or(settings_get(s, path), otherwise);
+}
+
+bool settings_bool(const struct settings *s, const char *path, bool otherwise)
+{
+    return json_bool(settings_get(s, path), otherwise);
+}
+
+struct setting_origin settings_origin(const struct settings *s, const char *path)
+{
+    for (int l = 0; l < N_LAYERS; l++)
+        if (walk(s->layers[l], path))
+            return (struct setting_origin){(enum layer)l, s->files[l], true};
+    return (struct setting_origin){0};
+}
+
+size_t settings_n_warnings(const struct settings *s)
+{
+    return s->n_warnings;
+}
+
+struct str settings_warning(const struct settings *s, size_t index)
+{
+    return s->warnings[index];
+}
+
+/* --- $ENV: --- */
+
+bool env_is_reference(struct str value)
+{
+    return str_starts(value, S(ENV_REFERENCE_PREFIX));
+}
+
+struct str env_resolve(struct str reference, const char *const *environment)
+{
+    struct str name = str_skip(reference, strlen(ENV_REFERENCE_PREFIX));
+
+    for (; *environment; environment++) {
+        struct str entry = str_of(*environment);
+
+        if (entry.n > name.n && entry.p[name.n] == '=' && str_starts(entry, name))
+            return str_skip(entry, name.n + 1);
+    }
+    return (struct str){0};
+}

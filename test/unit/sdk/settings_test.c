@@ -1,0 +1,185 @@
+/* settings_test.c */
+#include "temp_dir.h"
+
+#include "sdk/settings.h"
+#include "sys/fs.h"
+
+struct world {
+    struct temp_dir dir;
+    struct settings *settings;
+    struct arena arena;
+};
+
+static void put(struct world *w, const char *path, const char *text)
+{
+    char dir[512];
+
+    snprintf(dir, sizeof dir, "%s", temp_path(&w->dir, path));
+    *strrchr(dir, '/') = 0;
+    assert_ok(fs_make_dirs(dir, 0700));
+    assert_ok(fs_write_atomic(temp_path(&w->dir, path), str_of(text), 0600));
+}
+
+static struct err *load(struct world *w, bool trusted, const char *flags)
+{
+    static const char *const environment[] = {"KEY=value", "KEYS=other", "EMPTY=", NULL};
+    char home[512], project[512];
+    struct json *tree = NULL;
+
+    snprintf(home, sizeof home, "%s", temp_path(&w->dir, "home"));
+    snprintf(project, sizeof project, "%s", temp_path(&w->dir, "project"));
+    if (flags)
+        assert_ok(json_parse(&w->arena, str_of(flags), 0, &tree));
+    return settings_load(&(struct settings_sources){.home = home,
+                                                    .project_dir = project,
+                                                    .project_is_trusted = trusted,
+                                                    .environment = environment,
+                                                    .flags = tree},
+                         &w->settings);
+}
+
+static struct world world_make(void)
+{
+    return (struct world){.dir = temp_dir_make()};
+}
+
+static void world_done(struct world *w)
+{
+    settings_free(w->settings);
+    arena_done(&w->arena);
+    temp_dir_done(&w->dir);
+}
+DEFINE_AUTO_VAL(world, world_done)
+
+static struct str text(struct world *w, const char *path)
+{
+    return settings_text(w->settings, path, &w->arena);
+}
+
+TEST(higher_layers_win_and_the_origin_is_known)
+{
+    AUTO(world) struct world w = world_make();
+
+    put(&w, "home/.claude/settings.json", "{\"model\":\"9\",\"logLevel\":\"9\"}");
+    put(&w, "home/.robota/settings.json", "{\"model\":\"8\"}");
+    put(&w, "home/.keel/settings.json",
+        "{\"model\":\"7\",\"providers\":{\"x\":{\"model\":\"u\"}}}");
+    put(&w, "project/.claude/settings.json", "{\"model\":\"6\"}");
+    put(&w, "project/.robota/settings.json", "{\"model\":\"5\"}");
+    put(&w, "project/.robota/settings.local.json", "{\"model\":\"4\"}");
+    put(&w, "project/.keel/settings.json",
+        "{\"model\":\"3\",\"providers\":{\"x\":{\"baseUrl\":\"b\"}}}");
+    put(&w, "project/.keel/settings.local.json", "{\"model\":\"2\"}");
+    assert_ok(load(&w, true, "{\"model\":\"1\"}"));
+    assert_str(text(&w, "model"), "1");
+    assert_str(text(&w, "logLevel"), "9");
+    assert_str(text(&w, "providers.x.model"), "u");
+    assert_str(text(&w, "providers.x.baseUrl"), "b");
+    assert_int_equal(settings_origin(w.settings, "model").layer, LAYER_FLAGS);
+    assert_int_equal(settings_origin(w.settings, "providers.x.model").layer, LAYER_USER);
+    assert_true(
+        str_ends(settings_origin(w.settings, "logLevel").file, S("home/.claude/settings.json")));
+    assert_false(settings_origin(w.settings, "nothing").is_set);
+
+    for (int layer = LAYER_LOCAL; layer <= LAYER_CLAUDE_USER; layer++) {
+        char want[2] = {(char)('1' + layer)};
+
+        settings_free(TAKE(w.settings));
+        assert_ok(load(&w, true, NULL));
+        assert_str(text(&w, "model"), want);
+        assert_int_equal(settings_origin(w.settings, "model").layer, layer);
+        assert_int_equal(unlink(settings_origin(w.settings, "model").file.p), 0);
+    }
+}
+
+TEST(rules_and_hooks_add_up_while_other_arrays_are_replaced)
+{
+    AUTO(world) struct world w = world_make();
+    AUTO(strbuf) struct strbuf out = {0};
+
+    put(&w, "home/.keel/settings.json",
+        "{\"permissions\":{\"deny\":[\"a\"],\"allow\":[\"x\"]},\"hooks\":{\"Stop\":[1]},\"other\":["
+        "1]}");
+    put(&w, "project/.keel/settings.json",
+        "{\"permissions\":{\"deny\":[\"b\"]},\"hooks\":{\"Stop\":[2]},\"other\":[2]}");
+    assert_ok(load(&w, true, NULL));
+    json_write(&out, settings_root(w.settings));
+    assert_str(strbuf_str(&out),
+               "{\"permissions\":{\"deny\":[\"a\",\"b\"],\"allow\":[\"x\"]},\"hooks\":{\"Stop\":[1,"
+               "2]},\"other\":[2]}");
+}
+
+TEST(an_untrusted_project_may_only_forbid)
+{
+    AUTO(world) struct world w = world_make();
+
+    put(&w, "project/.keel/settings.json",
+        "{\"permissions\":{\"deny\":[\"d\"],\"allow\":[\"a\"]},\"model\":\"evil\",\"hooks\":{}}");
+    assert_ok(load(&w, false, NULL));
+    assert_int_equal(settings_get(w.settings, "permissions.deny")->n, 1);
+    assert_null(settings_get(w.settings, "permissions.allow"));
+    assert_null(settings_get(w.settings, "model"));
+    assert_int_equal(settings_n_warnings(w.settings), 1);
+    assert_true(str_ends(settings_warning(w.settings, 0),
+                         S("so these are not used: permissions.allow, model, hooks")));
+}
+
+TEST(a_wrong_type_names_file_key_and_expected_type)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"providers\":{\"x\":{\"contextWindow\":\"big\"}}}",
+         "\"providers.x.contextWindow\" must be an integer, not string"},
+        {"{\"permissions\":{\"deny\":[1]}}",
+         "\"permissions.deny\" must be an array of strings, not array"},
+        {"[]", "must hold one JSON object, not array"},
+        {"{\"a\":1,\"a\":2}",
+         "not valid JSON: line 1, column 8: the same name stands twice in this object"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(world) struct world w = world_make();
+        AUTO(err) struct err *e = NULL;
+        AUTO_FREE char *message = NULL;
+
+        put(&w, "home/.keel/settings.json", cases[i].text);
+        e = load(&w, true, NULL);
+        assert_non_null(e);
+        assert_int_equal(e->kind, ERR_VALIDATION);
+        message = err_message(e);
+        assert_true(str_find(str_of(message), S("home/.keel/settings.json: ")) != STR_NONE);
+        assert_true(str_ends(str_of(message), str_of(cases[i].message)));
+    }
+}
+
+TEST(foreign_files_never_stop_us)
+{
+    AUTO(world) struct world w = world_make();
+
+    put(&w, "home/.claude/settings.json", "{\"model\":{\"not\":\"ours\"}}");
+    put(&w, "home/.robota/settings.json", "this is not JSON");
+    put(&w, "home/.keel/settings.json", "{\"somethingElse\":[{\"deep\":1}]}");
+    assert_ok(load(&w, true, NULL));
+    assert_int_equal(settings_n_warnings(w.settings), 2);
+}
+
+TEST(environment_references_are_resolved_when_read)
+{
+    AUTO(world) struct world w = world_make();
+
+    put(&w, "home/.keel/settings.json",
+        "{\"providers\":{\"x\":{\"apiKey\":\"$ENV:KEY\",\"model\":\"$ENV:UNSET\",\"type\":\"$ENV:"
+        "KE\"}}}");
+    assert_ok(load(&w, true, NULL));
+    assert_str(text(&w, "providers.x.apiKey"), "value");
+    assert_str(text(&w, "providers.x.model"), "");
+    assert_str(text(&w, "providers.x.type"), "");
+    assert_str(json_str(settings_get(w.settings, "providers.x.apiKey")), "$ENV:KEY");
+}
+
+RUN_TESTS(UNIT(higher_layers_win_and_the_origin_is_known),
+          UNIT(rules_and_hooks_add_up_while_other_arrays_are_replaced),
+          UNIT(an_untrusted_project_may_only_forbid),
+          UNIT(a_wrong_type_names_file_key_and_expected_type), UNIT(foreign_files_never_stop_us),
+          UNIT(environment_references_are_resolved_when_read))
