@@ -71,16 +71,12 @@ static void add_auth(const struct endpoint_config *c, struct arena *a, const str
     http_headers_add(a, out, str_of(names[c->auth]), value);
 }
 
-static struct err *add_headers(const struct endpoint *e, const struct provider_call *call,
-                               bool refresh, struct arena *a, struct http_headers *out)
+static void add_headers(const struct endpoint_config *c, const struct secret *key, struct arena *a,
+                        struct http_headers *out)
 {
-    AUTO(secret) struct secret key = {0};
-
-    TRY(credentials_get(call->credentials, e->provider.id, refresh, &key));
-    add_auth(&e->config, a, &key, out);
-    for (size_t i = 0; i < e->config.headers.n; i++)
-        http_headers_add(a, out, e->config.headers.items[i].name, e->config.headers.items[i].value);
-    return NULL;
+    add_auth(c, a, key, out);
+    for (size_t i = 0; i < c->headers.n; i++)
+        http_headers_add(a, out, c->headers.items[i].name, c->headers.items[i].value);
 }
 
 static struct err *read_answer(struct exchange *x, struct http_exchange *http,
@@ -117,7 +113,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
 }
 
 static struct err *send_once(struct exchange *x, const struct model_request *r, struct str body,
-                             bool refresh, struct reply *reply)
+                             const struct secret *key, struct reply *reply)
 {
     const struct endpoint_config *c = &x->endpoint->config;
     AUTO(arena) struct arena a = {0};
@@ -135,7 +131,7 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
                                : S("application/json"));
     if (c->protocol->headers)
         c->protocol->headers(r, c->dialect, &a, &request.headers);
-    TRY(add_headers(x->endpoint, x->call, refresh, &a, &request.headers));
+    add_headers(c, key, &a, &request.headers);
     request.idle_ms = x->call->idle_ms ? x->call->idle_ms : PROVIDER_DEFAULT_IDLE_MS;
     request.total_ms = x->call->total_ms;
     request.max_body_bytes =
@@ -147,11 +143,23 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     return e;
 }
 
-/* A key may have been renewed since it was handed out: one more try with a fresh one. */
-static bool should_refresh(const struct exchange *x, const struct err *e, const struct reply *reply)
+/* A key may have been renewed since it was handed out: one more try with a fresh one, unless there
+ * is none, in which case the refusal stands. */
+static struct err *try_fresh_key(struct exchange *x, const struct model_request *r, struct str body,
+                                 struct err *take_refusal, struct reply *reply)
 {
-    return err_is(e, ERR_PROVIDER_AUTH) && (x->status == 401 || x->status == 403) &&
-           x->call->credentials && reply->n_parts == 0;
+    AUTO(secret) struct secret key = {0};
+    AUTO(err) struct err *no_key = NULL;
+
+    if (!err_is(take_refusal, ERR_PROVIDER_AUTH) || (x->status != 401 && x->status != 403) ||
+        !x->call->credentials || reply->n_parts)
+        return take_refusal;
+    no_key = credentials_get(x->call->credentials, x->endpoint->provider.id, true, &key);
+    if (no_key)
+        return take_refusal;
+    err_free(take_refusal);
+    reply_clear(reply);
+    return send_once(x, r, body, &key, reply);
 }
 
 static struct err *explain(const struct endpoint *e, struct err *take_error)
@@ -168,21 +176,17 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
 {
     const struct endpoint *e = (const struct endpoint *)p;
     struct exchange x = {.endpoint = e, .call = call};
+    AUTO(secret) struct secret key = {0};
     AUTO(strbuf) struct strbuf body;
     struct err *failure;
 
     strbuf_init(&body, REPLY_MAX_BYTES * 2);
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
+    TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     tell_payload(&x, PAYLOAD_REQUEST, strbuf_str(&body));
-    failure = send_once(&x, r, strbuf_str(&body), /* refresh= */ false, reply);
-    if (should_refresh(&x, failure, reply)) {
-        struct err *again;
-
-        reply_clear(reply);
-        again = send_once(&x, r, strbuf_str(&body), /* refresh= */ true, reply);
-        err_free(failure);
-        failure = again;
-    }
+    failure = send_once(&x, r, strbuf_str(&body), &key, reply);
+    if (failure)
+        failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
     return failure ? explain(e, failure) : NULL;
 }
 
@@ -208,6 +212,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     const struct endpoint *e = (const struct endpoint *)p;
     struct http_request request = {.total_ms = LIST_TIMEOUT_MS, .max_body_bytes = LIST_MAX_BYTES};
     struct http_response response;
+    AUTO(secret) struct secret key = {0};
     AUTO(strbuf) struct strbuf body = {0};
     struct json *root;
 
@@ -217,7 +222,8 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     if (e->config.protocol->headers)
         e->config.protocol->headers(&(struct model_request){0}, e->config.dialect, a,
                                     &request.headers);
-    TRY(add_headers(e, call, /* refresh= */ false, a, &request.headers));
+    TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
+    add_headers(&e->config, &key, a, &request.headers);
     TRY(http_fetch(call->http, &request, a, &response, &body));
     if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root,
                       &(struct json_where){0}) &&

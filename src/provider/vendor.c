@@ -1,0 +1,44 @@
+/* vendor.c - finding vendors and their models. */
+#include "provider/vendor.h"
+
+static bool has_alias(const struct vendor *v, struct str name)
+{
+    struct str rest = str_of(v->aliases), alias;
+
+    while (str_split(&rest, ' ', &alias))
+        if (alias.n && str_eq_nocase(name, alias))
+            return true;
+    return false;
+}
+
+const struct vendor *vendor_find(struct str name_or_alias)
+{
+    for (const struct vendor *v = vendors; v->name; v++)
+        if (str_eq_nocase(name_or_alias, str_of(v->name)) || has_alias(v, name_or_alias))
+            return v;
+    return NULL;
+}
+
+void vendor_list_names(struct strbuf *out)
+{
+    for (const struct vendor *v = vendors; v->name; v++) {
+        strbuf_addf(out, "%s%s", v == vendors ? "" : ", ", v->name);
+        if (v->aliases[0])
+            strbuf_addf(out, " (%s)", v->aliases);
+    }
+}
+
+const char *vendor_setup_link(const struct vendor *v)
+{
+    if (v->api_key_url)
+        return v->api_key_url;
+    return v->console_url ? v->console_url : v->official_url;
+}
+
+const struct model_info *vendor_find_model(const struct vendor *v, struct str id)
+{
+    for (size_t i = 0; i < v->n_models; i++)
+        if (str_is(id, v->models[i].id))
+            return &v->models[i];
+    return NULL;
+}

@@ -1,0 +1,57 @@
+/* profile.h - which model is asked, where, and with whose key: from flags, settings, environment.
+ *
+ * Asked for in this order: --model (or the setting `model`) as vendor/model, profile/model or a
+ * model's name; the profile that `currentProvider` names; the only profile there is; the vendor
+ * whose key (or host) stands in the environment. The result borrows from the settings and the
+ * arena. It holds no secret, only where one is found. */
+#ifndef KEEL_SDK_PROFILE_H
+#define KEEL_SDK_PROFILE_H
+
+#include "port/credential.h"
+#include "port/provider.h"
+#include "provider/vendor.h"
+#include "sdk/settings.h"
+
+struct profile {
+    struct str id;               /* the profile's or vendor's name */
+    const struct vendor *vendor; /* NULL: only a protocol is known */
+    const struct protocol *protocol;
+    struct str base_url;
+    struct str model;
+    struct model_info info; /* the catalogue's entry with the profile's own values on top */
+    bool info_is_known;     /* the catalogue has the model */
+    const struct json *options;
+    struct http_headers headers;
+    uint64_t idle_ms;
+    struct str key_source; /* "ANTHROPIC_API_KEY", "providers.x.apiKey"; empty: none is needed */
+    struct str notice;     /* to be said once on stderr: why this one was chosen; may be empty */
+};
+
+struct profile_query {
+    const char *model;              /* --model; NULL: not given */
+    const char *const *environment; /* NULL: environ */
+};
+
+/* ERR_CONFIGURATION tells what to set, and where to get a key. */
+MUST_USE struct err *profile_resolve(const struct settings *settings,
+                                     const struct profile_query *query, struct arena *a,
+                                     struct profile *ret_profile);
+
+/* Does the environment or the settings hold a key for it, as far as one is needed? */
+bool profile_has_key(const struct settings *settings, const struct profile *p,
+                     const char *const *environment);
+/* The first variable of the vendor's list that is set; empty if none is. */
+struct str vendor_key_variable(const struct vendor *v, const char *const *environment);
+
+MUST_USE struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider);
+
+/* The credential port over settings and environment: reads them anew at every call. */
+struct profile_credentials {
+    struct credentials port;
+    const struct settings *settings;
+    const char *const *environment;
+};
+void profile_credentials_init(struct profile_credentials *c, const struct settings *settings,
+                              const char *const *environment);
+
+#endif
