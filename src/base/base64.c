@@ -48,25 +48,25 @@ void base64url_add(struct strbuf *out, struct str bytes)
     encode(out, bytes, url, /* padded= */ false);
 }
 
-/* The letter's six bits, or -1. */
-static int value_of(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    if (c == '+' || c == '-')
-        return 62;
-    if (c == '/' || c == '_')
-        return 63;
-    return -1;
-}
+/* What each ASCII character means: its six bits, or what else it is. */
+enum { NO = -1, SP = -2, EQ = -3 }; /* not base64, white space, padding */
 
-static bool is_space(char c)
+/* clang-format off */
+static const signed char meanings[128] = {
+    NO, NO, NO, NO, NO, NO, NO, NO, NO, SP, SP, SP, SP, SP, NO, NO,
+    NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+    SP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 62, NO, 62, NO, 63,
+    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, NO, NO, NO, EQ, NO, NO,
+    NO, 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
+    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, NO, NO, NO, NO, 63,
+    NO, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
+    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, NO, NO, NO, NO, NO,
+};
+/* clang-format on */
+
+static int meaning_of(char c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return (unsigned char)c < 128 ? meanings[(unsigned char)c] : NO;
 }
 
 /* Counts the letters; an error unless the whole text is sound. */
@@ -75,19 +75,14 @@ static struct err *check(struct str text, size_t *ret_n_letters)
     size_t n_letters = 0, n_pads = 0;
 
     for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
+        int meaning = meaning_of(text.p[i]);
 
-        if (is_space(c))
-            continue;
-        if (c == '=') {
-            n_pads++;
-            continue;
-        }
-        if (value_of(c) < 0)
+        if (meaning == NO)
             return err_new(ERR_VALIDATION, "base64: byte %zu is not a base64 letter", i + 1);
-        if (n_pads)
+        if (meaning >= 0 && n_pads)
             return err_new(ERR_VALIDATION, "base64: byte %zu comes after the padding", i + 1);
-        n_letters++;
+        n_letters += meaning >= 0;
+        n_pads += meaning == EQ;
     }
     if (n_letters % 4 == 1)
         return err_new(ERR_VALIDATION, "base64: the text ends in the middle of a byte");
@@ -100,7 +95,7 @@ static struct err *check(struct str text, size_t *ret_n_letters)
 
 struct err *base64_decode(struct strbuf *out, struct str text)
 {
-    size_t n_letters, n_bytes;
+    size_t n_letters = 0, n_bytes;
     unsigned n_bits = 0;
     uint32_t bits = 0;
     char *at;
@@ -111,11 +106,11 @@ struct err *base64_decode(struct strbuf *out, struct str text)
     if (!at)
         return strbuf_check(out, "the decoded base64 text");
     for (size_t i = 0; i < text.n; i++) {
-        int value = value_of(text.p[i]);
+        int meaning = meaning_of(text.p[i]);
 
-        if (value < 0)
+        if (meaning < 0)
             continue;
-        bits = bits << 6 | (uint32_t)value;
+        bits = bits << 6 | (uint32_t)meaning;
         n_bits += 6;
         if (n_bits >= 8) {
             n_bits -= 8;

@@ -45,6 +45,20 @@ static void expand(uint32_t w[64], const unsigned char block[BLOCK_SIZE])
     }
 }
 
+/* One round. Instead of moving all eight variables along, the caller rotates their roles. */
+static inline void do_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                            uint32_t g, uint32_t *h, uint32_t k_plus_w)
+{
+    uint32_t sum1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
+    uint32_t choice = g ^ (e & (f ^ g));
+    uint32_t sum0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
+    uint32_t majority = (a & b) | (c & (a | b));
+    uint32_t t1 = *h + sum1 + choice + k_plus_w;
+
+    *d += t1;
+    *h = t1 + sum0 + majority;
+}
+
 static void compress(uint32_t state[8], const unsigned char block[BLOCK_SIZE])
 {
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -52,21 +66,17 @@ static void compress(uint32_t state[8], const unsigned char block[BLOCK_SIZE])
     uint32_t w[64];
 
     expand(w, block);
-    for (unsigned t = 0; t < 64; t++) {
-        uint32_t sum1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
-        uint32_t choice = g ^ (e & (f ^ g));
-        uint32_t t1 = h + sum1 + choice + round_constants[t] + w[t];
-        uint32_t sum0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
-        uint32_t majority = (a & b) | (c & (a | b));
+    for (unsigned t = 0; t < 64; t += 8) {
+        const uint32_t *k = round_constants + t, *v = w + t;
 
-        h = g;
-        g = f;
-        f = e;
-        e = d + t1;
-        d = c;
-        c = b;
-        b = a;
-        a = t1 + sum0 + majority;
+        do_round(a, b, c, &d, e, f, g, &h, k[0] + v[0]);
+        do_round(h, a, b, &c, d, e, f, &g, k[1] + v[1]);
+        do_round(g, h, a, &b, c, d, e, &f, k[2] + v[2]);
+        do_round(f, g, h, &a, b, c, d, &e, k[3] + v[3]);
+        do_round(e, f, g, &h, a, b, c, &d, k[4] + v[4]);
+        do_round(d, e, f, &g, h, a, b, &c, k[5] + v[5]);
+        do_round(c, d, e, &f, g, h, a, &b, k[6] + v[6]);
+        do_round(b, c, d, &e, f, g, h, &a, k[7] + v[7]);
     }
     state[0] += a;
     state[1] += b;
