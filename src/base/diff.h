@@ -12,12 +12,14 @@ struct diff_stat {
     size_t first_line; /* of the new text that differs, from 1; 0 when equal */
 };
 
-/* Appends nothing when the texts are equal. Names may be empty: then no ---/+++ lines. */
+/* Appends nothing when the texts are equal. Names may be empty: then no ---/+++ lines. A name that
+ * could be taken for something else is quoted. */
 void diff_unified(struct strbuf *out, struct str old_name, struct str old_text, struct str new_name,
                   struct str new_text, unsigned n_context,
                   struct diff_stat *ret_stat /* may be NULL */);
 
-/* Applies a unified diff that diff_unified() made. */
+/* Applies a unified diff that diff_unified() made from this old text; to any other text only where
+ * every line fits. Appends the whole new text or, with an error, nothing. */
 MUST_USE struct err *diff_apply(struct strbuf *out, struct str old_text, struct str diff);
 
 #endif
