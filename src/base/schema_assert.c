@@ -156,26 +156,41 @@ bool schema_check_max_properties(struct checker *c, const struct frame *f, const
 
 /* --- members that must be there --- */
 
+static const struct str *find_required(const struct names *names, struct str name)
+{
+    return schema_names_find(names->items, names->n, sizeof *names->items, name);
+}
+
 static bool fail_required(struct checker *c, const struct frame *f, const struct names *names)
 {
-    for (size_t i = 0; i < names->n && schema_wants_faults(c); i++)
-        if (schema_spend(c, 1 + f->value->n / 16) && !json_get_str(f->value, names->items[i]))
-            schema_fail(c, f, FAULT_OTHER, "is missing the required property %s",
-                        schema_quote(c->arena, names->items[i]));
+    AUTO_FREE bool *found = mem_alloc(names->n * sizeof *found);
+
+    json_each (member, f->value) {
+        const struct str *name = find_required(names, member->key);
+
+        if (name)
+            found[name - names->items] = true;
+    }
+    for (size_t i = 0; i < names->n; i++)
+        if (!found[i])
+            FAIL(c, f, "is missing the required property %s",
+                 schema_quote(c->arena, names->items[i]));
     return false;
 }
 
 bool schema_check_required(struct checker *c, const struct frame *f, const struct rule *r)
 {
-    const struct names *names = &r->names;
     size_t n_found = 0;
 
     if (f->value->type != JSON_OBJECT)
         return true;
+    if (!schema_spend(c, f->value->n))
+        return false;
     json_each (member, f->value)
-        n_found +=
-            schema_names_find(names->items, names->n, sizeof *names->items, member->key) != NULL;
-    return (schema_spend(c, f->value->n) && n_found >= names->n) || fail_required(c, f, names);
+        n_found += find_required(&r->names, member->key) != NULL;
+    if (n_found >= r->names.n)
+        return true;
+    return schema_wants_faults(c) && fail_required(c, f, &r->names);
 }
 
 /* --- unique items --- */

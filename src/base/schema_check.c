@@ -63,22 +63,11 @@ static void seen_merge(struct seen *s, const struct seen *from)
 
 /* --- applying a node --- */
 
-/* A schema that comes back to itself with the same value would do so for ever. */
-static bool is_endless(const struct frame *f)
-{
-    for (const struct frame *o = f->outer; o && o->value == f->value; o = o->outer)
-        if (o->node == f->node)
-            return true;
-    return false;
-}
-
 static bool enter(struct checker *c, const struct frame *f)
 {
     if (!schema_spend(c, 1))
         return false;
-    if (is_endless(f))
-        c->error = err_new(ERR_VALIDATION, "the schema refers to itself without end");
-    else if (f->depth > MAX_DEPTH)
+    if (f->depth > MAX_DEPTH)
         c->error = err_new(ERR_VALIDATION, "the value and its schema are nested too deeply");
     return !c->error;
 }
@@ -182,9 +171,20 @@ static bool fits(struct checker *c, const struct frame *f, const struct node *no
 
 /* --- references --- */
 
+/* Only a reference can lead a schema back to itself; with the same value it would for ever. */
+static bool follow(struct checker *c, const struct frame *f, const struct node *target)
+{
+    uint64_t n = 0;
+
+    for (const struct frame *o = f; o && o->value == f->value; o = o->outer, n++)
+        if (o->node == target && !c->error)
+            c->error = err_new(ERR_VALIDATION, "the schema refers to itself without end");
+    return schema_spend(c, n / 4) && schema_apply(c, f, target, f->seen);
+}
+
 bool schema_check_ref(struct checker *c, const struct frame *f, const struct rule *r)
 {
-    return schema_apply(c, f, r->node, f->seen);
+    return follow(c, f, r->node);
 }
 
 /* The outermost resource of the dynamic scope that has the anchor decides. */
@@ -192,18 +192,17 @@ bool schema_check_dynamic_ref(struct checker *c, const struct frame *f, const st
 {
     const struct node *target = r->dynamic.node;
     const struct resource *last = NULL;
+    uint64_t n = 0;
 
-    if (!schema_spend(c, f->depth))
-        return false;
-    for (const struct frame *o = f; o; o = o->outer) {
+    for (const struct frame *o = f; o; o = o->outer, n++) {
         if (o->node->resource == last)
             continue;
         last = o->node->resource;
-        for (const struct dynamic_anchor *a = last->anchors; a; a = a->next)
+        for (const struct dynamic_anchor *a = last->anchors; a; a = a->next, n++)
             if (str_eq(a->name, r->dynamic.anchor))
                 target = a->node;
     }
-    return schema_apply(c, f, target, f->seen);
+    return schema_spend(c, n / 4) && follow(c, f, target);
 }
 
 /* --- combinations --- */

@@ -45,6 +45,7 @@ struct compiler {
     struct table places;                    /* by the address of the JSON value */
     struct table names;                     /* by URI, with the anchor as its fragment */
     struct site *to_scan, *to_compile, *last_scan;
+    uint64_t n_looked_at; /* members, to find what references point to */
 };
 
 enum vocabulary {

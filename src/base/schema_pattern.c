@@ -14,6 +14,7 @@
 #define MAX_PATTERN_BYTES ((size_t)32 << 10)
 #define MAX_GROUP_DEPTH 40       /* pcre2_compile() recurses, and a task's stack is small */
 #define MAX_HEAP_KIB (32u << 10) /* for one match */
+#define MATCH_STEPS 4            /* for a match that ends before its first item */
 #define BYTES_PER_STEP 64
 
 struct pattern {
@@ -128,9 +129,12 @@ bool schema_pattern_matches(struct checker *c, const struct pattern *p, struct s
 {
     size_t most = p->traits.has_backreference ? text.n : p->traits.longest_repeat;
     struct bill bill = {.checker = c, .price = 1 + MIN(most, text.n) / BYTES_PER_STEP};
-    struct matcher *m = matcher_of(c);
+    struct matcher *m;
     int result;
 
+    if (!schema_spend(c, MATCH_STEPS + text.n / BYTES_PER_STEP))
+        return false;
+    m = matcher_of(c);
     pcre2_set_callout(m->context, pay, &bill);
     result =
         pcre2_match(p->code, (PCRE2_SPTR)(text.p ? text.p : ""), text.n, 0, 0, m->data, m->context);

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 
 #define MAX_SITES 100000
+#define MAX_LOOKED_AT ((uint64_t)100 << 20) /* members, on the way of all references */
 #define MAX_URI_BYTES 4096
 #define MAX_PLACE_BYTES 200 /* of a place in an error */
 #define MAX_STEP_BYTES 60
@@ -334,11 +335,14 @@ static struct err *follow_pointer(struct compiler *c, const struct site *from, s
     while (at && str_split(&rest, '/', &token)) {
         struct site *site;
 
+        c->n_looked_at += at->n;
         at = json_pointer(at, str_make(token.p - 1, token.n + 1));
         site = at ? schema_find_site(c, at) : NULL;
         if (site)
             base = site->base;
     }
+    if (c->n_looked_at > MAX_LOOKED_AT)
+        return schema_complain(c, from, "following its references takes too long");
     *ret_target = NULL;
     if (!at)
         return NULL;
