@@ -1,0 +1,90 @@
+/* schema_check.h - one validation: where it is, what it may still spend, what it found. For the
+ * schema_*.c files only.
+ *
+ * Checks answer true or false. When no answer can be given (the budget is used up, a schema refers
+ * to itself without end) `error` is set, everything after answers false, and nobody has to look
+ * before the end. */
+#ifndef KEEL_BASE_SCHEMA_CHECK_H
+#define KEEL_BASE_SCHEMA_CHECK_H
+
+#include "base/schema_node.h"
+
+struct checker {
+    struct arena *arena;   /* the caller's, for the report */
+    struct faults *faults; /* what is wrong; NULL: only yes or no is asked */
+    struct matcher *matcher;
+    uint64_t steps_left;
+    struct err *error;
+};
+
+/* A schema being applied to a value. Frames live on the C stack and lead back to the root. */
+struct frame {
+    const struct frame *outer;
+    const struct node *node;
+    const struct json *value;
+    size_t index;      /* of the value, where it stands in an array */
+    struct seen *seen; /* notes which children were evaluated; NULL: nobody asks */
+    unsigned depth;
+};
+
+/* The children of a value that some keyword has evaluated. */
+struct seen {
+    uint64_t *bits, small;
+    size_t n;
+    bool all;
+};
+
+/* False, and an error, when the budget is used up. */
+bool schema_spend(struct checker *c, uint64_t steps);
+
+/* Applies a node to the value of the frame, or to one of its children. */
+bool schema_apply(struct checker *c, const struct frame *f, const struct node *node,
+                  struct seen *seen);
+bool schema_apply_child(struct checker *c, const struct frame *f, const struct node *node,
+                        const struct json *child, size_t index);
+
+bool schema_pattern_matches(struct checker *c, const struct pattern *p, struct str text);
+void schema_matcher_done(struct checker *c);
+
+/* --- what is wrong (schema_report.c) --- */
+
+enum fault_kind {
+    FAULT_OTHER,
+    FAULT_TYPE,
+    FAULT_CHOICE, /* const or enum: perhaps this was not the branch that was meant */
+};
+
+struct fault {
+    struct str path, message;
+    enum fault_kind kind;
+    unsigned types; /* FAULT_TYPE: what was wanted */
+    size_t level;   /* steps of the path */
+};
+
+struct faults {
+    struct fault *items;
+    size_t n, room;
+};
+
+static inline bool schema_wants_faults(const struct checker *c)
+{
+    return c->faults && !c->error && c->faults->n < SCHEMA_MAX_ERRORS;
+}
+
+/* Notes a fault where the frame is. False, so that checks can return it. */
+bool schema_fail(struct checker *c, const struct frame *f, enum fault_kind kind, const char *format,
+                 ...) PRINTF_LIKE(4, 5);
+bool schema_fail_type(struct checker *c, const struct frame *f, unsigned wanted);
+bool schema_fail_choice(struct checker *c, const struct frame *f, const struct choice *choice);
+/* None of the branches fits: says what the closest one would need. */
+bool schema_fail_branches(struct checker *c, const struct frame *f, const struct node_list *nodes);
+
+/* As schema_fail(), but the text is not even made when only yes or no is asked. */
+#define FAIL(c, f, ...)                                                                            \
+    (schema_wants_faults(c) ? schema_fail((c), (f), FAULT_OTHER, __VA_ARGS__) : false)
+
+/* Texts and values for messages: as JSON, cut when long. */
+const char *schema_quote(struct arena *a, struct str text);
+const char *schema_brief(struct arena *a, const struct json *v);
+
+#endif

@@ -1,0 +1,104 @@
+/* schema_compile.h - compiling: documents become sites, sites become nodes. For the schema_*.c
+ * files only.
+ *
+ * A site is a place in a document where a schema stands. Loading a document finds all its sites
+ * and what they are called ($id, $anchor); only those that can be reached from the root are then
+ * compiled. Nothing here recurses: sites wait in lists. */
+#ifndef KEEL_BASE_SCHEMA_COMPILE_H
+#define KEEL_BASE_SCHEMA_COMPILE_H
+
+#include "base/schema_node.h"
+
+/* A document, or a part of one with its own $id. */
+struct base {
+    struct str uri; /* empty: the root document, when it has no $id */
+    struct site *site;
+    struct resource *resource;
+    unsigned vocabularies; /* bits of enum vocabulary */
+};
+
+struct site {
+    const struct json *at;
+    struct base *base;
+    struct node *node;
+    const struct site *parent; /* NULL: the root of a document */
+    struct str keyword, name;  /* how to get here from the parent; name: in a map or list */
+    struct site *next_scan, *next_compile;
+    bool is_wanted; /* is or was among those to compile */
+};
+
+struct entry {
+    struct str key;
+    struct site *site;
+};
+
+/* Sites by a key, open addressing. */
+struct table {
+    struct entry *slots;
+    size_t n, n_slots;
+};
+
+struct compiler {
+    struct schema *schema;
+    const struct schema_resolver *resolver; /* may be NULL */
+    struct arena scratch;                   /* all that only compiling needs */
+    struct table places;                    /* by the address of the JSON value */
+    struct table names;                     /* by URI, with the anchor as its fragment */
+    struct site *to_scan, *to_compile, *last_scan;
+    uint64_t n_looked_at; /* members, to find what references point to */
+};
+
+enum vocabulary {
+    VOCABULARY_CORE = 1 << 0,
+    VOCABULARY_APPLICATOR = 1 << 1,
+    VOCABULARY_UNEVALUATED = 1 << 2,
+    VOCABULARY_VALIDATION = 1 << 3,
+    VOCABULARY_ANNOTATION = 1 << 4, /* what never makes a value invalid */
+    VOCABULARY_ALL = (1 << 5) - 1,
+};
+
+/* Where the subschemas are in a keyword's value. */
+enum shape {
+    SHAPE_NONE,
+    SHAPE_SCHEMA,
+    SHAPE_LIST,
+    SHAPE_MAP,
+    SHAPE_SCHEMA_OR_LIST,
+    SHAPE_MAP_OR_NAMES, /* a map; what is an array there is no schema */
+};
+
+struct keyword {
+    const char *name;
+    enum vocabulary vocabulary;
+    enum shape shape;
+    /* NULL: only its subschemas matter, to a neighbour or as targets of references */
+    struct err *(*compile)(struct compiler *c, struct site *site, const struct keyword *k,
+                           const struct json *value);
+    rule_check *check;
+    bool takes_null; /* else null is as if the keyword were not there */
+};
+
+/* In the order in which the rules are checked; ends with an empty name. */
+extern const struct keyword schema_keywords[];
+
+/* The text of one of the standard's own schemas, or an empty one. */
+struct str schema_meta_find(struct str uri);
+
+/* --- sites (schema_site.c) --- */
+
+/* Loads a document and finds all its sites. */
+MUST_USE struct err *schema_load(struct compiler *c, const struct json *document, struct str uri,
+                                 struct site **ret_site);
+/* The site of a value that loading has found, put among those to compile. */
+const struct node *schema_want(struct compiler *c, const struct json *at);
+void schema_want_site(struct compiler *c, struct site *site);
+struct site *schema_find_site(const struct compiler *c, const struct json *at);
+/* What a $ref or $dynamicRef at the site points to. */
+MUST_USE struct err *schema_resolve(struct compiler *c, const struct site *site,
+                                    struct str reference, struct site **ret_target);
+
+/* "the schema at /properties/x is not valid: ..." */
+MUST_USE struct err *schema_complain(struct compiler *c, const struct site *site,
+                                     const char *format, ...) PRINTF_LIKE(3, 4);
+
+#endif

@@ -1,0 +1,217 @@
+/* schema_node.h - the compiled form of a schema, for the schema_*.c files only.
+ *
+ * Every schema and subschema that can be reached is a node; a node is a list of rules in the order
+ * in which they are checked. Nodes refer to each other as the schemas do, so there may be cycles.
+ * All of it lives in the arena of `struct schema` and never changes once it is compiled. */
+#ifndef KEEL_BASE_SCHEMA_NODE_H
+#define KEEL_BASE_SCHEMA_NODE_H
+
+#include "base/schema.h"
+
+struct checker;
+struct frame;
+struct node;
+struct pattern;
+struct rule;
+
+/* A schema with its own URI. While one of its nodes is being applied it is part of the dynamic
+ * scope, in which $dynamicRef looks for its anchor. */
+struct resource {
+    struct dynamic_anchor *anchors;
+};
+
+struct dynamic_anchor {
+    struct str name;
+    const struct node *node;
+    struct dynamic_anchor *next;
+};
+
+/* JSON types as bits; "integer" is one of its own. */
+enum {
+    TYPE_INTEGER = 1 << (JSON_OBJECT + 1),
+    N_TYPES = JSON_OBJECT + 2,
+};
+
+struct node {
+    const struct resource *resource;
+    struct rule *rules;
+    struct rule *unevaluated; /* checked after all others: they need to know what those looked at */
+    unsigned types;           /* bits 1 << JSON_x and TYPE_INTEGER; 0: any */
+    bool is_false;            /* the schema `false` */
+};
+
+/* --- what rules hold; arrays that start with a name are sorted by it --- */
+
+struct names {
+    struct str *items; /* sorted, each once */
+    size_t n;
+};
+
+struct property {
+    struct str name;
+    const struct node *node;
+};
+
+struct pattern_property {
+    const struct pattern *pattern;
+    const struct node *node;
+};
+
+struct members {
+    struct property *named;
+    struct pattern_property *matched;
+    size_t n_named, n_matched;
+    const struct node *others; /* additionalProperties; NULL: anything goes */
+};
+
+/* What must hold when the object has a member of this name. */
+struct dependency {
+    struct str name;
+    struct names required;
+    const struct node *node; /* NULL: only `required` */
+};
+
+struct dependencies {
+    struct dependency *items;
+    size_t n;
+};
+
+struct node_list {
+    const struct node **items;
+    size_t n;
+};
+
+/* A value reduced to a number, so that equal values are found without comparing all. */
+struct value_key {
+    uint64_t hash, cost; /* cost: steps that looking at all of the value takes */
+    const struct json *value;
+    size_t index;
+};
+
+struct choice {
+    const struct json *list; /* an array, in the order of the schema */
+    struct value_key *keys;  /* sorted by hash */
+    size_t n;
+};
+
+/* digits x 10^scale, without trailing zeros */
+struct divisor {
+    uint64_t digits;
+    int64_t scale;
+    struct str text;
+};
+
+typedef bool rule_check(struct checker *c, const struct frame *f, const struct rule *r);
+
+struct rule {
+    rule_check *check;
+    struct rule *next;
+    union {
+        const struct node *node; /* not, propertyNames, unevaluated*, $ref */
+        struct node_list nodes;  /* allOf, anyOf, oneOf, prefixItems */
+        struct members members;
+        struct names names;
+        struct dependencies dependencies;
+        struct choice choice;
+        struct divisor divisor;
+        const struct pattern *pattern;
+        struct str number;
+        uint64_t limit;
+        struct {
+            const struct node *node; /* where it points when no scope has the anchor */
+            struct str anchor;
+        } dynamic;
+        struct {
+            const struct node *condition, *yes, *no; /* yes, no: may be NULL */
+        } branch;
+        struct {
+            const struct node *node;
+            uint64_t skip;
+        } rest;
+        struct {
+            const struct node *node;
+            uint64_t min, max;
+        } contains;
+    };
+};
+
+/* One function per kind of rule: in schema_check.c those that apply other schemas, in
+ * schema_assert.c those that look at the value alone. */
+#define SCHEMA_RULES(X)                                                                            \
+    X(ref)                                                                                         \
+    X(dynamic_ref)                                                                                 \
+    X(all_of)                                                                                      \
+    X(any_of)                                                                                      \
+    X(one_of)                                                                                      \
+    X(negation)                                                                                    \
+    X(branch)                                                                                      \
+    X(members)                                                                                     \
+    X(property_names)                                                                              \
+    X(dependencies)                                                                                \
+    X(prefix)                                                                                      \
+    X(rest)                                                                                        \
+    X(contains)                                                                                    \
+    X(unevaluated_items)                                                                           \
+    X(unevaluated_properties)                                                                      \
+    X(choice)                                                                                      \
+    X(multiple_of)                                                                                 \
+    X(minimum)                                                                                     \
+    X(maximum)                                                                                     \
+    X(exclusive_minimum)                                                                           \
+    X(exclusive_maximum)                                                                           \
+    X(min_length)                                                                                  \
+    X(max_length)                                                                                  \
+    X(pattern)                                                                                     \
+    X(min_items)                                                                                   \
+    X(max_items)                                                                                   \
+    X(unique_items)                                                                                \
+    X(min_properties)                                                                              \
+    X(max_properties)                                                                              \
+    X(required)
+
+#define X(name) rule_check schema_check_##name;
+SCHEMA_RULES(X)
+#undef X
+
+/* Sorts by the `struct str` with which every item starts; equal names keep no order. */
+void schema_names_sort(void *items, size_t n, size_t item_size);
+/* The item of that name in a sorted array, or NULL. */
+const void *schema_names_find(const void *items, size_t n, size_t item_size, struct str name);
+
+/* --- numbers, as text and exact (schema_number.c) --- */
+
+bool schema_number_is_integer(struct str number);
+uint64_t schema_number_hash(struct str number); /* same for all spellings of a value */
+/* False unless the number is above zero and has at most 19 digits that count. */
+bool schema_divisor_parse(struct str number, struct divisor *ret_divisor);
+bool schema_divisor_divides(const struct divisor *d, struct str number);
+
+/* --- values (schema_value.c) --- */
+
+struct value_key schema_value_key(const struct json *v, size_t index);
+void schema_value_sort(struct value_key *keys, size_t n);
+
+/* --- patterns (schema_pattern.c, schema_regex.c) --- */
+
+/* The pattern lives in the arena; the error is the reason alone. */
+MUST_USE struct err *schema_pattern_compile(struct arena *a, struct str source,
+                                            struct pattern **ret_pattern);
+struct str schema_pattern_source(const struct pattern *p);
+
+/* What a pattern can do between two steps that are counted; see schema_pattern.c. */
+struct regex_traits {
+    uint64_t longest_repeat;
+    bool has_backreference;
+};
+
+/* Writes an ECMA-262 expression as PCRE2 reads it. */
+MUST_USE struct err *schema_regex_translate(struct str source, struct strbuf *out,
+                                            struct regex_traits *ret_traits);
+
+struct schema {
+    unsigned n_refs;
+    struct arena arena; /* all that is below */
+    const struct node *root;
+};
+
+#endif
