@@ -44,8 +44,8 @@ static struct err *unknown_option(const struct args *a, struct str name)
 {
     const struct option *best = NULL;
     size_t least = 3;
-    struct err *e =
-        err_new(ERR_VALIDATION, "keel %s has no option --%" STR_FMT, a->command, STR_ARG(name));
+    const char *who = a->command[0] ? a->command : "keel";
+    struct err *e = err_new(ERR_VALIDATION, "%s has no option --%" STR_FMT, who, STR_ARG(name));
 
     for (const struct option *o = a->options; o->name; o++) {
         size_t d = distance(name, str_of(o->name));
@@ -172,6 +172,6 @@ struct err *args_count(const struct args *a, size_t least, size_t most, const ch
 {
     if (a->n_operands >= least && a->n_operands <= most)
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "keel %s takes %s", a->command, usage),
+    return err_hint(err_new(ERR_VALIDATION, "%s takes %s", a->command, usage),
                     "see keel %s --help", a->command);
 }

@@ -11,6 +11,7 @@
 struct command {
     const char *name;                      /* "doctor"; "inspect decode" for one below another */
     const char *usage;                     /* "[--probe]": what follows the name */
+    const char *group;                     /* heading in keel --help; NULL below another command */
     const char *summary;                   /* one line */
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
     const struct option *options;          /* ends with a NULL name; NULL: none */
@@ -18,11 +19,14 @@ struct command {
     struct err *(*run)(const struct args *args, int *ret_status);
 };
 
-/* All commands at the top, NULL at the end; the program itself is the root. */
+/* The program itself; its children are the commands at the top. */
 extern const struct command command_root;
-extern const struct command *const commands[];
 
-void command_print_help(const struct command *c);
+const struct command *command_find(const struct command *parent, const char *word);
+const char *command_word(const struct command *c); /* "decode" of "inspect decode" */
+
+/* What --help prints. */
+void command_help(const struct command *c, struct strbuf *out);
 
 /* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
 MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);

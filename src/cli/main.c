@@ -1,19 +1,114 @@
 /* main.c - the keel program: finds the command, runs it, tells what went wrong. */
 #include "cli/command.h"
 
-#include "cli/inspect/inspect.h"
+#include "cli/commands.h"
+#include "cli/print.h"
 
-#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-const struct command *const commands[] = {
+static const struct command *const children[] = {
+    &command_demo,
+    &command_models,
+    &command_config,
+    &command_doctor,
+    &command_completion,
     &command_inspect,
     NULL,
 };
 
-static const struct option no_options[] = {{0}};
+static struct err *run_root(const struct args *args, int *ret_status);
+
+static const struct option root_options[] = {
+    {"print", 'p', NULL, "answer one prompt on standard output and exit"},
+    {"model", 0, "VENDOR/MODEL", "the model to ask, such as anthropic/claude-sonnet-5"},
+    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {"append-system-prompt", 0, "TEXT", "text for the system prompt"},
+    {"trace-llm", 0, NULL, "show the exchange with the provider on stderr, without keys"},
+    {"version", 'v', NULL, "print the version"},
+    {"help", 'h', NULL, "print this"},
+    {0},
+};
+
+const struct command command_root = {
+    .name = "",
+    .usage = "[OPTIONS] [COMMAND]",
+    .summary = "An AI agent for the terminal, for scripts and for servers.",
+    .details = "Start:\n"
+               "  export ANTHROPIC_API_KEY=...       or OPENAI_API_KEY, GEMINI_API_KEY, ...\n"
+               "  keel -p \"why is the sky blue?\"      ask once, the answer goes to stdout\n"
+               "  keel -p --model ollama/qwen3 \"hi\"   ask another model\n"
+               "  git diff | keel -p \"review this\"    what is piped in goes with the prompt\n"
+               "  keel demo                          see it without a key\n"
+               "  keel doctor                        what works on this machine\n",
+    .options = root_options,
+    .children = children,
+    .run = run_root,
+};
+
+static struct err *print_help(const struct command *c)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    command_help(c, &text);
+    return cli_print(strbuf_str(&text));
+}
+
+static struct err *unknown_command(const char *word)
+{
+    return err_hint(err_new(ERR_VALIDATION, "there is no command \"%s\"", word),
+                    "to ask a question, say: keel -p \"%s ...\"; all commands: keel --help", word);
+}
+
+static struct err *run_root(const struct args *args, int *ret_status)
+{
+    if (args_has(args, "version"))
+        return cli_print(S("keel " KEEL_VERSION "\n"));
+    if (args_has(args, "print"))
+        return print_run(args, ret_status);
+    if (args->n_operands)
+        return unknown_command(args->operands[0]);
+    return print_help(&command_root);
+}
+
+/* --help is answered wherever it stands, also beside options that would need a value. */
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static struct err *missing_child(const struct command *c)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    for (const struct command *const *child = c->children; *child; child++)
+        strbuf_addf(&names, "%s%s", names.n ? ", " : "", command_word(*child));
+    return err_hint(
+        err_new(ERR_VALIDATION, "%s needs to know what: %s", c->name, strbuf_cstr(&names)),
+        "see keel %s --help", c->name);
+}
+
+static struct err *dispatch(int argc, char **argv, int *ret_status)
+{
+    static const struct option none[] = {{0}};
+    const struct command *c = &command_root, *next;
+    AUTO(args) struct args args = {0};
+    int at = 1;
+
+    while (at < argc && (next = command_find(c, argv[at]))) {
+        c = next;
+        at++;
+    }
+    if (asks_for_help(argc - at, argv + at))
+        return print_help(c);
+    if (!c->run)
+        return missing_child(c);
+    TRY(args_parse(&args, c->name, c->options ? c->options : none, argc - at, argv + at));
+    return c->run(&args, ret_status);
+}
 
 static void complain(const struct err *e)
 {
@@ -25,54 +120,13 @@ static void complain(const struct err *e)
         fprintf(stderr, "      %s\n", hint);
 }
 
-/* "inspect decode" is found by its last word among the children of "inspect". */
-static const char *last_word(const char *name)
-{
-    const char *space = strrchr(name, ' ');
-
-    return space ? space + 1 : name;
-}
-
-static const struct command *find(const struct command *const *list, const char *name)
-{
-    for (; list && *list; list++)
-        if (strcmp(last_word((*list)->name), name) == 0)
-            return *list;
-    return NULL;
-}
-
-static struct err *run_command(const struct command *c, int argc, char **argv, int *ret_status)
-{
-    AUTO(args) struct args args = {0};
-
-    TRY(args_parse(&args, c->name, c->options ? c->options : no_options, argc, argv));
-    return c->run(&args, ret_status);
-}
-
-static struct err *dispatch(int argc, char **argv, int *ret_status)
-{
-    const struct command *c = NULL;
-    const struct command *const *list = commands;
-    int at = 1;
-
-    while (at < argc) {
-        const struct command *next = find(list, argv[at]);
-        if (!next)
-            break;
-        c = next;
-        list = c->children;
-        at++;
-    }
-    if (!c || !c->run)
-        return err_new(ERR_VALIDATION, "keel has no command \"%s\"", at < argc ? argv[at] : "");
-    return run_command(c, argc - at, argv + at, ret_status);
-}
-
 int main(int argc, char **argv)
 {
     int status = 0;
-    AUTO(err) struct err *e = dispatch(argc, argv, &status);
+    AUTO(err) struct err *e = NULL;
 
+    signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
+    e = dispatch(argc, argv, &status);
     if (!e)
         return status;
     complain(e);

@@ -220,3 +220,9 @@ struct err *script_provider_new(struct str id, struct str script, struct provide
     *ret_provider = &s->provider;
     return NULL;
 }
+
+size_t script_provider_n_turns(const struct provider *p)
+{
+    BUG_IF(p->ops != &ops);
+    return ((const struct script *)p)->turns->n;
+}

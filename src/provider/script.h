@@ -25,5 +25,7 @@
 /* Copies the script. Errors name the turn and the step. */
 MUST_USE struct err *script_provider_new(struct str id, struct str script,
                                          struct provider **ret_provider);
+/* Of a provider made above. */
+size_t script_provider_n_turns(const struct provider *p);
 
 #endif

@@ -170,7 +170,7 @@ static struct err *run(const struct args *args, int *ret_status)
     reply_init(&reply, (struct delta_sink){0});
     TRY(args_count(args, 1, 1, "one FILE"));
     if (!protocol)
-        return err_hint(err_new(ERR_VALIDATION, "keel inspect decode needs --api with a protocol"),
+        return err_hint(err_new(ERR_VALIDATION, "inspect decode needs --api with a protocol"),
                         "one of: %s", options[0].help);
     TRY(args_int(args, "status", 100, 599, 200, &status));
     TRY(args_int(args, "chunk", 1, INT32_MAX, INT32_MAX, &chunk));

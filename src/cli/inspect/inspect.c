@@ -1,16 +1,22 @@
 /* inspect.c - the list of things that can be inspected. */
 #include "cli/inspect/inspect.h"
 
+#include "cli/commands.h"
+
 static const struct command *const children[] = {
     &command_inspect_decode,
     &command_inspect_json,
+    &command_inspect_schema,
     &command_inspect_sse,
+    &command_inspect_glob,
+    &command_inspect_ignore,
     NULL,
 };
 
 const struct command command_inspect = {
     .name = "inspect",
     .usage = "WHAT ...",
+    .group = "Look inside",
     .summary = "look at the pure parts: decoders, schemas, patterns",
     .details = "Reads files and prints what keel makes of them. Nothing is sent anywhere.\n",
     .children = children,

@@ -4,9 +4,11 @@
 
 #include "cli/command.h"
 
-extern const struct command command_inspect;
 extern const struct command command_inspect_decode;
+extern const struct command command_inspect_glob;
+extern const struct command command_inspect_ignore;
 extern const struct command command_inspect_json;
+extern const struct command command_inspect_schema;
 extern const struct command command_inspect_sse;
 
 #endif

@@ -1,0 +1,14 @@
+/* commands.h - the commands at the top, one file each. */
+#ifndef KEEL_CLI_COMMANDS_H
+#define KEEL_CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command command_completion;
+extern const struct command command_config;
+extern const struct command command_demo;
+extern const struct command command_doctor;
+extern const struct command command_inspect;
+extern const struct command command_models;
+
+#endif

@@ -1,0 +1,183 @@
+/* doctor.c - `keel doctor`: what works here, and what to do about what does not. */
+#include "cli/doctor.h"
+
+#include "cli/commands.h"
+#include "sys/loop.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const struct option options[] = {
+    {"probe", 0, NULL, "also ask the provider in use for its models"},
+    {"model", 0, "VENDOR/MODEL", "probe this one instead"},
+    {"json", 0, NULL, "print one JSON object"},
+    {0},
+};
+
+void report_done(struct report *r)
+{
+    arena_done(&r->arena);
+}
+
+void report_add(struct report *r, enum health health, const char *section, const char *name,
+                const char *format, ...)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    va_list args;
+
+    va_start(args, format);
+    strbuf_vaddf(&text, format, args);
+    va_end(args);
+    r->findings = arena_grow(&r->arena, r->findings, r->n, &r->room, sizeof *r->findings);
+    r->findings[r->n++] = (struct finding){.health = health,
+                                           .section = section,
+                                           .name = arena_str(&r->arena, str_of(name)),
+                                           .text = arena_str(&r->arena, strbuf_str(&text))};
+}
+
+/* --- the probe --- */
+
+struct probe {
+    struct runtime *runtime;
+    struct report *report;
+    const char *model;
+};
+
+static bool lists(const struct model_list *models, struct str id)
+{
+    for (size_t i = 0; i < models->n; i++)
+        if (str_is(id, models->items[i].id))
+            return true;
+    return false;
+}
+
+static struct err *list_models(struct probe *p, struct model_list *ret_models)
+{
+    struct provider_call call;
+
+    TRY(runtime_use_model(p->runtime, p->model));
+    TRY(runtime_call(p->runtime, &call));
+    return provider_list_models(p->runtime->provider, &call, &p->runtime->arena, ret_models);
+}
+
+static struct err *probe(void *arg)
+{
+    struct probe *p = arg;
+    const struct profile *profile = &p->runtime->profile;
+    struct model_list models = {0};
+    AUTO(err) struct err *e = list_models(p, &models);
+    AUTO_FREE char *message = e ? err_message(e) : NULL;
+    const char *hint = err_find_hint(e);
+
+    http_client_free(TAKE(p->runtime->http));
+    if (err_is(e, ERR_CANCELLED))
+        return TAKE(e);
+    if (e)
+        report_add(p->report, HEALTH_BAD, "Probe", "answer", "%s%s%s", message, hint ? "; " : "",
+                   hint ? hint : "");
+    else
+        report_add(p->report, HEALTH_GOOD, "Probe", "answer",
+                   "%" STR_FMT " answers and lists %zu models", STR_ARG(profile->id), models.n);
+    if (!e && !lists(&models, profile->model))
+        report_add(p->report, HEALTH_NOTE, "Probe", "model",
+                   "%" STR_FMT " is not among them; it may work all the same",
+                   STR_ARG(profile->model));
+    return NULL;
+}
+
+/* --- printing --- */
+
+static const char *mark(enum health h, bool in_colour)
+{
+    static const char *const plain[] = {"ok  ", "note", "BAD "};
+    static const char *const coloured[] = {"\033[32mok  \033[0m", "\033[33mnote\033[0m",
+                                           "\033[31mBAD \033[0m"};
+    return in_colour ? coloured[h] : plain[h];
+}
+
+static void add_text(const struct report *r, struct strbuf *out)
+{
+    bool in_colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    const char *section = "";
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct finding *f = &r->findings[i];
+
+        if (strcmp(section, f->section) != 0)
+            strbuf_addf(out, "%s%s\n", i ? "\n" : "", f->section);
+        section = f->section;
+        strbuf_addf(out, "  %s  %-16s %" STR_FMT "\n", mark(f->health, in_colour), f->name.p,
+                    STR_ARG(f->text));
+    }
+}
+
+static void add_json(const struct report *r, struct strbuf *out)
+{
+    static const char *const words[] = {"ok", "note", "bad"};
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "version", S(KEEL_VERSION));
+    jw_key(&w, "findings");
+    jw_begin_array(&w);
+    for (size_t i = 0; i < r->n; i++) {
+        jw_begin_object(&w);
+        jw_kv_str(&w, "section", str_of(r->findings[i].section));
+        jw_kv_str(&w, "name", r->findings[i].name);
+        jw_kv_str(&w, "health", str_of(words[r->findings[i].health]));
+        jw_kv_str(&w, "text", r->findings[i].text);
+        jw_end_object(&w);
+    }
+    jw_end_array(&w);
+    jw_end_object(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static bool has_bad(const struct report *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->findings[i].health == HEALTH_BAD)
+            return true;
+    return false;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    AUTO(runtime) struct runtime runtime = {0};
+    AUTO(report) struct report report = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct probe p = {.runtime = &runtime, .report = &report, .model = args_get(args, "model")};
+
+    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(runtime_open(&runtime, &(struct runtime_options){0}));
+    for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
+        report_add(&report, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
+                   STR_ARG(settings_warning(runtime.settings, i)));
+    doctor_check_providers(&report, &runtime);
+    doctor_check_network(&report, &runtime);
+    doctor_check_sandbox(&report);
+    doctor_check_stores(&report, &runtime);
+    doctor_check_terminal(&report);
+    if (args_has(args, "probe"))
+        TRY(loop_run_once(probe, &p));
+    if (args_has(args, "json"))
+        add_json(&report, &out);
+    else
+        add_text(&report, &out);
+    *ret_status = has_bad(&report) ? 1 : 0;
+    return cli_print(strbuf_str(&out));
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .usage = "[--probe] [--json]",
+    .group = "Set up",
+    .summary = "what works on this machine, and what to do about the rest",
+    .details = "Looks at providers and keys, certificates, sandbox, stores and the terminal.\n"
+               "Nothing is sent anywhere unless --probe is given. Exit 1 when something is bad.\n",
+    .options = options,
+    .run = run,
+};

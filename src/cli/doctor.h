@@ -1,0 +1,30 @@
+/* doctor.h - one finding of `keel doctor`, and the checks that make them. */
+#ifndef KEEL_CLI_DOCTOR_H
+#define KEEL_CLI_DOCTOR_H
+
+#include "sdk/runtime.h"
+
+enum health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD };
+
+struct report {
+    struct arena arena;
+    struct finding {
+        enum health health;
+        const char *section;
+        struct str name, text;
+    } * findings;
+    size_t n, room;
+};
+
+void report_done(struct report *r);
+DEFINE_AUTO_VAL(report, report_done)
+void report_add(struct report *r, enum health health, const char *section, const char *name,
+                const char *format, ...) PRINTF_LIKE(5, 6);
+
+void doctor_check_providers(struct report *r, struct runtime *runtime);
+void doctor_check_network(struct report *r, const struct runtime *runtime);
+void doctor_check_sandbox(struct report *r);
+void doctor_check_stores(struct report *r, const struct runtime *runtime);
+void doctor_check_terminal(struct report *r);
+
+#endif

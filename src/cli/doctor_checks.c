@@ -1,0 +1,187 @@
+/* doctor_checks.c - what works on this machine, looked at without changing anything. */
+#include "cli/doctor.h"
+
+#include "net/curl.h"
+#include "net/url.h"
+#include "sys/fs.h"
+#include "sys/proc.h"
+
+#include <dlfcn.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- providers --- */
+
+static void check_vendor(struct report *r, const struct runtime *runtime, const struct vendor *v)
+{
+    struct str variable = vendor_key_variable(v, runtime->options.environment);
+
+    if (variable.n)
+        report_add(r, HEALTH_GOOD, "Providers", v->name, "%" STR_FMT " is set", STR_ARG(variable));
+}
+
+static void check_profile(struct report *r, struct runtime *runtime, struct str name)
+{
+    AUTO_FREE char *id = str_dup(name);
+    struct profile p;
+    AUTO(err)
+    struct err *e = profile_resolve(
+        runtime->settings,
+        &(struct profile_query){.model = id, .environment = runtime->options.environment},
+        &runtime->arena, &p);
+    AUTO_FREE char *message = e ? err_message(e) : NULL;
+
+    if (e)
+        report_add(r, HEALTH_BAD, "Providers", id, "%s", message);
+    else
+        report_add(r, HEALTH_GOOD, "Providers", id, "profile: %" STR_FMT " over %s at %" STR_FMT,
+                   STR_ARG(p.model), p.protocol->name, STR_ARG(p.base_url));
+}
+
+void doctor_check_providers(struct report *r, struct runtime *runtime)
+{
+    size_t before = r->n;
+    struct profile chosen;
+    AUTO(err) struct err *e = NULL;
+
+    for (const struct vendor *v = vendors; v->name; v++)
+        check_vendor(r, runtime, v);
+    json_each (profile, json_get(settings_root(runtime->settings), "providers"))
+        check_profile(r, runtime, profile->key);
+    e = profile_resolve(runtime->settings,
+                        &(struct profile_query){.environment = runtime->options.environment},
+                        &runtime->arena, &chosen);
+    if (!e)
+        report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT,
+                   STR_ARG(chosen.id), STR_ARG(chosen.model));
+    else if (r->n == before)
+        report_add(r, HEALTH_BAD, "Providers", "none",
+                   "set %s (get a key at %s), or another vendor's key", vendors[0].key_env,
+                   vendor_setup_link(&vendors[0]));
+}
+
+/* --- network --- */
+
+void doctor_check_network(struct report *r, const struct runtime *runtime)
+{
+    static const char *const variables[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
+                                            "http_proxy",  "ALL_PROXY",   "NO_PROXY"};
+    struct curl_ca ca;
+    void *curl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
+
+    if (curl)
+        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "libcurl is there");
+    else
+        report_add(r, HEALTH_BAD, "Network", "HTTP client", "libcurl is missing: install libcurl4");
+    curl_find_ca(&(struct curl_options){.environment = runtime->options.environment}, &ca);
+    if (strcmp(ca.kind, "none") == 0)
+        report_add(r, HEALTH_BAD, "Network", "certificates",
+                   "none found: install ca-certificates, or set SSL_CERT_FILE");
+    else
+        report_add(r, HEALTH_GOOD, "Network", "certificates", "%s %s", ca.kind, ca.path);
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+        if (getenv(variables[i]) && *getenv(variables[i])) {
+            AUTO(arena) struct arena a = {0};
+            report_add(r, HEALTH_NOTE, "Network", variables[i], "%" STR_FMT,
+                       STR_ARG(url_redact(&a, str_of(getenv(variables[i])))));
+        }
+}
+
+/* --- sandbox --- */
+
+/* In a child, because a namespace cannot be left again. */
+static bool can_unshare(int flags)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(unshare(flags) == 0 ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+void doctor_check_sandbox(struct report *r)
+{
+    int flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC;
+    bool namespaces = can_unshare(geteuid() == 0 ? flags : flags | CLONE_NEWUSER);
+    long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* ask for the version */);
+    char path[4096];
+    AUTO(err) struct err *e = proc_find_supervisor(path);
+
+    report_add(r, namespaces ? HEALTH_GOOD : HEALTH_NOTE, "Sandbox", "namespaces",
+               namespaces ? "can be made" : "cannot be made here");
+    if (landlock > 0)
+        report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %ld of its interface", landlock);
+    else
+        report_add(r, HEALTH_NOTE, "Sandbox", "Landlock", "this kernel does not offer it");
+    if (prctl(PR_GET_SECCOMP) >= 0)
+        report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "there");
+    else
+        report_add(r, HEALTH_NOTE, "Sandbox", "seccomp", "this kernel does not offer it");
+    if (e)
+        report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
+    else
+        report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
+}
+
+/* --- stores --- */
+
+void doctor_check_stores(struct report *r, const struct runtime *runtime)
+{
+    static const struct {
+        const char *name, *soname, *package;
+    } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
+                     {"PostgreSQL", "libpq.so.5", "libpq5"},
+                     {"Redis", "libhiredis.so.0.14", "libhiredis0.14"}};
+    struct str home = runtime_home(runtime, &r->arena);
+
+    if (home.n == 0)
+        report_add(r, HEALTH_BAD, "Stores", "home", "HOME and KEEL_HOME are not set");
+    else if (!fs_exists(home.p))
+        report_add(r, HEALTH_NOTE, "Stores", "home", "%s will be made when it is needed", home.p);
+    else if (access(home.p, W_OK) < 0)
+        report_add(r, HEALTH_BAD, "Stores", "home", "%s cannot be written", home.p);
+    else
+        report_add(r, HEALTH_GOOD, "Stores", "home", "%s", home.p);
+    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
+        bool is_there = dlopen(libraries[i].soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
+
+        report_add(r, is_there ? HEALTH_GOOD : HEALTH_NOTE, "Stores", libraries[i].name,
+                   is_there ? "the library %s is there" : "not installed (%s)",
+                   is_there ? libraries[i].soname : libraries[i].package);
+    }
+}
+
+/* --- terminal --- */
+
+void doctor_check_terminal(struct report *r)
+{
+    struct winsize size;
+    const char *term = getenv("TERM");
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const char *charset = locale ? nl_langinfo_l(CODESET, locale) : "unknown";
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+        report_add(r, HEALTH_GOOD, "Terminal", term ? term : "unknown", "%u columns, %u rows",
+                   size.ws_col, size.ws_row);
+    else
+        report_add(r, HEALTH_NOTE, "Terminal", "none", "standard error is not a terminal");
+    if (strcmp(charset, "UTF-8") == 0)
+        report_add(r, HEALTH_GOOD, "Terminal", "characters", "UTF-8");
+    else
+        report_add(r, HEALTH_NOTE, "Terminal", "characters",
+                   "%s: set LANG to a UTF-8 locale such as C.UTF-8", charset);
+    if (getenv("NO_COLOR"))
+        report_add(r, HEALTH_NOTE, "Terminal", "colours", "off, because NO_COLOR is set");
+    if (locale)
+        freelocale(locale);
+}

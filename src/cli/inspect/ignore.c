@@ -1,0 +1,86 @@
+/* ignore.c - `keel inspect ignore`: what would git leave out? */
+#include "cli/inspect/inspect.h"
+
+#include "base/arena.h"
+#include "base/ignore.h"
+#include "sys/fs.h"
+
+#define MAX_FILE ((size_t)1 << 20)
+
+/* The .gitignore files on the way from the root to a path, in that order. */
+struct rules {
+    const struct ignore **files;
+    size_t n, room;
+    struct arena arena;
+};
+
+static void rules_done(struct rules *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        ignore_free((struct ignore *)r->files[i]);
+    arena_done(&r->arena);
+}
+DEFINE_AUTO_VAL(rules, rules_done)
+
+static struct err *add_file(struct rules *r, const char *dir, struct str base, const char *name)
+{
+    AUTO(strbuf) struct strbuf text;
+    AUTO_FREE char *below = str_dup(base);
+    char where[4096], file[4096];
+    bool exists;
+
+    strbuf_init(&text, MAX_FILE);
+    TRY(fs_join(where, dir, below));
+    TRY(fs_join(file, where, name));
+    TRY(fs_read(file, &text, &exists));
+    if (!exists)
+        return NULL;
+    r->files = arena_grow(&r->arena, r->files, r->n, &r->room, sizeof *r->files);
+    r->files[r->n++] = ignore_new(base, strbuf_str(&text), /* nocase= */ false);
+    return NULL;
+}
+
+static struct err *check(const char *dir, const char *path, struct strbuf *out)
+{
+    AUTO(rules) struct rules rules = {0};
+    struct str p = str_of(path);
+    bool is_dir = str_ends(p, S("/"));
+    char full[4096];
+
+    while (str_starts(p, S("./")))
+        p = str_skip(p, 2);
+    while (p.n && p.p[p.n - 1] == '/')
+        p.n--;
+    TRY(fs_join(full, dir, path));
+    TRY(add_file(&rules, dir, S(""), ".git/info/exclude"));
+    TRY(add_file(&rules, dir, S(""), ".gitignore"));
+    for (size_t i = 0; i < p.n; i++)
+        if (p.p[i] == '/')
+            TRY(add_file(&rules, dir, str_slice(p, 0, i), ".gitignore"));
+    strbuf_addf(out, "%s %s\n",
+                ignore_is_ignored(rules.files, rules.n, p, is_dir || fs_is_dir(full)) ? "yes"
+                                                                                      : "no",
+                path);
+    return NULL;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    TRY(args_count(args, 1, SIZE_MAX, "a DIR and PATHs below it"));
+    if (!fs_is_dir(args->operands[0]))
+        return err_new(ERR_VALIDATION, "%s is no directory", args->operands[0]);
+    for (size_t i = 1; i < args->n_operands; i++)
+        TRY(check(args->operands[0], args->operands[i], &out));
+    return cli_print(strbuf_str(&out));
+}
+
+const struct command command_inspect_ignore = {
+    .name = "inspect ignore",
+    .usage = "DIR PATH...",
+    .summary = "apply .gitignore files: \"yes PATH\" is ignored, \"no PATH\" is not",
+    .details = "DIR is the repository's top; PATHs count from there. A path that ends in a slash\n"
+               "is a directory, also when it does not exist.\n",
+    .run = run,
+};

@@ -1,0 +1,117 @@
+/* runtime.c - puts keel together from flags, settings and environment. */
+#include "sdk/runtime.h"
+
+#include "net/curl.h"
+#include "sys/fs.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *get_env(const struct runtime *r, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *const *e = r->options.environment; *e; e++)
+        if (strncmp(*e, name, n) == 0 && (*e)[n] == '=' && (*e)[n + 1])
+            return *e + n + 1;
+    return NULL;
+}
+
+/* The nearest directory upwards that is a repository, else the working directory itself. */
+static const char *find_project(struct arena *a)
+{
+    char dir[PATH_MAX], git[PATH_MAX];
+    char *cwd;
+
+    if (!getcwd(dir, sizeof dir))
+        return NULL;
+    cwd = arena_cstr(a, str_of(dir));
+    for (;;) {
+        char *slash = strrchr(dir, '/');
+
+        if (snprintf(git, sizeof git, "%s/.git", dir) < (int)sizeof git && fs_exists(git))
+            return arena_cstr(a, str_of(dir));
+        if (!slash || slash == dir)
+            return cwd;
+        *slash = 0;
+    }
+}
+
+static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
+{
+    const char *given = r->options.settings_file;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    *ret_tree = NULL;
+    if (!given)
+        return NULL;
+    if (str_starts(str_trim(str_of(given)), S("{")))
+        return settings_parse_file(&r->arena, str_of(given), "--settings", ret_tree);
+    TRY(fs_read(given, &text, NULL));
+    return settings_parse_file(&r->arena, strbuf_str(&text), given, ret_tree);
+}
+
+struct err *runtime_open(struct runtime *r, const struct runtime_options *options)
+{
+    struct settings_sources sources;
+    struct json *flags;
+
+    *r = (struct runtime){.options = *options};
+    if (!r->options.environment)
+        r->options.environment = (const char *const *)environ;
+    TRY(read_flag_settings(r, &flags));
+    sources = (struct settings_sources){
+        .home = get_env(r, "HOME"),
+        .keel_home = get_env(r, "KEEL_HOME"),
+        .project_dir = options->project_dir ? options->project_dir : find_project(&r->arena),
+        .environment = r->options.environment,
+        .flags = flags,
+    };
+    TRY(settings_load(&sources, &r->settings));
+    profile_credentials_init(&r->credentials, r->settings, r->options.environment);
+    return NULL;
+}
+
+void runtime_done(struct runtime *r)
+{
+    http_client_free(r->http);
+    provider_free(r->provider);
+    settings_free(r->settings);
+    arena_done(&r->arena);
+    *r = (struct runtime){0};
+}
+
+struct err *runtime_use_model(struct runtime *r, const char *model)
+{
+    struct profile_query query = {.model = model, .environment = r->options.environment};
+
+    TRY(profile_resolve(r->settings, &query, &r->arena, &r->profile));
+    return profile_make_provider(&r->profile, &r->provider);
+}
+
+struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)
+{
+    struct curl_options options = {.environment = r->options.environment};
+
+    if (!r->http) {
+        TRY(curl_client_new(&options, &r->http));
+        r->http->trace = r->options.trace;
+    }
+    *ret_call = (struct provider_call){
+        .http = r->http,
+        .credentials = &r->credentials.port,
+        .idle_ms = r->profile.idle_ms,
+    };
+    return NULL;
+}
+
+struct str runtime_home(const struct runtime *r, struct arena *a)
+{
+    const char *keel_home = get_env(r, "KEEL_HOME"), *home = get_env(r, "HOME");
+
+    if (keel_home)
+        return arena_str(a, str_of(keel_home));
+    return home ? arena_format(a, "%s/.keel", home) : (struct str){0};
+}

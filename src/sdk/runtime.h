@@ -1,0 +1,40 @@
+/* runtime.h - keel put together: settings, provider, credentials, HTTP client.
+ *
+ * The composition root: the one place that names concrete adapters. What a command does not ask
+ * for is not made: settings when opened, the provider on runtime_use_model(), the HTTP client on
+ * the first runtime_call(). */
+#ifndef KEEL_SDK_RUNTIME_H
+#define KEEL_SDK_RUNTIME_H
+
+#include "sdk/profile.h"
+
+struct runtime_options {
+    const char *settings_file;      /* --settings: a file, or JSON text starting with '{' */
+    const char *project_dir;        /* NULL: the working directory's project */
+    const char *const *environment; /* NULL: environ */
+    struct http_trace trace;        /* line NULL: none */
+};
+
+struct runtime {
+    struct arena arena;
+    struct runtime_options options;
+    struct settings *settings;
+    struct profile_credentials credentials;
+    struct profile profile; /* after runtime_use_model() */
+    struct provider *provider;
+    struct http_client *http;
+};
+
+MUST_USE struct err *runtime_open(struct runtime *r, const struct runtime_options *options);
+void runtime_done(struct runtime *r); /* inside the loop's task if runtime_call() was used */
+DEFINE_AUTO_VAL(runtime, runtime_done)
+
+/* Finds profile and provider; `model` is --model or NULL. */
+MUST_USE struct err *runtime_use_model(struct runtime *r, const char *model);
+/* Fills in what a provider call needs; makes the HTTP client if there is none. In a task. */
+MUST_USE struct err *runtime_call(struct runtime *r, struct provider_call *ret_call);
+
+/* keel's home directory: KEEL_HOME, else ~/.keel. Empty when there is no home. */
+struct str runtime_home(const struct runtime *r, struct arena *a);
+
+#endif

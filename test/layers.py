@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""layers.py ROOT: checks every #include in src/ against docs/layers.txt."""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+allowed = {}
+for line in (root / "docs/layers.txt").read_text().splitlines():
+    if line.strip() and not line.startswith("#"):
+        name, below = line.split(":")
+        allowed[name] = set(below.split()) | {name}
+
+problems, n_includes = [], 0
+for path in sorted((root / "src").rglob("*.[ch]")):
+    folder = path.relative_to(root / "src").parts[0]
+    if folder not in allowed:
+        problems.append(f"{path}: the folder {folder} is not listed in docs/layers.txt")
+        continue
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if not match:
+            continue
+        n_includes += 1
+        target = match.group(1).split("/")[0]
+        if "/" not in match.group(1):
+            problems.append(f"{path}:{number}: write includes from src/: \"{folder}/{target}\"")
+        elif target not in allowed[folder]:
+            problems.append(f"{path}:{number}: {folder} must not include {target}")
+
+for text in problems:
+    print(text)
+print(f"{n_includes} includes checked, {len(problems)} problems")
+sys.exit(1 if problems or n_includes == 0 else 0)
