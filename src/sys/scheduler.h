@@ -11,7 +11,6 @@
 #include "sys/timer.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <uv.h>
 
 struct task {
@@ -31,7 +30,8 @@ struct task {
     struct deadline *inherited_deadline;
     unsigned n_shields;
     bool cancelled;
-    atomic_bool *cancel_flag; /* for the worker that it waits for */
+    void (*on_cancel)(void *arg); /* or NULL; told even while it is shielded */
+    void *on_cancel_arg;
 
     bool is_ready;
     struct task *next_ready;
