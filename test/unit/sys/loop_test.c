@@ -447,7 +447,7 @@ static struct err *use_libuv(void *arg)
     uv_timer_init(loop_uv(task_loop()), &t.timer);
     t.timer.data = &t;
     waker_init(&t.waker);
-    uv_timer_start(&t.timer, on_tick, 1, 0);
+    uv_timer_start(&t.timer, on_tick, 0, 0); /* called before libuv polls, which must not block */
     TRY(waker_park(&t.waker));
     waker_init(&t.waker);
     uv_close((uv_handle_t *)&t.timer, on_close);
