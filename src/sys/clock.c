@@ -1,7 +1,6 @@
 /* clock.c - the machine's clocks, a virtual one, and dates as text. */
 #include "sys/clock.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static int64_t read_ms(clockid_t id)
@@ -62,34 +61,54 @@ void virtual_clock_init(struct virtual_clock *v, int64_t unix_start_ms)
     };
 }
 
-/* Day 0 is 1970-01-01. Years begin in March here, so that the leap day is the last of one, and
- * repeat every 400 years, which are 146,097 days. */
-static void civil_date(int64_t day, int *ret_year, int *ret_month, int *ret_day)
-{
-    int64_t from_era = day + 719468; /* days since 0000-03-01 */
-    int64_t era = (from_era >= 0 ? from_era : from_era - 146096) / 146097;
-    int in_era = (int)(from_era - era * 146097);
-    int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-    int in_year = in_era - (365 * year + year / 4 - year / 100);
-    int month = (5 * in_year + 2) / 153; /* 0 is March */
+struct date {
+    unsigned year, month, day;
+};
 
-    *ret_day = in_year - (153 * month + 2) / 5 + 1;
-    *ret_month = month < 10 ? month + 3 : month - 9;
-    *ret_year = (int)(era * 400) + year + (*ret_month <= 2);
+/* Years begin in March here, so that the leap day is the last of its year. Four hundred of them
+ * have 146,097 days, a hundred 36,524, four 1,461. */
+static struct date date_of(unsigned days_since_march_0)
+{
+    unsigned era = days_since_march_0 / 146097, in_era = days_since_march_0 % 146097;
+    unsigned year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+    unsigned in_year = in_era - (365 * year + year / 4 - year / 100);
+    unsigned month = (5 * in_year + 2) / 153; /* 0 is March; five months have 153 days */
+
+    return (struct date){
+        .year = era * 400 + year + (month >= 10),
+        .month = month < 10 ? month + 3 : month - 9,
+        .day = in_year - (153 * month + 2) / 5 + 1,
+    };
 }
 
-#define ISO_MIN_MS (-62167219200000) /* 0000-01-01T00:00:00.000Z */
-#define ISO_MAX_MS 253402300799999   /* 9999-12-31T23:59:59.999Z */
+static char *put(char *at, unsigned value, unsigned n_digits, char after)
+{
+    for (unsigned i = n_digits; i > 0; i--, value /= 10)
+        at[i - 1] = (char)('0' + value % 10);
+    at[n_digits] = after;
+    return at + n_digits + 1;
+}
+
 #define DAY_MS 86400000
+#define ERA_MS (146097LL * DAY_MS)
+#define YEAR_0_MS (-62167219200000)
+#define YEAR_10000_MS 253402300800000
+#define MARCH_0_MS (YEAR_0_MS + 60LL * DAY_MS)
 
 void clock_format_iso(int64_t unix_ms, char out[CLOCK_ISO_SIZE])
 {
-    int64_t ms = MAX(ISO_MIN_MS, MIN(unix_ms, ISO_MAX_MS));
-    int64_t days = (ms - ISO_MIN_MS) / DAY_MS; /* counted from the start, so never negative */
-    int in_day = (int)((ms - ISO_MIN_MS) % DAY_MS);
-    int year, month, day;
+    int64_t ms = MAX(YEAR_0_MS, MIN(unix_ms, YEAR_10000_MS - 1));
+    /* An era is added so that January and February of year 0 are not negative. */
+    uint64_t since_march = (uint64_t)(ms - MARCH_0_MS + ERA_MS);
+    struct date date = date_of((unsigned)(since_march / DAY_MS));
+    unsigned in_day = (unsigned)(since_march % DAY_MS);
 
-    civil_date(days + ISO_MIN_MS / DAY_MS, &year, &month, &day);
-    snprintf(out, CLOCK_ISO_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day,
-             in_day / 3600000, in_day / 60000 % 60, in_day / 1000 % 60, in_day % 1000);
+    out = put(out, date.year - 400, 4, '-');
+    out = put(out, date.month, 2, '-');
+    out = put(out, date.day, 2, 'T');
+    out = put(out, in_day / 3600000, 2, ':');
+    out = put(out, in_day / 60000 % 60, 2, ':');
+    out = put(out, in_day / 1000 % 60, 2, '.');
+    out = put(out, in_day % 1000, 3, 'Z');
+    *out = 0;
 }

@@ -31,7 +31,8 @@ static inline int64_t clock_unix_ms(const struct clock *c)
     return c->unix_ms(c->self);
 }
 
-/* "2026-01-02T03:04:05.678Z"; out holds CLOCK_ISO_SIZE bytes. Pure. */
+/* "2026-01-02T03:04:05.678Z"; out holds CLOCK_ISO_SIZE bytes. Times outside of the years 0 to 9999
+ * give the first or the last moment of them. Pure. */
 #define CLOCK_ISO_SIZE 32
 void clock_format_iso(int64_t unix_ms, char out[CLOCK_ISO_SIZE]);
 

@@ -113,8 +113,8 @@ void group_child_ended(struct group *g, struct task *child)
 static void cancel_child(struct task *t)
 {
     t->cancelled = true;
-    if (t->cancel_flag)
-        atomic_store(t->cancel_flag, true);
+    if (t->on_cancel)
+        t->on_cancel(t->on_cancel_arg);
     if (t->parked_on && t->n_shields == 0)
         task_make_ready(t);
 }
@@ -189,7 +189,7 @@ struct err *group_end(struct group *g)
     struct task *t = task_self();
     struct err *own = task_check();
 
-    BUG_IF(g->owner != t || t->innermost_group != g || g->n_shields != t->n_shields);
+    BUG_IF(g->owner != t || t->innermost_group != g);
     if (!own)
         own = wait_for_children(g);
     if (g->n_live > 0) {

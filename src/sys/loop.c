@@ -7,105 +7,9 @@
 /* So many resumes before the loop looks outside again, however many tasks want to run. */
 enum { MAX_RESUMES = 1000 };
 
-/* --- posts from other threads --- */
-
-static struct post *take_posts(struct loop *l)
-{
-    struct post *first;
-
-    pthread_mutex_lock(&l->posts_lock);
-    first = l->first_post;
-    l->first_post = l->last_post = NULL;
-    pthread_mutex_unlock(&l->posts_lock);
-    return first;
-}
-
-static bool run_posts(struct loop *l)
-{
-    struct post *p = take_posts(l);
-    bool any = p != NULL;
-
-    while (p) {
-        struct post *next = p->next;
-
-        p->fn(p->arg);
-        mem_free(p);
-        p = next;
-    }
-    return any;
-}
-
-static void on_posted(uv_async_t *handle)
-{
-    run_posts(handle->data);
-}
-
-void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
-{
-    struct post *p = mem_alloc(sizeof *p);
-
-    p->fn = fn;
-    p->arg = arg;
-    pthread_mutex_lock(&l->posts_lock);
-    if (l->last_post)
-        l->last_post->next = p;
-    else
-        l->first_post = p;
-    l->last_post = p;
-    uv_async_send(&l->posted); /* under the lock: the loop may be freed once the post has run */
-    pthread_mutex_unlock(&l->posts_lock);
-}
-
-/* --- life --- */
-
-struct loop *loop_new(const struct clock *clock)
-{
-    struct loop *l = mem_alloc(sizeof *l);
-    int error = -uv_loop_init(&l->uv);
-
-    if (!error) {
-        error = watch_set_init(&l->watches, &l->uv);
-        if (error)
-            uv_loop_close(&l->uv);
-    }
-    if (error) {
-        mem_free(l);
-        errno = error;
-        return NULL;
-    }
-    l->clock = clock ? clock : &clock_system;
-    l->fibers = fiber_pool_new();
-    pthread_mutex_init(&l->posts_lock, NULL);
-    BUG_IF(uv_async_init(&l->uv, &l->posted, on_posted) < 0);
-    l->posted.data = l;
-    uv_timer_init(&l->uv, &l->alarm);
-    uv_unref((uv_handle_t *)&l->alarm);
-    return l;
-}
-
 static bool is_running(const struct loop *l)
 {
     return l->root.n_live > 0;
-}
-
-void loop_free(struct loop *l)
-{
-    if (!l)
-        return;
-    BUG_IF(is_running(l) || l->root.error || l->n_external);
-    while (run_posts(l))
-        ; /* what they were given has no other owner, and one may post another */
-    uv_close((uv_handle_t *)&l->posted, NULL);
-    uv_close((uv_handle_t *)&l->alarm, NULL);
-    uv_close((uv_handle_t *)&l->watches.readable, NULL);
-    uv_run(&l->uv, UV_RUN_NOWAIT);
-    if (uv_loop_close(&l->uv) < 0)
-        BUG("a libuv handle is still open on a loop that is freed");
-    watch_set_done(&l->watches);
-    timer_heap_done(&l->timers);
-    fiber_pool_free(l->fibers);
-    pthread_mutex_destroy(&l->posts_lock);
-    mem_free(l);
 }
 
 uint64_t loop_now_ms(struct loop *l)
@@ -166,18 +70,21 @@ static bool is_virtual(const struct loop *l)
     return l->clock->advance_to_ms != NULL;
 }
 
-static bool has_due_timer(struct loop *l)
+/* Nothing moves a virtual clock but us, and we do not while the outside is at work. */
+static bool can_jump(const struct loop *l)
 {
-    const struct timer *next = timer_find_next(&l->timers);
-
-    return next && next->at_ms <= loop_now_ms(l);
+    return is_virtual(l) && l->n_external == 0;
 }
 
-/* Can this loop go on without the outside? */
-static bool has_work(struct loop *l)
+/* How long there is nothing to do unless the outside says so; UINT64_MAX: for ever. */
+static uint64_t idle_ms(struct loop *l)
 {
-    return l->first_ready || has_due_timer(l) ||
-           (is_virtual(l) && l->n_external == 0 && timer_find_next(&l->timers));
+    const struct timer *next = timer_find_next(&l->timers);
+    uint64_t now_ms = loop_now_ms(l);
+
+    if (l->first_ready || (next && (next->at_ms <= now_ms || can_jump(l))))
+        return 0;
+    return next && !is_virtual(l) ? next->at_ms - now_ms : UINT64_MAX;
 }
 
 /* Handles that others put on libuv's loop count, our own do not. */
@@ -187,9 +94,9 @@ static bool can_be_woken(struct loop *l)
 
     if (l->n_external > 0 || timer_find_next(&l->timers))
         return true;
-    uv_unref((uv_handle_t *)&l->posted);
+    uv_unref((uv_handle_t *)&l->posts.posted);
     alive = uv_loop_alive(&l->uv);
-    uv_ref((uv_handle_t *)&l->posted);
+    uv_ref((uv_handle_t *)&l->posts.posted);
     return alive;
 }
 
@@ -208,17 +115,22 @@ static void on_alarm(uv_timer_t *alarm)
     (void)alarm; /* it has ended the poll; loop_step() looks at the heap itself */
 }
 
-/* A virtual clock does not move while we wait. */
 static void set_alarm(struct loop *l)
 {
-    const struct timer *next = timer_find_next(&l->timers);
-    uint64_t now_ms = loop_now_ms(l);
+    uint64_t delay_ms = idle_ms(l);
 
     uv_update_time(&l->uv);
-    if (!next || is_virtual(l))
+    if (delay_ms == UINT64_MAX)
         uv_timer_stop(&l->alarm);
     else
-        uv_timer_start(&l->alarm, on_alarm, next->at_ms > now_ms ? next->at_ms - now_ms : 0, 0);
+        uv_timer_start(&l->alarm, on_alarm, delay_ms, 0);
+}
+
+/* Set at the last moment: libuv calls others' functions on its way to the poll, and what they
+ * make ready or due must not wait behind it. */
+static void before_poll(uv_prepare_t *handle)
+{
+    set_alarm(handle->data);
 }
 
 static void wait_outside(struct loop *l)
@@ -228,7 +140,6 @@ static void wait_outside(struct loop *l)
         list_tasks(&l->root, 0);
         BUG("deadlock");
     }
-    set_alarm(l);
     uv_run(&l->uv, UV_RUN_ONCE);
 }
 
@@ -236,14 +147,13 @@ static void look_outside(struct loop *l, bool may_block)
 {
     const struct timer *next;
 
-    if (may_block && !has_work(l)) {
+    if (may_block && idle_ms(l) > 0) {
         wait_outside(l);
         return;
     }
     uv_run(&l->uv, UV_RUN_NOWAIT);
     next = timer_find_next(&l->timers);
-    if (!l->first_ready && is_virtual(l) && l->n_external == 0 && next &&
-        next->at_ms > loop_now_ms(l))
+    if (!l->first_ready && can_jump(l) && next && next->at_ms > loop_now_ms(l))
         l->clock->advance_to_ms(l->clock->self, next->at_ms);
 }
 
@@ -278,10 +188,60 @@ int loop_poll_fd(struct loop *l)
 int loop_poll_timeout_ms(struct loop *l)
 {
     uv_run(&l->uv, UV_RUN_NOWAIT); /* libuv tells the kernel of new handles only here */
-    if (!is_running(l) || has_work(l))
+    if (!is_running(l))
         return 0;
     set_alarm(l);
     return uv_backend_timeout(&l->uv);
+}
+
+/* --- life --- */
+
+struct loop *loop_new(const struct clock *clock)
+{
+    struct loop *l = mem_alloc(sizeof *l);
+    int error = -uv_loop_init(&l->uv);
+
+    if (!error) {
+        error = watch_set_init(&l->watches, &l->uv);
+        if (error)
+            uv_loop_close(&l->uv);
+    }
+    if (error) {
+        mem_free(l);
+        errno = error;
+        return NULL;
+    }
+    l->clock = clock ? clock : &clock_system;
+    l->fibers = fiber_pool_new();
+    post_queue_init(&l->posts, &l->uv);
+    uv_timer_init(&l->uv, &l->alarm);
+    uv_unref((uv_handle_t *)&l->alarm);
+    uv_prepare_init(&l->uv, &l->before_poll);
+    l->before_poll.data = l;
+    uv_prepare_start(&l->before_poll, before_poll);
+    uv_unref((uv_handle_t *)&l->before_poll);
+    return l;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    BUG_IF(is_running(l) || l->root.error || l->n_external);
+    while (post_queue_run(&l->posts))
+        ; /* what they were given has no other owner, and one may post another */
+    uv_close((uv_handle_t *)&l->posts.posted, NULL);
+    uv_close((uv_handle_t *)&l->alarm, NULL);
+    uv_close((uv_handle_t *)&l->before_poll, NULL);
+    uv_close((uv_handle_t *)&l->watches.readable, NULL);
+    uv_run(&l->uv, UV_RUN_NOWAIT);
+    if (uv_loop_close(&l->uv) < 0)
+        BUG("a libuv handle is still open on a loop that is freed");
+    watch_set_done(&l->watches);
+    timer_heap_done(&l->timers);
+    fiber_pool_free(l->fibers);
+    post_queue_done(&l->posts);
+    mem_free(l);
 }
 
 /* --- running --- */

@@ -11,7 +11,6 @@
 #include "sys/timer.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <uv.h>
 
 struct task {
@@ -31,7 +30,8 @@ struct task {
     struct deadline *inherited_deadline;
     unsigned n_shields;
     bool cancelled;
-    atomic_bool *cancel_flag; /* for the worker that it waits for */
+    void (*on_cancel)(void *arg); /* or NULL; told even while it is shielded */
+    void *on_cancel_arg;
 
     bool is_ready;
     struct task *next_ready;
@@ -43,10 +43,10 @@ struct task {
     void *host_arg;
 };
 
-struct post {
-    struct post *next;
-    void (*fn)(void *arg);
-    void *arg;
+struct post_queue {
+    uv_async_t posted;
+    pthread_mutex_t lock;
+    struct post *first, *last; /* under the lock */
 };
 
 struct watch_set {
@@ -62,15 +62,13 @@ struct loop {
     const struct clock *clock;
     struct timer_heap timers;
     uv_timer_t alarm; /* for the first of them */
+    uv_prepare_t before_poll;
     struct task *first_ready, *last_ready;
     struct fiber_pool *fibers;
     struct group root; /* holds the root task */
     unsigned n_external;
     struct watch_set watches;
-
-    uv_async_t posted;
-    pthread_mutex_t posts_lock;
-    struct post *first_post, *last_post; /* under posts_lock */
+    struct post_queue posts;
 };
 
 /* Saturates: a wait that long is a wait for ever. */
@@ -97,9 +95,14 @@ void group_init(struct group *g, struct loop *l, struct task *owner, unsigned ma
                 int flags);
 void group_child_ended(struct group *g, struct task *child);
 
-/* watch.c */
+/* post.c; what it keeps in libuv's loop is closed before done */
+void post_queue_init(struct post_queue *q, uv_loop_t *uv);
+void post_queue_done(struct post_queue *q);
+bool post_queue_run(struct post_queue *q); /* false when there was nothing */
+
+/* watch.c; the same */
 int watch_set_init(struct watch_set *s, uv_loop_t *uv); /* an errno, or 0 */
-void watch_set_done(struct watch_set *s);               /* once libuv has closed its handle */
-int watch_start(struct loop_watch *w, struct loop *l);  /* fields are set; an errno, or 0 */
+void watch_set_done(struct watch_set *s);
+int watch_start(struct loop_watch *w, struct loop *l); /* fields are set; an errno, or 0 */
 
 #endif

@@ -28,24 +28,44 @@ static int from_epoll(unsigned events)
     return ready;
 }
 
+static struct loop_watch **find_list(const struct watch_set *s, int fd)
+{
+    return (size_t)fd < s->n_by_fd ? &s->by_fd[fd] : NULL;
+}
+
 static int wanted_events(const struct watch_set *s, int fd)
 {
+    struct loop_watch **list = find_list(s, fd);
     int events = 0;
 
-    for (const struct loop_watch *w = s->by_fd[fd]; w; w = w->next)
+    for (const struct loop_watch *w = list ? *list : NULL; w; w = w->next)
         events |= w->events;
     return events;
 }
 
-static int tell_kernel(const struct watch_set *s, int fd, int old_events)
+static int tell_kernel(const struct watch_set *s, int fd, int old_events, int events)
 {
-    int events = wanted_events(s, fd);
     struct epoll_event e = {.events = to_epoll(events), .data.fd = fd};
     int operation = old_events == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
 
     if (events == old_events)
         return 0;
     return epoll_ctl(s->epoll_fd, operation, fd, &e) < 0 ? errno : 0;
+}
+
+static void link_watch(struct watch_set *s, struct loop_watch *w)
+{
+    size_t need = (size_t)w->fd + 1;
+
+    if (need > s->n_by_fd) {
+        size_t n = MAX(MAX(s->n_by_fd * 2, (size_t)64), need);
+
+        s->by_fd = mem_resize(s->by_fd, n * sizeof *s->by_fd);
+        memset(s->by_fd + s->n_by_fd, 0, (n - s->n_by_fd) * sizeof *s->by_fd);
+        s->n_by_fd = n;
+    }
+    w->next = s->by_fd[w->fd];
+    s->by_fd[w->fd] = w;
 }
 
 static void unlink_watch(struct watch_set *s, struct loop_watch *w)
@@ -55,18 +75,6 @@ static void unlink_watch(struct watch_set *s, struct loop_watch *w)
     while (*link != w)
         link = &(*link)->next;
     *link = w->next;
-    w->next = NULL;
-}
-
-static void make_room(struct watch_set *s, size_t n)
-{
-    size_t room = MAX(MAX(s->n_by_fd * 2, (size_t)64), n);
-
-    if (n <= s->n_by_fd)
-        return;
-    s->by_fd = mem_resize(s->by_fd, room * sizeof(*s->by_fd));
-    memset(s->by_fd + s->n_by_fd, 0, (room - s->n_by_fd) * sizeof(*s->by_fd));
-    s->n_by_fd = room;
 }
 
 int watch_start(struct loop_watch *w, struct loop *l)
@@ -77,17 +85,14 @@ int watch_start(struct loop_watch *w, struct loop *l)
     BUG_IF(w->loop || to_epoll(w->events) == 0);
     if (w->fd < 0)
         return EBADF;
-    make_room(s, (size_t)w->fd + 1);
     old_events = wanted_events(s, w->fd);
-    w->round = s->round; /* what is being reported now happened before this began */
-    w->next = s->by_fd[w->fd];
-    s->by_fd[w->fd] = w;
-    error = tell_kernel(s, w->fd, old_events);
+    error = tell_kernel(s, w->fd, old_events, old_events | w->events);
     if (error)
-        unlink_watch(s, w);
-    else
-        w->loop = l;
-    return error;
+        return error;
+    link_watch(s, w);
+    w->loop = l;
+    w->round = s->round; /* what is being reported now happened before this began */
+    return 0;
 }
 
 struct err *loop_watch_start(struct loop_watch *w, struct loop *l, int fd, int events,
@@ -113,7 +118,8 @@ void loop_watch_stop(struct loop_watch *w)
     w->loop = NULL;
     old_events = wanted_events(s, w->fd);
     unlink_watch(s, w);
-    tell_kernel(s, w->fd, old_events); /* fails when the fd is closed already: then it is gone */
+    /* It fails when the fd was closed before; then the kernel has forgotten it by itself. */
+    tell_kernel(s, w->fd, old_events, wanted_events(s, w->fd));
 }
 
 /* Its function may start and stop any watch, so the walk begins anew after each. */

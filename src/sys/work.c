@@ -3,13 +3,17 @@
 
 #include "sys/scheduler.h"
 
+#include <stdatomic.h>
+
 struct work {
     uv_work_t request;
     struct err *(*fn)(void *arg);
     void *arg;
     struct err *result;
     atomic_bool cancelled;
+    bool dropped; /* it was cancelled before a worker took it up */
     struct waker waker;
+    struct timer timer; /* for the task's deadline */
 };
 
 /* Of a worker while it runs something. */
@@ -33,44 +37,52 @@ static void on_done(uv_work_t *request, int status)
 {
     struct work *w = request->data;
 
+    w->dropped = status == UV_ECANCELED;
     waker_wake(&w->waker);
 }
 
-static void on_deadline(void *arg)
+static void cancel(void *arg)
 {
-    atomic_store((atomic_bool *)arg, true);
+    struct work *w = arg;
+
+    if (!atomic_exchange(&w->cancelled, true))
+        uv_cancel((uv_req_t *)&w->request); /* refused when a worker has it */
+}
+
+static void pass_on_interruptions(struct work *w, struct task *t)
+{
+    const struct deadline *d = task_find_deadline(t);
+
+    if (d)
+        timer_add(&t->loop->timers, &w->timer, d->at_ms, cancel, w);
+    if (t->n_shields == 0) {
+        t->on_cancel = cancel;
+        t->on_cancel_arg = w;
+    }
 }
 
 /* The worker uses this stack, so nothing may end the wait before it is done. */
-static void wait_for_worker(struct work *w)
+static void wait_for_worker(struct work *w, struct task *t)
 {
-    struct loop *l = task_loop();
-
-    loop_external_begin(l);
+    loop_external_begin(t->loop);
     task_shield_begin();
     err_ignore(task_park(&w->waker, "waits for a worker"), "nothing interrupts a shielded wait");
     task_shield_end();
-    loop_external_end(l);
+    loop_external_end(t->loop);
+    t->on_cancel = NULL;
+    timer_remove(&t->loop->timers, &w->timer);
 }
 
 struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 {
-    struct task *t = task_self();
     struct loop *l = task_loop();
-    const struct deadline *d = task_find_deadline(t);
     struct work w = {.fn = fn, .arg = arg};
-    struct timer timer = {0};
 
     TRY(task_check());
     w.request.data = &w;
     waker_init(&w.waker);
-    if (d)
-        timer_add(&l->timers, &timer, d->at_ms, on_deadline, &w.cancelled);
-    if (t->n_shields == 0)
-        t->cancel_flag = &w.cancelled;
     BUG_IF(uv_queue_work(&l->uv, &w.request, in_worker, on_done) < 0);
-    wait_for_worker(&w);
-    t->cancel_flag = NULL;
-    timer_remove(&l->timers, &timer);
-    return w.result;
+    pass_on_interruptions(&w, w.waker.task);
+    wait_for_worker(&w, w.waker.task);
+    return w.dropped ? task_check() : w.result;
 }

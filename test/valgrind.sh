@@ -1,0 +1,11 @@
+#!/bin/sh
+# valgrind.sh - the tests of src/sys under Valgrind: no leak, no invalid access, on real fibers.
+set -eu
+cd "$(dirname "$0")/.."
+build=build-valgrind
+
+[ -f $build/build.ninja ] || meson setup $build -Dbuildtype=debugoptimized
+tests=$(meson test -C $build --list 2>/dev/null | grep -o 'unit/sys/[a-z0-9_]*')
+ninja -C $build $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
+meson test -C $build --no-rebuild --print-errorlogs --timeout-multiplier 10 \
+    --wrap 'valgrind --quiet --error-exitcode=9 --leak-check=full' $tests
