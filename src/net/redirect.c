@@ -63,10 +63,11 @@ static void keep_headers(struct redirects *r, bool same_origin, bool has_body)
 
 static struct err *cut_time(struct redirects *r)
 {
-    uint64_t now_ms = loop_now_ms(task_loop());
+    uint64_t now_ms;
 
     if (!r->end_ms)
         return NULL;
+    now_ms = loop_now_ms(task_loop());
     if (now_ms >= r->end_ms)
         return err_new(ERR_TIMEOUT, "following redirects took longer than the request may take");
     r->request.total_ms = r->end_ms - now_ms;

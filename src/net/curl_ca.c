@@ -1,0 +1,76 @@
+/* curl_ca.c - where trusted certificates come from. */
+#include "net/curl.h"
+#include "net/env.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void set(struct curl_ca *ca, const char *path, const char *kind)
+{
+    snprintf(ca->path, sizeof ca->path, "%s", path);
+    ca->kind = kind;
+}
+
+/* OpenSSL looks a certificate up by its subject's hash: eight hex digits, a dot, a number. */
+static bool is_hashed_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' && name[9] &&
+           strspn(name + 9, "0123456789") == strlen(name + 9);
+}
+
+static bool has_hashed_names(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    bool found = false;
+
+    if (!dir)
+        return false;
+    while (!found && (entry = readdir(dir)))
+        found = is_hashed_name(entry->d_name);
+    closedir(dir);
+    return found;
+}
+
+/* A directory first: a connection reads the one certificate that it needs. A bundle of all is
+ * parsed for every connection, which takes longer than the handshake. */
+static bool find_in_system(struct curl_ca *ca)
+{
+    static const char *const directories[] = {"/etc/ssl/certs", "/etc/pki/tls/certs"};
+    static const char *const bundles[] = {
+        "/etc/ssl/certs/ca-certificates.crt",                /* Debian, Arch */
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora */
+        "/etc/pki/tls/certs/ca-bundle.crt",                  /* older Fedora */
+        "/etc/ssl/ca-bundle.pem",                            /* SUSE */
+        "/etc/ssl/cert.pem",                                 /* Alpine */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(directories); i++)
+        if (has_hashed_names(directories[i])) {
+            set(ca, directories[i], "directory");
+            return true;
+        }
+    for (size_t i = 0; i < ARRAY_LEN(bundles); i++)
+        if (access(bundles[i], R_OK) == 0) {
+            set(ca, bundles[i], "bundle");
+            return true;
+        }
+    return false;
+}
+
+void curl_find_ca(const struct curl_options *options, struct curl_ca *ret_ca)
+{
+    const char *file = options->ca_file, *dir = options->ca_dir;
+
+    if (!file && !dir) {
+        file = env_find(options->environment, "SSL_CERT_FILE");
+        dir = env_find(options->environment, "SSL_CERT_DIR");
+    }
+    if (file)
+        set(ret_ca, file, "file");
+    else if (dir)
+        set(ret_ca, dir, "directory");
+    else if (!find_in_system(ret_ca))
+        set(ret_ca, "", "none");
+}

@@ -1,0 +1,138 @@
+/* curl_error.c - why an exchange failed, and what to do about it. */
+#include "net/curl_exchange.h"
+
+#include <errno.h>
+
+/* OpenSSL's results of a verification, whose headers we do not need otherwise. */
+enum {
+    VERIFY_NOT_YET_VALID = 9,
+    VERIFY_EXPIRED = 10,
+    VERIFY_SELF_SIGNED = 18,
+    VERIFY_SELF_SIGNED_IN_CHAIN = 19,
+    VERIFY_ISSUER_UNKNOWN = 20,
+    VERIFY_LEAF_ONLY = 21,
+};
+
+static const char *detail(const struct http_exchange *x)
+{
+    return x->detail[0] ? x->detail : x->client->api.easy_strerror(x->result);
+}
+
+static long get_info(const struct http_exchange *x, CURLINFO info)
+{
+    long value = 0;
+
+    x->client->api.easy_getinfo(x->easy, info, &value);
+    return value;
+}
+
+/* host:port, or the proxy as long as that is the one we talk to. */
+static struct str peer(struct arena *a, const struct http_exchange *x)
+{
+    if (x->proxy && !x->connected)
+        return arena_format(a, "the proxy %" STR_FMT, STR_ARG(url_redact(a, str_of(x->proxy))));
+    return arena_format(a, x->url.is_ipv6 ? "[%" STR_FMT "]:%d" : "%" STR_FMT ":%d",
+                        STR_ARG(x->url.host), x->url.port);
+}
+
+static struct err *resolve_error(const struct http_exchange *x)
+{
+    return err_hint(
+        err_new(ERR_NETWORK, "cannot find the address of %" STR_FMT, STR_ARG(x->url.host)),
+        "check the host name, the network, and whether HTTPS_PROXY must be set");
+}
+
+static struct err *resolve_proxy_error(const struct http_exchange *x, struct str at)
+{
+    return err_hint(err_new(ERR_NETWORK, "cannot use %" STR_FMT ": %s", STR_ARG(at), detail(x)),
+                    "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
+}
+
+static struct err *connect_error(const struct http_exchange *x, struct str at)
+{
+    int error = (int)get_info(x, CURLINFO_OS_ERRNO);
+    struct err *e =
+        error ? err_errno(ERR_NETWORK, error, "cannot connect to %" STR_FMT, STR_ARG(at))
+              : err_new(ERR_NETWORK, "cannot connect to %" STR_FMT ": %s", STR_ARG(at), detail(x));
+
+    if (error == ECONNREFUSED)
+        return err_hint(e, "is the server running at %" STR_FMT "?", STR_ARG(at));
+    return err_hint(e, "check the network, and whether HTTPS_PROXY must be set");
+}
+
+static struct err *connect_timeout_error(const struct http_exchange *x, struct str at)
+{
+    return err_hint(err_new(ERR_TIMEOUT, "connecting to %" STR_FMT " took longer than %llu ms",
+                            STR_ARG(at), (unsigned long long)x->connect_ms),
+                    "check the network, and whether HTTPS_PROXY must be set");
+}
+
+static struct err *certificate_error(const struct http_exchange *x, struct str at)
+{
+    switch (get_info(x, CURLINFO_SSL_VERIFYRESULT)) {
+    case VERIFY_SELF_SIGNED:
+    case VERIFY_SELF_SIGNED_IN_CHAIN:
+    case VERIFY_ISSUER_UNKNOWN:
+    case VERIFY_LEAF_ONLY:
+        return err_hint(
+            err_new(ERR_NETWORK, "the certificate of %" STR_FMT " is from an unknown authority",
+                    STR_ARG(at)),
+            "set SSL_CERT_FILE to a file with the authority's certificate, or install the "
+            "package ca-certificates");
+    case VERIFY_NOT_YET_VALID:
+    case VERIFY_EXPIRED:
+        return err_hint(err_new(ERR_NETWORK,
+                                "the certificate of %" STR_FMT " is not valid at this time",
+                                STR_ARG(at)),
+                        "check this machine's clock");
+    default:
+        return err_new(ERR_NETWORK, "the certificate of %" STR_FMT " is not right: %s", STR_ARG(at),
+                       detail(x));
+    }
+}
+
+static struct err *certificates_missing_error(const struct http_exchange *x)
+{
+    return err_hint(err_new(ERR_CONFIGURATION, "cannot read the trusted certificates in %s",
+                            x->client->ca_file ? x->client->ca_file : x->client->ca_dir),
+                    "check SSL_CERT_FILE and SSL_CERT_DIR");
+}
+
+struct err *exchange_error(const struct http_exchange *x)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str at = peer(&a, x);
+
+    if (x->failure)
+        return err_copy(x->failure);
+    switch (x->result) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return resolve_error(x);
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+        return resolve_proxy_error(x, at);
+    case CURLE_COULDNT_CONNECT:
+        return connect_error(x, at);
+    case CURLE_OPERATION_TIMEDOUT:
+        return connect_timeout_error(x, at);
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return certificate_error(x, at);
+    case CURLE_SSL_CACERT_BADFILE:
+        return certificates_missing_error(x);
+    case CURLE_SSL_CONNECT_ERROR:
+        return err_hint(err_new(ERR_NETWORK, "cannot agree on TLS with %" STR_FMT ": %s",
+                                STR_ARG(at), detail(x)),
+                        "does the server speak https at this port?");
+    case CURLE_GOT_NOTHING:
+        return err_new(ERR_NETWORK, "%" STR_FMT " closed the connection without an answer",
+                       STR_ARG(at));
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+        return err_hint(err_new(ERR_NETWORK, "%" STR_FMT " did not answer in HTTP/1: %s",
+                                STR_ARG(at), detail(x)),
+                        "check the URL: does it need https instead of http, or another port?");
+    default: /* CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR and what is rare */
+        return err_new(ERR_NETWORK, "the connection to %" STR_FMT " broke off: %s", STR_ARG(at),
+                       detail(x));
+    }
+}

@@ -1,0 +1,161 @@
+/* curl_setup.c - a request as options of an easy handle. */
+#include "net/curl_exchange.h"
+
+#define SEND_BUFFER_BYTES 16384L /* the least that libcurl takes */
+
+/* An option that an older libcurl does not know is left out: the ones that matter it knows. */
+#define SET(x, option, value)                                                                      \
+    (void)(x)->client->api.easy_setopt((x)->easy, CURLOPT_##option, (value))
+
+/* --- the request --- */
+
+static void add_line(struct http_exchange *x, struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = x->client->api.slist_append(*list, line);
+
+    if (!longer)
+        BUG("out of memory in libcurl");
+    *list = longer;
+}
+
+/* libcurl takes "Name: value", "Name;" for an empty value, and "Name:" for "leave it out". */
+static void set_headers(struct http_exchange *x, const struct http_request *request)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    for (size_t i = 0; i < request->headers.n; i++) {
+        const struct http_header *h = &request->headers.items[i];
+        struct str value = str_trim(h->value);
+
+        strbuf_clear(&line);
+        strbuf_add(&line, h->name);
+        strbuf_add(&line, value.n ? S(": ") : S(";"));
+        strbuf_add(&line, value);
+        add_line(x, &x->headers, strbuf_cstr(&line));
+    }
+    if (http_headers_get(&request->headers, "expect").n == 0)
+        add_line(x, &x->headers, "Expect:");
+    if (http_headers_get(&request->headers, "content-type").n == 0)
+        add_line(x, &x->headers, "Content-Type:");
+    SET(x, HTTPHEADER, x->headers);
+    SET(x, USERAGENT, x->client->user_agent);
+}
+
+static void set_method(struct http_exchange *x, const struct http_request *request)
+{
+    bool is_get = strcmp(request->method, "GET") == 0,
+         is_head = strcmp(request->method, "HEAD") == 0;
+    bool announces_body = strcmp(request->method, "POST") == 0 ||
+                          strcmp(request->method, "PUT") == 0 ||
+                          strcmp(request->method, "PATCH") == 0;
+
+    if (is_head)
+        SET(x, NOBODY, 1L);
+    else
+        SET(x, HTTPGET, 1L);
+    if (request->body.n || announces_body) {
+        SET(x, POSTFIELDSIZE_LARGE, (curl_off_t)request->body.n);
+        SET(x, POSTFIELDS, request->body.n ? request->body.p : "");
+    }
+    if (!is_get || request->body.n)
+        SET(x, CUSTOMREQUEST, request->method);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static const char *percent_decode(struct arena *a, struct str text)
+{
+    char *out = arena_cstr(a, text);
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1;
+        int low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
+
+        if (text.p[i] == '%' && high >= 0 && low >= 0) {
+            out[n++] = (char)(high << 4 | low);
+            i += 2;
+        } else {
+            out[n++] = text.p[i];
+        }
+    }
+    out[n] = 0;
+    return out;
+}
+
+/* "https://user:password@host" is sent as Basic authorization, unless there is another one. */
+static void set_userinfo(struct http_exchange *x, const struct http_request *request)
+{
+    struct str info = x->url.userinfo;
+    size_t colon = str_find_char(info, ':');
+
+    if (info.n == 0 || http_headers_get(&request->headers, "authorization").n)
+        return;
+    SET(x, USERNAME, percent_decode(&x->arena, str_slice(info, 0, colon)));
+    if (colon != STR_NONE)
+        SET(x, PASSWORD, percent_decode(&x->arena, str_skip(info, colon + 1)));
+}
+
+/* --- the way there --- */
+
+/* The proxy is our choice; an empty one keeps libcurl from reading the environment itself. */
+static void set_route(struct http_exchange *x, const struct http_request *request)
+{
+    if (!request->no_proxy && !request->unix_socket)
+        x->proxy = proxy_choose(&x->client->proxies, &x->url);
+    SET(x, PROXY, x->proxy ? x->proxy : "");
+    SET(x, NOPROXY, "");
+    SET(x, SUPPRESS_CONNECT_HEADERS, 1L);
+    if (request->unix_socket)
+        SET(x, UNIX_SOCKET_PATH, request->unix_socket);
+    if (request->resolve) {
+        /* '+' lets the entry expire. A connection that is already there may lead elsewhere, and
+         * others must not inherit this one. */
+        add_line(x, &x->resolve, arena_format(&x->arena, "+%s", request->resolve).p);
+        SET(x, RESOLVE, x->resolve);
+        SET(x, FRESH_CONNECT, 1L);
+        SET(x, FORBID_REUSE, 1L);
+    }
+}
+
+/* Debian's libcurl has a bundle as its default; NULL turns it off. */
+static void set_certificates(struct http_exchange *x)
+{
+    SET(x, CAINFO, x->client->ca_file);
+    SET(x, CAPATH, x->client->ca_dir);
+    SET(x, PROXY_CAINFO, x->client->ca_file);
+    SET(x, PROXY_CAPATH, x->client->ca_dir);
+    SET(x, SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+}
+
+static void set_transport(struct http_exchange *x)
+{
+    SET(x, PROTOCOLS_STR, "http,https");
+    SET(x, HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(x, NOSIGNAL, 1L);
+    SET(x, QUICK_EXIT, 1L); /* else closing waits for a name that is being looked up */
+    SET(x, CONNECTTIMEOUT_MS, (long)MIN(x->connect_ms, (uint64_t)INT32_MAX));
+    SET(x, BUFFERSIZE, (long)RECEIVE_BUFFER_BYTES);
+    SET(x, UPLOAD_BUFFERSIZE, SEND_BUFFER_BYTES);
+    SET(x, TCP_NODELAY, 1L);
+    SET(x, TCP_KEEPALIVE, 1L);
+    SET(x, TCP_KEEPIDLE, 60L);
+    SET(x, TCP_KEEPINTVL, 30L);
+}
+
+void exchange_setup(struct http_exchange *x, const struct http_request *request)
+{
+    SET(x, URL, x->response.final_url.p);
+    set_method(x, request);
+    set_headers(x, request);
+    set_userinfo(x, request);
+    set_route(x, request);
+    set_certificates(x);
+    set_transport(x);
+}
