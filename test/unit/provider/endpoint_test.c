@@ -1,0 +1,269 @@
+/* endpoint_test.c - a provider over real HTTP, against a server in the same process. */
+#include "test.h"
+
+#include "net/curl.h"
+#include "net/server.h"
+#include "provider/endpoint.h"
+#include "sys/loop.h"
+
+#define EVENT(json) "data: " json "\n\n"
+
+static const char good_stream[] =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" EVENT(
+        "{\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"usage\":{\"input_tokens\":3}}}")
+        EVENT("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\","
+              "\"text\":\"\"}}") EVENT("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{"
+                                       "\"type\":\"text_delta\",\"text\":\"Hello\"}}")
+            EVENT("{\"type\":\"content_block_stop\",\"index\":0}")
+                EVENT("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
+                      "\"usage\":{\"output_tokens\":2}}") EVENT("{\"type\":\"message_stop\"}");
+
+/* One question to a server; what is asked and what came of it. */
+struct world {
+    struct server *server;
+    struct endpoint_config config;
+    const struct credentials *credentials;
+    uint64_t idle_ms;
+    struct reply reply;
+    struct strbuf payloads;
+    struct err *error;
+};
+
+static void on_payload(void *self, const struct native_payload *p)
+{
+    struct world *w = self;
+
+    strbuf_addf(&w->payloads, "%s %llu %" STR_FMT "|", payload_kind_name(p->kind),
+                (unsigned long long)p->sequence, STR_ARG(str_slice(p->bytes, 0, 30)));
+}
+
+static struct err *ask(void *arg)
+{
+    struct world *w = arg;
+    AUTO(http_client) struct http_client *http = NULL;
+    AUTO(provider) struct provider *provider = NULL;
+    AUTO(message) struct message *m = message_new(ROLE_USER, S("u"));
+    const struct message *messages[] = {m};
+    struct model_request request = {
+        .provider = S("p"), .model = S("m"), .messages = messages, .n_messages = 1, .stream = true};
+
+    message_add_text(m, S("hi"));
+    w->config.base_url = str_of(server_url(w->server));
+    TRY(endpoint_provider_new(&w->config, &provider));
+    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    w->error = provider_ask(provider, &request,
+                            &(struct provider_call){.http = http,
+                                                    .credentials = w->credentials,
+                                                    .idle_ms = w->idle_ms,
+                                                    .on_native_payload = on_payload,
+                                                    .self = w},
+                            &w->reply);
+    return NULL;
+}
+
+static struct world world_of(server_fn fn, void *arg)
+{
+    static const struct dialect plain;
+    struct world w = {
+        .server = server_start(fn, arg),
+        .config = {.id = S("p"),
+                   .protocol = &protocol_anthropic_messages,
+                   .dialect = &plain,
+                   .auth = AUTH_X_API_KEY,
+                   .key_hint = S("check THE_KEY")},
+    };
+
+    reply_init(&w.reply, (struct delta_sink){0});
+    return w;
+}
+
+static void world_done(struct world *w)
+{
+    server_stop(w->server);
+    reply_done(&w->reply);
+    strbuf_done(&w->payloads);
+    err_free(w->error);
+}
+DEFINE_AUTO_VAL(world, world_done)
+
+static void run(struct world *w)
+{
+    assert_ok(loop_run_once(ask, w));
+}
+
+/* --- credentials that can be renewed --- */
+
+struct renewing {
+    struct credentials port;
+    unsigned n_asked, n_refreshed;
+};
+
+static struct err *renew(void *self, struct str provider, bool refresh, struct secret *ret)
+{
+    struct renewing *r = self;
+
+    r->n_asked++;
+    r->n_refreshed += refresh;
+    secret_set(ret, refresh ? S("new-key-123") : S("old-key-123"));
+    return NULL;
+}
+
+TEST(an_answer_streams_in_and_every_payload_is_told)
+{
+    struct server_script script = {.response = str_of(good_stream), .step = 7};
+    AUTO(world) struct world w = world_of(server_play, &script);
+    AUTO_FREE char *request = NULL;
+
+    run(&w);
+    assert_ok(TAKE(w.error));
+    assert_str(reply_part_text(&w.reply, 0), "Hello");
+    assert_int_equal(w.reply.usage.output, 2);
+    assert_true(w.reply.is_complete);
+    request = server_take_request(w.server);
+    assert_true(str_starts(str_of(request), S("POST /v1/messages HTTP/1.1\r\n")));
+    assert_non_null(strstr(request, "anthropic-version: 2023-06-01"));
+    assert_true(str_starts(strbuf_str(&w.payloads), S("request 0 {\"model\":\"m\"")));
+    assert_true(
+        str_ends(strbuf_str(&w.payloads), S("stream_event 6 {\"type\":\"message_stop\"}|")));
+}
+
+TEST(a_broken_stream_is_an_error_that_keeps_what_had_come)
+{
+    struct server_script script = {.response = str_slice(str_of(good_stream), 0, 400)};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    run(&w);
+    assert_err(TAKE(w.error), ERR_NETWORK);
+    assert_str(reply_part_text(&w.reply, 0), "Hello");
+    assert_false(w.reply.is_complete);
+}
+
+TEST(a_silent_provider_times_out)
+{
+    struct server_script script = {.response = str_slice(str_of(good_stream), 0, 400),
+                                   .then = SERVER_STALLS};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    w.idle_ms = 50;
+    run(&w);
+    assert_err(TAKE(w.error), ERR_TIMEOUT);
+    assert_str(reply_part_text(&w.reply, 0), "Hello");
+}
+
+TEST(a_refusal_is_classified_with_its_delay_and_what_to_do)
+{
+    struct server_script script = {
+        .response =
+            S("HTTP/1.1 429 Too Many\r\nretry-after: 7\r\ncontent-type: application/json\r\n"
+              "connection: close\r\n\r\n{\"type\":\"error\",\"error\":{\"type\":"
+              "\"rate_limit_error\",\"message\":\"slow down\"}}")};
+    AUTO(world) struct world w = world_of(server_play, &script);
+    AUTO_FREE char *text = NULL;
+
+    run(&w);
+    assert_true(err_is(w.error, ERR_PROVIDER_RATE_LIMIT));
+    assert_int_equal(w.error->retry_after_ms, 7000);
+    text = err_message(w.error);
+    assert_string_equal(text, "p: HTTP 429: slow down");
+}
+
+TEST(a_web_page_instead_of_an_answer_is_told_as_such)
+{
+    struct server_script script = {
+        .response = S("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n"
+                      "<!doctype html><title>Login</title>")};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    run(&w);
+    assert_true(err_is(w.error, ERR_CONFIGURATION));
+    assert_non_null(strstr(err_find_hint(w.error), "base URL"));
+}
+
+/* Refuses the first key it sees, and answers the next. */
+static void refuse_old_key(struct server_connection *c, void *arg)
+{
+    unsigned *n_requests = arg;
+
+    while (server_read_request(c)) {
+        bool is_first = (*n_requests)++ == 0;
+
+        if (is_first)
+            server_send(c,
+                        S("HTTP/1.1 401 Unauthorized\r\ncontent-length: 71\r\n\r\n"
+                          "{\"error\":{\"type\":\"authentication_error\",\"message\":\"the key has "
+                          "expired\"}}"),
+                        0);
+        else
+            server_send(c, str_of(good_stream), 0);
+        if (!is_first)
+            return;
+    }
+}
+
+TEST(a_refused_key_is_renewed_once)
+{
+    unsigned n_requests = 0;
+    struct renewing keys = {.port = {renew, &keys}};
+    AUTO(world) struct world w = world_of(refuse_old_key, &n_requests);
+    AUTO_FREE char *request = NULL;
+
+    w.credentials = &keys.port;
+    run(&w);
+    assert_ok(TAKE(w.error));
+    assert_int_equal(n_requests, 2);
+    assert_int_equal(keys.n_asked, 2);
+    assert_int_equal(keys.n_refreshed, 1);
+    request = server_take_request(w.server);
+    assert_non_null(strstr(request, "x-api-key: new-key-123"));
+}
+
+static struct err *cannot_renew(void *self, struct str provider, bool refresh, struct secret *ret)
+{
+    if (refresh)
+        return err_new(ERR_PROVIDER_AUTH, "no other key");
+    secret_set(ret, S("the-only-key"));
+    return NULL;
+}
+
+TEST(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint)
+{
+    struct server_script script = {
+        .response = S("HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n"
+                      "{\"error\":{\"type\":\"authentication_error\",\"message\":\"bad key\"}}")};
+    AUTO(world) struct world w = world_of(server_play, &script);
+    struct credentials keys = {cannot_renew, NULL};
+    AUTO_FREE char *text = NULL;
+
+    w.credentials = &keys;
+    run(&w);
+    assert_true(err_is(w.error, ERR_PROVIDER_AUTH));
+    text = err_message(w.error);
+    assert_string_equal(text, "p: HTTP 401: bad key");
+    assert_string_equal(err_find_hint(w.error), "check THE_KEY");
+    assert_int_equal(server_n_requests(w.server), 1);
+    assert_null(strstr(text, "the-only-key"));
+}
+
+TEST(a_base_url_that_is_none_is_refused_at_once)
+{
+    static const char *const bad[] = {"", "localhost:8080", "ftp://h/x", "http://", "file:///etc"};
+    static const struct dialect plain;
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct provider *p = NULL;
+        struct endpoint_config c = {.id = S("p"),
+                                    .protocol = &protocol_anthropic_messages,
+                                    .dialect = &plain,
+                                    .base_url = str_of(bad[i])};
+        assert_err(endpoint_provider_new(&c, &p), ERR_CONFIGURATION);
+    }
+}
+
+RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
+          UNIT(a_broken_stream_is_an_error_that_keeps_what_had_come),
+          UNIT(a_silent_provider_times_out),
+          UNIT(a_refusal_is_classified_with_its_delay_and_what_to_do),
+          UNIT(a_web_page_instead_of_an_answer_is_told_as_such),
+          UNIT(a_refused_key_is_renewed_once),
+          UNIT(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint),
+          UNIT(a_base_url_that_is_none_is_refused_at_once))

@@ -1,0 +1,143 @@
+/* profile_test.c */
+#include "test.h"
+
+#include "sdk/profile.h"
+
+struct world {
+    struct arena arena;
+    struct settings *settings;
+    struct profile profile;
+};
+
+static void world_done(struct world *w)
+{
+    settings_free(w->settings);
+    arena_done(&w->arena);
+}
+DEFINE_AUTO_VAL(world, world_done)
+
+/* What `settings`, `model` and an environment of up to two variables lead to. */
+static struct err *resolve(struct world *w, const char *settings, const char *model,
+                           const char *first, const char *second)
+{
+    const char *const environment[] = {first ? first : "A=b", second ? second : "C=d", NULL};
+    const char *const *kept = arena_copy(&w->arena, environment, sizeof environment);
+    struct json *flags = NULL;
+
+    assert_ok(json_parse(&w->arena, str_of(settings), 0, &flags));
+    assert_ok(settings_load(&(struct settings_sources){.environment = kept, .flags = flags},
+                            &w->settings));
+    return profile_resolve(w->settings,
+                           &(struct profile_query){.model = model, .environment = kept}, &w->arena,
+                           &w->profile);
+}
+
+TEST(a_key_in_the_environment_is_enough_and_is_told)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", NULL, "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.id, "anthropic");
+    assert_str(w.profile.base_url, "https://api.anthropic.com");
+    assert_true(str_ends(w.profile.notice, S("because ANTHROPIC_API_KEY is set")));
+    assert_str(w.profile.key_source, "ANTHROPIC_API_KEY");
+}
+
+TEST(a_base_url_in_the_environment_replaces_the_vendors)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", "anthropic/some-model", "ANTHROPIC_API_KEY=k",
+                      "ANTHROPIC_BASE_URL=http://127.0.0.1:9"));
+    assert_str(w.profile.base_url, "http://127.0.0.1:9");
+    assert_str(w.profile.model, "some-model");
+    assert_int_equal(w.profile.info.context_window, MODEL_DEFAULT_CONTEXT_WINDOW);
+    assert_int_equal(w.profile.info.max_output, MODEL_DEFAULT_MAX_OUTPUT);
+    assert_int_equal(w.profile.notice.n, 0);
+}
+
+TEST(nothing_set_up_says_what_to_set_and_where_to_get_it)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", NULL, NULL, NULL);
+
+    assert_int_equal(e->kind, ERR_CONFIGURATION);
+    assert_int_equal(err_exit_code(e), 6);
+    assert_non_null(strstr(err_find_hint(e), "ANTHROPIC_API_KEY"));
+    assert_non_null(strstr(err_find_hint(e), "https://"));
+}
+
+TEST(a_vendor_without_its_key_names_the_variable_and_the_link)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", "anthropic/x", NULL, NULL);
+
+    assert_string_equal(e->text, "anthropic needs an API key, and ANTHROPIC_API_KEY is not set");
+    assert_non_null(strstr(err_find_hint(e), vendor_setup_link(vendor_find(S("anthropic")))));
+}
+
+TEST(a_profile_over_a_protocol_needs_only_an_address_and_a_model)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w,
+                      "{\"currentProvider\":\"x\",\"providers\":{\"x\":{\"type\":"
+                      "\"anthropic-messages\",\"baseUrl\":\"http://127.0.0.1:8080/v1\",\"apiKey\":"
+                      "\"$ENV:KEY\",\"model\":\"m\",\"contextWindow\":32768,\"options\":{\"a\":1},"
+                      "\"headers\":{\"x-team\":\"$ENV:KEY\"}}}}",
+                      NULL, "KEY=secret-value", NULL));
+    assert_str(w.profile.id, "x");
+    assert_str(w.profile.model, "m");
+    assert_int_equal(w.profile.info.context_window, 32768);
+    assert_str(w.profile.key_source, "providers.x.apiKey");
+    assert_str(w.profile.headers.items[0].value, "secret-value");
+    assert_non_null(json_get(w.profile.options, "a"));
+    assert_null(w.profile.vendor);
+}
+
+TEST(credentials_are_read_anew_each_time_and_cannot_be_renewed)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(secret) struct secret key = {0};
+    const char *const environment[] = {"KEY=first-secret", NULL};
+    struct profile_credentials credentials;
+
+    assert_ok(resolve(&w,
+                      "{\"providers\":{\"x\":{\"type\":\"anthropic\",\"apiKey\":\"$ENV:KEY\"}}}",
+                      NULL, "KEY=first-secret", NULL));
+    profile_credentials_init(&credentials, w.settings, environment);
+    assert_ok(credentials_get(&credentials.port, S("x"), false, &key));
+    assert_string_equal(key.p, "first-secret");
+    assert_err(credentials_get(&credentials.port, S("x"), true, &key), ERR_PROVIDER_AUTH);
+}
+
+TEST(the_only_profile_is_used_and_a_model_may_name_one)
+{
+    AUTO(world) struct world w = {0}, v = {0};
+    const char *one =
+        "{\"providers\":{\"x\":{\"type\":\"anthropic\",\"apiKey\":\"k\",\"model\":\"m\"}}}";
+
+    assert_ok(resolve(&w, one, NULL, NULL, NULL));
+    assert_str(w.profile.id, "x");
+    assert_ok(resolve(&v, one, "x/other/model", NULL, NULL));
+    assert_str(v.profile.model, "other/model");
+}
+
+TEST(an_unknown_type_lists_what_is_known)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err)
+    struct err *e = resolve(&w, "{\"providers\":{\"x\":{\"type\":\"antropic\"}}}", "x", NULL, NULL);
+
+    assert_string_equal(e->text, "the profile \"x\" has the unknown type \"antropic\"");
+    assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
+}
+
+RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
+          UNIT(a_base_url_in_the_environment_replaces_the_vendors),
+          UNIT(nothing_set_up_says_what_to_set_and_where_to_get_it),
+          UNIT(a_vendor_without_its_key_names_the_variable_and_the_link),
+          UNIT(a_profile_over_a_protocol_needs_only_an_address_and_a_model),
+          UNIT(credentials_are_read_anew_each_time_and_cannot_be_renewed),
+          UNIT(the_only_profile_is_used_and_a_model_may_name_one),
+          UNIT(an_unknown_type_lists_what_is_known))
