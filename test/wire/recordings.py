@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""recordings.py KEEL SHARED: decodes recorded provider answers, whole and in pieces, and compares."""
+import pathlib
+import subprocess
+import sys
+
+keel, shared = sys.argv[1], pathlib.Path(sys.argv[2])
+check = shared / "tools/wire_check.py"
+if not check.exists():
+    print(f"SKIPPED: {check} is not there, so recorded traffic cannot be compared")
+    sys.exit(77)
+status = 0
+for chunk in (None, "7", "1"):
+    command = [sys.executable, str(check), keel, str(shared / "wire"), "--show", "20"]
+    result = subprocess.run(command + (["--chunk", chunk] if chunk else []), text=True,
+                            capture_output=True, check=False)
+    print(f"chunks of {chunk or 'any size'}:\n{result.stdout}{result.stderr}", end="")
+    status |= result.returncode
+sys.exit(status)
