@@ -31,7 +31,7 @@ uint32_t glob_take_char(struct str *s, int flags)
             n = 1;
         }
     }
-    *s = str_skip(*s, n);
+    *s = str_make(s->p + n, s->n - n);
     return c;
 }
 
@@ -81,48 +81,56 @@ static bool set_has(const uint64_t *set, size_t position)
     return set[position / WORD_BITS] >> position % WORD_BITS & 1;
 }
 
-/* The first position in the set from `from` on, or n. */
-static size_t set_next(const uint64_t *set, size_t from, size_t n)
+static bool set_is_empty(const uint64_t *set, size_t n_words)
 {
-    while (from < n) {
-        uint64_t word = set[from / WORD_BITS] >> from % WORD_BITS;
-
-        if (word)
-            return from + (size_t)__builtin_ctzll(word);
-        from = (from / WORD_BITS + 1) * WORD_BITS;
-    }
-    return n;
+    for (size_t i = 0; i < n_words; i++)
+        if (set[i])
+            return false;
+    return true;
 }
 
-/* Completes `now` with what its jumps lead to, and adds to `next` where c leads to. */
-static void step(const struct glob *g, uint64_t *now, uint64_t *next, uint32_t c)
+/* Adds to `now` where the operation jumps, and to `next` where c leads from it. */
+static inline void step_one(const struct glob *g, size_t at, uint64_t *now, uint64_t *next,
+                            uint32_t c)
 {
-    for (size_t at = set_next(now, 0, g->n_ops); at < g->n_ops;
-         at = set_next(now, at + 1, g->n_ops)) {
-        const struct glob_op *op = &g->ops[at];
+    const struct glob_op *op = &g->ops[at];
 
-        switch ((enum glob_op_kind)op->kind) {
-        case OP_CHAR:
-        case OP_ONE:
-        case OP_CLASS:
-        case OP_NOT_CLASS:
-            if (takes(g, op, c))
-                set_add(next, at + 1);
-            break;
-        case OP_RUN:
-            set_add(now, at + 1);
-            if (takes(g, op, c))
-                set_add(next, at);
-            break;
-        case OP_FORK:
-            set_add(now, at + 1);
-            set_add(now, op->to);
-            break;
-        case OP_JUMP:
-            set_add(now, op->to);
-            break;
-        case OP_END:
-            break;
+    switch ((enum glob_op_kind)op->kind) {
+    case OP_CHAR:
+    case OP_ONE:
+    case OP_CLASS:
+    case OP_NOT_CLASS:
+        if (takes(g, op, c))
+            set_add(next, at + 1);
+        break;
+    case OP_RUN:
+        set_add(now, at + 1);
+        if (takes(g, op, c))
+            set_add(next, at);
+        break;
+    case OP_FORK:
+        set_add(now, at + 1);
+        set_add(now, op->to);
+        break;
+    case OP_JUMP:
+        set_add(now, op->to);
+        break;
+    case OP_END:
+        break;
+    }
+}
+
+/* Takes every position of `now` in order, also those that are added to it on the way. */
+static void step(const struct glob *g, uint64_t *now, uint64_t *next, size_t n_words, uint32_t c)
+{
+    for (size_t i = 0; i < n_words; i++) {
+        uint64_t left = now[i];
+
+        while (left) {
+            unsigned bit = (unsigned)__builtin_ctzll(left);
+
+            step_one(g, i * WORD_BITS + bit, now, next, c);
+            left = now[i] & ~(uint64_t)1 << bit; /* what is above it by now */
         }
     }
 }
@@ -130,36 +138,43 @@ static void step(const struct glob *g, uint64_t *now, uint64_t *next, uint32_t c
 static bool run(const struct glob *g, struct str path)
 {
     uint64_t sets[2][SET_WORDS];
-    size_t set_size = (g->n_ops / WORD_BITS + 1) * sizeof(uint64_t);
     uint64_t *now = sets[0], *next = sets[1];
+    size_t n_words = g->n_ops / WORD_BITS + 1;
 
-    memset(now, 0, set_size);
+    memset(now, 0, n_words * sizeof *now);
     set_add(now, 0);
     while (path.n) {
         uint64_t *used = now;
         uint32_t c = glob_take_char(&path, g->flags);
 
-        memset(next, 0, set_size);
-        step(g, now, next, g->flags & GLOB_NOCASE ? glob_fold(c) : c);
+        memset(next, 0, n_words * sizeof *next);
+        step(g, now, next, n_words, g->flags & GLOB_NOCASE ? glob_fold(c) : c);
         now = next;
         next = used;
-        if (set_next(now, 0, g->n_ops) == g->n_ops)
+        if (set_is_empty(now, n_words))
             return false;
     }
-    step(g, now, next, NO_CHAR);
+    step(g, now, next, n_words, NO_CHAR);
     return set_has(now, g->n_ops - 1);
+}
+
+/* Most programs are nothing, or one star: plain text, `*.c`, `name*`. */
+static bool run_middle(const struct glob *g, struct str path)
+{
+    if (g->ops[0].kind == OP_END)
+        return path.n == 0;
+    if (g->ops[0].kind == OP_RUN && g->ops[1].kind == OP_END)
+        return g->ops[0].takes_slash || str_find_char(path, '/') == STR_NONE;
+    return run(g, path);
 }
 
 bool glob_matches(const struct glob *g, struct str path)
 {
     bool (*same)(struct str, struct str) = g->flags & GLOB_NOCASE ? str_eq_nocase : str_eq;
-    size_t n_middle = path.n - g->n_head - g->n_tail;
+    size_t n_ends = g->n_head + g->n_tail;
 
-    if (path.n < g->n_head + g->n_tail ||
-        !same(str_slice(path, 0, g->n_head), str_make(g->text, g->n_head)) ||
+    if (path.n < n_ends || !same(str_slice(path, 0, g->n_head), str_make(g->text, g->n_head)) ||
         !same(str_skip(path, path.n - g->n_tail), str_make(g->text + g->n_head, g->n_tail)))
         return false;
-    if (g->n_ops == 1)
-        return n_middle == 0;
-    return run(g, str_slice(path, g->n_head, n_middle));
+    return run_middle(g, str_slice(path, g->n_head, path.n - n_ends));
 }
