@@ -1,8 +1,6 @@
 /* schema.c - compiles documents, and the life of what comes out. */
 #include "base/schema_compile.h"
 
-#define MAX_ARENA_BYTES ((size_t)64 << 20)
-
 static struct err *compile_site(struct compiler *c, struct site *site)
 {
     const struct json *at = site->at;
@@ -22,10 +20,7 @@ static struct err *compile_site(struct compiler *c, struct site *site)
             continue; /* programs write null for what they left out */
         TRY(k->compile(c, site, k, value));
     }
-    if (c->schema->arena.used_bytes > MAX_ARENA_BYTES)
-        return err_new(ERR_VALIDATION, "the schema takes more than %zu bytes when it is compiled",
-                       MAX_ARENA_BYTES);
-    return NULL;
+    return schema_check_size(c);
 }
 
 static struct err *compile_all(struct compiler *c, const struct json *document)

@@ -4,8 +4,13 @@
  * standard's metaschemas (built in) and what `resolve` supplies; nothing is ever fetched. All the
  * required vocabulary works, unevaluated* included; `format` annotates only, as the standard says;
  * `pattern` is PCRE2 in UTF mode with match limits, so that a hostile pattern ends with an error.
- * A compiled schema is immutable and reference-counted; it copies what it needs. Depth, number of
- * nodes, validation steps and errors are capped. */
+ * A compiled schema is immutable and reference-counted; it copies what it needs. The count is not
+ * atomic: a schema belongs to one thread, whose tasks may share it. Depth, number of nodes,
+ * validation steps and errors are capped.
+ *
+ * Tools bring schemas of every age, so what older drafts wrote is understood: `definitions`,
+ * `dependencies`, `items` as a list, `"$id": "#name"`. A $schema that is not known is taken for
+ * 2020-12, and keywords that are not known are ignored. */
 #ifndef KEEL_BASE_SCHEMA_H
 #define KEEL_BASE_SCHEMA_H
 

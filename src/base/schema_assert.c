@@ -89,49 +89,54 @@ bool schema_check_multiple_of(struct checker *c, const struct frame *f, const st
 
 /* --- texts --- */
 
+static bool fail_length(struct checker *c, const struct frame *f, const char *what, uint64_t limit,
+                        size_t n)
+{
+    return FAIL(c, f, "must have %s %llu character%s, has %zu", what, (unsigned long long)limit,
+                limit == 1 ? "" : "s", n);
+}
+
 bool schema_check_min_length(struct checker *c, const struct frame *f, const struct rule *r)
 {
-    size_t n;
+    size_t n = utf8_count(json_str(f->value));
 
-    if (f->value->type != JSON_STRING || !schema_spend(c, f->value->text.n / 64))
-        return true;
-    n = utf8_count(f->value->text);
-    return n >= r->limit || FAIL(c, f, "must have at least %llu characters, has %zu",
-                                 (unsigned long long)r->limit, n);
+    return f->value->type != JSON_STRING || n >= r->limit ||
+           fail_length(c, f, "at least", r->limit, n);
 }
 
 bool schema_check_max_length(struct checker *c, const struct frame *f, const struct rule *r)
 {
-    size_t n;
+    size_t n = utf8_count(json_str(f->value));
 
-    if (f->value->type != JSON_STRING || !schema_spend(c, f->value->text.n / 64))
-        return true;
-    n = utf8_count(f->value->text);
-    return n <= r->limit || FAIL(c, f, "must have at most %llu characters, has %zu",
-                                 (unsigned long long)r->limit, n);
+    return f->value->type != JSON_STRING || n <= r->limit ||
+           fail_length(c, f, "at most", r->limit, n);
 }
 
 bool schema_check_pattern(struct checker *c, const struct frame *f, const struct rule *r)
 {
     return f->value->type != JSON_STRING || schema_pattern_matches(c, r->pattern, f->value->text) ||
            FAIL(c, f, "must match the pattern %s",
-                schema_quote(c->arena, schema_pattern_source(r->pattern)));
+                schema_shorten(c->arena, schema_pattern_source(r->pattern)));
 }
 
 /* --- sizes --- */
 
+static bool fail_size(struct checker *c, const struct frame *f, const char *what, uint64_t limit)
+{
+    static const char *const words[2][2] = {{"items", "item"}, {"properties", "property"}};
+
+    return FAIL(c, f, "must have %s %llu %s, has %u", what, (unsigned long long)limit,
+                words[f->value->type == JSON_OBJECT][limit == 1], f->value->n);
+}
+
 static bool check_size(struct checker *c, const struct frame *f, enum json_type type, uint64_t min,
                        uint64_t max)
 {
-    const char *what = type == JSON_ARRAY ? "items" : "properties";
-
     if (f->value->type != type)
         return true;
     if (f->value->n < min)
-        return FAIL(c, f, "must have at least %llu %s, has %u", (unsigned long long)min, what,
-                    f->value->n);
-    return f->value->n <= max || FAIL(c, f, "must have at most %llu %s, has %u",
-                                      (unsigned long long)max, what, f->value->n);
+        return fail_size(c, f, "at least", min);
+    return f->value->n <= max || fail_size(c, f, "at most", max);
 }
 
 bool schema_check_min_items(struct checker *c, const struct frame *f, const struct rule *r)

@@ -63,9 +63,10 @@ static void seen_merge(struct seen *s, const struct seen *from)
 
 /* --- applying a node --- */
 
+/* Long numbers and texts are read by almost every rule. */
 static bool enter(struct checker *c, const struct frame *f)
 {
-    if (!schema_spend(c, 1))
+    if (!schema_spend(c, 1 + f->value->text.n / 64))
         return false;
     if (f->depth > MAX_DEPTH)
         c->error = err_new(ERR_VALIDATION, "the value and its schema are nested too deeply");
@@ -387,8 +388,8 @@ bool schema_check_rest(struct checker *c, const struct frame *f, const struct ru
     if (f->value->type != JSON_ARRAY || f->value->n <= r->rest.skip)
         return true;
     if (r->rest.node->is_false)
-        return FAIL(c, f, "must have at most %llu items, has %u", (unsigned long long)r->rest.skip,
-                    f->value->n);
+        return FAIL(c, f, "must have at most %llu item%s, has %u", (unsigned long long)r->rest.skip,
+                    r->rest.skip == 1 ? "" : "s", f->value->n);
     seen_add_all(f->seen);
     for (const struct json *item = f->value->first; item && (ok || c->faults); item = item->next) {
         if (index >= r->rest.skip)
@@ -396,6 +397,13 @@ bool schema_check_rest(struct checker *c, const struct frame *f, const struct ru
         index++;
     }
     return ok;
+}
+
+static bool fail_contains(struct checker *c, const struct frame *f, const char *what,
+                          uint64_t limit, uint64_t n)
+{
+    return FAIL(c, f, "must contain %s %llu item%s of a certain form, has %llu", what,
+                (unsigned long long)limit, limit == 1 ? "" : "s", (unsigned long long)n);
 }
 
 bool schema_check_contains(struct checker *c, const struct frame *f, const struct rule *r)
@@ -418,13 +426,8 @@ bool schema_check_contains(struct checker *c, const struct frame *f, const struc
     }
     c->faults = faults;
     if (n < r->contains.min)
-        return FAIL(c, f,
-                    "must contain at least %llu items of the form that is asked for, has %llu",
-                    (unsigned long long)r->contains.min, (unsigned long long)n);
-    if (n > r->contains.max)
-        return FAIL(c, f, "must contain at most %llu items of the form that is counted, has %llu",
-                    (unsigned long long)r->contains.max, (unsigned long long)n);
-    return true;
+        return fail_contains(c, f, "at least", r->contains.min, n);
+    return n <= r->contains.max || fail_contains(c, f, "at most", r->contains.max, n);
 }
 
 /* --- what nobody else looked at --- */
@@ -477,6 +480,7 @@ static void explain(const struct schema *s, const struct json *instance, struct 
     schema_matcher_done(&c);
     err_ignore(c.error, "the answer is known");
     c.error = NULL;
+    c.steps_left = MAX_REPORT_STEPS;
     if (faults.n == 0)
         schema_fail(&c, &root, FAULT_OTHER, "does not fit the schema");
     ret_report->errors = ARENA_ARRAY(a, faults.n, struct schema_error);

@@ -83,7 +83,8 @@ bool schema_fail_branches(struct checker *c, const struct frame *f, const struct
 #define FAIL(c, f, ...)                                                                            \
     (schema_wants_faults(c) ? schema_fail((c), (f), FAULT_OTHER, __VA_ARGS__) : false)
 
-/* Texts and values for messages: as JSON, cut when long. */
+/* For messages, all cut when long: a text, the text as a JSON string, a value as JSON. */
+const char *schema_shorten(struct arena *a, struct str text);
 const char *schema_quote(struct arena *a, struct str text);
 const char *schema_brief(struct arena *a, const struct json *v);
 

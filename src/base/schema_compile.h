@@ -43,7 +43,9 @@ struct compiler {
     const struct schema_resolver *resolver; /* may be NULL */
     struct arena scratch;                   /* all that only compiling needs */
     struct table places;                    /* by the address of the JSON value */
-    struct table names;                     /* by URI, with the anchor as its fragment */
+    struct table names;                     /* by URI without fragment */
+    struct table anchors;                   /* by base and name */
+    struct dialect *dialects;               /* what is known of metaschemas */
     struct site *to_scan, *to_compile, *last_scan;
     uint64_t n_looked_at; /* members, to find what references point to */
 };
@@ -84,7 +86,18 @@ extern const struct keyword schema_keywords[];
 /* The text of one of the standard's own schemas, or an empty one. */
 struct str schema_meta_find(struct str uri);
 
+/* --- documents (schema_dialect.c) --- */
+
+/* The JSON at an absolute URI, the standard's or the resolver's; NULL when nobody has it. */
+MUST_USE struct err *schema_find_document(struct compiler *c, struct str uri,
+                                          const struct json **ret_json);
+/* $schema: sets which vocabularies are in use. Each metaschema is looked at once. */
+MUST_USE struct err *schema_read_dialect(struct compiler *c, struct site *site, struct str uri);
+
 /* --- sites (schema_site.c) --- */
+
+/* Fails when the schema has grown over its caps. */
+MUST_USE struct err *schema_check_size(const struct compiler *c);
 
 /* Loads a document and finds all its sites. */
 MUST_USE struct err *schema_load(struct compiler *c, const struct json *document, struct str uri,

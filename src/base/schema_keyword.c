@@ -6,6 +6,9 @@
  * or `required`, and null for a keyword that is not there. */
 #include "base/schema_compile.h"
 #include "base/schema_uri.h"
+#include "base/utf8.h"
+
+#define MAX_SHOWN_BYTES 200 /* of a pattern in an error */
 
 static struct rule *append(struct compiler *c, struct rule **list, rule_check *check)
 {
@@ -99,8 +102,9 @@ static struct err *read_pattern(struct compiler *c, const struct site *site, str
     struct pattern *pattern;
     AUTO(err) struct err *e = schema_pattern_compile(&c->schema->arena, source, &pattern);
 
+    source = utf8_truncate(source, MAX_SHOWN_BYTES);
     if (e)
-        return schema_complain(c, site, "the pattern \"%" STR_FMT "\" cannot be used: %s",
+        return schema_complain(c, site, "the pattern %" STR_FMT " cannot be used: %s",
                                STR_ARG(source), e->text);
     *ret_pattern = pattern;
     return NULL;
@@ -112,8 +116,8 @@ static struct json *copy_value(struct arena *a, const struct json *v)
     struct json *copy = json_new(a, v->type);
 
     copy->boolean = v->boolean;
-    copy->text = arena_str(a, v->text);
-    copy->key = arena_str(a, v->key);
+    copy->text = v->text.n ? arena_str(a, v->text) : (struct str){0};
+    copy->key = v->key.n ? arena_str(a, v->key) : (struct str){0};
     json_each (child, v)
         json_push(copy, copy_value(a, child));
     return copy;
@@ -165,7 +169,7 @@ static struct err *add_type(struct compiler *c, struct site *site, const struct 
     for (unsigned type = 0; type < N_TYPES; type++) {
         const char *known = type <= JSON_OBJECT ? json_type_name(type) : "integer";
 
-        if (str_is(json_str(name), known)) {
+        if (str_eq_nocase(json_str(name), str_of(known))) { /* some APIs write STRING */
             site->node->types |= 1u << type;
             return NULL;
         }
@@ -366,7 +370,7 @@ static struct err *compile_dependencies(struct compiler *c, struct site *site,
         else if (schema_find_site(c, child))
             d->node = schema_want(c, child);
         else
-            TRY(want_type(c, site, child, JSON_ARRAY));
+            return schema_complain(c, site, "\"%s\" must hold lists of names", k->name);
     }
     schema_names_sort(all.items, all.n, sizeof *all.items);
     add_rule(c, site, k)->dependencies = all;

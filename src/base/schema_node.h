@@ -135,43 +135,17 @@ struct rule {
     };
 };
 
-/* One function per kind of rule: in schema_check.c those that apply other schemas, in
- * schema_assert.c those that look at the value alone. */
-#define SCHEMA_RULES(X)                                                                            \
-    X(ref)                                                                                         \
-    X(dynamic_ref)                                                                                 \
-    X(all_of)                                                                                      \
-    X(any_of)                                                                                      \
-    X(one_of)                                                                                      \
-    X(negation)                                                                                    \
-    X(branch)                                                                                      \
-    X(members)                                                                                     \
-    X(property_names)                                                                              \
-    X(dependencies)                                                                                \
-    X(prefix)                                                                                      \
-    X(rest)                                                                                        \
-    X(contains)                                                                                    \
-    X(unevaluated_items)                                                                           \
-    X(unevaluated_properties)                                                                      \
-    X(choice)                                                                                      \
-    X(multiple_of)                                                                                 \
-    X(minimum)                                                                                     \
-    X(maximum)                                                                                     \
-    X(exclusive_minimum)                                                                           \
-    X(exclusive_maximum)                                                                           \
-    X(min_length)                                                                                  \
-    X(max_length)                                                                                  \
-    X(pattern)                                                                                     \
-    X(min_items)                                                                                   \
-    X(max_items)                                                                                   \
-    X(unique_items)                                                                                \
-    X(min_properties)                                                                              \
-    X(max_properties)                                                                              \
-    X(required)
-
-#define X(name) rule_check schema_check_##name;
-SCHEMA_RULES(X)
-#undef X
+/* One function per kind of rule. Those that apply other schemas are in schema_check.c: */
+rule_check schema_check_ref, schema_check_dynamic_ref, schema_check_all_of, schema_check_any_of,
+    schema_check_one_of, schema_check_negation, schema_check_branch, schema_check_members,
+    schema_check_property_names, schema_check_dependencies, schema_check_prefix, schema_check_rest,
+    schema_check_contains, schema_check_unevaluated_items, schema_check_unevaluated_properties;
+/* those that look at the value alone in schema_assert.c: */
+rule_check schema_check_choice, schema_check_minimum, schema_check_maximum,
+    schema_check_exclusive_minimum, schema_check_exclusive_maximum, schema_check_multiple_of,
+    schema_check_min_length, schema_check_max_length, schema_check_pattern, schema_check_required,
+    schema_check_min_items, schema_check_max_items, schema_check_unique_items,
+    schema_check_min_properties, schema_check_max_properties;
 
 /* Sorts by the `struct str` with which every item starts; equal names keep no order. */
 void schema_names_sort(void *items, size_t n, size_t item_size);

@@ -9,11 +9,10 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include <stdio.h>
 
 #define MAX_PATTERN_BYTES ((size_t)32 << 10)
 #define MAX_GROUP_DEPTH 40       /* pcre2_compile() recurses, and a task's stack is small */
-#define MAX_HEAP_KIB (32u << 10) /* for one match */
+#define MAX_HEAP_KIB (64u << 10) /* for one match */
 #define MATCH_STEPS 4            /* for a match that ends before its first item */
 #define BYTES_PER_STEP 64
 
@@ -40,13 +39,13 @@ static void leave_in_arena(void *block, void *arena)
 {
 }
 
-static struct err *reason(int code, size_t offset)
+/* Without the offset, which is one of the translated pattern. */
+static struct err *reason(int code)
 {
-    char text[256];
+    char text[256] = "";
 
-    if (pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text) < 0)
-        snprintf(text, sizeof text, "PCRE2 error %d", code);
-    return err_new(ERR_VALIDATION, "%s (near offset %zu)", text, offset);
+    pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
+    return err_new(ERR_VALIDATION, "%s", text);
 }
 
 struct err *schema_pattern_compile(struct arena *a, struct str source, struct pattern **ret_pattern)
@@ -74,7 +73,7 @@ struct err *schema_pattern_compile(struct arena *a, struct str source, struct pa
     p->code =
         pcre2_compile((PCRE2_SPTR)strbuf_cstr(&text), text.n, options, &code, &offset, context);
     if (!p->code)
-        return reason(code, MIN(offset, source.n));
+        return reason(code);
     *ret_pattern = p;
     return NULL;
 }
@@ -143,7 +142,7 @@ bool schema_pattern_matches(struct checker *c, const struct pattern *p, struct s
     if (result != PCRE2_ERROR_NOMATCH && !c->error)
         c->error = err_hint(err_new(ERR_VALIDATION,
                                     "the pattern %s could not be matched with a text of %zu bytes",
-                                    schema_quote(c->arena, p->source), text.n),
+                                    schema_shorten(c->arena, p->source), text.n),
                             "simplify the pattern, or shorten the text");
     return false;
 }

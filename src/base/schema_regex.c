@@ -6,7 +6,6 @@
  * are let through because schemas made by Python programs hold them: \A and \Z, (?P<name>...) and
  * the flags (?i), (?m), (?s). */
 #include "base/schema_node.h"
-
 #include "base/utf8.h"
 
 #define SPACES                                                                                     \
@@ -199,9 +198,8 @@ static struct err *read_char_escape(struct translator *t, uint32_t *ret_char, bo
         return NULL;
     }
     n = utf8_decode(str_skip(t->in, t->at), ret_char);
-    *ret_known =
-        n && !is_letter(c) && !is_digit(c); /* \. \- \/ and the like stand for themselves */
-    if (*ret_known)
+    *ret_known = n && !is_letter(c) && !is_digit(c);
+    if (*ret_known) /* \. \- \/ and the like stand for themselves */
         t->at += n;
     return NULL;
 }
@@ -210,7 +208,7 @@ static struct err *unknown_escape(const struct translator *t)
 {
     if (at_end(t))
         return err_new(ERR_VALIDATION, "it ends with a backslash");
-    return err_new(ERR_VALIDATION, "\\%c means nothing in ECMA-262 at offset %zu", peek(t, 0),
+    return err_new(ERR_VALIDATION, "\\%c, at offset %zu, means nothing in ECMA-262", peek(t, 0),
                    t->at - 1);
 }
 
@@ -393,6 +391,8 @@ static size_t flags_length(const struct translator *t)
 {
     size_t n = 2;
 
+    if (peek(t, 1) != '?')
+        return 0;
     while (peek(t, n) && strchr("ims-", peek(t, n)))
         n++;
     return n > 2 && (peek(t, n) == ')' || peek(t, n) == ':') ? n + 1 : 0;
@@ -417,7 +417,8 @@ static struct err *add_group(struct translator *t)
             return NULL;
         }
     if (peek(t, 1) == '?' || peek(t, 1) == '*')
-        return err_new(ERR_VALIDATION, "(%c%c is no group of ECMA-262", peek(t, 1), peek(t, 2));
+        return err_new(ERR_VALIDATION, "it has a group (%c that ECMA-262 does not know",
+                       peek(t, 1));
     t->at++;
     strbuf_add_char(t->out, '(');
     return NULL;

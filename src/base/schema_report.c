@@ -5,13 +5,21 @@
 
 #include <stdio.h>
 
-#define MAX_TEXT_BYTES 80  /* of a value in a message */
+#define MAX_TEXT_BYTES 80 /* of a value in a message */
+#define MAX_PATTERN_BYTES 200
 #define MAX_CHOICES 16     /* values of an enum that a message lists */
 #define MAX_FORMS 4        /* forms that one sentence joins */
 #define STEPS_PER_FAULT 64 /* making a sentence is work */
 #define BYTES_PER_STEP 16
 
 /* --- values in messages --- */
+
+const char *schema_shorten(struct arena *a, struct str text)
+{
+    struct str start = utf8_truncate(text, MAX_PATTERN_BYTES);
+
+    return arena_format(a, "%" STR_FMT "%s", STR_ARG(start), start.n < text.n ? "..." : "").p;
+}
 
 const char *schema_quote(struct arena *a, struct str text)
 {

@@ -4,11 +4,12 @@
 #include "base/utf8.h"
 
 #define MAX_SITES 100000
+#define MAX_ARENA_BYTES ((size_t)64 << 20)
+#define MAX_SCRATCH_BYTES ((size_t)256 << 20)
 #define MAX_LOOKED_AT ((uint64_t)100 << 20) /* members, on the way of all references */
 #define MAX_URI_BYTES 4096
 #define MAX_PLACE_BYTES 200 /* of a place in an error */
 #define MAX_STEP_BYTES 60
-#define VOCABULARIES "https://json-schema.org/draft/2020-12/vocab/"
 
 /* --- tables --- */
 
@@ -96,6 +97,15 @@ struct site *schema_find_site(const struct compiler *c, const struct json *at)
     return table_find(&c->places, place_key(&at));
 }
 
+struct err *schema_check_size(const struct compiler *c)
+{
+    if (c->places.n > MAX_SITES)
+        return err_new(ERR_VALIDATION, "the schema has more than %d subschemas", MAX_SITES);
+    if (c->schema->arena.used_bytes > MAX_ARENA_BYTES || c->scratch.used_bytes > MAX_SCRATCH_BYTES)
+        return err_new(ERR_VALIDATION, "the schema takes too much memory to compile");
+    return NULL;
+}
+
 static void add_site(struct compiler *c, const struct json *at, const struct site *parent,
                      struct base *base, struct str keyword, struct str name)
 {
@@ -130,7 +140,8 @@ static void add_children(struct compiler *c, struct site *site, const struct key
             add_site(c, value, site, site->base, keyword, (struct str){0});
         return;
     }
-    json_each (child, value)
+    for (const struct json *child = value->first; child && c->places.n <= MAX_SITES;
+         child = child->next)
         add_site(c, child, site, site->base, keyword,
                  is_list ? arena_format(&c->scratch, "%zu", index++) : child->key);
 }
@@ -147,74 +158,9 @@ static struct base *base_new(struct compiler *c, struct str uri, unsigned vocabu
     return base;
 }
 
-static struct str anchor_uri(struct compiler *c, const struct base *base, struct str anchor)
+static struct str anchor_key(struct compiler *c, const struct base *base, struct str anchor)
 {
-    return arena_format(&c->scratch, "%" STR_FMT "#%" STR_FMT, STR_ARG(base->uri), STR_ARG(anchor));
-}
-
-/* The JSON of a document outside of those that are loaded, or NULL. */
-static struct err *find_document(struct compiler *c, struct str uri, const struct json **ret_json)
-{
-    struct str meta = schema_meta_find(uri);
-    struct json *parsed = NULL;
-
-    *ret_json = NULL;
-    if (meta.n) {
-        TRY(json_parse(&c->scratch, meta, 0, &parsed));
-        *ret_json = parsed;
-    } else if (c->resolver && schema_uri_is_absolute(uri)) {
-        *ret_json = c->resolver->resolve(c->resolver->self, uri);
-    }
-    return NULL;
-}
-
-static unsigned vocabulary_of(struct str uri)
-{
-    static const struct {
-        const char *name;
-        enum vocabulary vocabulary;
-    } known[] = {
-        {"core", VOCABULARY_CORE},
-        {"applicator", VOCABULARY_APPLICATOR},
-        {"unevaluated", VOCABULARY_UNEVALUATED},
-        {"validation", VOCABULARY_VALIDATION},
-        {"meta-data", VOCABULARY_ANNOTATION},
-        {"format-annotation", VOCABULARY_ANNOTATION},
-        {"content", VOCABULARY_ANNOTATION},
-    };
-
-    if (!str_starts(uri, S(VOCABULARIES)))
-        return 0;
-    uri = str_skip(uri, sizeof VOCABULARIES - 1);
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (str_is(uri, known[i].name))
-            return known[i].vocabulary;
-    return 0;
-}
-
-/* $schema: a metaschema may switch vocabularies off. One that is not known, such as that of an
- * older draft, is taken for the standard's: most of what was written for it means the same. */
-static struct err *read_dialect(struct compiler *c, struct site *site, struct str uri)
-{
-    const struct json *metaschema, *list;
-    unsigned vocabularies = VOCABULARY_CORE;
-
-    schema_uri_cut_fragment(&uri);
-    TRY(find_document(c, uri, &metaschema));
-    list = json_get(metaschema, "$vocabulary");
-    if (!json_is(list, JSON_OBJECT))
-        return NULL;
-    json_each (v, list) {
-        unsigned bit = vocabulary_of(v->key);
-
-        if (bit == 0 && json_bool(v, false))
-            return schema_complain(
-                c, site, "its metaschema requires the vocabulary %" STR_FMT ", which is not known",
-                STR_ARG(v->key));
-        vocabularies |= bit;
-    }
-    site->base->vocabularies = vocabularies;
-    return NULL;
+    return arena_format(&c->scratch, "%p#%" STR_FMT, (const void *)base, STR_ARG(anchor));
 }
 
 static void add_anchor(struct compiler *c, struct site *site, struct str name, bool is_dynamic)
@@ -224,7 +170,7 @@ static void add_anchor(struct compiler *c, struct site *site, struct str name, b
 
     if (name.n == 0 || name.n > MAX_URI_BYTES)
         return;
-    table_add(&c->scratch, &c->names, anchor_uri(c, site->base, name), site);
+    table_add(&c->scratch, &c->anchors, anchor_key(c, site->base, name), site);
     if (!is_dynamic)
         return;
     anchor = ARENA_NEW(&c->schema->arena, struct dynamic_anchor);
@@ -261,7 +207,7 @@ static struct err *scan(struct compiler *c, struct site *site)
     if (json_get_text(site->at, "$id").n)
         TRY(read_id(c, site, json_get_text(site->at, "$id")));
     if (schema.n && site->base->site == site)
-        TRY(read_dialect(c, site, schema));
+        TRY(schema_read_dialect(c, site, schema));
     site->node->resource = site->base->resource;
     add_anchor(c, site, json_get_text(site->at, "$anchor"), /* is_dynamic= */ false);
     add_anchor(c, site, json_get_text(site->at, "$dynamicAnchor"), /* is_dynamic= */ true);
@@ -272,9 +218,7 @@ static struct err *scan(struct compiler *c, struct site *site)
         if (value)
             add_children(c, site, k, value);
     }
-    if (c->places.n > MAX_SITES)
-        return err_new(ERR_VALIDATION, "the schema has more than %d subschemas", MAX_SITES);
-    return NULL;
+    return schema_check_size(c);
 }
 
 static struct err *scan_all(struct compiler *c)
@@ -365,8 +309,19 @@ static struct err *find_resource(struct compiler *c, const struct site *site, st
     *ret_site = table_find(&c->names, uri);
     if (*ret_site)
         return NULL;
-    TRY(find_document(c, uri, &document));
+    TRY(schema_find_document(c, uri, &document));
     return document ? schema_load(c, document, uri, ret_site) : NULL;
+}
+
+static struct err *refers_to_nothing(struct compiler *c, const struct site *site,
+                                     struct str reference, bool is_elsewhere)
+{
+    struct err *e = schema_complain(c, site, "\"%" STR_FMT "\" refers to nothing that is known",
+                                    STR_ARG(reference));
+
+    if (!is_elsewhere)
+        return e;
+    return err_hint(e, "schemas are never fetched: put it under \"$defs\" and refer to it there");
 }
 
 struct err *schema_resolve(struct compiler *c, const struct site *site, struct str reference,
@@ -382,11 +337,9 @@ struct err *schema_resolve(struct compiler *c, const struct site *site, struct s
     if (target && fragment.n && fragment.p[0] == '/')
         TRY(follow_pointer(c, target, fragment, &target));
     else if (target && fragment.n)
-        target = table_find(&c->names, anchor_uri(c, target->base, fragment));
+        target = table_find(&c->anchors, anchor_key(c, target->base, fragment));
     if (!target)
-        return err_hint(schema_complain(c, site, "\"%" STR_FMT "\" refers to nothing that is known",
-                                        STR_ARG(reference)),
-                        "nothing is fetched: put the schema under \"$defs\" and refer to it there");
+        return refers_to_nothing(c, site, reference, /* is_elsewhere= */ uri.n > 0);
     *ret_target = target;
     return NULL;
 }
