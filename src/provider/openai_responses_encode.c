@@ -328,20 +328,22 @@ static void hold_reasoning(struct input *in, size_t at)
 static bool write_native(struct input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
-    bool goes = is_native(in, p) && !in->reasoning_is_lost;
+    size_t n_reasoning = in->n_reasoning;
 
-    if (!goes && in->n_reasoning)
-        in->reasoning_is_lost = true;
-    if (goes && in->n_reasoning == 0 && str_eq(in->last_native, p->native))
+    in->n_reasoning = 0;
+    if (in->reasoning_is_lost || !is_native(in, p)) {
+        in->reasoning_is_lost |= n_reasoning > 0;
+        in->last_native = (struct str){0};
+        return false;
+    }
+    if (n_reasoning == 0 && str_eq(in->last_native, p->native))
         return true;
     close_message(in);
-    for (size_t i = 0; goes && i < in->n_reasoning; i++)
+    for (size_t i = 0; i < n_reasoning; i++)
         jw_raw(w, in->message->parts[in->reasoning_from + i].native);
-    in->n_reasoning = 0;
-    in->last_native = goes ? p->native : (struct str){0};
-    if (goes)
-        jw_raw(w, p->native);
-    return goes;
+    jw_raw(w, p->native);
+    in->last_native = p->native;
+    return true;
 }
 
 static void write_assistant_part(struct input *in, size_t at)
