@@ -136,14 +136,19 @@ static bool is_id_char(char c)
            c == '-';
 }
 
+bool call_id_is_plain(struct str id, size_t max_bytes)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if (!is_id_char(id.p[i]))
+            return false;
+    return id.n > 0 && id.n <= max_bytes;
+}
+
 void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes)
 {
     char text[SHA256_HEX_SIZE + 8] = "call_";
-    bool plain = id.n > 0 && id.n <= max_bytes;
 
-    for (size_t i = 0; plain && i < id.n; i++)
-        plain = is_id_char(id.p[i]);
-    if (plain) {
+    if (call_id_is_plain(id, max_bytes)) {
         jw_str(w, id);
         return;
     }

@@ -45,6 +45,7 @@ MUST_USE struct err *media_unsupported(const struct media *m, const char *protoc
 /* One JSON string: a call's id in letters that every API takes (A-Z a-z 0-9 _ -), at most
  * max_bytes long. Calls and results are mapped alike, so pairs stay pairs. */
 void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes);
+bool call_id_is_plain(struct str id, size_t max_bytes); /* jw_call_id() writes it as it is */
 
 /* The tool's schema, or that of a tool without arguments. */
 void jw_tool_schema(struct json_writer *w, const struct tool_def *t);

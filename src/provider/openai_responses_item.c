@@ -1,0 +1,409 @@
+/* openai_responses_item.c - the items of a Responses answer, as parts of the reply.
+ *
+ * An item keeps its bytes (`native`) when it can go back as it is. The API takes an item back only
+ * whole: reasoning needs its encrypted or plain content, a call its result. */
+#include "provider/openai_responses.h"
+
+#include "base/base64.h"
+#include "base/utf8.h"
+#include "provider/encode.h"
+
+#define MAX_ITEMS REPLY_MAX_PARTS
+
+/* --- finding and opening --- */
+
+struct responses_item *responses_item_find(const struct responses_items *items, struct str type,
+                                           struct str id, int64_t output_index)
+{
+    struct responses_item *last = NULL, *by_id = NULL, *by_index = NULL;
+
+    for (size_t i = items->n; i-- > 0;) {
+        struct responses_item *item = &items->at[i];
+        bool same_id = id.n && str_eq(item->id, id);
+        bool same_index = output_index >= 0 && item->output_index == output_index;
+
+        if (type.n && !str_eq(item->type, type))
+            continue;
+        if (same_id && same_index)
+            return item;
+        last = last ? last : item;
+        by_id = by_id || !same_id ? by_id : item;
+        by_index = by_index || !same_index ? by_index : item;
+    }
+    if (id.n == 0 && output_index < 0)
+        return last;
+    return by_id ? by_id : by_index;
+}
+
+struct err *responses_item_open(struct decode *d, struct responses_items *items, struct str type,
+                                struct str id, int64_t output_index,
+                                struct responses_item **ret_item)
+{
+    struct reply *r = d->reply;
+
+    if (items->n == MAX_ITEMS)
+        return err_new(ERR_PROVIDER_ERROR, "the answer has more than %d items", MAX_ITEMS);
+    items->at = arena_grow(&r->arena, items->at, items->n, &items->room, sizeof *items->at);
+    *ret_item = &items->at[items->n++];
+    **ret_item = (struct responses_item){
+        .type = reply_str(r, type), .id = reply_str(r, id), .output_index = output_index};
+    return NULL;
+}
+
+/* --- parts --- */
+
+static enum part_kind kind_of(struct str type)
+{
+    if (str_is(type, "reasoning"))
+        return PART_REASONING;
+    if (str_is(type, "function_call") || str_is(type, "custom_tool_call"))
+        return PART_TOOL_CALL;
+    if (str_ends(type, S("_call")) || str_is(type, "mcp_approval_request"))
+        return PART_SERVER_TOOL_USE;
+    return PART_SERVER_TOOL_RESULT; /* outputs, lists, compactions, and what is younger than this */
+}
+
+static bool is_message(const struct responses_item *item)
+{
+    return str_is(item->type, "message");
+}
+
+static struct err *begin_part(struct decode *d, struct responses_item *item, enum part_kind kind,
+                              int64_t content_index, struct str id, struct str name,
+                              size_t *ret_index)
+{
+    TRY(reply_begin(d->reply, kind, id, name, ret_index));
+    item->parts = arena_grow(&d->reply->arena, item->parts, item->n_parts, &item->parts_room,
+                             sizeof *item->parts);
+    item->parts[item->n_parts++] =
+        (struct responses_part){.index = *ret_index, .content_index = content_index};
+    return NULL;
+}
+
+struct err *responses_item_part(struct decode *d, struct responses_item *item, enum part_kind kind,
+                                int64_t content_index, size_t *ret_index)
+{
+    for (size_t i = item->n_parts; i-- > 0;) {
+        const struct responses_part *p = &item->parts[i];
+
+        if (!is_message(item) ||
+            (p->content_index == content_index && reply_part(d->reply, p->index)->kind == kind)) {
+            *ret_index = p->index;
+            return NULL;
+        }
+    }
+    return begin_part(d, item, kind, content_index, (struct str){0}, (struct str){0}, ret_index);
+}
+
+/* Calls are answered by call_id; only a vendor that has none is given back the item's own id. */
+static struct str id_of(const struct json *json)
+{
+    struct str id = json_get_text(json, "call_id");
+
+    return id.n ? id : json_get_text(json, "id");
+}
+
+/* "web_search" for a web_search_call that does not name its tool. */
+static struct str name_of(struct str type, const struct json *json)
+{
+    struct str name = json_get_text(json, "name");
+
+    if (name.n)
+        return name;
+    return str_ends(type, S("_call")) ? str_slice(type, 0, type.n - S("_call").n) : type;
+}
+
+struct err *responses_item_announce(struct decode *d, struct responses_item *item,
+                                    const struct json *json)
+{
+    enum part_kind kind = kind_of(item->type);
+    struct str id = {0}, name = {0};
+    size_t index;
+
+    if (is_message(item) || item->n_parts)
+        return NULL;
+    if (kind != PART_REASONING)
+        id = id_of(json);
+    if (kind == PART_TOOL_CALL)
+        name = json_get_text(json, "name");
+    else if (kind != PART_REASONING)
+        name = name_of(item->type, json);
+    TRY(begin_part(d, item, kind, /* content_index= */ 0, id, name, &index));
+    reply_part(d->reply, index)->is_free_text = str_is(item->type, "custom_tool_call");
+    return NULL;
+}
+
+struct err *responses_item_cite(struct decode *d, struct responses_item *item,
+                                const struct json *annotation)
+{
+    struct reply *r = d->reply;
+    struct part *p;
+    size_t index;
+
+    TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
+    p = reply_part(r, index);
+    p->url = reply_str(r, json_get_text(annotation, "url"));
+    p->title = reply_str(r, json_get_text(annotation, "title"));
+    if (p->title.n == 0)
+        p->title = reply_str(r, json_get_text(annotation, "filename"));
+    p->native = reply_str(r, annotation->raw);
+    item->n_citations++;
+    return NULL;
+}
+
+struct err *responses_settle_text(struct reply *r, size_t index, struct str text)
+{
+    struct str streamed = reply_part_text(r, index);
+
+    if (text.n == 0 || str_eq(text, streamed))
+        return NULL;
+    if (str_starts(text, streamed))
+        return reply_add_text(r, index, str_skip(text, streamed.n));
+    return reply_set_text(r, index, text);
+}
+
+struct err *responses_settle_args(struct reply *r, size_t index, struct str args)
+{
+    struct str streamed = reply_part_args(r, index);
+
+    if (args.n == 0 || str_eq(args, streamed))
+        return NULL;
+    if (str_starts(args, streamed))
+        return reply_add_args(r, index, str_skip(args, streamed.n));
+    return reply_set_args(r, index, args);
+}
+
+/* --- final forms --- */
+
+/* The n-th part of a kind: the final form counts from 0 without gaps, content_index may not. */
+static const struct responses_part *nth_part(const struct reply *r,
+                                             const struct responses_item *item, enum part_kind kind,
+                                             size_t n)
+{
+    for (size_t i = 0; i < item->n_parts; i++)
+        if (r->parts[item->parts[i].index].part.kind == kind && n-- == 0)
+            return &item->parts[i];
+    return NULL;
+}
+
+static struct err *settle_nth(struct decode *d, struct responses_item *item, enum part_kind kind,
+                              size_t n, struct str text)
+{
+    const struct responses_part *p = nth_part(d->reply, item, kind, n);
+    size_t index;
+
+    if (!p && text.n == 0)
+        return NULL;
+    if (p)
+        index = p->index;
+    else
+        TRY(begin_part(d, item, kind, (int64_t)n, (struct str){0}, (struct str){0}, &index));
+    return responses_settle_text(d->reply, index, text);
+}
+
+static struct err *settle_message(struct decode *d, struct responses_item *item,
+                                  const struct json *json)
+{
+    size_t n_cited = item->n_citations, n_texts = 0, n_refusals = 0;
+
+    if (json_get_text(json, "content").n)
+        return settle_nth(d, item, PART_TEXT, 0, json_get_text(json, "content"));
+    json_each (content, json_get(json, "content")) {
+        if (str_is(json_get_text(content, "type"), "refusal"))
+            TRY(settle_nth(d, item, PART_REFUSAL, n_refusals++, json_get_text(content, "refusal")));
+        else
+            TRY(settle_nth(d, item, PART_TEXT, n_texts++, json_get_text(content, "text")));
+    }
+    json_each (content, json_get(json, "content"))
+        json_each (annotation, json_get(content, "annotations")) {
+            if (n_cited)
+                n_cited--;
+            else
+                TRY(responses_item_cite(d, item, annotation));
+        }
+    return NULL;
+}
+
+static struct err *settle_reasoning(struct decode *d, size_t index, const struct json *json)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct str encrypted = json_get_text(json, "encrypted_content");
+
+    json_each (summary, json_get(json, "summary"))
+        strbuf_add(&text, json_get_text(summary, "text"));
+    json_each (content, json_get(json, "content"))
+        strbuf_add(&text, json_get_text(content, "text"));
+    if (encrypted.n && reply_part(d->reply, index)->data.n == 0)
+        reply_part(d->reply, index)->data = reply_str(d->reply, encrypted);
+    return responses_settle_text(d->reply, index, strbuf_str(&text));
+}
+
+/* What the provider's own tool was asked, as one JSON object. */
+static void add_server_args(struct strbuf *out, const struct json *json)
+{
+    static const char *const members[] = {"arguments", "action", "operation", "queries", "code"};
+    const struct json *value = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(members) && !value; i++)
+        value = json_get(json, members[i]);
+    if (json_is(value, JSON_OBJECT))
+        strbuf_add(out, value->raw);
+    else if (json_is(value, JSON_STRING) && str_is(value->key, "arguments"))
+        strbuf_add(out, value->text);
+    else if (value && value->type != JSON_NULL)
+        strbuf_addf(out, "{\"%" STR_FMT "\":%" STR_FMT "}", STR_ARG(value->key),
+                    STR_ARG(value->raw));
+}
+
+static struct err *settle_tool(struct decode *d, struct responses_item *item, size_t index,
+                               const struct json *json)
+{
+    AUTO(strbuf) struct strbuf args = {0};
+    struct part *p = reply_part(d->reply, index);
+    struct str id = id_of(json);
+
+    if (id.n && !str_eq(id, p->id))
+        p->id = reply_str(d->reply, id);
+    if (p->name.n == 0)
+        p->name = reply_str(d->reply, json_get_text(json, "name"));
+    if (p->kind == PART_SERVER_TOOL_RESULT)
+        return NULL;
+    if (p->kind == PART_TOOL_CALL && p->is_free_text)
+        return responses_settle_args(d->reply, index, json_get_text(json, "input"));
+    add_server_args(&args, json);
+    return responses_settle_args(d->reply, index, strbuf_str(&args));
+}
+
+/* --- images --- */
+
+static struct err *add_media(struct reply *r, enum media_source source, struct str mime,
+                             struct str data)
+{
+    size_t index;
+
+    TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
+    reply_part(r, index)->media =
+        (struct media){.mime = reply_str(r, mime), .source = source, .data = reply_str(r, data)};
+    return NULL;
+}
+
+static struct err *take_image(struct decode *d, const struct json *json)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = NULL;
+    struct str result = json_get_text(json, "result");
+    struct str format = json_get_text(json, "output_format");
+    struct str mime =
+        format.n ? arena_format(&d->scratch, "image/%" STR_FMT, STR_ARG(format)) : S("image/png");
+
+    if (str_starts(result, S("http://")) || str_starts(result, S("https://")))
+        return add_media(d->reply, MEDIA_URL, mime, result);
+    if (str_starts(result, S("data:")))
+        result = str_skip(result, str_find_char(result, ',') + 1);
+    e = base64_decode(&bytes, result);
+    if (e || bytes.n == 0)
+        return NULL; /* not an image; the item itself is kept all the same */
+    return add_media(d->reply, MEDIA_BYTES, mime, strbuf_str(&bytes));
+}
+
+static struct err *take_images(struct decode *d, const struct responses_item *item,
+                               const struct json *json)
+{
+    if (str_is(item->type, "image_generation_call"))
+        return take_image(d, json);
+    if (!str_is(item->type, "code_interpreter_call"))
+        return NULL;
+    json_each (output, json_get(json, "outputs"))
+        if (str_is(json_get_text(output, "type"), "image") && json_get_text(output, "url").n)
+            TRY(add_media(d->reply, MEDIA_URL, S("image/png"), json_get_text(output, "url")));
+    return NULL;
+}
+
+/* --- what goes back as it came --- */
+
+static bool is_json_object(struct decode *d, struct str text)
+{
+    struct json *value;
+    struct json_where where;
+
+    return json_parse_at(&d->scratch, text, 0, &value, &where) && value->type == JSON_OBJECT;
+}
+
+/* Calls of built-in tools that the client must run and answer. keel offers none of them, so they
+ * stay unanswered, and the API refuses a call without its result. */
+static bool awaits_the_client(const struct json *json, struct str type)
+{
+    if (str_is(type, "tool_search_call"))
+        return str_is(json_get_text(json, "execution"), "client");
+    if (str_is(type, "shell_call"))
+        return !str_is(json_get_text(json_get(json, "environment"), "type"), "container_reference");
+    return str_is(type, "computer_call") || str_is(type, "local_shell_call") ||
+           str_is(type, "apply_patch_call") || str_is(type, "mcp_approval_request");
+}
+
+static bool goes_back(struct decode *d, const struct json *json, struct str type)
+{
+    struct str call_id = json_get_text(json, "call_id");
+
+    if (str_is(type, "reasoning")) {
+        const struct json *content = json_get(json, "content");
+        return json_get_text(json, "encrypted_content").n ||
+               (json_is(content, JSON_ARRAY) && content->n);
+    }
+    if (str_is(type, "function_call"))
+        return call_id_is_plain(call_id, RESPONSES_MAX_CALL_ID) &&
+               is_json_object(d, json_get_text(json, "arguments"));
+    if (str_is(type, "custom_tool_call"))
+        return call_id_is_plain(call_id, RESPONSES_MAX_CALL_ID);
+    return !awaits_the_client(json, type);
+}
+
+/* The API gives more fields with an image than it takes back. */
+static void write_image_call(struct strbuf *out, const struct json *json)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("image_generation_call"));
+    jw_kv_str(&w, "id", json_get_text(json, "id"));
+    jw_kv_str(&w, "status", S("completed"));
+    jw_kv_str(&w, "result", json_get_text(json, "result"));
+    jw_end_object(&w);
+}
+
+static void keep_native(struct decode *d, struct responses_item *item, const struct json *json)
+{
+    AUTO(strbuf) struct strbuf image = {0};
+    struct str native = json->raw;
+
+    if (!goes_back(d, json, item->type) || !utf8_is_valid(native))
+        return;
+    if (str_is(item->type, "image_generation_call")) {
+        if (json_get_text(json, "result").n)
+            write_image_call(&image, json);
+        native = strbuf_str(&image);
+    }
+    native = reply_str(d->reply, native);
+    for (size_t i = 0; i < item->n_parts; i++)
+        reply_part(d->reply, item->parts[i].index)->native = native;
+}
+
+struct err *responses_item_settle(struct decode *d, struct responses_item *item,
+                                  const struct json *json)
+{
+    TRY(responses_item_announce(d, item, json));
+    if (is_message(item))
+        TRY(settle_message(d, item, json));
+    else if (str_is(item->type, "reasoning"))
+        TRY(settle_reasoning(d, item->parts[0].index, json));
+    else
+        TRY(settle_tool(d, item, item->parts[0].index, json));
+    if (item->is_done)
+        return NULL;
+    item->is_done = true;
+    for (size_t i = 0; i < item->n_parts; i++)
+        reply_close(d->reply, item->parts[i].index);
+    keep_native(d, item, json);
+    return take_images(d, item, json);
+}
