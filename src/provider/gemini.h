@@ -70,6 +70,6 @@ struct gemini_state *gemini_state_new(struct arena *a) MUST_USE;
 /* One part of the candidate's content. */
 MUST_USE struct err *gemini_take_part(struct decode *d, const struct json *part);
 /* No more arguments will come: settles the open call, if there is one. */
-MUST_USE struct err *gemini_end_call(struct decode *d);
+MUST_USE struct err *gemini_end_call(struct decode *d, bool is_whole);
 
 #endif

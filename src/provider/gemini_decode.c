@@ -137,7 +137,7 @@ static struct err *take_finish(struct decode *d, const struct json *candidate)
 
     if (!is_said(reason))
         return NULL;
-    TRY(gemini_end_call(d));
+    TRY(gemini_end_call(d, /* is_whole= */ stop_of(reason) == STOP_END));
     set_text(r, &r->stop_reason, reason);
     set_text(r, &r->stop_detail, gemini_get_text(candidate, "finishMessage"));
     r->stop = stop_of(reason);
@@ -233,6 +233,11 @@ struct err *gemini_event(struct decode *d, struct str type, const struct json *e
     return take_response(d, unwrap(event));
 }
 
+struct err *gemini_end(struct decode *d)
+{
+    return gemini_end_call(d, /* is_whole= */ false);
+}
+
 struct err *gemini_body(struct decode *d, const struct json *body)
 {
     const struct json *answer = unwrap(body);
@@ -242,12 +247,6 @@ struct err *gemini_body(struct decode *d, const struct json *body)
     if (!gemini_get(answer, "candidates") && !gemini_get(answer, "promptFeedback"))
         return err_new(ERR_PROVIDER_ERROR, "the answer has no candidates");
     TRY(take_response(d, answer));
-    TRY(gemini_end_call(d));
     d->reply->is_complete |= d->reply->n_parts > 0; /* it came whole, whatever it says */
-    return NULL;
-}
-
-struct err *gemini_end(struct decode *d)
-{
-    return gemini_end_call(d);
+    return gemini_end(d);
 }

@@ -64,6 +64,22 @@ static void write_sampling(struct body *b)
     body_stop(b, "stopSequences");
 }
 
+/* "$schema" is not among the keywords that the API knows. */
+static void write_schema(struct json_writer *w, const struct json *schema)
+{
+    if (!json_has(schema, "$schema")) {
+        jw_json(w, schema);
+        return;
+    }
+    jw_begin_object(w);
+    json_each (member, schema)
+        if (!str_is(member->key, "$schema")) {
+            jw_key_str(w, member->key);
+            jw_json(w, member);
+        }
+    jw_end_object(w);
+}
+
 static void write_output(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -73,7 +89,7 @@ static void write_output(struct body *b)
     if (r->output_schema) {
         body_str(b, "responseMimeType", S("application/json"));
         if (body_key(b, "responseJsonSchema"))
-            jw_json(&b->w, r->output_schema);
+            write_schema(&b->w, r->output_schema);
     }
 }
 
@@ -143,18 +159,6 @@ static void write_tool_config(struct body *config)
     write_function_mode(config);
     if (mixes_tools(config))
         body_bool(config, "includeServerSideToolInvocations", true);
-}
-
-/* "$schema" is not among the keywords that the API knows. */
-static void write_schema(struct json_writer *w, const struct json *schema)
-{
-    jw_begin_object(w);
-    json_each (member, schema)
-        if (!str_is(member->key, "$schema")) {
-            jw_key_str(w, member->key);
-            jw_json(w, member);
-        }
-    jw_end_object(w);
 }
 
 static struct err *write_function(struct json_writer *w, const struct tool_def *t)

@@ -70,6 +70,7 @@ static struct str native_call(struct reply *r, size_t index)
     const struct part *p = reply_part(r, index);
     struct json_writer w;
 
+    strbuf_init(&out, 2 * REPLY_MAX_BYTES);
     jw_init(&w, &out);
     jw_begin_object(&w);
     jw_key(&w, "functionCall");
@@ -85,8 +86,9 @@ static struct str native_call(struct reply *r, size_t index)
     return reply_str(r, strbuf_str(&out));
 }
 
-/* Arguments that came in pieces are known when the call ends. */
-struct err *gemini_end_call(struct decode *d)
+/* Arguments that came in pieces are known when the call ends. Those that were cut off must not look
+ * whole, or half a file would be written: they stay without their end, and count as bad ones. */
+struct err *gemini_end_call(struct decode *d, bool is_whole)
 {
     AUTO(strbuf) struct strbuf args = {0};
     struct gemini_state *s = d->state;
@@ -95,10 +97,13 @@ struct err *gemini_end_call(struct decode *d)
     if (index == NO_PART)
         return NULL;
     s->call = NO_PART;
+    strbuf_init(&args, 8 * REPLY_MAX_BYTES); /* reply_add_args() is the one to say no */
     json_write(&args, s->args.root);
-    TRY(strbuf_check(&args, "the arguments of a call"));
+    if (!is_whole)
+        strbuf_cut(&args, args.n - 1);
     TRY(reply_add_args(d->reply, index, strbuf_str(&args)));
-    reply_part(d->reply, index)->native = native_call(d->reply, index);
+    if (is_whole)
+        reply_part(d->reply, index)->native = native_call(d->reply, index);
     return NULL;
 }
 
@@ -127,7 +132,7 @@ static struct err *take_pieces(struct decode *d, const struct json *part, const 
         TRY(gemini_args_set(&s->args, &r->arena, args));
     json_each (piece, gemini_get(call, "partialArgs"))
         TRY(gemini_args_add(&s->args, &r->arena, piece));
-    return get_bool(call, "willContinue") ? NULL : gemini_end_call(d);
+    return get_bool(call, "willContinue") ? NULL : gemini_end_call(d, /* is_whole= */ true);
 }
 
 static struct err *take_call(struct decode *d, const struct json *part, const struct json *call)
@@ -139,7 +144,7 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
 
     if (continues_call(d, call))
         return take_pieces(d, part, call);
-    TRY(gemini_end_call(d));
+    TRY(gemini_end_call(d, /* is_whole= */ true));
     if (name.n == 0 && !args && !gemini_get(call, "partialArgs"))
         return NULL; /* the end of a call that has ended before */
     TRY(begin_part(d, PART_TOOL_CALL, gemini_get_text(call, "id"), name, &index));
