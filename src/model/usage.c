@@ -17,9 +17,9 @@ int64_t usage_fresh_input(const struct usage *u)
 {
     int64_t input = or_zero(u->input);
 
-    if (!u->input_includes_cache)
-        return input;
-    return or_zero(input - or_zero(u->cache_read) - or_zero(u->cache_write));
+    if (u->input_includes_cache)
+        input = or_zero(input - or_zero(u->cache_read) - or_zero(u->cache_write));
+    return input + or_zero(u->tool_input);
 }
 
 int64_t usage_prompt(const struct usage *u)

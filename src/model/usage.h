@@ -14,6 +14,7 @@ struct usage {
     int64_t input, output;
     int64_t cache_read, cache_write;
     int64_t reasoning;
+    int64_t tool_input;          /* what the provider's own tools fed the model, on top of input */
     bool input_includes_cache;   /* input counts cache reads (and writes) too */
     bool output_lacks_reasoning; /* reasoning tokens come on top of output */
     int64_t cost_microcents;     /* as the provider reported it; -1 if it did not */
@@ -27,6 +28,7 @@ struct usage {
                     .cache_read = -1,                                                              \
                     .cache_write = -1,                                                             \
                     .reasoning = -1,                                                               \
+                    .tool_input = -1,                                                              \
                     .cost_microcents = -1})
 
 bool usage_is_known(const struct usage *u);

@@ -1,0 +1,252 @@
+/* gemini_decode.c - reads answers of the Gemini API and of Vertex AI.
+ *
+ * A stream is a row of whole answers (GenerateContentResponse), each with the next parts of every
+ * candidate; an unstreamed answer is the only one of its row. It has ended when a candidate has a
+ * finish reason or the prompt was blocked. Old models give a finish reason in every piece, so
+ * reading goes on after it and the last one holds. */
+#include "provider/gemini.h"
+
+#include "provider/decode.h"
+
+void gemini_begin(struct decode *d)
+{
+    d->state = gemini_state_new(&d->reply->arena);
+}
+
+/* Most values are the same in every event of a stream: only a new one costs memory. */
+static void set_text(struct reply *r, struct str *at, struct str value)
+{
+    if (value.n && !str_eq(*at, value))
+        *at = reply_str(r, value);
+}
+
+/* --- sources --- */
+
+#define MAX_SOURCES REPLY_MAX_PARTS
+
+/* A stream tells its sources again and again. */
+static bool is_cited(const struct reply *r, struct str native)
+{
+    for (size_t i = r->n_parts; i-- > 0;)
+        if (r->parts[i].part.kind == PART_CITATION && str_eq(r->parts[i].part.native, native))
+            return true;
+    return false;
+}
+
+/* `source` has the fields; `native` is the whole of which it is a part. Text may go on after it. */
+static struct err *cite(struct reply *r, const struct json *source, struct str native)
+{
+    struct str url = gemini_get_text(source, "uri");
+    struct part *p;
+    size_t index;
+
+    if (is_cited(r, native))
+        return NULL;
+    TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
+    p = reply_part(r, index);
+    p->url = reply_str(r, url.n ? url : gemini_get_text(source, "sourceUri"));
+    p->title = reply_str(r, gemini_get_text(source, "title"));
+    p->native = reply_str(r, native);
+    return reply_add_text(r, index, gemini_get_text(source, "text"));
+}
+
+/* {"web": {"uri", "title"}}; instead of "web" also "retrievedContext", "maps" or "image". */
+static struct err *take_grounding(struct reply *r, const struct json *metadata)
+{
+    size_t n = 0;
+
+    json_each (chunk, gemini_get(metadata, "groundingChunks"))
+        if (json_is(chunk->first, JSON_OBJECT) && n++ < MAX_SOURCES)
+            TRY(cite(r, chunk->first, chunk->raw));
+    return NULL;
+}
+
+static struct err *take_citations(struct reply *r, const struct json *metadata)
+{
+    const struct json *list = gemini_get(metadata, "citations"); /* Vertex AI */
+    size_t n = 0;
+
+    if (!list)
+        list = gemini_get(metadata, "citationSources"); /* the Gemini API */
+    json_each (source, list)
+        if (n++ < MAX_SOURCES)
+            TRY(cite(r, source, source->raw));
+    return NULL;
+}
+
+static bool was_fetched(const struct reply *r, struct str args)
+{
+    for (size_t i = r->n_parts; i-- > 0;)
+        if (r->parts[i].part.kind == PART_SERVER_TOOL_USE && str_eq(reply_part_args(r, i), args))
+            return true;
+    return false;
+}
+
+/* Pages that the provider fetched. They are no part of the content, so nothing goes back. */
+static struct err *take_fetched_pages(struct reply *r, const struct json *metadata)
+{
+    size_t index, n = 0;
+
+    json_each (page, gemini_get(metadata, "urlMetadata"))
+        if (json_is(page, JSON_OBJECT) && n++ < MAX_SOURCES && !was_fetched(r, page->raw)) {
+            TRY(reply_begin(r, PART_SERVER_TOOL_USE, (struct str){0}, S("url_context"), &index));
+            TRY(reply_add_args(r, index, page->raw));
+        }
+    return NULL;
+}
+
+/* --- stop --- */
+
+static enum stop stop_of(struct str reason)
+{
+    /* Some libraries write the number of the enumeration instead of its name. */
+    static const struct {
+        const char *reason, *number;
+        enum stop stop;
+    } stops[] = {
+        {"STOP", "1", STOP_END},
+        {"MAX_TOKENS", "2", STOP_LENGTH},
+        {"SAFETY", "3", STOP_FILTERED},
+        {"RECITATION", "4", STOP_FILTERED},
+        {"LANGUAGE", NULL, STOP_FILTERED},
+        {"BLOCKLIST", NULL, STOP_FILTERED},
+        {"PROHIBITED_CONTENT", NULL, STOP_FILTERED},
+        {"SPII", NULL, STOP_FILTERED},
+        {"MODEL_ARMOR", NULL, STOP_FILTERED},
+        {"IMAGE_SAFETY", NULL, STOP_FILTERED},
+        {"IMAGE_PROHIBITED_CONTENT", NULL, STOP_FILTERED},
+        {"IMAGE_RECITATION", NULL, STOP_FILTERED},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(stops); i++)
+        if (str_is(reason, stops[i].reason) || (stops[i].number && str_is(reason, stops[i].number)))
+            return stops[i].stop;
+    return STOP_UNKNOWN; /* OTHER, MALFORMED_FUNCTION_CALL, ... */
+}
+
+static bool is_said(struct str reason)
+{
+    return reason.n && !str_is(reason, "0") && !str_ends(reason, S("_UNSPECIFIED"));
+}
+
+static struct err *take_finish(struct decode *d, const struct json *candidate)
+{
+    const struct json *word = gemini_get(candidate, "finishReason");
+    struct str reason = json_is(word, JSON_NUMBER) ? word->text : json_str(word);
+    struct reply *r = d->reply;
+
+    if (!is_said(reason))
+        return NULL;
+    TRY(gemini_end_call(d, /* is_whole= */ stop_of(reason) == STOP_END));
+    set_text(r, &r->stop_reason, reason);
+    set_text(r, &r->stop_detail, gemini_get_text(candidate, "finishMessage"));
+    r->stop = stop_of(reason);
+    r->is_complete = true;
+    return NULL;
+}
+
+/* A blocked prompt gets no candidate. */
+static void take_feedback(struct reply *r, const struct json *feedback)
+{
+    struct str reason = gemini_get_text(feedback, "blockReason");
+
+    if (!is_said(reason))
+        return;
+    set_text(r, &r->stop_detail, reason);
+    r->stop = STOP_FILTERED;
+    r->is_complete = true;
+}
+
+/* --- answers --- */
+
+static struct err *take_candidate(struct decode *d, const struct json *candidate)
+{
+    json_each (part, gemini_get(gemini_get(candidate, "content"), "parts"))
+        TRY(gemini_take_part(d, part));
+    TRY(take_grounding(d->reply, gemini_get(candidate, "groundingMetadata")));
+    TRY(take_citations(d->reply, gemini_get(candidate, "citationMetadata")));
+    TRY(take_fetched_pages(d->reply, gemini_get(candidate, "urlContextMetadata")));
+    return take_finish(d, candidate);
+}
+
+/* 64-bit numbers are strings in protocol buffers' JSON. */
+static void take_count(const struct json *usage, const char *key, int64_t *at)
+{
+    const struct json *v = gemini_get(usage, key);
+    int64_t n;
+
+    if ((json_int64(v, &n) || str_to_int64(json_str(v), &n)) && n >= 0 && n <= INT32_MAX)
+        *at = n;
+}
+
+static void take_usage(struct usage *u, const struct json *usage)
+{
+    take_count(usage, "promptTokenCount", &u->input);
+    take_count(usage, "responseTokenCount", &u->output); /* of speech models */
+    take_count(usage, "candidatesTokenCount", &u->output);
+    take_count(usage, "cachedContentTokenCount", &u->cache_read);
+    take_count(usage, "thoughtsTokenCount", &u->reasoning);
+    take_count(usage, "toolUsePromptTokenCount", &u->tool_input);
+    u->input_includes_cache = true;
+    u->output_lacks_reasoning = true;
+}
+
+/* An answer takes memory beside its text too: signatures, sources, files. */
+static struct err *check_size(const struct reply *r)
+{
+    if (r->arena.used_bytes <= REPLY_MAX_BYTES)
+        return NULL;
+    return err_new(ERR_PROVIDER_ERROR, "the answer is larger than %zu MiB", REPLY_MAX_BYTES >> 20);
+}
+
+static struct err *take_response(struct decode *d, const struct json *response)
+{
+    const struct gemini_state *s = d->state;
+    struct reply *r = d->reply;
+
+    set_text(r, &r->id, gemini_get_text(response, "responseId"));
+    set_text(r, &r->model, gemini_get_text(response, "modelVersion"));
+    take_usage(&r->usage, gemini_get(response, "usageMetadata"));
+    take_feedback(r, gemini_get(response, "promptFeedback"));
+    json_each (candidate, gemini_get(response, "candidates"))
+        if (json_int_or(gemini_get(candidate, "index"), 0) == 0) {
+            TRY(take_candidate(d, candidate));
+            break;
+        }
+    if (r->stop == STOP_END && s->has_calls)
+        r->stop = STOP_TOOL_CALLS;
+    return check_size(r);
+}
+
+/* Google's own tools talk to a host that wraps every answer once more. */
+static const struct json *unwrap(const struct json *answer)
+{
+    const struct json *inner = gemini_get(answer, "response");
+
+    return json_is(inner, JSON_OBJECT) && !gemini_get(answer, "candidates") ? inner : answer;
+}
+
+struct err *gemini_event(struct decode *d, struct str type, const struct json *event)
+{
+    if (gemini_get(event, "error"))
+        return gemini_classify(0, event);
+    return take_response(d, unwrap(event));
+}
+
+struct err *gemini_end(struct decode *d)
+{
+    return gemini_end_call(d, /* is_whole= */ false);
+}
+
+struct err *gemini_body(struct decode *d, const struct json *body)
+{
+    const struct json *answer = unwrap(body);
+
+    if (gemini_get(body, "error"))
+        return gemini_classify(0, body);
+    if (!gemini_get(answer, "candidates") && !gemini_get(answer, "promptFeedback"))
+        return err_new(ERR_PROVIDER_ERROR, "the answer has no candidates");
+    TRY(take_response(d, answer));
+    d->reply->is_complete |= d->reply->n_parts > 0; /* it came whole, whatever it says */
+    return gemini_end(d);
+}
