@@ -97,6 +97,15 @@ static inline void assert_aborts_(void (*fn)(void), const char *words, const cha
 }
 #define assert_aborts(fn, words) assert_aborts_((fn), (words), __FILE__, __LINE__)
 
+/* For loop_post(): a second passes on the loop's virtual clock, whatever is under way outside. */
+static inline void let_a_second_pass(void *arg)
+{
+    struct loop *l = arg;
+    const struct clock *clock = loop_clock(l);
+
+    clock->advance_to_ms(clock->self, loop_now_ms(l) + 1000);
+}
+
 static inline uint64_t now_ms(void)
 {
     return loop_now_ms(task_loop());
