@@ -5,7 +5,9 @@
 #ifndef KEEL_PROVIDER_GEMINI_H
 #define KEEL_PROVIDER_GEMINI_H
 
-#include "provider/encode.h"
+#include "provider/protocol.h"
+
+struct body;
 
 /* --- writing --- */
 
@@ -69,7 +71,8 @@ struct gemini_state {
 struct gemini_state *gemini_state_new(struct arena *a) MUST_USE;
 /* One part of the candidate's content. */
 MUST_USE struct err *gemini_take_part(struct decode *d, const struct json *part);
-/* No more arguments will come: settles the open call, if there is one. */
+/* No more arguments will come: settles the open call, if there is one. Not whole: the answer was
+ * cut off in the middle of it. */
 MUST_USE struct err *gemini_end_call(struct decode *d, bool is_whole);
 
 #endif

@@ -28,17 +28,29 @@ static int64_t thinking_budget(const struct model_request *r)
     return MIN(request_reasoning_budget(r), (int64_t)MAX_THINKING_BUDGET);
 }
 
+static bool is_switched_off(const struct model_request *r)
+{
+    return r->effort == EFFORT_NONE && r->reasoning_budget <= 0;
+}
+
+/* Nothing is said that nobody asked for, or that the model would refuse. */
+static bool has_thinking_config(const struct model_request *r)
+{
+    if (r->effort == EFFORT_UNSET && r->reasoning_budget <= 0)
+        return false;
+    if (is_switched_off(r) && request_can(r, REASONS_ALWAYS))
+        return false;
+    return !r->info || request_can(r, CAN_REASON) || gemini_is_third_generation(r);
+}
+
 static void write_thinking(struct body *b)
 {
     const struct model_request *r = b->request;
-    bool is_off = r->effort == EFFORT_NONE && r->reasoning_budget <= 0;
-    bool can_think = !r->info || request_can(r, CAN_REASON) || gemini_is_third_generation(r);
 
-    if ((r->effort == EFFORT_UNSET && r->reasoning_budget <= 0) || !can_think ||
-        (is_off && request_can(r, REASONS_ALWAYS)) || !body_key(b, "thinkingConfig"))
+    if (!has_thinking_config(r) || !body_key(b, "thinkingConfig"))
         return;
     jw_begin_object(&b->w);
-    if (!is_off)
+    if (!is_switched_off(r))
         jw_kv_bool(&b->w, "includeThoughts", true);
     if (gemini_is_third_generation(r) && r->effort != EFFORT_UNSET)
         write_level(&b->w, r);
