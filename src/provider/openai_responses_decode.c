@@ -137,10 +137,15 @@ static struct err *take_output(struct decode *d, const struct json *output)
     return NULL;
 }
 
+static int64_t output_index_of(const struct json *event)
+{
+    return count_or(json_get(event, "output_index"), -1);
+}
+
 static struct responses_item *find_item(struct decode *d, struct str type, const struct json *event)
 {
     return responses_item_find(items_of(d), type, json_get_text(event, "item_id"),
-                               count_or(json_get(event, "output_index"), -1));
+                               output_index_of(event));
 }
 
 /* The item of a delta, opened if the vendor did not announce it. */
@@ -151,29 +156,24 @@ static struct err *need_item(struct decode *d, struct str type, const struct jso
     if (*ret_item)
         return NULL;
     return responses_item_open(d, items_of(d), type, json_get_text(event, "item_id"),
-                               count_or(json_get(event, "output_index"), -1), ret_item);
+                               output_index_of(event), ret_item);
 }
 
-static struct err *open_named(struct decode *d, const struct json *event, const struct json *json,
-                              struct responses_item **ret_item)
-{
-    return responses_item_open(d, items_of(d), json_get_text(json, "type"),
-                               json_get_text(json, "id"),
-                               count_or(json_get(event, "output_index"), -1), ret_item);
-}
+/* --- events --- */
 
-static struct err *on_item_added(struct decode *d, const struct json *event)
-{
-    const struct json *json = json_get(event, "item");
-    struct responses_item *item;
+/* What an event is about, and how it is taken. */
+struct event_kind {
+    const char *type;
+    struct err *(*take)(struct decode *d, const struct event_kind *kind, const struct json *event);
+    const char *item;    /* type of its item */
+    const char *member;  /* where its text stands */
+    enum part_kind part; /* that the text belongs to */
+    const char *status;  /* of the response, when it ends that */
+    bool after_end;      /* is read also when the response has ended */
+};
 
-    if (json_get_text(json, "type").n == 0)
-        return NULL;
-    TRY(open_named(d, event, json, &item));
-    return responses_item_announce(d, item, json);
-}
-
-static struct err *on_item_done(struct decode *d, const struct json *event)
+static struct err *item_added(struct decode *d, const struct event_kind *kind,
+                              const struct json *event)
 {
     const struct json *json = json_get(event, "item");
     struct str type = json_get_text(json, "type"), id = json_get_text(json, "id");
@@ -181,150 +181,115 @@ static struct err *on_item_done(struct decode *d, const struct json *event)
 
     if (type.n == 0)
         return NULL;
-    item =
-        responses_item_find(items_of(d), type, id, count_or(json_get(event, "output_index"), -1));
+    TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
+    return responses_item_announce(d, item, json);
+}
+
+static struct err *item_done(struct decode *d, const struct event_kind *kind,
+                             const struct json *event)
+{
+    const struct json *json = json_get(event, "item");
+    struct str type = json_get_text(json, "type"), id = json_get_text(json, "id");
+    struct responses_item *item =
+        responses_item_find(items_of(d), type, id, output_index_of(event));
+
+    if (type.n == 0)
+        return NULL;
     if (!item || (item->is_done && (id.n == 0 || !str_eq(item->id, id))))
-        TRY(open_named(d, event, json, &item));
+        TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
     return responses_item_settle(d, item, json);
 }
 
-/* --- text --- */
-
-static struct err *find_text(struct decode *d, const struct json *event, const char *type,
-                             enum part_kind kind, size_t *ret_index)
+static struct err *find_text(struct decode *d, const struct event_kind *kind,
+                             const struct json *event, size_t *ret_index)
 {
     struct responses_item *item;
 
-    TRY(need_item(d, str_of(type), event, &item));
-    return responses_item_part(d, item, kind, count_or(json_get(event, "content_index"), 0),
+    TRY(need_item(d, str_of(kind->item), event, &item));
+    return responses_item_part(d, item, kind->part, count_or(json_get(event, "content_index"), 0),
                                ret_index);
 }
 
-static struct err *add_text(struct decode *d, const struct json *event, const char *type,
-                            enum part_kind kind)
+static struct err *text_delta(struct decode *d, const struct event_kind *kind,
+                              const struct json *event)
 {
-    struct str delta = json_get_text(event, "delta");
-    size_t index;
-
-    if (delta.n == 0)
-        return NULL;
-    TRY(find_text(d, event, type, kind, &index));
-    return reply_add_text(d->reply, index, delta);
-}
-
-static struct err *settle_text(struct decode *d, const struct json *event, enum part_kind kind,
-                               struct str text)
-{
+    struct str text = json_get_text(event, kind->member);
     size_t index;
 
     if (text.n == 0)
         return NULL;
-    TRY(find_text(d, event, "message", kind, &index));
+    TRY(find_text(d, kind, event, &index));
+    return reply_add_text(d->reply, index, text);
+}
+
+static struct err *text_done(struct decode *d, const struct event_kind *kind,
+                             const struct json *event)
+{
+    struct str text = json_get_text(event, kind->member);
+    size_t index;
+
+    if (text.n == 0)
+        return NULL;
+    TRY(find_text(d, kind, event, &index));
     return responses_settle_text(d->reply, index, text);
 }
 
-static struct err *on_text_delta(struct decode *d, const struct json *event)
-{
-    return add_text(d, event, "message", PART_TEXT);
-}
-
-static struct err *on_text_done(struct decode *d, const struct json *event)
-{
-    return settle_text(d, event, PART_TEXT, json_get_text(event, "text"));
-}
-
-static struct err *on_refusal_delta(struct decode *d, const struct json *event)
-{
-    return add_text(d, event, "message", PART_REFUSAL);
-}
-
-static struct err *on_refusal_done(struct decode *d, const struct json *event)
-{
-    return settle_text(d, event, PART_REFUSAL, json_get_text(event, "refusal"));
-}
-
-static struct err *on_part_done(struct decode *d, const struct json *event)
+static struct err *part_done(struct decode *d, const struct event_kind *kind,
+                             const struct json *event)
 {
     const struct json *part = json_get(event, "part");
+    size_t index;
 
-    if (str_is(json_get_text(part, "type"), "output_text"))
-        return settle_text(d, event, PART_TEXT, json_get_text(part, "text"));
-    if (str_is(json_get_text(part, "type"), "refusal"))
-        return settle_text(d, event, PART_REFUSAL, json_get_text(part, "refusal"));
-    return NULL; /* a piece of reasoning: its item says it all */
+    if (!str_is(json_get_text(part, "type"), "output_text") || json_get_text(part, "text").n == 0)
+        return NULL;
+    TRY(find_text(d, kind, event, &index));
+    return responses_settle_text(d->reply, index, json_get_text(part, "text"));
 }
 
-static struct err *on_reasoning_delta(struct decode *d, const struct json *event)
+static struct err *annotation_added(struct decode *d, const struct event_kind *kind,
+                                    const struct json *event)
 {
-    return add_text(d, event, "reasoning", PART_REASONING);
-}
-
-static struct err *on_annotation(struct decode *d, const struct json *event)
-{
-    const struct json *annotation = json_get(event, "annotation");
+    const struct json *json = json_get(event, "annotation");
     struct responses_item *item;
 
-    if (!json_is(annotation, JSON_OBJECT))
+    if (!json_is(json, JSON_OBJECT))
         return NULL;
-    TRY(need_item(d, S("message"), event, &item));
-    return responses_item_cite(d, item, annotation);
+    TRY(need_item(d, str_of(kind->item), event, &item));
+    return responses_item_cite(d, item, json);
 }
 
-/* --- arguments --- */
-
 /* An item of another type takes no arguments piece by piece: its final form has them. */
-static struct err *find_call(struct decode *d, const struct json *event, struct str type,
-                             struct responses_item **ret_item)
+static struct err *find_call(struct decode *d, const struct event_kind *kind,
+                             const struct json *event, struct responses_item **ret_item)
 {
-    *ret_item = find_item(d, type, event);
+    *ret_item = find_item(d, str_of(kind->item), event);
     if (*ret_item || find_item(d, (struct str){0}, event))
         return NULL;
-    TRY(need_item(d, type, event, ret_item));
+    TRY(need_item(d, str_of(kind->item), event, ret_item));
     return responses_item_announce(d, *ret_item, event);
 }
 
-static struct err *add_args(struct decode *d, const struct json *event, struct str type)
+static struct err *args_delta(struct decode *d, const struct event_kind *kind,
+                              const struct json *event)
 {
     struct responses_item *item;
 
-    TRY(find_call(d, event, type, &item));
-    return item ? reply_add_args(d->reply, item->parts[0].index, json_get_text(event, "delta"))
-                : NULL;
+    TRY(find_call(d, kind, event, &item));
+    if (!item)
+        return NULL;
+    return reply_add_args(d->reply, item->parts[0].index, json_get_text(event, kind->member));
 }
 
-static struct err *settle_args(struct decode *d, const struct json *event, struct str type,
-                               const char *key)
+static struct err *args_done(struct decode *d, const struct event_kind *kind,
+                             const struct json *event)
 {
     struct responses_item *item;
 
-    TRY(find_call(d, event, type, &item));
-    return item ? responses_settle_args(d->reply, item->parts[0].index, json_get_text(event, key))
-                : NULL;
-}
-
-static struct err *on_args_delta(struct decode *d, const struct json *event)
-{
-    return add_args(d, event, S("function_call"));
-}
-
-static struct err *on_args_done(struct decode *d, const struct json *event)
-{
-    return settle_args(d, event, S("function_call"), "arguments");
-}
-
-static struct err *on_input_delta(struct decode *d, const struct json *event)
-{
-    return add_args(d, event, S("custom_tool_call"));
-}
-
-static struct err *on_input_done(struct decode *d, const struct json *event)
-{
-    return settle_args(d, event, S("custom_tool_call"), "input");
-}
-
-static struct err *on_mcp_args_delta(struct decode *d, const struct json *event)
-{
-    return add_args(d, event, S("mcp_call"));
+    TRY(find_call(d, kind, event, &item));
+    if (!item)
+        return NULL;
+    return responses_settle_args(d->reply, item->parts[0].index,
+                                 json_get_text(event, kind->member));
 }
 
 /* --- the response --- */
@@ -340,7 +305,34 @@ static void take_head(struct reply *r, const struct json *response)
     take_usage(r, json_get(response, "usage"));
 }
 
-static struct err *on_created(struct decode *d, const struct json *event)
+static bool is_unfinished(struct str status)
+{
+    return str_is(status, "queued") || str_is(status, "in_progress");
+}
+
+/* A response that has ended in any way. `status` is the one its event stands for, if it came in
+ * one: some vendors do not repeat it inside, or forget to change it. */
+static struct err *take_response(struct decode *d, const struct json *response, struct str status)
+{
+    struct str inner = json_get_text(response, "status");
+
+    if (inner.n && (status.n == 0 || !is_unfinished(inner)))
+        status = inner;
+    take_head(d->reply, response);
+    TRY(take_output(d, json_get(response, "output")));
+    if (str_is(status, "failed"))
+        return openai_responses_classify(0, response);
+    if (str_is(status, "cancelled"))
+        return err_new(ERR_PROVIDER_ERROR, "the provider says that the answer was cancelled");
+    if (is_unfinished(status))
+        return err_hint(err_new(ERR_PROVIDER_ERROR, "the provider has not answered yet"),
+                        "remove \"background\" from the model's options");
+    take_stop(d->reply, response, status);
+    return NULL;
+}
+
+static struct err *response_begins(struct decode *d, const struct event_kind *kind,
+                                   const struct json *event)
 {
     if (d->reply->is_complete || items_of(d)->n)
         return err_new(ERR_PROVIDER_ERROR, "the provider began a second response in one stream");
@@ -348,97 +340,82 @@ static struct err *on_created(struct decode *d, const struct json *event)
     return NULL;
 }
 
-static struct err *on_progress(struct decode *d, const struct json *event)
+static struct err *response_goes_on(struct decode *d, const struct event_kind *kind,
+                                    const struct json *event)
 {
     take_head(d->reply, json_get(event, "response"));
     return NULL;
 }
 
-/* A response that has ended in any way. `status` is what its event said, for vendors that do not
- * repeat it inside. */
-static struct err *take_response(struct decode *d, const struct json *response, struct str status)
+static struct err *response_ends(struct decode *d, const struct event_kind *kind,
+                                 const struct json *event)
 {
-    if (json_get_text(response, "status").n)
-        status = json_get_text(response, "status");
-    take_head(d->reply, response);
-    TRY(take_output(d, json_get(response, "output")));
-    if (str_is(status, "failed"))
-        return openai_responses_classify(0, response);
-    if (str_is(status, "cancelled"))
-        return err_new(ERR_PROVIDER_ERROR, "the provider says that the answer was cancelled");
-    if (str_is(status, "queued") || str_is(status, "in_progress"))
-        return err_hint(err_new(ERR_PROVIDER_ERROR, "the provider has not begun to answer yet"),
-                        "remove \"background\" from the model's options");
-    take_stop(d->reply, response, status);
-    return NULL;
+    return take_response(d, json_get(event, "response"), str_of(kind->status));
 }
 
-static struct err *on_completed(struct decode *d, const struct json *event)
-{
-    return take_response(d, json_get(event, "response"), S("completed"));
-}
-
-static struct err *on_incomplete(struct decode *d, const struct json *event)
-{
-    return take_response(d, json_get(event, "response"), S("incomplete"));
-}
-
-static struct err *on_failed(struct decode *d, const struct json *event)
-{
-    return take_response(d, json_get(event, "response"), S("failed"));
-}
-
-static struct err *on_error(struct decode *d, const struct json *event)
+static struct err *error_told(struct decode *d, const struct event_kind *kind,
+                              const struct json *event)
 {
     return openai_responses_classify(0, event);
 }
 
 /* A router tells its price after the end. */
-static struct err *on_ping(struct decode *d, const struct json *event)
+static struct err *ping(struct decode *d, const struct event_kind *kind, const struct json *event)
 {
     take_cost(d->reply, json_get(event, "cost"));
     return NULL;
 }
 
+#define EVENT(name, ...)                                                                           \
+    {                                                                                              \
+        "response." name, __VA_ARGS__                                                              \
+    }
+
+static const struct event_kind event_kinds[] = {
+    EVENT("output_text.delta", text_delta, "message", "delta", PART_TEXT),
+    EVENT("output_text.done", text_done, "message", "text", PART_TEXT),
+    EVENT("output_text.annotation.added", annotation_added, "message"),
+    EVENT("refusal.delta", text_delta, "message", "delta", PART_REFUSAL),
+    EVENT("refusal.done", text_done, "message", "refusal", PART_REFUSAL),
+    EVENT("reasoning_text.delta", text_delta, "reasoning", "delta", PART_REASONING),
+    EVENT("reasoning_summary_text.delta", text_delta, "reasoning", "delta", PART_REASONING),
+    EVENT("function_call_arguments.delta", args_delta, "function_call", "delta"),
+    EVENT("function_call_arguments.done", args_done, "function_call", "arguments"),
+    EVENT("custom_tool_call_input.delta", args_delta, "custom_tool_call", "delta"),
+    EVENT("custom_tool_call_input.done", args_done, "custom_tool_call", "input"),
+    EVENT("mcp_call_arguments.delta", args_delta, "mcp_call", "delta"),
+    EVENT("mcp_call_arguments.done", args_done, "mcp_call", "arguments"),
+    EVENT("content_part.done", part_done, "message", NULL, PART_TEXT),
+    EVENT("output_item.added", item_added),
+    EVENT("output_item.done", item_done),
+    EVENT("created", response_begins, .after_end = true),
+    EVENT("queued", response_goes_on),
+    EVENT("in_progress", response_goes_on),
+    EVENT("completed", response_ends, .status = "completed"),
+    EVENT("incomplete", response_ends, .status = "incomplete"),
+    EVENT("failed", response_ends, .status = "failed"),
+    {"error", error_told},
+    {"ping", ping, .after_end = true},
+};
+
+static const struct event_kind *find_event(struct str type)
+{
+    for (size_t i = 0; i < ARRAY_LEN(event_kinds); i++)
+        if (str_is(type, event_kinds[i].type))
+            return &event_kinds[i];
+    return NULL; /* states of parts and built-in tools, previews, what is younger than this code */
+}
+
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event)
 {
-    static const struct {
-        const char *type;
-        struct err *(*take)(struct decode *d, const struct json *event);
-        bool after_end;
-    } events[] = {
-        {"response.output_text.delta", on_text_delta},
-        {"response.function_call_arguments.delta", on_args_delta},
-        {"response.reasoning_summary_text.delta", on_reasoning_delta},
-        {"response.reasoning_text.delta", on_reasoning_delta},
-        {"response.custom_tool_call_input.delta", on_input_delta},
-        {"response.mcp_call_arguments.delta", on_mcp_args_delta},
-        {"response.refusal.delta", on_refusal_delta},
-        {"response.output_item.added", on_item_added},
-        {"response.output_item.done", on_item_done},
-        {"response.output_text.done", on_text_done},
-        {"response.output_text.annotation.added", on_annotation},
-        {"response.refusal.done", on_refusal_done},
-        {"response.content_part.done", on_part_done},
-        {"response.function_call_arguments.done", on_args_done},
-        {"response.custom_tool_call_input.done", on_input_done},
-        {"response.created", on_created, /* after_end= */ true},
-        {"response.queued", on_progress},
-        {"response.in_progress", on_progress},
-        {"response.completed", on_completed},
-        {"response.done", on_completed},
-        {"response.incomplete", on_incomplete},
-        {"response.failed", on_failed},
-        {"error", on_error},
-        {"ping", on_ping, /* after_end= */ true},
-    };
+    const struct event_kind *kind;
 
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
-    for (size_t i = 0; event && i < ARRAY_LEN(events); i++)
-        if (str_is(type, events[i].type))
-            return d->reply->is_complete && !events[i].after_end ? NULL : events[i].take(d, event);
-    return NULL; /* states of built-in tools, previews of images, what is younger than this code */
+    kind = event ? find_event(type) : NULL;
+    if (!kind || (d->reply->is_complete && !kind->after_end))
+        return NULL;
+    return kind->take(d, kind, event);
 }
 
 struct err *openai_responses_body(struct decode *d, const struct json *body)

@@ -42,7 +42,7 @@ static void write_text_format(struct body *b)
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "type", S("json_schema"));
     jw_kv_str(&b->w, "name", r->output_name.n ? r->output_name : S("answer"));
-    jw_kv_bool(&b->w, "strict", true);
+    jw_kv_bool(&b->w, "strict", schema_is_strict(r->output_schema));
     jw_kv_json(&b->w, "schema", r->output_schema);
     jw_end_object(&b->w);
     jw_end_object(&b->w);
@@ -77,7 +77,8 @@ static void write_cache(struct body *b)
 
 /* --- tools --- */
 
-/* The API's default is strict, which refuses schemas with optional members: it is told always. */
+/* The API's default is strict, and then it refuses schemas with optional members: so it is always
+ * told. */
 static void write_tool(struct body *b, const struct tool_def *t)
 {
     jw_begin_object(&b->w);
@@ -89,7 +90,7 @@ static void write_tool(struct body *b, const struct tool_def *t)
         jw_key(&b->w, "parameters");
         jw_tool_schema(&b->w, t);
         if (!b->dialect->no_strict_tools)
-            jw_kv_bool(&b->w, "strict", t->strict);
+            jw_kv_bool(&b->w, "strict", t->strict && schema_is_strict(t->input_schema));
     }
     jw_end_object(&b->w);
 }

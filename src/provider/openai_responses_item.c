@@ -209,9 +209,11 @@ static struct err *settle_message(struct decode *d, struct responses_item *item,
     if (json_get_text(json, "content").n)
         return settle_nth(d, item, PART_TEXT, 0, json_get_text(json, "content"));
     json_each (content, json_get(json, "content")) {
-        if (str_is(json_get_text(content, "type"), "refusal"))
+        struct str type = json_get_text(content, "type");
+
+        if (str_is(type, "refusal"))
             TRY(settle_nth(d, item, PART_REFUSAL, n_refusals++, json_get_text(content, "refusal")));
-        else
+        else if (!str_is(type, "reasoning_text"))
             TRY(settle_nth(d, item, PART_TEXT, n_texts++, json_get_text(content, "text")));
     }
     json_each (content, json_get(json, "content"))
@@ -238,25 +240,26 @@ static struct err *settle_reasoning(struct decode *d, size_t index, const struct
     return responses_settle_text(d->reply, index, strbuf_str(&text));
 }
 
-/* What the provider's own tool was asked, as one JSON object. */
-static void add_server_args(struct strbuf *out, const struct json *json)
+/* What a tool was asked, as one JSON object. */
+static void add_args(struct strbuf *out, const struct json *json)
 {
     static const char *const members[] = {"arguments", "action", "operation", "queries", "code"};
     const struct json *value = NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(members) && !value; i++)
         value = json_get(json, members[i]);
-    if (json_is(value, JSON_OBJECT))
-        strbuf_add(out, value->raw);
-    else if (json_is(value, JSON_STRING) && str_is(value->key, "arguments"))
+    if (!value || value->type == JSON_NULL)
+        return;
+    if (str_is(value->key, "arguments") && value->type == JSON_STRING)
         strbuf_add(out, value->text);
-    else if (value && value->type != JSON_NULL)
+    else if (str_is(value->key, "arguments") || value->type == JSON_OBJECT)
+        strbuf_add(out, value->raw);
+    else
         strbuf_addf(out, "{\"%" STR_FMT "\":%" STR_FMT "}", STR_ARG(value->key),
                     STR_ARG(value->raw));
 }
 
-static struct err *settle_tool(struct decode *d, struct responses_item *item, size_t index,
-                               const struct json *json)
+static struct err *settle_tool(struct decode *d, size_t index, const struct json *json)
 {
     AUTO(strbuf) struct strbuf args = {0};
     struct part *p = reply_part(d->reply, index);
@@ -270,7 +273,7 @@ static struct err *settle_tool(struct decode *d, struct responses_item *item, si
         return NULL;
     if (p->kind == PART_TOOL_CALL && p->is_free_text)
         return responses_settle_args(d->reply, index, json_get_text(json, "input"));
-    add_server_args(&args, json);
+    add_args(&args, json);
     return responses_settle_args(d->reply, index, strbuf_str(&args));
 }
 
@@ -287,19 +290,24 @@ static struct err *add_media(struct reply *r, enum media_source source, struct s
     return NULL;
 }
 
+static struct str mime_of(struct str format)
+{
+    if (str_is(format, "jpeg") || str_is(format, "jpg"))
+        return S("image/jpeg");
+    return str_is(format, "webp") ? S("image/webp") : S("image/png");
+}
+
 static struct err *take_image(struct decode *d, const struct json *json)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
     AUTO(err) struct err *e = NULL;
     struct str result = json_get_text(json, "result");
-    struct str format = json_get_text(json, "output_format");
-    struct str mime =
-        format.n ? arena_format(&d->scratch, "image/%" STR_FMT, STR_ARG(format)) : S("image/png");
+    struct str mime = mime_of(json_get_text(json, "output_format"));
 
     if (str_starts(result, S("http://")) || str_starts(result, S("https://")))
         return add_media(d->reply, MEDIA_URL, mime, result);
     if (str_starts(result, S("data:")))
-        result = str_skip(result, str_find_char(result, ',') + 1);
+        result = str_skip(result, str_find_char(result, ',') + 1); /* no comma: skips nothing */
     e = base64_decode(&bytes, result);
     if (e || bytes.n == 0)
         return NULL; /* not an image; the item itself is kept all the same */
@@ -398,12 +406,10 @@ struct err *responses_item_settle(struct decode *d, struct responses_item *item,
     else if (str_is(item->type, "reasoning"))
         TRY(settle_reasoning(d, item->parts[0].index, json));
     else
-        TRY(settle_tool(d, item, item->parts[0].index, json));
+        TRY(settle_tool(d, item->parts[0].index, json));
     if (item->is_done)
         return NULL;
     item->is_done = true;
-    for (size_t i = 0; i < item->n_parts; i++)
-        reply_close(d->reply, item->parts[i].index);
     keep_native(d, item, json);
     return take_images(d, item, json);
 }

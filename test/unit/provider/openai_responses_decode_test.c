@@ -236,6 +236,11 @@ TEST(a_text_delta_with_the_number_of_another_kind_of_item_is_text)
           "reasoning()\ntext(hi)\nend completed\n");
 }
 
+TEST(bytes_that_are_not_text_do_not_go_back)
+{
+    check(COMPLETED(MESSAGE("m\xFF", SAYS("hi"))), "text(hi)\nend completed\n");
+}
+
 TEST(a_refusal_is_not_text)
 {
     check(EVENT("refusal.delta", "\"output_index\":0,\"delta\":\"I ca\"")
@@ -361,6 +366,8 @@ TEST(arguments_may_be_an_object_or_nothing)
     check(COMPLETED(CALL_AB("")), "tool_call(c1 f {})\ncalls completed\n");
     check(COMPLETED(CALL("\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":null")),
           "tool_call(c1 f {})\ncalls completed\n");
+    check(COMPLETED(CALL("\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":[1]")),
+          "tool_call(c1 f [1] bad)\ncalls completed\n");
 }
 
 TEST(a_call_that_cannot_go_back_as_it_is_keeps_no_bytes)
@@ -513,6 +520,12 @@ TEST(an_answer_that_was_cut_short_says_why)
                 "\"response\":{\"incomplete_details\":{\"reason\":\"content_filter\"}}"),
           "filtered incomplete (content_filter)\n");
     check(EVENT("incomplete", "\"response\":{}"), "stopped incomplete\n");
+}
+
+TEST(the_last_event_counts_more_than_a_status_that_was_not_changed)
+{
+    check(EVENT("completed", "\"response\":{\"status\":\"in_progress\"}"), "end completed\n");
+    check(EVENT("completed", "\"response\":{\"status\":\"incomplete\"}"), "stopped incomplete\n");
 }
 
 TEST(nothing_but_a_final_event_ends_a_stream)
@@ -713,8 +726,9 @@ RUN_TESTS(UNIT(text_streams_into_one_part), UNIT(final_forms_do_not_repeat_what_
           UNIT(items_of_one_id_are_told_apart_by_number),
           UNIT(parts_of_a_message_are_counted_by_their_order_in_the_end),
           UNIT(a_text_delta_with_the_number_of_another_kind_of_item_is_text),
-          UNIT(a_refusal_is_not_text), UNIT(content_may_be_a_plain_string),
-          UNIT(citations_come_once), UNIT(reasoning_is_its_summary_and_its_text),
+          UNIT(bytes_that_are_not_text_do_not_go_back), UNIT(a_refusal_is_not_text),
+          UNIT(content_may_be_a_plain_string), UNIT(citations_come_once),
+          UNIT(reasoning_is_its_summary_and_its_text),
           UNIT(reasoning_keeps_its_bytes_only_when_it_can_go_back),
           UNIT(the_bytes_are_those_of_the_finished_item),
           UNIT(a_call_streams_its_arguments_and_is_known_by_its_call_id),
@@ -729,6 +743,7 @@ RUN_TESTS(UNIT(text_streams_into_one_part), UNIT(final_forms_do_not_repeat_what_
           UNIT(outputs_lists_and_unknown_items_are_kept_for_going_back),
           UNIT(a_generated_image_is_media_once), UNIT(images_may_be_addresses_or_missing),
           UNIT(an_answer_that_was_cut_short_says_why),
+          UNIT(the_last_event_counts_more_than_a_status_that_was_not_changed),
           UNIT(nothing_but_a_final_event_ends_a_stream),
           UNIT(what_follows_the_end_is_not_read_except_a_price),
           UNIT(a_second_response_in_one_stream_is_refused),

@@ -60,6 +60,16 @@ TEST(every_setting_that_the_api_has_is_sent)
     assert_request(&b, "settings");
 }
 
+TEST(a_schema_that_strict_mode_refuses_is_sent_without_it)
+{
+    AUTO(build) struct build b;
+
+    build_init(&b);
+    b.request.output_schema = parse_json(&b, "{\"type\":\"object\",\"properties\":{\"a\":{}}}");
+    user_says(&b, "Hello");
+    assert_request(&b, "loose-schema");
+}
+
 TEST(options_of_the_profile_win)
 {
     AUTO(build) struct build b;
@@ -117,19 +127,24 @@ TEST(a_vendor_that_stores_nothing_is_not_told_so)
 
 /* --- tools --- */
 
-static void add_three_tools(struct build *b)
+#define STRICT_SCHEMA                                                                              \
+    "{\"type\":\"object\",\"properties\":{\"to\":{\"type\":\"string\"}},"                          \
+    "\"required\":[\"to\"],\"additionalProperties\":false}"
+
+static void add_tools(struct build *b)
 {
     add_tool(b, "look", "Looks.", "{\"type\":\"object\",\"properties\":{\"at\":{}}}");
     add_tool(b, "wait", NULL, NULL)->strict = true;
+    add_tool(b, "go", NULL, STRICT_SCHEMA)->strict = true;
     add_tool(b, "query", "Takes SQL.", NULL)->takes_free_text = true;
 }
 
-TEST(tools_always_say_whether_they_are_strict)
+TEST(tools_say_whether_they_are_strict_and_only_if_their_schema_is)
 {
     AUTO(build) struct build b;
 
     build_init(&b);
-    add_three_tools(&b);
+    add_tools(&b);
     b.request.tool_choice = (struct tool_choice){.kind = TOOL_CHOICE_ANY, .one_at_a_time = true};
     user_says(&b, "Hello");
     assert_request(&b, "tools");
@@ -140,7 +155,7 @@ TEST(a_vendor_may_know_neither_strict_tools_nor_the_switch_for_parallel_calls)
     AUTO(build) struct build b;
 
     build_init(&b);
-    add_three_tools(&b);
+    add_tools(&b);
     b.dialect.no_strict_tools = b.dialect.no_parallel_switch = true;
     b.request.tool_choice = (struct tool_choice){.kind = TOOL_CHOICE_NONE, .one_at_a_time = true};
     user_says(&b, "Hello");
@@ -152,7 +167,7 @@ TEST(one_tool_may_be_demanded)
     AUTO(build) struct build b;
 
     build_init(&b);
-    add_three_tools(&b);
+    add_tools(&b);
     b.request.tool_choice = (struct tool_choice){.kind = TOOL_CHOICE_NAMED, .name = S("look")};
     user_says(&b, "Hello");
     assert_request(&b, "named-function");
@@ -381,7 +396,7 @@ TEST(the_next_request_begins_with_the_bytes_of_this_one)
 
     build_init(&b);
     b.request.system = S("Be brief.");
-    add_three_tools(&b);
+    add_tools(&b);
     user_says(&b, "Look.");
     assert_ok(protocol_openai_responses.encode(&b.request, &b.dialect, &first));
     add_call(assistant_says(&b, NULL), "call_1", "look", "{}");
@@ -392,12 +407,13 @@ TEST(the_next_request_begins_with_the_bytes_of_this_one)
 }
 
 RUN_TESTS(UNIT(a_request_holds_the_conversation_and_is_not_stored),
-          UNIT(every_setting_that_the_api_has_is_sent), UNIT(options_of_the_profile_win),
-          UNIT(a_model_that_does_not_reason_is_not_asked_to),
+          UNIT(every_setting_that_the_api_has_is_sent),
+          UNIT(a_schema_that_strict_mode_refuses_is_sent_without_it),
+          UNIT(options_of_the_profile_win), UNIT(a_model_that_does_not_reason_is_not_asked_to),
           UNIT(reasoning_is_switched_off_without_asking_for_a_summary),
           UNIT(reasoning_that_cannot_be_switched_off_is_left_alone),
           UNIT(a_vendor_that_stores_nothing_is_not_told_so),
-          UNIT(tools_always_say_whether_they_are_strict),
+          UNIT(tools_say_whether_they_are_strict_and_only_if_their_schema_is),
           UNIT(a_vendor_may_know_neither_strict_tools_nor_the_switch_for_parallel_calls),
           UNIT(one_tool_may_be_demanded), UNIT(pictures_and_files_stand_in_the_message),
           UNIT(a_sound_is_refused), UNIT(empty_texts_and_messages_are_left_out),
