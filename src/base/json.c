@@ -120,31 +120,49 @@ struct json *json_new_bool(struct arena *a, bool value)
     return v;
 }
 
-struct json *json_copy(struct arena *a, const struct json *v)
+static void append(struct json *container, struct json *child)
+{
+    child->next = NULL;
+    if (container->last)
+        container->last->next = child;
+    else
+        container->first = child;
+    container->last = child;
+    container->n++;
+}
+
+/* Children's source bytes lie within their parent's, so one copy of the outermost serves all. */
+static struct json *copy_at(struct arena *a, const struct json *v, struct str source,
+                            const char *source_copy)
 {
     struct json *copy = json_new(a, v->type);
 
+    if (v->raw.n && !source.n) {
+        source = v->raw;
+        source_copy = arena_cstr(a, source);
+    }
+    if (v->raw.n && v->raw.p >= source.p && v->raw.p + v->raw.n <= source.p + source.n)
+        copy->raw = str_make(source_copy + (v->raw.p - source.p), v->raw.n);
     copy->boolean = v->boolean;
     copy->text = v->text.n ? arena_str(a, v->text) : v->text;
-    copy->raw = v->raw.n ? arena_str(a, v->raw) : v->raw;
     json_each (child, v) {
-        struct json *child_copy = json_copy(a, child);
+        struct json *child_copy =
+            copy_at(a, child, copy->raw.n ? source : (struct str){0}, source_copy);
 
         child_copy->key = child->key.n ? arena_str(a, child->key) : child->key;
-        json_push(copy, child_copy);
+        append(copy, child_copy);
     }
     return copy;
 }
 
+struct json *json_copy(struct arena *a, const struct json *v)
+{
+    return copy_at(a, v, (struct str){0}, NULL);
+}
+
 void json_push(struct json *array, struct json *value)
 {
-    value->next = NULL;
-    if (array->last)
-        array->last->next = value;
-    else
-        array->first = value;
-    array->last = value;
-    array->n++;
+    append(array, value);
     array->raw = (struct str){0}; /* the source no longer says what the value is */
 }
 

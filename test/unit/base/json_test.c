@@ -209,6 +209,19 @@ TEST(a_changed_value_forgets_its_source)
     assert_int_equal(v->raw.n, 0);
 }
 
+TEST(a_copy_keeps_source_bytes_and_stands_alone)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO_FREE char *text = mem_strdup("{ \"a\" : [ 1.0 ] }");
+    struct json *copy = json_copy(&a, parsed(&a, text, 0));
+
+    memset(text, 'x', strlen(text));
+    assert_str(copy->raw, "{ \"a\" : [ 1.0 ] }");
+    assert_str(json_get(copy, "a")->raw, "[ 1.0 ]");
+    assert_str(json_at(json_get(copy, "a"), 0)->raw, "1.0");
+    assert_writes(copy, "{\"a\":[1.0]}");
+}
+
 TEST(the_writer_places_commas_by_itself)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -253,4 +266,5 @@ RUN_TESTS(UNIT(the_public_parsing_suite_agrees),
           UNIT(pointers_find_what_the_rfc_says),
           UNIT(numbers_compare_exactly_and_convert_only_when_they_fit),
           UNIT(trees_are_built_changed_and_compared), UNIT(a_changed_value_forgets_its_source),
+          UNIT(a_copy_keeps_source_bytes_and_stands_alone),
           UNIT(the_writer_places_commas_by_itself), UNIT(pretty_text_parses_back_to_the_same))
