@@ -1,6 +1,6 @@
 /* fiber.h - a stack of its own that a function runs on, to be left and entered again.
  *
- * The only place that knows how one switches. Two backends, chosen at build time: swapcontext()
+ * The only place that knows how one switches. Two backends, chosen at build time: contexts
  * on mapped stacks (fiber_context.c), and a thread per fiber of which one runs at a time
  * (fiber_thread.c, -Dtask_threads=true), for tools that want native stacks. Both keep a pool per
  * loop; a pool and its fibers belong to one thread. */

@@ -1,4 +1,4 @@
-/* fiber_context.c - fibers by swapcontext() on mapped stacks.
+/* fiber_context.c - fibers by makecontext() on mapped stacks.
  *
  * A stack is 256 KB of address space with a guard page below it; the kernel backs only what was
  * touched. Ended fibers wait in a short list with their stack: the first few keep its memory,
@@ -6,8 +6,11 @@
  *
  * The sanitizer must be told of every switch, and Valgrind of every stack, or they take the
  * change of the stack pointer for a wild one. */
+#undef _FORTIFY_SOURCE /* it forbids _longjmp() to another stack */
+
 #include "sys/fiber.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,13 +43,27 @@ enum { STACK_BYTES = 256 << 10 };
 
 enum { MAX_WARM = 16, MAX_IDLE = 256 };
 
+/* A place to go on from. swapcontext() has the kernel save the signal mask, a system call that
+ * costs ten times the rest, so only the first entry uses contexts and all others _longjmp(). But
+ * the sanitizer's _longjmp() forgets the red zones of the stack that it leaves: there swapcontext()
+ * has to do. */
+#ifdef HAVE_ASAN
+struct place {
+    ucontext_t context;
+};
+#else
+struct place {
+    jmp_buf registers;
+};
+#endif
+
 struct fiber {
     struct fiber_pool *pool;
     struct fiber *next_idle;
     void (*fn)(void *arg);
     void *arg;
     bool started, ended;
-    ucontext_t self, caller;
+    struct place self, caller;
     char *mapping; /* the guard page, then the stack */
     char *stack;
     unsigned valgrind_id;
@@ -149,6 +166,19 @@ void fiber_free(struct fiber *f)
     p->n_idle++;
 }
 
+#ifdef HAVE_ASAN
+static void jump(struct place *from, struct place *to)
+{
+    BUG_IF(swapcontext(&from->context, &to->context) < 0);
+}
+#else
+static void jump(struct place *from, struct place *to)
+{
+    if (!_setjmp(from->registers))
+        _longjmp(to->registers, 1);
+}
+#endif
+
 /* makecontext() passes ints, so the pointer comes in two halves. This frame is never returned from:
  * red zones in it would stay marked for the next fiber on the same stack. */
 __attribute__((no_sanitize_address)) static void run(unsigned high, unsigned low)
@@ -159,33 +189,50 @@ __attribute__((no_sanitize_address)) static void run(unsigned high, unsigned low
     f->fn(f->arg);
     f->ended = true;
     __sanitizer_start_switch_fiber(NULL, f->caller_bottom, f->caller_bytes); /* for good */
-    setcontext(&f->caller);
+    jump(&f->self, &f->caller);
     BUG("an ended fiber was entered");
 }
 
-static void start(struct fiber *f)
+static void make_context(struct fiber *f, ucontext_t *context)
 {
     uintptr_t address = (uintptr_t)f;
 
-    BUG_IF(getcontext(&f->self) < 0);
-    f->self.uc_stack.ss_sp = f->stack;
-    f->self.uc_stack.ss_size = STACK_BYTES;
-    f->self.uc_link = NULL;
-    makecontext(&f->self, (void (*)(void))run, 2, (unsigned)(address >> 32), (unsigned)address);
-#ifdef HAVE_ASAN
-    /* Its swapcontext() would clear the red zones of the stack named here on every switch. */
-    f->self.uc_stack.ss_size = 0;
-#endif
-    f->started = true;
+    BUG_IF(getcontext(context) < 0);
+    context->uc_stack.ss_sp = f->stack;
+    context->uc_stack.ss_size = STACK_BYTES;
+    context->uc_link = NULL;
+    makecontext(context, (void (*)(void))run, 2, (unsigned)(address >> 32), (unsigned)address);
 }
+
+#ifdef HAVE_ASAN
+static void begin(struct fiber *f)
+{
+    make_context(f, &f->self.context);
+    /* Its swapcontext() would clear the red zones of the stack named here on every switch. */
+    f->self.context.uc_stack.ss_size = 0;
+    jump(&f->caller, &f->self);
+}
+#else
+static void begin(struct fiber *f)
+{
+    ucontext_t context;
+
+    make_context(f, &context);
+    if (!_setjmp(f->caller.registers))
+        BUG_IF(setcontext(&context) < 0);
+}
+#endif
 
 bool fiber_enter(struct fiber *f)
 {
     BUG_IF(f->ended);
-    if (!f->started)
-        start(f);
     __sanitizer_start_switch_fiber(&f->caller_fake_stack, f->stack, STACK_BYTES);
-    BUG_IF(swapcontext(&f->caller, &f->self) < 0);
+    if (f->started) {
+        jump(&f->caller, &f->self);
+    } else {
+        f->started = true;
+        begin(f);
+    }
     __sanitizer_finish_switch_fiber(f->caller_fake_stack, NULL, NULL);
     return !f->ended;
 }
@@ -193,6 +240,6 @@ bool fiber_enter(struct fiber *f)
 void fiber_leave(struct fiber *f)
 {
     __sanitizer_start_switch_fiber(&f->self_fake_stack, f->caller_bottom, f->caller_bytes);
-    BUG_IF(swapcontext(&f->self, &f->caller) < 0);
+    jump(&f->self, &f->caller);
     __sanitizer_finish_switch_fiber(f->self_fake_stack, &f->caller_bottom, &f->caller_bytes);
 }

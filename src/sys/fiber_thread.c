@@ -103,7 +103,6 @@ bool fiber_enter(struct fiber *f)
 {
     BUG_IF(f->ended);
     pthread_mutex_lock(&f->lock);
-    f->turn = TURN_FIBER;
     if (!f->started)
         start(f);
     hand_over(f, TURN_FIBER, TURN_CALLER);

@@ -30,7 +30,7 @@ bool loop_step(struct loop *l, bool may_block); /* false when nothing is left to
 int loop_poll_fd(struct loop *l);
 int loop_poll_timeout_ms(struct loop *l);         /* -1: none */
 MUST_USE struct err *loop_result(struct loop *l); /* the root task's, once it has ended */
-void loop_cancel(struct loop *l);                 /* cancels the root task */
+void loop_cancel(struct loop *l);                 /* cancels the root task, if it still runs */
 
 uint64_t loop_now_ms(struct loop *l); /* monotonic */
 const struct clock *loop_clock(struct loop *l);
@@ -71,7 +71,8 @@ struct loop_timer *loop_timer_start(struct loop *l, uint64_t delay_ms, void (*fn
 void loop_timer_stop(struct loop_timer *t); /* frees; accepts NULL; fine after it fired */
 
 /* Runs a function of the host on the thread's own stack instead of a task's small one, and waits
- * for it. Straight call when no task is current. */
+ * for it. No task is current meanwhile: it cannot wait, but it may run another loop. Straight call
+ * when no task is current. */
 void loop_call_host(void (*fn)(void *arg), void *arg);
 
 #endif

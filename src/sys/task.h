@@ -34,7 +34,8 @@ MUST_USE struct err *task_yield(void); /* lets every runnable task run once */
 MUST_USE struct err *task_check(void);
 
 enum { TASK_FD_READ = 1, TASK_FD_WRITE = 2 };
-/* Waits until fd is ready for one of `events` or hung up. */
+/* Waits until fd is ready for one of `events` or hung up; ret_ready may be NULL. The file's flags
+ * stay as they are. Several tasks may wait for one fd; none may close it meanwhile. */
 MUST_USE struct err *task_wait_fd(int fd, int events, int *ret_ready);
 
 /* Waits in between ignore cancel and the deadlines that were begun outside; one that is begun
@@ -60,7 +61,10 @@ DEFINE_AUTO_VAL(deadline, deadline_end)
 /* --- parking: the primitive under all other waits --- */
 
 /* One wait of one task. Embed it, hand out its address, park; whoever has what was waited for
- * calls waker_wake() from the loop's thread. Waking first and parking later works too. */
+ * calls waker_wake() from the loop's thread. Waking first and parking later works too. A task that
+ * is cancelled does not even begin to wait; one that is woken and cancelled during the same wait
+ * was woken, and the next wait tells the rest. After an error the waker may still be in others'
+ * hands: take it back. */
 struct waker {
     struct task *task;
     bool woken;
@@ -116,12 +120,12 @@ MUST_USE struct err *group_join(struct group *g);
 
 /* --- channels --- */
 
-/* A bounded queue of pointers between tasks of one loop. Senders wait when it is full. After
- * chan_close() receivers drain what is left and then get *ret_open = false; sending is an error
- * (ERR_CANCELLED). */
+/* A bounded queue of pointers between tasks of one loop. Senders wait when it is full; all are
+ * served in the order in which they came. After chan_close() receivers drain what is left and then
+ * get *ret_open = false; sending is an error (ERR_CANCELLED). */
 struct chan;
-struct chan *chan_new(size_t n_room) MUST_USE;
-void chan_free(struct chan *c); /* nobody may wait on it any more */
+struct chan *chan_new(size_t n_room) MUST_USE; /* at least 1 */
+void chan_free(struct chan *c);                /* nobody may wait on it any more */
 MUST_USE struct err *chan_send(struct chan *c, void *item);
 MUST_USE struct err *chan_receive(struct chan *c, void **ret_item, bool *ret_open);
 bool chan_try_send(struct chan *c, void *item);

@@ -1,8 +1,9 @@
 /* work.h - a pool of threads for what blocks: fsync, name look-ups, directory walks, hashing.
  *
- * work_run() parks the task until fn has run in a worker. fn must not touch tasks or the loop. It
- * is not interrupted by cancel: the wait is shielded, because fn uses the caller's memory; a long
- * fn polls work_cancelled(). */
+ * work_run() parks the task until fn has run in a worker. fn must not touch tasks or the loop, but
+ * for loop_post(). It is not interrupted by cancel: the wait is shielded, because fn uses the
+ * caller's memory; a long fn polls work_cancelled(). When the task is cancelled or timed out
+ * before a worker was free, fn does not run and the wait ends at once. */
 #ifndef KEEL_SYS_WORK_H
 #define KEEL_SYS_WORK_H
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <uv.h>
 
 /* --- nothing can happen any more --- */
@@ -70,6 +71,11 @@ TEST(a_task_that_drives_a_loop_aborts)
 
 /* --- runs --- */
 
+static struct err *nothing(void *arg)
+{
+    return NULL;
+}
+
 static struct err *sleep_a_second(void *arg)
 {
     return task_sleep(1000);
@@ -87,6 +93,22 @@ TEST(a_loop_runs_one_root_task_after_another)
         assert_int_equal(loop_now_ms(l), i * 1000);
     }
     assert_ptr_equal(loop_clock(l), &clock.clock);
+}
+
+/* Not the first loop of the process, for which libuv itself aborts. */
+TEST(a_process_that_may_open_no_more_files_gets_an_error_instead_of_a_loop)
+{
+    struct rlimit limit, none_left;
+    struct err *e;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none_left = limit;
+    none_left.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+    e = loop_run_once(nothing, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_err(e, ERR_INTERNAL);
+    assert_ok(loop_run_once(nothing, NULL));
 }
 
 /* --- timers --- */
@@ -540,6 +562,7 @@ TEST(two_loops_on_two_threads_run_independently_and_post_to_each_other)
 
 RUN_TESTS(UNIT(a_deadlock_aborts_and_lists_who_waits_for_what),
           UNIT(a_task_that_drives_a_loop_aborts), UNIT(a_loop_runs_one_root_task_after_another),
+          UNIT(a_process_that_may_open_no_more_files_gets_an_error_instead_of_a_loop),
           UNIT(timers_call_outside_tasks_and_can_be_stopped_before_and_after),
           UNIT(a_virtual_clock_stands_while_something_outside_is_under_way),
           UNIT(posts_from_other_threads_come_in_order_and_outside_tasks),
