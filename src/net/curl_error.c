@@ -26,9 +26,11 @@ static long get_info(const struct http_exchange *x, CURLINFO info)
     return value;
 }
 
-/* host:port, or the proxy as long as that is the one we talk to. */
+/* host:port, or what we talk to instead of it. */
 static struct str peer(struct arena *a, const struct http_exchange *x)
 {
+    if (x->unix_socket)
+        return str_of(x->unix_socket);
     if (x->proxy && !x->connected)
         return arena_format(a, "the proxy %" STR_FMT, STR_ARG(url_redact(a, str_of(x->proxy))));
     return arena_format(a, x->url.is_ipv6 ? "[%" STR_FMT "]:%d" : "%" STR_FMT ":%d",

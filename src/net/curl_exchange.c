@@ -2,6 +2,8 @@
 #include "net/curl_exchange.h"
 
 #define MAX_HEAD_BYTES ((size_t)256 << 10)
+#define MAX_ARRIVED_BYTES CURL_MAX_WRITE_SIZE /* then the peer must wait */
+#define KEPT_BUFFER_BYTES 2048                /* what a stream may hold on to while it waits */
 
 /* --- what arrives --- */
 
@@ -79,7 +81,7 @@ static size_t on_body_bytes(char *bytes, size_t size, size_t n, void *arg)
                       err_new(ERR_VALIDATION,
                               "the response of %" STR_FMT " is larger than its limit of %zu bytes",
                               STR_ARG(x->url.host), x->max_body_bytes));
-    if (x->arrived.n && x->arrived.n + n > RECEIVE_BUFFER_BYTES) {
+    if (x->arrived.n && x->arrived.n + n > MAX_ARRIVED_BYTES) {
         x->paused = true;
         return CURL_WRITEFUNC_PAUSE; /* the same bytes come again when the reader goes on */
     }
@@ -250,6 +252,8 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
     x->idle_ms = request->idle_ms;
     x->total_ms = request->total_ms;
     x->max_body_bytes = request->max_body_bytes;
+    strbuf_init(&x->arrived, MAX_ARRIVED_BYTES);
+    strbuf_init(&x->handed_out, MAX_ARRIVED_BYTES);
     if (request->total_ms)
         x->end_ms = loop_now_ms(x->client->loop) + request->total_ms;
     e = start(x, request);
@@ -281,15 +285,36 @@ static void resume(struct http_exchange *x)
     }
 }
 
-struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
+/* Most of a stream's life is waiting; a burst must not make it large for ever. */
+static void shrink(struct strbuf *b)
+{
+    if (b->room > KEPT_BUFFER_BYTES)
+        strbuf_done(b);
+}
+
+static struct err *wait_for_bytes(struct http_exchange *x)
+{
+    while (!x->arrived.n && !x->ended) {
+        shrink(&x->arrived);
+        shrink(&x->handed_out);
+        TRY(wait_for_news(x));
+    }
+    return NULL;
+}
+
+static void hand_out_arrived(struct http_exchange *x)
 {
     struct strbuf used = x->handed_out;
 
-    while (!x->arrived.n && !x->ended)
-        TRY(wait_for_news(x));
     strbuf_clear(&used);
     x->handed_out = x->arrived;
     x->arrived = used;
+}
+
+struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
+{
+    TRY(wait_for_bytes(x));
+    hand_out_arrived(x);
     if (x->handed_out.n == 0 && (x->result != CURLE_OK || x->failure))
         return exchange_error(x);
     resume(x);

@@ -12,7 +12,7 @@
 #include "net/url.h"
 #include "sys/loop.h"
 
-/* Small, because a stream's pieces are small and thousands of streams run at once. */
+/* libcurl's own: a stream's pieces are small, and thousands of streams run at once. */
 #define RECEIVE_BUFFER_BYTES 8192
 
 struct curl_client {
@@ -34,7 +34,7 @@ struct http_exchange {
     bool is_added; /* to the multi handle */
     struct arena arena;
     struct url url;
-    const char *proxy; /* or NULL */
+    const char *proxy, *unix_socket; /* or NULL */
     struct curl_slist *headers, *resolve;
     char detail[CURL_ERROR_SIZE]; /* what libcurl has to say about a failure */
 

@@ -112,8 +112,10 @@ static void set_route(struct http_exchange *x, const struct http_request *reques
     SET(x, PROXY, x->proxy ? x->proxy : "");
     SET(x, NOPROXY, "");
     SET(x, SUPPRESS_CONNECT_HEADERS, 1L);
-    if (request->unix_socket)
-        SET(x, UNIX_SOCKET_PATH, request->unix_socket);
+    if (request->unix_socket) {
+        x->unix_socket = arena_cstr(&x->arena, str_of(request->unix_socket));
+        SET(x, UNIX_SOCKET_PATH, x->unix_socket);
+    }
     if (request->resolve) {
         /* '+' lets the entry expire. A connection that is already there may lead elsewhere, and
          * others must not inherit this one. */

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-extern char **environ;
+#include <unistd.h>
 
 /* NULL when it is not set or empty. `environment` NULL: the process's own. */
 static inline const char *env_find(const char *const *environment, const char *name)

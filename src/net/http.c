@@ -92,11 +92,15 @@ static struct err *check_request(const struct http_request *request)
 static struct err *open_hop(struct http_client *c, const struct http_request *request,
                             struct http_exchange **ret_exchange, struct http_response *ret_response)
 {
+    struct err *e;
+
     TRY(check_request(request));
     trace_request(&c->trace, request);
-    TRY(c->ops->open(c, request, ret_exchange, ret_response));
-    trace_response(&c->trace, ret_response);
-    return NULL;
+    e = c->ops->open(c, request, ret_exchange, ret_response);
+    if (!e)
+        trace_response(&c->trace, ret_response);
+    trace_error(&c->trace, e);
+    return e;
 }
 
 struct err *http_open(struct http_client *c, const struct http_request *request,
@@ -133,12 +137,12 @@ struct err *http_open(struct http_client *c, const struct http_request *request,
 
 struct err *http_read(struct http_client *c, struct http_exchange *x, struct str *ret_bytes)
 {
-    struct str bytes;
+    struct err *e = c->ops->read(x, ret_bytes);
 
-    TRY(c->ops->read(x, &bytes));
-    trace_bytes(&c->trace, '{', bytes);
-    *ret_bytes = bytes;
-    return NULL;
+    if (!e)
+        trace_bytes(&c->trace, '{', *ret_bytes);
+    trace_error(&c->trace, e);
+    return e;
 }
 
 void http_close(struct http_client *c, struct http_exchange *x)

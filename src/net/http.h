@@ -54,7 +54,7 @@ struct http_request {
 
 /* Shown every exchange, with the credentials in headers and URLs already replaced. kind: '>'
  * request line and headers, '}' request body, '<' status and headers, '{' response bytes, '*'
- * notes. Lines come without their end, bodies as they are. */
+ * why it failed. Lines come without their end, bodies as they are. */
 struct http_trace {
     void (*line)(void *self, char kind, struct str text);
     void *self;

@@ -14,17 +14,14 @@ void trace_bytes(const struct http_trace *t, char kind, struct str bytes)
         t->line(t->self, kind, bytes);
 }
 
-void trace_note(const struct http_trace *t, const char *format, ...)
+void trace_error(const struct http_trace *t, const struct err *e)
 {
-    AUTO(strbuf) struct strbuf text = {0};
-    va_list args;
+    AUTO_FREE char *text = NULL;
 
-    if (!t->line)
+    if (!t->line || !e)
         return;
-    va_start(args, format);
-    strbuf_vaddf(&text, format, args);
-    va_end(args);
-    show(t, '*', &text);
+    text = err_message(e);
+    t->line(t->self, '*', str_of(text));
 }
 
 /* Location and Referer hold URLs, and those may hold credentials too. */

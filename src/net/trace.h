@@ -8,6 +8,6 @@
 void trace_request(const struct http_trace *t, const struct http_request *request);
 void trace_response(const struct http_trace *t, const struct http_response *response);
 void trace_bytes(const struct http_trace *t, char kind, struct str bytes);
-void trace_note(const struct http_trace *t, const char *format, ...) PRINTF_LIKE(2, 3);
+void trace_error(const struct http_trace *t, const struct err *e); /* as a note; NULL: none */
 
 #endif

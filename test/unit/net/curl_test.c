@@ -494,6 +494,36 @@ TEST(connecting_times_out_while_the_name_is_looked_up)
         usleep(1000);
 }
 
+static void serve_after_a_while(struct server_connection *c, void *arg)
+{
+    if (server_read_request(c)) {
+        usleep(20000);
+        server_send(c, S(HELLO), 0);
+    }
+}
+
+static struct err *get_within_virtual_second(struct trial *t)
+{
+    return fetch(t,
+                 &(struct http_request){.url = url_of(t, "/"), .idle_ms = 1000, .total_ms = 1000});
+}
+
+TEST(a_virtual_clock_stands_while_an_exchange_waits)
+{
+    static const char *const no_environment[] = {NULL};
+    AUTO(trial) struct trial t = {.act = get_within_virtual_second};
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *loop = NULL;
+
+    t.options.environment = no_environment;
+    t.server = server_start(serve_after_a_while, NULL);
+    virtual_clock_init(&clock, 0);
+    loop = loop_new(&clock.clock);
+    assert_ok(loop_run(loop, trial_main, &t));
+    assert_str(strbuf_str(&t.body), "hello");
+    assert_true(loop_now_ms(loop) < 1000);
+}
+
 /* --- cancelling --- */
 
 struct cancelled_child {
@@ -753,7 +783,9 @@ TEST(a_slow_reader_slows_the_server_down_and_loses_no_byte)
     assert_ok(trial_run(&t));
 }
 
-/* Pieces that are smaller than a buffer, so that the last ones are held back by libcurl. */
+enum { N_HELD_BACK = 3000, HELD_BACK_BYTES = N_HELD_BACK * 15 };
+
+/* Nothing is read before all was sent, so that libcurl holds the last pieces back. */
 static struct err *pause_before_the_end(struct trial *t)
 {
     struct http_request request = {.url = url_of(t, "/")};
@@ -762,8 +794,8 @@ static struct err *pause_before_the_end(struct trial *t)
     struct err *e;
 
     TRY(http_open(t->client, &request, &x, &t->response));
-    for (int i = 0; i < 100; i++)
-        assert_ok(task_sleep(1)); /* all has arrived, or will; both must work */
+    while (server_n_sent_bytes(t->server) < HELD_BACK_BYTES)
+        assert_ok(task_yield());
     do {
         e = http_read(t->client, x, &bytes);
         if (!e)
@@ -780,12 +812,12 @@ TEST(what_was_held_back_when_the_response_ended_is_not_lost)
     struct server_script script = {.then = SERVER_CLOSES};
 
     strbuf_add_cstr(&response, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n");
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < N_HELD_BACK; i++)
         strbuf_add_cstr(&response, "a\r\n0123456789\r\n");
     strbuf_add_cstr(&response, "0\r\n\r\n");
     script.response = strbuf_str(&response);
     assert_ok(get_scripted(&t, &script));
-    assert_int_equal(t.body.n, 30000);
+    assert_int_equal(t.body.n, N_HELD_BACK * 10);
 }
 
 /* --- redirects, proxies, addresses --- */
@@ -937,6 +969,17 @@ static struct err *get_from_unix_socket(struct trial *t)
         t, &(struct http_request){.url = S("http://docker/v1/info"), .unix_socket = socket_path});
 }
 
+TEST(a_unix_socket_that_is_not_there_is_named)
+{
+    AUTO(trial) struct trial t = {.act = get_from_unix_socket};
+    AUTO(err) struct err *e = NULL;
+
+    snprintf(socket_path, sizeof socket_path, "/tmp/keel-curl-test-none-%d", getpid());
+    e = trial_run(&t);
+    assert_true(err_is(e, ERR_NETWORK));
+    assert_non_null(strstr(e->text, socket_path));
+}
+
 TEST(a_unix_socket_is_a_way_to_a_server)
 {
     AUTO(trial) struct trial t = {.act = get_from_unix_socket};
@@ -1012,6 +1055,7 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(a_server_that_sends_for_ever_is_cut_off_by_the_total_time),
           UNIT(the_total_time_counts_over_redirects),
           UNIT(connecting_times_out_while_the_name_is_looked_up),
+          UNIT(a_virtual_clock_stands_while_an_exchange_waits),
           UNIT(a_cancelled_exchange_ends_before_the_head_and_in_the_body),
           UNIT(a_cancelled_exchange_does_not_wait_for_the_resolver),
           UNIT(an_exchange_may_be_closed_unread), UNIT(a_connection_is_kept_for_the_next_request),
@@ -1024,6 +1068,6 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(a_proxy_that_refuses_a_tunnel_is_named), UNIT(no_proxy_goes_direct),
           UNIT(a_request_may_insist_on_going_direct),
           UNIT(a_checked_address_is_used_and_its_connection_is_not_shared),
-          UNIT(a_unix_socket_is_a_way_to_a_server),
+          UNIT(a_unix_socket_that_is_not_there_is_named), UNIT(a_unix_socket_is_a_way_to_a_server),
           UNIT(a_trace_shows_both_sides_without_credentials),
           UNIT(certificates_come_from_the_options_then_the_environment_then_the_system))
