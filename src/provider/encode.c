@@ -159,6 +159,49 @@ void jw_tool_schema(struct json_writer *w, const struct tool_def *t)
         jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
 }
 
+static bool requires(const struct json *schema, struct str name)
+{
+    json_each (required, json_get(schema, "required"))
+        if (str_eq(json_str(required), name))
+            return true;
+    return false;
+}
+
+static bool is_closed(const struct json *schema);
+
+static bool all_closed(const struct json *schemas)
+{
+    json_each (schema, schemas)
+        if (!is_closed(schema))
+            return false;
+    return true;
+}
+
+static bool is_closed(const struct json *schema)
+{
+    static const char *const refused[] = {"allOf", "oneOf", "not", "if", "patternProperties"};
+    const struct json *members = json_get(schema, "properties"), *items = json_get(schema, "items");
+
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        if (json_has(schema, refused[i]))
+            return false;
+    if (members || str_is(json_get_text(schema, "type"), "object")) {
+        if (json_bool(json_get(schema, "additionalProperties"), true))
+            return false;
+        json_each (member, members)
+            if (!requires(schema, member->key))
+                return false;
+    }
+    return all_closed(members) && all_closed(json_get(schema, "anyOf")) &&
+           all_closed(json_get(schema, "$defs")) && all_closed(json_get(schema, "definitions")) &&
+           (!items || is_closed(items));
+}
+
+bool schema_is_strict(const struct json *schema)
+{
+    return str_is(json_get_text(schema, "type"), "object") && is_closed(schema);
+}
+
 void tool_result_text(const struct part *result, struct strbuf *out)
 {
     bool first = true;

@@ -49,6 +49,10 @@ void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes);
 /* The tool's schema, or that of a tool without arguments. */
 void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
 
+/* Does the schema keep to what APIs with guaranteed output demand: an object whose members, all the
+ * way down, are all required and without others beside them? */
+bool schema_is_strict(const struct json *schema);
+
 /* The texts of a tool result, one per line; media are left out. */
 void tool_result_text(const struct part *result, struct strbuf *out);
 bool tool_result_has_media(const struct part *result);

@@ -3,6 +3,7 @@
 
 const struct protocol *const protocols[] = {
     &protocol_anthropic_messages,
+    &protocol_openai_chat,
     NULL,
 };
 
