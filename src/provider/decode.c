@@ -98,6 +98,19 @@ static struct err *classify(struct decoder *d)
 
 /* --- events --- */
 
+/* Source bytes of values are kept and sent back, so they too must be UTF-8: what is not is
+ * repaired before it is parsed. */
+static struct str repair(struct arena *scratch, struct str text)
+{
+    AUTO(strbuf) struct strbuf repaired = {0};
+
+    if (utf8_is_valid(text))
+        return text;
+    strbuf_init(&repaired, 3 * DECODE_MAX_EVENT);
+    utf8_add_repaired(&repaired, text);
+    return arena_str(scratch, strbuf_str(&repaired));
+}
+
 static struct err *take_event(struct decoder *d, struct str type, struct str data)
 {
     struct json *event = NULL;
@@ -106,7 +119,7 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
     if (d->on_event)
         d->on_event(d->self, data);
     if (!str_eq(str_trim(data), S("[DONE]"))) {
-        struct err *e = json_parse(&d->decode.scratch, data, JSON_REPAIR_UTF8, &event);
+        struct err *e = json_parse(&d->decode.scratch, repair(&d->decode.scratch, data), 0, &event);
         if (e) {
             e->kind = ERR_PROVIDER_ERROR;
             return err_wrap(e, "the provider sent an event that cannot be read");
@@ -238,7 +251,8 @@ static struct err *end_json(struct decoder *d)
         return err_new(ERR_NETWORK, "the provider sent an empty answer");
     if (d->on_event)
         d->on_event(d->self, text);
-    if (!json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &body, &where))
+    text = repair(&d->decode.scratch, text);
+    if (!json_parse_at(&d->decode.scratch, text, 0, &body, &where))
         return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_PROVIDER_ERROR,
                        "the provider's answer cannot be read: line %zu, column %zu: %s", where.line,
                        where.column, where.reason);

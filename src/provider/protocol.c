@@ -3,8 +3,10 @@
 
 const struct protocol *const protocols[] = {
     &protocol_anthropic_messages,
+    &protocol_openai_chat,
     &protocol_openai_responses,
     &protocol_gemini,
+    &protocol_ollama,
     NULL,
 };
 

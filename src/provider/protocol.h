@@ -19,24 +19,31 @@ struct dialect {
     bool no_parallel_switch;  /* does not take parallel_tool_calls */
     bool no_json_schema;      /* only {"type":"json_object"}; the schema goes into the prompt */
     bool no_strict_tools;     /* refuses "strict" in tools */
+    bool no_custom_tools;     /* a tool that takes free text goes out as a function */
+    bool short_call_ids;      /* call ids are nine letters and digits */
     bool developer_role;      /* system text goes out as "developer" */
     bool tool_images;         /* tool results may hold images */
+    bool answer_after_tools;  /* refuses a user message right behind tool results */
+    bool file_urls;           /* takes addresses of files, not only of images */
+    bool takes_top_k;
     enum {
-        REASONING_EFFORT_FIELD,  /* "reasoning_effort": "low" */
-        REASONING_OBJECT,        /* "reasoning": {"effort": "low"} */
-        REASONING_THINKING_TYPE, /* "thinking": {"type": "enabled"} */
-        REASONING_UNSUPPORTED,   /* nothing is sent */
+        REASONING_EFFORT_FIELD,    /* "reasoning_effort": "low" */
+        REASONING_OBJECT,          /* "reasoning": {"effort": "low"} */
+        REASONING_THINKING_TYPE,   /* "thinking": {"type": "enabled"} */
+        REASONING_UNSUPPORTED,     /* nothing is sent */
+        REASONING_ENABLE_THINKING, /* "enable_thinking": true */
     } reasoning_style;
     enum {
         REPLAY_NO_REASONING,      /* reasoning never goes back */
         REPLAY_REASONING_CONTENT, /* as "reasoning_content" of the assistant message */
         REPLAY_REASONING_FIELD,   /* as "reasoning" */
         REPLAY_REASONING_DETAILS, /* "reasoning_details", bytes as they came */
+        REPLAY_THINKING_PARTS,    /* as "thinking" parts of the content */
     } reasoning_replay;
     bool has_prompt_cache_key; /* takes "prompt_cache_key" */
-    bool cache_marks;          /* takes Anthropic-style cache_control on content parts */
-    bool reports_cost;         /* wants "usage": {"include": true} to report the cost */
-    bool web_search_options;   /* takes "web_search_options" */
+    bool cache_marks;        /* takes Anthropic's cache_control, at the top and on content parts */
+    bool reports_cost;       /* wants "usage": {"include": true} to report the cost */
+    bool web_search_options; /* takes "web_search_options" */
     /* openai-responses */
     bool stores_nothing; /* refuses "store" and "include" */
     /* anthropic-messages */

@@ -1,11 +1,13 @@
 /* transcript.h - for tests of decoders: what an answer was read as, in a few lines of text.
  *
- *     assert_reads(&protocol_openai_chat, "data: {...}\n\ndata: [DONE]\n\n",
- *                  "text \"Hello\"\n"
+ *     assert_reads(&protocol_openai_chat,
+ *                  SSE("{'choices':[{'delta':{'content':'Hello'}}]}", "[DONE]"),
+ *                  "text 'Hello'\n"
  *                  "end stop\n"
  *                  "usage 9 in, 2 out\n");
  *
- * One line for each part in its order, indented lines for what belongs to it, then the stop reason
+ * Answers and transcripts are written with ' for ", which C would want escaped. A transcript has
+ * one line for each part in its order, indented lines for what belongs to it, then the stop reason
  * as our word and the provider's, usage, who answered, and the error if there was one. Every answer
  * is read whole, in pieces of seven bytes and byte by byte, and must come out the same. */
 #ifndef KEEL_TEST_UNIT_PROVIDER_TRANSCRIPT_H
@@ -14,6 +16,43 @@
 #include "test.h"
 
 #include "provider/decode.h"
+
+/* --- answers --- */
+
+/* What a provider sent, line by line. */
+struct answer_text {
+    const char *before, *after; /* each line */
+    const char *const *lines;   /* NULL at the end */
+};
+
+#define ANSWER(before_, after_, ...)                                                               \
+    ((struct answer_text){before_, after_, (const char *const[]){__VA_ARGS__, NULL}})
+#define SSE(...) ANSWER("data: ", "\n\n", __VA_ARGS__)
+#define NDJSON(...) ANSWER("", "\n", __VA_ARGS__)
+#define BODY(...) ANSWER("", "", __VA_ARGS__)
+/* One event with a name. */
+#define EVENT(name, data) ANSWER("event: " name "\ndata: ", "\n\n", data)
+
+/* Takes ' for ". */
+static inline void add_quoted(struct strbuf *out, const char *text)
+{
+    for (; *text; text++)
+        strbuf_add_char(out, *text == '\'' ? '"' : *text);
+}
+
+static inline struct strbuf answer_bytes(struct answer_text answer)
+{
+    struct strbuf bytes = {0};
+
+    for (size_t i = 0; answer.lines[i]; i++) {
+        strbuf_add_cstr(&bytes, answer.before);
+        add_quoted(&bytes, answer.lines[i]);
+        strbuf_add_cstr(&bytes, answer.after);
+    }
+    return bytes;
+}
+
+/* --- transcripts --- */
 
 static inline void tell_str(struct strbuf *out, const char *label, struct str text)
 {
@@ -28,6 +67,15 @@ static inline void tell_word(struct strbuf *out, struct str word)
 {
     if (word.n)
         strbuf_addf(out, " %" STR_FMT, STR_ARG(word));
+}
+
+/* Ids that reply_finish() made differ from build to build. */
+static inline struct str tellable_id(const struct part *p)
+{
+    bool is_made = p->kind == PART_TOOL_CALL && p->id.n > 22 && str_starts(p->id, S("call_")) &&
+                   p->id.p[21] == '_';
+
+    return is_made ? S("made_id") : p->id;
 }
 
 static inline void tell_part(struct strbuf *out, const struct reply_part *rp)
@@ -46,7 +94,7 @@ static inline void tell_part(struct strbuf *out, const struct reply_part *rp)
     const struct part *p = &rp->part;
 
     strbuf_add_cstr(out, names[p->kind]);
-    tell_word(out, p->id);
+    tell_word(out, tellable_id(p));
     tell_word(out, p->name);
     tell_word(out, p->args);
     tell_word(out, p->url);
@@ -152,25 +200,29 @@ static inline void tell_answer(struct strbuf *out, const struct protocol *protoc
     tell_error(out, e);
 }
 
-static inline void assert_reads_(const struct protocol *protocol, int status, const char *bytes,
-                                 const char *want, const char *file, int line)
+static inline void assert_reads_(const struct protocol *protocol, int status,
+                                 struct answer_text answer, const char *want, const char *file,
+                                 int line)
 {
     static const size_t pieces[] = {SIZE_MAX, 7, 1};
+    AUTO(strbuf) struct strbuf bytes = answer_bytes(answer), told = {0};
 
+    add_quoted(&told, want);
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
         AUTO(strbuf) struct strbuf got = {0};
 
-        tell_answer(&got, protocol, status, str_of(bytes), pieces[i]);
-        if (!str_is(strbuf_str(&got), want)) {
-            print_error("want:\n%sgot%s:\n%s", want, i ? " (in pieces)" : "", strbuf_cstr(&got));
+        tell_answer(&got, protocol, status, strbuf_str(&bytes), pieces[i]);
+        if (!str_eq(strbuf_str(&got), strbuf_str(&told))) {
+            print_error("want:\n%sgot%s:\n%s", strbuf_cstr(&told), i ? " (in pieces)" : "",
+                        strbuf_cstr(&got));
             _fail(file, line);
         }
     }
 }
-#define assert_reads(protocol, bytes, want)                                                        \
-    assert_reads_((protocol), 200, (bytes), (want), __FILE__, __LINE__)
-#define assert_reads_failure(protocol, status, bytes, want)                                        \
-    assert_reads_((protocol), (status), (bytes), (want), __FILE__, __LINE__)
+#define assert_reads(protocol, answer, want)                                                       \
+    assert_reads_((protocol), 200, (answer), (want), __FILE__, __LINE__)
+#define assert_reads_failure(protocol, status, answer, want)                                       \
+    assert_reads_((protocol), (status), (answer), (want), __FILE__, __LINE__)
 
 /* --- what a watcher sees while it streams --- */
 
@@ -195,19 +247,20 @@ static inline void tell_delta(void *self, const struct delta *d)
 }
 
 /* One line for each delta: the index of its part, its kind, and what it brings. */
-static inline void assert_deltas_(const struct protocol *protocol, const char *bytes,
+static inline void assert_deltas_(const struct protocol *protocol, struct answer_text answer,
                                   const char *want, const char *file, int line)
 {
-    AUTO(strbuf) struct strbuf got = {0};
+    AUTO(strbuf) struct strbuf bytes = answer_bytes(answer), told = {0}, got = {0};
     AUTO(reply) struct reply reply;
     AUTO(decoder) struct decoder decoder;
 
     reply_init(&reply, (struct delta_sink){.on_delta = tell_delta, .self = &got});
     decoder_init(&decoder, protocol, 200, NULL, 0, &reply);
-    assert_ok_(read_in_pieces(&decoder, str_of(bytes), SIZE_MAX), file, line);
-    assert_str_(strbuf_str(&got), want, file, line);
+    assert_ok_(read_in_pieces(&decoder, strbuf_str(&bytes), SIZE_MAX), file, line);
+    add_quoted(&told, want);
+    assert_str_(strbuf_str(&got), strbuf_cstr(&told), file, line);
 }
-#define assert_deltas(protocol, bytes, want)                                                       \
-    assert_deltas_((protocol), (bytes), (want), __FILE__, __LINE__)
+#define assert_deltas(protocol, answer, want)                                                      \
+    assert_deltas_((protocol), (answer), (want), __FILE__, __LINE__)
 
 #endif

@@ -1,0 +1,22 @@
+/* openai_chat.c - the Chat Completions protocol: POST /chat/completions.
+ *
+ * Made by OpenAI and spoken by most others. Base URLs of this protocol end in the version ("/v1"),
+ * because vendors disagree about that part. */
+#include "provider/openai_chat.h"
+
+static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/chat/completions");
+}
+
+const struct protocol protocol_openai_chat = {
+    .name = "openai-chat",
+    .api_surface = "chat-completions",
+    .path = path,
+    .encode = openai_chat_encode,
+    .begin = openai_chat_begin,
+    .event = openai_chat_event,
+    .body = openai_chat_body,
+    .end = openai_chat_end,
+    .classify = openai_chat_classify,
+};

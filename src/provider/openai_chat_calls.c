@@ -1,0 +1,149 @@
+/* openai_chat_calls.c - puts streamed tool calls together.
+ *
+ * In OpenAI's stream a call's first piece has index, id and name, and the further pieces have the
+ * index and more of the arguments. Vendors leave out the index or the id, repeat id and name on
+ * every piece, give all calls the same index, cut the name, or send the arguments as an object. */
+#include "provider/openai_chat.h"
+
+#define NO_INDEX (-1)
+#define MAX_NAME_BYTES 256
+
+struct chat_call {
+    int64_t index;
+    size_t part;
+};
+
+/* One entry of tool_calls, whatever its type. */
+struct piece {
+    int64_t index;
+    struct str id, name;
+    const struct json *args; /* string or object; may be NULL */
+    const struct json *extra;
+    bool is_free_text;
+};
+
+static struct piece read_piece(const struct json *entry)
+{
+    const struct json *function = json_get(entry, "function"), *custom = json_get(entry, "custom");
+    struct piece p = {.index = json_int_or(json_get(entry, "index"), NO_INDEX),
+                      .id = json_get_text(entry, "id"),
+                      .extra = json_get(entry, "extra_content")};
+
+    p.is_free_text = json_is(custom, JSON_OBJECT) || str_is(json_get_text(entry, "type"), "custom");
+    p.name = json_get_text(p.is_free_text ? custom : function, "name");
+    p.args = p.is_free_text ? json_get(custom, "input") : json_get(function, "arguments");
+    return p;
+}
+
+static struct str args_text(const struct piece *p)
+{
+    if (json_is(p->args, JSON_STRING))
+        return p->args->text;
+    return json_is(p->args, JSON_OBJECT) ? p->args->raw : (struct str){0};
+}
+
+/* "...}" and then "{...": no JSON value goes on like that, so another one has begun. */
+static bool starts_other_args(const struct reply *r, const struct chat_call *call,
+                              const struct piece *p)
+{
+    struct str so_far = str_trim(reply_part_args(r, call->part)), next = str_trim(args_text(p));
+
+    return so_far.n && so_far.p[so_far.n - 1] == '}' && next.n && next.p[0] == '{';
+}
+
+/* Does this piece belong to another call than the one that was begun with the same index? */
+static bool is_another(struct reply *r, const struct chat_call *call, const struct piece *p)
+{
+    const struct part *begun = reply_part(r, call->part);
+
+    if (p->name.n == 0)
+        return false;
+    if (p->id.n && begun->id.n)
+        return !str_eq(p->id, begun->id);
+    return starts_other_args(r, call, p);
+}
+
+static struct chat_call *find_by_index(struct reply *r, struct chat_calls *calls,
+                                       const struct piece *p)
+{
+    for (size_t i = calls->n; i-- > 0;)
+        if (calls->items[i].index == p->index)
+            return is_another(r, &calls->items[i], p) ? NULL : &calls->items[i];
+    return NULL;
+}
+
+/* Without an index the id tells; without both, a name begins a call and the rest belongs to it. */
+static struct chat_call *find_by_id(struct reply *r, struct chat_calls *calls,
+                                    const struct piece *p)
+{
+    for (size_t i = calls->n; p->id.n && i-- > 0;)
+        if (str_eq(reply_part(r, calls->items[i].part)->id, p->id))
+            return &calls->items[i];
+    return calls->n && p->name.n == 0 ? &calls->items[calls->n - 1] : NULL;
+}
+
+static struct err *begin_call(struct reply *r, struct chat_calls *calls, const struct piece *p,
+                              struct chat_call **ret_call)
+{
+    struct chat_call call = {.index = p->index};
+
+    TRY(reply_begin(r, PART_TOOL_CALL, p->id, p->name, &call.part));
+    reply_part(r, call.part)->is_free_text = p->is_free_text;
+    calls->items = arena_grow(&r->arena, calls->items, calls->n, &calls->room, sizeof call);
+    calls->items[calls->n] = call;
+    *ret_call = &calls->items[calls->n++];
+    return NULL;
+}
+
+/* A name that comes again is repeated, grown, or cut in pieces. It can only become longer, and
+ * not for ever. */
+static void extend_name(struct reply *r, struct chat_call *call, struct str name)
+{
+    struct part *part = reply_part(r, call->part);
+
+    if (name.n == 0 || str_starts(part->name, name) || part->name.n + name.n > MAX_NAME_BYTES)
+        return;
+    if (part->name.n && reply_part_args(r, call->part).n)
+        return;
+    if (str_starts(name, part->name))
+        part->name = reply_str(r, name);
+    else
+        part->name =
+            arena_format(&r->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(part->name), STR_ARG(name));
+}
+
+static struct chat_call *find_call(struct reply *r, struct chat_calls *calls, const struct piece *p)
+{
+    return p->index == NO_INDEX ? find_by_id(r, calls, p) : find_by_index(r, calls, p);
+}
+
+static struct err *take_piece(struct reply *r, struct chat_calls *calls, const struct piece *p,
+                              bool is_whole)
+{
+    struct chat_call *call = is_whole ? NULL : find_call(r, calls, p);
+    struct part *part;
+
+    if (call)
+        extend_name(r, call, p->name);
+    else if (p->name.n || p->id.n || args_text(p).n)
+        TRY(begin_call(r, calls, p, &call));
+    else
+        return NULL; /* some send an empty call beside every answer */
+    part = reply_part(r, call->part);
+    if (part->id.n == 0)
+        part->id = reply_str(r, p->id);
+    if (json_is(p->extra, JSON_OBJECT) && part->native.n == 0)
+        part->native = reply_str(r, p->extra->raw);
+    return reply_add_args(r, call->part, args_text(p));
+}
+
+/* The function_call of old is not read: it answers a list of functions that is never sent. */
+struct err *chat_take_calls(struct reply *r, struct chat_calls *calls, const struct json *said,
+                            bool is_whole)
+{
+    json_each (entry, json_get(said, "tool_calls")) {
+        struct piece p = read_piece(entry);
+        TRY(take_piece(r, calls, &p, is_whole));
+    }
+    return NULL;
+}

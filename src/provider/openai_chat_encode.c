@@ -1,0 +1,274 @@
+/* openai_chat_encode.c - writes Chat Completions requests: settings and tools. */
+#include "provider/openai_chat.h"
+
+/* --- reasoning --- */
+
+/* A model that is known not to reason refuses to be told how much. */
+static bool may_reason(const struct model_request *r)
+{
+    return !r->info || request_can(r, CAN_REASON);
+}
+
+static bool wants_reasoning(const struct model_request *r)
+{
+    return r->effort > EFFORT_NONE || r->reasoning_budget > 0;
+}
+
+/* The API's highest word is "xhigh". */
+static struct str effort_word(const struct model_request *r)
+{
+    return str_of(effort_name(MIN(r->effort, EFFORT_XHIGH)));
+}
+
+static void write_reasoning_object(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (!body_key(b, "reasoning"))
+        return;
+    jw_begin_object(&b->w);
+    if (r->reasoning_budget > 0)
+        jw_kv_int(&b->w, "max_tokens", r->reasoning_budget);
+    else
+        jw_kv_str(&b->w, "effort", effort_word(r));
+    jw_end_object(&b->w);
+}
+
+static void write_thinking_type(struct body *b)
+{
+    if (body_key(b, "thinking"))
+        jw_raw(&b->w, wants_reasoning(b->request) ? S("{\"type\":\"enabled\"}")
+                                                  : S("{\"type\":\"disabled\"}"));
+}
+
+static void write_enable_thinking(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    body_bool(b, "enable_thinking", wants_reasoning(r));
+    if (r->reasoning_budget > 0)
+        body_int(b, "thinking_budget", r->reasoning_budget);
+}
+
+static void write_reasoning(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if ((r->effort == EFFORT_UNSET && r->reasoning_budget <= 0) || !may_reason(r))
+        return;
+    if (!wants_reasoning(r) && request_can(r, REASONS_ALWAYS))
+        return;
+    switch (b->dialect->reasoning_style) {
+    case REASONING_EFFORT_FIELD:
+        if (r->effort != EFFORT_UNSET)
+            body_str(b, "reasoning_effort", effort_word(r));
+        break;
+    case REASONING_OBJECT:
+        write_reasoning_object(b);
+        break;
+    case REASONING_THINKING_TYPE:
+        write_thinking_type(b);
+        break;
+    case REASONING_ENABLE_THINKING:
+        write_enable_thinking(b);
+        break;
+    case REASONING_UNSUPPORTED:
+        break;
+    }
+}
+
+/* --- other settings --- */
+
+static void write_limits(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (r->max_output > 0)
+        body_int(b, b->dialect->max_tokens_old_name ? "max_tokens" : "max_completion_tokens",
+                 r->max_output);
+}
+
+static void write_stream(struct body *b)
+{
+    if (!b->request->stream)
+        return;
+    body_bool(b, "stream", true);
+    if (!b->dialect->no_stream_usage && body_key(b, "stream_options"))
+        jw_raw(&b->w, S("{\"include_usage\":true}"));
+}
+
+static void write_sampling(struct body *b)
+{
+    const struct sampling *s = &b->request->sampling;
+
+    if (!request_can(b->request, NO_SAMPLING)) {
+        body_maybe(b, "temperature", s->temperature);
+        body_maybe(b, "top_p", s->top_p);
+        body_maybe(b, "frequency_penalty", s->frequency_penalty);
+        body_maybe(b, "presence_penalty", s->presence_penalty);
+        if (s->top_k > 0 && b->dialect->takes_top_k)
+            body_int(b, "top_k", s->top_k);
+    }
+    if (s->has_seed)
+        body_int(b, "seed", s->seed);
+    body_stop(b, "stop");
+}
+
+static void write_json_schema(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", S("json_schema"));
+    jw_key(&b->w, "json_schema");
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "name", r->output_name.n ? r->output_name : S("answer"));
+    jw_kv_json(&b->w, "schema", r->output_schema);
+    jw_kv_bool(&b->w, "strict", schema_is_strict(r->output_schema));
+    jw_end_object(&b->w);
+    jw_end_object(&b->w);
+}
+
+static void write_response_format(struct body *b)
+{
+    if (!b->request->output_schema || !body_key(b, "response_format"))
+        return;
+    if (b->dialect->no_json_schema)
+        jw_raw(&b->w, S("{\"type\":\"json_object\"}"));
+    else
+        write_json_schema(b);
+}
+
+static void write_cache(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (r->cache == PROMPT_CACHE_OFF)
+        return;
+    if (b->dialect->has_prompt_cache_key)
+        body_str(b, "prompt_cache_key", r->cache_key);
+    /* The router itself places the mark that moves on with the conversation. */
+    if (b->dialect->cache_marks && !b->dialect->no_top_level_cache && body_key(b, "cache_control"))
+        jw_raw(&b->w, chat_cache_mark(r));
+}
+
+static void write_vendor_switches(struct body *b)
+{
+    if (b->dialect->reports_cost && body_key(b, "usage"))
+        jw_raw(&b->w, S("{\"include\":true}"));
+    if (b->dialect->web_search_options && b->request->web_search &&
+        body_key(b, "web_search_options"))
+        jw_raw(&b->w, S("{}"));
+}
+
+/* --- tools --- */
+
+bool chat_is_custom(const struct body *b, bool takes_free_text)
+{
+    return takes_free_text && !b->dialect->no_custom_tools;
+}
+
+/* Where there are no custom tools, the text is the one argument of a function. */
+static void write_parameters(struct json_writer *w, const struct tool_def *t)
+{
+    jw_key(w, "parameters");
+    if (t->takes_free_text)
+        jw_raw(w, S("{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"}},"
+                    "\"required\":[\"input\"],\"additionalProperties\":false}"));
+    else
+        jw_tool_schema(w, t);
+}
+
+static void write_tool(struct body *b, const struct tool_def *t)
+{
+    bool is_custom = chat_is_custom(b, t->takes_free_text);
+    const char *kind = is_custom ? "custom" : "function";
+
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", str_of(kind));
+    jw_key(&b->w, kind);
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "name", t->name);
+    if (t->description.n)
+        jw_kv_str(&b->w, "description", t->description);
+    if (!is_custom) {
+        write_parameters(&b->w, t);
+        if (t->strict && !b->dialect->no_strict_tools)
+            jw_kv_bool(&b->w, "strict", true);
+    }
+    jw_end_object(&b->w);
+    jw_end_object(&b->w);
+}
+
+static void write_tools(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (r->n_tools == 0 || !body_key(b, "tools"))
+        return;
+    jw_begin_array(&b->w);
+    for (size_t i = 0; i < r->n_tools; i++)
+        write_tool(b, r->tools[i]);
+    jw_end_array(&b->w);
+}
+
+static bool names_custom_tool(const struct body *b, struct str name)
+{
+    const struct model_request *r = b->request;
+
+    for (size_t i = 0; i < r->n_tools; i++)
+        if (str_eq(r->tools[i]->name, name))
+            return chat_is_custom(b, r->tools[i]->takes_free_text);
+    return false;
+}
+
+static void write_named_choice(struct body *b)
+{
+    struct str name = b->request->tool_choice.name;
+    const char *kind = names_custom_tool(b, name) ? "custom" : "function";
+
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", str_of(kind));
+    jw_key(&b->w, kind);
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "name", name);
+    jw_end_object(&b->w);
+    jw_end_object(&b->w);
+}
+
+static void write_tool_choice(struct body *b)
+{
+    const struct tool_choice *c = &b->request->tool_choice;
+
+    if (b->request->n_tools == 0)
+        return;
+    if (c->kind != TOOL_CHOICE_AUTO && body_key(b, "tool_choice")) {
+        if (c->kind == TOOL_CHOICE_NAMED)
+            write_named_choice(b);
+        else
+            jw_str(&b->w, c->kind == TOOL_CHOICE_ANY ? S("required") : S("none"));
+    }
+    if (c->one_at_a_time && !b->dialect->no_parallel_switch)
+        body_bool(b, "parallel_tool_calls", false);
+}
+
+struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,
+                               struct strbuf *out)
+{
+    struct body b;
+
+    body_begin(&b, r, d, out);
+    body_str(&b, "model", r->model);
+    write_limits(&b);
+    write_stream(&b);
+    write_reasoning(&b);
+    write_sampling(&b);
+    write_response_format(&b);
+    write_cache(&b);
+    write_vendor_switches(&b);
+    body_options(&b);
+    write_tools(&b);
+    write_tool_choice(&b);
+    TRY(chat_write_messages(&b));
+    return body_end(&b);
+}

@@ -1,0 +1,222 @@
+/* openai_chat_error.c - what a Chat Completions error means.
+ *
+ * OpenAI sends {"error": {"message", "type", "param", "code"}}. Others leave out the outer object,
+ * name it differently, put an HTTP status into "code", or wrap the error of a provider behind
+ * them. The kind comes from the words in typed fields, else from the status; never from the
+ * message, which is for people. */
+#include "provider/openai_chat.h"
+
+#include "provider/decode.h"
+
+static const struct {
+    const char *word;
+    enum err_kind kind;
+} kinds[] = {
+    {"invalid_api_key", ERR_PROVIDER_AUTH},
+    {"authentication_error", ERR_PROVIDER_AUTH},
+    {"invalid_authentication_error", ERR_PROVIDER_AUTH},
+    {"incorrect_api_key_error", ERR_PROVIDER_AUTH},
+    {"permission_error", ERR_PROVIDER_AUTH},
+    {"permission_denied", ERR_PROVIDER_AUTH},
+    {"permission_denied_error", ERR_PROVIDER_AUTH},
+    {"access_denied", ERR_PROVIDER_AUTH},
+    {"account_deactivated", ERR_PROVIDER_AUTH},
+    {"insufficient_quota", ERR_PROVIDER_AUTH},
+    {"insufficient_balance", ERR_PROVIDER_AUTH},
+    {"insufficient_credits", ERR_PROVIDER_AUTH},
+    {"exceeded_current_quota_error", ERR_PROVIDER_AUTH},
+    {"billing_error", ERR_PROVIDER_AUTH},
+    {"billing_not_active", ERR_PROVIDER_AUTH},
+    {"billing_hard_limit_reached", ERR_PROVIDER_AUTH},
+    {"unsupported_country_region_territory", ERR_PROVIDER_AUTH},
+    {"API_KEY_INVALID", ERR_PROVIDER_AUTH},
+    {"UNAUTHENTICATED", ERR_PROVIDER_AUTH},
+    {"PERMISSION_DENIED", ERR_PROVIDER_AUTH},
+    {"AccessDenied", ERR_PROVIDER_AUTH},
+    {"Arrearage", ERR_PROVIDER_AUTH},
+    {"InvalidApiKey", ERR_PROVIDER_AUTH},
+
+    {"rate_limit_exceeded", ERR_PROVIDER_RATE_LIMIT},
+    {"rate_limit_error", ERR_PROVIDER_RATE_LIMIT},
+    {"rate_limit_reached_error", ERR_PROVIDER_RATE_LIMIT},
+    {"rate_limited", ERR_PROVIDER_RATE_LIMIT},
+    {"too_many_requests", ERR_PROVIDER_RATE_LIMIT},
+    {"too_many_requests_error", ERR_PROVIDER_RATE_LIMIT},
+    {"requests", ERR_PROVIDER_RATE_LIMIT},
+    {"tokens", ERR_PROVIDER_RATE_LIMIT},
+    {"RESOURCE_EXHAUSTED", ERR_PROVIDER_RATE_LIMIT},
+    {"Throttling", ERR_PROVIDER_RATE_LIMIT},
+
+    {"server_error", ERR_PROVIDER_UNAVAILABLE},
+    {"internal_server_error", ERR_PROVIDER_UNAVAILABLE},
+    {"internal_error", ERR_PROVIDER_UNAVAILABLE},
+    {"api_error", ERR_PROVIDER_UNAVAILABLE},
+    {"overloaded", ERR_PROVIDER_UNAVAILABLE},
+    {"overloaded_error", ERR_PROVIDER_UNAVAILABLE},
+    {"engine_overloaded_error", ERR_PROVIDER_UNAVAILABLE},
+    {"server_overloaded", ERR_PROVIDER_UNAVAILABLE},
+    {"slow_down", ERR_PROVIDER_UNAVAILABLE},
+    {"service_unavailable", ERR_PROVIDER_UNAVAILABLE},
+    {"service_unavailable_error", ERR_PROVIDER_UNAVAILABLE},
+    {"capacity_exceeded", ERR_PROVIDER_UNAVAILABLE},
+    {"upstream_error", ERR_PROVIDER_UNAVAILABLE},
+    {"provider_unavailable", ERR_PROVIDER_UNAVAILABLE},
+    {"UNAVAILABLE", ERR_PROVIDER_UNAVAILABLE},
+    {"INTERNAL", ERR_PROVIDER_UNAVAILABLE},
+    {"timeout", ERR_TIMEOUT},
+    {"timeout_error", ERR_TIMEOUT},
+    {"DEADLINE_EXCEEDED", ERR_TIMEOUT},
+
+    {"model_not_found", ERR_MODEL_NOT_AVAILABLE},
+    {"model_not_available", ERR_MODEL_NOT_AVAILABLE},
+    {"model_not_supported", ERR_MODEL_NOT_AVAILABLE},
+    {"model_decommissioned", ERR_MODEL_NOT_AVAILABLE},
+    {"invalid_model", ERR_MODEL_NOT_AVAILABLE},
+    {"unknown_model", ERR_MODEL_NOT_AVAILABLE},
+    {"not_found_error", ERR_MODEL_NOT_AVAILABLE},
+    {"resource_not_found_error", ERR_MODEL_NOT_AVAILABLE},
+    {"DeploymentNotFound", ERR_MODEL_NOT_AVAILABLE},
+    {"NOT_FOUND", ERR_MODEL_NOT_AVAILABLE},
+
+    {"context_length_exceeded", ERR_CONTEXT_OVERFLOW},
+    {"context_window_exceeded", ERR_CONTEXT_OVERFLOW},
+    {"string_above_max_length", ERR_CONTEXT_OVERFLOW},
+    {"exceed_context_size_error", ERR_CONTEXT_OVERFLOW},
+    {"too_many_prompt_tokens", ERR_CONTEXT_OVERFLOW},
+    {"request_too_large", ERR_CONTEXT_OVERFLOW},
+    {"tokens_limit_reached", ERR_CONTEXT_OVERFLOW},
+
+    {"content_filter", ERR_CONTENT_FILTER},
+    {"content_policy_violation", ERR_CONTENT_FILTER},
+    {"ResponsibleAIPolicyViolation", ERR_CONTENT_FILTER},
+    {"moderation_blocked", ERR_CONTENT_FILTER},
+    {"invalid_prompt", ERR_CONTENT_FILTER},
+    {"data_inspection_failed", ERR_CONTENT_FILTER},
+    {"DataInspectionFailed", ERR_CONTENT_FILTER},
+};
+
+static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
+{
+    for (size_t i = 0; json_is(word, JSON_STRING) && i < ARRAY_LEN(kinds); i++)
+        if (str_is(word->text, kinds[i].word)) {
+            *ret_kind = kinds[i].kind;
+            return true;
+        }
+    return false;
+}
+
+/* A router that refuses a prompt says which of its rules it breaks. */
+static bool was_flagged(const struct json *metadata)
+{
+    return json_has(metadata, "flagged_input") ||
+           json_is(json_get(metadata, "reasons"), JSON_ARRAY);
+}
+
+static bool kind_of_words(const struct json *error, enum err_kind *ret_kind)
+{
+    const struct json *metadata = json_get(error, "metadata");
+
+    if (was_flagged(metadata)) {
+        *ret_kind = ERR_CONTENT_FILTER;
+        return true;
+    }
+    if (kind_of_word(json_get(json_get(error, "innererror"), "code"), ret_kind) ||
+        kind_of_word(json_get(error, "code"), ret_kind) ||
+        kind_of_word(json_get(error, "type"), ret_kind) ||
+        kind_of_word(json_get(error, "status"), ret_kind) ||
+        kind_of_word(json_get(metadata, "error_type"), ret_kind))
+        return true;
+    json_each (detail, json_get(error, "details"))
+        if (kind_of_word(json_get(detail, "reason"), ret_kind))
+            return true;
+    return false;
+}
+
+/* An HTTP status in the body, as number or digits; 0 if there is none. */
+static int status_in(const struct json *error)
+{
+    static const char *const names[] = {"code", "status", "status_code"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct json *v = json_get(error, names[i]);
+        int64_t status = json_int_or(v, 0);
+
+        if (json_is(v, JSON_STRING) && !str_to_int64(v->text, &status))
+            continue;
+        if (status >= 400 && status <= 599)
+            return (int)status;
+    }
+    return 0;
+}
+
+/* The object that holds the typed fields: "error", or the body itself. */
+static const struct json *error_in(const struct json *body)
+{
+    const struct json *error = json_get(body, "error");
+
+    return json_is(error, JSON_OBJECT) ? error : body;
+}
+
+static struct str message_in(const struct json *body)
+{
+    static const char *const names[] = {"message", "detail", "error", "error_message", "msg"};
+    const struct json *holders[] = {error_in(body), body}, *detail = json_get(body, "detail");
+
+    for (size_t h = 0; h < ARRAY_LEN(holders); h++)
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+            struct str text = json_get_text(holders[h], names[i]);
+            if (text.n)
+                return text;
+        }
+    if (json_is(detail, JSON_ARRAY)) /* a list of what is wrong with the request */
+        return json_get_text(detail->first, "msg");
+    return json_get_text(json_get(body, "base_resp"), "status_msg");
+}
+
+static enum err_kind kind_of(int status, const struct json *error)
+{
+    enum err_kind kind;
+
+    if (status == 413)
+        return ERR_CONTEXT_OVERFLOW; /* whatever limit it is that the prompt is over */
+    if (kind_of_words(error, &kind))
+        return kind;
+    if (status == 0)
+        status = status_in(error);
+    return status ? kind_of_status(status) : ERR_PROVIDER_ERROR;
+}
+
+/* Routers say "provider returned error" and put what it returned into metadata.raw, as text. */
+static const struct json *error_behind(struct arena *a, const struct json *error)
+{
+    struct str raw = json_get_text(json_get(error, "metadata"), "raw");
+    struct json_where where;
+    struct json *value;
+
+    if (raw.n == 0 || !json_parse_at(a, raw, JSON_REPAIR_UTF8, &value, &where))
+        return NULL;
+    return json_is(value, JSON_OBJECT) ? value : NULL;
+}
+
+struct err *openai_chat_classify(int status, const struct json *body)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct json *error, *behind;
+    enum err_kind kind;
+    struct str message;
+
+    if (json_is(body, JSON_ARRAY))
+        body = body->first;
+    error = error_in(body);
+    message = message_in(body);
+    kind = kind_of(status, error);
+
+    behind = error_behind(&a, error);
+    if (behind) {
+        kind_of_words(error_in(behind), &kind);
+        if (message_in(behind).n)
+            message = arena_format(&a, "%" STR_FMT ": %" STR_FMT, STR_ARG(message),
+                                   STR_ARG(message_in(behind)));
+    }
+    return provider_error(kind, status, message);
+}
