@@ -5,22 +5,23 @@
  *
  * `native` keeps a provider's own block as the bytes that came (or as its events spell it, when it
  * was streamed in pieces). Such a block goes back unchanged, and only to the provider that made
- * it; everyone else gets what the neutral fields say, or nothing. */
+ * it; everyone else gets what the neutral fields say, or nothing. Parts that came in one block all
+ * hold its bytes. */
 #ifndef KEEL_MODEL_PART_H
 #define KEEL_MODEL_PART_H
 
 #include "base/arena.h"
 
 enum part_kind {
-    PART_TEXT,               /* text; signature where the API signs text */
+    PART_TEXT,               /* text; signature where the API signs text; native */
     PART_MEDIA,              /* media; signature likewise */
-    PART_TOOL_CALL,          /* id, name, args, bad_args, is_free_text, signature */
+    PART_TOOL_CALL,          /* id, name, args, bad_args, is_free_text, signature, native */
     PART_TOOL_RESULT,        /* id, name, content, is_error */
     PART_REASONING,          /* text, signature, data (redacted or encrypted), native */
     PART_SERVER_TOOL_USE,    /* id, name, args, native: run by the provider itself */
     PART_SERVER_TOOL_RESULT, /* id, name, native */
     PART_CITATION,           /* text (what is cited), url, title, native */
-    PART_REFUSAL,            /* text */
+    PART_REFUSAL,            /* text, native */
 };
 
 enum media_source { MEDIA_BYTES, MEDIA_URL, MEDIA_BLOB };
