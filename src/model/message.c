@@ -61,7 +61,9 @@ void message_text(const struct message *m, struct strbuf *out)
             strbuf_add(out, m->parts[i].text);
 }
 
-bool message_is_native_to(const struct message *m, struct str provider)
+bool message_is_native_to(const struct message *m, struct str provider, struct str protocol)
 {
-    return provider.n && str_eq(m->origin.provider, provider);
+    return provider.n && str_eq(m->origin.provider, provider) &&
+           (protocol.n == 0 || m->origin.protocol.n == 0 ||
+            str_eq(m->origin.protocol, protocol));
 }

@@ -45,7 +45,8 @@ const char *role_name(enum role r);
 
 /* All text parts, one after the other. */
 void message_text(const struct message *m, struct strbuf *out);
-/* Were this message's provider blocks made by `provider`? Others must not see them. */
-bool message_is_native_to(const struct message *m, struct str provider);
+/* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must
+ * not see them. */
+bool message_is_native_to(const struct message *m, struct str provider, struct str protocol);
 
 #endif

@@ -46,7 +46,9 @@ struct media_loader {
 };
 
 struct model_request {
-    struct str provider; /* identity of the profile; only its own native parts are sent to it */
+    /* Identity of the profile and its protocol: only parts that both made are sent as they came.
+     * provider_ask() fills them in. */
+    struct str provider, protocol;
     struct str model;
     struct str system;
     const struct message *const *messages;

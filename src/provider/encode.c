@@ -74,6 +74,12 @@ void body_options(struct body *b)
 
 /* --- media --- */
 
+static bool is_id_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
 struct err *media_bytes(const struct model_request *r, const struct media *m,
                         struct strbuf *scratch, struct str *ret_bytes)
 {
@@ -103,6 +109,16 @@ struct err *jw_media(struct json_writer *w, const struct model_request *r, const
     return NULL;
 }
 
+/* A type goes into a URL inside JSON as it is, so it must be one: letters of RFC 2045 and one
+ * slash. It may come from a tool's result. */
+static bool mime_is_plain(struct str mime)
+{
+    for (size_t i = 0; i < mime.n; i++)
+        if (!is_id_char(mime.p[i]) && !strchr("/+.;=", mime.p[i]))
+            return false;
+    return mime.n > 0;
+}
+
 struct err *jw_media_url(struct json_writer *w, const struct model_request *r,
                          const struct media *m)
 {
@@ -112,6 +128,9 @@ struct err *jw_media_url(struct json_writer *w, const struct model_request *r,
         jw_str(w, m->data);
         return NULL;
     }
+    if (!mime_is_plain(m->mime))
+        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no type of a file",
+                       STR_ARG(str_slice(m->mime, 0, 80)));
     strbuf_addf(&prefix, "data:%" STR_FMT ";base64,", STR_ARG(m->mime));
     return jw_media(w, r, m, strbuf_str(&prefix));
 }
@@ -129,12 +148,6 @@ struct err *media_unsupported(const struct media *m, const char *protocol)
 }
 
 /* --- ids, tools, parts --- */
-
-static bool is_id_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
 
 bool call_id_is_plain(struct str id, size_t max_bytes)
 {
@@ -233,7 +246,7 @@ bool tool_result_has_media(const struct part *result)
 
 bool part_is_native(const struct model_request *r, const struct message *m, const struct part *p)
 {
-    return p->native.n && message_is_native_to(m, r->provider);
+    return p->native.n && message_is_native_to(m, r->provider, r->protocol);
 }
 
 bool text_is_blank(struct str text)

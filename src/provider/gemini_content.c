@@ -135,7 +135,7 @@ static void write_call(struct body *b, const struct message *m, const struct par
     const struct model_request *r = b->request;
     struct str signature = {0};
 
-    if (message_is_native_to(m, r->provider))
+    if (message_is_native_to(m, r->provider, r->protocol))
         signature = call->signature;
     if (signature.n == 0 && is_first && gemini_is_third_generation(r))
         signature = S(NO_SIGNATURE);
@@ -185,8 +185,9 @@ static struct err *write_model_part(struct body *b, const struct message *m, con
         if (!can_carry(&p->media))
             return NULL;
         return write_media(b, &p->media,
-                           message_is_native_to(m, b->request->provider) ? p->signature
-                                                                         : (struct str){0});
+                           message_is_native_to(m, b->request->provider, b->request->protocol)
+                               ? p->signature
+                               : (struct str){0});
     case PART_CITATION:
     case PART_TOOL_RESULT:
         return NULL;

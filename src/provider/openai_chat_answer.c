@@ -167,7 +167,9 @@ static void write_calls(struct chat_talk *t, const struct answer *a)
 struct err *chat_write_answer(struct chat_talk *t, const struct message *m)
 {
     AUTO(answer)
-    struct answer a = {.m = m, .is_native = message_is_native_to(m, t->b->request->provider)};
+    struct answer a = {
+        .m = m,
+        .is_native = message_is_native_to(m, t->b->request->provider, t->b->request->protocol)};
 
     TRY(sort_answer(&a));
     if (a.text.n == 0 && a.n_calls == 0 && !a.speech)

@@ -5,7 +5,6 @@
 #include "provider/openai_responses.h"
 
 #include "base/base64.h"
-#include "base/utf8.h"
 #include "provider/encode.h"
 
 #define MAX_ITEMS REPLY_MAX_PARTS
@@ -385,7 +384,7 @@ static void keep_native(struct decode *d, struct responses_item *item, const str
     AUTO(strbuf) struct strbuf image = {0};
     struct str native = json->raw;
 
-    if (!goes_back(d, json, item->type) || !utf8_is_valid(native))
+    if (!goes_back(d, json, item->type))
         return;
     if (str_is(item->type, "image_generation_call")) {
         if (json_get_text(json, "result").n)

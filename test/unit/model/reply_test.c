@@ -149,8 +149,10 @@ TEST(a_message_survives_the_way_through_json)
     message_write(&w, back);
     assert_str(strbuf_str(&twice), strbuf_cstr(&once));
     assert_int_equal(back->parts[3].content[1].media.data.n, 6);
-    assert_true(message_is_native_to(back, S("anthropic")));
-    assert_false(message_is_native_to(back, S("other")));
+    assert_true(message_is_native_to(back, S("anthropic"), S("anthropic-messages")));
+    assert_true(message_is_native_to(back, S("anthropic"), S("")));
+    assert_false(message_is_native_to(back, S("anthropic"), S("openai-chat")));
+    assert_false(message_is_native_to(back, S("other"), S("")));
 }
 
 TEST(a_log_line_without_parts_is_understood)

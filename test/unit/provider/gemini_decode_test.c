@@ -14,7 +14,7 @@ static void check(int status, const char *bytes, const char *want, const char *f
 {
     AUTO(strbuf) struct strbuf in = with_double_quotes(bytes), out = with_double_quotes(want);
 
-    assert_reads_(&protocol_gemini, status, strbuf_cstr(&in), strbuf_cstr(&out), file, line);
+    assert_reads_(&protocol_gemini, status, BODY(strbuf_cstr(&in)), strbuf_cstr(&out), file, line);
 }
 
 static void check_events(const char *want, const char *const *events, const char *file, int line)

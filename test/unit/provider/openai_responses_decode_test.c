@@ -97,7 +97,7 @@ static void check_deltas(const char *events, const char *want)
 {
     AUTO(strbuf) struct strbuf bytes = stream_of(events);
 
-    assert_deltas(&protocol_openai_responses, strbuf_cstr(&bytes), want);
+    assert_deltas(&protocol_openai_responses, BODY(strbuf_cstr(&bytes)), want);
 }
 
 static void check_body(const char *body, const char *want)
@@ -124,17 +124,17 @@ static void check_stream_error(const char *events, enum err_kind kind)
     check_error(200, strbuf_cstr(&bytes), kind);
 }
 
-#define EVENT(type, ...) "{\"type\":\"response." type "\"," __VA_ARGS__ "}\n"
-#define ADDED(index, item) EVENT("output_item.added", "\"output_index\":" index ",\"item\":" item)
-#define DONE(index, item) EVENT("output_item.done", "\"output_index\":" index ",\"item\":" item)
+#define RESPONSE(type, ...) "{\"type\":\"response." type "\"," __VA_ARGS__ "}\n"
+#define ADDED(index, item) RESPONSE("output_item.added", "\"output_index\":" index ",\"item\":" item)
+#define DONE(index, item) RESPONSE("output_item.done", "\"output_index\":" index ",\"item\":" item)
 #define TEXT(index, id, text)                                                                      \
-    EVENT("output_text.delta", "\"output_index\":" index ",\"item_id\":\"" id                      \
+    RESPONSE("output_text.delta", "\"output_index\":" index ",\"item_id\":\"" id                      \
                                "\",\"content_index\":0,\"delta\":\"" text "\"")
 #define MESSAGE(id, content)                                                                       \
     "{\"id\":\"" id "\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[" content "]}"
 #define SAYS(text) "{\"type\":\"output_text\",\"text\":\"" text "\",\"annotations\":[]}"
 #define COMPLETED(output)                                                                          \
-    EVENT("completed", "\"response\":{\"status\":\"completed\",\"output\":[" output "]}")
+    RESPONSE("completed", "\"response\":{\"status\":\"completed\",\"output\":[" output "]}")
 
 /* --- messages --- */
 
@@ -149,9 +149,9 @@ TEST(text_streams_into_one_part)
 
 TEST(final_forms_do_not_repeat_what_streamed)
 {
-    check_deltas(ADDED("0", MESSAGE("m", "")) TEXT("0", "m", "Hi") EVENT(
+    check_deltas(ADDED("0", MESSAGE("m", "")) TEXT("0", "m", "Hi") RESPONSE(
                      "output_text.done", "\"output_index\":0,\"item_id\":\"m\",\"text\":\"Hi\"")
-                     EVENT("content_part.done", "\"output_index\":0,\"part\":" SAYS("Hi"))
+                     RESPONSE("content_part.done", "\"output_index\":0,\"part\":" SAYS("Hi"))
                          DONE("0", MESSAGE("m", SAYS("Hi"))) DONE("0", MESSAGE("m", SAYS("Hi")))
                              COMPLETED(MESSAGE("m", SAYS("Hi"))),
                  "0 text \"Hi\"\n");
@@ -160,8 +160,8 @@ TEST(final_forms_do_not_repeat_what_streamed)
 TEST(a_final_form_brings_what_deltas_left_out)
 {
     check_deltas(
-        TEXT("0", "m", "Hi") EVENT("output_text.done", "\"output_index\":0,\"text\":\"Hi t\"")
-            EVENT("content_part.done", "\"output_index\":0,\"part\":" SAYS("Hi th"))
+        TEXT("0", "m", "Hi") RESPONSE("output_text.done", "\"output_index\":0,\"text\":\"Hi t\"")
+            RESPONSE("content_part.done", "\"output_index\":0,\"part\":" SAYS("Hi th"))
                 DONE("0", MESSAGE("m", SAYS("Hi the"))) COMPLETED(MESSAGE("m", SAYS("Hi there"))),
         "0 text \"Hi\"\n0 text \" t\"\n0 text \"h\"\n0 text \"e\"\n0 text \"re\"\n");
 }
@@ -223,9 +223,9 @@ TEST(items_of_one_id_are_told_apart_by_number)
 
 TEST(parts_of_a_message_are_counted_by_their_order_in_the_end)
 {
-    check(ADDED("0", MESSAGE("m", "")) EVENT(
+    check(ADDED("0", MESSAGE("m", "")) RESPONSE(
               "output_text.delta", "\"output_index\":0,\"content_index\":1,\"delta\":\"a\"")
-              EVENT("output_text.delta", "\"output_index\":0,\"content_index\":3,\"delta\":\"b\"")
+              RESPONSE("output_text.delta", "\"output_index\":0,\"content_index\":3,\"delta\":\"b\"")
                   DONE("0", MESSAGE("m", SAYS("a") "," SAYS("b!") "," SAYS("c"))) COMPLETED(""),
           "text(a native)\ntext(b! native)\ntext(c native)\nend completed\n");
 }
@@ -236,15 +236,15 @@ TEST(a_text_delta_with_the_number_of_another_kind_of_item_is_text)
           "reasoning()\ntext(hi)\nend completed\n");
 }
 
-TEST(bytes_that_are_not_text_do_not_go_back)
+TEST(bytes_that_are_not_text_are_repaired_before_they_are_kept)
 {
-    check(COMPLETED(MESSAGE("m\xFF", SAYS("hi"))), "text(hi)\nend completed\n");
+    check(COMPLETED(MESSAGE("m\xFF", SAYS("hi"))), "text(hi native)\nend completed\n");
 }
 
 TEST(a_refusal_is_not_text)
 {
-    check(EVENT("refusal.delta", "\"output_index\":0,\"delta\":\"I ca\"")
-              EVENT("refusal.done", "\"output_index\":0,\"refusal\":\"I cannot\"")
+    check(RESPONSE("refusal.delta", "\"output_index\":0,\"delta\":\"I ca\"")
+              RESPONSE("refusal.done", "\"output_index\":0,\"refusal\":\"I cannot\"")
                   COMPLETED(MESSAGE("m", "{\"type\":\"refusal\",\"refusal\":\"I cannot\"}")),
           "refusal(I cannot native)\nrefused completed\n");
 }
@@ -265,7 +265,7 @@ TEST(citations_come_once)
     const char *want = "text(x native)\ncite(https://a.example A)\ncite( b.txt)\nend completed\n";
 
     check(COMPLETED(MESSAGE("m", CITING)), want);
-    check(TEXT("0", "m", "x") EVENT("output_text.annotation.added",
+    check(TEXT("0", "m", "x") RESPONSE("output_text.annotation.added",
                                     "\"output_index\":0,\"annotation\":{\"type\":\"url_citation\","
                                     "\"url\":\"https://a.example\",\"title\":\"A\"}")
               DONE("0", MESSAGE("m", CITING)) COMPLETED(MESSAGE("m", CITING)),
@@ -279,9 +279,9 @@ TEST(citations_come_once)
 
 TEST(reasoning_is_its_summary_and_its_text)
 {
-    check(ADDED("0", REASONING("\"summary\":[]")) EVENT("reasoning_summary_text.delta",
+    check(ADDED("0", REASONING("\"summary\":[]")) RESPONSE("reasoning_summary_text.delta",
                                                         "\"output_index\":0,\"delta\":\"sum\"")
-              EVENT("reasoning_text.delta", "\"output_index\":0,\"delta\":\"all\"") COMPLETED(""),
+              RESPONSE("reasoning_text.delta", "\"output_index\":0,\"delta\":\"all\"") COMPLETED(""),
           "reasoning(sumall)\nend completed\n");
     check(COMPLETED(REASONING(
               SUMMARY("sum") ",\"content\":[{\"type\":\"reasoning_text\",\"text\":\"all\"}]")),
@@ -319,9 +319,9 @@ TEST(the_bytes_are_those_of_the_finished_item)
 TEST(a_call_streams_its_arguments_and_is_known_by_its_call_id)
 {
     const char *events = ADDED("0", CALL_AB(""))
-        EVENT("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\\\"a\\\"\"")
-            EVENT("function_call_arguments.delta", "\"output_index\":0,\"delta\":\":1}\"")
-                EVENT("function_call_arguments.done",
+        RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\\\"a\\\"\"")
+            RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\":1}\"")
+                RESPONSE("function_call_arguments.done",
                       "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"")
                     DONE("0", CALL_AB("{\\\"a\\\":1}")) COMPLETED(CALL_AB("{\\\"a\\\":1}"));
 
@@ -333,19 +333,19 @@ TEST(calls_may_interleave)
 {
     check(ADDED("0", CALL("\"call_id\":\"c1\",\"name\":\"f\""))
               ADDED("1", CALL("\"call_id\":\"c2\",\"name\":\"g\""))
-                  EVENT("function_call_arguments.delta", "\"output_index\":1,\"delta\":\"{}\"")
-                      EVENT("function_call_arguments.delta",
+                  RESPONSE("function_call_arguments.delta", "\"output_index\":1,\"delta\":\"{}\"")
+                      RESPONSE("function_call_arguments.delta",
                             "\"output_index\":0,\"delta\":\"{\\\"a\\\":1}\"") COMPLETED(""),
           "tool_call(c1 f {\"a\":1})\ntool_call(c2 g {})\ncalls completed\n");
 }
 
 TEST(arguments_may_come_before_their_call_and_without_deltas)
 {
-    check(EVENT("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{}\"")
+    check(RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{}\"")
               COMPLETED(CALL_AB("{}")),
           "tool_call(c1 f {} native)\ncalls completed\n");
     check(ADDED("0", CALL_AB("{\\\"a\\\":1}"))
-              EVENT("function_call_arguments.done",
+              RESPONSE("function_call_arguments.done",
                     "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"") COMPLETED(""),
           "tool_call(c1 f {\"a\":1})\ncalls completed\n");
 }
@@ -353,7 +353,7 @@ TEST(arguments_may_come_before_their_call_and_without_deltas)
 TEST(arguments_of_another_kind_of_item_make_no_call)
 {
     check(ADDED("0", "{\"type\":\"web_search_call\",\"id\":\"ws\"}")
-              EVENT("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\"")
+              RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\"")
                   COMPLETED(
                       "{\"type\":\"web_search_call\",\"id\":\"ws\",\"action\":{\"query\":\"q\"}}"),
           "server_tool_use(ws web_search {\"query\":\"q\"} native)\nend completed\n");
@@ -386,8 +386,8 @@ TEST(a_call_that_cannot_go_back_as_it_is_keeps_no_bytes)
 TEST(a_custom_tool_takes_text)
 {
     const char *events = ADDED("0", CUSTOM(""))
-        EVENT("custom_tool_call_input.delta", "\"output_index\":0,\"delta\":\"SELECT\"")
-            EVENT("custom_tool_call_input.done", "\"output_index\":0,\"input\":\"SELECT 1\"")
+        RESPONSE("custom_tool_call_input.delta", "\"output_index\":0,\"delta\":\"SELECT\"")
+            RESPONSE("custom_tool_call_input.done", "\"output_index\":0,\"input\":\"SELECT 1\"")
                 DONE("0", CUSTOM("SELECT 1")) COMPLETED(CUSTOM("SELECT 1"));
 
     check(events, "tool_call(c1 sql SELECT 1 text native)\ncalls completed\n");
@@ -417,7 +417,7 @@ TEST(built_in_tools_say_what_they_were_asked)
 TEST(built_in_tools_are_announced_when_they_begin)
 {
     check_deltas(ADDED("0", "{\"type\":\"web_search_call\",\"id\":\"1\"}")
-                     EVENT("web_search_call.searching", "\"output_index\":0")
+                     RESPONSE("web_search_call.searching", "\"output_index\":0")
                          DONE("0", "{\"type\":\"web_search_call\",\"id\":\"1\"}") COMPLETED(""),
                  "0 server call 1 web_search\n");
 }
@@ -425,8 +425,8 @@ TEST(built_in_tools_are_announced_when_they_begin)
 TEST(arguments_of_an_mcp_call_stream_without_being_a_call)
 {
     check(ADDED("0", "{\"type\":\"mcp_call\",\"id\":\"1\",\"name\":\"ask\"}")
-              EVENT("mcp_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\\\"q\\\":1}\"")
-                  EVENT("mcp_call.completed", "\"output_index\":0") COMPLETED(""),
+              RESPONSE("mcp_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\\\"q\\\":1}\"")
+                  RESPONSE("mcp_call.completed", "\"output_index\":0") COMPLETED(""),
           "server_tool_use(1 ask {\"q\":1})\nend completed\n");
 }
 
@@ -476,7 +476,7 @@ TEST(a_generated_image_is_media_once)
     AUTO(answer) struct answer a;
 
     strbuf_addf(&events,
-                EVENT("image_generation_call.partial_image", "\"partial_image_b64\":\"eA==\"")
+                RESPONSE("image_generation_call.partial_image", "\"partial_image_b64\":\"eA==\"")
                     DONE("0", "%s") COMPLETED("%s"),
                 image, image);
     read_stream(&a, strbuf_cstr(&events));
@@ -513,19 +513,19 @@ TEST(images_may_be_addresses_or_missing)
 
 TEST(an_answer_that_was_cut_short_says_why)
 {
-    check(EVENT("incomplete", "\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{"
+    check(RESPONSE("incomplete", "\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{"
                               "\"reason\":\"max_output_tokens\"},\"output\":[" CALL_AB("{") "]}"),
           "tool_call(c1 f { bad)\ncut off incomplete (max_output_tokens)\n");
-    check(EVENT("incomplete",
+    check(RESPONSE("incomplete",
                 "\"response\":{\"incomplete_details\":{\"reason\":\"content_filter\"}}"),
           "filtered incomplete (content_filter)\n");
-    check(EVENT("incomplete", "\"response\":{}"), "stopped incomplete\n");
+    check(RESPONSE("incomplete", "\"response\":{}"), "stopped incomplete\n");
 }
 
 TEST(the_last_event_counts_more_than_a_status_that_was_not_changed)
 {
-    check(EVENT("completed", "\"response\":{\"status\":\"in_progress\"}"), "end completed\n");
-    check(EVENT("completed", "\"response\":{\"status\":\"incomplete\"}"), "stopped incomplete\n");
+    check(RESPONSE("completed", "\"response\":{\"status\":\"in_progress\"}"), "end completed\n");
+    check(RESPONSE("completed", "\"response\":{\"status\":\"incomplete\"}"), "stopped incomplete\n");
 }
 
 TEST(nothing_but_a_final_event_ends_a_stream)
@@ -549,9 +549,9 @@ TEST(what_follows_the_end_is_not_read_except_a_price)
 
 TEST(a_second_response_in_one_stream_is_refused)
 {
-    check_stream_error(COMPLETED("") EVENT("created", "\"response\":{\"id\":\"2\"}"),
+    check_stream_error(COMPLETED("") RESPONSE("created", "\"response\":{\"id\":\"2\"}"),
                        ERR_PROVIDER_ERROR);
-    check(EVENT("created", "\"response\":{}") EVENT("created", "\"response\":{}") COMPLETED(""),
+    check(RESPONSE("created", "\"response\":{}") RESPONSE("created", "\"response\":{}") COMPLETED(""),
           "end completed\n");
 }
 
@@ -560,7 +560,7 @@ TEST(a_partial_answer_survives_its_failure)
     AUTO(answer) struct answer a;
 
     read_stream(&a, TEXT("0", "m", "so far")
-                        EVENT("failed", "\"response\":{\"status\":\"failed\",\"usage\":{"
+                        RESPONSE("failed", "\"response\":{\"status\":\"failed\",\"usage\":{"
                                         "\"input_tokens\":3},\"error\":{\"code\":\"server_error\","
                                         "\"message\":\"sorry\"}}"));
     assert_str(strbuf_str(&a.parts), "text(so far)\n");
@@ -686,9 +686,9 @@ TEST(an_error_event_may_be_flat_or_nested)
                        ERR_PROVIDER_AUTH);
     check_stream_error("{\"type\":\"error\",\"code\":\"429\"}", ERR_PROVIDER_RATE_LIMIT);
     check_stream_error("{\"type\":\"error\",\"code\":null,\"message\":null}", ERR_PROVIDER_ERROR);
-    check_stream_error(EVENT("failed", "\"response\":{\"error\":{\"code\":\"invalid_prompt\"}}"),
+    check_stream_error(RESPONSE("failed", "\"response\":{\"error\":{\"code\":\"invalid_prompt\"}}"),
                        ERR_CONTENT_FILTER);
-    check_stream_error(EVENT("failed", "\"response\":null"), ERR_PROVIDER_ERROR);
+    check_stream_error(RESPONSE("failed", "\"response\":null"), ERR_PROVIDER_ERROR);
 }
 
 TEST(an_error_says_what_the_provider_said)
@@ -726,7 +726,7 @@ RUN_TESTS(UNIT(text_streams_into_one_part), UNIT(final_forms_do_not_repeat_what_
           UNIT(items_of_one_id_are_told_apart_by_number),
           UNIT(parts_of_a_message_are_counted_by_their_order_in_the_end),
           UNIT(a_text_delta_with_the_number_of_another_kind_of_item_is_text),
-          UNIT(bytes_that_are_not_text_do_not_go_back), UNIT(a_refusal_is_not_text),
+          UNIT(bytes_that_are_not_text_are_repaired_before_they_are_kept), UNIT(a_refusal_is_not_text),
           UNIT(content_may_be_a_plain_string), UNIT(citations_come_once),
           UNIT(reasoning_is_its_summary_and_its_text),
           UNIT(reasoning_keeps_its_bytes_only_when_it_can_go_back),
