@@ -4,9 +4,6 @@
 #include "net/curl.h"
 #include "sys/fs.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char *get_env(const struct runtime *r, const char *name)
@@ -22,21 +19,19 @@ static const char *get_env(const struct runtime *r, const char *name)
 /* The nearest directory upwards that is a repository, else the working directory itself. */
 static const char *find_project(struct arena *a)
 {
-    char dir[PATH_MAX], git[PATH_MAX];
-    char *cwd;
+    AUTO_FREE char *dir = getcwd(NULL, 0);
+    const char *cwd = dir ? arena_cstr(a, str_of(dir)) : NULL;
 
-    if (!getcwd(dir, sizeof dir))
-        return NULL;
-    cwd = arena_cstr(a, str_of(dir));
-    for (;;) {
+    while (dir) {
         char *slash = strrchr(dir, '/');
 
-        if (snprintf(git, sizeof git, "%s/.git", dir) < (int)sizeof git && fs_exists(git))
+        if (fs_exists(fs_join(a, dir, ".git")))
             return arena_cstr(a, str_of(dir));
         if (!slash || slash == dir)
-            return cwd;
+            break;
         *slash = 0;
     }
+    return cwd;
 }
 
 static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)

@@ -4,18 +4,11 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#include <stdio.h>
-
 #define MAX_FILE ((size_t)8 << 20)
 
-static struct err *path_of(const char *home, const struct vendor *v, char dir[4096],
-                           char path[4096])
+static const char *path_of(struct arena *a, const char *home, const struct vendor *v)
 {
-    char name[128];
-
-    snprintf(name, sizeof name, "%s.json", v->name);
-    TRY(fs_join(dir, home, "models"));
-    return fs_join(path, dir, name);
+    return fs_join(a, fs_join(a, home, "models"), arena_format(a, "%s.json", v->name).p);
 }
 
 static void fill_in(const struct vendor *v, struct model_info *m)
@@ -59,7 +52,8 @@ struct err *saved_catalogue_write(const char *home, const struct vendor *v,
                                   struct model_list *models)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    char dir[4096], path[4096], now[CLOCK_ISO_SIZE];
+    AUTO(arena) struct arena a = {0};
+    char now[CLOCK_ISO_SIZE];
     struct json_writer w;
 
     for (size_t i = 0; i < models->n; i++)
@@ -76,9 +70,8 @@ struct err *saved_catalogue_write(const char *home, const struct vendor *v,
         write_model(&w, &models->items[i]);
     jw_end_array(&w);
     jw_end_object(&w);
-    TRY(path_of(home, v, dir, path));
-    TRY(fs_make_dirs(dir, 0700));
-    return fs_write_atomic(path, strbuf_str(&out), 0600);
+    TRY(fs_make_dirs(fs_join(&a, home, "models"), 0700));
+    return fs_write_atomic(path_of(&a, home, v), strbuf_str(&out), 0600);
 }
 
 static struct model_info read_model(struct arena *a, const struct json *v)
@@ -104,16 +97,13 @@ bool saved_catalogue_read(const char *home, const struct vendor *v, struct arena
 {
     AUTO(strbuf) struct strbuf text;
     AUTO(err) struct err *e = NULL;
-    char dir[4096], path[4096];
     const struct json *list;
     struct json_where where;
     struct json *root;
     bool exists = false;
 
     strbuf_init(&text, MAX_FILE);
-    e = path_of(home, v, dir, path);
-    if (!e)
-        e = fs_read(path, &text, &exists);
+    e = fs_read(path_of(a, home, v), &text, &exists);
     if (e || !exists ||
         !json_parse_at(a, arena_str(a, strbuf_str(&text)), JSON_REPAIR_UTF8, &root, &where))
         return false;

@@ -4,7 +4,6 @@
 #include "sdk/settings_check.h"
 #include "sys/fs.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define MAX_FILE ((size_t)4 << 20)
@@ -100,8 +99,8 @@ struct err *settings_parse_file(struct arena *a, struct str text, const char *fi
     return settings_check(*ret_tree, file);
 }
 
-static const char *directory_of(const struct settings_sources *sources, enum layer l,
-                                char keel_home[4096])
+static const char *directory_of(struct arena *a, const struct settings_sources *sources,
+                                enum layer l)
 {
     switch (layers[l].where) {
     case IN_PROJECT:
@@ -111,8 +110,7 @@ static const char *directory_of(const struct settings_sources *sources, enum lay
     case IN_KEEL_HOME:
         if (sources->keel_home || !sources->home)
             return sources->keel_home;
-        snprintf(keel_home, 4096, "%s/.keel", sources->home);
-        return keel_home;
+        return fs_join(a, sources->home, ".keel");
     }
     BUG("where");
 }
@@ -133,15 +131,14 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
                               enum layer l)
 {
     AUTO(strbuf) struct strbuf text;
-    char keel_home[4096], file[4096];
-    const char *dir = directory_of(sources, l, keel_home);
+    const char *dir = directory_of(&s->arena, sources, l), *file;
     bool exists = false;
     struct err *e;
 
     strbuf_init(&text, MAX_FILE);
     if (!dir)
         return NULL;
-    TRY(fs_join(file, dir, layers[l].file));
+    file = fs_join(&s->arena, dir, layers[l].file);
     e = fs_read(file, &text, &exists);
     if (!e && !exists)
         return NULL;
@@ -157,7 +154,7 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     }
     if (e)
         return e;
-    s->files[l] = arena_str(&s->arena, str_of(file));
+    s->files[l] = str_of(file);
     if (layers[l].where == IN_PROJECT && !sources->project_is_trusted)
         keep_trusted(s, l, file);
     return NULL;

@@ -8,7 +8,6 @@
 #include "sys/fs.h"
 #include "sys/work.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 struct blob_files {
@@ -20,7 +19,8 @@ struct blob_files {
 struct job {
     const struct blob_files *files;
     struct err *(*run)(struct job *job);
-    char path[4096], shard[4096];
+    const char *path, *shard;
+    struct arena arena;
     struct str bytes;
     uint64_t from;
     size_t n;
@@ -37,18 +37,17 @@ static struct err *run_job(void *arg)
 
 static struct err *run(struct job *job)
 {
-    return task_self() ? work_run(run_job, job) : run_job(job);
+    struct err *e = task_self() ? work_run(run_job, job) : run_job(job);
+
+    arena_done(&job->arena);
+    return e;
 }
 
-static struct err *locate(struct job *job, const struct blob_files *f, struct str handle)
+static void locate(struct job *job, const struct blob_files *f, struct str handle)
 {
-    char name[SHA256_HEX_SIZE + 4];
-
     job->files = f;
-    snprintf(name, sizeof name, "%.2s", handle.p);
-    TRY(fs_join(job->shard, f->dir, name));
-    snprintf(name, sizeof name, "%.64s", handle.p);
-    return fs_join(job->path, job->shard, name);
+    job->shard = fs_join(&job->arena, f->dir, arena_cstr(&job->arena, str_slice(handle, 0, 2)));
+    job->path = fs_join(&job->arena, job->shard, arena_cstr(&job->arena, handle));
 }
 
 /* --- put --- */
@@ -79,7 +78,7 @@ static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA25
     struct job job = {.run = put_job, .bytes = bytes};
 
     sha256_hex(bytes, handle);
-    TRY(locate(&job, (struct blob_files *)b, str_of(handle)));
+    locate(&job, (struct blob_files *)b, str_of(handle));
     return run(&job);
 }
 
@@ -107,7 +106,7 @@ static struct err *get(struct blob_store *b, struct str handle, uint64_t from, s
 {
     struct job job = {.run = get_job, .from = from, .n = n, .out = out};
 
-    TRY(locate(&job, (struct blob_files *)b, handle));
+    locate(&job, (struct blob_files *)b, handle);
     return run(&job);
 }
 
@@ -125,7 +124,7 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
 {
     struct job job = {.run = size_job};
 
-    TRY(locate(&job, (struct blob_files *)b, handle));
+    locate(&job, (struct blob_files *)b, handle);
     TRY(run(&job));
     *ret_bytes = job.size;
     return NULL;
@@ -140,7 +139,7 @@ static struct err *remove_blob(struct blob_store *b, struct str handle)
 {
     struct job job = {.run = remove_job};
 
-    TRY(locate(&job, (struct blob_files *)b, handle));
+    locate(&job, (struct blob_files *)b, handle);
     return run(&job);
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -112,47 +111,50 @@ static struct err *write_all(int fd, const char *path, struct str bytes)
     return NULL;
 }
 
-static void split_path(const char *path, char dir[PATH_MAX])
+static const char *dir_of(struct arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
 
     if (!slash)
-        snprintf(dir, PATH_MAX, ".");
-    else
-        snprintf(dir, PATH_MAX, "%.*s", (int)MAX(slash - path, (ptrdiff_t)1), path);
+        return ".";
+    return slash == path ? "/" : arena_cstr(a, str_make(path, (size_t)(slash - path)));
 }
 
 /* A rename is durable when its directory is. */
 static struct err *sync_dir_of(const char *path)
 {
-    char dir[PATH_MAX];
-
-    split_path(path, dir);
+    AUTO(arena) struct arena a = {0};
+    const char *dir = dir_of(&a, path);
     AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
     if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
         return err_errno(ERR_STORAGE, errno, "cannot make %s durable", dir);
     return NULL;
 }
 
+static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigned mode,
+                             const struct stat *like)
+{
+    TRY(write_all(fd, path, bytes));
+    if (like && fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
+        return err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
+    if (fchmod(fd, like ? like->st_mode & 07777 : mode) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot set the mode of %s", path);
+    if (fsync(fd) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
+    return NULL;
+}
+
 /* A new file beside `path`, written and synced; the caller renames or links it. */
 static struct err *write_temp(const char *path, struct str bytes, unsigned mode,
-                              const struct stat *like, char temp[PATH_MAX])
+                              const struct stat *like, char *temp)
 {
+    int fd = mkostemp(temp, O_CLOEXEC);
     struct err *e;
-    int fd, n = snprintf(temp, PATH_MAX, "%s.XXXXXX", path);
 
-    if (n >= PATH_MAX)
-        return err_new(ERR_VALIDATION, "the path %s is too long", path);
-    fd = mkostemp(temp, O_CLOEXEC);
     if (fd < 0)
         return err_errno(ERR_STORAGE, errno, "cannot write beside %s", path);
-    e = write_all(fd, path, bytes);
-    if (!e && like && fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
-        e = err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
-    if (!e && fchmod(fd, like ? like->st_mode & 07777 : mode) < 0)
-        e = err_errno(ERR_STORAGE, errno, "cannot set the mode of %s", path);
-    if (!e && fsync(fd) < 0)
-        e = err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
+    e = fill_temp(fd, path, bytes, mode, like);
     if (close(fd) < 0 && !e)
         e = err_errno(ERR_STORAGE, errno, "cannot write %s", path);
     if (e)
@@ -160,27 +162,33 @@ static struct err *write_temp(const char *path, struct str bytes, unsigned mode,
     return e;
 }
 
+static char *temp_beside(struct arena *a, const char *path)
+{
+    return (char *)arena_format(a, "%s.XXXXXX", path).p;
+}
+
 struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode)
 {
-    char real[PATH_MAX], temp[PATH_MAX];
+    AUTO(arena) struct arena a = {0};
+    AUTO_FREE char *real = realpath(path, NULL);
+    const char *target = real ? real : path;
+    char *temp = temp_beside(&a, target);
     struct stat now;
-    bool exists;
+    bool exists = stat(target, &now) == 0;
 
-    if (!realpath(path, real))
-        snprintf(real, sizeof real, "%s", path);
-    exists = stat(real, &now) == 0;
-    TRY(write_temp(real, bytes, mode, exists ? &now : NULL, temp));
-    if (rename(temp, real) < 0) {
+    TRY(write_temp(target, bytes, mode, exists ? &now : NULL, temp));
+    if (rename(temp, target) < 0) {
         struct err *e = err_errno(ERR_STORAGE, errno, "cannot replace %s", path);
         unlink(temp);
         return e;
     }
-    return sync_dir_of(real);
+    return sync_dir_of(target);
 }
 
 struct err *fs_create(const char *path, struct str bytes, unsigned mode, bool *ret_created)
 {
-    char temp[PATH_MAX];
+    AUTO(arena) struct arena a = {0};
+    char *temp = temp_beside(&a, path);
     int failure;
 
     TRY(write_temp(path, bytes, mode, NULL, temp));
@@ -194,12 +202,9 @@ struct err *fs_create(const char *path, struct str bytes, unsigned mode, bool *r
 
 struct err *fs_make_dirs(const char *path, unsigned mode)
 {
-    char partial[PATH_MAX];
+    AUTO_FREE char *partial = mem_strdup(path);
 
-    if (strlen(path) >= sizeof partial)
-        return err_new(ERR_VALIDATION, "the path %s is too long", path);
-    snprintf(partial, sizeof partial, "%s", path);
-    for (char *c = partial + 1;; c++) {
+    for (char *c = partial + (*partial != 0);; c++) {
         char was = *c;
 
         if (was && was != '/')
@@ -237,12 +242,9 @@ bool fs_is_dir(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-struct err *fs_join(char out[4096], const char *dir, const char *name)
+const char *fs_join(struct arena *a, const char *dir, const char *name)
 {
     size_t n = strlen(dir);
-    const char *slash = n && dir[n - 1] == '/' ? "" : "/";
 
-    if (snprintf(out, 4096, "%s%s%s", dir, slash, name) >= 4096)
-        return err_new(ERR_VALIDATION, "the path %s/%s is too long", dir, name);
-    return NULL;
+    return arena_format(a, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name).p;
 }

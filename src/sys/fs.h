@@ -4,6 +4,7 @@
 #ifndef KEEL_SYS_FS_H
 #define KEEL_SYS_FS_H
 
+#include "base/arena.h"
 #include "base/strbuf.h"
 
 /* Appends the whole file; over out's cap is ERR_VALIDATION. *ret_exists false (and no error) when
@@ -24,7 +25,7 @@ MUST_USE struct err *fs_remove(const char *path);                   /* absent is
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
-/* dir + "/" + name in a buffer of PATH_MAX bytes; ERR_VALIDATION when it does not fit. */
-MUST_USE struct err *fs_join(char out[4096], const char *dir, const char *name);
+/* dir + "/" + name, in `a`. */
+const char *fs_join(struct arena *a, const char *dir, const char *name) MUST_USE;
 
 #endif

@@ -26,12 +26,10 @@ static struct err *add_file(struct rules *r, const char *dir, struct str base, c
 {
     AUTO(strbuf) struct strbuf text;
     AUTO_FREE char *below = str_dup(base);
-    char where[4096], file[4096];
+    const char *file = fs_join(&r->arena, fs_join(&r->arena, dir, below), name);
     bool exists;
 
     strbuf_init(&text, MAX_FILE);
-    TRY(fs_join(where, dir, below));
-    TRY(fs_join(file, where, name));
     TRY(fs_read(file, &text, &exists));
     if (!exists)
         return NULL;
@@ -45,22 +43,20 @@ static struct err *check(const char *dir, const char *path, struct strbuf *out)
     AUTO(rules) struct rules rules = {0};
     struct str p = str_of(path);
     bool is_dir = str_ends(p, S("/"));
-    char full[4096];
+    const char *full = fs_join(&rules.arena, dir, path);
 
     while (str_starts(p, S("./")))
         p = str_skip(p, 2);
     while (p.n && p.p[p.n - 1] == '/')
         p.n--;
-    TRY(fs_join(full, dir, path));
     TRY(add_file(&rules, dir, S(""), ".git/info/exclude"));
     TRY(add_file(&rules, dir, S(""), ".gitignore"));
     for (size_t i = 0; i < p.n; i++)
         if (p.p[i] == '/')
             TRY(add_file(&rules, dir, str_slice(p, 0, i), ".gitignore"));
-    strbuf_addf(out, "%s %s\n",
-                ignore_is_ignored(rules.files, rules.n, p, is_dir || fs_is_dir(full)) ? "yes"
-                                                                                      : "no",
-                path);
+    strbuf_addf(
+        out, "%s %s\n",
+        ignore_is_ignored(rules.files, rules.n, p, is_dir || fs_is_dir(full)) ? "yes" : "no", path);
     return NULL;
 }
 
