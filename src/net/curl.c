@@ -68,6 +68,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
 {
     struct curl_client *client = arg;
     struct socket_watch *s = socket_arg;
+    struct http_exchange *x = NULL;
     int events =
         (what & CURL_POLL_IN ? TASK_FD_READ : 0) | (what & CURL_POLL_OUT ? TASK_FD_WRITE : 0);
     struct err *e;
@@ -87,10 +88,11 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
     if (!events)
         return 0;
     e = loop_watch_start(&s->watch, client->loop, fd, events, on_ready, s);
-    if (!e)
-        return 0;
-    err_ignore(e, "libcurl fails the exchanges in its own words");
-    return -1;
+    if (e) { /* telling libcurl would end all other exchanges too */
+        client->api.easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
+        exchange_fail(x, e);
+    }
+    return 0;
 }
 
 /* --- life --- */

@@ -13,9 +13,19 @@ enum {
     VERIFY_LEAF_ONLY = 21,
 };
 
+/* libcurl quotes a proxy that it cannot use, with the password in it. */
 static const char *detail(const struct http_exchange *x)
 {
-    return x->detail[0] ? x->detail : x->client->api.easy_strerror(x->result);
+    bool may_be_shown = x->detail[0] && !(x->proxy && strstr(x->detail, x->proxy));
+
+    return may_be_shown ? x->detail : x->client->api.easy_strerror(x->result);
+}
+
+/* "30 s", "1500 ms" */
+static struct str duration(struct arena *a, uint64_t ms)
+{
+    return ms % 1000 ? arena_format(a, "%llu ms", (unsigned long long)ms)
+                     : arena_format(a, "%llu s", (unsigned long long)(ms / 1000));
 }
 
 static long get_info(const struct http_exchange *x, CURLINFO info)
@@ -62,11 +72,29 @@ static struct err *connect_error(const struct http_exchange *x, struct str at)
     return err_hint(e, "check the network, and whether HTTPS_PROXY must be set");
 }
 
-static struct err *connect_timeout_error(const struct http_exchange *x, struct str at)
+static struct err *connect_timeout(const struct http_exchange *x, struct str at)
 {
-    return err_hint(err_new(ERR_TIMEOUT, "connecting to %" STR_FMT " took longer than %llu ms",
-                            STR_ARG(at), (unsigned long long)x->connect_ms),
+    AUTO(arena) struct arena a = {0};
+
+    return err_hint(err_new(ERR_TIMEOUT, "connecting to %" STR_FMT " took longer than %" STR_FMT,
+                            STR_ARG(at), STR_ARG(duration(&a, x->connect_ms))),
                     "check the network, and whether HTTPS_PROXY must be set");
+}
+
+struct err *exchange_idle_timeout(const struct http_exchange *x)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return err_new(ERR_TIMEOUT, "%" STR_FMT " sent nothing for %" STR_FMT, STR_ARG(x->url.host),
+                   STR_ARG(duration(&a, x->idle_ms)));
+}
+
+struct err *exchange_total_timeout(const struct http_exchange *x)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return err_new(ERR_TIMEOUT, "the request to %" STR_FMT " took longer than %" STR_FMT,
+                   STR_ARG(x->url.host), STR_ARG(duration(&a, x->total_ms)));
 }
 
 static struct err *certificate_error(const struct http_exchange *x, struct str at)
@@ -116,7 +144,7 @@ struct err *exchange_error(const struct http_exchange *x)
     case CURLE_COULDNT_CONNECT:
         return connect_error(x, at);
     case CURLE_OPERATION_TIMEDOUT:
-        return connect_timeout_error(x, at);
+        return connect_timeout(x, at);
     case CURLE_PEER_FAILED_VERIFICATION:
         return certificate_error(x, at);
     case CURLE_SSL_CACERT_BADFILE:

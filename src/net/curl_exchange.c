@@ -13,11 +13,18 @@ void exchange_wake(struct http_exchange *x)
         waker_wake(&x->waker);
 }
 
-static size_t refuse(struct http_exchange *x, struct err *take_error)
+void exchange_fail(struct http_exchange *x, struct err *take_error)
 {
     err_free(x->failure);
     x->failure = take_error;
-    return 0; /* libcurl ends the exchange when not all bytes were taken */
+    x->ended = true;
+    exchange_wake(x);
+}
+
+static size_t refuse(struct http_exchange *x, struct err *take_error)
+{
+    exchange_fail(x, take_error);
+    return 0; /* libcurl ends the transfer when not all bytes were taken */
 }
 
 /* "HTTP/1.1 200 OK" */
@@ -147,18 +154,6 @@ static uint64_t count_bytes(const struct http_exchange *x)
     return (uint64_t)n_sent + x->n_head_bytes + x->n_body_bytes;
 }
 
-static struct err *timeout_error(const struct http_exchange *x, bool is_total)
-{
-    uint64_t ms = is_total ? x->total_ms : x->idle_ms;
-    bool in_seconds = ms % 1000 == 0;
-
-    return err_new(ERR_TIMEOUT,
-                   is_total ? "the request to %" STR_FMT " took longer than %llu %s"
-                            : "%" STR_FMT " sent nothing for %llu %s",
-                   STR_ARG(x->url.host), (unsigned long long)(in_seconds ? ms / 1000 : ms),
-                   in_seconds ? "s" : "ms");
-}
-
 static struct err *park(struct http_exchange *x, uint64_t limit_ms)
 {
     struct loop *loop = x->client->loop;
@@ -187,9 +182,9 @@ static struct err *wait_for_news(struct http_exchange *x)
     if (!x->time_is_up)
         return NULL;
     if (x->end_ms && loop_now_ms(x->client->loop) >= x->end_ms)
-        return timeout_error(x, /* is_total= */ true);
+        return exchange_total_timeout(x);
     if (count_bytes(x) == n_bytes)
-        return timeout_error(x, /* is_total= */ false);
+        return exchange_idle_timeout(x);
     return NULL; /* a long upload goes on */
 }
 

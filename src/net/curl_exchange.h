@@ -66,11 +66,14 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
 struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes) MUST_USE;
 void exchange_close(struct http_exchange *x);
 void exchange_wake(struct http_exchange *x);
+void exchange_fail(struct http_exchange *x, struct err *take_error);
 
 /* curl_setup.c: tells the easy handle what to send and how. */
 void exchange_setup(struct http_exchange *x, const struct http_request *request);
 
-/* curl_error.c: a failed exchange in words. */
-struct err *exchange_error(const struct http_exchange *x) MUST_USE;
+/* curl_error.c: what went wrong, in words. */
+struct err *exchange_error(const struct http_exchange *x) MUST_USE; /* it ended in failure */
+struct err *exchange_idle_timeout(const struct http_exchange *x) MUST_USE;
+struct err *exchange_total_timeout(const struct http_exchange *x) MUST_USE;
 
 #endif

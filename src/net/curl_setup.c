@@ -43,8 +43,8 @@ static void set_headers(struct http_exchange *x, const struct http_request *requ
 
 static void set_method(struct http_exchange *x, const struct http_request *request)
 {
-    bool is_get = strcmp(request->method, "GET") == 0,
-         is_head = strcmp(request->method, "HEAD") == 0;
+    bool is_get = strcmp(request->method, "GET") == 0;
+    bool is_head = strcmp(request->method, "HEAD") == 0;
     bool announces_body = strcmp(request->method, "POST") == 0 ||
                           strcmp(request->method, "PUT") == 0 ||
                           strcmp(request->method, "PATCH") == 0;

@@ -103,36 +103,43 @@ static struct err *open_hop(struct http_client *c, const struct http_request *re
     return e;
 }
 
+static struct http_request with_defaults(const struct http_request *request)
+{
+    struct http_request filled = *request;
+
+    if (!filled.method)
+        filled.method = "GET";
+    if (!filled.connect_ms)
+        filled.connect_ms = DEFAULT_CONNECT_MS;
+    if (!filled.max_body_bytes)
+        filled.max_body_bytes = DEFAULT_MAX_BODY_BYTES;
+    return filled;
+}
+
 struct err *http_open(struct http_client *c, const struct http_request *request,
                       struct http_exchange **ret_exchange, struct http_response *ret_response)
 {
     AUTO(redirects) struct redirects r;
-    struct http_exchange *x;
-    struct http_response response;
-    bool follow;
+    struct http_request first = with_defaults(request);
 
-    redirects_init(&r, request);
-    if (!r.request.method)
-        r.request.method = "GET";
-    if (!r.request.connect_ms)
-        r.request.connect_ms = DEFAULT_CONNECT_MS;
-    if (!r.request.max_body_bytes)
-        r.request.max_body_bytes = DEFAULT_MAX_BODY_BYTES;
+    redirects_init(&r, &first);
     for (;;) {
+        struct http_response response;
+        struct http_exchange *x;
+        bool follow = false;
         struct err *e;
 
         TRY(open_hop(c, &r.request, &x, &response));
         e = redirects_next(&r, &response, &follow);
-        if (e || follow)
-            http_close(c, x);
+        if (!e && !follow) {
+            *ret_exchange = x;
+            *ret_response = response;
+            return NULL;
+        }
+        http_close(c, x);
         if (e)
             return e;
-        if (!follow)
-            break;
     }
-    *ret_exchange = x;
-    *ret_response = response;
-    return NULL;
 }
 
 struct err *http_read(struct http_client *c, struct http_exchange *x, struct str *ret_bytes)

@@ -47,7 +47,8 @@ struct http_request {
     unsigned max_redirects;
     bool no_proxy; /* go direct, whatever the environment says */
     /* Addresses to use instead of asking the resolver: "host:port:address"; NULL for none. What
-     * checks an address before connecting passes the checked one here. */
+     * checks an address before connecting passes the checked one here. A proxy asks its own
+     * resolver: go direct where that matters. */
     const char *resolve;
     const char *unix_socket; /* path, or NULL */
 };

@@ -907,6 +907,23 @@ TEST(a_proxy_that_refuses_a_tunnel_is_named)
     assert_true(str_starts(str_of(request), S("CONNECT example.test:443 HTTP/1.1\r\n")));
 }
 
+TEST(a_proxy_that_cannot_be_used_is_named_without_its_password)
+{
+    static const char *const bad[] = {"http_proxy=http://user:hunter2@h:notaport",
+                                      "http_proxy=gopher://user:hunter2@h",
+                                      "http_proxy=http://user:hunter2@missing.test"};
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        const char *const environment[] = {bad[i], NULL};
+        AUTO(trial) struct trial t = {.act = get_example, .options.environment = environment};
+        AUTO(err) struct err *e = trial_run(&t);
+
+        assert_true(err_is(e, ERR_NETWORK));
+        assert_non_null(strstr(e->text, "proxy"));
+        assert_null(strstr(e->text, "hunter2"));
+    }
+}
+
 TEST(no_proxy_goes_direct)
 {
     AUTO(trial) struct trial t = {.act = get};
@@ -1065,8 +1082,9 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(what_was_held_back_when_the_response_ended_is_not_lost),
           UNIT(a_redirected_request_is_sent_again_with_its_body),
           UNIT(a_plain_request_goes_through_the_proxy_of_the_environment),
-          UNIT(a_proxy_that_refuses_a_tunnel_is_named), UNIT(no_proxy_goes_direct),
-          UNIT(a_request_may_insist_on_going_direct),
+          UNIT(a_proxy_that_refuses_a_tunnel_is_named),
+          UNIT(a_proxy_that_cannot_be_used_is_named_without_its_password),
+          UNIT(no_proxy_goes_direct), UNIT(a_request_may_insist_on_going_direct),
           UNIT(a_checked_address_is_used_and_its_connection_is_not_shared),
           UNIT(a_unix_socket_that_is_not_there_is_named), UNIT(a_unix_socket_is_a_way_to_a_server),
           UNIT(a_trace_shows_both_sides_without_credentials),
