@@ -46,7 +46,8 @@ MUST_USE struct err *media_unsupported(const struct media *m, const char *protoc
  * max_bytes long. Calls and results are mapped alike, so pairs stay pairs. */
 void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes);
 
-/* The tool's schema, or that of a tool without arguments. */
+/* The tool's schema, or that of a tool without arguments. Free text becomes the one argument
+ * "input", for APIs that know only JSON. */
 void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
 
 /* Does the schema keep to what APIs with guaranteed output demand: an object whose members, all the

@@ -4,6 +4,7 @@
 const struct protocol *const protocols[] = {
     &protocol_anthropic_messages,
     &protocol_openai_chat,
+    &protocol_ollama,
     NULL,
 };
 
