@@ -173,6 +173,9 @@ void jw_tool_schema(struct json_writer *w, const struct tool_def *t)
 {
     if (t->input_schema)
         jw_json(w, t->input_schema);
+    else if (t->takes_free_text)
+        jw_raw(w, S("{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"}},"
+                    "\"required\":[\"input\"],\"additionalProperties\":false}"));
     else
         jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
 }

@@ -47,7 +47,8 @@ MUST_USE struct err *media_unsupported(const struct media *m, const char *protoc
 void jw_call_id(struct json_writer *w, struct str id, size_t max_bytes);
 bool call_id_is_plain(struct str id, size_t max_bytes); /* jw_call_id() writes it as it is */
 
-/* The tool's schema, or that of a tool without arguments. */
+/* The tool's schema, or that of a tool without arguments. Free text becomes the one argument
+ * "input", for APIs that know only JSON. */
 void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
 
 /* Does the schema keep to what APIs with guaranteed output demand: an object whose members, all the

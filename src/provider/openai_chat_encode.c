@@ -168,17 +168,6 @@ bool chat_is_custom(const struct body *b, bool takes_free_text)
     return takes_free_text && !b->dialect->no_custom_tools;
 }
 
-/* Where there are no custom tools, the text is the one argument of a function. */
-static void write_parameters(struct json_writer *w, const struct tool_def *t)
-{
-    jw_key(w, "parameters");
-    if (t->takes_free_text)
-        jw_raw(w, S("{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"}},"
-                    "\"required\":[\"input\"],\"additionalProperties\":false}"));
-    else
-        jw_tool_schema(w, t);
-}
-
 static void write_tool(struct body *b, const struct tool_def *t)
 {
     bool is_custom = chat_is_custom(b, t->takes_free_text);
@@ -192,7 +181,8 @@ static void write_tool(struct body *b, const struct tool_def *t)
     if (t->description.n)
         jw_kv_str(&b->w, "description", t->description);
     if (!is_custom) {
-        write_parameters(&b->w, t);
+        jw_key(&b->w, "parameters");
+        jw_tool_schema(&b->w, t);
         if (t->strict && !b->dialect->no_strict_tools)
             jw_kv_bool(&b->w, "strict", true);
     }

@@ -6,6 +6,7 @@ const struct protocol *const protocols[] = {
     &protocol_openai_chat,
     &protocol_openai_responses,
     &protocol_gemini,
+    &protocol_ollama,
     NULL,
 };
 

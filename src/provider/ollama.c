@@ -1,0 +1,17 @@
+/* ollama.c - Ollama's own protocol: POST /api/chat. */
+#include "provider/ollama.h"
+
+static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/api/chat");
+}
+
+const struct protocol protocol_ollama = {
+    .name = "ollama",
+    .api_surface = "ollama-chat",
+    .path = path,
+    .encode = ollama_encode,
+    .event = ollama_event,
+    .body = ollama_body,
+    .classify = ollama_classify,
+};

@@ -1,0 +1,14 @@
+/* ollama.h - the two halves of Ollama's own protocol. */
+#ifndef KEEL_PROVIDER_OLLAMA_H
+#define KEEL_PROVIDER_OLLAMA_H
+
+#include "provider/protocol.h"
+
+struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
+                          struct strbuf *out);
+
+struct err *ollama_event(struct decode *d, struct str type, const struct json *event);
+struct err *ollama_body(struct decode *d, const struct json *body);
+struct err *ollama_classify(int status, const struct json *body);
+
+#endif

@@ -1,0 +1,147 @@
+/* ollama_decode.c - reads answers of Ollama's API.
+ *
+ * A stream is a row of JSON lines, each with a piece of the message; the last one says "done" and
+ * brings the counts. A whole answer looks like a stream of one line. /api/generate answers with
+ * "response" and "thinking" instead of a message. Calls always come whole. */
+#include "provider/ollama.h"
+
+#include "base/base64.h"
+#include "provider/decode.h"
+
+/* --- errors --- */
+
+/* Errors are a text and nothing else; the hosted service adds the status. */
+struct err *ollama_classify(int status, const struct json *body)
+{
+    const struct json *error = json_get(body, "error");
+    struct str message =
+        json_is(error, JSON_STRING) ? error->text : json_get_text(error, "message");
+    int64_t told = json_int_or(json_get(body, "StatusCode"), 0);
+
+    if (status == 0 && told >= 400 && told <= 599)
+        status = (int)told;
+    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+}
+
+/* --- the message --- */
+
+static struct err *add_piece(struct reply *r, enum part_kind kind, struct str text)
+{
+    size_t index;
+
+    if (text.n == 0)
+        return NULL;
+    TRY(reply_continue(r, kind, &index));
+    return reply_add_text(r, index, text);
+}
+
+static struct err *take_call(struct reply *r, const struct json *call)
+{
+    const struct json *function = json_get(call, "function");
+    const struct json *args = json_get(function, "arguments");
+    size_t index;
+
+    if (!json_is(function, JSON_OBJECT))
+        return NULL;
+    TRY(reply_begin(r, PART_TOOL_CALL, json_get_text(call, "id"), json_get_text(function, "name"),
+                    &index));
+    if (json_is(args, JSON_STRING))
+        return reply_add_args(r, index, args->text);
+    return args ? reply_add_args(r, index, args->raw) : NULL;
+}
+
+static struct str image_type(struct str bytes)
+{
+    if (str_starts(bytes, S("\xFF\xD8\xFF")))
+        return S("image/jpeg");
+    if (str_starts(bytes, S("RIFF")) && str_starts(str_skip(bytes, 8), S("WEBP")))
+        return S("image/webp");
+    return S("image/png");
+}
+
+static struct err *take_image(struct reply *r, const struct json *image)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    struct err *e = base64_decode(&bytes, json_str(image));
+    struct str data;
+    size_t index;
+
+    if (e) {
+        e->kind = ERR_PROVIDER_ERROR;
+        return err_wrap(e, "the provider sent a picture that cannot be read");
+    }
+    if (bytes.n == 0)
+        return NULL;
+    TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
+    data = reply_str(r, strbuf_str(&bytes));
+    reply_part(r, index)->media =
+        (struct media){.mime = image_type(data), .source = MEDIA_BYTES, .data = data};
+    return NULL;
+}
+
+static struct err *take_message(struct reply *r, const struct json *message)
+{
+    TRY(add_piece(r, PART_REASONING, json_get_text(message, "thinking")));
+    TRY(add_piece(r, PART_TEXT, json_get_text(message, "content")));
+    json_each (image, json_get(message, "images"))
+        TRY(take_image(r, image));
+    json_each (call, json_get(message, "tool_calls"))
+        TRY(take_call(r, call));
+    return NULL;
+}
+
+/* --- the end --- */
+
+/* A call ends with "stop" like everything else. */
+static enum stop stop_of(const struct reply *r, struct str reason)
+{
+    if (str_is(reason, "length"))
+        return STOP_LENGTH;
+    if (reason.n && !str_is(reason, "stop"))
+        return STOP_UNKNOWN; /* "load", "unload": nothing was asked */
+    for (size_t i = 0; i < r->n_parts; i++)
+        if (r->parts[i].part.kind == PART_TOOL_CALL)
+            return STOP_TOOL_CALLS;
+    return STOP_END;
+}
+
+static void take_count(int64_t *count, const struct json *v)
+{
+    int64_t n;
+
+    if (json_int64(v, &n) && n >= 0)
+        *count = n;
+}
+
+static void take_end(struct reply *r, const struct json *event)
+{
+    struct str reason = json_get_text(event, "done_reason");
+
+    take_count(&r->usage.input, json_get(event, "prompt_eval_count"));
+    take_count(&r->usage.output, json_get(event, "eval_count"));
+    if (!json_bool(json_get(event, "done"), false))
+        return;
+    reply_set_stop(r, reason, stop_of(r, reason));
+    r->is_complete = true;
+}
+
+struct err *ollama_event(struct decode *d, struct str type, const struct json *event)
+{
+    struct reply *r = d->reply;
+    const struct json *error = json_get(event, "error");
+
+    if (error && error->type != JSON_NULL)
+        return ollama_classify(0, event);
+    if (r->model.n == 0)
+        r->model = reply_str(r, json_get_text(event, "model"));
+    TRY(take_message(r, json_get(event, "message")));
+    TRY(add_piece(r, PART_REASONING, json_get_text(event, "thinking")));
+    TRY(add_piece(r, PART_TEXT, json_get_text(event, "response")));
+    take_end(r, event);
+    return NULL;
+}
+
+struct err *ollama_body(struct decode *d, const struct json *body)
+{
+    return ollama_event(d, S("message"), body);
+}

@@ -1,0 +1,380 @@
+/* ollama_encode.c - writes requests for Ollama's /api/chat. */
+#include "provider/encode.h"
+#include "provider/ollama.h"
+
+#define MAX_CALL_ID 64
+
+/* --- settings --- */
+
+/* Models think or do not; some take a level. */
+static void write_think(struct body *b)
+{
+    const struct model_request *r = b->request;
+    bool wants = r->effort > EFFORT_NONE || r->reasoning_budget > 0;
+
+    if (r->effort == EFFORT_UNSET && !wants)
+        return;
+    if (r->info && (!request_can(r, CAN_REASON) || (!wants && request_can(r, REASONS_ALWAYS))))
+        return;
+    if (wants && r->effort != EFFORT_UNSET && request_can(r, REASONS_BY_LEVEL))
+        body_str(b, "think", str_of(effort_name(MAX(MIN(r->effort, EFFORT_HIGH), EFFORT_LOW))));
+    else
+        body_bool(b, "think", wants);
+}
+
+/* Writes the name unless the profile sets this option itself. */
+static bool option_key(struct body *b, const struct json *theirs, const char *key)
+{
+    if (json_has(theirs, key))
+        return false;
+    jw_key(&b->w, key);
+    return true;
+}
+
+static void write_number(struct body *b, const struct json *theirs, const char *key,
+                         struct maybe_double value)
+{
+    if (value.is_set && option_key(b, theirs, key))
+        jw_double(&b->w, value.value);
+}
+
+static void write_sampling(struct body *b, const struct json *theirs)
+{
+    const struct model_request *r = b->request;
+    const struct sampling *s = &r->sampling;
+
+    write_number(b, theirs, "temperature", s->temperature);
+    write_number(b, theirs, "top_p", s->top_p);
+    write_number(b, theirs, "frequency_penalty", s->frequency_penalty);
+    write_number(b, theirs, "presence_penalty", s->presence_penalty);
+    if (s->top_k > 0 && option_key(b, theirs, "top_k"))
+        jw_int(&b->w, s->top_k);
+    if (s->has_seed && option_key(b, theirs, "seed"))
+        jw_int(&b->w, s->seed);
+    if (r->max_output > 0 && option_key(b, theirs, "num_predict"))
+        jw_int(&b->w, r->max_output);
+    if (s->n_stop && option_key(b, theirs, "stop")) {
+        jw_begin_array(&b->w);
+        for (size_t i = 0; i < s->n_stop; i++)
+            jw_str(&b->w, s->stop[i]);
+        jw_end_array(&b->w);
+    }
+}
+
+static void write_members(struct body *b, const struct json *object, const char *except)
+{
+    json_each (member, object)
+        if (!str_is(member->key, except)) {
+            jw_key_str(&b->w, member->key);
+            jw_json(&b->w, member);
+        }
+}
+
+/* Settings of the run stand in "options" here. The profile's own "options" join them, and win. */
+static void write_options(struct body *b)
+{
+    const struct json *theirs = json_get(b->request->options, "options");
+    struct json_writer before = b->w;
+    size_t start = b->w.out->n, content;
+
+    jw_key(&b->w, "options");
+    jw_begin_object(&b->w);
+    content = b->w.out->n;
+    write_sampling(b, theirs);
+    write_members(b, theirs, "");
+    if (b->w.out->n == content) {
+        strbuf_cut(b->w.out, start);
+        b->w = before;
+    } else {
+        jw_end_object(&b->w);
+    }
+    write_members(b, b->request->options, "options");
+}
+
+/* --- tools --- */
+
+/* The API cannot be told which tool to choose: it is offered only what may be called. */
+static bool is_offered(const struct model_request *r, const struct tool_def *t)
+{
+    return r->tool_choice.kind != TOOL_CHOICE_NAMED || str_eq(t->name, r->tool_choice.name);
+}
+
+static void write_tool(struct json_writer *w, const struct tool_def *t)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "type", S("function"));
+    jw_key(w, "function");
+    jw_begin_object(w);
+    jw_kv_str(w, "name", t->name);
+    if (t->description.n)
+        jw_kv_str(w, "description", t->description);
+    jw_key(w, "parameters");
+    jw_tool_schema(w, t);
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+static void write_tools(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (r->n_tools == 0 || r->tool_choice.kind == TOOL_CHOICE_NONE || !body_key(b, "tools"))
+        return;
+    jw_begin_array(&b->w);
+    for (size_t i = 0; i < r->n_tools; i++)
+        if (is_offered(r, r->tools[i]))
+            write_tool(&b->w, r->tools[i]);
+    jw_end_array(&b->w);
+}
+
+/* --- messages --- */
+
+/* A message has one text and a list of pictures. */
+struct draft {
+    struct strbuf text;
+    struct json_writer images;
+    struct strbuf images_json;
+};
+
+static void draft_init(struct draft *d)
+{
+    *d = (struct draft){0};
+    jw_init(&d->images, &d->images_json);
+    jw_begin_array(&d->images);
+}
+
+static void draft_done(struct draft *d)
+{
+    strbuf_done(&d->text);
+    strbuf_done(&d->images_json);
+}
+DEFINE_AUTO_VAL(draft, draft_done)
+
+static void add_text(struct draft *d, struct str text)
+{
+    if (text_is_blank(text))
+        return;
+    if (d->text.n)
+        strbuf_add_char(&d->text, '\n');
+    strbuf_add(&d->text, text);
+}
+
+/* A text file is text, under its name. */
+static struct err *add_text_file(struct draft *d, const struct model_request *r,
+                                 const struct media *m)
+{
+    AUTO(strbuf) struct strbuf loaded = {0}, text = {0};
+    struct str bytes;
+
+    TRY(media_bytes(r, m, &loaded, &bytes));
+    if (m->name.n)
+        strbuf_addf(&text, "%" STR_FMT ":\n", STR_ARG(m->name));
+    strbuf_add(&text, text_is_blank(bytes) ? S("(empty file)") : bytes);
+    add_text(d, strbuf_str(&text));
+    return strbuf_check(&text, "a text file");
+}
+
+static struct err *add_media(struct draft *d, const struct model_request *r, const struct media *m)
+{
+    if (m->source != MEDIA_URL && media_is(m, "image/"))
+        return jw_media(&d->images, r, m, (struct str){0});
+    if (m->source != MEDIA_URL && media_is(m, "text/"))
+        return add_text_file(d, r, m);
+    return media_unsupported(m, "Ollama");
+}
+
+static struct err *add_parts(struct draft *d, const struct model_request *r,
+                             const struct part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i].kind == PART_TEXT)
+            add_text(d, parts[i].text);
+        else if (parts[i].kind == PART_MEDIA)
+            TRY(add_media(d, r, &parts[i].media));
+    }
+    return NULL;
+}
+
+static bool has_images(const struct draft *d)
+{
+    return d->images_json.n > strlen("[");
+}
+
+static void write_images(struct body *b, struct draft *d)
+{
+    if (!has_images(d))
+        return;
+    jw_end_array(&d->images);
+    jw_kv_raw(&b->w, "images", strbuf_str(&d->images_json));
+}
+
+static struct err *write_said(struct body *b, const struct message *m)
+{
+    AUTO(draft) struct draft d;
+
+    draft_init(&d);
+    TRY(add_parts(&d, b->request, m->parts, m->n_parts));
+    TRY(strbuf_check(&d.text, "a message"));
+    TRY(strbuf_check(&d.images_json, "the pictures of a message"));
+    if (d.text.n == 0 && !has_images(&d))
+        return NULL;
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "role", m->role == ROLE_SYSTEM ? S("system") : S("user"));
+    if (d.text.n)
+        jw_kv_str(&b->w, "content", strbuf_str(&d.text));
+    write_images(b, &d);
+    jw_end_object(&b->w);
+    return NULL;
+}
+
+static struct err *write_result(struct body *b, const struct part *result)
+{
+    AUTO(draft) struct draft d;
+
+    draft_init(&d);
+    TRY(add_parts(&d, b->request, result->content, result->n_content));
+    TRY(strbuf_check(&d.text, "a tool result"));
+    TRY(strbuf_check(&d.images_json, "the pictures of a tool result"));
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "role", S("tool"));
+    if (result->name.n)
+        jw_kv_str(&b->w, "tool_name", result->name);
+    jw_key(&b->w, "tool_call_id");
+    jw_call_id(&b->w, result->id, MAX_CALL_ID);
+    jw_kv_str(&b->w, "content", d.text.n ? strbuf_str(&d.text) : S("(no output)"));
+    write_images(b, &d);
+    jw_end_object(&b->w);
+    return NULL;
+}
+
+static struct err *write_user(struct body *b, const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_RESULT)
+            TRY(write_result(b, &m->parts[i]));
+    return write_said(b, m);
+}
+
+static void write_call(struct json_writer *w, const struct part *call)
+{
+    jw_begin_object(w);
+    jw_key(w, "id");
+    jw_call_id(w, call->id, MAX_CALL_ID);
+    jw_key(w, "function");
+    jw_begin_object(w);
+    jw_kv_str(w, "name", call->name);
+    jw_key(w, "arguments");
+    if (call->is_free_text) {
+        jw_begin_object(w);
+        jw_kv_str(w, "input", call->args);
+        jw_end_object(w);
+    } else {
+        jw_raw(w, call->args.n ? call->args : S("{}"));
+    }
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+static void write_calls(struct body *b, const struct message *m)
+{
+    bool has_begun = false;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TOOL_CALL)
+            continue;
+        if (!has_begun) {
+            jw_key(&b->w, "tool_calls");
+            jw_begin_array(&b->w);
+            has_begun = true;
+        }
+        write_call(&b->w, &m->parts[i]);
+    }
+    if (has_begun)
+        jw_end_array(&b->w);
+}
+
+/* What all parts of a kind say, in one string; nothing when that is blank. */
+static void gather(const struct message *m, enum part_kind kind, struct strbuf *out)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == kind)
+            strbuf_add(out, m->parts[i].text);
+    if (text_is_blank(strbuf_str(out)))
+        strbuf_clear(out);
+}
+
+static bool has_calls(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            return true;
+    return false;
+}
+
+static struct err *write_assistant(struct body *b, const struct message *m)
+{
+    AUTO(strbuf) struct strbuf text = {0}, thinking = {0};
+
+    gather(m, PART_TEXT, &text);
+    gather(m, PART_REFUSAL, &text);
+    if (message_is_native_to(m, b->request->provider))
+        gather(m, PART_REASONING, &thinking);
+    TRY(strbuf_check(&text, "an answer"));
+    TRY(strbuf_check(&thinking, "an answer"));
+    if (text.n == 0 && !has_calls(m))
+        return NULL;
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "role", S("assistant"));
+    if (text.n)
+        jw_kv_str(&b->w, "content", strbuf_str(&text));
+    if (thinking.n)
+        jw_kv_str(&b->w, "thinking", strbuf_str(&thinking));
+    write_calls(b, m);
+    jw_end_object(&b->w);
+    return NULL;
+}
+
+static void write_system(struct body *b)
+{
+    if (text_is_blank(b->request->system))
+        return;
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "role", S("system"));
+    jw_kv_str(&b->w, "content", b->request->system);
+    jw_end_object(&b->w);
+}
+
+static struct err *write_messages(struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (!body_key(b, "messages"))
+        return NULL;
+    jw_begin_array(&b->w);
+    write_system(b);
+    for (size_t i = 0; i < r->n_messages; i++) {
+        if (r->messages[i]->role == ROLE_ASSISTANT)
+            TRY(write_assistant(b, r->messages[i]));
+        else
+            TRY(write_user(b, r->messages[i]));
+    }
+    jw_end_array(&b->w);
+    return NULL;
+}
+
+struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
+                          struct strbuf *out)
+{
+    struct body b;
+
+    body_begin(&b, r, d, out);
+    body_str(&b, "model", r->model);
+    body_bool(&b, "stream", r->stream); /* true if not said */
+    write_think(&b);
+    if (r->output_schema && body_key(&b, "format"))
+        jw_json(&b.w, r->output_schema);
+    write_options(&b);
+    write_tools(&b);
+    TRY(write_messages(&b));
+    return body_end(&b);
+}
