@@ -317,7 +317,7 @@ static struct err *write_assistant(struct body *b, const struct message *m)
 
     gather(m, PART_TEXT, &text);
     gather(m, PART_REFUSAL, &text);
-    if (message_is_native_to(m, b->request->provider))
+    if (message_is_native_to(m, b->request->provider, b->request->protocol))
         gather(m, PART_REASONING, &thinking);
     TRY(strbuf_check(&text, "an answer"));
     TRY(strbuf_check(&thinking, "an answer"));
