@@ -147,7 +147,8 @@ static bool is_empty_object(const struct json *v)
     return json_is(v, JSON_OBJECT) && v->n == 0;
 }
 
-/* What a block already holds when it begins: nothing in a stream, everything in a whole answer. */
+/* What a block already holds when it begins: nothing in a stream, everything in a whole answer.
+ * Thinking has no arguments: its signature gathers there until the block ends. */
 static struct err *take_block_content(struct reply *r, size_t index, const struct json *block)
 {
     struct part *p = reply_part(r, index);
@@ -157,8 +158,8 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
     case PART_TEXT:
         return reply_add_text(r, index, json_get_text(block, "text"));
     case PART_REASONING:
-        p->signature = reply_str(r, json_get_text(block, "signature"));
         p->data = reply_str(r, json_get_text(block, "data"));
+        TRY(reply_add_args(r, index, json_get_text(block, "signature")));
         return reply_add_text(r, index, json_get_text(block, "thinking"));
     case PART_TOOL_CALL:
     case PART_SERVER_TOOL_USE:
@@ -170,16 +171,46 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
 
 static struct err *begin_block(struct reply *r, const struct json *block, struct block *ret_block)
 {
-    struct str type = json_get_text(block, "type"), id = json_get_text(block, "id");
+    struct str type = json_get_text(block, "type");
+    struct str id = json_get_text(block, "id"), name = json_get_text(block, "name");
+    enum part_kind kind = kind_of_block(type);
 
     if (id.n == 0)
         id = json_get_text(block, "tool_use_id");
-    if (json_get_text(block, "name").n)
-        type = json_get_text(block, "name");
-    TRY(reply_begin(r, kind_of_block(json_get_text(block, "type")), id, type, &ret_block->part));
+    if (kind == PART_SERVER_TOOL_RESULT && name.n == 0)
+        name = type;
+    TRY(reply_begin(r, kind, id, name, &ret_block->part));
     ret_block->is_open = true;
     ret_block->start = reply_str(r, block->raw);
     return take_block_content(r, ret_block->part, block);
+}
+
+static void set_streamed(struct arena *a, struct json *block, const char *key, struct str text)
+{
+    if (!str_eq(json_get_text(block, key), text))
+        json_set_str(a, block, key, text);
+}
+
+/* Puts what was streamed into the block; false when it came to nothing that can go back. */
+static bool complete_block(struct decode *d, const struct block *b, struct json *block)
+{
+    struct str text = reply_part_text(d->reply, b->part), args = reply_part_args(d->reply, b->part);
+    const struct part *p = reply_part(d->reply, b->part);
+    const struct json *known = json_get(block, "input");
+    struct json_where where;
+    struct json *input;
+
+    if (p->kind == PART_REASONING && p->data.n == 0) {
+        set_streamed(&d->scratch, block, "thinking", text);
+        set_streamed(&d->scratch, block, "signature", args);
+    } else if (p->kind == PART_SERVER_TOOL_USE && args.n && !(known && str_eq(known->raw, args))) {
+        if (!json_parse_at(&d->scratch, args, 0, &input, &where))
+            return false;
+        json_set(&d->scratch, block, "input", input);
+    } else if (p->kind == PART_SERVER_TOOL_RESULT && text.n) {
+        set_streamed(&d->scratch, block, "content", text);
+    }
+    return true;
 }
 
 /* The block as the provider would have sent it in one piece, for going back unchanged. */
@@ -188,22 +219,17 @@ static struct err *end_block(struct decode *d, struct block *b)
     struct reply *r = d->reply;
     struct part *p = reply_part(r, b->part);
     AUTO(strbuf) struct strbuf native = {0};
-    struct json *block, *input;
+    struct json *block;
 
     b->is_open = false;
     reply_close(r, b->part);
     if (p->kind == PART_TEXT || p->kind == PART_TOOL_CALL)
         return NULL;
-    TRY(json_parse(&d->scratch, b->start, JSON_REPAIR_UTF8, &block));
-    if (p->kind == PART_REASONING && p->data.n == 0) {
-        json_set_str(&d->scratch, block, "thinking", reply_part_text(r, b->part));
-        json_set_str(&d->scratch, block, "signature", p->signature);
-    } else if (p->kind == PART_SERVER_TOOL_USE && reply_part_args(r, b->part).n) {
-        TRY(json_parse(&d->scratch, reply_part_args(r, b->part), JSON_REPAIR_UTF8, &input));
-        json_set(&d->scratch, block, "input", input);
-    } else if (p->kind == PART_SERVER_TOOL_RESULT && reply_part_text(r, b->part).n) {
-        json_set_str(&d->scratch, block, "content", reply_part_text(r, b->part));
-    }
+    if (p->kind == PART_REASONING)
+        p->signature = reply_str(r, reply_part_args(r, b->part));
+    TRY(json_parse(&d->scratch, b->start, 0, &block));
+    if (!complete_block(d, b, block))
+        return NULL;
     if (block->raw.n) {
         p->native = b->start; /* nothing was added: the bytes themselves */
         return NULL;
@@ -227,11 +253,8 @@ static struct err *take_delta(struct reply *r, struct block *b, const struct jso
         return reply_add_text(r, b->part, json_get_text(delta, "content"));
     if (str_is(type, "citations_delta") && json_get(delta, "citation"))
         return add_citation(r, json_get(delta, "citation"));
-    if (str_is(type, "signature_delta")) {
-        struct part *p = reply_part(r, b->part);
-        p->signature = arena_format(&r->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(p->signature),
-                                    STR_ARG(json_get_text(delta, "signature")));
-    }
+    if (str_is(type, "signature_delta") && reply_part(r, b->part)->kind == PART_REASONING)
+        return reply_add_args(r, b->part, json_get_text(delta, "signature"));
     return NULL; /* a kind of delta that is younger than this code */
 }
 
@@ -342,6 +365,8 @@ struct err *anthropic_body(struct decode *d, const struct json *body)
     json_each (content, json_get(body, "content")) {
         struct block block;
 
+        if (content->type != JSON_OBJECT)
+            continue;
         TRY(begin_block(d->reply, content, &block));
         json_each (citation, json_get(content, "citations"))
             TRY(add_citation(d->reply, citation));
