@@ -145,13 +145,18 @@ static uint64_t wait_limit_ms(const struct http_exchange *x)
     return limit_ms;
 }
 
-/* Changes whenever a byte goes either way. */
-static uint64_t count_bytes(const struct http_exchange *x)
+static size_t count_sent(const struct http_exchange *x)
 {
     curl_off_t n_sent = 0;
 
     x->client->api.easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &n_sent);
-    return (uint64_t)n_sent + x->n_head_bytes + x->n_body_bytes;
+    return (size_t)n_sent;
+}
+
+/* Changes whenever a byte goes either way. */
+static size_t count_bytes(const struct http_exchange *x)
+{
+    return count_sent(x) + x->n_head_bytes + x->n_body_bytes;
 }
 
 static struct err *park(struct http_exchange *x, uint64_t limit_ms)
@@ -176,7 +181,7 @@ static struct err *park(struct http_exchange *x, uint64_t limit_ms)
 /* Until a callback has something new: connected, the head, bytes, the end. */
 static struct err *wait_for_news(struct http_exchange *x)
 {
-    uint64_t n_bytes = count_bytes(x);
+    size_t n_bytes = count_bytes(x);
 
     TRY(park(x, wait_limit_ms(x)));
     if (!x->time_is_up)
@@ -228,6 +233,14 @@ static struct err *start(struct http_exchange *x, const struct http_request *req
     return NULL;
 }
 
+/* libcurl keeps the buffer that a long body was sent through until the end of the response, which
+ * may be a stream of hours. Setting its size gives it back. */
+static void release_send_buffer(struct http_exchange *x)
+{
+    if (count_sent(x) == x->n_to_send)
+        x->client->api.easy_setopt(x->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BUFFER_BYTES);
+}
+
 static struct err *wait_for_head(struct http_exchange *x)
 {
     while (!x->head_came && !x->ended)
@@ -247,6 +260,7 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
     x->idle_ms = request->idle_ms;
     x->total_ms = request->total_ms;
     x->max_body_bytes = request->max_body_bytes;
+    x->n_to_send = request->body.n;
     strbuf_init(&x->arrived, MAX_ARRIVED_BYTES);
     strbuf_init(&x->handed_out, MAX_ARRIVED_BYTES);
     if (request->total_ms)
@@ -258,6 +272,7 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
         exchange_close(x);
         return e;
     }
+    release_send_buffer(x);
     *ret_exchange = x;
     *ret_response = x->response;
     return NULL;

@@ -14,6 +14,7 @@
 
 /* libcurl's own: a stream's pieces are small, and thousands of streams run at once. */
 #define RECEIVE_BUFFER_BYTES 8192
+#define SEND_BUFFER_BYTES 16384 /* the least that it takes */
 
 struct curl_client {
     struct http_client http;
@@ -40,7 +41,7 @@ struct http_exchange {
 
     uint64_t connect_ms, idle_ms, total_ms;
     uint64_t end_ms; /* on the loop's clock; 0: none */
-    size_t max_body_bytes;
+    size_t max_body_bytes, n_to_send;
 
     bool connected;
     struct http_response response;

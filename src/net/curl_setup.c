@@ -1,8 +1,6 @@
 /* curl_setup.c - a request as options of an easy handle. */
 #include "net/curl_exchange.h"
 
-#define SEND_BUFFER_BYTES 16384L /* the least that libcurl takes */
-
 /* An option that an older libcurl does not know is left out: the ones that matter it knows. */
 #define SET(x, option, value)                                                                      \
     (void)(x)->client->api.easy_setopt((x)->easy, CURLOPT_##option, (value))
@@ -144,7 +142,7 @@ static void set_transport(struct http_exchange *x)
     SET(x, QUICK_EXIT, 1L); /* else closing waits for a name that is being looked up */
     SET(x, CONNECTTIMEOUT_MS, (long)MIN(x->connect_ms, (uint64_t)INT32_MAX));
     SET(x, BUFFERSIZE, (long)RECEIVE_BUFFER_BYTES);
-    SET(x, UPLOAD_BUFFERSIZE, SEND_BUFFER_BYTES);
+    SET(x, UPLOAD_BUFFERSIZE, (long)SEND_BUFFER_BYTES);
     SET(x, TCP_NODELAY, 1L);
     SET(x, TCP_KEEPALIVE, 1L);
     SET(x, TCP_KEEPIDLE, 60L);

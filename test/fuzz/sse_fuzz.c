@@ -3,7 +3,6 @@
 
 #define MAX_EVENT_BYTES 64
 
-/* The first byte of the input says how the rest is cut. */
 static bool read_all(struct str body, size_t step, struct strbuf *out)
 {
     AUTO(sse_reader) struct sse_reader r;
@@ -31,6 +30,7 @@ static bool read_all(struct str body, size_t step, struct strbuf *out)
     return true;
 }
 
+/* The first byte of the input says how the rest is cut. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
