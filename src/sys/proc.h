@@ -1,24 +1,31 @@
 /* proc.h - child processes: started with posix_spawn, followed by pidfd, never left behind.
  *
- * proc_spawn() starts one, in its own process group; the task then reads, writes and waits.
- * proc_free() ends what still runs and reaps it, waiting (shielded) if it must; so a cancelled
- * task leaves no process. proc_run() does the whole of it and collects the output under a cap.
+ * proc_spawn() starts one, in a session and process group of its own; the task then reads, writes
+ * and waits. It has failed when the command could not be executed, so that is never mistaken for
+ * an exit code. proc_free() ends what still runs and reaps it, waiting (shielded) if it must; so a
+ * cancelled task leaves no process. proc_run() does the whole of it and collects the output under
+ * a cap. All of these may wait.
  *
  * A supervised child runs under keel-exec, which ends the whole tree it may have grown (setsid,
- * double forks and nohup included) when the command ends, when proc_free() or the time-out says
- * so, or when keel itself is gone, by TERM and two seconds later by KILL. Only children started
- * here are waited for; the library sets no signal handler and is no subreaper. */
+ * double forks and nohup included) by TERM and, after a grace period, by KILL: when proc_end(),
+ * proc_free() or a time-out says so, after grace_ms; when the command has ended or keel itself is
+ * gone, within a second. Only children started here are waited for; the library sets no signal
+ * handler and is no subreaper. */
 #ifndef KEEL_SYS_PROC_H
 #define KEEL_SYS_PROC_H
 
 #include "base/strbuf.h"
 #include "sys/task.h"
 
-enum proc_stdin { PROC_STDIN_CLOSED /* /dev/null */, PROC_STDIN_PIPE, PROC_STDIN_BYTES };
+enum proc_stdin {
+    PROC_STDIN_CLOSED, /* /dev/null; on a terminal an end-of-file that is typed at once */
+    PROC_STDIN_PIPE,   /* or the terminal: written by proc_write() */
+    PROC_STDIN_BYTES,  /* stdin_bytes, in a pipe or in a file if they are many; not on a terminal */
+};
 enum proc_stdout { PROC_STDOUT_PIPE, PROC_STDOUT_PTY /* all three on one terminal */ };
 
 struct proc_spec {
-    const char *const *argv;
+    const char *const *argv;        /* argv[0] is looked up in the PATH of `environment` */
     const char *const *environment; /* NULL: empty; pass environ to inherit */
     const char *cwd;                /* NULL: keel's own */
     enum proc_stdin stdin_kind;
@@ -26,10 +33,14 @@ struct proc_spec {
     enum proc_stdout stdout_kind;
     bool merge_stderr; /* stderr goes where stdout goes */
     bool supervised;
+    /* A supervised command of a normal user runs in a user namespace where one may be made; sudo
+     * and other set-user-ID programs do not work there. This keeps it out, at a price: should
+     * keel-exec be killed by KILL, the command's own children may live on. */
+    bool no_namespace;
     uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
     unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
     const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
-    size_t n_extra_fds;
+    size_t n_extra_fds;               /* at most 28 */
 };
 
 enum proc_stream { PROC_OUT, PROC_ERR };
@@ -46,16 +57,20 @@ MUST_USE struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_
 void proc_free(struct proc *p);
 DEFINE_AUTO_PTR(proc, proc_free)
 
-int proc_pid(const struct proc *p); /* of the command, or of its supervisor */
-/* Up to `size` bytes; *ret_n is 0 at the end of the stream. */
+int proc_pid(const struct proc *p);          /* of the command, or of its supervisor */
+bool proc_is_isolated(const struct proc *p); /* does its tree live in a pid namespace? */
+/* Up to `size` bytes; *ret_n is 0 at the end of the stream. One task per stream at a time. */
 MUST_USE struct err *proc_read(struct proc *p, enum proc_stream stream, void *buffer, size_t size,
                                size_t *ret_n);
 MUST_USE struct err *proc_write(struct proc *p, struct str bytes);
+/* Not while another task writes. On a terminal it types end-of-file. */
 void proc_close_stdin(struct proc *p);
 /* The whole tree when supervised, else the process group. */
 void proc_signal(struct proc *p, int signal);
-/* Waits for the command's end; a second call returns the same status. */
+/* Waits for the command's end; a second call returns the same status. One task at a time. */
 MUST_USE struct err *proc_wait(struct proc *p, struct proc_status *ret_status);
+/* TERM to all of it, KILL after the grace period; waits until it is gone. */
+MUST_USE struct err *proc_end(struct proc *p);
 void proc_resize_pty(struct proc *p, unsigned short n_rows, unsigned short n_columns);
 
 struct proc_output {
@@ -67,12 +82,14 @@ struct proc_output {
 void proc_output_done(struct proc_output *o);
 DEFINE_AUTO_VAL(proc_output, proc_output_done)
 
-/* Runs it to its end; time-outs kill the tree and set timed_out (no error). timeout_ms 0: none.
- * The head of an overlong output is kept. */
+/* Runs it to its end; time-outs end the tree and set timed_out (no error). timeout_ms 0: none.
+ * The head of an overlong output is kept. The output ends with the command (with its tree when
+ * supervised), even if somebody else still holds the other end of a pipe. */
 MUST_USE struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms,
                               struct proc_output *output);
 
-/* Where keel-exec is: beside the running program or library, else in its libexec directory. */
+/* Where keel-exec is: where the environment variable KEEL_EXEC says, else beside the running
+ * program or library, else in its libexec directory. */
 MUST_USE struct err *proc_find_supervisor(char path[4096]);
 
 #endif

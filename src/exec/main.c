@@ -1,0 +1,127 @@
+/* main.c - keel-exec: runs one command and leaves nothing of it behind.
+ *
+ * keel starts it for every command of a tool, hook or MCP server; protocol.h is their contract. */
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool parse_number(const char *text, int *ret_value)
+{
+    char *end;
+    long value;
+
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < 0 || value > INT_MAX)
+        return false;
+    *ret_value = (int)value;
+    return true;
+}
+
+/* The rest of `arg` when it begins with `name`, else NULL. */
+static const char *value_of(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(arg, name, n) == 0 ? arg + n : NULL;
+}
+
+static bool parse_option(const char *arg, struct options *o)
+{
+    const char *value;
+
+    if ((value = value_of(arg, EXEC_OPTION_CONTROL)))
+        return parse_number(value, &o->control) && o->control > STDERR_FILENO;
+    if ((value = value_of(arg, EXEC_OPTION_GRACE)))
+        return parse_number(value, &o->grace_ms);
+    if (strcmp(arg, EXEC_OPTION_TTY) == 0)
+        return o->tty = true;
+    if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
+        return o->no_namespace = true;
+    return false;
+}
+
+static bool parse_options(char **argv, struct options *ret)
+{
+    *ret = (struct options){.control = -1, .grace_ms = 2000};
+    for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
+        if (!parse_option(*argv, ret))
+            return false;
+    if (ret->control < 0 || !argv[0] || !argv[1] || !argv[2])
+        return false;
+    ret->program = argv[1];
+    ret->argv = argv + 2;
+    return true;
+}
+
+void release_fds(int first_kept)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+    for (int fd = STDERR_FILENO + 1; fd < first_kept; fd++)
+        close(fd);
+    if (null >= first_kept)
+        close(null);
+}
+
+int exit_code_of(int wait_status)
+{
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+/* Outside the namespace nothing is left to do but to pass on signals and to end like init. Should
+ * this process be killed, init dies with it and takes the namespace along. */
+static int follow_init(const struct options *o, pid_t init)
+{
+    sigset_t all;
+    int status;
+
+    release_fds(o->control + 1);
+    sigfillset(&all);
+    for (;;) {
+        int signal = sigwaitinfo(&all, NULL);
+
+        if (signal == SIGCHLD && waitpid(init, &status, WNOHANG) == init)
+            return exit_code_of(status);
+        if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+            kill(init, signal);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char usage[] = "keel-exec: keel starts this program to run its commands; "
+                                "it has no use on its own\n";
+    struct place place = {EXEC_MODE_SUBREAPER, false};
+    struct options o;
+    sigset_t all;
+    pid_t init;
+
+    if (argc < 1 || !parse_options(argv, &o)) {
+        (void)!write(STDERR_FILENO, usage, sizeof usage - 1);
+        return EXIT_SUPERVISOR;
+    }
+    fcntl(o.control, F_SETFD, FD_CLOEXEC);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+
+    init = o.no_namespace ? -1 : namespace_fork(&place);
+    if (init > 0)
+        _exit(follow_init(&o, init));
+    if (init < 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        _exit(EXIT_SUPERVISOR);
+    /* The command runs as the same user and must not attach to its supervisor. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    _exit(monitor_run(&o, &place));
+}

@@ -1,0 +1,211 @@
+/* monitor.c - waits for the command, for keel and for the clock, and ends the tree.
+ *
+ * Three things end it: the command's own end, a request, or the end of the control channel (keel
+ * closed it or died). Then every process gets TERM, and KILL when it is still there after the
+ * grace period. Having no child left means having no descendant left, since orphans become
+ * children of their init or subreaper. */
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    /* When nobody is there to wait any more, all must be gone within two seconds. */
+    UNASKED_GRACE_MS = 1000,
+    /* Between two rounds of KILL, for what was forked during the first. */
+    KILL_PERIOD_MS = 20,
+    /* Then only processes are left that no signal reaches: those that gained privileges. */
+    GIVE_UP_MS = 2000,
+    MAX_REAPED = 100, /* in one go */
+};
+
+enum phase { RUNNING, ENDING, KILLING };
+
+struct monitor {
+    int control; /* -1 after its end */
+    int signals;
+    int grace_ms;
+    enum exec_mode mode;
+    pid_t command;
+    bool command_ended;
+    bool is_hurried; /* the grace period is UNASKED_GRACE_MS at most */
+    bool has_more;   /* children to reap, perhaps */
+    int exit_code;
+    enum phase phase;
+    int64_t wake_ms, give_up_ms; /* wake_ms counts from ENDING on, give_up_ms in KILLING */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void report(int control, enum exec_kind kind, int value)
+{
+    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value};
+
+    /* A keel that is gone needs no report. */
+    send(control, &record, sizeof record, MSG_NOSIGNAL);
+}
+
+static void signal_all(const struct monitor *m, int signal)
+{
+    if (m->mode == EXEC_MODE_NAMESPACE)
+        kill(-1, signal); /* everything in the namespace but its init */
+    else
+        tree_signal(signal);
+}
+
+/* Ends the tree, or makes a tree that is ending end sooner. */
+static void end_tree(struct monitor *m, int grace_ms)
+{
+    int64_t kill_ms = now_ms() + grace_ms;
+
+    if (m->phase == RUNNING) {
+        signal_all(m, SIGTERM);
+        signal_all(m, SIGCONT); /* a stopped process does not hear TERM */
+        m->phase = ENDING;
+        m->wake_ms = kill_ms;
+    } else if (m->phase == ENDING && kill_ms < m->wake_ms) {
+        m->wake_ms = kill_ms;
+    }
+}
+
+static void end_tree_unasked(struct monitor *m)
+{
+    m->is_hurried = true;
+    end_tree(m, m->grace_ms < UNASKED_GRACE_MS ? m->grace_ms : UNASKED_GRACE_MS);
+}
+
+static void read_request(struct monitor *m)
+{
+    struct exec_record record;
+    ssize_t n = recv(m->control, &record, sizeof record, MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n != (ssize_t)sizeof record || record.version != EXEC_PROTOCOL_VERSION) {
+        close(m->control);
+        m->control = -1;
+        end_tree_unasked(m);
+    } else if (record.kind == EXEC_SIGNAL) {
+        signal_all(m, record.value);
+    } else if (record.kind == EXEC_END) {
+        end_tree(m, m->grace_ms);
+    }
+}
+
+static void read_signal(struct monitor *m)
+{
+    struct signalfd_siginfo info;
+
+    if (read(m->signals, &info, sizeof info) == (ssize_t)sizeof info && info.ssi_signo != SIGCHLD)
+        end_tree(m, m->grace_ms);
+}
+
+static void note_command_end(struct monitor *m, int status)
+{
+    m->command_ended = true;
+    m->exit_code = exit_code_of(status);
+    if (WIFEXITED(status))
+        report(m->control, EXEC_EXITED, WEXITSTATUS(status));
+    else
+        report(m->control, EXEC_SIGNALLED, WTERMSIG(status));
+}
+
+/* False when no descendant is left. A tree that forks and dies all the time must not keep us from
+ * the clock, so this stops after a while, and comes back without waiting. */
+static bool reap(struct monitor *m)
+{
+    int status, n = 0;
+    pid_t pid;
+
+    do {
+        pid = waitpid(-1, &status, WNOHANG | __WALL);
+        if (pid > 0 && pid == m->command)
+            note_command_end(m, status);
+    } while (pid > 0 && ++n < MAX_REAPED);
+    m->has_more = pid > 0;
+    return pid >= 0 || errno != ECHILD;
+}
+
+/* False when waiting has no more use. */
+static bool advance(struct monitor *m)
+{
+    int64_t now = now_ms();
+
+    if (m->command_ended && !m->is_hurried)
+        end_tree_unasked(m);
+    if (m->phase == RUNNING || now < m->wake_ms)
+        return true;
+    if (m->phase == ENDING) {
+        m->phase = KILLING;
+        m->give_up_ms = now + GIVE_UP_MS;
+    }
+    signal_all(m, SIGKILL);
+    m->wake_ms = now + KILL_PERIOD_MS;
+    return now < m->give_up_ms;
+}
+
+static int poll_timeout_ms(const struct monitor *m)
+{
+    int64_t left_ms = m->wake_ms - now_ms();
+
+    if (m->has_more)
+        return 0;
+    return m->phase == RUNNING ? -1 : left_ms > 0 ? (int)left_ms : 0;
+}
+
+static void supervise(struct monitor *m)
+{
+    while (reap(m) && advance(m)) {
+        struct pollfd fds[] = {{m->signals, POLLIN, 0}, {m->control, POLLIN, 0}};
+
+        if (poll(fds, 2, poll_timeout_ms(m)) < 0)
+            continue;
+        if (fds[0].revents)
+            read_signal(m);
+        if (fds[1].revents)
+            read_request(m);
+    }
+}
+
+int monitor_run(const struct options *o, const struct place *place)
+{
+    struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
+    sigset_t heard;
+    int error;
+
+    /* kill(-1) anywhere else would end all that this user runs. */
+    if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
+        return EXIT_SUPERVISOR;
+    error = command_start(o, place, &m.command);
+    if (error) {
+        report(o->control, EXEC_FAILED, error);
+        return EXIT_CANNOT_RUN;
+    }
+    report(o->control, EXEC_STARTED, place->mode);
+    release_fds(o->control);
+    sigemptyset(&heard);
+    sigaddset(&heard, SIGCHLD);
+    sigaddset(&heard, SIGTERM);
+    sigaddset(&heard, SIGINT);
+    sigaddset(&heard, SIGHUP);
+    sigaddset(&heard, SIGQUIT);
+    m.signals = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (m.signals < 0)
+        end_tree(&m, 0);
+    supervise(&m);
+    if (!m.command_ended)
+        report(m.control, EXEC_LOST, 0);
+    return m.command_ended ? m.exit_code : EXIT_SUPERVISOR;
+}

@@ -1,0 +1,48 @@
+/* protocol.h - what keel and keel-exec say to each other.
+ *
+ * keel starts `keel-exec OPTIONS -- PROGRAM ARGV0 ARG...` with the command's stdio, environment
+ * and working directory, and one end of a SOCK_SEQPACKET pair as the control channel. Every packet
+ * is one struct exec_record in the machine's own byte order: both programs come from one build,
+ * and the version tells when they do not.
+ *
+ * The first record is EXEC_STARTED or EXEC_FAILED; after EXEC_STARTED comes one EXEC_EXITED or
+ * EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be ended.
+ * keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes, for
+ * whatever reason, the tree is ended. */
+#ifndef KEEL_EXEC_PROTOCOL_H
+#define KEEL_EXEC_PROTOCOL_H
+
+#include <stdint.h>
+
+#define EXEC_PROTOCOL_VERSION 1
+
+/* The channel's fd. Those from 3 up to it are the command's. */
+#define EXEC_OPTION_CONTROL "--control="
+/* Between TERM and KILL. */
+#define EXEC_OPTION_GRACE "--grace-ms="
+/* Stdin becomes the controlling terminal. */
+#define EXEC_OPTION_TTY "--tty"
+/* Be a subreaper even where a namespace may be made. */
+#define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
+
+enum exec_kind {
+    /* from keel-exec */
+    EXEC_STARTED = 1, /* value: enum exec_mode */
+    EXEC_FAILED,      /* value: errno; the command never ran */
+    EXEC_EXITED,      /* value: exit code */
+    EXEC_SIGNALLED,   /* value: signal */
+    EXEC_LOST,        /* it has gained privileges: KILL did not reach it */
+    /* from keel */
+    EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
+    EXEC_END,         /* TERM now, KILL after the grace period */
+};
+
+enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };
+
+struct exec_record {
+    uint32_t version; /* EXEC_PROTOCOL_VERSION */
+    uint32_t kind;    /* enum exec_kind */
+    int32_t value;
+};
+
+#endif

@@ -1,0 +1,275 @@
+/* proc.c - the life of a child: started, followed, ended, reaped.
+ *
+ * A child is reaped by proc_free() alone; until then its pid and its process group are nobody
+ * else's, so signals to them cannot go astray. */
+#include "sys/proc_internal.h"
+
+#include "exec/protocol.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+    DEFAULT_GRACE_MS = 2000,
+    /* So long after the grace period a supervisor may need to see the last process go. */
+    SUPERVISOR_MARGIN_MS = 4000,
+    LOOK_PERIOD_MS = 10,
+};
+
+int proc_pid(const struct proc *p)
+{
+    return p->pid;
+}
+
+bool proc_is_isolated(const struct proc *p)
+{
+    return p->is_isolated;
+}
+
+static bool is_supervised(const struct proc *p)
+{
+    return p->control >= 0;
+}
+
+/* --- the supervisor's channel --- */
+
+static void request(struct proc *p, enum exec_kind kind, int value)
+{
+    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value};
+
+    /* A supervisor that is gone has nothing left to do. */
+    send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static struct err *supervisor_is_gone(const struct proc *p)
+{
+    return err_hint(err_new(ERR_TOOL_FAILED, "the supervisor of %s ended without a word", p->name),
+                    "keel-exec was killed, or the system is out of memory or processes");
+}
+
+/* Waits for the next record. */
+static struct err *read_record(struct proc *p, struct exec_record *ret)
+{
+    ssize_t n;
+
+    do {
+        TRY(task_wait_fd(p->control, TASK_FD_READ, NULL));
+        n = recv(p->control, ret, sizeof *ret, MSG_DONTWAIT);
+        /* ECONNRESET tells that a request was not read any more; records come after it. */
+    } while (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET));
+    if (n <= 0)
+        return supervisor_is_gone(p);
+    if (n != (ssize_t)sizeof *ret || ret->version != EXEC_PROTOCOL_VERSION)
+        return err_hint(err_new(ERR_CONFIGURATION, "keel-exec does not fit this keel"),
+                        "install both from the same version, and look at KEEL_EXEC");
+    return NULL;
+}
+
+/* --- starting --- */
+
+static struct proc *make(const struct proc_spec *spec)
+{
+    struct proc *p = mem_alloc(sizeof *p);
+
+    p->name = mem_strdup(spec->argv[0]);
+    p->pidfd = p->in = p->out = p->err = p->control = -1;
+    p->grace_ms = spec->grace_ms ? spec->grace_ms : DEFAULT_GRACE_MS;
+    return p;
+}
+
+struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
+{
+    AUTO(proc) struct proc *p = make(spec);
+    AUTO_FREE char *program = NULL;
+    struct exec_record record;
+
+    TRY(proc_find_program(spec, &program));
+    TRY(proc_start(p, spec, program));
+    if (is_supervised(p)) {
+        TRY(read_record(p, &record));
+        if (record.kind == EXEC_FAILED)
+            return proc_exec_error(spec, program, record.value);
+        p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
+    }
+    *ret_proc = TAKE(p);
+    return NULL;
+}
+
+/* --- waiting --- */
+
+static int wait_with(const struct proc *p, siginfo_t *ret_info, int flags)
+{
+    *ret_info = (siginfo_t){0};
+    return p->pidfd >= 0 ? waitid(P_PIDFD, (id_t)p->pidfd, ret_info, WEXITED | flags)
+                         : waitid(P_PID, (id_t)p->pid, ret_info, WEXITED | flags);
+}
+
+static bool is_gone(const struct proc *p)
+{
+    siginfo_t info;
+
+    return wait_with(p, &info, WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
+}
+
+struct err *proc_wait_gone(struct proc *p)
+{
+    if (p->pidfd >= 0)
+        return task_wait_fd(p->pidfd, TASK_FD_READ, NULL);
+    /* Valgrind and kernels before 5.3 have no pidfds: look now and then. */
+    while (!is_gone(p))
+        TRY(task_sleep(LOOK_PERIOD_MS));
+    return NULL;
+}
+
+static struct proc_status status_of(const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        return (struct proc_status){.exited = true, .exit_code = info->si_status};
+    return (struct proc_status){.signalled = true, .signal = info->si_status};
+}
+
+static struct err *wait_plain(struct proc *p)
+{
+    siginfo_t info;
+
+    TRY(proc_wait_gone(p));
+    if (wait_with(p, &info, WNOHANG | WNOWAIT) < 0)
+        return err_hint(err_errno(ERR_INTERNAL, errno, "cannot learn how %s ended", p->name),
+                        "the program that uses keel must neither ignore SIGCHLD nor wait for "
+                        "children that it did not start");
+    p->status = status_of(&info);
+    p->has_status = true;
+    return NULL;
+}
+
+static struct err *wait_supervised(struct proc *p)
+{
+    struct exec_record record;
+
+    TRY(read_record(p, &record));
+    if (record.kind == EXEC_LOST)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s could not be ended", p->name),
+                        "it has privileges that keel lacks; end it as root");
+    if (record.kind == EXEC_EXITED)
+        p->status = (struct proc_status){.exited = true, .exit_code = record.value};
+    else
+        p->status = (struct proc_status){.signalled = true, .signal = record.value};
+    p->has_status = true;
+    return NULL;
+}
+
+struct err *proc_wait(struct proc *p, struct proc_status *ret_status)
+{
+    if (!p->has_status)
+        TRY(is_supervised(p) ? wait_supervised(p) : wait_plain(p));
+    *ret_status = p->status;
+    return NULL;
+}
+
+/* --- ending --- */
+
+/* A child that a host has reaped against the rules has a number that may be another's by now. */
+static bool is_ours(const struct proc *p)
+{
+    siginfo_t info;
+
+    return wait_with(p, &info, WNOHANG | WNOWAIT) == 0;
+}
+
+static void signal_group(const struct proc *p, int signal)
+{
+    if (is_ours(p))
+        kill(-p->pid, signal);
+}
+
+void proc_signal(struct proc *p, int signal)
+{
+    if (is_supervised(p))
+        request(p, EXEC_SIGNAL, signal);
+    else
+        signal_group(p, signal);
+}
+
+static void request_end(struct proc *p)
+{
+    if (is_supervised(p)) {
+        request(p, EXEC_END, 0);
+    } else {
+        signal_group(p, SIGTERM);
+        signal_group(p, SIGCONT); /* a stopped process does not hear TERM */
+    }
+}
+
+/* A supervisor that outlives its time is killed too: its namespace goes with it. */
+static void kill_at_once(struct proc *p)
+{
+    if (!is_supervised(p))
+        signal_group(p, SIGKILL);
+    else if (is_ours(p))
+        kill(p->pid, SIGKILL);
+}
+
+static struct err *wait_at_most(struct proc *p, uint64_t limit_ms, bool *ret_is_gone)
+{
+    struct deadline limit;
+    struct err *e;
+
+    deadline_begin(&limit, limit_ms, p->name);
+    e = proc_wait_gone(p);
+    *ret_is_gone = !e;
+    if (err_is(e, ERR_TIMEOUT) && limit.expired) {
+        err_ignore(e, "the caller goes on with KILL");
+        e = NULL;
+    }
+    deadline_end(&limit);
+    return e;
+}
+
+struct err *proc_end(struct proc *p)
+{
+    uint64_t limit_ms = p->grace_ms + (is_supervised(p) ? SUPERVISOR_MARGIN_MS : 0);
+    bool gone = is_gone(p);
+
+    if (!gone) {
+        request_end(p);
+        TRY(wait_at_most(p, limit_ms, &gone));
+    }
+    if (gone)
+        return NULL;
+    kill_at_once(p);
+    return proc_wait_gone(p);
+}
+
+static void end_and_reap(struct proc *p)
+{
+    struct err *e = NULL;
+    siginfo_t info;
+
+    if (!is_gone(p)) {
+        task_shield_begin();
+        e = proc_end(p);
+        task_shield_end();
+    }
+    if (e || !is_supervised(p))
+        kill_at_once(p); /* what the leader left behind in its group */
+    err_ignore(e, "it is dead now");
+    while (wait_with(p, &info, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+void proc_free(struct proc *p)
+{
+    if (!p)
+        return;
+    if (p->pid)
+        end_and_reap(p);
+    fd_close(&p->pidfd);
+    fd_close(&p->in);
+    fd_close(&p->out);
+    fd_close(&p->err);
+    fd_close(&p->control);
+    mem_free(p->name);
+    mem_free(p);
+}

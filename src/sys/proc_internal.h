@@ -1,0 +1,65 @@
+/* proc_internal.h - what the files behind proc.h know of each other.
+ *
+ * proc.c is the life of a child, proc_spawn.c its start, proc_stdio.c its pipes and its terminal,
+ * proc_find.c which file is run, proc_run.c the whole of it in one call. Only they include this. */
+#ifndef KEEL_SYS_PROC_INTERNAL_H
+#define KEEL_SYS_PROC_INTERNAL_H
+
+#include "sys/proc.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+struct proc {
+    char *name;       /* argv[0], for errors */
+    pid_t pid;        /* 0 until it was started */
+    int pidfd;        /* readable when it has ended; -1 where there are none */
+    int in, out, err; /* our ends, -1 when closed; on a terminal `in` and `out` are the master */
+    int control;      /* to its supervisor, or -1 */
+    bool is_pty, is_isolated;
+    uint64_t grace_ms;
+    bool has_status;
+    struct proc_status status;
+};
+
+static inline void fd_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+#define AUTO_CLOSE __attribute__((cleanup(fd_close)))
+
+/* What the child will have as 0, 1, 2 and so on. The copies held here lie above all of those
+ * numbers, so that none is overwritten before its turn. */
+enum { CHILD_FDS_MAX = 32 };
+struct child_fds {
+    int fd[CHILD_FDS_MAX];
+    int n;
+    /* The terminal's path when the child must open it itself to make it its controlling one. */
+    char tty_path[64];
+};
+MUST_USE struct err *child_fds_add(struct child_fds *c, int fd); /* copies it */
+void child_fds_done(struct child_fds *c);
+DEFINE_AUTO_VAL(child_fds, child_fds_done)
+
+/* Starts `program` with the spec's argv, under keel-exec if it says so. */
+MUST_USE struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char *program);
+
+/* Makes stdio and the extra fds: the child's ends into `c`, ours into `p`. */
+MUST_USE struct err *proc_open_stdio(struct proc *p, const struct proc_spec *spec,
+                                     struct child_fds *c);
+/* Reads what is there without waiting. *ret_n is 0 at the end and when nothing is there now. */
+MUST_USE struct err *proc_read_now(struct proc *p, enum proc_stream stream, void *buffer,
+                                   size_t size, size_t *ret_n);
+
+/* The file to execute for argv[0], which the child's PATH decides; on the heap. It may be relative
+ * to the child's working directory. */
+MUST_USE struct err *proc_find_program(const struct proc_spec *spec, char **ret_path);
+/* Why `program` could not be executed, with a hint. */
+MUST_USE struct err *proc_exec_error(const struct proc_spec *spec, const char *program, int error);
+
+/* Waits until the child, or the supervisor with the whole tree, is gone. */
+MUST_USE struct err *proc_wait_gone(struct proc *p);
+
+#endif

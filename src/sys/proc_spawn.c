@@ -1,0 +1,168 @@
+/* proc_spawn.c - starting a child, by itself or under its supervisor. */
+#include "sys/proc_internal.h"
+
+#include "exec/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+
+/* --- posix_spawn --- */
+
+/* What prepares a spawn fails without memory only, and that is a bug of the caps as everywhere. */
+static void must(int error)
+{
+    BUG_IF(error != 0);
+}
+
+/* The child begins with default signals and in a session of its own: Ctrl-C at keel's terminal
+ * does not reach it, and it cannot prompt there. */
+static void init_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+
+    sigfillset(&all);
+    sigemptyset(&none);
+    must(posix_spawnattr_init(attributes));
+    must(posix_spawnattr_setsigdefault(attributes, &all));
+    must(posix_spawnattr_setsigmask(attributes, &none));
+    must(posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+                                                  POSIX_SPAWN_SETSIGMASK));
+}
+
+static void init_actions(posix_spawn_file_actions_t *actions, const struct proc_spec *spec,
+                         const struct child_fds *c)
+{
+    must(posix_spawn_file_actions_init(actions));
+    if (spec->cwd)
+        must(posix_spawn_file_actions_addchdir_np(actions, spec->cwd));
+    for (int fd = 0; fd < c->n; fd++)
+        must(posix_spawn_file_actions_adddup2(actions, c->fd[fd], fd));
+    /* A session leader that opens a terminal gets it as its controlling one. A supervisor must not
+     * have it: there the command takes it. */
+    if (c->tty_path[0] && !spec->supervised)
+        must(posix_spawn_file_actions_addopen(actions, STDIN_FILENO, c->tty_path, O_RDWR, 0));
+    must(posix_spawn_file_actions_addclosefrom_np(actions, c->n));
+}
+
+/* posix_spawn and not fork: a copy of the page tables of a large process takes milliseconds. */
+static int spawn(const struct proc_spec *spec, const struct child_fds *c, const char *program,
+                 const char *const *argv, pid_t *ret_pid)
+{
+    static const char *const empty[] = {NULL};
+    const char *const *environment = spec->environment ? spec->environment : empty;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error;
+
+    init_attributes(&attributes);
+    init_actions(&actions, spec, c);
+    error = posix_spawn(ret_pid, program, &actions, &attributes, (char *const *)argv,
+                        (char *const *)environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* From here on the child is ours to end and to reap. */
+static struct err *follow(struct proc *p, pid_t pid)
+{
+    int error;
+
+    p->pid = pid;
+    p->pidfd = pidfd_open(pid, 0);
+    error = p->pidfd < 0 ? errno : 0;
+    if (error && error != ENOSYS)
+        return err_errno(ERR_TOOL_FAILED, error, "cannot follow the process of %s", p->name);
+    return NULL;
+}
+
+static struct err *start_plain(struct proc *p, const struct proc_spec *spec,
+                               const struct child_fds *c, const char *program)
+{
+    pid_t pid;
+    int error = spawn(spec, c, program, spec->argv, &pid);
+
+    return error ? proc_exec_error(spec, program, error) : follow(p, pid);
+}
+
+/* --- under the supervisor --- */
+
+static struct err *open_control(struct proc *p, struct child_fds *c)
+{
+    int ends[2];
+    AUTO_CLOSE int theirs = -1;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_errno(ERR_TOOL_FAILED, errno, "cannot make a control channel for %s", p->name);
+    p->control = ends[0];
+    theirs = ends[1];
+    return child_fds_add(c, theirs);
+}
+
+static size_t count(const char *const *argv)
+{
+    size_t n = 0;
+
+    while (argv[n])
+        n++;
+    return n;
+}
+
+/* keel-exec OPTIONS -- PROGRAM ARGV...; `options` holds the texts. */
+static const char **supervisor_argv(const struct proc *p, const struct proc_spec *spec,
+                                    const char *program, int control, char options[2][64])
+{
+    size_t n = 0, n_argv = count(spec->argv);
+    const char **argv = mem_alloc((n_argv + 8) * sizeof *argv);
+
+    snprintf(options[0], sizeof options[0], EXEC_OPTION_CONTROL "%d", control);
+    snprintf(options[1], sizeof options[1], EXEC_OPTION_GRACE "%d",
+             (int)MIN(p->grace_ms, (uint64_t)INT32_MAX));
+    argv[n++] = "keel-exec";
+    argv[n++] = options[0];
+    argv[n++] = options[1];
+    if (p->is_pty)
+        argv[n++] = EXEC_OPTION_TTY;
+    if (spec->no_namespace)
+        argv[n++] = EXEC_OPTION_NO_NAMESPACE;
+    argv[n++] = "--";
+    argv[n++] = program;
+    memcpy(argv + n, spec->argv, n_argv * sizeof *argv);
+    return argv;
+}
+
+static struct err *start_supervised(struct proc *p, const struct proc_spec *spec,
+                                    struct child_fds *c, const char *program)
+{
+    AUTO_FREE const char **argv = NULL;
+    char supervisor[4096], options[2][64];
+    pid_t pid;
+    int error;
+
+    TRY(proc_find_supervisor(supervisor));
+    TRY(open_control(p, c));
+    argv = supervisor_argv(p, spec, program, /* control= */ c->n - 1, options);
+    error = spawn(spec, c, supervisor, argv, &pid);
+    if (error == E2BIG)
+        return proc_exec_error(spec, program, error);
+    if (error)
+        return err_hint(err_errno(ERR_TOOL_FAILED, error, "cannot run %s", supervisor),
+                        "it supervises every command; reinstall keel if it is damaged");
+    return follow(p, pid);
+}
+
+struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char *program)
+{
+    AUTO(child_fds) struct child_fds c = {0};
+
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 4);
+    TRY(proc_open_stdio(p, spec, &c));
+    if (spec->supervised)
+        return start_supervised(p, spec, &c, program);
+    return start_plain(p, spec, &c, program);
+}
