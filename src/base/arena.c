@@ -4,7 +4,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 
-#define FIRST_CHUNK 4096
+#define FIRST_CHUNK 1024
 #define LARGEST_CHUNK (1u << 20)
 
 struct arena_chunk {

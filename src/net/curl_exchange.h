@@ -13,7 +13,7 @@
 #include "sys/loop.h"
 
 /* libcurl's own: a stream's pieces are small, and thousands of streams run at once. */
-#define RECEIVE_BUFFER_BYTES 8192
+#define RECEIVE_BUFFER_BYTES 4096
 #define SEND_BUFFER_BYTES 16384 /* the least that it takes */
 
 struct curl_client {

@@ -63,11 +63,17 @@ struct err *provider_error(enum err_kind kind, int status, struct str message)
     return err_new(kind, "%" STR_FMT, STR_ARG(message));
 }
 
+static bool starts_web_page(struct str bytes)
+{
+    return str_starts(str_trim(bytes), S("<"));
+}
+
 static bool is_web_page(const struct decoder *d)
 {
     struct str type = d->headers ? http_headers_get(d->headers, "content-type") : (struct str){0};
 
-    return str_starts(type, S("text/html")) || str_starts(str_trim(strbuf_str(&d->whole)), S("<"));
+    return d->is_web_page || str_starts(type, S("text/html")) ||
+           starts_web_page(strbuf_str(&d->whole));
 }
 
 static struct err *web_page_error(int status)
@@ -225,6 +231,16 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     BUG("framing");
 }
 
+/* What was held back for sniffing. A stream may stay open for long: it keeps no buffer of that. */
+static struct err *feed_first(struct decoder *d)
+{
+    AUTO(strbuf) struct strbuf first = d->whole;
+
+    strbuf_init(&d->whole, first.max_bytes);
+    d->is_web_page = starts_web_page(strbuf_str(&first));
+    return feed_known(d, strbuf_str(&first));
+}
+
 struct err *decoder_feed(struct decoder *d, struct str bytes)
 {
     if (d->framing != FRAMING_UNKNOWN)
@@ -232,7 +248,7 @@ struct err *decoder_feed(struct decoder *d, struct str bytes)
     TRY(feed_known(d, bytes));
     sniff(d);
     if (d->framing == FRAMING_SSE || d->framing == FRAMING_NDJSON)
-        return feed_known(d, strbuf_str(&d->whole));
+        return feed_first(d);
     return NULL;
 }
 

@@ -22,6 +22,7 @@ struct decoder {
     struct sse_reader sse;
     struct line_reader lines;
     struct strbuf whole; /* JSON and error bodies */
+    bool is_web_page;    /* the stream began like one */
     /* Called with every event's bytes as they came; may be NULL. */
     void (*on_event)(void *self, struct str bytes);
     void *self;
