@@ -4,7 +4,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 
-#define FIRST_CHUNK 1024
+#define FIRST_CHUNK 512
 #define LARGEST_CHUNK (1u << 20)
 
 struct arena_chunk {
@@ -115,7 +115,7 @@ struct str arena_format(struct arena *a, const char *format, ...)
 
 void *arena_grow(struct arena *a, void *array, size_t n_used, size_t *n_room, size_t item_size)
 {
-    size_t room = *n_room ? *n_room * 2 : 8;
+    size_t room = *n_room ? *n_room * 2 : 4;
     void *bigger;
 
     if (n_used < *n_room)

@@ -57,7 +57,7 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
     if (r->n_parts == REPLY_MAX_PARTS)
         return err_new(ERR_PROVIDER_ERROR, "the answer has more than %d parts", REPLY_MAX_PARTS);
     if (r->n_parts == r->parts_room) {
-        r->parts_room = r->parts_room ? r->parts_room * 2 : 4;
+        r->parts_room = r->parts_room ? r->parts_room * 2 : 2;
         r->parts = mem_resize(r->parts, r->parts_room * sizeof *r->parts);
     }
     p = &r->parts[r->n_parts];

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 const [shared, dir] = process.argv.slice(2);
-const rules = path.join(shared, 'tools/strict.mjs');
+const rules = path.resolve(shared, 'tools/strict.mjs');
 if (!fs.existsSync(rules)) {
   console.log(`SKIPPED: ${rules} is not there, so requests cannot be checked`);
   process.exit(77);
