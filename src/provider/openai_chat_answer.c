@@ -9,7 +9,7 @@ struct answer {
     const struct message *m;
     bool is_native;
     struct strbuf text, reasoning;
-    const struct part *details, *speech;
+    const struct part *details;
     size_t n_calls;
 };
 
@@ -25,6 +25,7 @@ static void sort_part(struct answer *a, const struct part *p)
     switch (p->kind) {
     case PART_TEXT:
     case PART_REFUSAL:
+    case PART_MEDIA: /* the words of what was spoken: the API forgets its sound */
         strbuf_add(&a->text, p->text);
         break;
     case PART_TOOL_CALL:
@@ -35,10 +36,6 @@ static void sort_part(struct answer *a, const struct part *p)
             strbuf_add(&a->reasoning, p->text);
         if (a->is_native && p->native.n)
             a->details = p;
-        break;
-    case PART_MEDIA: /* speech goes back by its id alone */
-        if (a->is_native && p->id.n)
-            a->speech = p;
         break;
     default: /* the API has no place for it */
         break;
@@ -107,14 +104,6 @@ static void write_reasoning(struct chat_talk *t, const struct answer *a)
         jw_kv_str(t->w, key, strbuf_str(&a->reasoning));
 }
 
-static void write_speech(struct chat_talk *t, const struct part *speech)
-{
-    jw_key(t->w, "audio");
-    jw_begin_object(t->w);
-    jw_kv_str(t->w, "id", speech->id);
-    jw_end_object(t->w);
-}
-
 /* The arguments are JSON in a string; free text for a function is its one argument. */
 static void write_arguments(struct chat_talk *t, const struct part *call)
 {
@@ -172,14 +161,12 @@ struct err *chat_write_answer(struct chat_talk *t, const struct message *m)
         .is_native = message_is_native_to(m, t->b->request->provider, t->b->request->protocol)};
 
     TRY(sort_answer(&a));
-    if (a.text.n == 0 && a.n_calls == 0 && !a.speech)
+    if (a.text.n == 0 && a.n_calls == 0)
         return NULL; /* nothing in it that this API takes */
     t->after_results = false;
     chat_begin_message(t, S("assistant"));
     write_answer_content(t, &a);
     write_reasoning(t, &a);
-    if (a.speech)
-        write_speech(t, a.speech);
     if (a.n_calls)
         write_calls(t, &a);
     jw_end_object(t->w);

@@ -326,6 +326,20 @@ static inline void assert_golden_(const struct build *b, const struct protocol *
 }
 #define assert_golden(b, protocol, name) assert_golden_((b), (protocol), (name), __FILE__, __LINE__)
 
+/* For a body without a golden file. `want` is written with ' for ", which C would want escaped. */
+static inline void assert_encodes_(const struct build *b, const struct protocol *protocol,
+                                   const char *want, const char *file, int line)
+{
+    AUTO(strbuf) struct strbuf body = {0}, quoted = {0};
+
+    for (; *want; want++)
+        strbuf_add_char(&quoted, *want == '\'' ? '"' : *want);
+    assert_ok_(protocol->encode(&b->request, &b->dialect, &body), file, line);
+    assert_str_(strbuf_str(&body), strbuf_cstr(&quoted), file, line);
+}
+#define assert_encodes(b, protocol, want)                                                          \
+    assert_encodes_((b), (protocol), (want), __FILE__, __LINE__)
+
 /* Fails unless the protocol refuses the request with this kind. */
 static inline void assert_not_encoded_(const struct build *b, const struct protocol *protocol,
                                        enum err_kind kind, const char *file, int line)

@@ -303,7 +303,11 @@ TEST(a_call_with_free_text_goes_back_as_it_came)
 
     build_init(&b);
     run_a_script(&b);
-    assert_golden(&b, chat, "openai-chat/tool-custom");
+    assert_encodes(&b, chat,
+                   "{'model':'a-model','messages':[{'role':'user','content':'Run it.'},"
+                   "{'role':'assistant','content':null,'tool_calls':[{'id':'call_1',"
+                   "'type':'custom','custom':{'name':'run','input':'print \\'1\\''}}]},"
+                   "{'role':'tool','tool_call_id':'call_1','content':'1'}]}");
 }
 
 TEST(a_call_with_free_text_is_a_function_with_one_argument_elsewhere)
@@ -518,7 +522,7 @@ TEST(reasoning_goes_back_as_thinking_parts)
     replay_reasoning(REPLAY_THINKING_PARTS, NULL, "openai-chat/replay-parts");
 }
 
-TEST(speech_goes_back_by_its_id)
+TEST(speech_goes_back_as_its_words)
 {
     AUTO(build) struct build b;
     struct part speech = media_part("audio/wav", "RIFF", NULL);
@@ -526,6 +530,7 @@ TEST(speech_goes_back_by_its_id)
     build_init(&b);
     user_says(&b, "Say it.");
     speech.id = S("audio_1");
+    speech.text = S("It.");
     message_add(assistant_says(&b, NULL), &speech);
     user_says(&b, "Louder.");
     assert_golden(&b, chat, "openai-chat/speech");
@@ -620,7 +625,7 @@ RUN_TESTS(UNIT(a_question_is_a_model_and_messages), UNIT(every_setting_has_its_m
           UNIT(reasoning_goes_back_as_reasoning_content), UNIT(reasoning_goes_back_as_reasoning),
           UNIT(reasoning_details_go_back_as_the_bytes_that_came),
           UNIT(reasoning_without_details_goes_back_as_text),
-          UNIT(reasoning_goes_back_as_thinking_parts), UNIT(speech_goes_back_by_its_id),
+          UNIT(reasoning_goes_back_as_thinking_parts), UNIT(speech_goes_back_as_its_words),
           UNIT(a_refusal_goes_back_as_what_was_said), UNIT(nothing_empty_is_written),
           UNIT(a_system_message_in_between_keeps_its_role),
           UNIT(a_request_begins_with_the_bytes_of_the_one_before))
