@@ -1,6 +1,8 @@
 /* args.c - reads a command line against a table of options. */
 #include "cli/args.h"
 
+#include "cli/text.h"
+
 static const struct option *find_long(const struct option *options, struct str name)
 {
     for (const struct option *o = options; o->name; o++)
@@ -17,46 +19,37 @@ static const struct option *find_letter(const struct option *options, char lette
     return NULL;
 }
 
-/* Levenshtein distance, for names of sane length. */
-static size_t distance(struct str a, struct str b)
-{
-    size_t row[64];
-
-    if (a.n >= ARRAY_LEN(row) || b.n >= ARRAY_LEN(row))
-        return SIZE_MAX;
-    for (size_t i = 0; i <= b.n; i++)
-        row[i] = i;
-    for (size_t k = 1; k <= a.n; k++) {
-        size_t diagonal = row[0];
-
-        row[0] = k;
-        for (size_t i = 1; i <= b.n; i++) {
-            size_t change = diagonal + (a.p[k - 1] != b.p[i - 1]);
-
-            diagonal = row[i];
-            row[i] = MIN(MIN(row[i] + 1, row[i - 1] + 1), change);
-        }
-    }
-    return row[b.n];
-}
-
-static struct err *unknown_option(const struct args *a, struct str name)
+static const struct option *guess(const struct option *options, struct str name)
 {
     const struct option *best = NULL;
-    size_t least = 3;
-    const char *who = a->command[0] ? a->command : "keel";
-    struct err *e = err_new(ERR_VALIDATION, "%s has no option --%" STR_FMT, who, STR_ARG(name));
+    size_t least = TEXT_ALIKE + 1;
 
-    for (const struct option *o = a->options; o->name; o++) {
-        size_t d = distance(name, str_of(o->name));
+    for (const struct option *o = options; o->name; o++) {
+        size_t d = text_distance(name, str_of(o->name));
+
         if (d < least) {
             least = d;
             best = o;
         }
     }
-    if (best)
-        return err_hint(e, "did you mean --%s?", best->name);
-    return err_hint(e, "see keel %s%s--help", a->command, a->command[0] ? " " : "");
+    return best;
+}
+
+/* `given` with its dashes, without its value. */
+static struct err *unknown_option(const struct args *a, struct str given)
+{
+    const char *space = a->command[0] ? " " : "";
+    struct err *e = err_new(ERR_VALIDATION, "keel%s%s has no option %" STR_FMT, space, a->command,
+                            STR_ARG(given));
+    const struct option *near = NULL;
+
+    while (str_starts(given, S("-")))
+        given = str_skip(given, 1);
+    if (given.n > 1)
+        near = guess(a->options, given);
+    if (near)
+        return err_hint(e, "did you mean --%s?", near->name);
+    return err_hint(e, "see keel %s%s--help", a->command, space);
 }
 
 static void add_given(struct args *a, const struct option *o, const char *value)
@@ -89,17 +82,16 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
     const struct option *o;
 
     if (str_starts(str_of(word), S("--"))) {
-        struct str name =
-            str_make(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
+        struct str given = str_make(word, equals ? (size_t)(equals - word) : strlen(word));
 
-        o = find_long(a->options, name);
+        o = find_long(a->options, str_skip(given, 2));
         if (!o)
-            return unknown_option(a, name);
+            return unknown_option(a, given);
         return take_option(a, o, equals ? equals + 1 : NULL, argv, argc, at);
     }
     o = find_letter(a->options, word[1]);
     if (!o || (word[2] && !o->value_name))
-        return unknown_option(a, str_of(word + 1));
+        return unknown_option(a, str_of(word));
     return take_option(a, o, word[2] ? word + 2 : NULL, argv, argc, at);
 }
 
@@ -172,6 +164,6 @@ struct err *args_count(const struct args *a, size_t least, size_t most, const ch
 {
     if (a->n_operands >= least && a->n_operands <= most)
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "%s takes %s", a->command, usage),
+    return err_hint(err_new(ERR_VALIDATION, "keel %s takes %s", a->command, usage),
                     "see keel %s --help", a->command);
 }

@@ -1,16 +1,17 @@
 /* command.h - a command of the keel program: one file, one const descriptor, one function.
  *
- * run() returns the exit status, or an error that main prints with its hint and turns into one.
- * stdout holds only the answer; everything else goes to stderr. */
+ * run() sets the exit status (0), or returns an error that main tells with its hint and turns into
+ * one. */
 #ifndef KEEL_CLI_COMMAND_H
 #define KEEL_CLI_COMMAND_H
 
-#include "base/strbuf.h"
 #include "cli/args.h"
+#include "cli/io.h"
 
 struct command {
     const char *name;                      /* "doctor"; "inspect decode" for one below another */
-    const char *usage;                     /* "[--probe]": what follows the name */
+    const char *usage;                     /* "[--probe]": what follows the name; a line each */
+    const char *operands;                  /* words it takes, for completion; NULL: files */
     const char *group;                     /* heading in keel --help; NULL below another command */
     const char *summary;                   /* one line */
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
@@ -23,14 +24,11 @@ struct command {
 extern const struct command command_root;
 
 const struct command *command_find(const struct command *parent, const char *word);
+/* The one that was probably meant; NULL: none is like it. */
+const struct command *command_guess(const struct command *parent, const char *word);
 const char *command_word(const struct command *c); /* "decode" of "inspect decode" */
 
 /* What --help prints. */
 void command_help(const struct command *c, struct strbuf *out);
-
-/* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
-MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
-/* Writes to stdout; a closed pipe is not an error worth a word. */
-MUST_USE struct err *cli_print(struct str text);
 
 #endif

@@ -1,22 +1,61 @@
 /* completion.c - `keel completion`: shell completion, made from the tables of commands. */
 #include "cli/commands.h"
 
-/* --- bash --- */
+/* What each shell has to find out is the same: which command the words before the cursor name.
+ * A word that follows an option with a value is none of them, nor is an operand. */
 
-static void add_words(struct strbuf *out, const struct command *c)
+/* The options of all commands that take a value: "--model|--settings|...". */
+static void add_value_options(struct strbuf *out, const struct command *c, size_t from)
 {
+    for (const struct option *o = c->options; o && o->name; o++) {
+        AUTO(strbuf) struct strbuf name = {0};
+
+        strbuf_addf(&name, "--%s|", o->name);
+        if (o->value_name &&
+            str_find(str_skip(strbuf_str(out), from), strbuf_str(&name)) == STR_NONE)
+            strbuf_add(out, strbuf_str(&name));
+    }
     for (const struct command *const *child = c->children; child && *child; child++)
-        strbuf_addf(out, " %s", command_word(*child));
-    for (const struct option *o = c->options; o && o->name; o++)
-        strbuf_addf(out, " --%s", o->name);
-    strbuf_add_cstr(out, " --help");
+        add_value_options(out, *child, from);
 }
+
+/* 'config'|'config show'|...: all names below a command. */
+static void add_names(struct strbuf *out, const struct command *c)
+{
+    for (const struct command *const *child = c->children; child && *child; child++) {
+        strbuf_addf(out, "'%s'|", (*child)->name);
+        add_names(out, *child);
+    }
+}
+
+/* The loop that bash and zsh share: finds `at`, the command that the words before the cursor name.
+ */
+static void add_walk(struct strbuf *out, const char *words)
+{
+    strbuf_addf(out, "  for word in %s; do\n", words);
+    strbuf_add_cstr(out, "    if [ \"$skip\" ]; then skip=; continue; fi\n"
+                         "    case $word in ");
+    add_value_options(out, &command_root, out->n);
+    strbuf_cut(out, out->n - 1); /* the last bar */
+    strbuf_add_cstr(out, ") skip=1; continue ;; esac\n"
+                         "    case \"${at:+$at }$word\" in ");
+    add_names(out, &command_root);
+    strbuf_cut(out, out->n - 1);
+    strbuf_add_cstr(out, ") at=\"${at:+$at }$word\" ;; esac\n"
+                         "  done\n");
+}
+
+/* --- bash --- */
 
 static void add_bash_case(struct strbuf *out, const struct command *c)
 {
-    strbuf_addf(out, "    '%s') words='", c->name);
-    add_words(out, c);
-    strbuf_add_cstr(out, "' ;;\n");
+    strbuf_addf(out, "    '%s') words='%s", c->name, c->operands ? c->operands : "");
+    for (const struct command *const *child = c->children; child && *child; child++)
+        strbuf_addf(out, "%s ", command_word(*child));
+    strbuf_add_cstr(out, "' options='");
+    for (const struct option *o = c->options; o && o->name; o++)
+        strbuf_addf(out, "--%s ", o->name);
+    strbuf_addf(out, "%s' ;;\n", c == &command_root ? "" : "--help");
     for (const struct command *const *child = c->children; child && *child; child++)
         add_bash_case(out, *child);
 }
@@ -25,49 +64,48 @@ static void bash(struct strbuf *out)
 {
     strbuf_add_cstr(out, "# bash completion for keel: source <(keel completion bash)\n"
                          "_keel() {\n"
-                         "  local word path='' words='' current=${COMP_WORDS[COMP_CWORD]}\n"
-                         "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-                         "    case $word in -*) continue ;; esac\n"
-                         "    path=\"${path:+$path }$word\"\n"
-                         "  done\n"
-                         "  case $path in\n");
+                         "  local word at='' skip='' words='' options=''\n"
+                         "  local current=${COMP_WORDS[COMP_CWORD]}\n");
+    add_walk(out, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"");
+    strbuf_add_cstr(out, "  case $at in\n");
     add_bash_case(out, &command_root);
-    strbuf_add_cstr(out,
-                    "  esac\n"
-                    "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-                    "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n"
-                    "}\n"
-                    "complete -o filenames -F _keel keel\n");
+    strbuf_add_cstr(out, "  esac\n"
+                         "  case $current in -*) words=$options ;; esac\n"
+                         "  COMPREPLY=()\n"
+                         "  [ \"$skip\" ] ||\n"
+                         "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+                         "  if [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
+                         "    compopt -o filenames 2>/dev/null\n"
+                         "    mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+                         "  fi\n"
+                         "}\n"
+                         "complete -F _keel keel\n");
 }
 
 /* --- zsh --- */
 
-static void add_zsh_text(struct strbuf *out, const char *text)
+static void add_zsh_item(struct strbuf *out, const char *before, const char *word, const char *text)
 {
-    for (; *text; text++) {
+    strbuf_addf(out, " '%s%s:", before, word);
+    for (; *text; text++)
         if (*text == '\'')
             strbuf_add_cstr(out, "'\\''");
-        else if (*text == ':')
-            strbuf_add_cstr(out, "\\:");
         else
-            strbuf_add_char(out, *text);
-    }
+            strbuf_addf(out, *text == ':' ? "\\%c" : "%c", *text);
+    strbuf_add_char(out, '\'');
 }
 
 static void add_zsh_case(struct strbuf *out, const struct command *c)
 {
-    strbuf_addf(out, "    '%s') items=(", c->name);
-    for (const struct command *const *child = c->children; child && *child; child++) {
-        strbuf_addf(out, " '%s:", command_word(*child));
-        add_zsh_text(out, (*child)->summary);
-        strbuf_add_char(out, '\'');
-    }
-    for (const struct option *o = c->options; o && o->name; o++) {
-        strbuf_addf(out, " '--%s:", o->name);
-        add_zsh_text(out, o->help);
-        strbuf_add_char(out, '\'');
-    }
-    strbuf_add_cstr(out, " '--help:print help') ;;\n");
+    strbuf_addf(out, "    '%s') words_here=(%s", c->name, c->operands ? c->operands : "");
+    for (const struct command *const *child = c->children; child && *child; child++)
+        add_zsh_item(out, "", command_word(*child), (*child)->summary);
+    strbuf_add_cstr(out, ") options=(");
+    for (const struct option *o = c->options; o && o->name; o++)
+        add_zsh_item(out, "--", o->name, o->help);
+    if (c != &command_root)
+        add_zsh_item(out, "--", "help", "print help");
+    strbuf_add_cstr(out, ") ;;\n");
     for (const struct command *const *child = c->children; child && *child; child++)
         add_zsh_case(out, *child);
 }
@@ -77,17 +115,15 @@ static void zsh(struct strbuf *out)
     strbuf_add_cstr(out, "#compdef keel\n"
                          "# zsh completion for keel: source <(keel completion zsh)\n"
                          "_keel() {\n"
-                         "  local word where=''\n"
-                         "  local -a items\n"
-                         "  for word in ${words[2,CURRENT-1]}; do\n"
-                         "    [[ $word == -* ]] && continue\n"
-                         "    where=\"${where:+$where }$word\"\n"
-                         "  done\n"
-                         "  case $where in\n");
+                         "  local word at='' skip=''\n"
+                         "  local -a words_here options\n");
+    add_walk(out, "\"${(@)words[2,CURRENT-1]}\"");
+    strbuf_add_cstr(out, "  case $at in\n");
     add_zsh_case(out, &command_root);
     strbuf_add_cstr(out,
                     "  esac\n"
-                    "  _describe keel items || _files\n"
+                    "  [[ $PREFIX == -* ]] && words_here=($options)\n"
+                    "  if [ \"$skip\" ] || ! _describe keel words_here; then _files; fi\n"
                     "}\n"
                     "if [ \"$funcstack[1]\" = _keel ]; then _keel; else compdef _keel keel; fi\n");
 }
@@ -97,25 +133,28 @@ static void zsh(struct strbuf *out)
 static void add_fish_text(struct strbuf *out, const char *text)
 {
     strbuf_add_char(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'' || *text == '\\')
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, *text);
-    }
+    for (; *text; text++)
+        strbuf_addf(out, *text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
     strbuf_add_char(out, '\'');
 }
 
-/* The condition under which a command's words are offered: all its own words stand before. */
+/* The condition under which a command's words are offered: its own words stand before, none of
+ * those below it does. */
 static void add_fish_condition(struct strbuf *out, const struct command *c)
 {
     struct str rest = str_of(c->name), word;
 
     strbuf_add_cstr(out, " -n '");
-    if (c->name[0] == 0)
+    if (c == &command_root)
         strbuf_add_cstr(out, "__fish_use_subcommand");
-    for (bool first = true; c->name[0] && str_split(&rest, ' ', &word); first = false)
-        strbuf_addf(out, "%s__fish_seen_subcommand_from %" STR_FMT, first ? "" : "; and ",
+    for (bool is_first = true; c->name[0] && str_split(&rest, ' ', &word); is_first = false)
+        strbuf_addf(out, "%s__fish_seen_subcommand_from %" STR_FMT, is_first ? "" : "; and ",
                     STR_ARG(word));
+    if (c != &command_root && c->children)
+        strbuf_add_cstr(out, "; and not __fish_seen_subcommand_from");
+    for (const struct command *const *child = c->children; c != &command_root && child && *child;
+         child++)
+        strbuf_addf(out, " %s", command_word(*child));
     strbuf_add_char(out, '\'');
 }
 
@@ -128,9 +167,16 @@ static void add_fish_lines(struct strbuf *out, const struct command *c)
         add_fish_text(out, (*child)->summary);
         strbuf_add_char(out, '\n');
     }
+    if (c->operands) {
+        strbuf_add_cstr(out, "complete -c keel -f");
+        add_fish_condition(out, c);
+        strbuf_addf(out, " -a '%s'\n", c->operands);
+    }
     for (const struct option *o = c->options; o && o->name; o++) {
         strbuf_add_cstr(out, "complete -c keel");
         add_fish_condition(out, c);
+        if (o->letter)
+            strbuf_addf(out, " -s %c", o->letter);
         strbuf_addf(out, " -l %s%s -d ", o->name, o->value_name ? " -r" : "");
         add_fish_text(out, o->help);
         strbuf_add_char(out, '\n');
@@ -142,7 +188,8 @@ static void add_fish_lines(struct strbuf *out, const struct command *c)
 static void fish(struct strbuf *out)
 {
     strbuf_add_cstr(out, "# fish completion for keel: keel completion fish | source\n"
-                         "complete -c keel -l help -s h -d 'print help'\n");
+                         "complete -c keel -n 'not __fish_use_subcommand' -s h -l help -d "
+                         "'print help'\n");
     add_fish_lines(out, &command_root);
 }
 
@@ -167,6 +214,7 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_completion = {
     .name = "completion",
     .usage = "bash|zsh|fish",
+    .operands = "bash zsh fish",
     .group = "Set up",
     .summary = "print a completion script for your shell",
     .details = "  bash:  source <(keel completion bash)          in ~/.bashrc\n"

@@ -1,12 +1,10 @@
 /* demo.c - `keel demo`: a scripted model answers, so that one sees keel without a key. */
 #include "cli/commands.h"
 
+#include "cli/run.h"
 #include "provider/script.h"
-#include "sys/loop.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct option options[] = {
     {"script", 0, "FILE", "play this script (YAML or JSON) instead of the bundled one"},
@@ -43,61 +41,101 @@ static const char bundled[] =
     "      delay_ms: 15\n"
     "    - usage: {input: 530, output: 41}\n";
 
+enum colour { PLAIN, BOLD, FAINT, RED, CYAN };
+
 struct demo {
     struct provider *provider;
     bool in_colour;
-    enum delta_kind last;
-    bool has_last;
+    bool is_in_line;          /* something stands before the cursor */
+    enum delta_kind last;     /* what, when something does */
+    struct err *output_error; /* nobody watches any more: why */
 };
 
-static const char *colour(const struct demo *d, const char *code)
+static void show(struct demo *d, enum colour colour, struct str text)
 {
-    return d->in_colour ? code : "";
+    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[31m", "\033[36m"};
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (text.n == 0 || d->output_error)
+        return;
+    if (d->in_colour && colour != PLAIN)
+        strbuf_addf(&out, "%s%" STR_FMT "\033[0m", codes[colour], STR_ARG(text));
+    else
+        strbuf_add(&out, text);
+    d->output_error = cli_print(strbuf_str(&out));
+    d->is_in_line = text.p[text.n - 1] != '\n';
+}
+
+static void start_line(struct demo *d)
+{
+    if (d->is_in_line)
+        show(d, PLAIN, S("\n"));
 }
 
 static void on_delta(void *self, const struct delta *x)
 {
     struct demo *d = self;
-    bool is_new = !d->has_last || d->last != x->kind;
 
-    d->has_last = true;
+    if (d->last != x->kind && x->kind != DELTA_TOOL_ARGS)
+        start_line(d);
     d->last = x->kind;
-    switch (x->kind) {
-    case DELTA_REASONING:
-        printf("%s%s%" STR_FMT "%s", colour(d, "\033[2m"), is_new ? "(thinks) " : "",
-               STR_ARG(x->text), colour(d, "\033[0m"));
-        break;
-    case DELTA_TOOL_BEGIN:
-        printf("%s%s%" STR_FMT "%s ", is_new ? "\n" : "", colour(d, "\033[36m"), STR_ARG(x->name),
-               colour(d, "\033[0m"));
-        break;
-    default:
-        printf("%s%" STR_FMT, is_new && x->kind == DELTA_TEXT ? "\n" : "", STR_ARG(x->text));
+    if (x->kind == DELTA_REASONING) {
+        show(d, FAINT, d->is_in_line ? S("") : S("(thinks) "));
+        show(d, FAINT, x->text);
+    } else if (x->kind == DELTA_TOOL_BEGIN) {
+        show(d, CYAN, x->name);
+        show(d, PLAIN, S(" "));
+    } else {
+        show(d, PLAIN, x->text);
     }
-    fflush(stdout);
+    if (d->output_error)
+        loop_cancel(task_loop());
 }
 
-/* One request; an error of the script is shown as keel would classify it. */
-static struct err *play_turn(struct demo *d, int number)
+/* As keel would classify it. */
+static void show_error(struct demo *d, const struct err *e)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_addf(&line, ": %s (%s", e->text, err_is_retryable(e) ? "keel would try again" : "final");
+    if (e->retry_after_ms >= 0)
+        strbuf_addf(&line, " in %.3g s", (double)e->retry_after_ms / 1000);
+    strbuf_add_cstr(&line, ")\n");
+    start_line(d);
+    show(d, RED, str_of(err_code(e->kind)));
+    show(d, PLAIN, strbuf_str(&line));
+}
+
+static void show_usage(struct demo *d, const struct reply *r)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_addf(&line, "[%lld tokens in, %lld out, stopped: %" STR_FMT "]\n",
+                (long long)r->usage.input, (long long)r->usage.output, STR_ARG(r->stop_reason));
+    start_line(d);
+    show(d, FAINT, strbuf_str(&line));
+}
+
+static struct err *play_turn(struct demo *d, size_t number)
 {
     AUTO(reply) struct reply reply;
     AUTO(err) struct err *e = NULL;
+    char heading[64];
 
     reply_init(&reply, (struct delta_sink){on_delta, d});
-    d->has_last = false;
-    printf("%s-- request %d --%s\n", colour(d, "\033[1m"), number, colour(d, "\033[0m"));
+    snprintf(heading, sizeof heading, "%s-- request %zu --\n", number > 1 ? "\n" : "", number);
+    show(d, BOLD, str_of(heading));
     e = provider_ask(d->provider, &(struct model_request){.model = S("demo"), .stream = true},
                      &(struct provider_call){0}, &reply);
-    if (err_is(e, ERR_CANCELLED))
+    if (err_is(e, ERR_CANCELLED)) {
+        start_line(d);
         return TAKE(e);
+    }
     if (e)
-        printf("\n%s%s%s: %s (may be retried: %s, after %lld ms)\n", colour(d, "\033[31m"),
-               err_code(e->kind), colour(d, "\033[0m"), e->text, err_is_retryable(e) ? "yes" : "no",
-               (long long)MAX(e->retry_after_ms, (int64_t)0));
+        show_error(d, e);
     if (usage_is_known(&reply.usage))
-        printf("\n[%lld tokens in, %lld out, stopped: %s]\n", (long long)reply.usage.input,
-               (long long)reply.usage.output, reply.stop_reason.p ? reply.stop_reason.p : "");
-    printf("\n");
+        show_usage(d, &reply);
+    start_line(d);
     return NULL;
 }
 
@@ -107,7 +145,7 @@ static struct err *play(void *arg)
     size_t n = script_provider_n_turns(d->provider);
 
     for (size_t i = 0; i < n; i++)
-        TRY(play_turn(d, (int)i + 1));
+        TRY(play_turn(d, i + 1));
     return NULL;
 }
 
@@ -115,9 +153,9 @@ static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(provider) struct provider *provider = NULL;
     AUTO(strbuf) struct strbuf script = {0};
-    AUTO(loop) struct loop *loop = NULL;
+    AUTO(err) struct err *e = NULL;
     struct virtual_clock no_wait;
-    struct demo d = {.in_colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+    struct demo d = {.in_colour = cli_has_colour()};
 
     TRY(args_count(args, 0, 0, "no operand"));
     if (args_has(args, "script"))
@@ -127,8 +165,8 @@ static struct err *run(const struct args *args, int *ret_status)
     TRY(script_provider_new(S("demo"), strbuf_str(&script), &provider));
     d.provider = provider;
     virtual_clock_init(&no_wait, 0);
-    loop = loop_new(args_has(args, "fast") ? &no_wait.clock : NULL);
-    return loop_run(loop, play, &d);
+    e = cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, play, &d);
+    return d.output_error ? d.output_error : TAKE(e);
 }
 
 const struct command command_demo = {

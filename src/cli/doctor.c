@@ -2,12 +2,10 @@
 #include "cli/doctor.h"
 
 #include "cli/commands.h"
-#include "sys/loop.h"
+#include "cli/run.h"
+#include "cli/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct option options[] = {
     {"probe", 0, NULL, "also ask the provider in use for its models"},
@@ -97,9 +95,13 @@ static const char *mark(enum health h, bool in_colour)
     return in_colour ? coloured[h] : plain[h];
 }
 
+/* Where the texts begin. */
+#define COLUMN 25
+
 static void add_text(const struct report *r, struct strbuf *out)
 {
-    bool in_colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool in_colour = cli_has_colour();
+    size_t width = cli_n_columns();
     const char *section = "";
 
     for (size_t i = 0; i < r->n; i++) {
@@ -108,8 +110,9 @@ static void add_text(const struct report *r, struct strbuf *out)
         if (strcmp(section, f->section) != 0)
             strbuf_addf(out, "%s%s\n", i ? "\n" : "", f->section);
         section = f->section;
-        strbuf_addf(out, "  %s  %-16s %" STR_FMT "\n", mark(f->health, in_colour), f->name.p,
-                    STR_ARG(f->text));
+        strbuf_addf(out, "  %s  %-16s ", mark(f->health, in_colour), f->name.p);
+        text_wrap(out, f->text, COLUMN, width);
+        strbuf_add_char(out, '\n');
     }
 }
 
@@ -162,7 +165,7 @@ static struct err *run(const struct args *args, int *ret_status)
     doctor_check_stores(&report, &runtime);
     doctor_check_terminal(&report);
     if (args_has(args, "probe"))
-        TRY(loop_run_once(probe, &p));
+        TRY(cli_run(NULL, probe, &p));
     if (args_has(args, "json"))
         add_json(&report, &out);
     else

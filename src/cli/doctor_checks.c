@@ -43,7 +43,22 @@ static void check_profile(struct report *r, struct runtime *runtime, struct str 
         report_add(r, HEALTH_BAD, "Providers", id, "%s", message);
     else
         report_add(r, HEALTH_GOOD, "Providers", id, "profile: %" STR_FMT " over %s at %" STR_FMT,
-                   STR_ARG(p.model), p.protocol->name, STR_ARG(p.base_url));
+                   STR_ARG(p.model), p.protocol->name, STR_ARG(url_redact(&r->arena, p.base_url)));
+}
+
+static void add_no_provider(struct report *r)
+{
+    AUTO(strbuf) struct strbuf others = {0};
+
+    for (const struct vendor *v = vendors + 1; v->name; v++) {
+        struct str rest = str_of(v->key_env), name;
+
+        if (v->key_need == KEY_REQUIRED && str_split(&rest, ' ', &name))
+            strbuf_addf(&others, ", %" STR_FMT, STR_ARG(name));
+    }
+    report_add(r, HEALTH_BAD, "Providers", "none", "set %s (get a key at %s)%s%s",
+               vendors[0].key_env, vendor_setup_link(&vendors[0]),
+               others.n ? ", or one of these: " : "", others.n ? strbuf_cstr(&others) + 2 : "");
 }
 
 void doctor_check_providers(struct report *r, struct runtime *runtime)
@@ -51,6 +66,7 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
     size_t before = r->n;
     struct profile chosen;
     AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *message = NULL;
 
     for (const struct vendor *v = vendors; v->name; v++)
         check_vendor(r, runtime, v);
@@ -59,13 +75,14 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
     e = profile_resolve(runtime->settings,
                         &(struct profile_query){.environment = runtime->options.environment},
                         &runtime->arena, &chosen);
+    message = e ? err_message(e) : NULL;
     if (!e)
         report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT,
                    STR_ARG(chosen.id), STR_ARG(chosen.model));
-    else if (r->n == before)
-        report_add(r, HEALTH_BAD, "Providers", "none",
-                   "set %s (get a key at %s), or another vendor's key", vendors[0].key_env,
-                   vendor_setup_link(&vendors[0]));
+    else if (r->n > before)
+        report_add(r, HEALTH_BAD, "Providers", "in use", "%s", message);
+    else
+        add_no_provider(r);
 }
 
 /* --- network --- */

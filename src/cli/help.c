@@ -1,9 +1,13 @@
 /* help.c - --help, made from the tables that the commands are run from. */
 #include "cli/command.h"
 
+#include "cli/text.h"
+
 #include <stdio.h>
 
+/* Where the right column begins, and where lines end. */
 #define COLUMN 30
+#define WIDTH 80
 
 const char *command_word(const struct command *c)
 {
@@ -20,12 +24,39 @@ const struct command *command_find(const struct command *parent, const char *wor
     return NULL;
 }
 
+const struct command *command_guess(const struct command *parent, const char *word)
+{
+    const struct command *best = NULL;
+    size_t least = TEXT_ALIKE + 1;
+
+    for (const struct command *const *c = parent->children; c && *c; c++) {
+        size_t d = text_distance(str_of(word), str_of(command_word(*c)));
+
+        /* of a short word nothing would be left */
+        if (d < least && d < strlen(word)) {
+            least = d;
+            best = *c;
+        }
+    }
+    return best;
+}
+
 static void add_row(struct strbuf *out, const char *left, const char *right)
 {
     if (strlen(left) > COLUMN - 4)
-        strbuf_addf(out, "  %s\n%*s%s\n", left, COLUMN, "", right);
+        strbuf_addf(out, "  %s\n%*s", left, COLUMN, "");
     else
-        strbuf_addf(out, "  %-*s%s\n", COLUMN - 2, left, right);
+        strbuf_addf(out, "  %-*s", COLUMN - 2, left);
+    text_wrap(out, str_of(right), COLUMN, WIDTH);
+    strbuf_add_char(out, '\n');
+}
+
+static bool has_letters(const struct option *options)
+{
+    for (const struct option *o = options; o->name; o++)
+        if (o->letter)
+            return true;
+    return false;
 }
 
 static void add_options(const struct option *options, struct strbuf *out)
@@ -34,12 +65,12 @@ static void add_options(const struct option *options, struct strbuf *out)
         return;
     strbuf_add_cstr(out, "\nOptions:\n");
     for (const struct option *o = options; o->name; o++) {
-        char left[128], letter[8] = "";
+        char left[128], letter[] = "    ";
 
         if (o->letter)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value_name ? " " : "",
-                 o->value_name ? o->value_name : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", has_letters(options) ? letter : "", o->name,
+                 o->value_name ? " " : "", o->value_name ? o->value_name : "");
         add_row(out, left, o->help);
     }
 }
@@ -61,9 +92,25 @@ static void add_children(const struct command *c, struct strbuf *out)
     }
 }
 
+static void add_usage(const struct command *c, struct strbuf *out)
+{
+    struct str rest = str_of(c->usage), line;
+    const char *before = "Usage: ";
+
+    while (str_split(&rest, '\n', &line)) {
+        size_t from = out->n;
+
+        strbuf_addf(out, "%skeel %s%s", before, c->name, c->name[0] && line.n ? " " : "");
+        text_wrap(out, line, out->n - from, WIDTH);
+        strbuf_add_char(out, '\n');
+        before = "       ";
+    }
+}
+
 void command_help(const struct command *c, struct strbuf *out)
 {
-    strbuf_addf(out, "keel%s%s %s\n%s\n", c->name[0] ? " " : "", c->name, c->usage, c->summary);
+    strbuf_addf(out, "keel%s%s - %s\n\n", c->name[0] ? " " : "", c->name, c->summary);
+    add_usage(c, out);
     if (c->details)
         strbuf_addf(out, "\n%s", c->details);
     add_children(c, out);

@@ -1,48 +1,168 @@
-/* io.c - files in, standard output out. */
-#include "cli/command.h"
+/* io.c - files in, standard output out, words for a person on standard error. */
+#include "cli/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define READ_STEP 65536
 
+/* Each in the wrong direction: what is missing is still told when it is used. */
+void cli_hold_std_fds(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 struct err *cli_read_file(const char *path, struct strbuf *out)
 {
     bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct err *e = NULL;
     ssize_t n = 0;
 
     if (fd < 0)
-        return err_errno(ERR_VALIDATION, errno, "cannot read %s", path);
+        return err_errno(ERR_VALIDATION, errno, "cannot read %s", name);
     do {
         char *at = strbuf_reserve(out, READ_STEP);
 
-        e = at ? NULL : strbuf_check(out, path);
+        e = at ? NULL : strbuf_check(out, name);
         n = e ? 0 : read(fd, at, READ_STEP);
         if (n > 0)
             strbuf_grew(out, (size_t)n);
     } while (n > 0 || (n < 0 && errno == EINTR));
     if (n < 0 && !e)
-        e = err_errno(ERR_VALIDATION, errno, "cannot read %s", path);
+        e = err_errno(ERR_VALIDATION, errno, "cannot read %s", name);
     if (!is_stdin)
         close(fd);
     return e;
 }
 
-struct err *cli_print(struct str text)
+/* --- out --- */
+
+static NORETURN void end_by_sigpipe(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    _exit(128 + SIGPIPE); /* it was blocked */
+}
+
+static int write_all(int fd, struct str text)
 {
     while (text.n) {
-        ssize_t n = write(STDOUT_FILENO, text.p, text.n);
+        ssize_t n = write(fd, text.p, text.n);
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && errno == EPIPE)
-            return NULL;
         if (n < 0)
-            return err_errno(ERR_STORAGE, errno, "cannot write to standard output");
+            return errno;
         text = str_skip(text, (size_t)n);
     }
+    return 0;
+}
+
+struct err *cli_print(struct str text)
+{
+    int error = write_all(STDOUT_FILENO, text);
+
+    if (error == EPIPE)
+        end_by_sigpipe();
+    if (error)
+        return err_errno(ERR_STORAGE, error, "cannot write to standard output");
     return NULL;
+}
+
+/* U+0080 to U+009F are control characters too, and UTF-8 begins them with this byte. */
+#define C1_LEAD '\xc2'
+
+/* Line feeds and tabs stay; a carriage return only goes: lines may end with CR LF. */
+static void add_visible(struct strbuf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i], next = i + 1 < text.n ? text.p[i + 1] : 0;
+
+        if (text.p[i] == C1_LEAD && next >= 0x80 && next < 0xa0)
+            strbuf_addf(out, "\\x%02x", (unsigned char)text.p[++i]);
+        else if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
+            strbuf_addf(out, "\\x%02x", c);
+        else if (c != '\r')
+            strbuf_add_char(out, text.p[i]);
+    }
+}
+
+struct err *cli_print_visible(struct str text)
+{
+    AUTO(strbuf) struct strbuf visible = {0};
+
+    add_visible(&visible, text);
+    return cli_print(strbuf_str(&visible));
+}
+
+static void tell(const char *first, const char *further, struct str text)
+{
+    AUTO(strbuf) struct strbuf visible = {0}, out = {0};
+    struct str rest, line;
+
+    add_visible(&visible, text);
+    rest = strbuf_str(&visible);
+    for (const char *before = first; str_split(&rest, '\n', &line); before = further) {
+        strbuf_add_cstr(&out, before);
+        strbuf_add(&out, line);
+        strbuf_add_char(&out, '\n');
+    }
+    (void)write_all(STDERR_FILENO, strbuf_str(&out)); /* there is nobody else to tell */
+}
+
+void cli_tell(const char *format, ...)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    va_list args;
+
+    va_start(args, format);
+    strbuf_vaddf(&text, format, args);
+    va_end(args);
+    tell("keel: ", "      ", strbuf_str(&text));
+}
+
+void cli_tell_error(const struct err *e)
+{
+    AUTO_FREE char *message = err_message(e);
+    AUTO(strbuf) struct strbuf more = {0};
+
+    if (err_find_hint(e))
+        strbuf_addf(&more, "\n%s", err_find_hint(e));
+    if (e->retry_after_ms >= 0)
+        strbuf_addf(&more, "\nit may be tried again in %.3g s", (double)e->retry_after_ms / 1000);
+    cli_tell("%s%s", message, strbuf_cstr(&more));
+}
+
+void cli_tell_bytes(char kind, struct str bytes)
+{
+    char before[] = {kind, ' ', 0};
+
+    if (str_ends(bytes, S("\n")))
+        bytes.n--;
+    tell(before, before, bytes);
+}
+
+/* --- the terminal --- */
+
+bool cli_has_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+size_t cli_n_columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

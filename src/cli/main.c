@@ -5,7 +5,6 @@
 #include "cli/print.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 static const struct command *const children[] = {
     &command_demo,
@@ -32,15 +31,15 @@ static const struct option root_options[] = {
 
 const struct command command_root = {
     .name = "",
-    .usage = "[OPTIONS] [COMMAND]",
-    .summary = "An AI agent for the terminal, for scripts and for servers.",
+    .usage = "-p [OPTIONS] PROMPT\nCOMMAND [ARGUMENTS]",
+    .summary = "an AI agent for the terminal, for scripts and for servers",
     .details = "Start:\n"
-               "  export ANTHROPIC_API_KEY=...       or OPENAI_API_KEY, GEMINI_API_KEY, ...\n"
+               "  export ANTHROPIC_API_KEY=...        or OPENAI_API_KEY, GEMINI_API_KEY, ...\n"
                "  keel -p \"why is the sky blue?\"      ask once, the answer goes to stdout\n"
                "  keel -p --model ollama/qwen3 \"hi\"   ask another model\n"
                "  git diff | keel -p \"review this\"    what is piped in goes with the prompt\n"
-               "  keel demo                          see it without a key\n"
-               "  keel doctor                        what works on this machine\n",
+               "  keel demo                           see it without a key\n"
+               "  keel doctor                         what works on this machine\n",
     .options = root_options,
     .children = children,
     .run = run_root,
@@ -54,20 +53,36 @@ static struct err *print_help(const struct command *c)
     return cli_print(strbuf_str(&text));
 }
 
-static struct err *unknown_command(const char *word)
+static struct err *unknown_command(const struct command *parent, const char *word)
 {
-    return err_hint(err_new(ERR_VALIDATION, "there is no command \"%s\"", word),
-                    "to ask a question, say: keel -p \"%s ...\"; all commands: keel --help", word);
+    const char *space = parent->name[0] ? " " : "";
+    const struct command *near = command_guess(parent, word);
+    struct err *e =
+        err_new(ERR_VALIDATION, "there is no command \"%s%s%s\"", parent->name, space, word);
+
+    if (near)
+        return err_hint(e, "did you mean keel %s?", near->name);
+    if (parent != &command_root)
+        return err_hint(e, "see keel %s --help", parent->name);
+    return err_hint(e, "all commands: keel --help; to ask a question: keel -p \"...\"");
 }
 
 static struct err *run_root(const struct args *args, int *ret_status)
 {
+    const char *word = args->n_operands ? args->operands[0] : NULL;
+
     if (args_has(args, "version"))
         return cli_print(S("keel " KEEL_VERSION "\n"));
     if (args_has(args, "print"))
         return print_run(args, ret_status);
-    if (args->n_operands)
-        return unknown_command(args->operands[0]);
+    if (word && command_find(&command_root, word))
+        return err_hint(err_new(ERR_VALIDATION, "options stand after the command"),
+                        "say keel %s ..., see keel %s --help", word, word);
+    if (word)
+        return unknown_command(&command_root, word);
+    if (args->n_given)
+        return err_hint(err_new(ERR_VALIDATION, "there is nothing to do"),
+                        "to ask a question: keel -p \"...\"");
     return print_help(&command_root);
 }
 
@@ -87,7 +102,7 @@ static struct err *missing_child(const struct command *c)
     for (const struct command *const *child = c->children; *child; child++)
         strbuf_addf(&names, "%s%s", names.n ? ", " : "", command_word(*child));
     return err_hint(
-        err_new(ERR_VALIDATION, "%s needs to know what: %s", c->name, strbuf_cstr(&names)),
+        err_new(ERR_VALIDATION, "keel %s needs to know what: %s", c->name, strbuf_cstr(&names)),
         "see keel %s --help", c->name);
 }
 
@@ -105,19 +120,9 @@ static struct err *dispatch(int argc, char **argv, int *ret_status)
     if (asks_for_help(argc - at, argv + at))
         return print_help(c);
     if (!c->run)
-        return missing_child(c);
+        return at < argc && argv[at][0] != '-' ? unknown_command(c, argv[at]) : missing_child(c);
     TRY(args_parse(&args, c->name, c->options ? c->options : none, argc - at, argv + at));
     return c->run(&args, ret_status);
-}
-
-static void complain(const struct err *e)
-{
-    AUTO_FREE char *message = err_message(e);
-    const char *hint = err_find_hint(e);
-
-    fprintf(stderr, "keel: %s\n", message);
-    if (hint)
-        fprintf(stderr, "      %s\n", hint);
 }
 
 int main(int argc, char **argv)
@@ -125,10 +130,11 @@ int main(int argc, char **argv)
     int status = 0;
     AUTO(err) struct err *e = NULL;
 
+    cli_hold_std_fds();
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
     e = dispatch(argc, argv, &status);
     if (!e)
         return status;
-    complain(e);
+    cli_tell_error(e);
     return err_exit_code(e);
 }

@@ -1,10 +1,9 @@
 /* print.c - `keel -p PROMPT`: asks the model once and prints its answer as it comes. */
 #include "cli/print.h"
 
+#include "cli/run.h"
 #include "sdk/runtime.h"
-#include "sys/loop.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,23 +11,34 @@ struct print {
     const struct args *args;
     struct runtime *runtime;
     struct message *prompt;
-    struct err *output_error;
-    char last_char;
+    bool is_terminal;         /* is stdout? */
+    struct err *output_error; /* nobody gets the answer: why */
+    char last_char;           /* 0: nothing has come yet */
 };
 
 static void on_delta(void *self, const struct delta *d)
 {
     struct print *p = self;
 
-    if ((d->kind != DELTA_TEXT && d->kind != DELTA_REFUSAL) || p->output_error)
+    if ((d->kind != DELTA_TEXT && d->kind != DELTA_REFUSAL) || d->text.n == 0 || p->output_error)
         return;
-    p->output_error = cli_print(d->text);
+    p->output_error = p->is_terminal ? cli_print_visible(d->text) : cli_print(d->text);
     p->last_char = d->text.p[d->text.n - 1];
+    if (p->output_error)
+        loop_cancel(task_loop()); /* the rest would be paid for and thrown away */
 }
 
 static void trace_line(void *self, char kind, struct str text)
 {
-    fprintf(stderr, "%c %" STR_FMT "\n", kind, STR_ARG(text));
+    cli_tell_bytes(kind, text);
+}
+
+static bool is_piped_in(void)
+{
+    struct stat in;
+
+    return fstat(STDIN_FILENO, &in) == 0 &&
+           (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
 }
 
 /* What is piped in goes before the prompt, as a part of its own. */
@@ -36,9 +46,8 @@ static struct err *user_message(struct str prompt, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
     AUTO(strbuf) struct strbuf piped = {0};
-    struct stat in;
 
-    if (fstat(STDIN_FILENO, &in) == 0 && (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode)))
+    if (is_piped_in())
         TRY(cli_read_file("-", &piped));
     if (str_trim(strbuf_str(&piped)).n)
         message_add_text(m, strbuf_str(&piped));
@@ -48,6 +57,23 @@ static struct err *user_message(struct str prompt, struct message **ret_message)
         return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
                         "keel -p \"why is the sky blue?\", or pipe it in");
     *ret_message = TAKE(m);
+    return NULL;
+}
+
+/* An answer that is not all of it must not look as if it were. */
+static void tell_stop(const struct print *p, const struct reply *reply)
+{
+    if (reply->stop == STOP_LENGTH)
+        cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
+                 STR_ARG(reply->stop_reason));
+    else if (!p->last_char)
+        cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(reply->stop_reason));
+}
+
+static struct err *end_line(const struct print *p)
+{
+    if (p->last_char && p->last_char != '\n')
+        return cli_print(S("\n"));
     return NULL;
 }
 
@@ -75,6 +101,10 @@ static struct err *ask(void *arg)
     TRY(runtime_call(p->runtime, &call));
     e = provider_ask(p->runtime->provider, &request, &call, &reply);
     http_client_free(TAKE(p->runtime->http));
+    if (!p->output_error)
+        p->output_error = end_line(p);
+    if (!e && !p->output_error)
+        tell_stop(p, &reply);
     return e;
 }
 
@@ -82,7 +112,8 @@ struct err *print_run(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime runtime = {0};
     AUTO(message) struct message *prompt = NULL;
-    struct print p = {.args = args, .runtime = &runtime};
+    AUTO(err) struct err *e = NULL;
+    struct print p = {.args = args, .runtime = &runtime, .is_terminal = isatty(STDOUT_FILENO) == 1};
     struct runtime_options options = {.settings_file = args_get(args, "settings")};
 
     if (args->n_operands > 1)
@@ -92,14 +123,12 @@ struct err *print_run(const struct args *args, int *ret_status)
         options.trace.line = trace_line;
     TRY(runtime_open(&runtime, &options));
     for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
-        fprintf(stderr, "keel: %" STR_FMT "\n", STR_ARG(settings_warning(runtime.settings, i)));
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(runtime.settings, i)));
     TRY(runtime_use_model(&runtime, args_get(args, "model")));
     if (runtime.profile.notice.n)
-        fprintf(stderr, "keel: %" STR_FMT "\n", STR_ARG(runtime.profile.notice));
+        cli_tell("%" STR_FMT, STR_ARG(runtime.profile.notice));
     TRY(user_message(str_of(args->n_operands ? args->operands[0] : ""), &prompt));
     p.prompt = prompt;
-    TRY(loop_run_once(ask, &p));
-    if (p.last_char && p.last_char != '\n')
-        TRY(cli_print(S("\n")));
-    return p.output_error;
+    e = cli_run(NULL, ask, &p);
+    return p.output_error ? p.output_error : TAKE(e);
 }

@@ -220,7 +220,7 @@ static struct err *nothing_set_up(void)
     const struct vendor *v = &vendors[0];
 
     return err_hint(err_new(ERR_CONFIGURATION, "no model provider is set up"),
-                    "set %s (get a key at %s),\n      or another vendor's key, or a profile in "
+                    "set %s (get a key at %s),\nor another vendor's key, or a profile in "
                     "settings.json: see keel doctor",
                     v->key_env, vendor_setup_link(v));
 }

@@ -38,13 +38,18 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
 {
     const char *given = r->options.settings_file;
     AUTO(strbuf) struct strbuf text = {0};
+    struct err *e;
 
     *ret_tree = NULL;
     if (!given)
         return NULL;
     if (str_starts(str_trim(str_of(given)), S("{")))
         return settings_parse_file(&r->arena, str_of(given), "--settings", ret_tree);
-    TRY(fs_read(given, &text, NULL));
+    e = fs_read(given, &text, NULL);
+    if (e) {
+        e->kind = ERR_VALIDATION; /* not a store that failed: a flag that names no file */
+        return err_wrap(e, "--settings");
+    }
     return settings_parse_file(&r->arena, strbuf_str(&text), given, ret_tree);
 }
 

@@ -193,11 +193,22 @@ void settings_free(struct settings *s)
 
 /* --- reading --- */
 
+/* Cuts the next name off a path, without its quotes. */
+static bool next_name(struct str *rest, struct str *ret_name)
+{
+    if (!str_starts(*rest, S("\"")))
+        return str_split(rest, '.', ret_name);
+    *rest = str_skip(*rest, 1);
+    str_split(rest, '"', ret_name);
+    *rest = rest->n ? str_skip(*rest, 1) : (struct str){0};
+    return true;
+}
+
 static const struct json *walk(const struct json *at, const char *path)
 {
     struct str rest = str_of(path), name;
 
-    while (at && str_split(&rest, '.', &name))
+    while (at && next_name(&rest, &name))
         at = json_get_str(at, name);
     return at;
 }
@@ -231,12 +242,27 @@ bool settings_bool(const struct settings *s, const char *path, bool otherwise)
     return json_bool(settings_get(s, path), otherwise);
 }
 
+bool settings_next_origin(const struct settings *s, const char *path, size_t *at,
+                          struct setting_origin *ret_origin)
+{
+    while (*at < N_LAYERS) {
+        enum layer l = (enum layer)(*at)++;
+
+        if (walk(s->layers[l], path)) {
+            *ret_origin = (struct setting_origin){l, s->files[l], true};
+            return true;
+        }
+    }
+    return false;
+}
+
 struct setting_origin settings_origin(const struct settings *s, const char *path)
 {
-    for (int l = 0; l < N_LAYERS; l++)
-        if (walk(s->layers[l], path))
-            return (struct setting_origin){(enum layer)l, s->files[l], true};
-    return (struct setting_origin){0};
+    struct setting_origin origin = {0};
+    size_t at = 0;
+
+    settings_next_origin(s, path, &at, &origin);
+    return origin;
 }
 
 size_t settings_n_warnings(const struct settings *s)

@@ -69,7 +69,7 @@ DEFINE_AUTO_PTR(settings, settings_free)
 
 /* The merged tree; "$ENV:" still stands in it. */
 const struct json *settings_root(const struct settings *s);
-/* By path: "providers.x.baseUrl" (a member name with a dot in it: use settings_root). */
+/* By path: "providers.x.baseUrl"; a name with a dot in it stands in double quotes. */
 const struct json *settings_get(const struct settings *s, const char *path);
 /* A string with $ENV: resolved into `a`; empty if missing, unset or no string. */
 struct str settings_text(const struct settings *s, const char *path, struct arena *a);
@@ -83,6 +83,10 @@ struct setting_origin {
     bool is_set;
 };
 struct setting_origin settings_origin(const struct settings *s, const char *path);
+/* All layers that said something at `path`, from high to low: start with *at = 0; false after the
+ * last. More than the first count only where values add up. */
+bool settings_next_origin(const struct settings *s, const char *path, size_t *at,
+                          struct setting_origin *ret_origin);
 
 /* Things to tell the person once: files that could not be used, keys left out for lack of trust. */
 size_t settings_n_warnings(const struct settings *s);

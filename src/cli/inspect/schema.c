@@ -94,8 +94,9 @@ const struct command command_inspect_schema = {
     .name = "inspect schema",
     .usage = "[--remote URI=FILE]... SCHEMA INSTANCE",
     .summary = "validate JSON against a JSON Schema (2020-12)",
-    .details = "Prints {\"valid\", \"errors\": [{\"path\", \"message\"}]}; exit 0 if it is valid, 1 if\n"
-               "not. Nothing is fetched: documents that are referred to are given by --remote.\n",
+    .details =
+        "Prints {\"valid\", \"errors\": [{\"path\", \"message\"}]}; exit 0 if it is valid, 1 if\n"
+        "not. Nothing is fetched: documents that are referred to are given by --remote.\n",
     .options = options,
     .run = run,
 };

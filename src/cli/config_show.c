@@ -1,0 +1,160 @@
+/* config_show.c - `keel config show`: every value, and where it came from. */
+#include "cli/config.h"
+
+#include "base/secret_keys.h"
+#include "net/url.h"
+#include "sdk/settings_check.h"
+
+static const struct option options[] = {
+    {"origin", 0, NULL, "say which file each value came from"},
+    {"json", 0, NULL, "print one JSON object"},
+    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {0},
+};
+
+static bool is_secret(struct str key)
+{
+    return key_is_secret(key) || http_header_is_secret(key);
+}
+
+/* A key that stands in a file as it is must not reach a screen; a reference may. */
+static struct json *without_secrets(struct arena *a, const struct json *v, struct str key)
+{
+    struct json *copy;
+
+    if (v->type == JSON_STRING && is_secret(key) && !env_is_reference(v->text))
+        return json_new_str(a, S(REDACTED));
+    if (v->type == JSON_STRING && str_find(v->text, S("://")) != STR_NONE)
+        return json_new_str(a, url_redact(a, v->text));
+    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY)
+        return json_copy(a, v);
+    copy = json_new(a, v->type);
+    json_each (child, v) {
+        struct json *clean = without_secrets(a, child, child->key);
+
+        if (v->type == JSON_OBJECT)
+            json_set_key(a, copy, child->key, clean);
+        else
+            json_push(copy, clean);
+    }
+    return copy;
+}
+
+/* The layers that count for the value at `path`: one, or all where they add up. */
+static bool next_origin(const struct settings *s, const char *path, size_t *at,
+                        struct setting_origin *ret_origin)
+{
+    const struct setting_key *key = setting_key_find(str_of(path));
+
+    if (*at && !(key && key->merge == MERGE_ADD))
+        return false;
+    return settings_next_origin(s, path, at, ret_origin);
+}
+
+struct show {
+    const struct settings *settings;
+    struct arena *arena;
+    bool with_origin;
+    struct json_writer *json; /* NULL: lines for a person */
+    struct strbuf *out;
+};
+
+/* path = JSON   # layer: file */
+static void add_line(const struct show *s, const char *path, const struct json *value)
+{
+    struct setting_origin origin;
+    size_t at = 0;
+
+    strbuf_addf(s->out, "%s = ", path);
+    json_write(s->out, value);
+    while (s->with_origin && next_origin(s->settings, path, &at, &origin))
+        strbuf_addf(s->out, "   # %s%s%" STR_FMT, layer_name(origin.layer),
+                    origin.file.n ? ": " : "", STR_ARG(origin.file));
+    strbuf_add_char(s->out, '\n');
+}
+
+/* "path": {"value", "origins": [{"layer", "file"}]} */
+static void write_member(const struct show *s, const char *path, const struct json *value)
+{
+    struct setting_origin origin;
+    size_t at = 0;
+
+    jw_key(s->json, path);
+    jw_begin_object(s->json);
+    jw_kv_json(s->json, "value", value);
+    jw_key(s->json, "origins");
+    jw_begin_array(s->json);
+    while (next_origin(s->settings, path, &at, &origin)) {
+        jw_begin_object(s->json);
+        jw_kv_str(s->json, "layer", str_of(layer_name(origin.layer)));
+        if (origin.file.n)
+            jw_kv_str(s->json, "file", origin.file);
+        jw_end_object(s->json);
+    }
+    jw_end_array(s->json);
+    jw_end_object(s->json);
+}
+
+static void show_below(const struct show *s, const struct json *tree, const char *path)
+{
+    json_each (member, tree) {
+        const char *quote = str_find_char(member->key, '.') == STR_NONE ? "" : "\"";
+        struct str below = arena_format(s->arena, "%s%s%s%" STR_FMT "%s", path, *path ? "." : "",
+                                        quote, STR_ARG(member->key), quote);
+
+        if (member->type == JSON_OBJECT && member->n)
+            show_below(s, member, below.p);
+        else if (s->json)
+            write_member(s, below.p, member);
+        else
+            add_line(s, below.p, member);
+    }
+}
+
+static void show_json(struct show *s, const struct json *tree)
+{
+    struct json_writer w;
+
+    if (!s->with_origin) {
+        json_write_pretty(s->out, tree);
+    } else {
+        jw_init(&w, s->out);
+        jw_begin_object(&w);
+        s->json = &w;
+        show_below(s, tree, "");
+        jw_end_object(&w);
+    }
+    strbuf_add_char(s->out, '\n');
+}
+
+static struct err *run_show(const struct args *args, int *ret_status)
+{
+    AUTO(runtime) struct runtime r = {0};
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
+    struct json *tree;
+
+    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(config_open(args, &r));
+    show.settings = r.settings;
+    tree = without_secrets(&a, settings_root(r.settings), (struct str){0});
+    if (args_has(args, "json"))
+        show_json(&show, tree);
+    else
+        show_below(&show, tree, "");
+    if (out.n == 0)
+        cli_tell("no settings file says anything");
+    return cli_print(strbuf_str(&out));
+}
+
+const struct command command_config_show = {
+    .name = "config show",
+    .usage = "[--origin] [--json]",
+    .summary = "print the merged settings",
+    .details =
+        "A line for each value: its path and the value as JSON. Credentials that stand in a\n"
+        "file are not shown; \"$ENV:NAME\" is.\n",
+    .options = options,
+    .run = run_show,
+};

@@ -1,0 +1,32 @@
+/* io.h - what a command reads and says.
+ *
+ * stdout holds only the answer; everything else goes to stderr. What comes from outside must not
+ * steer a terminal: control characters in it are shown, not sent. */
+#ifndef KEEL_CLI_IO_H
+#define KEEL_CLI_IO_H
+
+#include "base/strbuf.h"
+
+/* Opens what is missing of the first three descriptors, so that no other file gets their numbers;
+ * reading and writing them still fails. */
+void cli_hold_std_fds(void);
+
+/* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
+MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
+
+/* Writes to stdout as it is. When nobody reads any more the program ends, as the shell expects of
+ * it: silently, by SIGPIPE. */
+MUST_USE struct err *cli_print(struct str text);
+/* The same for what others wrote and a terminal will show. */
+MUST_USE struct err *cli_print_visible(struct str text);
+/* "keel: ..." on stderr; further lines of the text are indented. */
+void cli_tell(const char *format, ...) PRINTF_LIKE(1, 2);
+/* An error on stderr, with its hint and when it may be tried again. */
+void cli_tell_error(const struct err *e);
+/* Bytes from outside on stderr, `kind` before each line. */
+void cli_tell_bytes(char kind, struct str bytes);
+
+bool cli_has_colour(void);  /* is stdout a terminal whose owner wants colours? */
+size_t cli_n_columns(void); /* of the terminal that stdout is; 0: it is none */
+
+#endif

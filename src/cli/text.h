@@ -1,0 +1,18 @@
+/* text.h - lines that fit a screen, and words that look alike. */
+#ifndef KEEL_CLI_TEXT_H
+#define KEEL_CLI_TEXT_H
+
+#include "base/strbuf.h"
+
+/* Appends `text` to a line of which `indent` columns are used, broken at spaces so that no line
+ * passes `width`; further lines are indented as far. A word that is too long stays whole.
+ * width 0: one line. */
+void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width);
+
+/* How many letters must be added, dropped or changed to make one of the other. SIZE_MAX for words
+ * of more than 63 bytes. */
+size_t text_distance(struct str a, struct str b);
+/* Further apart than this nobody meant the other. */
+#define TEXT_ALIKE 2
+
+#endif
