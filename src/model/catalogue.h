@@ -36,6 +36,7 @@ enum model_capability {
     REASONS_ALWAYS = 1 << 11,     /* reasoning cannot be switched off */
     NO_SAMPLING = 1 << 12,        /* temperature and its like are refused */
     REASONS_BY_LEVEL = 1 << 13,   /* takes a named level instead of a token budget */
+    NO_FORCED_TOOLS = 1 << 14,    /* refuses to be told that it must call a tool */
 };
 
 struct model_info {

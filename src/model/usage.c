@@ -43,19 +43,25 @@ static __int128 part_cost(int64_t n_tokens, int64_t price, int64_t otherwise)
     return (__int128)n_tokens * (price >= 0 ? price : otherwise);
 }
 
+static __int128 prompt_cost(const struct usage *u, const struct price *p)
+{
+    return part_cost(usage_fresh_input(u), p->input, 0) +
+           part_cost(or_zero(u->cache_read), p->cache_read, p->input) +
+           part_cost(or_zero(u->cache_write), p->cache_write, p->input);
+}
+
 int64_t usage_cost_microcents(const struct usage *u, const struct price *p)
 {
+    bool is_long = p->long_from > 0 && usage_prompt(u) > p->long_from;
     __int128 total, cost;
 
     if (u->cost_microcents >= 0)
         return u->cost_microcents;
     if (p->input < 0 || p->output < 0)
         return -1;
-    total = part_cost(usage_fresh_input(u), p->input, 0) +
-            part_cost(or_zero(u->cache_read), p->cache_read, p->input) +
-            part_cost(or_zero(u->cache_write), p->cache_write, p->input) +
-            part_cost(usage_completion(u), p->output, 0);
-    cost = (total + 999999) / 1000000;
+    total = prompt_cost(u, p) * (is_long ? p->long_input_percent : 100) +
+            part_cost(usage_completion(u), p->output, 0) * (is_long ? p->long_output_percent : 100);
+    cost = (total + 99999999) / 100000000;
     return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
 }
 

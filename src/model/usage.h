@@ -38,9 +38,12 @@ int64_t usage_prompt(const struct usage *u);     /* fresh + cache read + cache w
 int64_t usage_completion(const struct usage *u); /* output, reasoning included */
 int64_t usage_total(const struct usage *u);
 
-/* Micro-cents per million tokens; -1 where unknown. */
+/* Micro-cents per million tokens; -1 where unknown. Some vendors charge more for a whole call once
+ * its prompt has more than `long_from` tokens: all of the prompt at long_input_percent of the
+ * price, the answer at long_output_percent. 0: they do not. */
 struct price {
     int64_t input, output, cache_read, cache_write;
+    int64_t long_from, long_input_percent, long_output_percent;
 };
 /* Rounded up to whole micro-cents; the reported cost wins; -1 when the price is unknown. */
 int64_t usage_cost_microcents(const struct usage *u, const struct price *p);

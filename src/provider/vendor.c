@@ -35,10 +35,40 @@ const char *vendor_setup_link(const struct vendor *v)
     return v->console_url ? v->console_url : v->official_url;
 }
 
-const struct model_info *vendor_find_model(const struct vendor *v, struct str id)
+static bool has_form(struct str s, const char *form)
+{
+    if (s.n != strlen(form))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (form[i] == '0' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != form[i])
+            return false;
+    return true;
+}
+
+static struct str without_date(struct str id)
+{
+    static const char *const forms[] = {"-00000000", "-0000-00-00"};
+
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        size_t n = strlen(forms[i]);
+
+        if (id.n > n && has_form(str_skip(id, id.n - n), forms[i]))
+            return str_slice(id, 0, id.n - n);
+    }
+    return id;
+}
+
+static const struct model_info *find_exactly(const struct vendor *v, struct str id)
 {
     for (size_t i = 0; i < v->n_models; i++)
         if (str_is(id, v->models[i].id))
             return &v->models[i];
     return NULL;
+}
+
+const struct model_info *vendor_find_model(const struct vendor *v, struct str id)
+{
+    const struct model_info *model = find_exactly(v, id);
+
+    return model ? model : find_exactly(v, without_date(id));
 }

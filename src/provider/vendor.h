@@ -17,8 +17,6 @@ enum auth_style {
 
 enum key_need { KEY_REQUIRED, KEY_OPTIONAL, KEY_NONE };
 
-enum base_url_need { BASE_URL_DEFAULT, BASE_URL_REQUIRED };
-
 struct vendor {
     const char *name;         /* "anthropic" */
     const char *display_name; /* "Anthropic" */
@@ -33,7 +31,8 @@ struct vendor {
     struct dialect dialect;
     bool has_web_search, has_web_fetch; /* the vendor's own */
     const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
-    /* Setup links in the order in which they help: where to get a key, the console, the docs. */
+    /* Setup links in the order in which they help: where to get a key, the console, the docs.
+     * NULL where there is no such page. */
     const char *api_key_url, *console_url, *official_url;
     const char *setup_prompt; /* what to ask a person for: "Paste your Anthropic API key" */
     const struct model_info *models;
@@ -47,8 +46,10 @@ extern const struct vendor vendors[];
 const struct vendor *vendor_find(struct str name_or_alias); /* any case; NULL if unknown */
 /* "anthropic, openai, gemini (google), ...": for error texts. */
 void vendor_list_names(struct strbuf *out);
-/* The best link there is: key, console, docs. */
+/* The best link there is: key, console, docs. NULL where there is none. */
 const char *vendor_setup_link(const struct vendor *v);
+/* By id, or by an id with a date behind it, which names a fixed version of the same model:
+ * "claude-opus-4-5-20251101", "gpt-5.4-2026-03-05". NULL if unknown. */
 const struct model_info *vendor_find_model(const struct vendor *v, struct str id);
 
 #endif

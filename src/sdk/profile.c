@@ -1,6 +1,7 @@
 /* profile.c - from what the person said to one endpoint, one model and one key. */
 #include "sdk/profile.h"
 
+#include "net/url.h"
 #include "provider/endpoint.h"
 
 #include <unistd.h>
@@ -66,12 +67,33 @@ static struct err *unknown_type(const struct search *s, struct str id, struct st
                     "one of: %s", strbuf_cstr(&names));
 }
 
-/* A scheme may be left out, as in OLLAMA_HOST=127.0.0.1:11434. */
-static struct str with_scheme(struct arena *a, struct str url)
+/* Where the vendor's own server listens when nobody says otherwise; 0 if that is no special port.
+ */
+static int usual_port(const struct search *s, const struct vendor *v)
 {
-    if (url.n == 0 || str_find(url, S("://")) != STR_NONE)
-        return url;
-    return arena_format(a, "http://%" STR_FMT, STR_ARG(url));
+    struct url url;
+    AUTO(err) struct err *e = NULL;
+
+    if (!v || !v->base_url)
+        return 0;
+    e = url_parse(s->arena, str_of(v->base_url), &url);
+    return !e && url.has_port ? url.port : 0;
+}
+
+/* The scheme may be left out, as in OLLAMA_HOST=127.0.0.1:11434, and then the port too. */
+static struct str complete_url(const struct search *s, const struct vendor *v, struct str text)
+{
+    int port = usual_port(s, v);
+    struct url url;
+    AUTO(err) struct err *e = NULL;
+
+    if (text.n == 0 || str_find(text, S("://")) != STR_NONE)
+        return text;
+    text = arena_format(s->arena, "http://%" STR_FMT, STR_ARG(text));
+    e = url_parse(s->arena, text, &url);
+    if (e || url.has_port || url.path.n || port == 0)
+        return text;
+    return arena_format(s->arena, "%" STR_FMT ":%d", STR_ARG(text), port);
 }
 
 static struct str base_url_of(const struct search *s, const struct vendor *v,
@@ -83,7 +105,7 @@ static struct str base_url_of(const struct search *s, const struct vendor *v,
         url = get_env(s->environment, str_of(v->base_url_env));
     if (url.n == 0 && v)
         url = str_of(v->base_url);
-    return with_scheme(s->arena, url);
+    return complete_url(s, v, url);
 }
 
 static struct str key_source_of(const struct search *s, const struct vendor *v, struct str id,
@@ -374,6 +396,7 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
 {
     static const struct dialect plain = {0};
     const struct vendor *v = p->vendor;
+    const char *link = v ? vendor_setup_link(v) : NULL;
     AUTO(arena) struct arena a = {0};
     struct endpoint_config config = {
         .id = p->id,
@@ -388,8 +411,7 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
     };
 
     if (p->key_source.n)
-        config.key_hint =
-            arena_format(&a, "check %" STR_FMT "%s%s", STR_ARG(p->key_source),
-                         v ? "; keys are made at " : "", v ? vendor_setup_link(v) : "");
+        config.key_hint = arena_format(&a, "check %" STR_FMT "%s%s", STR_ARG(p->key_source),
+                                       link ? "; see " : "", link ? link : "");
     return endpoint_provider_new(&config, ret_provider);
 }

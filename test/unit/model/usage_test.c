@@ -48,6 +48,25 @@ TEST(money_is_whole_microcents_and_a_reported_cost_wins)
     assert_int_equal(usage_cost_microcents(&u, &price), 42);
 }
 
+TEST(a_long_prompt_makes_the_whole_call_dearer)
+{
+    struct price price = {.input = 200000000, /* $2 and $10 a million, twice and 1.5 times above */
+                          .output = 1000000000,
+                          .cache_read = 20000000,
+                          .cache_write = -1,
+                          .long_from = 1000,
+                          .long_input_percent = 200,
+                          .long_output_percent = 150};
+    struct usage u = USAGE_UNKNOWN;
+
+    u.input = 600;
+    u.cache_read = 400;
+    u.output = 100;
+    assert_int_equal(usage_cost_microcents(&u, &price), 120000 + 8000 + 100000);
+    u.input = 601;
+    assert_int_equal(usage_cost_microcents(&u, &price), 2 * (120200 + 8000) + 150000);
+}
+
 TEST(dollars_become_microcents)
 {
     AUTO(arena) struct arena a = {0};
@@ -87,5 +106,6 @@ TEST(counts_are_short_for_people)
 }
 
 RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
-          UNIT(money_is_whole_microcents_and_a_reported_cost_wins), UNIT(dollars_become_microcents),
+          UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
+          UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(dollars_become_microcents),
           UNIT(an_effort_stands_for_a_share_of_the_output), UNIT(counts_are_short_for_people))

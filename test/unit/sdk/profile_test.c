@@ -56,6 +56,18 @@ TEST(a_base_url_in_the_environment_replaces_the_vendors)
     assert_int_equal(w.profile.notice.n, 0);
 }
 
+TEST(an_address_without_scheme_and_port_gets_those_of_the_vendor)
+{
+    AUTO(world) struct world w = {0}, v = {0}, u = {0};
+
+    assert_ok(resolve(&w, "{}", "ollama/m", "OLLAMA_HOST=0.0.0.0", NULL));
+    assert_str(w.profile.base_url, "http://0.0.0.0:11434");
+    assert_ok(resolve(&v, "{}", "ollama/m", "OLLAMA_HOST=[::1]:9", NULL));
+    assert_str(v.profile.base_url, "http://[::1]:9");
+    assert_ok(resolve(&u, "{}", "ollama/m", "OLLAMA_HOST=https://ollama.com", NULL));
+    assert_str(u.profile.base_url, "https://ollama.com");
+}
+
 TEST(nothing_set_up_says_what_to_set_and_where_to_get_it)
 {
     AUTO(world) struct world w = {0};
@@ -135,6 +147,7 @@ TEST(an_unknown_type_lists_what_is_known)
 
 RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(a_base_url_in_the_environment_replaces_the_vendors),
+          UNIT(an_address_without_scheme_and_port_gets_those_of_the_vendor),
           UNIT(nothing_set_up_says_what_to_set_and_where_to_get_it),
           UNIT(a_vendor_without_its_key_names_the_variable_and_the_link),
           UNIT(a_profile_over_a_protocol_needs_only_an_address_and_a_model),

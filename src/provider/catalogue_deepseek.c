@@ -1,0 +1,49 @@
+/* catalogue_deepseek.c - DeepSeek's models, at the prices of peak hours: others are half as dear.
+ */
+#include "provider/catalogue.h"
+
+#define PAGE SOURCE("https://api-docs.deepseek.com/quick_start/pricing", "2026-11-15")
+
+#define DEEPSEEK (CAN_TOOLS | CAN_REASON | CAN_CACHE_PROMPT)
+
+const struct model_info catalogue_deepseek[] = {
+    {
+        .id = "deepseek-flash",
+        .name = "DeepSeek V4.1 Flash",
+        .context_window = 1000000,
+        .max_output = 384000,
+        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        PAGE,
+    },
+    {
+        .id = "deepseek-v4-pro",
+        .name = "DeepSeek V4 Pro",
+        .context_window = 1000000,
+        .max_output = 384000,
+        .price = {USD(1.32), USD(3.96), USD(0.044), NOT_TOLD},
+        .capabilities = DEEPSEEK,
+        PAGE,
+    },
+    {
+        /* The old name of deepseek-flash: answered by it, and at its price. */
+        .id = "deepseek-v4-flash",
+        .name = "DeepSeek V4 Flash",
+        .context_window = 1000000,
+        .max_output = 384000,
+        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .lifecycle = LIFECYCLE_DEPRECATED,
+        .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        PAGE,
+    },
+    {
+        .id = "deepseek-v4-flash-vision-exp",
+        .name = "DeepSeek V4 Flash Vision",
+        .context_window = 1000000,
+        .max_output = 384000,
+        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .lifecycle = LIFECYCLE_DEPRECATED,
+        .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        PAGE,
+    },
+};

@@ -1,0 +1,75 @@
+/* catalogue_mistral.c - Mistral's models. Names that end in "latest" move; of them only those
+ * stand here whose target is documented. */
+#include "provider/catalogue.h"
+
+#define DOCS "https://docs.mistral.ai/"
+#define MODELS SOURCE(DOCS "models", "2026-07-02")
+
+#define MISTRAL (CAN_TOOLS | CAN_FOLLOW_SCHEMA)
+
+const struct model_info catalogue_mistral[] = {
+    {
+        .id = "mistral-large-4",
+        .name = "Mistral Large 4",
+        .context_window = 1000000,
+        .max_output = 262144,
+        .price = {USD(1.36), USD(4.18), USD(0.14), NOT_TOLD},
+        .lifecycle = LIFECYCLE_PREVIEW,
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON | CAN_CACHE_PROMPT,
+        SOURCE(DOCS "models/mistral-large-4-0", "2026-11-15"),
+    },
+    {
+        .id = "mistral-medium-3.5",
+        .name = "Mistral Medium 3.5",
+        .context_window = 262144,
+        .max_output = 262144,
+        .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
+    },
+    {
+        .id = "mistral-medium-2604",
+        .name = "Mistral Medium 3.5",
+        .context_window = 262144,
+        .max_output = 262144,
+        .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
+    },
+    {
+        .id = "mistral-small-2603",
+        .name = "Mistral Small 4",
+        .context_window = 256000,
+        .max_output = 256000,
+        .price = {USD(0.15), USD(0.60), NOT_TOLD, NOT_TOLD},
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        MODELS,
+    },
+    {
+        .id = "mistral-large-2512",
+        .name = "Mistral Large 3",
+        .context_window = 262144,
+        .max_output = 262144,
+        .price = {USD(0.50), USD(1.50), NOT_TOLD, NOT_TOLD},
+        .capabilities = MISTRAL | CAN_SEE_IMAGES,
+        MODELS,
+    },
+    {
+        .id = "codestral-2508",
+        .name = "Codestral",
+        .context_window = 256000,
+        .price = {USD(0.30), USD(0.90), NOT_TOLD, NOT_TOLD},
+        .capabilities = MISTRAL,
+        MODELS,
+    },
+    {
+        .id = "devstral-2512",
+        .name = "Devstral 2",
+        .context_window = 262144,
+        .max_output = 262144,
+        .price = {USD(0.40), USD(2), NOT_TOLD, NOT_TOLD},
+        .lifecycle = LIFECYCLE_DEPRECATED,
+        .capabilities = MISTRAL,
+        MODELS,
+    },
+};

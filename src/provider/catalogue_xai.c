@@ -1,0 +1,38 @@
+/* catalogue_xai.c - Grok models. Their output has no limit of its own. */
+#include "provider/catalogue.h"
+
+#define DOCS "https://docs.x.ai/developers/"
+
+/* A prompt of 200,000 tokens or more costs twice, and so does its answer. */
+#define ABOVE_200K 199999, 200, 200
+
+#define GROK                                                                                       \
+    (CAN_TOOLS | CAN_SEE_IMAGES | CAN_REASON | CAN_FOLLOW_SCHEMA | CAN_SEARCH_WEB |                \
+     CAN_CACHE_PROMPT)
+
+const struct model_info catalogue_xai[] = {
+    {
+        .id = "grok-4.7",
+        .name = "Grok 4.7",
+        .context_window = 500000,
+        .price = {USD(2), USD(6), USD(0.50), NOT_TOLD, ABOVE_200K},
+        .capabilities = GROK | REASONS_ALWAYS,
+        SOURCE(DOCS "grok-4-7", "2026-11-15"),
+    },
+    {
+        .id = "grok-4.5",
+        .name = "Grok 4.5",
+        .context_window = 500000,
+        .price = {USD(2), USD(6), USD(0.50), NOT_TOLD, ABOVE_200K},
+        .capabilities = GROK | REASONS_ALWAYS,
+        SOURCE(DOCS "grok-4-5", "2026-08-08"),
+    },
+    {
+        .id = "grok-4.3",
+        .name = "Grok 4.3",
+        .context_window = 1000000,
+        .price = {USD(1.25), USD(2.50), USD(0.20), NOT_TOLD, ABOVE_200K},
+        .capabilities = GROK,
+        SOURCE(DOCS "models", "2026-08-08"),
+    },
+};
