@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/schema.h"
-#include "base/schema_uri.h"
+#include "base/schema/uri.h"
 
 #include <dirent.h>
 

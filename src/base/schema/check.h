@@ -1,4 +1,4 @@
-/* schema_check.h - one validation: where it is, what it may still spend, what it found. For the
+/* check.h - one validation: where it is, what it may still spend, what it found. For the
  * schema_*.c files only.
  *
  * Checks answer true or false. When no answer can be given (the budget is used up, a schema refers
@@ -7,7 +7,7 @@
 #ifndef KEEL_BASE_SCHEMA_CHECK_H
 #define KEEL_BASE_SCHEMA_CHECK_H
 
-#include "base/schema_node.h"
+#include "base/schema/node.h"
 
 struct checker {
     struct arena *arena;   /* the caller's, for the report */

@@ -1,4 +1,4 @@
-/* schema_compile.h - compiling: documents become sites, sites become nodes. For the schema_*.c
+/* compile.h - compiling: documents become sites, sites become nodes. For the schema_*.c
  * files only.
  *
  * A site is a place in a document where a schema stands. Loading a document finds all its sites
@@ -7,7 +7,7 @@
 #ifndef KEEL_BASE_SCHEMA_COMPILE_H
 #define KEEL_BASE_SCHEMA_COMPILE_H
 
-#include "base/schema_node.h"
+#include "base/schema/node.h"
 
 /* A document, or a part of one with its own $id. */
 struct base {

@@ -1,11 +1,11 @@
-/* schema_pattern.c - `pattern` and `patternProperties`: PCRE2, with every step counted.
+/* pattern.c - `pattern` and `patternProperties`: PCRE2, with every step counted.
  *
  * PCRE2's own match limit starts anew at every position of the text, so on a long text it limits
  * nothing. Here an automatic callout before each item of the pattern takes a step from the budget
  * of the whole validation. Between two callouts only a few things can take longer than a moment:
  * moving through the text, which shows in the position; a counted repeat and a back-reference that
  * fail at their end, which the price of a step allows for. */
-#include "base/schema_check.h"
+#include "base/schema/check.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -1,5 +1,5 @@
-/* schema_check.c - validates: applies nodes to values, and the rules that apply other nodes. */
-#include "base/schema_check.h"
+/* check.c - validates: applies nodes to values, and the rules that apply other nodes. */
+#include "base/schema/check.h"
 
 #define MAX_DEPTH 256 /* schemas inside schemas; a frame is small, but so is a task's stack */
 #define MAX_STEPS ((uint64_t)10 << 20)

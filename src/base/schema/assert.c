@@ -1,5 +1,5 @@
-/* schema_assert.c - the rules that look at a value alone: choices, numbers, texts, sizes. */
-#include "base/schema_check.h"
+/* assert.c - the rules that look at a value alone: choices, numbers, texts, sizes. */
+#include "base/schema/check.h"
 #include "base/utf8.h"
 
 /* --- const and enum --- */

@@ -1,6 +1,6 @@
-/* schema_dialect.c - documents from elsewhere, and what a metaschema says about vocabularies. */
-#include "base/schema_compile.h"
-#include "base/schema_uri.h"
+/* dialect.c - documents from elsewhere, and what a metaschema says about vocabularies. */
+#include "base/schema/compile.h"
+#include "base/schema/uri.h"
 
 #define MAX_DIALECTS 16
 #define VOCABULARIES "https://json-schema.org/draft/2020-12/vocab/"

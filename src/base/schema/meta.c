@@ -1,7 +1,7 @@
-/* schema_meta.c - the metaschemas of draft 2020-12, as the standard publishes them.
+/* meta.c - the metaschemas of draft 2020-12, as the standard publishes them.
  *
  * Titles, comments and defaults are left out; nothing that validates is. */
-#include "base/schema_compile.h"
+#include "base/schema/compile.h"
 
 #define JSON(...) #__VA_ARGS__
 

@@ -1,11 +1,11 @@
-/* schema_keyword.c - keywords become rules.
+/* keyword.c - keywords become rules.
  *
  * The table at the end names every keyword. What is wrong in a schema is an error that says where;
  * but schemas for tools come from many hands, so what older drafts wrote is read as it was meant:
  * `items` as a list, `additionalItems`, `dependencies`, `definitions`, a boolean `exclusiveMinimum`
  * or `required`, and null for a keyword that is not there. */
-#include "base/schema_compile.h"
-#include "base/schema_uri.h"
+#include "base/schema/compile.h"
+#include "base/schema/uri.h"
 #include "base/utf8.h"
 
 #define MAX_SHOWN_BYTES 200 /* of a pattern in an error */

@@ -1,5 +1,5 @@
-/* schema_uri.c - takes URI references apart and puts them together (RFC 3986, section 5). */
-#include "base/schema_uri.h"
+/* uri.c - takes URI references apart and puts them together (RFC 3986, section 5). */
+#include "base/schema/uri.h"
 
 #include "base/strbuf.h"
 

@@ -1,4 +1,4 @@
-/* schema_node.h - the compiled form of a schema, for the schema_*.c files only.
+/* node.h - the compiled form of a schema, for the schema_*.c files only.
  *
  * Every schema and subschema that can be reached is a node; a node is a list of rules in the order
  * in which they are checked. Nodes refer to each other as the schemas do, so there may be cycles.

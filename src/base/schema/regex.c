@@ -1,11 +1,11 @@
-/* schema_regex.c - ECMA-262 regular expressions, written as PCRE2 reads them.
+/* regex.c - ECMA-262 regular expressions, written as PCRE2 reads them.
  *
  * The two languages mostly agree; where they do not, ECMA-262 in Unicode mode wins. So \s and the
  * dot get their sets, \p its long names, [] and [^] their meaning, \u its number, and what PCRE2
  * would read as an extension of its own is escaped or refused. Three things that are not ECMA-262
  * are let through because schemas made by Python programs hold them: \A and \Z, (?P<name>...) and
  * the flags (?i), (?m), (?s). */
-#include "base/schema_node.h"
+#include "base/schema/node.h"
 #include "base/utf8.h"
 
 #define SPACES                                                                                     \

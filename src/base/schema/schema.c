@@ -1,5 +1,5 @@
 /* schema.c - compiles documents, and the life of what comes out. */
-#include "base/schema_compile.h"
+#include "base/schema/compile.h"
 
 static struct err *compile_site(struct compiler *c, struct site *site)
 {

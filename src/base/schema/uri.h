@@ -1,4 +1,4 @@
-/* schema_uri.h - URI references as RFC 3986 resolves them, for $id and $ref. */
+/* uri.h - URI references as RFC 3986 resolves them, for $id and $ref. */
 #ifndef KEEL_BASE_SCHEMA_URI_H
 #define KEEL_BASE_SCHEMA_URI_H
 

@@ -1,5 +1,5 @@
-/* schema_value.c - values as keys: a hash that agrees with json_equal(), and names in order. */
-#include "base/schema_node.h"
+/* value.c - values as keys: a hash that agrees with json_equal(), and names in order. */
+#include "base/schema/node.h"
 
 #include <stdlib.h>
 

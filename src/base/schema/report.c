@@ -1,6 +1,6 @@
-/* schema_report.c - says what is wrong, to a person and to a model: where, what was wanted, and of
+/* report.c - says what is wrong, to a person and to a model: where, what was wanted, and of
  * several possible forms the one that was most likely meant. */
-#include "base/schema_check.h"
+#include "base/schema/check.h"
 #include "base/utf8.h"
 
 #include <stdio.h>

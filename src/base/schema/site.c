@@ -1,6 +1,6 @@
-/* schema_site.c - where schemas are: documents, their subschemas, and what references mean. */
-#include "base/schema_compile.h"
-#include "base/schema_uri.h"
+/* site.c - where schemas are: documents, their subschemas, and what references mean. */
+#include "base/schema/compile.h"
+#include "base/schema/uri.h"
 #include "base/utf8.h"
 
 #define MAX_SITES 100000

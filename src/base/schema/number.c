@@ -1,5 +1,5 @@
-/* schema_number.c - integers and multiples, exactly, on numbers that are kept as text. */
-#include "base/schema_node.h"
+/* number.c - integers and multiples, exactly, on numbers that are kept as text. */
+#include "base/schema/node.h"
 
 #define EXPONENT_LIMIT ((int64_t)1 << 40) /* far beyond any text that fits into memory */
 #define MAX_DIVISOR_DIGITS 19             /* all of them fit into 64 bits */
