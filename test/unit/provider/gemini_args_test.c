@@ -1,7 +1,7 @@
 /* gemini_args_test.c */
 #include "test.h"
 
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 /* Arguments under construction, from `base` on. */
 struct fixture {

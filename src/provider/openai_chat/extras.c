@@ -1,6 +1,6 @@
-/* openai_chat_extras.c - what comes beside text and calls: pictures, speech, sources, and what
+/* extras.c - what comes beside text and calls: pictures, speech, sources, and what
  * the provider's own tools did. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 #include "base/base64.h"
 

@@ -1,10 +1,10 @@
-/* gemini_content.c - writes a conversation as Gemini contents: roles "user" and "model".
+/* content.c - writes a conversation as Gemini contents: roles "user" and "model".
  *
  * A function call must follow a user's turn or results at once, and all results of one round stand
  * in the content after their calls: so runs of assistant messages and runs of results are each
  * written as one content. */
 #include "provider/encode.h"
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 #define MAX_CALL_ID 64
 /* Documented for calls that another model made, or whose signature is lost. */

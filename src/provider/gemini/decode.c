@@ -1,10 +1,10 @@
-/* gemini_decode.c - reads answers of the Gemini API and of Vertex AI.
+/* decode.c - reads answers of the Gemini API and of Vertex AI.
  *
  * A stream is a row of whole answers (GenerateContentResponse), each with the next parts of every
  * candidate; an unstreamed answer is the only one of its row. It has ended when a candidate has a
  * finish reason or the prompt was blocked. Old models give a finish reason in every piece, so
  * reading goes on after it and the last one holds. */
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 #include "provider/decode.h"
 

@@ -1,10 +1,10 @@
-/* gemini_args.c - puts a function call's arguments together from values with JSON paths.
+/* args.c - puts a function call's arguments together from values with JSON paths.
  *
  * Vertex AI streams arguments as {"jsonPath": "$.lines[2].text", "stringValue": "..."} in the
  * order in which the model writes them. A string may come in several pieces, all with the same
  * path. Objects and arrays are never sent themselves: they come to be when a path goes through
  * them. */
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 #define MAX_DEPTH 64
 /* How far a path may reach back into an array, and how many members an object may have: finding

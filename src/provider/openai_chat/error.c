@@ -1,10 +1,10 @@
-/* openai_chat_error.c - what a Chat Completions error means.
+/* error.c - what a Chat Completions error means.
  *
  * OpenAI sends {"error": {"message", "type", "param", "code"}}. Others leave out the outer object,
  * name it differently, put an HTTP status into "code", or wrap the error of a provider behind
  * them. The kind comes from the words in typed fields, else from the status; never from the
  * message, which is for people. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 #include "provider/decode.h"
 

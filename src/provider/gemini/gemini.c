@@ -1,5 +1,5 @@
 /* gemini.c - the Gemini protocol: POST .../models/MODEL:streamGenerateContent. */
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 #include "net/url.h"
 

@@ -1,5 +1,5 @@
-/* openai_chat_encode.c - writes Chat Completions requests: settings and tools. */
-#include "provider/openai_chat.h"
+/* encode.c - writes Chat Completions requests: settings and tools. */
+#include "provider/openai_chat/openai_chat.h"
 
 /* --- reasoning --- */
 

@@ -1,9 +1,9 @@
-/* ollama_decode.c - reads answers of Ollama's API.
+/* decode.c - reads answers of Ollama's API.
  *
  * A stream is a row of JSON lines, each with a piece of the message; the last one says "done" and
  * brings the counts. A whole answer looks like a stream of one line. /api/generate answers with
  * "response" and "thinking" instead of a message. Calls always come whole. */
-#include "provider/ollama.h"
+#include "provider/ollama/ollama.h"
 
 #include "base/base64.h"
 #include "provider/decode.h"

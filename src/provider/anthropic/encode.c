@@ -1,5 +1,5 @@
-/* anthropic_encode.c - writes requests for the Anthropic Messages API. */
-#include "provider/anthropic.h"
+/* encode.c - writes requests for the Anthropic Messages API. */
+#include "provider/anthropic/anthropic.h"
 #include "provider/encode.h"
 
 #define MAX_CALL_ID 64

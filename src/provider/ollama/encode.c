@@ -1,6 +1,6 @@
-/* ollama_encode.c - writes requests for Ollama's /api/chat. */
+/* encode.c - writes requests for Ollama's /api/chat. */
 #include "provider/encode.h"
-#include "provider/ollama.h"
+#include "provider/ollama/ollama.h"
 
 #define MAX_CALL_ID 64
 

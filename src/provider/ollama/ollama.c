@@ -1,5 +1,5 @@
 /* ollama.c - Ollama's own protocol: POST /api/chat. */
-#include "provider/ollama.h"
+#include "provider/ollama/ollama.h"
 
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {

@@ -1,5 +1,5 @@
 /* anthropic.c - the Anthropic Messages protocol: POST /v1/messages. */
-#include "provider/anthropic.h"
+#include "provider/anthropic/anthropic.h"
 
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {

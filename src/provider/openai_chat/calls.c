@@ -1,9 +1,9 @@
-/* openai_chat_calls.c - puts streamed tool calls together.
+/* calls.c - puts streamed tool calls together.
  *
  * In OpenAI's stream a call's first piece has index, id and name, and the further pieces have the
  * index and more of the arguments. Vendors leave out the index or the id, repeat id and name on
  * every piece, give all calls the same index, cut the name, or send the arguments as an object. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 #define NO_INDEX (-1)
 #define MAX_NAME_BYTES 256

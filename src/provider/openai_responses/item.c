@@ -1,8 +1,8 @@
-/* openai_responses_item.c - the items of a Responses answer, as parts of the reply.
+/* item.c - the items of a Responses answer, as parts of the reply.
  *
  * An item keeps its bytes (`native`) when it can go back as it is. The API takes an item back only
  * whole: reasoning needs its encrypted or plain content, a call its result. */
-#include "provider/openai_responses.h"
+#include "provider/openai_responses/openai_responses.h"
 
 #include "base/base64.h"
 #include "provider/encode.h"

@@ -1,10 +1,10 @@
-/* openai_responses_decode.c - reads answers of the OpenAI Responses API.
+/* decode.c - reads answers of the OpenAI Responses API.
  *
  * A stream is: response.created, then items (added, deltas, done; each with its output_index and
  * id), then response.completed, .incomplete or .failed with the whole response once more. Vendors
  * leave out any of it but the last event: deltas, numbers, ids, or the output in the end. So what
  * came is kept, and each final form only adds what is missing. */
-#include "provider/openai_responses.h"
+#include "provider/openai_responses/openai_responses.h"
 
 #include "provider/decode.h"
 

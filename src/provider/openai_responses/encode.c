@@ -1,10 +1,10 @@
-/* openai_responses_encode.c - writes requests for the OpenAI Responses API.
+/* encode.c - writes requests for the OpenAI Responses API.
  *
  * Nothing is stored at the provider: each request holds the whole conversation as a list of items.
  * Reasoning goes back encrypted, and the API ties it to the item that followed it by their ids: it
  * refuses one without the other. So such a pair goes back as it came, or reasoning stays out and
  * what followed is written anew, without an id. */
-#include "provider/openai_responses.h"
+#include "provider/openai_responses/openai_responses.h"
 
 #include "provider/encode.h"
 

@@ -1,5 +1,5 @@
 /* openai_responses.c - the OpenAI Responses protocol: POST /responses below a base URL with /v1. */
-#include "provider/openai_responses.h"
+#include "provider/openai_responses/openai_responses.h"
 
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {

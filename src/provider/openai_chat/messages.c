@@ -1,9 +1,9 @@
-/* openai_chat_messages.c - writes a conversation as Chat Completions messages.
+/* messages.c - writes a conversation as Chat Completions messages.
  *
  * Every tool result is a message of its own, and nothing may stand between the results of one
  * round. Pictures in results therefore go into a user message behind them, where the vendor does
  * not take them inside. No message and no text is written empty: APIs refuse them. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 #include "base/sha256.h"
 

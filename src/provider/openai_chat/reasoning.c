@@ -1,9 +1,9 @@
-/* openai_chat_reasoning.c - what the model thought, as text and as what must go back.
+/* reasoning.c - what the model thought, as text and as what must go back.
  *
  * Vendors have three names for the text. Routers add reasoning_details: the same text again, cut
  * into typed pieces, with signatures and encrypted data that the provider behind them wants to see
  * again. The text is taken once; the details are kept for replay. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 static struct str plain_text(const struct json *said)
 {

@@ -1,9 +1,9 @@
-/* anthropic_decode.c - reads answers of the Anthropic Messages API.
+/* decode.c - reads answers of the Anthropic Messages API.
  *
  * A stream is: message_start, then blocks (start, deltas, stop; each with its index), message_delta
  * with the stop reason and the final usage, message_stop. A whole answer is the message itself, and
  * is read as if its blocks had been streamed. */
-#include "provider/anthropic.h"
+#include "provider/anthropic/anthropic.h"
 
 #include "provider/decode.h"
 

@@ -1,8 +1,8 @@
-/* openai_chat_usage.c - token counts, cost and routes in Chat Completions answers.
+/* usage.c - token counts, cost and routes in Chat Completions answers.
  *
  * prompt_tokens counts cached tokens too, everywhere. Beyond that every vendor has names of its
  * own, so each number is looked for at all the places where one is known to stand. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 #define TICKS_PER_MICROCENT 100 /* a tick is 10^-10 dollars */
 

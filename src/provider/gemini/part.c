@@ -1,8 +1,8 @@
-/* gemini_part.c - reads the parts of a Gemini answer's content.
+/* part.c - reads the parts of a Gemini answer's content.
  *
  * Parts carry no number: text goes on where text stopped. A part with a signature stands alone and
  * keeps its bytes, because it must go back as it came. */
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 #include "base/base64.h"
 

@@ -2,7 +2,7 @@
  *
  * Made by OpenAI and spoken by most others. Base URLs of this protocol end in the version ("/v1"),
  * because vendors disagree about that part. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {

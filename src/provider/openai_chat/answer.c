@@ -1,8 +1,8 @@
-/* openai_chat_answer.c - writes the assistant's messages.
+/* answer.c - writes the assistant's messages.
  *
  * One message holds all text in one string, then the calls. Reasoning goes back only to whom it
  * came from, and in the way that this vendor takes it. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 /* An assistant message, sorted by where its parts go. */
 struct answer {

@@ -1,5 +1,5 @@
-/* openai_chat_content.c - writes texts and files as parts of a message's content. */
-#include "provider/openai_chat.h"
+/* content.c - writes texts and files as parts of a message's content. */
+#include "provider/openai_chat/openai_chat.h"
 
 void chat_write_text(struct body *b, struct str text)
 {

@@ -1,5 +1,5 @@
-/* gemini_error.c - Google's error objects (google.rpc.Status) as ours. */
-#include "provider/gemini.h"
+/* error.c - Google's error objects (google.rpc.Status) as ours. */
+#include "provider/gemini/gemini.h"
 
 #include "provider/decode.h"
 

@@ -1,10 +1,10 @@
-/* openai_chat_decode.c - reads Chat Completions answers, OpenAI's and everyone else's.
+/* decode.c - reads Chat Completions answers, OpenAI's and everyone else's.
  *
  * A stream is a row of chunks; each holds choices, and a choice holds a delta of the message. The
  * choice's finish_reason ends the answer, usage may follow, and "[DONE]" closes the stream. A whole
  * answer has a message where a chunk has a delta, and is read by the same functions. Only the first
  * choice counts. */
-#include "provider/openai_chat.h"
+#include "provider/openai_chat/openai_chat.h"
 
 struct state {
     struct chat_calls calls;

@@ -1,6 +1,6 @@
-/* gemini_encode.c - writes requests for the Gemini API and Vertex AI. */
+/* encode.c - writes requests for the Gemini API and Vertex AI. */
 #include "provider/encode.h"
-#include "provider/gemini.h"
+#include "provider/gemini/gemini.h"
 
 /* The largest thinking budget that all models with budgets take. */
 #define MAX_THINKING_BUDGET 24576

@@ -1,5 +1,5 @@
-/* openai_responses_error.c - what the Responses API's errors mean. */
-#include "provider/openai_responses.h"
+/* error.c - what the Responses API's errors mean. */
+#include "provider/openai_responses/openai_responses.h"
 
 #include "provider/decode.h"
 
