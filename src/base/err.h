@@ -67,14 +67,16 @@ struct err {
     struct err *cause;
 };
 
-MUST_USE struct err *err_new(enum err_kind kind, const char *format, ...) PRINTF_LIKE(2, 3);
+NEVER_NULL MUST_USE struct err *err_new(enum err_kind kind, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 /* The text, then what errno means. */
-MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
+NEVER_NULL MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* Says what was being done when `take_cause` happened; keeps its kind and retry-after. */
-MUST_USE struct err *err_wrap(struct err *take_cause, const char *format, ...) PRINTF_LIKE(2, 3);
+NEVER_NULL MUST_USE struct err *err_wrap(struct err *take_cause, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 /* Sets what to do next and returns the same error: `return err_hint(err_new(...), "...")`. */
-MUST_USE struct err *err_hint(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
+NEVER_NULL MUST_USE struct err *err_hint(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
 MUST_USE struct err *err_copy(const struct err *e);
 void err_free(struct err *e);
 DEFINE_AUTO_PTR(err, err_free)

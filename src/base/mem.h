@@ -14,6 +14,7 @@
 #define MUST_USE __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN __attribute__((noreturn))
+#define NEVER_NULL __attribute__((returns_nonnull))
 
 #define AUTO(noun) __attribute__((cleanup(noun##_auto)))
 

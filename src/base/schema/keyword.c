@@ -263,7 +263,7 @@ static struct err *compile_multiple_of(struct compiler *c, struct site *site,
 static struct err *compile_limit(struct compiler *c, struct site *site, const struct keyword *k,
                                  const struct json *value)
 {
-    uint64_t limit;
+    uint64_t limit = 0;
 
     TRY(read_count(c, site, value, &limit));
     add_rule(c, site, k)->limit = limit;
@@ -282,7 +282,7 @@ static struct err *compile_unique_items(struct compiler *c, struct site *site,
 static struct err *compile_pattern(struct compiler *c, struct site *site, const struct keyword *k,
                                    const struct json *value)
 {
-    const struct pattern *pattern;
+    const struct pattern *pattern = NULL;
 
     TRY(want_type(c, site, value, JSON_STRING));
     TRY(read_pattern(c, site, value->text, &pattern));

@@ -206,7 +206,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
     const struct json *said = said_in(choice, is_whole);
 
     if (tells(json_get(choice, "error")))
-        return openai_chat_classify(0, choice);
+        return openai_classify(0, choice);
     chat_take_route(d->reply, event, said);
     TRY(take_said(d, said, is_whole));
     return take_finish(d, choice);
@@ -218,7 +218,7 @@ static struct err *take_chunk(struct decode *d, struct str type, const struct js
     struct state *s = d->state;
 
     if (is_error(type, event))
-        return openai_chat_classify(0, event);
+        return openai_classify(0, event);
     take_head(d->reply, event);
     chat_take_usage(d->reply, event);
     json_each (choice, json_get(event, "choices"))

@@ -18,5 +18,5 @@ const struct protocol protocol_openai_chat = {
     .event = openai_chat_event,
     .body = openai_chat_body,
     .end = openai_chat_end,
-    .classify = openai_chat_classify,
+    .classify = openai_classify,
 };

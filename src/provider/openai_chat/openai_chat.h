@@ -3,6 +3,7 @@
 #define KEEL_PROVIDER_OPENAI_CHAT_H
 
 #include "provider/encode.h"
+#include "provider/openai_error.h"
 
 /* --- reading --- */
 
@@ -29,7 +30,6 @@ void openai_chat_begin(struct decode *d);
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event);
 struct err *openai_chat_body(struct decode *d, const struct json *body);
 struct err *openai_chat_end(struct decode *d);
-struct err *openai_chat_classify(int status, const struct json *body);
 
 /* `said` is a delta of a stream, or a whole message in which every entry is a call of its own. */
 MUST_USE struct err *chat_take_calls(struct reply *r, struct chat_calls *calls,

@@ -321,7 +321,7 @@ static struct err *take_response(struct decode *d, const struct json *response, 
     take_head(d->reply, response);
     TRY(take_output(d, json_get(response, "output")));
     if (str_is(status, "failed"))
-        return openai_responses_classify(0, response);
+        return openai_classify(0, response);
     if (str_is(status, "cancelled"))
         return err_new(ERR_PROVIDER_ERROR, "the provider says that the answer was cancelled");
     if (is_unfinished(status))
@@ -356,7 +356,7 @@ static struct err *response_ends(struct decode *d, const struct event_kind *kind
 static struct err *error_told(struct decode *d, const struct event_kind *kind,
                               const struct json *event)
 {
-    return openai_responses_classify(0, event);
+    return openai_classify(0, event);
 }
 
 /* A router tells its price after the end. */
@@ -422,7 +422,7 @@ struct err *openai_responses_body(struct decode *d, const struct json *body)
 {
     if (!json_is(json_get(body, "output"), JSON_ARRAY)) {
         if (json_is(json_get(body, "error"), JSON_OBJECT) || json_get_text(body, "error").n)
-            return openai_responses_classify(0, body);
+            return openai_classify(0, body);
         return err_new(ERR_PROVIDER_ERROR, "the answer has no output");
     }
     return take_response(d, body, (struct str){0});

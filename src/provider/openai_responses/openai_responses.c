@@ -14,5 +14,5 @@ const struct protocol protocol_openai_responses = {
     .begin = openai_responses_begin,
     .event = openai_responses_event,
     .body = openai_responses_body,
-    .classify = openai_responses_classify,
+    .classify = openai_classify,
 };

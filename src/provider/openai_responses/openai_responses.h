@@ -1,10 +1,11 @@
 /* openai_responses.h - the pieces of the OpenAI Responses protocol.
  *
- * Reading has two layers: events and whole answers (openai_responses_decode.c) say what happens to
- * items, and items (openai_responses_item.c) become parts of the reply. */
+ * Reading has two layers: events and whole answers (decode.c) say what happens to
+ * items, and items (item.c) become parts of the reply. */
 #ifndef KEEL_PROVIDER_OPENAI_RESPONSES_H
 #define KEEL_PROVIDER_OPENAI_RESPONSES_H
 
+#include "provider/openai_error.h"
 #include "provider/protocol.h"
 
 #define RESPONSES_MAX_CALL_ID 64
@@ -15,7 +16,6 @@ struct err *openai_responses_encode(const struct model_request *r, const struct 
 void openai_responses_begin(struct decode *d);
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event);
 struct err *openai_responses_body(struct decode *d, const struct json *body);
-struct err *openai_responses_classify(int status, const struct json *body);
 
 /* --- items --- */
 

@@ -1,10 +1,10 @@
-/* error.c - what a Chat Completions error means.
+/* openai_error.c - what an error of OpenAI, or of one who speaks like it, means.
  *
  * OpenAI sends {"error": {"message", "type", "param", "code"}}. Others leave out the outer object,
  * name it differently, put an HTTP status into "code", or wrap the error of a provider behind
  * them. The kind comes from the words in typed fields, else from the status; never from the
  * message, which is for people. */
-#include "provider/openai_chat/openai_chat.h"
+#include "provider/openai_error.h"
 
 #include "provider/decode.h"
 
@@ -35,12 +35,16 @@ static const struct {
     {"AccessDenied", ERR_PROVIDER_AUTH},
     {"Arrearage", ERR_PROVIDER_AUTH},
     {"InvalidApiKey", ERR_PROVIDER_AUTH},
+    {"quota_exceeded", ERR_PROVIDER_AUTH},
+    {"usage_limit_reached", ERR_PROVIDER_AUTH},
+    {"usage_not_included", ERR_PROVIDER_AUTH},
 
     {"rate_limit_exceeded", ERR_PROVIDER_RATE_LIMIT},
     {"rate_limit_error", ERR_PROVIDER_RATE_LIMIT},
     {"rate_limit_reached_error", ERR_PROVIDER_RATE_LIMIT},
     {"rate_limited", ERR_PROVIDER_RATE_LIMIT},
     {"too_many_requests", ERR_PROVIDER_RATE_LIMIT},
+    {"slow_down", ERR_PROVIDER_RATE_LIMIT},
     {"too_many_requests_error", ERR_PROVIDER_RATE_LIMIT},
     {"requests", ERR_PROVIDER_RATE_LIMIT},
     {"tokens", ERR_PROVIDER_RATE_LIMIT},
@@ -55,7 +59,6 @@ static const struct {
     {"overloaded_error", ERR_PROVIDER_UNAVAILABLE},
     {"engine_overloaded_error", ERR_PROVIDER_UNAVAILABLE},
     {"server_overloaded", ERR_PROVIDER_UNAVAILABLE},
-    {"slow_down", ERR_PROVIDER_UNAVAILABLE},
     {"service_unavailable", ERR_PROVIDER_UNAVAILABLE},
     {"service_unavailable_error", ERR_PROVIDER_UNAVAILABLE},
     {"capacity_exceeded", ERR_PROVIDER_UNAVAILABLE},
@@ -63,9 +66,11 @@ static const struct {
     {"provider_unavailable", ERR_PROVIDER_UNAVAILABLE},
     {"UNAVAILABLE", ERR_PROVIDER_UNAVAILABLE},
     {"INTERNAL", ERR_PROVIDER_UNAVAILABLE},
+    {"server_is_overloaded", ERR_PROVIDER_UNAVAILABLE},
     {"timeout", ERR_TIMEOUT},
     {"timeout_error", ERR_TIMEOUT},
     {"DEADLINE_EXCEEDED", ERR_TIMEOUT},
+    {"vector_store_timeout", ERR_TIMEOUT},
 
     {"model_not_found", ERR_MODEL_NOT_AVAILABLE},
     {"model_not_available", ERR_MODEL_NOT_AVAILABLE},
@@ -77,6 +82,7 @@ static const struct {
     {"resource_not_found_error", ERR_MODEL_NOT_AVAILABLE},
     {"DeploymentNotFound", ERR_MODEL_NOT_AVAILABLE},
     {"NOT_FOUND", ERR_MODEL_NOT_AVAILABLE},
+    {"unsupported_model", ERR_MODEL_NOT_AVAILABLE},
 
     {"context_length_exceeded", ERR_CONTEXT_OVERFLOW},
     {"context_window_exceeded", ERR_CONTEXT_OVERFLOW},
@@ -93,6 +99,9 @@ static const struct {
     {"invalid_prompt", ERR_CONTENT_FILTER},
     {"data_inspection_failed", ERR_CONTENT_FILTER},
     {"DataInspectionFailed", ERR_CONTENT_FILTER},
+    {"image_content_policy_violation", ERR_CONTENT_FILTER},
+    {"bio_policy", ERR_CONTENT_FILTER},
+    {"cyber_policy", ERR_CONTENT_FILTER},
 };
 
 static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
@@ -149,12 +158,16 @@ static int status_in(const struct json *error)
     return 0;
 }
 
-/* The object that holds the typed fields: "error", or the body itself. */
+/* The object that holds the typed fields: "error", also that of a failed response, or the body
+ * itself. */
 static const struct json *error_in(const struct json *body)
 {
     const struct json *error = json_get(body, "error");
+    const struct json *of_response = json_get(json_get(body, "response"), "error");
 
-    return json_is(error, JSON_OBJECT) ? error : body;
+    if (json_is(error, JSON_OBJECT))
+        return error;
+    return json_is(of_response, JSON_OBJECT) ? of_response : body;
 }
 
 static struct str message_in(const struct json *body)
@@ -198,7 +211,7 @@ static const struct json *error_behind(struct arena *a, const struct json *error
     return json_is(value, JSON_OBJECT) ? value : NULL;
 }
 
-struct err *openai_chat_classify(int status, const struct json *body)
+struct err *openai_classify(int status, const struct json *body)
 {
     AUTO(arena) struct arena a = {0};
     const struct json *error, *behind;
