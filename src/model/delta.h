@@ -13,7 +13,7 @@ enum delta_kind {
     DELTA_REFUSAL,     /* text */
     DELTA_TOOL_BEGIN,  /* id, name */
     DELTA_TOOL_ARGS,   /* text: the next piece of the arguments */
-    DELTA_SERVER_TOOL, /* id, name: the provider runs one of its own tools */
+    DELTA_SERVER_TOOL, /* id, name: the provider runs one of its own tools, told when it begins */
 };
 
 struct delta {

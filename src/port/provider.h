@@ -31,9 +31,7 @@ struct provider_call {
     const struct credentials *credentials; /* NULL: none are needed */
     uint64_t idle_ms;                      /* longest silence of the peer; 0: 120 s */
     uint64_t total_ms;                     /* 0: no limit */
-    /* Both may be NULL. */
-    void (*on_native_payload)(void *self, const struct native_payload *p);
-    void (*on_server_tool)(void *self, struct str id, struct str name);
+    void (*on_native_payload)(void *self, const struct native_payload *p); /* may be NULL */
     void *self;
 };
 
