@@ -158,6 +158,36 @@ TEST(the_best_link_is_that_to_a_key)
     assert_null(vendor_setup_link(&(struct vendor){0}));
 }
 
+static void add_row(const struct vendor *v, struct strbuf *out)
+{
+    struct str rest = str_of(v->key_env), name;
+    const char *between = "";
+
+    strbuf_addf(out, "| `%s` | %s | `%s` | ", v->name, v->aliases, v->protocol->name);
+    while (str_split(&rest, ' ', &name)) {
+        strbuf_addf(out, "%s`%" STR_FMT "`", between, STR_ARG(name));
+        between = ", ";
+    }
+    strbuf_addf(out, "%s | `%s` | %s |\n", v->key_need == KEY_REQUIRED ? "" : " (optional)",
+                v->base_url_env, v->base_url ? v->base_url : "must be given");
+}
+
+TEST(the_documentation_has_the_same_rows)
+{
+    const char *source = getenv("KEEL_SOURCE");
+    AUTO(strbuf) struct strbuf path = {0}, page = {0}, row = {0};
+
+    assert_non_null(source);
+    strbuf_addf(&path, "%s/docs/vendors.md", source);
+    page = read_file(strbuf_cstr(&path));
+    for (const struct vendor *v = vendors; v->name; v++) {
+        strbuf_clear(&row);
+        add_row(v, &row);
+        if (str_find(strbuf_str(&page), strbuf_str(&row)) == STR_NONE)
+            fail_msg("docs/vendors.md lacks: %s", strbuf_cstr(&row));
+    }
+}
+
 /* --- the catalogues --- */
 
 TEST(a_default_model_is_one_that_is_known_and_lives)
@@ -222,7 +252,7 @@ static bool is_sane(const struct price *p)
 static void look_at_numbers(const struct vendor *v, const struct model_info *m)
 {
     if (!is_sane(&m->price) || m->context_window < 1000 || m->context_window > 10000000 ||
-        m->max_output < 0 || m->max_output > m->context_window)
+        m->max_output < 0 || m->max_output >= m->context_window)
         fail_msg("%s: the numbers of %s", v->name, m->id);
 }
 
@@ -278,7 +308,7 @@ RUN_TESTS(UNIT(all_promised_vendors_are_there_and_found_by_every_name),
           UNIT(addresses_are_https_except_on_this_machine),
           UNIT(base_urls_have_a_version_only_where_the_protocol_adds_none),
           UNIT(names_for_error_texts_have_their_aliases_in_brackets),
-          UNIT(the_best_link_is_that_to_a_key),
+          UNIT(the_best_link_is_that_to_a_key), UNIT(the_documentation_has_the_same_rows),
           UNIT(a_default_model_is_one_that_is_known_and_lives),
           UNIT(every_model_has_a_source_and_a_day), UNIT(windows_and_prices_are_possible),
           UNIT(abilities_do_not_contradict_each_other), UNIT(dollars_are_exact),
