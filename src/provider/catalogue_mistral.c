@@ -1,5 +1,5 @@
-/* catalogue_mistral.c - Mistral's models. Names that end in "latest" move; of them only those
- * stand here whose target is documented. */
+/* catalogue_mistral.c - Mistral's models. Names that end in "latest" move and are left out; most
+ * outputs have no limit of their own. */
 #include "provider/catalogue.h"
 
 #define DOCS "https://docs.mistral.ai/"
@@ -22,7 +22,6 @@ const struct model_info catalogue_mistral[] = {
         .id = "mistral-medium-3.5",
         .name = "Mistral Medium 3.5",
         .context_window = 262144,
-        .max_output = 262144,
         .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
         .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
         SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
@@ -31,7 +30,6 @@ const struct model_info catalogue_mistral[] = {
         .id = "mistral-medium-2604",
         .name = "Mistral Medium 3.5",
         .context_window = 262144,
-        .max_output = 262144,
         .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
         .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
         SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
@@ -40,7 +38,6 @@ const struct model_info catalogue_mistral[] = {
         .id = "mistral-small-2603",
         .name = "Mistral Small 4",
         .context_window = 256000,
-        .max_output = 256000,
         .price = {USD(0.15), USD(0.60), NOT_TOLD, NOT_TOLD},
         .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
         MODELS,
@@ -49,7 +46,6 @@ const struct model_info catalogue_mistral[] = {
         .id = "mistral-large-2512",
         .name = "Mistral Large 3",
         .context_window = 262144,
-        .max_output = 262144,
         .price = {USD(0.50), USD(1.50), NOT_TOLD, NOT_TOLD},
         .capabilities = MISTRAL | CAN_SEE_IMAGES,
         MODELS,
@@ -66,7 +62,6 @@ const struct model_info catalogue_mistral[] = {
         .id = "devstral-2512",
         .name = "Devstral 2",
         .context_window = 262144,
-        .max_output = 262144,
         .price = {USD(0.40), USD(2), NOT_TOLD, NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = MISTRAL,

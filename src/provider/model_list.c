@@ -1,45 +1,46 @@
-/* model_list.c - one list of models out of five shapes. */
+/* model_list.c - one list of models out of many shapes. */
 #include "provider/model_list.h"
 
-static const char *text_of(struct arena *a, const struct json *entry, const char *const *keys)
+#define MAX_TOKENS 1000000000 /* no model has more; what is above is no count */
+
+/* --- values --- */
+
+/* Fits into one line of a terminal and does nothing to it. */
+static bool is_showable(struct str text)
 {
-    for (; *keys; keys++) {
-        struct str text = json_get_text(entry, *keys);
-        if (text.n)
-            return arena_cstr(a, text);
+    if (text.n == 0 || text.n > MODEL_LIST_MAX_NAME)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c < ' ' || c == 0x7f)
+            return false;
+        if (c == 0xc2 && i + 1 < text.n && (unsigned char)text.p[i + 1] < 0xa0) /* U+0080-009F */
+            return false;
     }
-    return NULL;
+    return true;
 }
 
-static int64_t number_of(const struct json *entry, const char *const *keys)
+/* The first of these members that is a text, or nothing if it cannot be shown. */
+static struct str text_of(const struct json *entry, const char *const *keys)
 {
-    for (; *keys; keys++) {
-        int64_t value = json_int_or(json_get(entry, *keys), 0);
-        if (value > 0)
-            return value;
+    struct str text = {0};
+
+    for (; *keys && text.n == 0; keys++)
+        text = json_get_text(entry, *keys);
+    return is_showable(text) ? text : (struct str){0};
+}
+
+/* The first of these places that holds a count. */
+static int64_t count_of(const struct json *entry, const char *const *pointers)
+{
+    for (; *pointers; pointers++) {
+        int64_t n = json_int_or(json_pointer(entry, str_of(*pointers)), 0);
+
+        if (n > 0 && n <= MAX_TOKENS)
+            return n;
     }
     return 0;
-}
-
-/* Routers give dollars per token, as text. */
-static int64_t price_per_million(const struct json *price)
-{
-    struct json number = {.type = JSON_NUMBER, .text = json_str(price)};
-    double usd;
-
-    if (!json_double(json_is(price, JSON_NUMBER) ? price : &number, &usd) || usd < 0 || usd > 1)
-        return -1;
-    return (int64_t)(usd * 1e6 * MICROCENTS_PER_USD + 0.5);
-}
-
-static struct price read_price(const struct json *pricing)
-{
-    return (struct price){
-        .input = price_per_million(json_get(pricing, "prompt")),
-        .output = price_per_million(json_get(pricing, "completion")),
-        .cache_read = price_per_million(json_get(pricing, "input_cache_read")),
-        .cache_write = price_per_million(json_get(pricing, "input_cache_write")),
-    };
 }
 
 static bool list_has(const struct json *list, const char *word)
@@ -50,66 +51,194 @@ static bool list_has(const struct json *list, const char *word)
     return false;
 }
 
+/* --- prices --- */
+
+/* Dollars for `n_tokens` tokens, as a number or as text, in micro-cents a million. */
+static int64_t read_amount(const struct json *amount, double n_tokens)
+{
+    double usd, price;
+
+    if (!json_is(amount, JSON_NUMBER) && !json_is(amount, JSON_STRING))
+        return -1;
+    if (!str_to_double(amount->text, &usd))
+        return -1;
+    price = usd / n_tokens * 1e6 * MICROCENTS_PER_USD;
+    return price >= 0 && price <= 1e15 ? (int64_t)(price + 0.5) : -1; /* nor NaN */
+}
+
+static struct price read_price(const struct json *pricing)
+{
+    bool per_million = json_has(pricing, "input"); /* Together; OpenRouter's are a token's */
+
+    if (per_million)
+        return (struct price){.input = read_amount(json_get(pricing, "input"), 1e6),
+                              .output = read_amount(json_get(pricing, "output"), 1e6),
+                              .cache_read = read_amount(json_get(pricing, "cached_input"), 1e6),
+                              .cache_write = -1};
+    return (struct price){.input = read_amount(json_get(pricing, "prompt"), 1),
+                          .output = read_amount(json_get(pricing, "completion"), 1),
+                          .cache_read = read_amount(json_get(pricing, "input_cache_read"), 1),
+                          .cache_write = read_amount(json_get(pricing, "input_cache_write"), 1)};
+}
+
+/* --- abilities --- */
+
+static unsigned ability_of(struct str word)
+{
+    static const struct {
+        const char *word;
+        unsigned can;
+    } words[] = {
+        {"tools", CAN_TOOLS},
+        {"tool_use", CAN_TOOLS},
+        {"function_calling", CAN_TOOLS},
+        {"supports_tools", CAN_TOOLS},
+        {"image", CAN_SEE_IMAGES},
+        {"vision", CAN_SEE_IMAGES},
+        {"image_input", CAN_SEE_IMAGES},
+        {"supports_image_input", CAN_SEE_IMAGES},
+        {"file", CAN_READ_PDF},
+        {"pdf_input", CAN_READ_PDF},
+        {"audio", CAN_HEAR_AUDIO},
+        {"reasoning", CAN_REASON},
+        {"thinking", CAN_REASON},
+        {"structured_outputs", CAN_FOLLOW_SCHEMA},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_is(word, words[i].word))
+            return words[i].can;
+    return 0;
+}
+
+/* ["tools", ...] */
+static unsigned read_words(const struct json *list)
+{
+    unsigned can = 0;
+
+    if (json_is(list, JSON_ARRAY))
+        json_each (word, list)
+            can |= ability_of(json_str(word));
+    return can;
+}
+
+/* {"function_calling": true} or {"image_input": {"supported": true}} */
+static unsigned read_switches(const struct json *object)
+{
+    unsigned can = 0;
+
+    if (json_is(object, JSON_OBJECT))
+        json_each (member, object)
+            if (json_bool(member, false) || json_bool(json_get(member, "supported"), false))
+                can |= ability_of(member->key);
+    return can;
+}
+
 /* Only what the entry says itself. */
 static unsigned read_capabilities(const struct json *entry)
 {
-    const struct json *parameters = json_get(entry, "supported_parameters");
-    const struct json *inputs = json_get(json_get(entry, "architecture"), "input_modalities");
-    unsigned can = 0;
+    const struct json *capabilities = json_get(entry, "capabilities");
+    const struct json *adaptive =
+        json_pointer(capabilities, S("/thinking/types/adaptive/supported"));
+    unsigned can = read_switches(entry) | read_switches(capabilities) | read_words(capabilities);
 
-    if (list_has(parameters, "tools"))
-        can |= CAN_TOOLS;
-    if (list_has(parameters, "reasoning"))
-        can |= CAN_REASON;
-    if (list_has(parameters, "structured_outputs"))
-        can |= CAN_FOLLOW_SCHEMA;
-    if (list_has(inputs, "image"))
-        can |= CAN_SEE_IMAGES;
-    if (list_has(inputs, "file"))
-        can |= CAN_READ_PDF;
-    return can;
+    can |= read_words(json_get(entry, "supported_parameters"));
+    can |= read_words(json_pointer(entry, S("/architecture/input_modalities")));
+    return can | (json_bool(adaptive, false) ? REASONS_ADAPTIVELY : 0);
+}
+
+/* --- entries --- */
+
+static bool is_off(const struct json *object, const char *key)
+{
+    return !json_bool(json_get(object, key), true);
+}
+
+/* False for models that make vectors, pictures or speech, where the list tells. */
+static bool can_converse(const struct json *entry)
+{
+    static const char *const others[] = {"embedding", "embeddings", "image",      "audio",
+                                         "video",     "rerank",     "moderation", "transcribe"};
+    const struct json *capabilities = json_get(entry, "capabilities");
+    const struct json *methods = json_get(entry, "supportedGenerationMethods");
+    const struct json *outputs = json_pointer(entry, S("/architecture/output_modalities"));
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (str_is(json_get_text(entry, "type"), others[i]))
+            return false;
+    if ((methods && !list_has(methods, "generateContent")) ||
+        (outputs && !list_has(outputs, "text")))
+        return false;
+    return !is_off(capabilities, "completion_chat") && !is_off(capabilities, "chat_completion") &&
+           !is_off(entry, "supports_chat") && !is_off(entry, "active");
+}
+
+/* A day on which the model ends is there only when it is known. */
+static enum model_lifecycle read_lifecycle(const struct json *entry)
+{
+    static const char *const ends[] = {"shutdown_date", "expiration_date", "deprecation", NULL};
+
+    if (text_of(entry, ends).n)
+        return LIFECYCLE_DEPRECATED;
+    return str_is(json_get_text(entry, "lifecycle_status"), "preview") ? LIFECYCLE_PREVIEW
+                                                                       : LIFECYCLE_ACTIVE;
 }
 
 static bool read_entry(struct arena *a, const struct json *entry, struct model_info *ret)
 {
     static const char *const ids[] = {"id", "name", "model", NULL};
-    static const char *const names[] = {"display_name", "displayName", "name", "id", NULL};
-    static const char *const windows[] = {"context_window",   "context_length", "inputTokenLimit",
-                                          "max_input_tokens", "max_model_len",  NULL};
-    static const char *const outputs[] = {"outputTokenLimit", "max_tokens", "max_output_tokens",
-                                          "max_completion_tokens", NULL};
-    const char *id = text_of(a, entry, ids);
+    static const char *const names[] = {"display_name", "displayName", "name", NULL};
+    static const char *const windows[] = {
+        "/context_window", "/context_length",     "/inputTokenLimit",  "/max_input_tokens",
+        "/max_model_len",  "/max_context_length", "/meta/n_ctx_train", NULL};
+    static const char *const outputs[] = {"/outputTokenLimit",
+                                          "/max_tokens",
+                                          "/max_output_tokens",
+                                          "/max_completion_tokens",
+                                          "/top_provider/max_completion_tokens",
+                                          NULL};
+    struct str id = text_of(entry, ids), name = text_of(entry, names);
 
-    if (!id)
+    if (str_starts(id, S("models/")))
+        id = str_skip(id, strlen("models/"));
+    if (id.n == 0 || !can_converse(entry))
         return false;
-    if (str_starts(str_of(id), S("models/")))
-        id += strlen("models/");
     *ret = (struct model_info){
-        .id = id,
-        .name = text_of(a, entry, names),
-        .context_window = number_of(entry, windows),
-        .max_output = number_of(entry, outputs),
+        .id = arena_cstr(a, id),
+        .name = arena_cstr(a, name.n ? name : id),
+        .context_window = count_of(entry, windows),
+        .max_output = count_of(entry, outputs),
         .price = read_price(json_get(entry, "pricing")),
+        .lifecycle = read_lifecycle(entry),
         .capabilities = read_capabilities(entry),
     };
     return true;
 }
 
-struct err *model_list_parse(struct arena *a, const struct json *root,
-                             struct model_list *ret_models)
+static const struct json *find_list(const struct json *root)
 {
     const struct json *list = json_is(root, JSON_ARRAY) ? root : json_get(root, "data");
-    size_t n = 0;
 
     if (!json_is(list, JSON_ARRAY))
         list = json_get(root, "models");
-    if (!json_is(list, JSON_ARRAY))
+    return json_is(list, JSON_ARRAY) ? list : NULL;
+}
+
+struct err *model_list_parse(struct arena *a, const struct json *root,
+                             struct model_list *ret_models)
+{
+    const struct json *list = find_list(root);
+    struct model_list models = {0};
+
+    if (!list)
         return err_hint(err_new(ERR_PROVIDER_ERROR, "the answer holds no list of models"),
                         "check the base URL");
-    ret_models->items = ARENA_ARRAY(a, list->n, struct model_info);
-    json_each (entry, list)
-        if (n < MODEL_LIST_MAX)
-            n += read_entry(a, entry, &ret_models->items[n]);
-    ret_models->n = n;
+    models.items = ARENA_ARRAY(a, MIN(list->n, (uint32_t)MODEL_LIST_MAX), struct model_info);
+    json_each (entry, list) {
+        if (models.n == MODEL_LIST_MAX)
+            break;
+        models.n += read_entry(a, entry, &models.items[models.n]);
+    }
+    *ret_models = models;
     return NULL;
 }
