@@ -72,6 +72,15 @@ void body_options(struct body *b)
     }
 }
 
+struct str effort_word(const struct model_request *r, const struct dialect *d)
+{
+    enum effort most = d->most_effort ? d->most_effort : EFFORT_XHIGH;
+
+    if (r->effort <= EFFORT_NONE)
+        return str_of(effort_name(r->effort));
+    return str_of(effort_name(MAX(MIN(r->effort, most), d->least_effort)));
+}
+
 /* --- media --- */
 
 static bool is_id_char(char c)

@@ -30,6 +30,9 @@ void body_stop(struct body *b, const char *key);
 /* All members of the options, before the messages. */
 void body_options(struct body *b);
 
+/* The word for an effort that the vendor knows: the nearest to what was asked. */
+struct str effort_word(const struct model_request *r, const struct dialect *d);
+
 /* The bytes of a media part, loaded if they are a blob. `scratch` holds loaded ones. */
 MUST_USE struct err *media_bytes(const struct model_request *r, const struct media *m,
                                  struct strbuf *scratch, struct str *ret_bytes);

@@ -40,7 +40,8 @@ struct dialect {
         REPLAY_REASONING_DETAILS, /* "reasoning_details", bytes as they came */
         REPLAY_THINKING_PARTS,    /* as "thinking" parts of the content */
     } reasoning_replay;
-    bool has_prompt_cache_key; /* takes "prompt_cache_key" */
+    enum effort least_effort, most_effort; /* words outside are refused; unset: up to "xhigh" */
+    bool has_prompt_cache_key;             /* takes "prompt_cache_key" */
     bool cache_marks;        /* takes Anthropic's cache_control, at the top and on content parts */
     bool reports_cost;       /* wants "usage": {"include": true} to report the cost */
     bool web_search_options; /* takes "web_search_options" */

@@ -1,6 +1,6 @@
 /* encode.c - writes requests for the Anthropic Messages API. */
-#include "provider/anthropic/anthropic.h"
 #include "provider/encode.h"
+#include "provider/anthropic/anthropic.h"
 
 #define MAX_CALL_ID 64
 #define MIN_THINKING_BUDGET 1024
@@ -9,7 +9,7 @@
 
 static bool forces_a_tool(const struct model_request *r)
 {
-    return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY;
+    return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY && !request_can(r, NO_FORCED_TOOLS);
 }
 
 /* The API refuses thinking together with a forced tool. */
@@ -35,7 +35,7 @@ static void write_thinking(struct body *b)
         return;
     if (thinks_adaptively(r)) {
         if (body_key(b, "thinking"))
-            jw_raw(&b->w, S("{\"type\":\"adaptive\"}"));
+            jw_raw(&b->w, S("{\"type\":\"adaptive\",\"display\":\"summarized\"}"));
         return;
     }
     budget = MIN(budget, request_max_output(r) - 1);
@@ -166,15 +166,17 @@ static void write_tool_choice(struct body *b)
         [TOOL_CHOICE_NAMED] = "tool",
     };
     const struct tool_choice *c = &b->request->tool_choice;
+    bool is_refused = c->kind >= TOOL_CHOICE_ANY && !forces_a_tool(b->request);
+    enum tool_choice_kind kind = is_refused ? TOOL_CHOICE_AUTO : c->kind;
 
-    if (b->request->n_tools == 0 || (c->kind == TOOL_CHOICE_AUTO && !c->one_at_a_time) ||
+    if (b->request->n_tools == 0 || (kind == TOOL_CHOICE_AUTO && !c->one_at_a_time) ||
         !body_key(b, "tool_choice"))
         return;
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "type", str_of(kinds[c->kind]));
-    if (c->kind == TOOL_CHOICE_NAMED)
+    jw_kv_str(&b->w, "type", str_of(kinds[kind]));
+    if (kind == TOOL_CHOICE_NAMED)
         jw_kv_str(&b->w, "name", c->name);
-    if (c->one_at_a_time && c->kind != TOOL_CHOICE_NONE)
+    if (c->one_at_a_time && kind != TOOL_CHOICE_NONE)
         jw_kv_bool(&b->w, "disable_parallel_tool_use", true);
     jw_end_object(&b->w);
 }

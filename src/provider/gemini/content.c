@@ -128,16 +128,17 @@ static void write_args(struct json_writer *w, const struct part *call)
     jw_end_object(w);
 }
 
-/* Models that demand a signature demand it on the first call of a turn. */
+/* Models that demand a signature demand it on the first call of a turn. One that is not known may
+ * be such a model, but what it said itself it will take back as it was. */
 static void write_call(struct body *b, const struct message *m, const struct part *call,
                        bool is_first)
 {
     const struct model_request *r = b->request;
-    struct str signature = {0};
+    bool is_native = message_is_native_to(m, r->provider, r->protocol);
+    struct str signature = is_native ? call->signature : (struct str){0};
 
-    if (message_is_native_to(m, r->provider, r->protocol))
-        signature = call->signature;
-    if (signature.n == 0 && is_first && gemini_is_third_generation(r))
+    if (signature.n == 0 && is_first &&
+        (is_native ? request_can(r, REASONS_BY_LEVEL) : gemini_is_third_generation(r)))
         signature = S(NO_SIGNATURE);
     else if (part_is_native(r, m, call) && call->bad_args.n == 0) {
         jw_raw(&b->w, call->native);

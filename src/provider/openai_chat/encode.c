@@ -14,12 +14,6 @@ static bool wants_reasoning(const struct model_request *r)
     return r->effort > EFFORT_NONE || r->reasoning_budget > 0;
 }
 
-/* The API's highest word is "xhigh". */
-static struct str effort_word(const struct model_request *r)
-{
-    return str_of(effort_name(MIN(r->effort, EFFORT_XHIGH)));
-}
-
 static void write_reasoning_object(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -30,7 +24,7 @@ static void write_reasoning_object(struct body *b)
     if (r->reasoning_budget > 0)
         jw_kv_int(&b->w, "max_tokens", r->reasoning_budget);
     else
-        jw_kv_str(&b->w, "effort", effort_word(r));
+        jw_kv_str(&b->w, "effort", effort_word(r, b->dialect));
     jw_end_object(&b->w);
 }
 
@@ -61,7 +55,7 @@ static void write_reasoning(struct body *b)
     switch (b->dialect->reasoning_style) {
     case REASONING_EFFORT_FIELD:
         if (r->effort != EFFORT_UNSET)
-            body_str(b, "reasoning_effort", effort_word(r));
+            body_str(b, "reasoning_effort", effort_word(r, b->dialect));
         break;
     case REASONING_OBJECT:
         write_reasoning_object(b);

@@ -25,7 +25,7 @@ static void write_reasoning_settings(struct body *b)
         !body_key(b, "reasoning"))
         return;
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "effort", str_of(effort_name(r->effort)));
+    jw_kv_str(&b->w, "effort", effort_word(r, b->dialect));
     if (!off)
         jw_kv_str(&b->w, "summary", S("auto"));
     jw_end_object(&b->w);
@@ -77,16 +77,23 @@ static void write_cache(struct body *b)
 
 /* --- tools --- */
 
+static bool goes_custom(const struct body *b, bool takes_free_text)
+{
+    return takes_free_text && !b->dialect->no_custom_tools;
+}
+
 /* The API's default is strict, and then it refuses schemas with optional members: so it is always
  * told. */
 static void write_tool(struct body *b, const struct tool_def *t)
 {
+    bool is_custom = goes_custom(b, t->takes_free_text);
+
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "type", t->takes_free_text ? S("custom") : S("function"));
+    jw_kv_str(&b->w, "type", is_custom ? S("custom") : S("function"));
     jw_kv_str(&b->w, "name", t->name);
     if (t->description.n)
         jw_kv_str(&b->w, "description", t->description);
-    if (!t->takes_free_text) {
+    if (!is_custom) {
         jw_key(&b->w, "parameters");
         jw_tool_schema(&b->w, t);
         if (!b->dialect->no_strict_tools)
@@ -127,7 +134,8 @@ static void write_tool_choice(struct body *b)
     if (c->kind != TOOL_CHOICE_AUTO && body_key(b, "tool_choice")) {
         if (c->kind == TOOL_CHOICE_NAMED) {
             jw_begin_object(&b->w);
-            jw_kv_str(&b->w, "type", takes_free_text(r, c->name) ? S("custom") : S("function"));
+            jw_kv_str(&b->w, "type",
+                      goes_custom(b, takes_free_text(r, c->name)) ? S("custom") : S("function"));
             jw_kv_str(&b->w, "name", c->name);
             jw_end_object(&b->w);
         } else {
@@ -235,20 +243,34 @@ static void write_message_text(struct input *in, struct str text)
                text);
 }
 
+/* Free text goes as the one argument that jw_tool_schema() offers for it. */
+static void jw_arguments(struct json_writer *w, const struct part *p)
+{
+    AUTO(strbuf) struct strbuf wrapped = {0};
+
+    if (p->is_free_text) {
+        strbuf_add_cstr(&wrapped, "{\"input\":");
+        json_write_string(&wrapped, p->args);
+        strbuf_add_char(&wrapped, '}');
+    }
+    jw_kv_str(w, "arguments", wrapped.n ? strbuf_str(&wrapped) : p->args.n ? p->args : S("{}"));
+}
+
 static void write_call(struct input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
+    bool is_custom = goes_custom(in->body, p->is_free_text);
 
     close_message(in);
     jw_begin_object(w);
-    jw_kv_str(w, "type", p->is_free_text ? S("custom_tool_call") : S("function_call"));
+    jw_kv_str(w, "type", is_custom ? S("custom_tool_call") : S("function_call"));
     jw_key(w, "call_id");
     jw_call_id(w, p->id, RESPONSES_MAX_CALL_ID);
     jw_kv_str(w, "name", p->name);
-    if (p->is_free_text)
+    if (is_custom)
         jw_kv_str(w, "input", p->args);
     else
-        jw_kv_str(w, "arguments", p->args.n ? p->args : S("{}"));
+        jw_arguments(w, p);
     jw_end_object(w);
 }
 
@@ -295,8 +317,9 @@ static struct err *write_result(struct input *in, const struct part *p, size_t n
     close_message(in);
     jw_begin_object(w);
     jw_kv_str(w, "type",
-              answers_free_text(r, n_before, p->id) ? S("custom_tool_call_output")
-                                                    : S("function_call_output"));
+              goes_custom(in->body, answers_free_text(r, n_before, p->id))
+                  ? S("custom_tool_call_output")
+                  : S("function_call_output"));
     jw_key(w, "call_id");
     jw_call_id(w, p->id, RESPONSES_MAX_CALL_ID);
     jw_key(w, "output");
