@@ -1,9 +1,10 @@
 /* catalogue.h - models that vendors document: constant tables, one file a vendor.
  *
- * A row holds what the vendor's own pages said on the day of `last_verified`; a window that they do
- * not tell is 0, a price -1. Where the price depends on the hour, or is introductory, the row has
- * the dearer one: tables outlive offers, and a budget must not be passed because of one. The first
- * rows of a table are the newest models, the last rows those that are going or gone. */
+ * A row holds what the vendor's own page, or a public price list that copies it, said in the copy
+ * of the day `last_verified`; a window that is not told is 0, a price -1. Where the price depends
+ * on the hour, or is introductory, the row has the dearer one: tables outlive offers, and a budget
+ * must not be passed because of one. The first rows of a table are the newest models, the last rows
+ * those that are going or gone. */
 #ifndef KEEL_PROVIDER_CATALOGUE_H
 #define KEEL_PROVIDER_CATALOGUE_H
 
@@ -14,6 +15,8 @@
 #define NOT_TOLD (-1)
 
 #define SOURCE(page, day) .source = (page), .last_verified = (day)
+/* Where the vendor's own page was not at hand. */
+#define PRICE_LIST(day) SOURCE("https://models.dev", day)
 
 /* The lengths stand here because the vendor table needs constants; a wrong one does not compile. */
 extern const struct model_info catalogue_anthropic[15];

@@ -29,7 +29,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
-        SOURCE(DOCS "models/gemini-3.8-flash", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gemini-3.7-flash",
@@ -38,7 +38,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
-        PRICES("2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gemini-3.6-flash",
@@ -47,7 +47,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3,
-        PRICES("2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gemini-3.5-flash",

@@ -44,6 +44,6 @@ const struct model_info catalogue_groq[] = {
         .price = {USD(0.59), USD(0.79), NOT_TOLD, NOT_TOLD},
         .lifecycle = LIFECYCLE_RETIRED, /* on 2026-08-16 */
         .capabilities = CAN_TOOLS,
-        SOURCE(DOCS "deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
 };

@@ -16,7 +16,7 @@ const struct model_info catalogue_mistral[] = {
         .price = {USD(1.36), USD(4.18), USD(0.14), NOT_TOLD},
         .lifecycle = LIFECYCLE_PREVIEW,
         .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON | CAN_CACHE_PROMPT,
-        SOURCE(DOCS "models/mistral-large-4-0", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "mistral-medium-3.5",

@@ -28,7 +28,7 @@ const struct model_info catalogue_openai[] = {
         .max_output = 128000,
         .price = {USD(1), USD(5), USD(0.05), USD(1.25), ABOVE_272K},
         .capabilities = GPT_5,
-        PAGE("models/gpt-6.1-terra", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-6-astra",
@@ -46,7 +46,7 @@ const struct model_info catalogue_openai[] = {
         .max_output = 128000,
         .price = {USD(2), USD(10), USD(0.20), USD(2.50), ABOVE_272K},
         .capabilities = GPT_5,
-        PAGE("models/gpt-6-sol", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-6-luna",
@@ -55,7 +55,7 @@ const struct model_info catalogue_openai[] = {
         .max_output = 128000,
         .price = {USD(0.10), USD(0.50), USD(0.01), USD(0.125), ABOVE_272K},
         .capabilities = GPT_5,
-        PAGE("models/gpt-6-luna", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-5.6-sol",
@@ -147,7 +147,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-04-01 */
         .capabilities = GPT_5,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-5",
@@ -157,7 +157,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-5-mini",
@@ -167,7 +167,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(0.25), USD(2), USD(0.025), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-5-nano",
@@ -177,7 +177,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(0.05), USD(0.40), USD(0.005), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "o3",
@@ -187,7 +187,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(2), USD(8), USD(0.50), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-4.1",
@@ -197,7 +197,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(2), USD(8), USD(0.50), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-4.1-mini",
@@ -207,7 +207,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(0.40), USD(1.60), USD(0.10), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-4o",
@@ -217,7 +217,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(2.50), USD(10), USD(1.25), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "gpt-4o-mini",
@@ -227,7 +227,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(0.15), USD(0.60), USD(0.075), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
     {
         .id = "o4-mini",
@@ -237,6 +237,6 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(1.10), USD(4.40), USD(0.275), NOT_TOLD},
         .lifecycle = LIFECYCLE_RETIRED, /* on 2026-10-23 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
-        PAGE("deprecations", "2026-11-15"),
+        PRICE_LIST("2026-11-15"),
     },
 };
