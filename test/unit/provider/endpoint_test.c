@@ -1,5 +1,5 @@
 /* endpoint_test.c - a provider over real HTTP, against a server in the same process. */
-#include "test.h"
+#include "port/provider_conformance.h"
 
 #include "net/curl.h"
 #include "net/server.h"
@@ -244,6 +244,40 @@ TEST(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint)
     assert_null(strstr(text, "the-only-key"));
 }
 
+static const char conforming_stream[] =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" EVENT(
+        "{\"type\":\"message_start\",\"message\":{}}") EVENT("{\"type\":\"content_block_start\","
+                                                             "\"index\":0,\"content_block\":{"
+                                                             "\"type\":\"text\",\"text\":\"\"}}")
+        EVENT("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","
+              "\"text\":\"Hello, \"}}") EVENT("{\"type\":\"content_block_delta\",\"index\":0,"
+                                              "\"delta\":{\"type\":\"text_delta\",\"text\":"
+                                              "\"world.\"}}")
+            EVENT("{\"type\":\"content_block_stop\",\"index\":0}")
+                EVENT("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}")
+                    EVENT("{\"type\":\"message_stop\"}");
+
+static struct err *check_conformance(void *arg)
+{
+    struct world *w = arg;
+    AUTO(http_client) struct http_client *http = NULL;
+    AUTO(provider) struct provider *provider = NULL;
+
+    w->config.base_url = str_of(server_url(w->server));
+    TRY(endpoint_provider_new(&w->config, &provider));
+    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    provider_conforms(provider, &(struct provider_call){.http = http});
+    return NULL;
+}
+
+TEST(an_endpoint_conforms)
+{
+    struct server_script script = {.response = str_of(conforming_stream), .step = 11};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    assert_ok(loop_run_once(check_conformance, &w));
+}
+
 TEST(a_base_url_that_is_none_is_refused_at_once)
 {
     static const char *const bad[] = {"", "localhost:8080", "ftp://h/x", "http://", "file:///etc"};
@@ -266,4 +300,4 @@ RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_web_page_instead_of_an_answer_is_told_as_such),
           UNIT(a_refused_key_is_renewed_once),
           UNIT(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint),
-          UNIT(a_base_url_that_is_none_is_refused_at_once))
+          UNIT(an_endpoint_conforms), UNIT(a_base_url_that_is_none_is_refused_at_once))

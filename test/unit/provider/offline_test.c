@@ -1,5 +1,5 @@
 /* offline_test.c - the two models without a network: script and replay. */
-#include "test.h"
+#include "port/provider_conformance.h"
 
 #include "model/message_json.h"
 #include "provider/replay.h"
@@ -132,6 +132,37 @@ TEST(a_damaged_log_names_the_line)
     assert_string_equal(e->text, "replay: line 2 of the log");
 }
 
+static struct err *check_conformance(void *arg)
+{
+    provider_conforms(arg, &(struct provider_call){0});
+    return NULL;
+}
+
+TEST(a_script_conforms)
+{
+    AUTO(provider) struct provider *p = NULL;
+    AUTO(strbuf) struct strbuf script = {0};
+
+    strbuf_add_cstr(&script, "turns:\n");
+    for (int i = 0; i < PROVIDER_CONFORMANCE_REQUESTS; i++)
+        strbuf_add_cstr(&script, "  - {text: '" CONFORMING_TEXT "', split: 4, delay_ms: 1}\n");
+    assert_ok(script_provider_new(S("s"), strbuf_str(&script), &p));
+    assert_ok(loop_run_once(check_conformance, p));
+}
+
+TEST(a_replay_conforms)
+{
+    AUTO(provider) struct provider *p = NULL;
+    AUTO(strbuf) struct strbuf log = {0};
+
+    for (int i = 0; i < PROVIDER_CONFORMANCE_REQUESTS; i++)
+        strbuf_add_cstr(&log, "{\"event\":\"provider_response_normalized\",\"response\":{\"role\":"
+                              "\"assistant\",\"content\":\"" CONFORMING_TEXT
+                              "\",\"stopReason\":\"end\"}}\n");
+    assert_ok(replay_provider_new(S("r"), strbuf_str(&log), &p));
+    assert_ok(loop_run_once(check_conformance, p));
+}
+
 TEST(native_web_tools_are_refused_before_anything_is_sent)
 {
     AUTO(provider) struct provider *p = NULL;
@@ -149,5 +180,5 @@ TEST(native_web_tools_are_refused_before_anything_is_sent)
 RUN_TESTS(UNIT(a_script_plays_text_reasoning_tools_delays_errors_and_cuts),
           UNIT(a_bad_script_is_told_with_turn_and_step),
           UNIT(a_log_replays_its_answers_in_order_and_fails_on_one_too_many),
-          UNIT(a_damaged_log_names_the_line),
+          UNIT(a_damaged_log_names_the_line), UNIT(a_script_conforms), UNIT(a_replay_conforms),
           UNIT(native_web_tools_are_refused_before_anything_is_sent))
