@@ -113,6 +113,7 @@ static bool check_with_account(struct checker *c, struct frame *f)
     ok = check_node(c, f);
     if (ok && outer)
         seen_merge(outer, &own);
+    f->seen = outer;
     seen_done(&own);
     return ok;
 }

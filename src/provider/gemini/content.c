@@ -20,7 +20,7 @@ static bool is_name_char(char c)
 
 static bool is_first_name_char(char c)
 {
-    return is_name_char(c) && (c == '_' || c >= 'A');
+    return is_name_char(c) && c >= 'A'; /* a letter or '_' */
 }
 
 bool gemini_is_function_name(struct str name)
