@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "net/env.h"
+#include "sys/env.h"
 
 static const struct option options[] = {
     {"refresh", 0, NULL, "ask the providers that are set up, and keep what they say"},

@@ -1,6 +1,6 @@
 /* curl_ca.c - where trusted certificates come from. */
 #include "net/curl.h"
-#include "net/env.h"
+#include "sys/env.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* proxy.c - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. */
 #include "net/proxy.h"
 
-#include "net/env.h"
+#include "sys/env.h"
 
 #include <arpa/inet.h>
 

@@ -3,6 +3,7 @@
 
 #include "net/url.h"
 #include "provider/endpoint.h"
+#include "sys/env.h"
 
 #include <unistd.h>
 
@@ -15,23 +16,12 @@ struct search {
 
 /* --- the environment --- */
 
-static struct str get_env(const char *const *environment, struct str name)
-{
-    for (; *environment; environment++) {
-        struct str entry = str_of(*environment);
-
-        if (entry.n > name.n && entry.p[name.n] == '=' && str_starts(entry, name))
-            return str_skip(entry, name.n + 1);
-    }
-    return (struct str){0};
-}
-
 struct str vendor_key_variable(const struct vendor *v, const char *const *environment)
 {
     struct str rest = str_of(v->key_env), name;
 
     while (v->key_env && str_split(&rest, ' ', &name))
-        if (get_env(environment, name).n)
+        if (env_get(environment, name).n)
             return name;
     return (struct str){0};
 }
@@ -102,7 +92,7 @@ static struct str base_url_of(const struct search *s, const struct vendor *v,
     struct str url = member(s, profile, "baseUrl");
 
     if (url.n == 0 && v && v->base_url_env)
-        url = get_env(s->environment, str_of(v->base_url_env));
+        url = env_get(s->environment, str_of(v->base_url_env));
     if (url.n == 0 && v)
         url = str_of(v->base_url);
     return complete_url(s, v, url);
@@ -229,7 +219,7 @@ static const struct vendor *vendor_of_environment(const struct search *s)
     for (const struct vendor *v = vendors; v->name; v++) {
         bool has_key = v->key_need == KEY_REQUIRED && vendor_key_variable(v, s->environment).n;
         bool has_host = v->key_need != KEY_REQUIRED && v->base_url_env &&
-                        get_env(s->environment, str_of(v->base_url_env)).n;
+                        env_get(s->environment, str_of(v->base_url_env)).n;
 
         if (has_key || has_host)
             return v;
@@ -355,7 +345,7 @@ static struct str find_key(const struct settings *settings, struct str id, const
     if (!v)
         v = vendor_find(json_get_text(profile, "type").n ? json_get_text(profile, "type") : id);
     variable = v ? vendor_key_variable(v, environment) : (struct str){0};
-    return variable.n ? get_env(environment, variable) : (struct str){0};
+    return variable.n ? env_get(environment, variable) : (struct str){0};
 }
 
 bool profile_has_key(const struct settings *settings, const struct profile *p,

@@ -2,19 +2,10 @@
 #include "sdk/runtime.h"
 
 #include "net/curl.h"
+#include "sys/env.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
-
-static const char *get_env(const struct runtime *r, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *const *e = r->options.environment; *e; e++)
-        if (strncmp(*e, name, n) == 0 && (*e)[n] == '=' && (*e)[n + 1])
-            return *e + n + 1;
-    return NULL;
-}
 
 /* The nearest directory upwards that is a repository, else the working directory itself. */
 static const char *find_project(struct arena *a)
@@ -63,8 +54,8 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
         r->options.environment = (const char *const *)environ;
     TRY(read_flag_settings(r, &flags));
     sources = (struct settings_sources){
-        .home = get_env(r, "HOME"),
-        .keel_home = get_env(r, "KEEL_HOME"),
+        .home = env_find(r->options.environment, "HOME"),
+        .keel_home = env_find(r->options.environment, "KEEL_HOME"),
         .project_dir = options->project_dir ? options->project_dir : find_project(&r->arena),
         .environment = r->options.environment,
         .flags = flags,
@@ -109,7 +100,8 @@ struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)
 
 struct str runtime_home(const struct runtime *r, struct arena *a)
 {
-    const char *keel_home = get_env(r, "KEEL_HOME"), *home = get_env(r, "HOME");
+    const char *keel_home = env_find(r->options.environment, "KEEL_HOME"),
+               *home = env_find(r->options.environment, "HOME");
 
     if (keel_home)
         return arena_str(a, str_of(keel_home));

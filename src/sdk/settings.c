@@ -2,6 +2,7 @@
 #include "sdk/settings.h"
 
 #include "sdk/settings_check.h"
+#include "sys/env.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
@@ -284,13 +285,5 @@ bool env_is_reference(struct str value)
 
 struct str env_resolve(struct str reference, const char *const *environment)
 {
-    struct str name = str_skip(reference, strlen(ENV_REFERENCE_PREFIX));
-
-    for (; *environment; environment++) {
-        struct str entry = str_of(*environment);
-
-        if (entry.n > name.n && entry.p[name.n] == '=' && str_starts(entry, name))
-            return str_skip(entry, name.n + 1);
-    }
-    return (struct str){0};
+    return env_get(environment, str_skip(reference, strlen(ENV_REFERENCE_PREFIX)));
 }

@@ -1,0 +1,13 @@
+/* env.h - a variable out of an environment that was handed in. */
+#ifndef KEEL_SYS_ENV_H
+#define KEEL_SYS_ENV_H
+
+#include "base/str.h"
+
+/* Empty when it is not set or set to nothing; else followed by a NUL. `environment` NULL: the
+ * process's own. */
+struct str env_get(const char *const *environment, struct str name);
+/* The same with NULL for nothing. */
+const char *env_find(const char *const *environment, const char *name);
+
+#endif
