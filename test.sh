@@ -28,5 +28,5 @@ run() {
 run "unit, wire, fuzz corpora and command line, under ASan and UBSan" \
   meson test -C "$build" --print-errorlogs
 run "tasks as threads, under ThreadSanitizer" test/tsan.sh
-run "tasks and processes, under Valgrind" test/valgrind.sh
+run "tasks, under Valgrind" test/valgrind.sh
 exit $failed

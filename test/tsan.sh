@@ -10,5 +10,5 @@ build=build-tsan
 [ -f $build/build.ninja ] ||
     meson setup $build -Db_sanitize=thread -Db_lundef=false -Dtask_threads=true
 tests=$(meson test -C $build --list 2>/dev/null | grep -o 'unit/sys/[a-z0-9_]*')
-ninja -C $build $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
+ninja -C $build keel-exec test/unit/misbehave test/unit/proc-host $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
 TSAN_OPTIONS=halt_on_error=1 meson test -C $build --no-rebuild --print-errorlogs $tests
