@@ -36,7 +36,7 @@ static const struct option provider_options[] = {
 
 static const struct command command_config_provider = {
     .name = "config provider",
-    .usage = "[--model VENDOR/MODEL]",
+    .usage = "[--model VENDOR/MODEL] [--settings FILE|JSON]",
     .summary = "print the model, protocol and address that would be used",
     .details = "Exit 6 when none is set up, with what to do.\n",
     .options = provider_options,

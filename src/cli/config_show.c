@@ -150,11 +150,10 @@ static struct err *run_show(const struct args *args, int *ret_status)
 
 const struct command command_config_show = {
     .name = "config show",
-    .usage = "[--origin] [--json]",
+    .usage = "[--origin] [--json] [--settings FILE|JSON]",
     .summary = "print the merged settings",
-    .details =
-        "A line for each value: its path and the value as JSON. Credentials that stand in a\n"
-        "file are not shown; \"$ENV:NAME\" is.\n",
+    .details = "A line for each value: its path and the value as JSON. Credentials that\n"
+               "stand in a file are not shown; \"$ENV:NAME\" is.\n",
     .options = options,
     .run = run_show,
 };

@@ -31,7 +31,7 @@ static const char bundled[] =
     "      split: 7\n"
     "      delay_ms: 15\n"
     "    - error: provider_rate_limit\n"
-    "      message: too many requests (scripted)\n"
+    "      message: too many requests\n"
     "      retry_after_ms: 1500\n"
     "  - - text: |\n"
     "        Now with a real model:\n"

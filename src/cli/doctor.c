@@ -176,9 +176,9 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_doctor = {
     .name = "doctor",
-    .usage = "[--probe] [--json]",
+    .usage = "[--probe] [--model VENDOR/MODEL] [--json]",
     .group = "Set up",
-    .summary = "what works on this machine, and what to do about the rest",
+    .summary = "what works on this machine, and what does not",
     .details = "Looks at providers and keys, certificates, sandbox, stores and the terminal.\n"
                "Nothing is sent anywhere unless --probe is given. Exit 1 when something is bad.\n",
     .options = options,

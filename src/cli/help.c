@@ -109,7 +109,9 @@ static void add_usage(const struct command *c, struct strbuf *out)
 
 void command_help(const struct command *c, struct strbuf *out)
 {
-    strbuf_addf(out, "keel%s%s - %s\n\n", c->name[0] ? " " : "", c->name, c->summary);
+    strbuf_addf(out, "keel%s%s - ", c->name[0] ? " " : "", c->name);
+    text_wrap(out, str_of(c->summary), out->n, WIDTH);
+    strbuf_add_cstr(out, "\n\n");
     add_usage(c, out);
     if (c->details)
         strbuf_addf(out, "\n%s", c->details);

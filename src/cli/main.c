@@ -20,10 +20,10 @@ static struct err *run_root(const struct args *args, int *ret_status);
 
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on standard output and exit"},
-    {"model", 0, "VENDOR/MODEL", "the model to ask, such as anthropic/claude-sonnet-5"},
+    {"model", 0, "VENDOR/MODEL", "the model to ask; a profile's name works too"},
     {"settings", 0, "FILE|JSON", "further settings, above all files"},
     {"append-system-prompt", 0, "TEXT", "text for the system prompt"},
-    {"trace-llm", 0, NULL, "show the exchange with the provider on stderr, without keys"},
+    {"trace-llm", 0, NULL, "show the exchange on stderr, without keys"},
     {"version", 'v', NULL, "print the version"},
     {"help", 'h', NULL, "print this"},
     {0},

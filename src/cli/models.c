@@ -155,8 +155,8 @@ const struct command command_models = {
     .usage = "[VENDOR] [--refresh] [--all] [--json]",
     .group = "Set up",
     .summary = "list models with windows, prices and abilities",
-    .details = "Lists vendors that are set up. What is compiled in may be stale (\"fallback\");\n"
-               "--refresh asks the providers, and the answer is kept (\"generated\").\n"
+    .details = "Lists vendors that are set up. What is compiled in may be stale; --refresh asks\n"
+               "the providers, and keeps the answer.\n"
                "Any other model works too: --model VENDOR/NAME is sent as it is.\n",
     .options = options,
     .run = run,

@@ -18,9 +18,9 @@ static void add_price(struct strbuf *out, int64_t microcents)
     bool is_whole_cents = microcents % (MICROCENTS_PER_USD / 100) == 0;
 
     if (microcents < 0)
-        strbuf_addf(out, "%8s", "-");
+        strbuf_addf(out, "%7s", "-");
     else
-        strbuf_addf(out, is_whole_cents ? "%8.2f" : "%8.4g",
+        strbuf_addf(out, is_whole_cents ? "%7.2f" : "%7.4g",
                     (double)microcents / MICROCENTS_PER_USD);
 }
 
@@ -30,7 +30,7 @@ static void add_count(struct strbuf *out, int64_t n)
 
     if (n > 0)
         token_count_format(n, text);
-    strbuf_addf(out, "%8s", text);
+    strbuf_addf(out, "%7s", text);
 }
 
 /* A letter for each ability, so that a line fits a narrow terminal. */
@@ -40,9 +40,9 @@ static const struct {
 } abilities[] = {
     {CAN_TOOLS, "t", "tools"},           {CAN_SEE_IMAGES, "i", "images"},
     {CAN_READ_PDF, "p", "PDF"},          {CAN_HEAR_AUDIO, "a", "audio"},
-    {CAN_REASON, "r", "reasoning"},      {CAN_FOLLOW_SCHEMA, "s", "structured output"},
-    {CAN_SEARCH_WEB, "w", "web search"}, {CAN_FETCH_WEB, "f", "web fetch"},
-    {CAN_CACHE_PROMPT, "c", "caching"},  {CAN_MAKE_IMAGES, "o", "image output"},
+    {CAN_REASON, "r", "reasoning"},      {CAN_FOLLOW_SCHEMA, "s", "schemas"},
+    {CAN_SEARCH_WEB, "w", "web-search"}, {CAN_FETCH_WEB, "f", "web-fetch"},
+    {CAN_CACHE_PROMPT, "c", "caching"},  {CAN_MAKE_IMAGES, "o", "image-output"},
 };
 
 static void add_legend(struct strbuf *out)
@@ -50,7 +50,7 @@ static void add_legend(struct strbuf *out)
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
-        strbuf_addf(&text, "%s%s %s", i ? ", " : "", abilities[i].letter, abilities[i].meaning);
+        strbuf_addf(&text, "%s%s=%s", i ? " " : "", abilities[i].letter, abilities[i].meaning);
     strbuf_add_cstr(out, "\ncan: ");
     text_wrap(out, strbuf_str(&text), strlen("can: "), LEGEND_WIDTH);
     strbuf_add_char(out, '\n');
@@ -72,6 +72,7 @@ static void add_model(const struct model_info *info, int id_width, struct strbuf
     strbuf_add_char(out, '\n');
 }
 
+/* Wide enough for all, unless providers have listed very long ones. */
 static int longest_id(const struct models *m)
 {
     size_t longest = MIN_ID_WIDTH;
@@ -82,32 +83,34 @@ static int longest_id(const struct models *m)
     return (int)MIN(longest, (size_t)MAX_ID_WIDTH);
 }
 
-/* The variables that would set it up; the table has spaces between them. */
+/* Which variables would do; the table has spaces between those that mean the same. */
 static void add_set_up(const struct vendor *v, struct strbuf *out)
 {
-    bool needs_key = v->key_need == KEY_REQUIRED;
-    const char *variables = needs_key ? v->key_env : v->base_url_env, *before = "  set ";
-    struct str rest = str_of(variables), name;
+    struct str rest = str_of(v->key_env), name;
+    const char *before = "  set ";
 
-    if (!variables)
+    if (v->key_need != KEY_REQUIRED) {
+        strbuf_addf(out, "  %s\n", v->setup_prompt);
         return;
+    }
     for (; str_split(&rest, ' ', &name); before = " or ")
         strbuf_addf(out, "%s%" STR_FMT, before, STR_ARG(name));
-    if (needs_key)
-        strbuf_addf(out, ", made at %s", vendor_setup_link(v));
-    strbuf_add_char(out, '\n');
+    if (!v->base_url && v->base_url_env)
+        strbuf_addf(out, " and %s", v->base_url_env);
+    strbuf_addf(out, ": %s\n", vendor_setup_link(v));
 }
 
 static void add_heading(const struct models *m, const struct listing *l, struct strbuf *out)
 {
     const struct vendor *v = l->vendor;
 
-    strbuf_addf(out, "%s%s (%s), %s", out->n ? "\n" : "", v->display_name, v->name,
-                catalogue_status_name(l->status));
-    if (l->status == CATALOGUE_FALLBACK)
-        strbuf_addf(out, ", verified %s", l->models.items[0].last_verified);
+    strbuf_addf(out, "%s%s (%s)", out->n ? "\n" : "", v->display_name, v->name);
+    if (l->status == CATALOGUE_LIVE)
+        strbuf_add_cstr(out, ", as of now");
     if (l->status == CATALOGUE_GENERATED)
-        strbuf_addf(out, ", fetched %" STR_FMT, STR_ARG(l->fetched_at));
+        strbuf_addf(out, ", as of %" STR_FMT, STR_ARG(l->fetched_at));
+    if (l->status == CATALOGUE_FALLBACK)
+        strbuf_addf(out, ", compiled in, verified %s", l->models.items[0].last_verified);
     strbuf_add_char(out, '\n');
     if (!models_is_set_up(m, v))
         add_set_up(v, out);
@@ -118,7 +121,7 @@ static void add_listing(const struct models *m, const struct listing *l, int id_
 {
     add_heading(m, l, out);
     if (l->models.n)
-        strbuf_addf(out, "  %-*s%8s%8s%8s%8s  %s\n", id_width, "model", "window", "output", "$in/M",
+        strbuf_addf(out, "  %-*s%7s%7s%7s%7s  %s\n", id_width, "model", "window", "output", "$in/M",
                     "$out/M", "can");
     for (size_t i = 0; i < l->models.n; i++)
         if (is_shown(m, &l->models.items[i]))

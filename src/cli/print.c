@@ -11,9 +11,9 @@ struct print {
     const struct args *args;
     struct runtime *runtime;
     struct message *prompt;
-    bool is_terminal;         /* is stdout? */
-    struct err *output_error; /* nobody gets the answer: why */
-    char last_char;           /* 0: nothing has come yet */
+    bool is_terminal;          /* is stdout? */
+    struct err *output_error;  /* nobody gets the answer: why */
+    bool has_text, is_in_line; /* something has come; it does not end with a line end */
 };
 
 static void on_delta(void *self, const struct delta *d)
@@ -23,14 +23,24 @@ static void on_delta(void *self, const struct delta *d)
     if ((d->kind != DELTA_TEXT && d->kind != DELTA_REFUSAL) || d->text.n == 0 || p->output_error)
         return;
     p->output_error = p->is_terminal ? cli_print_visible(d->text) : cli_print(d->text);
-    p->last_char = d->text.p[d->text.n - 1];
+    p->has_text = true;
+    p->is_in_line = d->text.p[d->text.n - 1] != '\n';
     if (p->output_error)
         loop_cancel(task_loop()); /* the rest would be paid for and thrown away */
 }
 
+/* The client takes credentials out of headers and addresses; a peer may repeat one elsewhere. */
 static void trace_line(void *self, char kind, struct str text)
 {
-    cli_tell_bytes(kind, text);
+    const struct print *p = self;
+    AUTO(secret) struct secret key = {0};
+    AUTO(strbuf) struct strbuf shown = {0};
+    AUTO(err)
+    struct err *none =
+        credentials_get(&p->runtime->credentials.port, p->runtime->profile.id, false, &key);
+
+    secret_hide(&key, text, &shown);
+    cli_tell_bytes(kind, strbuf_str(&shown));
 }
 
 static bool is_piped_in(void)
@@ -66,15 +76,13 @@ static void tell_stop(const struct print *p, const struct reply *reply)
     if (reply->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
                  STR_ARG(reply->stop_reason));
-    else if (!p->last_char)
+    else if (!p->has_text)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(reply->stop_reason));
 }
 
 static struct err *end_line(const struct print *p)
 {
-    if (p->last_char && p->last_char != '\n')
-        return cli_print(S("\n"));
-    return NULL;
+    return p->is_in_line ? cli_print(S("\n")) : NULL;
 }
 
 static struct err *ask(void *arg)
@@ -120,7 +128,7 @@ struct err *print_run(const struct args *args, int *ret_status)
         return err_hint(err_new(ERR_VALIDATION, "keel -p takes one prompt"),
                         "put it into quotes: keel -p \"why is the sky blue?\"");
     if (args_has(args, "trace-llm"))
-        options.trace.line = trace_line;
+        options.trace = (struct http_trace){trace_line, &p};
     TRY(runtime_open(&runtime, &options));
     for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
         cli_tell("%" STR_FMT, STR_ARG(settings_warning(runtime.settings, i)));

@@ -159,7 +159,9 @@ static struct err *try_fresh_key(struct exchange *x, const struct model_request 
         return take_refusal;
     err_free(take_refusal);
     reply_clear(reply);
-    return send_once(x, r, body, &key, reply);
+    take_refusal = send_once(x, r, body, &key, reply);
+    secret_hide_in_err(&key, take_refusal);
+    return take_refusal;
 }
 
 static struct err *explain(const struct endpoint *e, struct err *take_error)
@@ -185,6 +187,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     tell_payload(&x, PAYLOAD_REQUEST, strbuf_str(&body));
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
+    secret_hide_in_err(&key, failure);
     if (failure)
         failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
     return failure ? explain(e, failure) : NULL;
@@ -227,8 +230,11 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     TRY(http_fetch(call->http, &request, a, &response, &body));
     if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root,
                       &(struct json_where){0}) &&
-        response.status < 300)
-        return model_list_parse(a, root, ret_models);
+        response.status < 300) {
+        struct err *unread = model_list_parse(a, root, ret_models);
+
+        return unread ? explain(e, unread) : NULL;
+    }
     if (response.status >= 400)
         return explain(e, provider_error(kind_of_status(response.status), response.status,
                                          S("the list of models was refused")));
@@ -263,7 +269,7 @@ static struct err *check_base_url(const struct endpoint_config *c)
         return NULL;
     e->kind = ERR_CONFIGURATION;
     return err_wrap(e, "%" STR_FMT ": bad base URL \"%" STR_FMT "\"", STR_ARG(c->id),
-                    STR_ARG(c->base_url));
+                    STR_ARG(url_redact(&a, c->base_url)));
 }
 
 struct err *endpoint_provider_new(const struct endpoint_config *config,

@@ -382,6 +382,18 @@ void profile_credentials_init(struct profile_credentials *c, const struct settin
 
 /* --- the provider --- */
 
+/* A server of which only the protocol is known is taken to read keys and to list models like the
+ * first vendor in the table that speaks it. */
+static const struct vendor *nearest_vendor(const struct profile *p)
+{
+    if (p->vendor)
+        return p->vendor;
+    for (const struct vendor *v = vendors; v->name; v++)
+        if (v->protocol == p->protocol)
+            return v;
+    BUG("a protocol that no vendor speaks");
+}
+
 struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider)
 {
     static const struct dialect plain = {0};
@@ -393,9 +405,9 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
         .protocol = p->protocol,
         .dialect = v ? &v->dialect : &plain,
         .base_url = p->base_url,
-        .auth = v ? v->auth : AUTH_BEARER,
+        .auth = nearest_vendor(p)->auth,
         .headers = p->headers,
-        .models_path = str_of(v ? v->models_path : NULL),
+        .models_path = str_of(nearest_vendor(p)->models_path),
         .has_web_search = v && v->has_web_search,
         .has_web_fetch = v && v->has_web_fetch,
     };

@@ -15,11 +15,14 @@ static struct err *read_headers(struct arena *a, const char *path, struct http_h
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json *root;
+    struct err *e;
 
     if (!path)
         return NULL;
     TRY(cli_read_file(path, &text));
-    TRY(json_parse(a, arena_str(a, strbuf_str(&text)), 0, &root));
+    e = json_parse(a, arena_str(a, strbuf_str(&text)), 0, &root);
+    if (e)
+        return err_wrap(e, "%s", path);
     if (root->type != JSON_OBJECT)
         return err_new(ERR_VALIDATION, "%s: must be one JSON object of strings", path);
     json_each (header, root)
@@ -186,8 +189,8 @@ const struct command command_inspect_decode = {
     .name = "inspect decode",
     .usage = "--api NAME [--status N] [--headers FILE.json] [--chunk N] FILE",
     .summary = "decode a recorded provider response",
-    .details = "Takes event streams, NDJSON and JSON, told apart by their content, and prints one\n"
-               "JSON object: text, tool_calls, reasoning_text, stop_reason, usage and error.\n\n"
+    .details = "Takes event streams, NDJSON and JSON, told apart by their content, and prints\n"
+               "one JSON object: text, tool_calls, reasoning_text, stop_reason, usage, error.\n\n"
                "  curl -sN ... > answer.sse && keel inspect decode --api openai-chat answer.sse\n",
     .options = options,
     .run = run,

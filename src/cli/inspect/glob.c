@@ -34,9 +34,10 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_inspect_glob = {
     .name = "inspect glob",
-    .usage = "PATTERN PATH...",
-    .summary = "match paths against a pattern: a line \"yes PATH\" or \"no PATH\" each",
-    .details = "  keel inspect glob 'src/**/*.{c,h}' src/base/json.c\n",
+    .usage = "[OPTIONS] PATTERN PATH...",
+    .summary = "match paths against a pattern",
+    .details = "A line for each path: \"yes PATH\" or \"no PATH\".\n\n"
+               "  keel inspect glob 'src/**/*.{c,h}' src/base/json.c\n",
     .options = options,
     .run = run,
 };

@@ -75,8 +75,9 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_inspect_ignore = {
     .name = "inspect ignore",
     .usage = "DIR PATH...",
-    .summary = "apply .gitignore files: \"yes PATH\" is ignored, \"no PATH\" is not",
-    .details = "DIR is the repository's top; PATHs count from there. A path that ends in a slash\n"
-               "is a directory, also when it does not exist.\n",
+    .summary = "say which paths .gitignore files leave out",
+    .details = "A line for each path: \"yes PATH\" is ignored, \"no PATH\" is not. DIR is the\n"
+               "repository's top; PATHs count from there. A path that ends in a slash is a\n"
+               "directory, also when it does not exist.\n",
     .run = run,
 };

@@ -17,7 +17,7 @@ const struct command command_inspect = {
     .name = "inspect",
     .usage = "WHAT ...",
     .group = "Look inside",
-    .summary = "look at the pure parts: decoders, schemas, patterns",
+    .summary = "try decoders, schemas and patterns on files",
     .details = "Reads files and prints what keel makes of them. Nothing is sent anywhere.\n",
     .children = children,
 };

@@ -92,6 +92,36 @@ TEST(higher_layers_win_and_the_origin_is_known)
     }
 }
 
+TEST(a_name_with_a_dot_in_it_stands_in_quotes)
+{
+    AUTO(world) struct world w = world_make();
+
+    put(&w, "home/.keel/settings.json",
+        "{\"pricing\":{\"a/b-1.5\":{\"input\":3}},\"providers\":{\"x.y\":{\"model\":\"m\"}}}");
+    assert_ok(load(&w, true, NULL));
+    assert_str(text(&w, "providers.\"x.y\".model"), "m");
+    assert_int_equal(settings_int(w.settings, "pricing.\"a/b-1.5\".input", 0), 3);
+    assert_int_equal(settings_origin(w.settings, "pricing.\"a/b-1.5\"").layer, LAYER_USER);
+    assert_false(settings_origin(w.settings, "pricing.a/b-1.5").is_set);
+    assert_null(settings_get(w.settings, "providers.\"\""));
+}
+
+TEST(all_layers_that_said_something_are_found_from_high_to_low)
+{
+    AUTO(world) struct world w = world_make();
+    struct setting_origin origin;
+    size_t at = 0;
+
+    put(&w, "home/.keel/settings.json", "{\"permissions\":{\"deny\":[\"a\"]}}");
+    put(&w, "project/.keel/settings.json", "{\"permissions\":{\"deny\":[\"b\"]}}");
+    assert_ok(load(&w, true, NULL));
+    assert_true(settings_next_origin(w.settings, "permissions.deny", &at, &origin));
+    assert_int_equal(origin.layer, LAYER_PROJECT);
+    assert_true(settings_next_origin(w.settings, "permissions.deny", &at, &origin));
+    assert_int_equal(origin.layer, LAYER_USER);
+    assert_false(settings_next_origin(w.settings, "permissions.deny", &at, &origin));
+}
+
 TEST(rules_and_hooks_add_up_while_other_arrays_are_replaced)
 {
     AUTO(world) struct world w = world_make();
@@ -179,6 +209,8 @@ TEST(environment_references_are_resolved_when_read)
 }
 
 RUN_TESTS(UNIT(higher_layers_win_and_the_origin_is_known),
+          UNIT(a_name_with_a_dot_in_it_stands_in_quotes),
+          UNIT(all_layers_that_said_something_are_found_from_high_to_low),
           UNIT(rules_and_hooks_add_up_while_other_arrays_are_replaced),
           UNIT(an_untrusted_project_may_only_forbid),
           UNIT(a_wrong_type_names_file_key_and_expected_type), UNIT(foreign_files_never_stop_us),

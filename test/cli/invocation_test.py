@@ -1,0 +1,245 @@
+"""invocation_test.py - how keel is called: help, versions, mistakes, streams that are not there."""
+import os
+import re
+import subprocess
+
+import keel_test
+from keel_test import KeelTest
+
+
+def commands_named_in(text):
+    """The commands in a help text: "  keel config ...   the settings" gives ("config",)."""
+    rows = re.findall(r"^  keel ([a-z][a-z ]*?)(?: \.\.\.)?(?:  .*)?$", text, re.MULTILINE)
+    return [tuple(row.split()) for row in rows]
+
+
+class Help(KeelTest):
+    def all_helps(self):
+        """(command, result of its --help) of every command that a help text names."""
+        helps, waiting, seen = [], [()], set()
+        while waiting:
+            command = waiting.pop()
+            if command in seen:
+                continue
+            seen.add(command)
+            result = self.keel(*command, "--help")
+            helps.append((command, result))
+            waiting += [c for c in commands_named_in(result.out) if c[:-1] == command]
+        return helps
+
+    def test_every_command_that_help_names_has_help(self):
+        helps = self.all_helps()
+        names = {" ".join(command) for command, _ in helps}
+        for expected in ("demo", "models", "config show", "config keys", "doctor", "completion",
+                         "inspect decode", "inspect json", "inspect schema", "inspect sse",
+                         "inspect glob", "inspect ignore"):
+            self.assertIn(expected, names)
+        for command, result in helps:
+            self.assert_fine(result)
+            name = " ".join(("keel",) + command)
+            self.assertTrue(result.out.startswith(f"{name} - "), result)
+            self.assertIn(f"\nUsage: {name}", result.out)
+
+    def test_no_line_of_help_is_wider_than_eighty_columns(self):
+        for command, result in self.all_helps():
+            for line in result.out.splitlines():
+                self.assertLessEqual(len(line), 80, f"keel {' '.join(command)}: {line}")
+
+    def test_help_is_answered_wherever_it_stands(self):
+        plain = self.keel("--help").out
+        self.assertEqual(self.keel("-h").out, plain)
+        self.assertEqual(self.keel().out, plain)
+        self.assertEqual(self.keel("-p", "--model", "--help").out, plain)
+        self.assertEqual(self.keel("inspect", "sse", "-h").out,
+                         self.keel("inspect", "sse", "--help").out)
+
+    def test_the_manual_names_every_command_and_every_option(self):
+        source = (keel_test.SOURCE / "docs/keel.1").read_text().replace("\\-", "-")
+        manual = re.sub(r'["\s]+', " ", source)
+        for command, result in self.all_helps():
+            for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", result.out, re.MULTILINE):
+                self.assertIn(option, manual, f"of keel {' '.join(command)}")
+            if command:
+                self.assertIn(f".BR {' '.join(command)} ", manual)
+
+
+class Version(KeelTest):
+    def test_both_spellings_print_one_line(self):
+        for option in ("--version", "-v"):
+            result = self.keel(option)
+            self.assert_fine(result)
+            self.assertRegex(result.out, r"\Akeel \d+\.\d+\.\d+\n\Z")
+
+
+class Mistakes(KeelTest):
+    def test_a_misspelt_command_is_guessed(self):
+        self.assert_refused(self.keel("inspct"), 2, 'no command "inspct"',
+                            "did you mean keel inspect?")
+        self.assert_refused(self.keel("config", "shwo"), 2, 'no command "config shwo"',
+                            "did you mean keel config show?")
+
+    def test_a_word_that_is_like_no_command_is_told_how_to_ask(self):
+        self.assert_refused(self.keel("why is the sky blue?"), 2, "there is no command",
+                            'keel -p "..."')
+        self.assert_refused(self.keel(""), 2, 'there is no command ""')
+
+    def test_a_misspelt_option_is_guessed(self):
+        self.assert_refused(self.keel("--modle=x"), 2, "keel has no option --modle\n",
+                            "did you mean --model?")
+        self.assert_refused(self.keel("inspect", "sse", "--chunks", "3", "x"), 2,
+                            "keel inspect sse has no option --chunks", "did you mean --chunk?")
+
+    def test_an_option_that_is_like_no_other_leads_to_help(self):
+        self.assert_refused(self.keel("-x"), 2, "keel has no option -x\n", "see keel --help")
+        self.assert_refused(self.keel("doctor", "--frobnicate"), 2,
+                            "keel doctor has no option --frobnicate", "see keel doctor --help")
+
+    def test_a_missing_value_is_named(self):
+        self.assert_refused(self.keel("-p", "--model"), 2, "--model needs a value: VENDOR/MODEL")
+        self.assert_refused(self.keel("inspect", "sse", "x", "--chunk"), 2, "--chunk needs a value")
+
+    def test_a_switch_takes_no_value(self):
+        self.assert_refused(self.keel("--version=3"), 2, "--version takes no value")
+
+    def test_a_command_with_parts_wants_one_of_them(self):
+        self.assert_refused(self.keel("inspect"), 2, "decode, json, schema, sse, glob, ignore",
+                            "see keel inspect --help")
+        self.assert_refused(self.keel("config", "--json"), 2, "show, provider, keys")
+
+    def test_operands_that_a_command_does_not_take_are_refused(self):
+        for command in (("doctor",), ("demo",), ("config", "show"), ("config", "keys"),
+                        ("config", "provider")):
+            self.assert_refused(self.keel(*command, "extra"), 2, "takes no operand")
+        self.assert_refused(self.keel("models", "a", "b"), 2, "at most one VENDOR")
+        self.assert_refused(self.keel("completion"), 2, "bash, zsh or fish")
+        self.assert_refused(self.keel("completion", "tcsh"), 2, '"tcsh"', "bash, zsh and fish")
+
+    def test_options_before_a_command_are_told_their_place(self):
+        self.assert_refused(self.keel("--settings", "{}", "config", "show"), 2,
+                            "options stand after the command", "keel config")
+
+    def test_options_alone_do_nothing_and_say_so(self):
+        self.assert_refused(self.keel("--model", "x/y"), 2, "nothing to do", "keel -p")
+
+    def test_numbers_have_their_bounds(self):
+        for value in ("0", "-1", "1x", "", "99999999999999999999"):
+            self.assert_refused(self.keel("inspect", "sse", "--chunk", value, "-"), 2,
+                                f'--chunk takes a number from 1 to 2147483647, not "{value}"')
+
+    def test_control_characters_in_arguments_do_not_reach_the_terminal(self):
+        result = self.keel("--\x1b[31mred\x07")
+        self.assert_refused(result, 2, "--\\x1b[31mred\\x07")
+        self.assertNotIn("\x1b", result.err)
+
+    def test_huge_arguments_are_only_long(self):
+        huge = "x" * 120_000
+        self.assert_refused(self.keel("--" + huge), 2, "has no option")
+        self.assert_refused(self.keel(huge), 2, "there is no command")
+        self.assert_refused(self.keel("inspect", "json", huge), 2, "cannot read")
+        self.assertEqual(self.keel("inspect", "glob", "*", huge).out, f"yes {huge}\n")
+
+
+class WithoutProvider(KeelTest):
+    def test_a_prompt_without_any_key_says_what_to_set_and_where_to_get_it(self):
+        for arguments in (("-p", "hi"), ("hi", "-p"), ("-p",)):
+            self.assert_refused(self.keel(*arguments), 6, "ANTHROPIC_API_KEY", "https://",
+                                "keel doctor")
+
+    def test_a_vendor_without_its_key_names_its_variable(self):
+        self.assert_refused(self.keel("-p", "--model", "anthropic/x", "hi"), 6,
+                            "ANTHROPIC_API_KEY is not set", "https://")
+
+    def test_an_empty_key_is_no_key(self):
+        self.assert_refused(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": ""}), 6, "set ")
+
+    def test_two_prompts_are_one_too_many(self):
+        self.assert_refused(self.keel("-p", "why", "is"), 2, "takes one prompt", "quotes")
+
+    def test_without_a_home_keel_still_answers(self):
+        nowhere = {"HOME": None, "KEEL_HOME": None}
+        self.assert_refused(self.keel("-p", "hi", env=nowhere), 6, "ANTHROPIC_API_KEY")
+        self.assert_fine(self.keel("--help", env=nowhere))
+
+
+class Streams(KeelTest):
+    def big_json(self):
+        return self.write("big.json", [list(range(1000))] * 200)
+
+    def test_output_that_nobody_reads_ends_the_program_without_a_word(self):
+        for command in (("inspect", "json", self.big_json()), ("demo", "--fast"), ("--help",)):
+            read, write = os.pipe()
+            os.close(read)
+            result = self.keel(*command, stdout=write)
+            os.close(write)
+            self.assert_status(result, -13)  # SIGPIPE, as of any other program
+            self.assertEqual(result.err, "")
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            for command in (("--version",), ("inspect", "json", self.big_json()), ("demo",),
+                            ("models", "--all"), ("completion", "bash")):
+                self.assert_refused(self.keel(*command, stdout=full), 1,
+                                    "cannot write to standard output: No space left on device")
+
+    def run_with_closed(self, redirection, *arguments):
+        shell = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", keel_test.KEEL,
+                                *arguments], env=self.environment(), cwd=self.project,
+                               capture_output=True, timeout=keel_test.HANG_SECONDS, check=False)
+        return keel_test.Result(arguments, shell.returncode, shell.stdout, shell.stderr)
+
+    def test_a_closed_stdout_is_an_error_and_no_file_takes_its_place(self):
+        self.assert_refused(self.run_with_closed(">&-", "--version"), 1,
+                            "cannot write to standard output: Bad file descriptor")
+        self.assert_refused(self.run_with_closed(">&-", "inspect", "json", self.big_json()), 1,
+                            "cannot write to standard output: Bad file descriptor")
+
+    def test_a_closed_stdin_is_an_error_only_where_it_is_read(self):
+        self.assert_fine(self.run_with_closed("<&-", "--version"))
+        self.assert_refused(self.run_with_closed("<&-", "inspect", "json", "-"), 2,
+                            "cannot read standard input: Bad file descriptor")
+
+    def test_a_closed_stderr_changes_only_that_nothing_is_heard(self):
+        self.assert_status(self.run_with_closed("2>&-", "nonsense"), 2)
+        self.assertRegex(self.run_with_closed("2>&-", "--version").out, r"\Akeel ")
+
+
+class Files(KeelTest):
+    readers = (("inspect", "json"), ("inspect", "sse"), ("inspect", "decode", "--api", "gemini"))
+
+    def test_a_file_that_is_not_there_is_named(self):
+        for command in self.readers:
+            self.assert_refused(self.keel(*command, "nowhere.txt"), 2,
+                                "cannot read nowhere.txt: No such file or directory")
+
+    def test_a_directory_is_not_a_file(self):
+        for command in self.readers:
+            self.assert_refused(self.keel(*command, str(self.dir)), 2,
+                                f"cannot read {self.dir}: Is a directory")
+
+    def test_a_file_that_may_not_be_read_is_named(self):
+        path = self.write("secret.json", "{}")
+        os.chmod(path, 0)
+        os.chmod(self.dir, 0o755)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}  # root may read everything
+        try:
+            result = self.keel("inspect", "json", path, cwd="/", **nobody)
+        except PermissionError:
+            self.skipTest("others may not run this keel")
+        self.assert_refused(result, 2, f"cannot read {path}: Permission denied")
+
+    def test_a_file_that_fails_while_it_is_read_is_named(self):
+        self.assert_refused(self.keel("inspect", "json", "/proc/self/mem"), 2,
+                            "cannot read /proc/self/mem: Input/output error")
+
+    def test_a_dash_is_standard_input(self):
+        self.assertEqual(self.keel("inspect", "json", "-", stdin=b" [1 , 2] ").out, "[1,2]\n")
+        self.assertEqual(self.keel("inspect", "sse", "-", stdin=b"data: x\n\n").out,
+                         '{"type":"message","data":"x","lastEventId":""}\n')
+
+    def test_an_operand_after_two_dashes_may_look_like_an_option(self):
+        (self.project / "--file").write_text("[]")
+        self.assertEqual(self.keel("inspect", "json", "--", "--file").out, "[]\n")
+
+
+if __name__ == "__main__":
+    keel_test.main()

@@ -1,0 +1,184 @@
+"""models_test.py - keel models and keel doctor, without a network."""
+import re
+
+import keel_test
+from keel_test import KeelTest
+
+VENDORS = {"anthropic", "openai", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai",
+           "together", "fireworks", "azure-openai", "ollama", "llama.cpp", "vllm", "lmstudio",
+           "custom"}
+PROTOCOLS = {"anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"}
+
+
+class Models(KeelTest):
+    def test_without_a_provider_it_says_what_to_do(self):
+        result = self.keel("models")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "")
+        self.assertIn("keel models --all", result.err)
+
+    def test_vendors_with_a_key_are_listed(self):
+        result = self.keel("models", env={"OPENAI_API_KEY": "k"})
+        self.assert_fine(result)
+        self.assertTrue(result.out.startswith("OpenAI (openai)"), result.out)
+        self.assertNotIn("(anthropic)", result.out)
+
+    def test_a_vendor_is_set_up_by_a_profile_or_an_address_too(self):
+        self.user_settings({"providers": {"work": {"type": "mistral", "apiKey": "k"}}})
+        result = self.keel("models", "--json", env={"OLLAMA_HOST": "127.0.0.1:1"})
+        self.assertEqual([v["vendor"] for v in result.json()["vendors"]], ["mistral", "ollama"])
+
+    def test_all_vendors_say_how_they_are_set_up(self):
+        result = self.keel("models", "--all")
+        self.assert_fine(result)
+        for name in VENDORS:
+            self.assertIn(f"({name})", result.out)
+        for text in ("set ANTHROPIC_API_KEY: https://", "GEMINI_API_KEY or GOOGLE_API_KEY",
+                     "any model: say openrouter/NAME", "can: t=tools"):
+            self.assertIn(text, result.out)
+
+    def test_no_line_is_wider_than_eighty_columns(self):
+        for line in self.keel("models", "--all").out.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_columns_stand_below_their_headings(self):
+        lines = self.keel("models", "anthropic").out.splitlines()
+        heading = next(line for line in lines if line.startswith("  model"))
+        rows = [line for line in lines if line.startswith("  claude-")]
+        self.assertTrue(rows)
+        for row in rows:
+            for name in ("window", "output", "$in/M", "$out/M"):
+                end = heading.index(name) + len(name)
+                self.assertNotEqual(row[end - 1], " ", row)
+                self.assertEqual(row[end], " ", row)
+
+    def test_one_vendor_is_found_by_its_name_and_by_an_alias(self):
+        result = self.keel("models", "gemini")
+        self.assertTrue(result.out.startswith("Google Gemini (gemini)"), result.out)
+        self.assertEqual(self.keel("models", "google").out, result.out)
+
+    def test_an_unknown_vendor_is_refused(self):
+        self.assert_refused(self.keel("models", "nobody"), 2, '"nobody"', "keel models --all")
+
+    def test_refreshing_nothing_is_a_matter_of_configuration(self):
+        self.assert_refused(self.keel("models", "--refresh"), 6, "no provider is set up")
+
+
+class ModelsAsJson(KeelTest):
+    def check_model(self, model):
+        self.assertTrue(model["id"] and model["name"])
+        for key in ("contextWindow", "maxOutput"):
+            self.assertTrue(model[key] is None or model[key] > 0, model)
+        prices = model["microcentsPerMillion"]
+        self.assertEqual(set(prices), {"input", "output", "cacheRead", "cacheWrite"})
+        for price in prices.values():
+            self.assertTrue(price is None or (isinstance(price, int) and price >= 0), model)
+        self.assertIn(model["lifecycle"], ("active", "preview", "deprecated", "retired"))
+        self.assertEqual(len(set(model["capabilities"])), len(model["capabilities"]))
+        self.assertRegex(model["source"], r"\Ahttps://")
+        self.assertRegex(model["lastVerifiedAt"], r"\A\d{4}-\d\d-\d\d\Z")
+
+    def test_every_vendor_and_model_has_its_members(self):
+        result = self.keel("models", "--all", "--json")
+        self.assert_fine(result)
+        listed = result.json()["vendors"]
+        self.assertEqual({vendor["vendor"] for vendor in listed}, VENDORS)
+        for vendor in listed:
+            self.assertIn(vendor["protocol"], PROTOCOLS)
+            self.assertIn(vendor["status"], ("fallback", "unavailable"))
+            self.assertEqual(vendor["status"] == "fallback", bool(vendor["models"]), vendor)
+            ids = [model["id"] for model in vendor["models"]]
+            self.assertEqual(len(ids), len(set(ids)), vendor["vendor"])
+            for model in vendor["models"]:
+                self.check_model(model)
+
+    def test_retired_models_are_listed_only_when_all_are_asked_for(self):
+        env = {"OPENAI_API_KEY": "k", "GROQ_API_KEY": "k"}
+
+        def lifecycles(*options):
+            vendors = self.keel("models", "--json", *options, env=env).json()["vendors"]
+            return {model["lifecycle"] for vendor in vendors for model in vendor["models"]}
+
+        self.assertIn("retired", lifecycles("--all"))
+        self.assertNotIn("retired", lifecycles())
+
+
+class Doctor(KeelTest):
+    def findings(self, *options, **run):
+        result = self.keel("doctor", "--json", *options, **run)
+        return result, {f["section"] + "/" + f["name"]: f for f in result.json()["findings"]}
+
+    def test_no_provider_is_bad_and_every_key_is_named(self):
+        result, findings = self.findings()
+        self.assert_status(result, 1)
+        text = findings["Providers/none"]["text"]
+        for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY"):
+            self.assertIn(variable, text)
+        self.assertIn("https://", text)
+
+    def test_a_key_is_named_and_never_shown(self):
+        result, findings = self.findings(env={"ANTHROPIC_API_KEY": "sk-secret"})
+        self.assertEqual(findings["Providers/anthropic"]["text"], "ANTHROPIC_API_KEY is set")
+        self.assertTrue(findings["Providers/in use"]["text"].startswith("anthropic/"))
+        self.assertNotIn("sk-secret", result.out)
+
+    def test_all_is_well_when_nothing_is_bad(self):
+        result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k"})
+        bad = [name for name, f in findings.items() if f["health"] == "bad"]
+        self.assertEqual(bad, [])
+        self.assert_status(result, 0)
+
+    def test_a_profile_that_cannot_work_is_bad(self):
+        self.user_settings({"providers": {"x": {"type": "nonsense", "model": "m"}}})
+        result, findings = self.findings()
+        self.assert_status(result, 1)
+        self.assertEqual(findings["Providers/x"]["health"], "bad")
+        self.assertEqual(findings["Providers/in use"]["health"], "bad")
+
+    def test_every_finding_has_its_members(self):
+        result, findings = self.findings()
+        self.assertRegex(result.json()["version"], r"\A\d+\.\d+\.\d+\Z")
+        for finding in findings.values():
+            self.assertEqual(set(finding), {"section", "name", "health", "text"})
+            self.assertIn(finding["health"], ("ok", "note", "bad"))
+        for name in ("Network/HTTP client", "Network/certificates", "Sandbox/keel-exec",
+                     "Stores/home", "Terminal/characters"):
+            self.assertIn(name, findings)
+
+    def test_text_has_the_same_findings_and_no_colours(self):
+        _, findings = self.findings()
+        result = self.keel("doctor")
+        self.assert_status(result, 1)
+        self.assertNotIn("\x1b", result.out)
+        for finding in findings.values():
+            row = rf"(?m)^  (ok  |note|BAD )  {re.escape(finding['name'])} +\S"
+            self.assertRegex(result.out, row)
+
+    def test_a_proxy_is_shown_without_its_password(self):
+        result, findings = self.findings(env={"HTTPS_PROXY": "http://me:hush@proxy:3128"})
+        self.assertEqual(findings["Network/HTTPS_PROXY"]["text"], "http://proxy:3128")
+        self.assertNotIn("hush", result.out)
+
+    def test_certificates_that_were_named_are_used(self):
+        path = self.write("ca.pem", "")
+        _, findings = self.findings(env={"SSL_CERT_FILE": path})
+        self.assertIn(path, findings["Network/certificates"]["text"])
+
+    def test_a_home_that_cannot_be_made_is_told(self):
+        result, findings = self.findings(env={"HOME": None, "KEEL_HOME": None})
+        self.assertEqual(findings["Stores/home"]["health"], "bad")
+        self.assert_status(result, 1)
+
+    def test_settings_that_are_not_trusted_are_noted(self):
+        self.write("project/.keel/settings.json", {"model": "a/b"})
+        _, findings = self.findings()
+        self.assertIn("not trusted", findings["Settings/file"]["text"])
+
+    def test_a_probe_without_a_provider_is_bad_and_says_why(self):
+        result, findings = self.findings("--probe")
+        self.assert_status(result, 1)
+        self.assertIn("no model provider is set up", findings["Probe/answer"]["text"])
+
+
+if __name__ == "__main__":
+    keel_test.main()
