@@ -51,7 +51,7 @@ static bool is_piped_in(void)
            (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
 }
 
-/* What is piped in goes before the prompt, as a part of its own. */
+/* What is piped in goes behind the prompt, as a part of its own. */
 static struct err *user_message(struct str prompt, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
@@ -59,10 +59,10 @@ static struct err *user_message(struct str prompt, struct message **ret_message)
 
     if (is_piped_in())
         TRY(cli_read_file("-", &piped));
-    if (str_trim(strbuf_str(&piped)).n)
-        message_add_text(m, strbuf_str(&piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);
+    if (str_trim(strbuf_str(&piped)).n)
+        message_add_text(m, strbuf_str(&piped));
     if (m->n_parts == 0)
         return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
                         "keel -p \"why is the sky blue?\", or pipe it in");

@@ -72,9 +72,9 @@ class Prompts(FlowTest):
         self.assert_answer(self.ask(provider, *arguments, **run))
         return self.only_request(provider).prompt_texts()
 
-    def test_what_is_piped_in_goes_before_the_prompt(self):
+    def test_what_is_piped_in_goes_behind_the_prompt(self):
         self.assertEqual(self.texts("review this", stdin=b"diff --git\n"),
-                         ["diff --git\n", "review this"])
+                         ["review this", "diff --git\n"])
 
     def test_what_is_piped_in_may_be_the_whole_prompt(self):
         self.assertEqual(self.texts(stdin=b"why?"), ["why?"])
@@ -98,11 +98,11 @@ class Prompts(FlowTest):
 
     def test_bytes_that_are_not_utf8_are_sent_as_replacement_characters(self):
         self.assertEqual(self.texts(b"a\xff\xc3b"), ["a\ufffd\ufffdb"])
-        self.assertEqual(self.texts("x", stdin=b"\xfe\x00\x80"), ["\ufffd\x00\ufffd", "x"])
+        self.assertEqual(self.texts("x", stdin=b"\xfe\x00\x80"), ["x", "\ufffd\x00\ufffd"])
 
     def test_a_large_prompt_arrives_whole(self):
         text = "".join(f"line {number}\n" for number in range(100_000))
-        self.assertEqual(self.texts("sum up", stdin=text.encode())[0], text)
+        self.assertEqual(self.texts("sum up", stdin=text.encode())[1], text)
 
     def test_more_than_keel_takes_is_refused(self):
         provider = self.provider(scripted.ANTHROPIC.answer())
