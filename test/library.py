@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""library.py LIBKEEL ROOT CC-ARGS...: libkeel shows only keel_*, and its header is C89 and C++."""
+"""library.py LIBKEEL ROOT CC CC-ARGS...: libkeel shows only keel_*; its header is C89 and C++."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
-library, root, cc_args = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+library = pathlib.Path(sys.argv[1]).resolve()
+root, compiler, cc_args = sys.argv[2], sys.argv[3], sys.argv[4:]
 program = r"""
 #include <keel/keel.h>
 #include <string.h>
@@ -37,22 +39,27 @@ print(f"{len(names)} symbols, foreign: {foreign}")
 failed = bool(foreign) or "keel_version" not in names
 
 version = library.name.split(".so.")[-1] if ".so." in library.name else "0.1.0"
+strict = ["-pedantic-errors", "-Wall", "-Wextra", "-Werror", f'-DVERSION="{version}"',
+          f"-I{root}/include"]
+
+
+def run(what, *command):
+    result = subprocess.run(command, env=dict(os.environ), text=True, capture_output=True,
+                            check=False)
+    print(f"{what}: {'ok' if result.returncode == 0 else f'failed ({result.returncode})'} "
+          f"{result.stderr}")
+    return result.returncode == 0
+
+
 with tempfile.TemporaryDirectory() as directory:
-    for language, compiler, standard in (("c", "cc", "-std=c89"), ("c++", "c++", "-std=c++11")):
-        source = pathlib.Path(directory, "host." + ("c" if language == "c" else "cc"))
-        source.write_text(program)
-        if language == "c++" and subprocess.run(["sh", "-c", "command -v c++"],
-                                                capture_output=True, check=False).returncode:
-            print("no C++ compiler here: the header is checked as C only")
-            continue
-        binary = source.with_suffix("")
-        build = subprocess.run([compiler, standard, "-pedantic-errors", "-Wall", "-Wextra",
-                                "-Werror", f'-DVERSION="{version}"', f"-I{root}/include",
-                                str(source), "-o", str(binary), f"-L{library.parent}",
-                                f"-l:{library.name}", f"-Wl,-rpath,{library.parent}", *cc_args],
-                               text=True, capture_output=True, check=False)
-        status = build.returncode or subprocess.run([str(binary)], env=dict(os.environ),
-                                                    check=False).returncode
-        print(f"{language}: {'ok' if status == 0 else f'failed ({status})'} {build.stderr}")
-        failed |= status != 0
+    source, host = pathlib.Path(directory, "host.c"), pathlib.Path(directory, "host")
+    source.write_text(program)
+    failed |= not (run("a C89 program builds", compiler, "-std=c89", *strict, str(source), "-o",
+                       str(host), f"-L{library.parent}", f"-l:{library.name}",
+                       f"-Wl,-rpath,{library.parent}", *cc_args) and run("it runs", str(host)))
+    if shutil.which("c++"):
+        failed |= not run("the header is C++", "c++", "-x", "c++", "-std=c++11", "-fsyntax-only",
+                          *strict, str(source))
+    else:
+        print("no C++ compiler here: the header is checked as C only")
 sys.exit(1 if failed else 0)
