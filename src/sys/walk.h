@@ -1,0 +1,50 @@
+/* walk.h - all files below a directory, several threads at once, without what git ignores.
+ *
+ * For Glob and Grep. The walk blocks: tasks call it through work_run(), and it ends early when
+ * work_cancelled() says so. Symbolic links are reported, never followed, so it stays below its
+ * root and cannot go in circles. Directories that may not be read are skipped and counted. */
+#ifndef KEEL_SYS_WALK_H
+#define KEEL_SYS_WALK_H
+
+#include "base/err.h"
+
+struct walk_options {
+    const char *root;
+    bool hidden;        /* also names that begin with a dot; .git never */
+    bool no_ignore;     /* also what .gitignore, .ignore and .git/info/exclude leave out */
+    unsigned n_threads; /* 0: one per core, at most 8 */
+    size_t max_entries; /* of the whole walk; 0: 10,000,000 */
+    unsigned max_depth; /* 0: 256 */
+    /* Leaves out a path (relative to root) and all below it; called from all threads. May be
+     * NULL. Deny rules of the gate come in here. */
+    bool (*is_left_out)(void *self, struct str path, bool is_dir);
+    void *self;
+};
+
+struct walk_entry {
+    struct str path; /* relative to root, NUL-terminated; lives until visit() returns */
+    int dir_fd;      /* of the directory it is in, and its name there: for openat() */
+    const char *name;
+    bool is_dir, is_link, is_file; /* none of them: a device, a socket, a pipe */
+};
+
+struct walk_visitor {
+    /* What one thread keeps for itself; both may be NULL. */
+    void *(*begin_thread)(void *self);
+    void (*end_thread)(void *self, void *thread);
+    /* Called from all threads at once. False ends the whole walk. */
+    bool (*visit)(void *self, void *thread, const struct walk_entry *entry);
+    void *self;
+};
+
+struct walk_report {
+    size_t n_entries, n_unreadable;
+    bool was_cut; /* max_entries or max_depth was reached */
+    bool was_cancelled;
+};
+
+/* ERR_VALIDATION when root is no directory that can be read. */
+MUST_USE struct err *walk_run(const struct walk_options *options,
+                              const struct walk_visitor *visitor, struct walk_report *ret_report);
+
+#endif
