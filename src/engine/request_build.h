@@ -1,0 +1,47 @@
+/* request_build.h - the messages of a request, made from the history. Pure.
+ *
+ * Whatever happened to the conversation (an interrupt, a crash, a compaction, a fork, another model
+ * or vendor, tools that were denied or that nobody knows), what comes out is what strict providers
+ * take:
+ *
+ * - every tool call is followed by its results, in the order of the calls, before anything else;
+ *   a call without one gets a result that says so, a result without a call is left out;
+ * - call ids are unique within a message (providers may repeat them), in calls and results alike;
+ * - the first message is a user's and the last one is not the assistant's;
+ * - no message is empty; messages that only tell people of an error are left out;
+ * - an answer that was interrupted says so at its end;
+ * - media that the model cannot take are named instead of sent;
+ * - system messages become the system text.
+ *
+ * The same history gives the same messages, and a longer one begins with those of the shorter: so
+ * prompt caches hold. Synthetic instructions are overlays: they stand at the end of one request and
+ * never in the history. */
+#ifndef KEEL_ENGINE_REQUEST_BUILD_H
+#define KEEL_ENGINE_REQUEST_BUILD_H
+
+#include "model/history.h"
+#include "model/request.h"
+
+#define INTERRUPTED_NOTE "[This response was interrupted by the user]"
+
+struct request_target {
+    struct str provider, protocol; /* whose native parts may go along */
+    const struct model_info *info; /* NULL: nothing is known, so all media are sent */
+};
+
+/* The result: references are held by it until built_messages_done(). */
+struct built_messages {
+    struct arena arena;
+    struct message **items;
+    size_t n, room;
+    struct str system; /* in the arena */
+};
+void built_messages_done(struct built_messages *b);
+DEFINE_AUTO_VAL(built_messages, built_messages_done)
+
+/* `overlays` are texts that stand as user messages at the end. */
+void request_build(const struct message *const *messages, size_t n_messages,
+                   const struct request_target *target, const struct str *overlays,
+                   size_t n_overlays, struct built_messages *ret);
+
+#endif

@@ -1,0 +1,39 @@
+/* history.h - a conversation as it happened: entries that are only ever added.
+ *
+ * A chat entry holds a message; an event entry tells people something that no model sees (a tool
+ * began, a skill was used). Nothing is edited or removed: what is sent to a model is made from the
+ * history anew each time (engine/request_build.h). Entries live as long as the history. */
+#ifndef KEEL_MODEL_HISTORY_H
+#define KEEL_MODEL_HISTORY_H
+
+#include "model/message.h"
+
+enum entry_category { ENTRY_CHAT, ENTRY_EVENT };
+
+struct history_entry {
+    struct str id; /* of the message, or the event's own */
+    int64_t unix_ms;
+    enum entry_category category;
+    struct str type;         /* the role, or the event's name: "tool-start" */
+    struct message *message; /* chat; a reference is held */
+    const struct json *data; /* event; may be NULL */
+};
+
+struct history {
+    struct arena arena;
+    struct history_entry *entries;
+    size_t n, room;
+};
+
+void history_done(struct history *h); /* a zeroed history is empty */
+DEFINE_AUTO_VAL(history, history_done)
+
+void history_add_message(struct history *h, struct message *m, int64_t unix_ms);
+void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
+                       int64_t unix_ms);
+
+/* The messages of all chat entries in their order, as an array in `a`; borrowed references. */
+const struct message *const *history_messages(const struct history *h, struct arena *a,
+                                              size_t *ret_n);
+
+#endif

@@ -1,0 +1,367 @@
+/* request_build_test.c */
+#include "test.h"
+
+#include "engine/request_build.h"
+#include "model/message_json.h"
+#include "provider/protocol.h"
+#include "sys/random.h"
+
+/* --- histories by hand --- */
+
+static struct message *say(enum role role, const char *text)
+{
+    struct message *m = message_new(role, S("m"));
+
+    if (text)
+        message_add_text(m, str_of(text));
+    return m;
+}
+
+static struct message *with_call(struct message *m, const char *id, const char *name)
+{
+    message_add(
+        m, &(struct part){
+               .kind = PART_TOOL_CALL, .id = str_of(id), .name = str_of(name), .args = S("{}")});
+    return m;
+}
+
+static struct message *result(const char *id, const char *text)
+{
+    struct message *m = message_new(ROLE_TOOL, S("t"));
+    struct part content = {.kind = PART_TEXT, .text = str_of(text)};
+
+    message_add(
+        m, &(struct part){
+               .kind = PART_TOOL_RESULT, .id = str_of(id), .content = &content, .n_content = 1});
+    return m;
+}
+
+/* "user(hi) assistant(x call c1) tool(c1: out)" */
+static void tell(const struct built_messages *b, struct strbuf *out)
+{
+    if (b->system.n)
+        strbuf_addf(out, "system(%" STR_FMT ") ", STR_ARG(b->system));
+    for (size_t i = 0; i < b->n; i++) {
+        const struct message *m = b->items[i];
+
+        strbuf_addf(out, "%s%s(", i ? " " : "", role_name(m->role));
+        for (size_t k = 0; k < m->n_parts; k++) {
+            const struct part *p = &m->parts[k];
+
+            if (k)
+                strbuf_add_char(out, ' ');
+            if (p->kind == PART_TOOL_CALL)
+                strbuf_addf(out, "call %" STR_FMT, STR_ARG(p->id));
+            else if (p->kind == PART_TOOL_RESULT)
+                strbuf_addf(out, "%" STR_FMT "%s: %" STR_FMT, STR_ARG(p->id),
+                            p->is_error ? "!" : "", STR_ARG(p->content[0].text));
+            else
+                strbuf_add(out, p->text);
+        }
+        strbuf_add_char(out, ')');
+    }
+}
+
+static void assert_builds(struct message **take_messages, size_t n,
+                          const struct request_target *target, const char *want)
+{
+    AUTO(built_messages) struct built_messages built;
+    AUTO(strbuf) struct strbuf got = {0};
+
+    request_build((const struct message *const *)take_messages, n, target, NULL, 0, &built);
+    tell(&built, &got);
+    for (size_t i = 0; i < n; i++)
+        message_unref(take_messages[i]);
+    assert_str(strbuf_str(&got), want);
+}
+
+static const struct request_target any = {{"p", 1}, {"x", 1}, NULL};
+
+#define BUILDS(want, ...)                                                                          \
+    do {                                                                                           \
+        struct message *list_[] = {__VA_ARGS__};                                                   \
+        assert_builds(list_, ARRAY_LEN(list_), &any, want);                                        \
+    } while (0)
+
+TEST(a_plain_conversation_stays_as_it_is)
+{
+    BUILDS("system(be kind) user(hi) assistant(hello) user(bye)", say(ROLE_SYSTEM, "be kind"),
+           say(ROLE_USER, "hi"), say(ROLE_ASSISTANT, "hello"), say(ROLE_USER, "bye"));
+}
+
+TEST(results_follow_their_calls_in_the_order_of_the_calls)
+{
+    BUILDS("user(go) assistant(ok call a call b) tool(a: A) tool(b: B)", say(ROLE_USER, "go"),
+           with_call(with_call(say(ROLE_ASSISTANT, "ok"), "a", "Read"), "b", "Bash"),
+           result("b", "B"), result("a", "A"));
+}
+
+TEST(a_call_without_a_result_gets_one_and_a_result_without_a_call_goes)
+{
+    BUILDS("user(go) assistant(call a) tool(a!: The tool call was not executed: the run ended "
+           "before its turn came.) user(next)",
+           say(ROLE_USER, "go"), with_call(say(ROLE_ASSISTANT, NULL), "a", "Read"),
+           result("stray", "?"), say(ROLE_USER, "next"));
+}
+
+TEST(a_result_that_came_late_stands_where_it_must)
+{
+    BUILDS("user(go) assistant(call a) tool(a: A) user(hurry)", say(ROLE_USER, "go"),
+           with_call(say(ROLE_ASSISTANT, NULL), "a", "Read"), say(ROLE_USER, "hurry"),
+           result("a", "A"));
+}
+
+TEST(repeated_ids_are_told_apart_within_a_message_and_kept_over_messages)
+{
+    BUILDS("user(go) assistant(call c call c_2) tool(c: 1) tool(c_2: 2) assistant(call c) "
+           "tool(c: 3)",
+           say(ROLE_USER, "go"),
+           with_call(with_call(say(ROLE_ASSISTANT, NULL), "c", "Read"), "c", "Read"),
+           result("c", "1"), result("c", "2"), with_call(say(ROLE_ASSISTANT, NULL), "c", "Read"),
+           result("c", "3"));
+}
+
+TEST(an_interrupted_answer_says_so)
+{
+    struct message *cut = say(ROLE_ASSISTANT, "I was about"), *silent = say(ROLE_ASSISTANT, NULL);
+
+    cut->state = silent->state = MESSAGE_INTERRUPTED;
+    BUILDS("user(a) assistant(I was about\n\n" INTERRUPTED_NOTE
+           ") user(b) assistant(" INTERRUPTED_NOTE ") user(c)",
+           say(ROLE_USER, "a"), cut, say(ROLE_USER, "b"), silent, say(ROLE_USER, "c"));
+}
+
+TEST(errors_for_people_and_empty_messages_are_left_out)
+{
+    struct message *diagnosis = say(ROLE_ASSISTANT, "the provider is down");
+
+    diagnosis->is_error = true;
+    BUILDS("user(a) user(b)", say(ROLE_USER, "a"), diagnosis, say(ROLE_ASSISTANT, "  "),
+           say(ROLE_USER, ""), say(ROLE_USER, "b"));
+}
+
+TEST(a_summary_at_the_start_and_an_answer_at_the_end_are_framed)
+{
+    BUILDS("user([The conversation goes on from here.]) assistant(summary) user(Continue.)",
+           say(ROLE_ASSISTANT, "summary"));
+}
+
+TEST(reasoning_goes_back_only_to_its_provider)
+{
+    struct message *list[2];
+
+    for (int own = 0; own < 2; own++) {
+        list[0] = say(ROLE_USER, "q");
+        list[1] = say(ROLE_ASSISTANT, "a");
+        message_add(list[1], &(struct part){.kind = PART_REASONING, .text = S("hm")});
+        message_set_origin(list[1], (struct origin){own ? S("p") : S("other"), S("x"), S("m")});
+        assert_builds(list, 2, &any,
+                      own ? "user(q) assistant(a hm) user(Continue.)"
+                          : "user(q) assistant(a) user(Continue.)");
+    }
+}
+
+TEST(media_that_a_model_cannot_take_are_named)
+{
+    static const struct model_info blind = {.id = "blind", .capabilities = CAN_TOOLS};
+    struct request_target target = {{"p", 1}, {"x", 1}, &blind};
+    struct message *m = say(ROLE_USER, "look");
+
+    message_add(m, &(struct part){.kind = PART_MEDIA,
+                                  .media = {.mime = S("image/png"), .name = S("a.png")}});
+    assert_builds(&m, 1, &target,
+                  "user(look [A file of type image/png (a.png) was left out: this model cannot "
+                  "take it.])");
+}
+
+TEST(overlays_stand_at_the_end_of_one_request)
+{
+    AUTO(built_messages) struct built_messages built;
+    AUTO(strbuf) struct strbuf got = {0};
+    AUTO(message) struct message *m = say(ROLE_USER, "hi");
+    const struct message *list[] = {m};
+
+    request_build(list, 1, &any, &S("Sum up now."), 1, &built);
+    tell(&built, &got);
+    assert_str(strbuf_str(&got), "user(hi) user(Sum up now.)");
+}
+
+/* --- histories by chance --- */
+
+static const char *const words[] = {"", " ", "yes", "a longer text", "\xF0\x9F\x98\x80"};
+static const char *const ids[] = {"call_0", "call_0_2", "toolu_x", "weird id|fc"};
+
+static struct part random_part(const struct random *r, enum role role)
+{
+    static const enum part_kind of_assistant[] = {PART_TEXT,      PART_TEXT,      PART_TOOL_CALL,
+                                                  PART_TOOL_CALL, PART_REASONING, PART_REFUSAL,
+                                                  PART_CITATION,  PART_MEDIA};
+    struct str text = str_of(words[random_below(r, ARRAY_LEN(words))]);
+    enum part_kind kind = role == ROLE_ASSISTANT
+                              ? of_assistant[random_below(r, ARRAY_LEN(of_assistant))]
+                              : (random_below(r, 5) ? PART_TEXT : PART_MEDIA);
+
+    return (struct part){
+        .kind = kind,
+        .text = text,
+        .id = str_of(ids[random_below(r, ARRAY_LEN(ids))]),
+        .name = S("Read"),
+        .args = S("{\"a\":1}"),
+        .media = {.mime = S("image/png"), .data = S("png")},
+    };
+}
+
+static struct message *random_message(const struct random *r)
+{
+    enum role role = (enum role)random_below(r, 4);
+    struct message *m;
+
+    if (role == ROLE_TOOL)
+        return result(ids[random_below(r, ARRAY_LEN(ids))],
+                      words[random_below(r, ARRAY_LEN(words))]);
+    m = message_new(role, S("m"));
+    m->is_error = role == ROLE_ASSISTANT && random_below(r, 10) == 0;
+    if (role == ROLE_ASSISTANT && random_below(r, 6) == 0)
+        m->state = MESSAGE_INTERRUPTED;
+    message_set_origin(m, (struct origin){random_below(r, 2) ? S("p") : S("q"), S("x"), S("m")});
+    for (size_t n = random_below(r, 5); n > 0; n--) {
+        struct part p = random_part(r, role);
+        message_add(m, &p);
+    }
+    return m;
+}
+
+/* Every call of `m` is answered by the messages right behind it, in order, with ids of its own. */
+static size_t assert_answered(const struct built_messages *b, size_t at)
+{
+    const struct message *m = b->items[at];
+    size_t next = at + 1;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TOOL_CALL)
+            continue;
+        assert_true(next < b->n);
+        assert_int_equal(b->items[next]->role, ROLE_TOOL);
+        assert_int_equal(b->items[next]->n_parts, 1);
+        assert_true(str_eq(b->items[next]->parts[0].id, m->parts[i].id));
+        for (size_t k = 0; k < i; k++)
+            if (m->parts[k].kind == PART_TOOL_CALL)
+                assert_false(str_eq(m->parts[k].id, m->parts[i].id));
+        next++;
+    }
+    return next;
+}
+
+static void assert_valid(const struct built_messages *b)
+{
+    assert_true(b->n > 0);
+    assert_int_equal(b->items[0]->role, ROLE_USER);
+    assert_int_not_equal(b->items[b->n - 1]->role, ROLE_ASSISTANT);
+    for (size_t i = 0; i < b->n;) {
+        assert_true(b->items[i]->n_parts > 0);
+        assert_int_not_equal(b->items[i]->role, ROLE_TOOL); /* those are passed over below */
+        assert_int_not_equal(b->items[i]->role, ROLE_SYSTEM);
+        i = b->items[i]->role == ROLE_ASSISTANT ? assert_answered(b, i) : i + 1;
+    }
+}
+
+static void assert_encodes(const struct built_messages *b)
+{
+    static const struct dialect plain;
+
+    for (size_t i = 0; protocols[i]; i++) {
+        AUTO(arena) struct arena a = {0};
+        AUTO(strbuf) struct strbuf body = {0};
+        struct model_request r = {.provider = S("p"),
+                                  .protocol = S("x"),
+                                  .model = S("m"),
+                                  .system = b->system,
+                                  .messages = (const struct message *const *)b->items,
+                                  .n_messages = b->n};
+        struct json *v;
+
+        assert_ok(protocols[i]->encode(&r, &plain, &body));
+        assert_ok(json_parse(&a, strbuf_str(&body), JSON_UNIQUE_KEYS, &v));
+    }
+}
+
+/* What a shorter history gave stands at the beginning of what a longer one gives. */
+static void assert_extends(const struct built_messages *shorter,
+                           const struct built_messages *longer)
+{
+    size_t n = shorter->n;
+
+    if (str_is(shorter->items[n - 1]->id, "continue"))
+        n--;
+    assert_true(n <= longer->n);
+    for (size_t i = 0; i < n; i++) {
+        AUTO(strbuf) struct strbuf a = {0}, b = {0};
+        struct json_writer w;
+
+        jw_init(&w, &a);
+        message_write(&w, shorter->items[i]);
+        jw_init(&w, &b);
+        message_write(&w, longer->items[i]);
+        assert_str(strbuf_str(&a), strbuf_cstr(&b));
+    }
+}
+
+TEST(any_history_gives_a_request_that_strict_providers_take)
+{
+    struct seeded_random seeded;
+    struct message *list[12];
+
+    seeded_random_init(&seeded, 20261115);
+    for (int round = 0; round < 4000; round++) {
+        size_t n = 1 + random_below(&seeded.random, ARRAY_LEN(list));
+        AUTO(built_messages) struct built_messages whole, half;
+        size_t cut = 0;
+
+        for (size_t i = 0; i < n; i++) {
+            list[i] = random_message(&seeded.random);
+            if (i && list[i]->role == ROLE_ASSISTANT && list[i - 1]->role != ROLE_SYSTEM)
+                cut = i; /* before it all results of the round before are there */
+        }
+        request_build((const struct message *const *)list, n, &any, NULL, 0, &whole);
+        request_build((const struct message *const *)list, cut, &any, NULL, 0, &half);
+        assert_valid(&whole);
+        assert_valid(&half);
+        assert_encodes(&whole);
+        assert_extends(&half, &whole);
+        for (size_t i = 0; i < n; i++)
+            message_unref(list[i]);
+    }
+}
+
+TEST(a_history_keeps_messages_and_events_in_order)
+{
+    AUTO(history) struct history h = {0};
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *m = say(ROLE_USER, "hi");
+    const struct message *const *messages;
+    size_t n;
+
+    history_add_message(&h, m, 1);
+    history_add_event(&h, S("e1"), S("tool-start"), json_new_int(&a, 7), 2);
+    history_add_message(&h, m, 3);
+    assert_int_equal(h.n, 3);
+    assert_str(h.entries[1].type, "tool-start");
+    assert_str(h.entries[0].type, "user");
+    messages = history_messages(&h, &a, &n);
+    assert_int_equal(n, 2);
+    assert_ptr_equal(messages[1], m);
+}
+
+RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
+          UNIT(results_follow_their_calls_in_the_order_of_the_calls),
+          UNIT(a_call_without_a_result_gets_one_and_a_result_without_a_call_goes),
+          UNIT(a_result_that_came_late_stands_where_it_must),
+          UNIT(repeated_ids_are_told_apart_within_a_message_and_kept_over_messages),
+          UNIT(an_interrupted_answer_says_so),
+          UNIT(errors_for_people_and_empty_messages_are_left_out),
+          UNIT(a_summary_at_the_start_and_an_answer_at_the_end_are_framed),
+          UNIT(reasoning_goes_back_only_to_its_provider),
+          UNIT(media_that_a_model_cannot_take_are_named),
+          UNIT(overlays_stand_at_the_end_of_one_request),
+          UNIT(any_history_gives_a_request_that_strict_providers_take),
+          UNIT(a_history_keeps_messages_and_events_in_order))
