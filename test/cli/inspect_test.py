@@ -57,6 +57,13 @@ class Sse(KeelTest):
 
         at_once(check, cases)
 
+    def test_short_events_make_long_output_and_none_is_lost(self):
+        n_events, name = 70_000, b"x" * 1000  # which is printed with every event: 70 MB
+        stream = b"id: " + name + b"\n" + b"data\n\n" * n_events
+        result = self.keel("inspect", "sse", "-", stdin=stream)
+        self.assert_fine(result)
+        self.assertEqual(result.raw.count(name + b'"}\n'), n_events)
+
     def test_nothing_in_gives_nothing_out(self):
         result = self.keel("inspect", "sse", "-", stdin=b"")
         self.assert_fine(result)

@@ -44,6 +44,8 @@ class Refusals(FlowTest):
     def test_too_many_requests_say_when_to_try_again(self, protocol):
         result = self.refuse(protocol, 429, "slow down", Retry_After="7")
         self.assert_refused(result, 1, "slow down", "again in 7 s")
+        result = self.refuse(protocol, 429, "slow down", Retry_After="3600")
+        self.assert_refused(result, 1, "again in 60 min")
 
     @for_each_protocol
     def test_a_provider_that_fails_is_told_with_its_words(self, protocol):
