@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "cli/run.h"
+#include "cli/text.h"
 #include "provider/script.h"
 
 #include <stdio.h>
@@ -98,8 +99,10 @@ static void show_error(struct demo *d, const struct err *e)
     AUTO(strbuf) struct strbuf line = {0};
 
     strbuf_addf(&line, ": %s (%s", e->text, err_is_retryable(e) ? "keel would try again" : "final");
-    if (e->retry_after_ms >= 0)
-        strbuf_addf(&line, " in %.3g s", (double)e->retry_after_ms / 1000);
+    if (e->retry_after_ms >= 0) {
+        strbuf_add_cstr(&line, " in ");
+        text_add_duration(&line, e->retry_after_ms);
+    }
     strbuf_add_cstr(&line, ")\n");
     start_line(d);
     show(d, RED, str_of(err_code(e->kind)));

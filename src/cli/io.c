@@ -1,6 +1,8 @@
 /* io.c - files in, standard output out, words for a person on standard error. */
 #include "cli/io.h"
 
+#include "cli/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -137,8 +139,10 @@ void cli_tell_error(const struct err *e)
 
     if (err_find_hint(e))
         strbuf_addf(&more, "\n%s", err_find_hint(e));
-    if (e->retry_after_ms >= 0)
-        strbuf_addf(&more, "\nit may be tried again in %.3g s", (double)e->retry_after_ms / 1000);
+    if (e->retry_after_ms >= 0) {
+        strbuf_add_cstr(&more, "\nit may be tried again in ");
+        text_add_duration(&more, e->retry_after_ms);
+    }
     cli_tell("%s%s", message, strbuf_cstr(&more));
 }
 

@@ -4,6 +4,7 @@
 #include "cli/run.h"
 #include "sdk/runtime.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,13 +52,25 @@ static bool is_piped_in(void)
            (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
 }
 
+/* Whoever started keel may hold a pipe open and never write to it. */
+#define STDIN_WAIT_MS 3000
+
+static bool is_silent(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return poll(&in, 1, STDIN_WAIT_MS) == 0;
+}
+
 /* What is piped in goes behind the prompt, as a part of its own. */
 static struct err *user_message(struct str prompt, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
     AUTO(strbuf) struct strbuf piped = {0};
 
-    if (is_piped_in())
+    if (is_piped_in() && str_trim(prompt).n && is_silent())
+        cli_tell("nothing comes from standard input; going on without it");
+    else if (is_piped_in())
         TRY(cli_read_file("-", &piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);

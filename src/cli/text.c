@@ -25,6 +25,18 @@ void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
     }
 }
 
+void text_add_duration(struct strbuf *out, int64_t duration_ms)
+{
+    double seconds = (double)duration_ms / 1000;
+
+    if (seconds < 120)
+        strbuf_addf(out, "%.3g s", seconds);
+    else if (seconds < 7200)
+        strbuf_addf(out, "%.0f min", seconds / 60);
+    else
+        strbuf_addf(out, "%.0f h", seconds / 3600);
+}
+
 /* Levenshtein's, one row at a time. */
 size_t text_distance(struct str a, struct str b)
 {

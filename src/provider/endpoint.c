@@ -112,6 +112,17 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
     return e;
 }
 
+/* Nothing is sent after it: the key was meant for the address that the person gave. */
+static struct err *redirected(const struct http_response *response)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str to = url_redact(&a, http_headers_get(&response->headers, "location"));
+
+    return err_hint(err_new(ERR_CONFIGURATION, "HTTP %d: the server points to another address",
+                            response->status),
+                    "check the base URL; it leads to %" STR_FMT, STR_ARG(to));
+}
+
 static struct err *send_once(struct exchange *x, const struct model_request *r, struct str body,
                              const struct secret *key, struct reply *reply)
 {
@@ -138,7 +149,9 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
         REPLY_MAX_BYTES * 4; /* framing makes the wire larger than the answer */
 
     TRY(http_open(x->call->http, &request, &http, &response));
-    e = receive(x, http, &response, r->stream, reply);
+    e = response.status >= 300 && response.status < 400
+            ? redirected(&response)
+            : receive(x, http, &response, r->stream, reply);
     http_close(x->call->http, http);
     return e;
 }

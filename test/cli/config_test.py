@@ -19,7 +19,8 @@ class Layers(KeelTest):
         self.assertEqual((result.out, result.err), ("", "keel: no settings file says anything\n"))
 
     def test_the_flag_wins_over_the_user_file_and_objects_merge(self):
-        self.user_settings({"model": "user/m", "providers": {"x": {"type": "openai", "model": "a"}}})
+        self.user_settings({"model": "user/m",
+                            "providers": {"x": {"type": "openai", "model": "a"}}})
         result = self.show("--settings", json.dumps({"model": "flag/m",
                                                      "providers": {"x": {"model": "b"}}}))
         self.assertEqual(result.out, 'model = "flag/m"\n'
@@ -62,7 +63,8 @@ class Layers(KeelTest):
         self.assertEqual(self.show("--json").json(), tree)
 
     def test_foreign_files_are_read_below_our_own(self):
-        self.write("home/.claude/settings.json", {"logLevel": "warn", "permissions": {"deny": ["a"]}})
+        self.write("home/.claude/settings.json",
+                   {"logLevel": "warn", "permissions": {"deny": ["a"]}})
         self.write("home/.robota/settings.json", {"logLevel": "info"})
         self.assertEqual(self.show().out, 'logLevel = "info"\npermissions.deny = ["a"]\n')
         self.user_settings({"logLevel": "debug"})

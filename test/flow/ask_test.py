@@ -1,5 +1,7 @@
 """ask_test.py - keel -p asks a model over HTTP: what it sends, what it prints."""
 import json
+import socket
+import subprocess
 
 import scripted
 from scripted import BY_NAME, KEY, TEXT, FlowTest, for_each_protocol
@@ -86,6 +88,22 @@ class Prompts(FlowTest):
     def test_nothing_piped_in_is_nothing(self):
         self.assertEqual(self.texts("hi", stdin=b""), ["hi"])
         self.assertEqual(self.texts("hi", stdin=b" \n\t\n"), ["hi"])
+
+    def test_a_pipe_that_stays_open_and_silent_is_not_waited_for_for_ever(self):
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        process = self.start("-p", "--model", "anthropic/m", "hi", stdin=subprocess.PIPE,
+                             env=scripted.ANTHROPIC.environment(provider))
+        with process.stdin, process.stdout, process.stderr:
+            self.assertEqual(process.stdout.read().decode(), TEXT + "\n")
+            self.assertIn(b"going on without it", process.stderr.read())
+            self.assertEqual(process.wait(scripted.HANG_SECONDS), 0)
+
+    def test_a_socket_may_be_standard_input(self):
+        ours, theirs = socket.socketpair()
+        ours.sendall(b"from a socket")
+        ours.close()
+        with theirs:
+            self.assertEqual(self.texts("x", stdin=theirs), ["x", "from a socket"])
 
     def test_the_prompt_may_stand_anywhere_and_look_like_an_option(self):
         self.assertEqual(self.texts("--", "--help"), ["--help"])

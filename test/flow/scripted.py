@@ -7,6 +7,7 @@ import functools
 import http.server
 import json
 import pathlib
+import socket
 import sys
 import threading
 import urllib.parse
@@ -270,6 +271,13 @@ class FlowTest(KeelTest):
         provider = Provider(answers)
         self.addCleanup(provider.close)
         return provider
+
+    def deaf_address(self):
+        """HOST:PORT where nobody listens, until the end of the test."""
+        bound = socket.socket()
+        self.addCleanup(bound.close)
+        bound.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{bound.getsockname()[1]}"
 
     def hold(self):
         """An event that the scripted provider waits for; set at the end of the test."""

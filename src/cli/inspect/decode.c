@@ -144,6 +144,7 @@ static struct err *print_reply(const struct reply *r, const struct err *e)
     write_error(&w, e);
     jw_end_object(&w);
     strbuf_add_char(&out, '\n');
+    TRY(strbuf_check(&out, "the output"));
     return cli_print(strbuf_str(&out));
 }
 

@@ -22,6 +22,7 @@ static struct err *run(const struct args *args, int *ret_status)
     }
     json_write(&out, value);
     strbuf_add_char(&out, '\n');
+    TRY(strbuf_check(&out, "the output"));
     return cli_print(strbuf_str(&out));
 }
 

@@ -4,7 +4,9 @@
 #include "base/json.h"
 #include "net/sse.h"
 
-static void print_event(struct strbuf *out, const struct sse_event *event)
+#define FLUSH_BYTES ((size_t)1 << 16)
+
+static void add_event(struct strbuf *out, const struct sse_event *event)
 {
     struct json_writer w;
 
@@ -17,6 +19,14 @@ static void print_event(struct strbuf *out, const struct sse_event *event)
     strbuf_add_char(out, '\n');
 }
 
+static struct err *flush(struct strbuf *out)
+{
+    TRY(strbuf_check(out, "the output"));
+    TRY(cli_print(strbuf_str(out)));
+    strbuf_clear(out);
+    return NULL;
+}
+
 static struct err *drain(struct sse_reader *reader, struct str bytes, struct strbuf *out)
 {
     struct sse_event event;
@@ -27,7 +37,9 @@ static struct err *drain(struct sse_reader *reader, struct str bytes, struct str
         TRY(sse_next(reader, &event, &has_event));
         if (!has_event)
             return NULL;
-        print_event(out, &event);
+        add_event(out, &event);
+        if (out->n > FLUSH_BYTES) /* an event of six bytes makes a line of fifty */
+            TRY(flush(out));
     }
 }
 
@@ -38,12 +50,13 @@ static struct err *run(const struct args *args, int *ret_status)
     int64_t chunk;
 
     sse_init(&reader, STRBUF_DEFAULT_MAX);
+    strbuf_init(&out, STRBUF_DEFAULT_MAX * 6); /* where every byte must be escaped */
     TRY(args_count(args, 1, 1, "one FILE"));
     TRY(args_int(args, "chunk", 1, INT32_MAX, INT32_MAX, &chunk));
     TRY(cli_read_file(args->operands[0], &text));
     for (size_t at = 0; at < text.n; at += (size_t)chunk)
         TRY(drain(&reader, str_slice(strbuf_str(&text), at, (size_t)chunk), &out));
-    return cli_print(strbuf_str(&out));
+    return flush(&out);
 }
 
 static const struct option options[] = {
