@@ -11,7 +11,7 @@
 bool clip_middle(struct strbuf *out, struct str text, size_t max_chars);
 /* Head and tail as lines: the first n_head and the last n_tail of them, with a note between. */
 bool clip_lines(struct strbuf *out, struct str text, size_t n_head, size_t n_tail);
-/* One line cut at max_chars with "... [N characters left out]". */
+/* One line, without its end, cut at max_chars with "... [N characters left out]". */
 bool clip_line(struct strbuf *out, struct str line, size_t max_chars);
 
 #endif

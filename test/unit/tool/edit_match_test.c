@@ -1,0 +1,490 @@
+/* edit_match_test.c */
+#include "test.h"
+
+#include "tool/edit_match.h"
+
+static struct edit edit_of(const char *old_text, const char *new_text)
+{
+    return (struct edit){str_of(old_text), str_of(new_text), false};
+}
+
+static struct edit edit_all(const char *old_text, const char *new_text)
+{
+    return (struct edit){str_of(old_text), str_of(new_text), true};
+}
+
+/* One edit that leads from `text` to `want`. */
+static struct edit_report assert_edit(const char *text, struct edit edit, const char *want)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit_report report;
+
+    assert_ok(edit_apply(str_of(text), &edit, 1, &out, &report));
+    assert_str(strbuf_str(&out), want);
+    return report;
+}
+
+static void assert_exact(const char *text, const char *old_text, const char *new_text,
+                         const char *want)
+{
+    struct edit_report report = assert_edit(text, edit_of(old_text, new_text), want);
+
+    assert_false(report.was_normalised);
+    assert_int_equal(report.n_replaced, 1);
+}
+
+static void assert_normalised(const char *text, const char *old_text, const char *new_text,
+                              const char *want)
+{
+    struct edit_report report = assert_edit(text, edit_of(old_text, new_text), want);
+
+    assert_true(report.was_normalised);
+    assert_int_equal(report.n_replaced, 1);
+}
+
+static void assert_fails(const char *text, const struct edit *edits, size_t n_edits,
+                         const char *message)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit_report report;
+    AUTO(err) struct err *e = edit_apply(str_of(text), edits, n_edits, &out, &report);
+    AUTO_FREE char *got = e ? err_message(e) : NULL;
+
+    assert_non_null(e);
+    assert_int_equal(e->kind, ERR_TOOL_FAILED);
+    assert_string_equal(got, message);
+    assert_int_equal(out.n, 0);
+}
+
+static void assert_refused(const char *text, struct edit edit, const char *message)
+{
+    assert_fails(text, &edit, 1, message);
+}
+
+/* --- exactly --- */
+
+TEST(a_unique_text_is_replaced)
+{
+    assert_exact("one two three\n", "two", "2", "one 2 three\n");
+    assert_exact("one\ntwo\nthree\n", "two\n", "", "one\nthree\n");
+    assert_exact("a", "a", "b", "b");
+}
+
+TEST(an_exact_match_is_taken_even_if_others_would_fit_loosely)
+{
+    assert_exact("a  b\na b\na\tb\n", "a b", "x", "a  b\nx\na\tb\n");
+}
+
+TEST(an_exact_match_writes_the_new_text_as_it_is)
+{
+    assert_exact("\tif x:\n\t\ty\n", "\t\ty", "    y \xE2\x80\x9Cz\xE2\x80\x9D  ",
+                 "\tif x:\n    y \xE2\x80\x9Cz\xE2\x80\x9D  \n");
+}
+
+TEST(a_text_that_is_there_twice_is_refused_with_its_lines)
+{
+    assert_refused("x\na\nx\n", edit_of("x", "y"),
+                   "the text to replace is in the file 2 times, at lines 1, 3");
+    assert_refused("x\nx\nx\nx\nx x\nx\n", edit_of("x", "y"),
+                   "the text to replace is in the file 7 times, at lines 1, 2, 3, 4, 5 and others");
+}
+
+TEST(two_places_that_overlap_are_two_places)
+{
+    assert_refused("}\n}\n}\n", edit_of("}\n}\n", "}\n"),
+                   "the text to replace is in the file 2 times, at lines 1, 2");
+}
+
+TEST(replace_all_replaces_each)
+{
+    struct edit_report report =
+        assert_edit("x\na x\nxx\n", edit_all("x", "yy"), "yy\na yy\nyyyy\n");
+
+    assert_int_equal(report.n_replaced, 4);
+    assert_false(report.was_normalised);
+    assert_edit("aaa", edit_all("aa", "b"), "ba");
+}
+
+/* --- several edits --- */
+
+TEST(each_edit_works_on_the_result_of_the_one_before)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit edits[] = {edit_of("a", "b\nc"), edit_of("c", "d"), edit_all("d", "e")};
+    struct edit_report report;
+
+    strbuf_add_cstr(&out, "before:");
+    assert_ok(edit_apply(S("1\na\n"), edits, 3, &out, &report));
+    assert_str(strbuf_str(&out), "before:1\nb\ne\n");
+    assert_int_equal(report.n_replaced, 3);
+    assert_int_equal(report.first_line, 2);
+}
+
+TEST(an_edit_that_fails_is_named_and_nothing_is_written)
+{
+    struct edit edits[] = {edit_of("a", "b"), edit_of("a", "c")};
+
+    assert_fails("1\na\n", edits, 2,
+                 "edit 2 of 2: the text to replace is not in the file, nor anything like it");
+}
+
+TEST(the_number_of_edits_is_bounded)
+{
+    struct edit edits[EDIT_MAX_EDITS + 1];
+
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++)
+        edits[i] = edit_of("a", "aa");
+    assert_fails("a", edits, 0, "an edit of a file has 1 to 100 parts, not 0");
+    assert_fails("a", edits, 101, "an edit of a file has 1 to 100 parts, not 101");
+}
+
+TEST(the_report_names_the_first_line_that_differs)
+{
+    assert_int_equal(
+        assert_edit("a\nb\nc\n", edit_of("a\nb\nc", "a\nb\nx"), "a\nb\nx\n").first_line, 3);
+    assert_int_equal(assert_edit("a\n", edit_of("a\n", "a\nb\n"), "a\nb\n").first_line, 2);
+}
+
+TEST(a_result_over_the_cap_of_the_buffer_is_an_error)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit edit = edit_all("a", "0123456789");
+    struct edit_report report;
+
+    strbuf_init(&out, 64);
+    assert_err(edit_apply(S("aaaaaaaa"), &edit, 1, &out, &report), ERR_VALIDATION);
+    assert_int_equal(out.n, 0);
+}
+
+/* --- line ends --- */
+
+TEST(in_a_file_with_crlf_a_text_with_lf_matches_and_is_written_with_crlf)
+{
+    assert_exact("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", "x\r\ny\r\nz\r\nc\r\n");
+    assert_exact("a\r\nb\r\nc\r\n", "b", "x\ny", "a\r\nx\r\ny\r\nc\r\n");
+    assert_exact("a\r\nb", "b", "x\ny", "a\r\nx\r\ny");
+}
+
+TEST(a_carriage_return_is_never_split_from_its_newline)
+{
+    assert_exact("a\r\nb\r\n", "\nb", "\nx", "a\r\nx\r\n");
+    assert_exact("a\r\nb\r\n", "a\n", "", "b\r\n");
+    assert_refused("a\r\nb\r\n", edit_of("\r", "x"),
+                   "the text to replace is not in the file, nor anything like it");
+}
+
+TEST(in_a_file_with_lf_a_text_with_crlf_matches_and_is_written_with_lf)
+{
+    assert_exact("a\nb\nc\n", "a\r\nb\r\n", "x\r\ny\r\n", "x\ny\nc\n");
+    assert_exact("a\nb\n", "b", "x\r\ny", "a\nx\ny\n");
+}
+
+TEST(in_a_mixed_file_the_new_text_takes_the_line_end_of_the_place)
+{
+    assert_exact("a\nb\r\nc\n", "b", "x\ny", "a\nx\r\ny\r\nc\n");
+    assert_exact("a\nb\r\nc\n", "c", "x\ny", "a\nb\r\nx\ny\n");
+    assert_exact("a\nb\r\nc\n", "b\nc", "b\nx\nc", "a\nb\r\nx\r\nc\n");
+}
+
+TEST(an_edit_that_names_the_line_ends_of_the_file_may_change_them)
+{
+    assert_exact("a\r\nb\r\n", "a\r\nb", "a\nb", "a\nb\r\n");
+}
+
+TEST(a_file_without_line_ends_gets_those_of_the_new_text)
+{
+    assert_exact("a", "a", "x\r\ny\n", "x\r\ny\n");
+}
+
+/* --- the BOM --- */
+
+TEST(a_bom_at_the_start_stays_and_takes_no_part)
+{
+    assert_exact("\xEF\xBB\xBFone\ntwo\n", "one\n", "1\n",
+                 "\xEF\xBB\xBF"
+                 "1\ntwo\n");
+    assert_exact("\xEF\xBB\xBFone\n", "\xEF\xBB\xBFone", "\xEF\xBB\xBFtwo", "\xEF\xBB\xBFtwo\n");
+    assert_refused("\xEF\xBB\xBFone\n", edit_of("\xEF\xBB\xBF", "x"),
+                   "the text to replace is empty");
+}
+
+/* --- normalised --- */
+
+TEST(tabs_and_spaces_do_not_matter_and_the_new_text_is_indented_as_the_file_is)
+{
+    assert_normalised("all:\n\tcc a.c\n\tcc b.c\n", "    cc a.c\n", "    cc -O2 a.c\n    strip\n",
+                      "all:\n\tcc -O2 a.c\n\tstrip\n\tcc b.c\n");
+    assert_normalised("\tif x:\n\t\ty()\n", "    if x:\n        y()\n",
+                      "    if x:\n        if z:\n            y()\n",
+                      "\tif x:\n\t\tif z:\n\t\t\ty()\n");
+    assert_normalised("    if x:\n        y()\n", "\tif x:\n\t\ty()\n",
+                      "\tif x:\n\t\tif z:\n\t\t\ty()\n",
+                      "    if x:\n        if z:\n            y()\n");
+}
+
+TEST(an_indentation_that_was_left_out_is_put_back)
+{
+    assert_normalised("class A:\n    def f(self):\n        return 1\n",
+                      "def f(self):\n    return 1\n",
+                      "def f(self):\n    return 2\n\ndef g(self):\n    if 1:\n        return 3\n",
+                      "class A:\n    def f(self):\n        return 2\n\n    def g(self):\n"
+                      "        if 1:\n            return 3\n");
+}
+
+TEST(lines_that_the_edit_leaves_keep_the_bytes_of_the_file)
+{
+    assert_normalised("a \t\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nb\t\n", "a\nsay \"hi\"\nb\n",
+                      "a\nsay \"hi\"\nnew\nb\n",
+                      "a \t\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nnew\nb\t\n");
+    assert_normalised("x = 1;  \ny  = 2;\nz = 3;\t\n", "x = 1;\ny = 2;\nz = 3;\n",
+                      "x = 1;\ny = 5;\nz = 3;\n", "x = 1;  \ny = 5;\nz = 3;\t\n");
+}
+
+TEST(trailing_blanks_do_not_matter)
+{
+    assert_normalised("a  \nb\n", "a\nb", "x", "x\n");
+    assert_normalised("a\nb\n", "a  \nb \n", "x\n", "x\n");
+    assert_normalised("a\nb\n", "b  ", "x", "a\nx\n");
+    assert_normalised("f()\n\n  \ng()\n", "f()\n  \n\ng()\n", "h()\n", "h()\n");
+}
+
+TEST(spaces_of_unicode_match_plain_ones)
+{
+    assert_normalised("a\xC2\xA0"
+                      "b\n",
+                      "a b", "x", "x\n");
+    assert_normalised("a b\n",
+                      "a\xE3\x80\x80\xE2\x80\x89"
+                      "b",
+                      "x", "x\n");
+}
+
+TEST(quotes_and_dashes_match_their_plain_forms)
+{
+    assert_normalised("it\xE2\x80\x99s \xE2\x80\x9Cso\xE2\x80\x9D \xE2\x80\x94 yes\n",
+                      "it's \"so\" - yes", "no", "no\n");
+    assert_normalised("it's \"so\" - yes\n",
+                      "it\xE2\x80\x98s \xE2\x80\x9Eso\xE2\x80\x9C \xE2\x80\x93", "no", "no yes\n");
+}
+
+TEST(a_blank_between_words_is_not_nothing)
+{
+    assert_refused("foobar\n", edit_of("foo bar", "x"),
+                   "the text to replace is not in the file, nor anything like it");
+    assert_refused("foo bar\n", edit_of("foobar", "x"),
+                   "the text to replace is not in the file, nor anything like it");
+    assert_refused("x ==1\n", edit_of("x = ", "y = "),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\tx ==1");
+}
+
+TEST(a_normalised_match_must_be_unique)
+{
+    assert_refused("a  b\na\tb\n", edit_of("a b", "x"),
+                   "the text to replace is in the file 2 times if white space and quotes do not "
+                   "count, at lines 1, 2");
+}
+
+TEST(replace_all_takes_normalised_matches_only_if_there_is_no_exact_one)
+{
+    struct edit_report report = assert_edit("a  b\na\tb\n", edit_all("a b", "x"), "x\nx\n");
+
+    assert_int_equal(report.n_replaced, 2);
+    assert_true(report.was_normalised);
+    report = assert_edit("a  b\na b\n", edit_all("a b", "x"), "a  b\nx\n");
+    assert_int_equal(report.n_replaced, 1);
+    assert_false(report.was_normalised);
+}
+
+TEST(blanks_quotes_and_dashes_alone_are_never_normalised)
+{
+    assert_refused("a b - 'c'\n", edit_all("\t", "    "),
+                   "the text to replace is not in the file, nor anything like it");
+    assert_refused("a b - 'c'\n", edit_all("\xE2\x80\x94", "--"),
+                   "the text to replace is not in the file, nor anything like it");
+    assert_refused("a b - 'c'\n", edit_all("\xE2\x80\x99", "x"),
+                   "the text to replace is not in the file, nor anything like it");
+}
+
+TEST(a_last_line_without_an_end_matches_one_with_it_and_gets_none)
+{
+    assert_normalised("a\nb", "a\nb\n", "a\nc\n", "a\nc");
+    assert_normalised("a\nb", "b\n", "b\nc\n", "a\nb\nc");
+    assert_normalised("a\r\nb", "b\r\n", "c\r\nd\r\n", "a\r\nc\r\nd");
+}
+
+TEST(crlf_and_blanks_may_differ_together)
+{
+    assert_normalised("\tif (x)\r\n\t\ty();\r\nz\r\n", "    if (x)\n        y();\n",
+                      "    if (x)\n        w();\n", "\tif (x)\r\n\t\tw();\r\nz\r\n");
+}
+
+TEST(the_rest_of_the_line_stays_when_a_match_is_within_it)
+{
+    assert_normalised("f(a,  b); g( c );\n", "f(a, b)", "f(b, a)", "f(b, a); g( c );\n");
+}
+
+TEST(bytes_that_are_not_utf8_stay_as_they_are)
+{
+    assert_normalised("gr\xFC\xDF\na  b\n\xE2\x80\n", "a b", "x", "gr\xFC\xDF\nx\n\xE2\x80\n");
+}
+
+/* --- what is refused --- */
+
+TEST(an_edit_of_nothing_or_to_the_same_is_refused)
+{
+    assert_refused("a", edit_of("", "x"), "the text to replace is empty");
+    assert_refused("", edit_of("", "x"), "the text to replace is empty");
+    assert_refused("a", edit_of("a", "a"), "the new text is the same as the old one");
+    assert_refused("a b\n", edit_of("a\tb", "a b"),
+                   "the edit changes nothing: the file differs from the old text just as the new "
+                   "text does");
+}
+
+TEST(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it)
+{
+    assert_refused("int a;\n\nint main(void)\n{\n    puts(\"hi\");\n    return 0;\n}\n",
+                   edit_of("{\n    puts(\"hello\");\n    return 0;\n}\n", "{\n}\n"),
+                   "the text to replace is not in the file; most like it from line 4 on:\n"
+                   "     4\t{\n     5\t    puts(\"hi\");\n     6\t    return 0;\n     7\t}");
+    assert_refused("alpha = 1\nbeta_value = compute(alpha)\ngamma = 3\n",
+                   edit_of("beta_value = computed(alpha)", "x"),
+                   "the text to replace is not in the file; most like it from line 2 on:\n"
+                   "     2\tbeta_value = compute(alpha)");
+}
+
+TEST(at_most_ten_lines_are_shown_and_long_ones_are_cut)
+{
+    AUTO(strbuf) struct strbuf text = {0}, wanted = {0}, out = {0};
+    AUTO(err) struct err *e = NULL;
+    struct edit_report report;
+    struct edit edit;
+    size_t n_lines = 0;
+
+    for (int i = 0; i < 40; i++) {
+        strbuf_addf(&text, "line %d %0200d\n", i, i);
+        strbuf_addf(&wanted, "line %d %0200d\n", i, i);
+    }
+    strbuf_add_cstr(&wanted, "and more\n");
+    edit = (struct edit){strbuf_str(&wanted), S("x"), false};
+    e = edit_apply(strbuf_str(&text), &edit, 1, &out, &report);
+    assert_true(err_is(e, ERR_TOOL_FAILED));
+    for (const char *p = e->text; (p = strchr(p, '\n')); p++)
+        n_lines++;
+    assert_int_equal(n_lines, 10);
+    assert_non_null(strstr(e->text, "characters left out]"));
+    assert_true(strlen(e->text) < 3000);
+}
+
+TEST(an_edit_that_was_made_before_is_recognised)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit edit = edit_of("int old_name(void);", "int new_name(void);");
+    struct edit_report report;
+    AUTO(err) struct err *e = edit_apply(S("int new_name(void);\n"), &edit, 1, &out, &report);
+
+    assert_true(err_is(e, ERR_TOOL_FAILED));
+    assert_string_equal(err_find_hint(e), "the new text is in the file already: the edit may have "
+                                          "been made before; read the file again");
+}
+
+/* --- large --- */
+
+static void add_times(struct strbuf *out, const char *text, size_t n)
+{
+    while (n--)
+        strbuf_add_cstr(out, text);
+}
+
+TEST(repetition_made_to_be_slow_ends_soon)
+{
+    static const struct {
+        const char *text, *old_text, *end;
+        size_t n_text, n_old;
+        bool replace_all;
+    } cases[] = {
+        {"a", "a", "b", 2 << 20, 1 << 20, false},
+        {"a\n", "a ", "b", 1 << 20, 1 << 19, false},
+        {" \t", " ", "b", 1 << 20, 1 << 19, true},
+        {"a b\n", " ", "", 1 << 18, 1 << 20, true},
+        {"\n", "\n", "b", 2 << 20, 1 << 20, false},
+        {"x y z w\n", "z w x y\n", "", 1 << 17, 1 << 16, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(strbuf) struct strbuf text = {0}, old_text = {0}, out = {0};
+        struct edit edit = {.new_text = S("new\ntext"), .replace_all = cases[i].replace_all};
+        struct edit_report report;
+
+        add_times(&text, cases[i].text, cases[i].n_text);
+        add_times(&old_text, cases[i].old_text, cases[i].n_old);
+        strbuf_add_cstr(&old_text, cases[i].end);
+        edit.old_text = strbuf_str(&old_text);
+        assert_err(edit_apply(strbuf_str(&text), &edit, 1, &out, &report), ERR_TOOL_FAILED);
+    }
+}
+
+TEST(many_replacements_in_one_long_line_end_soon)
+{
+    AUTO(strbuf) struct strbuf text = {0}, out = {0};
+    struct edit edit = edit_all("a", "b\n");
+    struct edit_report report;
+
+    strbuf_add_cstr(&text, "first\n");
+    add_times(&text, "a", 1 << 20);
+    strbuf_add_cstr(&text, "\r\n");
+    assert_ok(edit_apply(strbuf_str(&text), &edit, 1, &out, &report));
+    assert_int_equal(report.n_replaced, 1 << 20);
+    assert_int_equal(out.n, 6 + 3 * (1 << 20) + 2);
+}
+
+TEST(many_loose_matches_of_a_wide_text_end_soon)
+{
+    AUTO(strbuf) struct strbuf text = {0}, old_text = {0}, out = {0};
+    struct edit edit = edit_all("", "a\n  c");
+    struct edit_report report;
+
+    add_times(&text, "a\nb\n", 1 << 16);
+    strbuf_add_cstr(&old_text, "a\n");
+    add_times(&old_text, " ", 1 << 20);
+    strbuf_add_cstr(&old_text, "b");
+    edit.old_text = strbuf_str(&old_text);
+    assert_ok(edit_apply(strbuf_str(&text), &edit, 1, &out, &report));
+    assert_int_equal(report.n_replaced, 1 << 16);
+}
+
+RUN_TESTS(UNIT(a_unique_text_is_replaced),
+          UNIT(an_exact_match_is_taken_even_if_others_would_fit_loosely),
+          UNIT(an_exact_match_writes_the_new_text_as_it_is),
+          UNIT(a_text_that_is_there_twice_is_refused_with_its_lines),
+          UNIT(two_places_that_overlap_are_two_places), UNIT(replace_all_replaces_each),
+          UNIT(each_edit_works_on_the_result_of_the_one_before),
+          UNIT(an_edit_that_fails_is_named_and_nothing_is_written),
+          UNIT(the_number_of_edits_is_bounded), UNIT(the_report_names_the_first_line_that_differs),
+          UNIT(a_result_over_the_cap_of_the_buffer_is_an_error),
+          UNIT(in_a_file_with_crlf_a_text_with_lf_matches_and_is_written_with_crlf),
+          UNIT(a_carriage_return_is_never_split_from_its_newline),
+          UNIT(in_a_file_with_lf_a_text_with_crlf_matches_and_is_written_with_lf),
+          UNIT(in_a_mixed_file_the_new_text_takes_the_line_end_of_the_place),
+          UNIT(an_edit_that_names_the_line_ends_of_the_file_may_change_them),
+          UNIT(a_file_without_line_ends_gets_those_of_the_new_text),
+          UNIT(a_bom_at_the_start_stays_and_takes_no_part),
+          UNIT(tabs_and_spaces_do_not_matter_and_the_new_text_is_indented_as_the_file_is),
+          UNIT(an_indentation_that_was_left_out_is_put_back),
+          UNIT(lines_that_the_edit_leaves_keep_the_bytes_of_the_file),
+          UNIT(trailing_blanks_do_not_matter), UNIT(spaces_of_unicode_match_plain_ones),
+          UNIT(quotes_and_dashes_match_their_plain_forms),
+          UNIT(a_blank_between_words_is_not_nothing), UNIT(a_normalised_match_must_be_unique),
+          UNIT(replace_all_takes_normalised_matches_only_if_there_is_no_exact_one),
+          UNIT(blanks_quotes_and_dashes_alone_are_never_normalised),
+          UNIT(a_last_line_without_an_end_matches_one_with_it_and_gets_none),
+          UNIT(crlf_and_blanks_may_differ_together),
+          UNIT(the_rest_of_the_line_stays_when_a_match_is_within_it),
+          UNIT(bytes_that_are_not_utf8_stay_as_they_are),
+          UNIT(an_edit_of_nothing_or_to_the_same_is_refused),
+          UNIT(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it),
+          UNIT(at_most_ten_lines_are_shown_and_long_ones_are_cut),
+          UNIT(an_edit_that_was_made_before_is_recognised),
+          UNIT(repetition_made_to_be_slow_ends_soon),
+          UNIT(many_replacements_in_one_long_line_end_soon),
+          UNIT(many_loose_matches_of_a_wide_text_end_soon))
