@@ -265,7 +265,7 @@ static struct err *use_current(const struct search *s, struct str model, struct 
     return use_environment(s, model, ret);
 }
 
-/* "vendor/model", "profile/model", "profile" or a model's name. */
+/* "vendor/model", "profile/model", "vendor", "profile" or a model's name. */
 static struct err *use_model(const struct search *s, struct str text, struct profile *ret)
 {
     size_t slash = str_find_char(text, '/');
@@ -275,7 +275,7 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
 
     if (slash != STR_NONE && find_named(s, name, &v, &profile))
         return use_named(s, name, str_skip(text, slash + 1), ret);
-    if (slash == STR_NONE && json_get_str(s->profiles, text))
+    if (slash == STR_NONE && find_named(s, text, &v, &profile))
         return use_named(s, text, (struct str){0}, ret);
     if (!s->profiles || s->profiles->n == 0)
         for (v = vendors; v->name; v++)

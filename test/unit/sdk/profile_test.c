@@ -135,6 +135,15 @@ TEST(the_only_profile_is_used_and_a_model_may_name_one)
     assert_str(v.profile.model, "other/model");
 }
 
+TEST(a_vendors_name_alone_means_its_default_model)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", "claude", "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.id, "anthropic");
+    assert_str(w.profile.model, vendor_find(S("anthropic"))->default_model);
+}
+
 TEST(an_unknown_type_lists_what_is_known)
 {
     AUTO(world) struct world w = {0};
@@ -153,4 +162,5 @@ RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(a_profile_over_a_protocol_needs_only_an_address_and_a_model),
           UNIT(credentials_are_read_anew_each_time_and_cannot_be_renewed),
           UNIT(the_only_profile_is_used_and_a_model_may_name_one),
+          UNIT(a_vendors_name_alone_means_its_default_model),
           UNIT(an_unknown_type_lists_what_is_known))

@@ -1,0 +1,183 @@
+/* chain.c - retry here, skip this target, ask the next one, or give up. */
+#include "engine/chain.h"
+
+#include "sys/loop.h"
+
+#define BACKOFF_MIN_MS 250
+#define BACKOFF_MAX_MS 8000
+#define RATE_LIMIT_REST_MS 30000
+
+enum verdict { ANSWERED, RETRY_HERE, NEXT_TARGET, FINAL };
+
+struct ask {
+    struct chain *chain;
+    const struct chain_hooks *hooks;
+    const struct provider_call *call;
+    struct reply *reply;
+    unsigned n_attempts;
+};
+
+void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
+                unsigned default_attempts, const struct random *random)
+{
+    BUG_IF(n_targets == 0 || n_targets > CHAIN_MAX_TARGETS);
+    *c = (struct chain){.targets = targets,
+                        .n_targets = n_targets,
+                        .default_attempts = MAX(default_attempts, 1u),
+                        .random = random ? random : &random_system};
+}
+
+/* --- what a failure means --- */
+
+static bool has_shown_text(const struct reply *r)
+{
+    for (size_t i = 0; i < r->n_parts; i++)
+        if (r->parts[i].part.kind == PART_TEXT && r->parts[i].text.n)
+            return true;
+    return false;
+}
+
+static enum verdict judge(const struct err *e)
+{
+    if (!e)
+        return ANSWERED;
+    if (err_is(e, ERR_CANCELLED) || !err_allows_fallback(e))
+        return FINAL;
+    return err_is_retryable(e) ? RETRY_HERE : NEXT_TARGET;
+}
+
+/* --- one attempt --- */
+
+static void settle(struct ask *a, struct attempt *attempt, const struct err *e, uint64_t started_ms)
+{
+    attempt->reply = a->reply;
+    attempt->error = e;
+    attempt->cost_microcents = usage_cost_microcents(&a->reply->usage, &attempt->target->price);
+    attempt->duration_ms = loop_now_ms(task_loop()) - started_ms;
+    if (a->hooks->settle)
+        a->hooks->settle(a->hooks->self, attempt);
+}
+
+/* *ret_refused: the run itself said no, so no other target may be asked either. */
+static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_refused)
+{
+    uint64_t started_ms = loop_now_ms(task_loop());
+    struct model_request request = {0};
+    struct err *e = a->hooks->build(a->hooks->self, attempt->target, &request);
+
+    if (!e && a->hooks->reserve)
+        e = a->hooks->reserve(a->hooks->self, attempt);
+    *ret_refused = e != NULL;
+    if (e)
+        return e;
+    reply_clear(a->reply);
+    request.model = attempt->target->model;
+    request.info = attempt->target->info;
+    e = provider_ask(attempt->target->provider, &request, a->call, a->reply);
+    settle(a, attempt, e, started_ms);
+    return e;
+}
+
+/* --- one target --- */
+
+/* The next delay lies between the least and three times the last one, so that many clients which
+ * failed together do not come back together. */
+static uint64_t next_delay_ms(struct ask *a, uint64_t last_ms, const struct err *e)
+{
+    uint64_t span = MAX(last_ms, (uint64_t)BACKOFF_MIN_MS) * 3 - BACKOFF_MIN_MS;
+
+    if (e->retry_after_ms >= 0)
+        return (uint64_t)e->retry_after_ms;
+    return MIN(BACKOFF_MIN_MS + random_below(a->chain->random, span + 1), (uint64_t)BACKOFF_MAX_MS);
+}
+
+static struct err *wait_before_retry(struct ask *a, const struct attempt *attempt,
+                                     const struct err *e, uint64_t *delay_ms)
+{
+    *delay_ms = next_delay_ms(a, *delay_ms, e);
+    if (a->hooks->on_retry)
+        a->hooks->on_retry(a->hooks->self, attempt, *delay_ms);
+    return task_sleep(*delay_ms);
+}
+
+static void rest(struct chain *c, size_t index)
+{
+    c->rests_until_ms[index] = loop_now_ms(task_loop()) + RATE_LIMIT_REST_MS;
+}
+
+/* Text that was shown binds the ask to it, unless the watcher takes it back. */
+static bool may_go_on(const struct ask *a)
+{
+    return !has_shown_text(a->reply) ||
+           (a->hooks->drop_text && a->hooks->drop_text(a->hooks->self));
+}
+
+static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_verdict)
+{
+    const struct target *t = &a->chain->targets[index];
+    unsigned max = t->max_attempts ? t->max_attempts : a->chain->default_attempts;
+    uint64_t delay_ms = 0;
+
+    for (unsigned n = 1;; n++) {
+        struct attempt attempt = {.target = t, .number = ++a->n_attempts, .at_target = n};
+        bool was_refused;
+        AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
+
+        *ret_verdict = was_refused ? FINAL : judge(e);
+        if (*ret_verdict == ANSWERED || *ret_verdict == FINAL)
+            return TAKE(e);
+        if (err_is(e, ERR_PROVIDER_RATE_LIMIT))
+            rest(a->chain, index);
+        if (!may_go_on(a)) {
+            *ret_verdict = FINAL;
+            return TAKE(e);
+        }
+        if (*ret_verdict == NEXT_TARGET || n == max) {
+            *ret_verdict = NEXT_TARGET;
+            return TAKE(e);
+        }
+        TRY(wait_before_retry(a, &attempt, e, &delay_ms));
+    }
+}
+
+/* --- the chain --- */
+
+static bool rests(const struct chain *c, size_t index)
+{
+    return c->rests_until_ms[index] > loop_now_ms(task_loop());
+}
+
+/* The next target from `from` on that does not rest; if all do, the one whose rest ends first. */
+static size_t choose(const struct chain *c, size_t from, bool is_first)
+{
+    size_t best = from;
+
+    for (size_t i = from; i < c->n_targets; i++) {
+        if (!rests(c, i))
+            return i;
+        if (c->rests_until_ms[i] < c->rests_until_ms[best])
+            best = i;
+    }
+    return is_first ? best : c->n_targets;
+}
+
+struct err *chain_ask(struct chain *c, const struct chain_hooks *hooks,
+                      const struct provider_call *call, struct reply *reply,
+                      const struct target **ret_target)
+{
+    struct ask a = {.chain = c, .hooks = hooks, .call = call, .reply = reply};
+    size_t index = choose(c, 0, /* is_first= */ true);
+
+    for (;;) {
+        enum verdict verdict = FINAL;
+        AUTO(err) struct err *e = ask_target(&a, index, &verdict);
+        size_t next = choose(c, index + 1, /* is_first= */ false);
+
+        *ret_target = &c->targets[index];
+        if (verdict != NEXT_TARGET || next >= c->n_targets)
+            return TAKE(e);
+        if (hooks->on_fallback)
+            hooks->on_fallback(hooks->self, &c->targets[index], &c->targets[next], e);
+        index = next;
+    }
+}

@@ -1,0 +1,72 @@
+/* chain.h - asks a chain of targets until one answers or the failure is final.
+ *
+ * A target is a provider with a model. What a failure means is told by its kind: cancelled ends
+ * all; a refused key, a used-up quota or an unknown model skips the target; rate limits, overload,
+ * network and time-outs are tried again at the same target, up to its attempts; then the next
+ * target is asked. All other failures are final.
+ *
+ * Between attempts at one target the provider's own delay is waited, else one with decorrelated
+ * jitter from 250 ms to 8 s. After a rate limit a target rests for 30 s: it is skipped while
+ * another one is there. Once text has been shown, nobody else is asked, unless the watcher agrees
+ * to drop it. Rests last as long as the chain, which belongs to one run. */
+#ifndef KEEL_ENGINE_CHAIN_H
+#define KEEL_ENGINE_CHAIN_H
+
+#include "port/provider.h"
+#include "sys/random.h"
+
+#define CHAIN_MAX_TARGETS 16
+
+struct target {
+    const struct provider *provider;
+    struct str model;
+    const struct model_info *info; /* NULL: not known */
+    struct price price;            /* configured, else the catalogue's; -1 where unknown */
+    unsigned max_attempts;         /* 0: the chain's default */
+};
+
+/* One request to one target, told before it leaves and after it ended. */
+struct attempt {
+    const struct target *target;
+    unsigned number;    /* from 1, over all targets of this ask */
+    unsigned at_target; /* from 1, at this target */
+    /* when it has ended: */
+    const struct reply *reply;
+    const struct err *error; /* NULL: it answered */
+    int64_t cost_microcents; /* -1: unknown */
+    uint64_t duration_ms;
+};
+
+/* What the run does around attempts. All but `build` may be NULL. */
+struct chain_hooks {
+    /* Fills in the request for this target; what it points at lives until the attempt has ended. */
+    struct err *(*build)(void *self, const struct target *t, struct model_request *ret_request);
+    /* Before the bytes leave; an error (budget_exceeded, ...) ends the ask with it. */
+    struct err *(*reserve)(void *self, const struct attempt *a);
+    /* After every attempt, failed ones too. */
+    void (*settle)(void *self, const struct attempt *a);
+    void (*on_retry)(void *self, const struct attempt *a, uint64_t delay_ms);
+    void (*on_fallback)(void *self, const struct target *from, const struct target *to,
+                        const struct err *why);
+    /* Text of a failed attempt has been shown. True: it was taken back, go on elsewhere. */
+    bool (*drop_text)(void *self);
+    void *self;
+};
+
+struct chain {
+    const struct target *targets;
+    size_t n_targets;
+    unsigned default_attempts;
+    const struct random *random;
+    uint64_t rests_until_ms[CHAIN_MAX_TARGETS];
+};
+
+void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
+                unsigned default_attempts, const struct random *random);
+
+/* In a task. The reply holds the answer, or what had come when the last attempt failed. */
+MUST_USE struct err *chain_ask(struct chain *c, const struct chain_hooks *hooks,
+                               const struct provider_call *call, struct reply *reply,
+                               const struct target **ret_target);
+
+#endif

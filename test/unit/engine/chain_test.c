@@ -1,0 +1,221 @@
+/* chain_test.c - retries and fallback against scripted models, on a clock that jumps. */
+#include "test.h"
+
+#include "engine/chain.h"
+#include "provider/script.h"
+#include "sys/loop.h"
+
+struct world {
+    struct provider *providers[3];
+    struct target targets[3];
+    size_t n_targets;
+    struct chain chain;
+    struct strbuf log; /* what happened, in order */
+    unsigned default_attempts, n_asks;
+    bool drops_text, refuses;
+};
+
+static struct err *build(void *self, const struct target *t, struct model_request *ret)
+{
+    *ret = (struct model_request){.stream = true};
+    return NULL;
+}
+
+static struct err *reserve(void *self, const struct attempt *a)
+{
+    struct world *w = self;
+
+    if (w->refuses)
+        return err_new(ERR_BUDGET_EXCEEDED, "the budget is used up");
+    strbuf_addf(&w->log, "%" STR_FMT "#%u ", STR_ARG(a->target->model), a->at_target);
+    return NULL;
+}
+
+static void settled(void *self, const struct attempt *a)
+{
+    struct world *w = self;
+
+    strbuf_addf(&w->log, "%s ", a->error ? err_code(a->error->kind) : "ok");
+    if (a->cost_microcents >= 0)
+        strbuf_addf(&w->log, "cost=%lld ", (long long)a->cost_microcents);
+}
+
+static void retried(void *self, const struct attempt *a, uint64_t delay_ms)
+{
+    struct world *w = self;
+    bool in_bounds = delay_ms >= 250 && delay_ms <= 8000;
+
+    strbuf_addf(&w->log, in_bounds ? "wait " : "wait(%llu) ", (unsigned long long)delay_ms);
+}
+
+static void fell_back(void *self, const struct target *from, const struct target *to,
+                      const struct err *why)
+{
+    struct world *w = self;
+
+    strbuf_addf(&w->log, "-> ");
+}
+
+static bool drop(void *self)
+{
+    struct world *w = self;
+
+    strbuf_add_cstr(&w->log, w->drops_text ? "dropped " : "kept ");
+    return w->drops_text;
+}
+
+static struct err *ask(void *arg)
+{
+    struct world *w = arg;
+    struct chain_hooks hooks = {build, reserve, settled, retried, fell_back, drop, w};
+
+    for (unsigned i = 0; i < w->n_asks; i++) {
+        AUTO(reply) struct reply reply;
+        AUTO(err) struct err *e = NULL;
+        const struct target *target;
+
+        reply_init(&reply, (struct delta_sink){0});
+        e = chain_ask(&w->chain, &hooks, &(struct provider_call){0}, &reply, &target);
+        strbuf_addf(&w->log, "= %s from %" STR_FMT "\n",
+                    e ? err_code(e->kind)
+                      : (reply.n_parts ? strbuf_cstr(&reply.parts[0].text) : "nothing"),
+                    STR_ARG(target->model));
+    }
+    return NULL;
+}
+
+/* Up to three scripts, each a target called a, b, c. */
+static void plays(struct world *w, const char *const *scripts, const char *want)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *loop = NULL;
+
+    virtual_clock_init(&clock, 0);
+    loop = loop_new(&clock.clock);
+    for (; scripts[w->n_targets]; w->n_targets++) {
+        size_t i = w->n_targets;
+
+        assert_ok(script_provider_new(str_of(names[i]), str_of(scripts[i]), &w->providers[i]));
+        w->targets[i].provider = w->providers[i];
+        w->targets[i].model = str_of(names[i]);
+        if (w->targets[i].price.input == 0)
+            w->targets[i].price = (struct price){-1, -1, -1, -1};
+    }
+    w->n_asks = w->n_asks ? w->n_asks : 1;
+    chain_init(&w->chain, w->targets, w->n_targets, w->default_attempts, NULL);
+    assert_ok(loop_run(loop, ask, w));
+    assert_str(strbuf_str(&w->log), want);
+    for (size_t i = 0; i < w->n_targets; i++)
+        provider_free(w->providers[i]);
+    strbuf_done(&w->log);
+}
+
+#define SCRIPTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define HELLO "{text: hello}"
+#define FAILS(code) "{error: " code ", message: x}"
+
+TEST(the_first_target_answers)
+{
+    struct world w = {.default_attempts = 5};
+
+    plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: []"), "a#1 ok = hello from a\n");
+}
+
+TEST(overload_is_tried_again_here_before_another_target_is_asked)
+{
+    struct world w = {.default_attempts = 2};
+
+    plays(&w,
+          SCRIPTS("turns: [" FAILS("provider_unavailable") ", " FAILS("network") "]",
+                  "turns: [" HELLO "]"),
+          "a#1 provider_unavailable wait a#2 network -> b#1 ok = hello from b\n");
+}
+
+TEST(a_refused_key_or_an_unknown_model_skips_the_target_at_once)
+{
+    struct world w = {.default_attempts = 5};
+
+    plays(&w,
+          SCRIPTS("turns: [" FAILS("provider_auth") "]",
+                  "turns: [" FAILS("model_not_available") "]", "turns: [" HELLO "]"),
+          "a#1 provider_auth -> b#1 model_not_available -> c#1 ok = hello from c\n");
+}
+
+TEST(a_failure_that_no_other_target_would_mend_is_final)
+{
+    struct world w = {.default_attempts = 5}, v = {.default_attempts = 5};
+
+    plays(&w, SCRIPTS("turns: [" FAILS("provider_error") "]", "turns: [" HELLO "]"),
+          "a#1 provider_error = provider_error from a\n");
+    plays(&v, SCRIPTS("turns: [" FAILS("cancelled") "]", "turns: [" HELLO "]"),
+          "a#1 cancelled = cancelled from a\n");
+}
+
+TEST(the_last_error_comes_back_when_all_targets_fail)
+{
+    struct world w = {.default_attempts = 1};
+
+    plays(&w, SCRIPTS("turns: [" FAILS("timeout") "]", "turns: [" FAILS("network") "]"),
+          "a#1 timeout -> b#1 network = network from b\n");
+}
+
+TEST(the_providers_own_delay_is_honoured)
+{
+    struct world w = {.default_attempts = 3};
+
+    plays(&w,
+          SCRIPTS("turns: [{error: provider_rate_limit, message: x, retry_after_ms: 61000}, " HELLO
+                  "]"),
+          "a#1 provider_rate_limit wait(61000) a#2 ok = hello from a\n");
+}
+
+TEST(a_target_that_was_limited_rests_in_later_asks)
+{
+    struct world w = {.default_attempts = 1, .n_asks = 2};
+
+    plays(&w,
+          SCRIPTS("turns: [" FAILS("provider_rate_limit") ", " HELLO "]",
+                  "turns: [" HELLO ", " HELLO "]"),
+          "a#1 provider_rate_limit -> b#1 ok = hello from b\n"
+          "b#1 ok = hello from b\n");
+}
+
+TEST(text_that_was_shown_binds_the_answer_to_its_target)
+{
+    struct world w = {.default_attempts = 3}, v = {.default_attempts = 1, .drops_text = true};
+
+    plays(&w, SCRIPTS("turns: [[{text: Once}, {cut: true}]]", "turns: [" HELLO "]"),
+          "a#1 network kept = network from a\n");
+    plays(&v, SCRIPTS("turns: [[{text: Once}, {cut: true}]]", "turns: [" HELLO "]"),
+          "a#1 network dropped -> b#1 ok = hello from b\n");
+}
+
+TEST(a_run_that_refuses_to_pay_asks_nobody)
+{
+    struct world w = {.default_attempts = 3, .refuses = true};
+
+    plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"), "= budget_exceeded from a\n");
+}
+
+TEST(every_attempt_is_settled_with_its_cost)
+{
+    struct world w = {.default_attempts = 2};
+
+    w.targets[0].price = (struct price){.input = 1000000, .output = 2000000, -1, -1};
+    plays(&w,
+          SCRIPTS("turns: [[{usage: {input: 10, output: 0}}, " FAILS(
+              "network") "], "
+                         "[{text: hello}, {usage: {input: 10, output: 5}}]]"),
+          "a#1 network cost=10 wait a#2 ok cost=20 = hello from a\n");
+}
+
+RUN_TESTS(UNIT(the_first_target_answers),
+          UNIT(overload_is_tried_again_here_before_another_target_is_asked),
+          UNIT(a_refused_key_or_an_unknown_model_skips_the_target_at_once),
+          UNIT(a_failure_that_no_other_target_would_mend_is_final),
+          UNIT(the_last_error_comes_back_when_all_targets_fail),
+          UNIT(the_providers_own_delay_is_honoured),
+          UNIT(a_target_that_was_limited_rests_in_later_asks),
+          UNIT(text_that_was_shown_binds_the_answer_to_its_target),
+          UNIT(a_run_that_refuses_to_pay_asks_nobody), UNIT(every_attempt_is_settled_with_its_cost))
