@@ -89,7 +89,7 @@ static bool next_overlapping(struct edit_finder *f, struct edit_match *ret_match
     return edit_finder_next(f, ret_match);
 }
 
-static size_t count_newlines(struct str s)
+size_t edit_count_newlines(struct str s)
 {
     size_t n = 0;
 
@@ -106,7 +106,7 @@ void edit_finder_survey(struct edit_finder *f, struct str text, struct edit_plac
 
     while (edit_finder_next(f, &match) || (places.n == 1 && next_overlapping(f, &match))) {
         if (places.n < EDIT_MAX_LINES) {
-            line += count_newlines(str_slice(text, counted, match.from - counted));
+            line += edit_count_newlines(str_slice(text, counted, match.from - counted));
             counted = match.from;
             places.lines[places.n] = line;
         }

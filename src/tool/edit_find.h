@@ -43,4 +43,6 @@ struct edit_places {
 /* Counts the matches and rewinds. */
 void edit_finder_survey(struct edit_finder *f, struct str text, struct edit_places *ret_places);
 
+size_t edit_count_newlines(struct str s);
+
 #endif

@@ -69,11 +69,10 @@ static bool next_blank(struct fold *f, struct str rest, struct fold_unit *ret_un
 /* A last line without an end is folded as if it had one. */
 static bool next_at_end(struct fold *f, struct fold_unit *ret_unit)
 {
-    if (f->is_part || f->level < FOLD_BLANKS || f->at_line_start || f->text.n == 0 ||
-        f->text.p[f->text.n - 1] == '\n')
+    if (f->level < FOLD_BLANKS || str_ends(f->text, S("\n")) || f->text.n == 0)
         return false;
     take(f, '\n', 0, ret_unit);
-    f->is_part = true;
+    f->ended = true;
     return true;
 }
 
@@ -84,7 +83,7 @@ bool fold_next(struct fold *f, struct fold_unit *ret_unit)
     uint32_t c;
     unsigned n;
 
-    if (rest.n == 0 && f->is_part)
+    if (rest.n == 0 && (f->is_part || f->ended))
         return false;
     if (f->level == FOLD_BLANKS && next_blank(f, rest, ret_unit))
         return true;

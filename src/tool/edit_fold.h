@@ -25,7 +25,7 @@ struct fold {
     enum fold_level level;
     bool is_part; /* what is before and after it is not known: no blanks and newline at its ends */
     size_t at;
-    bool at_line_start, after_blank;
+    bool at_line_start, after_blank, ended;
 };
 
 void fold_init(struct fold *f, struct str text, enum fold_level level, bool is_part);

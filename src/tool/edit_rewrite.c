@@ -5,19 +5,10 @@
 
 /* --- parts --- */
 
-static size_t count_newlines(struct str s)
-{
-    size_t n = 0;
-
-    for (size_t end; (end = str_find_char(s, '\n')) != STR_NONE; n++)
-        s = str_skip(s, end + 1);
-    return n;
-}
-
 /* A text of n newlines has n + 1 parts, none with its line end. */
 static struct str *split_parts(struct str s, size_t *ret_n_newlines)
 {
-    size_t n_newlines = count_newlines(s);
+    size_t n_newlines = edit_count_newlines(s);
     struct str *parts = mem_alloc((n_newlines + 1) * sizeof *parts);
 
     for (size_t i = 0; i <= n_newlines; i++) {
