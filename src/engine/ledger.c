@@ -1,0 +1,95 @@
+/* ledger.c - counting tokens that nobody has counted yet. */
+#include "engine/ledger.h"
+
+#include "base/utf8.h"
+
+#define CHARS_PER_TOKEN 4
+#define RESULT_CHARS_PER_TOKEN 2
+#define MESSAGE_TOKENS 4            /* role and framing */
+#define IMAGE_TOKENS 1600           /* a large image in most APIs */
+#define DOCUMENT_BYTES_PER_TOKEN 30 /* a page of a PDF is about 50 KB and 1,600 tokens */
+
+static int64_t in_tokens(size_t n_chars, int64_t chars_per_token)
+{
+    return ((int64_t)n_chars + chars_per_token - 1) / chars_per_token;
+}
+
+static int64_t media_tokens(const struct media *m)
+{
+    if (m->source != MEDIA_BYTES || str_starts(m->mime, S("image/")))
+        return IMAGE_TOKENS;
+    return MAX((int64_t)m->data.n / DOCUMENT_BYTES_PER_TOKEN, (int64_t)IMAGE_TOKENS);
+}
+
+static int64_t part_tokens(const struct part *p)
+{
+    size_t n_chars = utf8_count(p->text) + utf8_count(p->args) + p->name.n + p->id.n + p->data.n +
+                     p->signature.n;
+    int64_t tokens = in_tokens(n_chars, CHARS_PER_TOKEN);
+
+    if (p->kind == PART_MEDIA)
+        tokens += media_tokens(&p->media);
+    if (p->kind == PART_SERVER_TOOL_RESULT)
+        tokens += in_tokens(p->native.n, CHARS_PER_TOKEN);
+    for (size_t i = 0; i < p->n_content; i++)
+        tokens += part_tokens(&p->content[i]);
+    return tokens;
+}
+
+int64_t ledger_message_tokens(const struct message *m)
+{
+    int64_t tokens = MESSAGE_TOKENS;
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        tokens += part_tokens(&m->parts[i]);
+    return tokens;
+}
+
+int64_t ledger_result_tokens(struct str text)
+{
+    return in_tokens(utf8_count(text), RESULT_CHARS_PER_TOKEN);
+}
+
+struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
+                                      int64_t floor)
+{
+    struct token_estimate e = {.floor = MAX(floor, (int64_t)0)};
+    bool is_counted = false;
+
+    for (size_t i = n_messages; i-- > 0;) {
+        const struct message *m = messages[i];
+        int64_t tokens = ledger_message_tokens(m);
+
+        e.serialized += tokens;
+        if (is_counted)
+            continue;
+        is_counted = m->role == ROLE_ASSISTANT && usage_is_known(&m->usage);
+        if (is_counted) {
+            e.is_exact = i + 1 == n_messages;
+            tokens = usage_total(&m->usage);
+        }
+        e.counted += tokens;
+    }
+    if (!is_counted)
+        e.counted = 0;
+    e.used = e.is_exact ? e.counted : MAX(MAX(e.serialized, e.counted), e.floor);
+    return e;
+}
+
+bool ledger_is_over(int64_t used, int64_t window, int per_mille)
+{
+    return window > 0 && (__int128)used * 1000 > (__int128)window * per_mille;
+}
+
+void ledger_explain_guard(const struct token_estimate *e, int64_t window, struct strbuf *out)
+{
+    int64_t limit = (int64_t)((__int128)window * LEDGER_GUARD_PER_MILLE / 1000);
+
+    strbuf_addf(out,
+                "The prompt was not sent: the conversation takes about %lld tokens, and the "
+                "model's context window is %lld (the limit is %lld, 95 %%). Estimated from the "
+                "messages: %lld; from the provider's last count: %lld. Compact the conversation, "
+                "or start a new one.",
+                (long long)e->used, (long long)window, (long long)limit, (long long)e->serialized,
+                (long long)MAX(e->counted, e->floor));
+}

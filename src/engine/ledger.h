@@ -1,0 +1,39 @@
+/* ledger.h - how full the context window is. Pure.
+ *
+ * used = max(estimate of all messages, what the provider last counted plus an estimate of what was
+ * added since, the caller's floor). A count on the last message is exact. Usage of earlier requests
+ * is never added up: every request sends the whole conversation. */
+#ifndef KEEL_ENGINE_LEDGER_H
+#define KEEL_ENGINE_LEDGER_H
+
+#include "model/message.h"
+
+/* Shares of the window, in per mille, at which something is done. */
+enum {
+    LEDGER_RESULTS_PER_MILLE = 800, /* later tool results of a batch are left out */
+    LEDGER_COMPACT_PER_MILLE = 835, /* a run begins with a compaction */
+    LEDGER_GUARD_PER_MILLE = 950,   /* nothing is sent */
+};
+
+struct token_estimate {
+    int64_t serialized; /* from the size of all messages */
+    int64_t counted;    /* the provider's last count and an estimate of the rest; 0: none yet */
+    int64_t floor;      /* the caller's */
+    int64_t used;       /* the largest of them, or the exact count */
+    bool is_exact;      /* nothing came after the provider's count */
+};
+
+struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
+                                      int64_t floor);
+
+/* Four characters a token, media by their kind. */
+int64_t ledger_message_tokens(const struct message *m);
+/* What a tool's result will take: two characters a token, because such text is dense. */
+int64_t ledger_result_tokens(struct str text);
+
+bool ledger_is_over(int64_t used, int64_t window, int per_mille);
+
+/* Why a prompt was not sent, for the person and for later rounds. */
+void ledger_explain_guard(const struct token_estimate *e, int64_t window, struct strbuf *out);
+
+#endif
