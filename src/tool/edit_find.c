@@ -32,7 +32,7 @@ static bool is_sound_exact(const struct edit_finder *f)
 static bool is_sound_folded(const struct edit_finder *f)
 {
     for (size_t i = 0; i < f->needle.n; i++)
-        if (!memchr(" \n\"'-", f->needle.p[i], 5))
+        if (str_find_char(S(" \n\"'-"), f->needle.p[i]) == STR_NONE)
             return true;
     return false;
 }

@@ -1,5 +1,4 @@
-/* edit_match.c - applies edits: finds the place at the least folding that gives one, then rewrites.
- */
+/* edit_match.c - applies edits: finds each place with the least folding, and rewrites it. */
 #include "tool/edit_match.h"
 
 #include "tool/edit_find.h"
