@@ -3,9 +3,12 @@
 
 #include <math.h>
 
+/* Counts come from outside: what no provider can mean is cut, so that sums cannot overflow. */
+#define MAX_COUNT ((int64_t)1 << 50)
+
 static int64_t or_zero(int64_t n)
 {
-    return n > 0 ? n : 0;
+    return n > 0 ? MIN(n, MAX_COUNT) : 0;
 }
 
 bool usage_is_known(const struct usage *u)

@@ -143,7 +143,9 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     e = fs_read(file, &text, &exists);
     if (!e && !exists)
         return NULL;
-    if (!e)
+    if (e)
+        e->kind = ERR_VALIDATION; /* a directory, or not to be read: the file is at fault */
+    else
         e = settings_parse_file(&s->arena, strbuf_str(&text), file, &s->layers[l]);
     if (e && layers[l].is_foreign) {
         AUTO_FREE char *message = err_message(e);

@@ -165,7 +165,7 @@ class Mistakes(KeelTest):
 
     def test_a_settings_file_that_is_a_directory_is_named(self):
         os.mkdir(self.keel_home / "settings.json")
-        self.assert_refused(self.keel("config", "show"), 1, "settings.json", "Is a directory")
+        self.assert_refused(self.keel("config", "show"), 2, "settings.json", "Is a directory")
 
     def test_deep_nesting_is_refused_and_not_followed(self):
         self.user_settings('{"a":' * 100_000)

@@ -67,6 +67,16 @@ TEST(a_long_prompt_makes_the_whole_call_dearer)
     assert_int_equal(usage_cost_microcents(&u, &price), 2 * (120200 + 8000) + 150000);
 }
 
+TEST(absurd_counts_do_not_overflow)
+{
+    struct price price = {.input = 300000000, .output = 1500000000, -1, -1};
+    struct usage u = USAGE_UNKNOWN;
+
+    u.input = u.output = u.cache_read = u.cache_write = INT64_MAX;
+    assert_true(usage_total(&u) > 0);
+    assert_true(usage_cost_microcents(&u, &price) > 0);
+}
+
 TEST(dollars_become_microcents)
 {
     AUTO(arena) struct arena a = {0};
@@ -107,5 +117,6 @@ TEST(counts_are_short_for_people)
 
 RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
-          UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(dollars_become_microcents),
-          UNIT(an_effort_stands_for_a_share_of_the_output), UNIT(counts_are_short_for_people))
+          UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(absurd_counts_do_not_overflow),
+          UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
+          UNIT(counts_are_short_for_people))
