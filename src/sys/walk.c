@@ -358,15 +358,16 @@ static void read_entries(struct walker *t, struct dir *d, int fd)
 static struct walk_rules *enter_rules(struct walker *t, const struct dir *d, int fd)
 {
     struct walk *w = t->walk;
+    struct str base;
 
     if (w->options->no_ignore)
         return NULL;
     strbuf_cut(&t->path, w->prefix.n);
     strbuf_add(&t->path, d->path);
-    if (d->path.n == 0 && w->prefix.n)
-        strbuf_cut(&t->path, w->prefix.n - 1); /* its slash */
-    return walk_rules_enter(d->parent ? d->parent->rules : w->rules_above, fd,
-                            strbuf_str(&t->path));
+    base = strbuf_str(&t->path);
+    if (str_ends(base, S("/"))) /* the root: nothing follows the prefix */
+        base.n--;
+    return walk_rules_enter(d->parent ? d->parent->rules : w->rules_above, fd, base);
 }
 
 /* It was there when its parent was read. Gone by now, or replaced, is nothing to tell of. */

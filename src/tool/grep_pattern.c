@@ -23,7 +23,7 @@
 
 /* What counted matches of one text may cost, in items of the pattern that are tried. */
 #define STEPS_AT_LEAST ((uint64_t)16 << 20)
-#define STEPS_PER_BYTE 64
+#define STEPS_PER_BYTE 16
 #define BYTES_PER_STEP 64 /* moving through the text is cheaper */
 
 struct grep_pattern {
@@ -293,7 +293,7 @@ static struct err *match_error(const struct grep_matcher *m, int code)
     case PCRE2_ERROR_JIT_STACKLIMIT:
         return invalid(m->p->source, "takes too many steps",
                        "make it simpler: a repeat inside a repeat, such as (a+)+, has too many "
-                       "ways to match the same text");
+                       "ways to match the same text; or leave the file out");
     }
     pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
     snprintf(why, sizeof why, "cannot be matched: %s", text);

@@ -66,20 +66,22 @@ static bool is_binary(const struct grep_search *s)
 
 /* --- searching --- */
 
-static size_t line_start(struct str text, size_t at)
-{
-    const char *newline = memrchr(text.p, '\n', at);
-
-    return newline ? (size_t)(newline - text.p) + 1 : 0;
-}
-
-/* The end of the last line that the match has a part in. */
-static size_t last_line_end(struct str text, struct grep_span match)
+/* Widens the lines of the last match, or moves on from them, to those of this one. What lies
+ * between is looked at once only, however many matches a long line has. */
+static void move_lines(struct grep_span *lines, struct str text, struct grep_span match)
 {
     size_t last = match.end > match.start ? match.end - 1 : match.start;
-    const char *newline = memchr(text.p + last, '\n', text.n - last);
 
-    return newline ? (size_t)(newline - text.p) : text.n;
+    if (match.start > lines->end) {
+        const char *newline = memrchr(text.p + lines->end, '\n', match.start - lines->end);
+
+        lines->start = newline ? (size_t)(newline - text.p) + 1 : lines->end;
+    }
+    if (last >= lines->end) {
+        const char *newline = memchr(text.p + last, '\n', text.n - last);
+
+        lines->end = newline ? (size_t)(newline - text.p) : text.n;
+    }
 }
 
 /* Where to look on: behind the line, or in a multiline search behind the match. */
@@ -95,33 +97,31 @@ static size_t next_start(const struct grep_search *s, struct str text, struct gr
     return next;
 }
 
+static struct grep_span shift(struct grep_span span, size_t n)
+{
+    return (struct grep_span){span.start + n, span.end + n};
+}
+
 /* All matches of the bytes from..to of the buffer, which are whole lines. */
 static struct err *search_block(struct grep_search *s, size_t from, size_t to)
 {
     struct str text = str_slice(window(s, s->n), from, to - from);
-    struct grep_span match;
+    struct grep_span match, lines = {0, 0};
     bool found;
     size_t at = 0;
 
     grep_matcher_begin(s->matcher, text, s->is_over);
     for (;;) {
-        struct grep_span lines, seen;
-
         TRY(grep_matcher_find(s->matcher, at, &found, &match));
         if (!found)
             return NULL;
         s->n_matches++;
         if (s->query->mode == GREP_FILES)
             return NULL;
-        lines.start = line_start(text, match.start);
-        lines.end = last_line_end(text, match);
+        move_lines(&lines, text, match);
         at = next_start(s, text, match, lines);
-        if (s->query->mode == GREP_COUNT)
-            continue;
-        lines.start += from;
-        lines.end += from;
-        seen = (struct grep_span){match.start + from, match.end + from};
-        grep_printer_match(&s->printer, window(s, to), lines, seen);
+        if (s->query->mode == GREP_CONTENT)
+            grep_printer_match(&s->printer, window(s, to), shift(lines, from), shift(match, from));
     }
 }
 
@@ -148,10 +148,11 @@ static size_t move_on(struct grep_search *s, size_t searched)
 /* The end of the whole lines in the buffer, from `from` on. */
 static size_t whole_lines(const struct grep_search *s, size_t from)
 {
-    const char *newline = s->at_end ? NULL : memrchr(s->buffer + from, '\n', s->n - from);
+    const char *newline;
 
     if (s->at_end)
         return s->n;
+    newline = memrchr(s->buffer + from, '\n', s->n - from);
     return newline ? (size_t)(newline - s->buffer) + 1 : from;
 }
 

@@ -121,6 +121,16 @@ static bool is_line_class(struct str name)
     return false;
 }
 
+/* The length of "[:alpha:]" or "[:^alpha:]" at the start, or 0 when it is something else. */
+static size_t named_class_length(struct str rest)
+{
+    size_t n = 2;
+
+    while (n < rest.n && (is_alnum(rest.p[n]) || rest.p[n] == '^'))
+        n++;
+    return str_starts(rest, S("[:")) && str_starts(str_skip(rest, n), S(":]")) ? n + 2 : 0;
+}
+
 /* One member of a class; *has_newline is set when it may hold one. */
 static void scan_member(struct translator *t, size_t *at, bool *has_newline)
 {
@@ -128,14 +138,13 @@ static void scan_member(struct translator *t, size_t *at, bool *has_newline)
     char c = rest.p[0], escaped = rest.n > 1 ? rest.p[1] : 0;
 
     if (c == '[' && is_one_of(escaped, ":.=")) {
-        size_t end = str_find(rest, S(":]"));
+        size_t n = named_class_length(rest);
 
-        if (escaped != ':' || end == STR_NONE) {
-            give_up(t);
-            return;
-        }
-        *has_newline |= !is_line_class(str_slice(rest, 2, end - 2));
-        *at += end + 2;
+        if (n == 0)
+            give_up(t); /* it may be a plain bracket */
+        else
+            *has_newline |= !is_line_class(str_slice(rest, 2, n - 4));
+        *at += n;
         return;
     }
     *at += 1;
