@@ -561,22 +561,42 @@ static struct err *write_page(struct page *p, struct arena *a, struct str text,
     return NULL;
 }
 
+/* gumbo would make U+FFFD of them. */
+static void drop_controls(struct strbuf *text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text->n; i++) {
+        unsigned char c = (unsigned char)text->p[i];
+
+        if (c == 0x7F || (c < ' ' && !strchr("\t\n\f\r", c)) || c == 0)
+            continue;
+        if (c == 0xC2 && (unsigned char)text->p[i + 1] < 0xA0) {
+            i++;
+            continue;
+        }
+        text->p[n++] = text->p[i];
+    }
+    strbuf_cut(text, n);
+}
+
 struct err *html_to_markdown(struct arena *a, struct str html, struct str charset,
                              struct str base_url, struct strbuf *out, struct html_page *ret_page)
 {
-    AUTO(strbuf) struct strbuf text = {.max_bytes = HTML_MAX_BYTES};
+    AUTO(strbuf) struct strbuf text = {.max_bytes = 3 * HTML_MAX_BYTES}; /* no byte becomes more */
     AUTO(page) struct page p = {0};
     struct html_page page = {0};
     size_t start = out->n;
 
     TRY(gumbo_api_load(&p.gumbo));
-    charset_decode_html(&text, html, charset);
+    charset_decode_html(&text, str_slice(html, 0, HTML_MAX_BYTES), charset);
+    drop_controls(&text);
     html_base_init(&p.base, a, base_url);
     markdown_init(&p.markdown, out);
     TRY(write_page(&p, a, strbuf_str(&text), &page));
     if (out->n > start)
         strbuf_add_char(out, '\n');
-    page.was_cut |= text.overflowed;
+    page.was_cut |= html.n > HTML_MAX_BYTES;
     *ret_page = page;
     return NULL;
 }

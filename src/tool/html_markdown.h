@@ -18,7 +18,7 @@ struct html_page {
     bool was_cut;     /* the page is larger than its limit: the end of it is left out */
 };
 
-#define HTML_MAX_BYTES ((size_t)16 << 20) /* as UTF-8; more is cut off */
+#define HTML_MAX_BYTES ((size_t)16 << 20) /* of a page; more is left out */
 
 /* `base_url` resolves relative links; may be empty. Bad UTF-8 is repaired; other charsets named by
  * `charset` (from Content-Type) or by a meta element are converted when iconv knows them. Appends

@@ -32,12 +32,30 @@ static struct header *header_of(const void *block)
     return (struct header *)((char *)(uintptr_t)block - sizeof(struct header));
 }
 
-static bool is_in_region(const struct parse *p, const void *block)
+/* Which blocks have the size of a node: a bit for every 16 bytes, behind the region. */
+static char *node_bits(const struct parse *p, const void *block, int *ret_bit)
 {
-    const char *at = block;
+    size_t i = (size_t)((uintptr_t)block - (uintptr_t)p->region) / 16;
 
-    return at >= p->region + sizeof(struct header) && at < p->region + p->used_bytes &&
-           ((uintptr_t)at & 15) == 0;
+    *ret_bit = 1 << i % 8;
+    return p->region + p->region_bytes + i / 8;
+}
+
+static void mark_node(struct parse *p, const void *block)
+{
+    int bit;
+    char *bits = node_bits(p, block, &bit);
+
+    *bits = (char)(*bits | bit);
+}
+
+static bool is_node(const struct parse *p, const void *block)
+{
+    uintptr_t at = (uintptr_t)block, region = (uintptr_t)p->region;
+    int bit;
+
+    return at >= region && at < region + p->used_bytes && at % 16 == 0 &&
+           (*node_bits(p, block, &bit) & bit);
 }
 
 static void note_source(struct parse *p, GumboStringPiece source)
@@ -55,34 +73,51 @@ static bool has_too_many_attributes(const GumboNode *node)
     return node && node->v.element.attributes.length > MAX_ROOT_ATTRIBUTES;
 }
 
-/* Looks at the node made before this one, which has its place in the tree by now. A block of the
- * size of a node may be something else: nothing in it is trusted, and parents are only taken from
- * the region, where every block has a depth. */
+/* The node has its place now. */
+static void note_place(struct parse *p, GumboNode *node, uint32_t depth)
+{
+    header_of(node)->depth = depth;
+    if (node->parent == p->document)
+        p->html = node;
+    else if (p->html && node->parent == p->html)
+        p->body = node; /* or the head */
+    if (node->type == GUMBO_NODE_ELEMENT)
+        note_source(p, node->v.element.original_tag);
+    else if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE ||
+             node->type == GUMBO_NODE_CDATA)
+        note_source(p, node->v.text.original_text);
+}
+
+/* How deep the node is below the document; 0 when it has no place yet. */
+static uint32_t place_node(struct parse *p, GumboNode *node)
+{
+    GumboNode *known = node;
+    uint32_t n_up = 0, depth;
+
+    for (; known != p->document && !header_of(known)->depth; known = known->parent)
+        if (!is_node(p, known->parent))
+            return 0;
+        else if (++n_up > HTML_MAX_DEPTH)
+            return n_up;
+    depth = header_of(known)->depth + n_up;
+    for (uint32_t i = 0; i < n_up; i++, node = node->parent)
+        note_place(p, node, depth - i);
+    return depth;
+}
+
+/* Looks at the node made before this one: mostly it has its place by now; if not, its children will
+ * lead to it. A block of the size of a node may be something else, so nothing in it is trusted:
+ * what it calls its parent must be such a block too. */
 static void note_newest(struct parse *p)
 {
     GumboNode *node = p->newest;
-    uint32_t depth;
 
     p->newest = NULL;
     if (!node)
         return;
     if (!p->document && node->type == GUMBO_NODE_DOCUMENT)
         p->document = node;
-    if (!is_in_region(p, node->parent))
-        return;
-    depth = header_of(node->parent)->depth + 1;
-    header_of(node)->depth = depth;
-    if (node->type == GUMBO_NODE_ELEMENT) {
-        note_source(p, node->v.element.original_tag);
-        if (node->parent == p->document)
-            p->html = node;
-        else if (p->html && node->parent == p->html)
-            p->body = node; /* or the head */
-    } else if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE ||
-               node->type == GUMBO_NODE_CDATA) {
-        note_source(p, node->v.text.original_text);
-    }
-    if (depth > HTML_MAX_DEPTH || has_too_many_attributes(p->html) ||
+    if (place_node(p, node) > HTML_MAX_DEPTH || has_too_many_attributes(p->html) ||
         has_too_many_attributes(p->body))
         longjmp(p->give_up, 1);
 }
@@ -104,8 +139,10 @@ static void *region_alloc(void *userdata, size_t size)
         longjmp(p->give_up, 1);
     block = p->region + p->used_bytes + sizeof(struct header);
     p->used_bytes += whole;
-    if (size == sizeof(GumboNode))
+    if (size == sizeof(GumboNode)) {
+        mark_node(p, block);
         p->newest = (GumboNode *)block;
+    }
     return block;
 }
 
@@ -138,9 +175,10 @@ struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t
                             struct html_tree *ret_tree)
 {
     struct parse p = {.text = text, .read_until = text.p, .region_bytes = max_bytes};
+    size_t map_bytes = max_bytes + max_bytes / (16 * 8) + 1;
     bool is_whole;
 
-    p.region = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE,
+    p.region = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p.region == MAP_FAILED)
         return err_errno(ERR_INTERNAL, errno, "cannot reserve %zu bytes to read a page", max_bytes);
@@ -150,7 +188,7 @@ struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t
         .n_read = is_whole ? text.n : (size_t)(p.read_until - text.p),
         .used_bytes = p.used_bytes,
         .region = p.region,
-        .region_bytes = max_bytes,
+        .map_bytes = map_bytes,
     };
     return NULL;
 }
@@ -158,7 +196,7 @@ struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t
 void html_tree_done(struct html_tree *tree)
 {
     if (tree->region)
-        munmap(tree->region, tree->region_bytes);
+        munmap(tree->region, tree->map_bytes);
     *tree = (struct html_tree){0};
 }
 

@@ -16,7 +16,7 @@ struct html_tree {
     size_t n_read;             /* bytes of the text that the tree stands for */
     size_t used_bytes;
     void *region;
-    size_t region_bytes;
+    size_t map_bytes;
 };
 
 /* `text` is UTF-8 and must outlive the tree. At most `max_bytes` of memory are used. */
