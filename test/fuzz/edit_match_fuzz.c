@@ -1,8 +1,8 @@
 /* edit_match_fuzz.c - an edit changes its place and nothing else. The input: whether to replace all
  * (odd), the old text, a NUL, the new text, a NUL, the text. */
-#include "tool/edit_match.h"
+#include "tool/edit/match.h"
 
-#include "tool/edit_find.h"
+#include "tool/edit/find.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* grep_fuzz.c - a search finds the lines that the pattern matches when it is given each alone.
  * The input: a byte of flags, the pattern, a NUL, the text. */
 #include "base/utf8.h"
-#include "tool/grep_engine.h"
-#include "tool/grep_pattern.h"
+#include "tool/search/engine.h"
+#include "tool/search/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -1,9 +1,9 @@
 /* html_markdown_fuzz.c - whatever the page, its Markdown is clean UTF-8. The first byte chooses the
  * charset that the server names. */
-#include "tool/html_markdown.h"
+#include "tool/html/markdown.h"
 
 #include "base/utf8.h"
-#include "tool/markdown_text.h"
+#include "tool/html/markdown_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* edit_match_test.c */
 #include "test.h"
 
-#include "tool/edit_match.h"
+#include "tool/edit/match.h"
 
 static struct edit edit_of(const char *old_text, const char *new_text)
 {

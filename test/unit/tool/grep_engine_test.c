@@ -1,5 +1,5 @@
 /* grep_engine_test.c - searches over small trees; what they print is compared whole. */
-#include "tool/grep_engine.h"
+#include "tool/search/engine.h"
 
 #include "files.h"
 

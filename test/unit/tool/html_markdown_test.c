@@ -1,7 +1,7 @@
 /* html_markdown_test.c - small pages and the Markdown they become. */
 #include "test.h"
 
-#include "tool/html_markdown.h"
+#include "tool/html/markdown.h"
 
 struct shown {
     struct arena a;

@@ -1,0 +1,117 @@
+/* find.c - memmem over the folded text, and the way back to the text's own bytes. */
+#include "tool/edit/find.h"
+
+void edit_finder_init(struct edit_finder *f, struct str text, struct str old_text,
+                      enum fold_level level)
+{
+    *f = (struct edit_finder){.level = level, .hay = text, .needle = old_text};
+    fold_init(&f->walk, text, level, /* is_part= */ false);
+    if (level == FOLD_NOTHING)
+        return;
+    strbuf_init(&f->folded_hay, fold_max_bytes(text));
+    strbuf_init(&f->folded_needle, fold_max_bytes(old_text));
+    fold_add(&f->folded_hay, text, level, /* is_part= */ false);
+    fold_add(&f->folded_needle, old_text, level, /* is_part= */ true);
+    f->hay = strbuf_str(&f->folded_hay);
+    f->needle = strbuf_str(&f->folded_needle);
+}
+
+void edit_finder_done(struct edit_finder *f)
+{
+    strbuf_done(&f->folded_hay);
+    strbuf_done(&f->folded_needle);
+}
+
+static bool is_sound_exact(const struct edit_finder *f)
+{
+    bool may_split = str_starts(f->needle, S("\n")) || str_ends(f->needle, S("\r"));
+
+    return !may_split || str_find(f->hay, S("\r\n")) == STR_NONE;
+}
+
+static bool is_sound_folded(const struct edit_finder *f)
+{
+    for (size_t i = 0; i < f->needle.n; i++)
+        if (str_find_char(S(" \n\"'-"), f->needle.p[i]) == STR_NONE)
+            return true;
+    return false;
+}
+
+bool edit_finder_is_sound(const struct edit_finder *f)
+{
+    if (f->level == FOLD_NOTHING)
+        return is_sound_exact(f);
+    return f->level == FOLD_LINE_ENDS || is_sound_folded(f);
+}
+
+void edit_finder_rewind(struct edit_finder *f)
+{
+    f->at = 0;
+    f->n_walked = 0;
+    fold_init(&f->walk, f->walk.text, f->level, /* is_part= */ false);
+}
+
+/* What hay[from..to) is in the text. Walks on from the place of the call before. */
+static struct edit_match to_text(struct edit_finder *f, size_t from, size_t to)
+{
+    struct edit_match match = {from, to};
+    struct fold_unit unit = {0};
+
+    if (f->level == FOLD_NOTHING)
+        return match;
+    while (f->n_walked < to && fold_next(&f->walk, &unit)) {
+        if (f->n_walked++ == from)
+            match.from = unit.from;
+        match.to = unit.to;
+    }
+    return match;
+}
+
+bool edit_finder_next(struct edit_finder *f, struct edit_match *ret_match)
+{
+    size_t skipped = str_find(str_skip(f->hay, f->at), f->needle), from;
+
+    if (f->needle.n == 0 || skipped == STR_NONE)
+        return false;
+    from = f->at + skipped;
+    f->at = from + f->needle.n;
+    *ret_match = to_text(f, from, f->at);
+    return true;
+}
+
+/* A second match that overlaps the only one: then it is as unclear which of them is meant. */
+static bool next_overlapping(struct edit_finder *f, struct edit_match *ret_match)
+{
+    size_t again = f->at - f->needle.n + 1;
+
+    edit_finder_rewind(f);
+    f->at = again;
+    return edit_finder_next(f, ret_match);
+}
+
+size_t edit_count_newlines(struct str s)
+{
+    size_t n = 0;
+
+    for (size_t end; (end = str_find_char(s, '\n')) != STR_NONE; n++)
+        s = str_skip(s, end + 1);
+    return n;
+}
+
+void edit_finder_survey(struct edit_finder *f, struct str text, struct edit_places *ret_places)
+{
+    struct edit_places places = {0};
+    struct edit_match match;
+    size_t line = 1, counted = 0;
+
+    while (edit_finder_next(f, &match) || (places.n == 1 && next_overlapping(f, &match))) {
+        if (places.n < EDIT_MAX_LINES) {
+            line += edit_count_newlines(str_slice(text, counted, match.from - counted));
+            counted = match.from;
+            places.lines[places.n] = line;
+        }
+        places.n++;
+    }
+    edit_finder_rewind(f);
+    *ret_places = places;
+}

@@ -1,0 +1,183 @@
+/* match.c - applies edits: finds each place with the least folding, and rewrites it. */
+#include "tool/edit/match.h"
+
+#include "tool/edit/find.h"
+#include "tool/edit/nearest.h"
+#include "tool/edit/rewrite.h"
+
+/* A shorter new text may be in the file for other reasons than an edit made twice. */
+#define MIN_TELLING_BYTES 16
+#define BOM "\xEF\xBB\xBF"
+
+/* --- what went wrong --- */
+
+static struct err *not_found(struct str text, const struct edit *edit)
+{
+    AUTO(strbuf) struct strbuf lines = {0};
+    struct nearest nearest;
+    struct err *e;
+
+    if (nearest_find(text, edit->old_text, &nearest)) {
+        nearest_add(&lines, text, &nearest);
+        e = err_new(ERR_TOOL_FAILED,
+                    "the text to replace is not in the file; most like it from line %zu on:%s",
+                    nearest.first_line, strbuf_cstr(&lines));
+    } else {
+        e = err_new(ERR_TOOL_FAILED,
+                    "the text to replace is not in the file, nor anything like it");
+    }
+    if (edit->new_text.n >= MIN_TELLING_BYTES && str_find(text, edit->new_text) != STR_NONE)
+        return err_hint(e, "the new text is in the file already: the edit may have been made "
+                           "before; read the file again");
+    return err_hint(e, "read the file again and copy the text from it as it is");
+}
+
+static struct err *ambiguous(const struct edit_places *places, enum fold_level level)
+{
+    AUTO(strbuf) struct strbuf lines = {0};
+
+    for (size_t i = 0; i < MIN(places->n, (size_t)EDIT_MAX_LINES); i++)
+        strbuf_addf(&lines, "%s%zu", i ? ", " : "", places->lines[i]);
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "the text to replace is in the file %zu times%s, at lines %s%s",
+                places->n, level == FOLD_BLANKS ? " if white space and quotes do not count" : "",
+                strbuf_cstr(&lines), places->n > EDIT_MAX_LINES ? " and others" : ""),
+        "give more of the lines around the place that is meant, or set replace_all");
+}
+
+static struct err *check(const struct edit *edit)
+{
+    if (edit->old_text.n == 0)
+        return err_hint(err_new(ERR_TOOL_FAILED, "the text to replace is empty"),
+                        "give the lines before or after which the new text belongs");
+    if (str_eq(edit->old_text, edit->new_text))
+        return err_hint(err_new(ERR_TOOL_FAILED, "the new text is the same as the old one"),
+                        "nothing has to be done, or one of the two is not what was meant");
+    return NULL;
+}
+
+/* --- one edit --- */
+
+/* Finds the least folding at which the old text is there. */
+static struct err *find_level(struct str text, const struct edit *edit, enum fold_level *ret_level)
+{
+    for (enum fold_level level = FOLD_NOTHING; level <= FOLD_BLANKS; level++) {
+        AUTO(edit_finder) struct edit_finder finder = {0};
+        struct edit_places places;
+
+        if (level == FOLD_LINE_ENDS && str_find_char(text, '\r') == STR_NONE &&
+            str_find_char(edit->old_text, '\r') == STR_NONE)
+            continue;
+        edit_finder_init(&finder, text, edit->old_text, level);
+        if (!edit_finder_is_sound(&finder))
+            continue;
+        edit_finder_survey(&finder, text, &places);
+        if (places.n > 1 && !edit->replace_all)
+            return ambiguous(&places, level);
+        if (places.n) {
+            *ret_level = level;
+            return NULL;
+        }
+    }
+    return not_found(text, edit);
+}
+
+static size_t rewrite(struct str text, const struct edit *edit, enum fold_level level,
+                      struct strbuf *out)
+{
+    AUTO(edit_finder) struct edit_finder finder = {0};
+    AUTO(edit_rewriter) struct edit_rewriter rewriter = {0};
+    struct edit_match match;
+    size_t done = 0, n = 0;
+
+    edit_finder_init(&finder, text, edit->old_text, level);
+    edit_rewriter_init(&rewriter, text, edit->old_text, edit->new_text, level);
+    while (!out->overflowed && edit_finder_next(&finder, &match)) {
+        strbuf_add(out, str_slice(text, done, match.from - done));
+        edit_rewriter_add(&rewriter, out, match);
+        done = match.to;
+        n++;
+    }
+    strbuf_add(out, str_skip(text, done));
+    return n;
+}
+
+static struct err *apply(struct str text, const struct edit *edit, struct strbuf *out,
+                         struct edit_report *report)
+{
+    enum fold_level level = FOLD_NOTHING;
+
+    TRY(check(edit));
+    TRY(find_level(text, edit, &level));
+    report->n_replaced += rewrite(text, edit, level, out);
+    report->was_normalised |= level == FOLD_BLANKS;
+    TRY(strbuf_check(out, "the edited text"));
+    if (str_eq(text, strbuf_str(out)))
+        return err_hint(err_new(ERR_TOOL_FAILED, "the edit changes nothing: the file differs from "
+                                                 "the old text just as the new text does"),
+                        "read the file again");
+    return NULL;
+}
+
+/* --- all of them --- */
+
+static size_t first_line_that_differs(struct str a, struct str b)
+{
+    size_t line = 1, n = MIN(a.n, b.n);
+
+    if (str_eq(a, b))
+        return 0;
+    for (size_t i = 0; i < n && a.p[i] == b.p[i]; i++)
+        line += a.p[i] == '\n';
+    return line;
+}
+
+static struct str without_bom(struct str s)
+{
+    return str_starts(s, S(BOM)) ? str_skip(s, sizeof BOM - 1) : s;
+}
+
+/* The BOM of a file takes no part; a model that copies it means the text after it. */
+static struct edit without_boms(const struct edit *edit, bool has_bom)
+{
+    struct edit clean = *edit;
+
+    if (has_bom) {
+        clean.old_text = without_bom(edit->old_text);
+        clean.new_text = without_bom(edit->new_text);
+    }
+    return clean;
+}
+
+struct err *edit_apply(struct str text, const struct edit *edits, size_t n_edits,
+                       struct strbuf *out, struct edit_report *ret_report)
+{
+    AUTO(strbuf) struct strbuf result = {.max_bytes = out->max_bytes};
+    struct str body = without_bom(text), now = body;
+    struct edit_report report = {0};
+    size_t was_n = out->n;
+
+    if (n_edits == 0 || n_edits > EDIT_MAX_EDITS)
+        return err_new(ERR_TOOL_FAILED, "an edit of a file has 1 to %d parts, not %zu",
+                       EDIT_MAX_EDITS, n_edits);
+    for (size_t i = 0; i < n_edits; i++) {
+        AUTO(strbuf) struct strbuf next = {.max_bytes = out->max_bytes};
+        struct edit edit = without_boms(&edits[i], body.n < text.n);
+        struct err *e = apply(now, &edit, &next, &report);
+        struct strbuf was = result;
+
+        if (e)
+            return n_edits == 1 ? e : err_wrap(e, "edit %zu of %zu", i + 1, n_edits);
+        result = next;
+        next = was;
+        now = strbuf_str(&result);
+    }
+    report.first_line = first_line_that_differs(body, now);
+    strbuf_add(out, str_slice(text, 0, text.n - body.n));
+    strbuf_add(out, now);
+    if (out->overflowed)
+        strbuf_cut(out, was_n);
+    TRY(strbuf_check(out, "the edited text"));
+    *ret_report = report;
+    return NULL;
+}

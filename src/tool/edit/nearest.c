@@ -1,0 +1,186 @@
+/* nearest.c - scores every line of the text by what it shares with the wanted one, and takes
+ * the stretch of lines with the highest sum. */
+#include "tool/edit/nearest.h"
+
+#include "base/clip.h"
+#include "base/utf8.h"
+#include "tool/edit/fold.h"
+
+#include <stdlib.h>
+
+#define MAX_LINE_CHARS 160
+#define MAX_MARKS 4096     /* of the wanted text; more would not tell better */
+#define MAX_MARK_WEIGHT 64 /* one long line does not outweigh all others */
+
+/* A mark is a line or a word. Sorted by hash, so that looking one up takes no longer for texts made
+ * to collide. */
+struct mark {
+    uint64_t hash;
+    size_t last_line; /* a word counts once a line */
+};
+struct marks {
+    struct mark all[MAX_MARKS];
+    size_t n;
+};
+
+static int compare_marks(const void *a, const void *b)
+{
+    uint64_t x = ((const struct mark *)a)->hash, y = ((const struct mark *)b)->hash;
+
+    return x < y ? -1 : x > y;
+}
+
+static struct mark *find_mark(struct marks *marks, struct str s)
+{
+    struct mark key = {.hash = str_hash(s)};
+
+    return bsearch(&key, marks->all, marks->n, sizeof key, compare_marks);
+}
+
+static void add_mark(struct marks *marks, struct str s)
+{
+    if (marks->n < MAX_MARKS)
+        marks->all[marks->n++] = (struct mark){.hash = str_hash(s)};
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool take_word(struct str *rest, struct str *ret_word)
+{
+    size_t n = 0;
+
+    while (rest->n && !is_word_char(rest->p[0]))
+        *rest = str_skip(*rest, 1);
+    while (n < rest->n && is_word_char(rest->p[n]))
+        n++;
+    *ret_word = str_slice(*rest, 0, n);
+    *rest = str_skip(*rest, n);
+    return n > 0;
+}
+
+static void add_line_marks(struct marks *marks, struct str line)
+{
+    line = str_trim(line);
+    if (line.n)
+        add_mark(marks, line);
+}
+
+static void add_word_marks(struct marks *marks, struct str line)
+{
+    struct str word;
+
+    while (marks->n < MAX_MARKS && take_word(&line, &word))
+        add_mark(marks, word);
+}
+
+static size_t score_line(struct marks *marks, struct str line, size_t number)
+{
+    (void)number;
+    line = str_trim(line);
+    return line.n && find_mark(marks, line) ? MIN(line.n, (size_t)MAX_MARK_WEIGHT) : 0;
+}
+
+static size_t score_words(struct marks *marks, struct str line, size_t number)
+{
+    struct str word;
+    size_t score = 0;
+
+    while (take_word(&line, &word)) {
+        struct mark *mark = find_mark(marks, word);
+
+        if (mark && mark->last_line != number) {
+            score += MIN(word.n, (size_t)MAX_MARK_WEIGHT);
+            mark->last_line = number;
+        }
+    }
+    return score;
+}
+
+struct scoring {
+    void (*mark)(struct marks *marks, struct str line);
+    size_t (*score)(struct marks *marks, struct str line, size_t number);
+};
+
+static const struct scoring by_lines = {add_line_marks, score_line};
+static const struct scoring by_words = {add_word_marks, score_words};
+
+/* The stretch of n_lines with the highest sum; of several in a row that have it, the middle one, so
+ * that a single good line has others around it. */
+static bool find_best(struct marks *marks, const struct scoring *scoring, struct str text,
+                      size_t n_lines, struct nearest *ret_nearest)
+{
+    size_t scores[NEAREST_MAX_LINES] = {0}, sum = 0, best = 0, first = 0, last = 0, number = 0;
+    struct str line;
+
+    while (text.n && str_split(&text, '\n', &line)) {
+        size_t *score = &scores[number++ % n_lines];
+
+        sum -= *score;
+        *score = scoring->score(marks, line, number);
+        sum += *score;
+        if (sum > best) {
+            best = sum;
+            first = last = number;
+        } else if (sum == best && last + 1 == number) {
+            last = number;
+        }
+    }
+    if (best == 0)
+        return false;
+    last = (first + last) / 2; /* of the stretch, too */
+    ret_nearest->first_line = last > n_lines ? last - n_lines + 1 : 1;
+    ret_nearest->n_lines = MIN(n_lines, number);
+    return true;
+}
+
+static size_t count_lines(struct str s)
+{
+    struct str line;
+    size_t n = 0;
+
+    while (s.n && str_split(&s, '\n', &line))
+        n++;
+    return n;
+}
+
+static bool find_by(const struct scoring *scoring, struct str text, struct str wanted,
+                    struct nearest *ret_nearest)
+{
+    size_t n_lines = MIN(MAX(count_lines(wanted), 1), (size_t)NEAREST_MAX_LINES);
+    AUTO_FREE struct marks *marks = mem_alloc(sizeof *marks);
+    struct str line;
+
+    while (wanted.n && str_split(&wanted, '\n', &line))
+        scoring->mark(marks, line);
+    qsort(marks->all, marks->n, sizeof marks->all[0], compare_marks);
+    return find_best(marks, scoring, text, n_lines, ret_nearest);
+}
+
+bool nearest_find(struct str text, struct str wanted, struct nearest *ret_nearest)
+{
+    return find_by(&by_lines, text, wanted, ret_nearest) ||
+           find_by(&by_words, text, wanted, ret_nearest);
+}
+
+void nearest_add(struct strbuf *out, struct str text, const struct nearest *nearest)
+{
+    struct str line;
+
+    for (size_t number = 1; number < nearest->first_line + nearest->n_lines; number++) {
+        AUTO(strbuf) struct strbuf shown = {0};
+
+        if (!text.n || !str_split(&text, '\n', &line))
+            return;
+        if (number < nearest->first_line)
+            continue;
+        if (str_ends(line, S("\r")))
+            line.n--;
+        clip_line(&shown, line, MAX_LINE_CHARS);
+        strbuf_addf(out, "\n%6zu\t", number);
+        utf8_add_repaired(out, strbuf_str(&shown));
+    }
+}

@@ -1,0 +1,55 @@
+/* tree.h - a page parsed by gumbo, within limits, and a walk over its nodes.
+ *
+ * gumbo 0.10 has no limits of its own: nesting makes its time quadratic and its destructor recurse,
+ * and misnested formatting multiplies its memory. Here all its memory is one region. When the
+ * elements nest too deep, or the region is full, parsing stops there: the tree holds what came
+ * before, and the caller may go on with the rest as a page of its own. */
+#ifndef KEEL_TOOL_HTML_TREE_H
+#define KEEL_TOOL_HTML_TREE_H
+
+#include "tool/html/gumbo_api.h"
+
+#define HTML_MAX_DEPTH 512 /* as browsers have it */
+
+struct html_tree {
+    const GumboNode *document; /* NULL when not even that was made */
+    size_t n_read;             /* bytes of the text that the tree stands for */
+    size_t used_bytes;
+    void *region;
+    size_t map_bytes;
+};
+
+/* `text` is UTF-8 and must outlive the tree. At most `max_bytes` of memory are used. */
+MUST_USE struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t max_bytes,
+                                     struct html_tree *ret_tree);
+void html_tree_done(struct html_tree *tree);
+DEFINE_AUTO_VAL(html_tree, html_tree_done)
+
+enum html_step { HTML_ENTER, HTML_LEAVE, HTML_END };
+
+/* Visits a node and all below it: text once (HTML_ENTER), elements twice. */
+struct html_walk {
+    struct html_walk_level *levels;
+    size_t n_levels;
+};
+
+void html_walk_init(struct html_walk *w, const GumboNode *top);
+void html_walk_done(struct html_walk *w);
+DEFINE_AUTO_VAL(html_walk, html_walk_done)
+enum html_step html_walk_next(struct html_walk *w, const GumboNode **ret_node);
+/* After HTML_ENTER of an element: leaves out its children and its HTML_LEAVE. */
+void html_walk_skip(struct html_walk *w);
+
+static inline bool html_is_element(const GumboNode *node)
+{
+    return node->type == GUMBO_NODE_ELEMENT;
+}
+/* The tag of an HTML element; GUMBO_TAG_UNKNOWN for all else. */
+static inline GumboTag html_tag(const GumboNode *node)
+{
+    if (!html_is_element(node) || node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML)
+        return GUMBO_TAG_UNKNOWN;
+    return node->v.element.tag;
+}
+
+#endif

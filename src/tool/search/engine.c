@@ -1,0 +1,249 @@
+/* engine.c - runs a search or a glob over a walk. */
+#include "tool/search/engine.h"
+
+#include "sys/work.h"
+#include "tool/search/results.h"
+#include "tool/search/search.h"
+#include "tool/search/types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+struct grep {
+    const struct grep_query *query;
+    struct grep_pattern *pattern;
+    struct grep_types *types; /* NULL: all */
+    struct grep_results results;
+    pthread_mutex_t lock; /* for what follows */
+    struct grep_report report;
+    struct err *error; /* the first one */
+};
+
+/* What one thread has. */
+struct grep_thread {
+    struct grep_search search;
+    struct grep_report report;
+};
+
+static void grep_init(struct grep *g, const struct grep_query *query)
+{
+    *g = (struct grep){.query = query};
+    grep_results_init(&g->results, query);
+    pthread_mutex_init(&g->lock, NULL);
+}
+
+static void grep_done(struct grep *g)
+{
+    grep_pattern_free(g->pattern);
+    grep_types_free(g->types);
+    grep_results_done(&g->results);
+    pthread_mutex_destroy(&g->lock);
+    err_free(g->error);
+}
+DEFINE_AUTO_VAL(grep, grep_done)
+
+/* --- one file --- */
+
+static void add_result(struct grep *g, const struct grep_search *s, struct str path)
+{
+    const struct grep_printer *pr = &s->printer;
+    struct grep_result result = {
+        .path = str_dup(path), .modified_ns = s->modified_ns, .n_matches = s->n_matches};
+
+    if (g->query->mode == GREP_CONTENT) {
+        result.text = str_dup(strbuf_str(&pr->text));
+        result.n_text = pr->text.n;
+        result.n_lines = pr->n_lines;
+        result.is_cut = pr->is_full;
+    }
+    grep_results_add(&g->results, result);
+}
+
+/* Closes the file. */
+static struct err *search_file(struct grep *g, struct grep_thread *t, int take_fd, struct str path,
+                               const atomic_bool *is_over)
+{
+    struct grep_search *s = &t->search;
+    struct err *e = grep_search_file(s, take_fd, path, is_over);
+
+    close(take_fd);
+    TRY(e);
+    t->report.n_files_skipped += s->was_skipped;
+    t->report.n_files_searched += !s->was_skipped;
+    t->report.n_matches += s->n_matches;
+    t->report.n_files_matched += s->n_matches > 0;
+    if (s->n_matches)
+        add_result(g, s, path);
+    return NULL;
+}
+
+/* --- the walk --- */
+
+static void *begin_thread(void *self)
+{
+    struct grep *g = self;
+    struct grep_thread *t = mem_alloc(sizeof *t);
+
+    grep_search_init(&t->search, g->query, g->pattern);
+    return t;
+}
+
+static void end_thread(void *self, void *thread)
+{
+    struct grep *g = self;
+    struct grep_thread *t = thread;
+
+    pthread_mutex_lock(&g->lock);
+    g->report.n_matches += t->report.n_matches;
+    g->report.n_files_matched += t->report.n_files_matched;
+    g->report.n_files_searched += t->report.n_files_searched;
+    g->report.n_files_skipped += t->report.n_files_skipped;
+    pthread_mutex_unlock(&g->lock);
+    grep_search_done(&t->search);
+    mem_free(t);
+}
+
+static void keep_first_error(struct grep *g, struct err *take_error)
+{
+    pthread_mutex_lock(&g->lock);
+    if (!g->error)
+        g->error = TAKE(take_error);
+    pthread_mutex_unlock(&g->lock);
+    err_free(take_error);
+}
+
+static bool matches_globs(const struct grep_query *q, const struct walk_entry *entry)
+{
+    for (size_t i = 0; i < q->n_globs; i++)
+        if (glob_matches(q->globs[i], entry->path) ||
+            glob_matches(q->globs[i], str_of(entry->name)))
+            return true;
+    return q->n_globs == 0;
+}
+
+static bool visit_for_grep(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct grep *g = self;
+    struct grep_thread *t = thread;
+    struct err *e;
+    int fd;
+
+    if (!entry->is_file || !grep_types_match(g->types, entry->name) ||
+        !matches_globs(g->query, entry))
+        return true;
+    fd = openat(entry->dir_fd, entry->name, OPEN_FLAGS | O_NOFOLLOW);
+    if (fd < 0) {
+        t->report.n_files_skipped += errno != ENOENT; /* gone by now */
+        return true;
+    }
+    e = search_file(g, t, fd, entry->path, entry->is_over);
+    if (!e)
+        return true;
+    keep_first_error(g, e);
+    return false;
+}
+
+static struct err *search_tree(struct grep *g, const struct walk_options *options)
+{
+    const struct walk_visitor visitor = {
+        .begin_thread = begin_thread, .end_thread = end_thread, .visit = visit_for_grep, .self = g};
+
+    TRY(walk_run(options, &visitor, &g->report.walk));
+    return TAKE(g->error);
+}
+
+/* --- a file as the root --- */
+
+static struct err *search_root_file(struct grep *g, const char *path)
+{
+    struct grep_thread *t;
+    struct err *e;
+    int fd = open(path, OPEN_FLAGS);
+
+    if (fd < 0)
+        return err_hint(err_errno(ERR_VALIDATION, errno, "cannot search the file %s", path),
+                        "name a file that may be read");
+    t = begin_thread(g);
+    e = search_file(g, t, fd, str_of(path), /* is_over= */ NULL);
+    end_thread(g, t);
+    g->report.walk.n_entries = 1;
+    g->report.walk.was_cancelled = work_cancelled();
+    return e;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) < 0 || S_ISDIR(st.st_mode); /* the walk says what is wrong with it */
+}
+
+struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
+                     struct strbuf *out, struct grep_report *ret_report)
+{
+    AUTO(grep) struct grep g;
+
+    grep_init(&g, query);
+    TRY(grep_pattern_compile(query, &g.pattern));
+    if (query->type.n)
+        TRY(grep_types_find(query->type, &g.types));
+    TRY(is_directory(options->root) ? search_tree(&g, options)
+                                    : search_root_file(&g, options->root));
+    TRY(grep_results_print(&g.results, out));
+    g.report.was_cut = g.results.was_cut;
+    *ret_report = g.report;
+    return NULL;
+}
+
+/* --- globs --- */
+
+struct glob_search {
+    const struct glob *pattern;
+    struct grep_results results;
+    atomic_size_t n_matched;
+};
+
+static void glob_search_done(struct glob_search *s)
+{
+    grep_results_done(&s->results);
+}
+DEFINE_AUTO_VAL(glob_search, glob_search_done)
+
+static bool visit_for_glob(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct glob_search *s = self;
+    struct grep_result result = {0};
+    struct stat st;
+
+    if (entry->is_dir || !glob_matches(s->pattern, entry->path) ||
+        fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    atomic_fetch_add(&s->n_matched, 1);
+    result.path = str_dup(entry->path);
+    result.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    grep_results_add(&s->results, result);
+    return true;
+}
+
+struct err *glob_run(const struct glob *pattern, const struct walk_options *options,
+                     size_t max_results, struct strbuf *out, struct grep_report *ret_report)
+{
+    /* of the query only what the output goes by */
+    const struct grep_query query = {
+        .mode = GREP_FILES, .head_limit = max_results, .max_output_bytes = SIZE_MAX};
+    AUTO(glob_search) struct glob_search s = {.pattern = pattern};
+    const struct walk_visitor visitor = {.visit = visit_for_glob, .self = &s};
+    struct grep_report report = {0};
+
+    grep_results_init(&s.results, &query);
+    TRY(walk_run(options, &visitor, &report.walk));
+    TRY(grep_results_print(&s.results, out));
+    report.n_matches = report.n_files_matched = atomic_load(&s.n_matched);
+    report.was_cut = s.results.was_cut;
+    *ret_report = report;
+    return NULL;
+}
