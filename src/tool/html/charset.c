@@ -89,7 +89,7 @@ static struct charset_name find_charset(struct str label)
     label = str_trim(label);
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
         if (str_eq_nocase(label, str_of(labels[i].label))) {
-            strcpy(name.text, labels[i].iconv_name);
+            snprintf(name.text, sizeof name.text, "%s", labels[i].iconv_name);
             return name;
         }
     }
@@ -154,7 +154,7 @@ static struct charset_name find_meta_charset(struct str page)
     }
     /* what could be read as ASCII up to here cannot be UTF-16 */
     if (str_starts(str_of(name.text), S("UTF-16")))
-        strcpy(name.text, "UTF-8");
+        name = (struct charset_name){"UTF-8"};
     return name;
 }
 

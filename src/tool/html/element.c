@@ -1,8 +1,6 @@
 /* element.c - what an element is, from its tag and attributes. */
 #include "tool/html/element.h"
 
-#define MAX_COLUMNS 64
-
 static const GumboAttribute *find_attribute(const struct gumbo_api *api, const GumboNode *element,
                                             const char *name)
 {
@@ -162,89 +160,4 @@ struct str html_code_language(const struct gumbo_api *api, const GumboNode *pre)
             return language_in(html_attribute(api, child, "class"));
     }
     return language;
-}
-
-bool html_is_cell(const GumboNode *node)
-{
-    return html_tag(node) == GUMBO_TAG_TD || html_tag(node) == GUMBO_TAG_TH;
-}
-
-size_t html_column_span(const struct gumbo_api *api, const GumboNode *cell)
-{
-    return (size_t)html_number(api, cell, "colspan", 1, MAX_COLUMNS, 1);
-}
-
-/* Columns of a row; *ret_is_header when it has only th. */
-static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, bool *ret_is_header)
-{
-    const GumboVector *children = &row->v.element.children;
-    size_t n_columns = 0;
-
-    *ret_is_header = true;
-    for (unsigned i = 0; i < children->length; i++) {
-        const GumboNode *cell = children->data[i];
-
-        if (!html_is_cell(cell) || html_is_left_out(api, cell))
-            continue;
-        n_columns += html_column_span(api, cell);
-        if (html_tag(cell) == GUMBO_TAG_TD)
-            *ret_is_header = false;
-    }
-    return n_columns;
-}
-
-/* What a cell of a Markdown table cannot hold. */
-static bool is_too_large_for_cell(GumboTag tag)
-{
-    switch (tag) {
-    case GUMBO_TAG_TABLE:
-    case GUMBO_TAG_PRE:
-    case GUMBO_TAG_BLOCKQUOTE:
-    case GUMBO_TAG_HR:
-    case GUMBO_TAG_DL:
-    case GUMBO_TAG_H1:
-    case GUMBO_TAG_H2:
-    case GUMBO_TAG_H3:
-    case GUMBO_TAG_H4:
-    case GUMBO_TAG_H5:
-    case GUMBO_TAG_H6:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Stops at a table in the table, so that no node is looked at for more than one of them. */
-struct html_table_shape html_table_shape(const struct gumbo_api *api, const GumboNode *table)
-{
-    AUTO(html_walk) struct html_walk walk = {0};
-    struct html_table_shape shape = {0};
-    const GumboNode *node;
-    enum html_step step;
-    bool is_first = true;
-
-    html_walk_init(&walk, table);
-    while ((step = html_walk_next(&walk, &node)) != HTML_END) {
-        bool is_header;
-        size_t n_columns;
-
-        if (step != HTML_ENTER || node == table || !html_is_element(node))
-            continue;
-        if (html_is_left_out(api, node)) {
-            html_walk_skip(&walk);
-            continue;
-        }
-        if (is_too_large_for_cell(html_tag(node)))
-            return shape;
-        if (html_tag(node) != GUMBO_TAG_TR)
-            continue;
-        n_columns = measure_row(api, node, &is_header);
-        shape.n_columns = MAX(shape.n_columns, n_columns);
-        if (n_columns && is_first) {
-            shape.has_header = is_header;
-            is_first = false;
-        }
-    }
-    shape.is_data = shape.n_columns <= MAX_COLUMNS && (shape.n_columns > 1 || shape.has_header);
-    return shape;
 }

@@ -18,14 +18,4 @@ bool html_is_block(GumboTag tag);
 /* "c" of class="language-c", of a pre element or the code in it; empty when it does not say. */
 struct str html_code_language(const struct gumbo_api *api, const GumboNode *pre);
 
-struct html_table_shape {
-    size_t n_columns;
-    bool has_header; /* its first row consists of th */
-    bool is_data;    /* fit for a Markdown table; if not, its cells are blocks */
-};
-
-struct html_table_shape html_table_shape(const struct gumbo_api *api, const GumboNode *table);
-bool html_is_cell(const GumboNode *node);
-size_t html_column_span(const struct gumbo_api *api, const GumboNode *cell);
-
 #endif

@@ -92,6 +92,7 @@ TEST(ordered_lists_keep_their_numbers)
     check("<ol start=9><li>a<li>b<li value=20>c<li>d</ol>", "9. a\n10. b\n20. c\n21. d");
     check("<ol start=99999999999999999999><li>a</ol>", "1. a");
     check("<ol start=9><li>a<p>b</ol>", "9. a\n\n   b");
+    check("<ul><li>a<ol start=9><li>b</ol></ul>", "- a\n\n  9. b");
 }
 
 TEST(quotes_are_prefixed)

@@ -1,0 +1,50 @@
+/* writer.h - the elements of a page, told to a Markdown writer.
+ *
+ * Zeroed, then gumbo, base and markdown set, is ready. Fields are for the files of this module. */
+#ifndef KEEL_TOOL_HTML_WRITER_H
+#define KEEL_TOOL_HTML_WRITER_H
+
+#include "tool/html/element.h"
+#include "tool/html/link.h"
+#include "tool/html/markdown_writer.h"
+
+#define HTML_MAX_LISTS 32
+
+struct html_list {
+    bool is_ordered, has_items;
+    int64_t number; /* of the next item */
+};
+
+struct html_table {
+    const GumboNode *node; /* the one being written as a Markdown table; NULL outside */
+    size_t n_columns;
+    bool has_header;        /* its first row consists of th */
+    size_t n_rows, n_cells; /* written; cells of this row */
+};
+
+struct html_writer {
+    struct gumbo_api gumbo;
+    struct html_base base;
+    struct markdown_writer markdown;
+    bool is_main; /* writing what the page marks as its content: leave out nav and footer */
+
+    struct arena scratch; /* for one address at a time */
+    struct html_list lists[HTML_MAX_LISTS];
+    size_t n_lists; /* those beyond HTML_MAX_LISTS are only counted */
+    struct html_table table;
+};
+
+void html_writer_done(struct html_writer *w);
+DEFINE_AUTO_VAL(html_writer, html_writer_done)
+
+/* Writes the node and all below it, until the output is full. */
+void html_write_node(struct html_writer *w, const GumboNode *top);
+
+/* Tables (table.c). The parts are rows and cells of the table that is written as one: false
+ * for all other elements. */
+void html_enter_table(struct html_writer *w, const GumboNode *table);
+void html_leave_table(struct html_writer *w, const GumboNode *table);
+bool html_enter_table_part(struct html_writer *w, const GumboNode *node);
+bool html_leave_table_part(struct html_writer *w, const GumboNode *node);
+
+#endif
