@@ -64,6 +64,5 @@ void message_text(const struct message *m, struct strbuf *out)
 bool message_is_native_to(const struct message *m, struct str provider, struct str protocol)
 {
     return provider.n && str_eq(m->origin.provider, provider) &&
-           (protocol.n == 0 || m->origin.protocol.n == 0 ||
-            str_eq(m->origin.protocol, protocol));
+           (protocol.n == 0 || m->origin.protocol.n == 0 || str_eq(m->origin.protocol, protocol));
 }

@@ -19,8 +19,8 @@ MUST_USE struct err *gemini_write_contents(struct body *b);
 #define GEMINI_MAX_NAME 64
 bool gemini_is_function_name(struct str name);
 
-/* Models that take a level for a budget (Gemini 3 and later; unknown ones are new) also demand signatures on calls, take
- * files in results and mix their own tools with ours. */
+/* Models that take a level for a budget (Gemini 3 and later; unknown ones are new) also demand
+ * signatures on calls, take files in results and mix their own tools with ours. */
 static inline bool gemini_is_third_generation(const struct model_request *r)
 {
     return !r->info || request_can(r, REASONS_BY_LEVEL);

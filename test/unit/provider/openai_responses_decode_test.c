@@ -125,11 +125,12 @@ static void check_stream_error(const char *events, enum err_kind kind)
 }
 
 #define RESPONSE(type, ...) "{\"type\":\"response." type "\"," __VA_ARGS__ "}\n"
-#define ADDED(index, item) RESPONSE("output_item.added", "\"output_index\":" index ",\"item\":" item)
+#define ADDED(index, item)                                                                         \
+    RESPONSE("output_item.added", "\"output_index\":" index ",\"item\":" item)
 #define DONE(index, item) RESPONSE("output_item.done", "\"output_index\":" index ",\"item\":" item)
 #define TEXT(index, id, text)                                                                      \
-    RESPONSE("output_text.delta", "\"output_index\":" index ",\"item_id\":\"" id                      \
-                               "\",\"content_index\":0,\"delta\":\"" text "\"")
+    RESPONSE("output_text.delta", "\"output_index\":" index ",\"item_id\":\"" id                   \
+                                  "\",\"content_index\":0,\"delta\":\"" text "\"")
 #define MESSAGE(id, content)                                                                       \
     "{\"id\":\"" id "\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[" content "]}"
 #define SAYS(text) "{\"type\":\"output_text\",\"text\":\"" text "\",\"annotations\":[]}"
@@ -223,11 +224,12 @@ TEST(items_of_one_id_are_told_apart_by_number)
 
 TEST(parts_of_a_message_are_counted_by_their_order_in_the_end)
 {
-    check(ADDED("0", MESSAGE("m", "")) RESPONSE(
-              "output_text.delta", "\"output_index\":0,\"content_index\":1,\"delta\":\"a\"")
-              RESPONSE("output_text.delta", "\"output_index\":0,\"content_index\":3,\"delta\":\"b\"")
-                  DONE("0", MESSAGE("m", SAYS("a") "," SAYS("b!") "," SAYS("c"))) COMPLETED(""),
-          "text(a native)\ntext(b! native)\ntext(c native)\nend completed\n");
+    check(
+        ADDED("0", MESSAGE("m", "")) RESPONSE(
+            "output_text.delta", "\"output_index\":0,\"content_index\":1,\"delta\":\"a\"")
+            RESPONSE("output_text.delta", "\"output_index\":0,\"content_index\":3,\"delta\":\"b\"")
+                DONE("0", MESSAGE("m", SAYS("a") "," SAYS("b!") "," SAYS("c"))) COMPLETED(""),
+        "text(a native)\ntext(b! native)\ntext(c native)\nend completed\n");
 }
 
 TEST(a_text_delta_with_the_number_of_another_kind_of_item_is_text)
@@ -265,10 +267,11 @@ TEST(citations_come_once)
     const char *want = "text(x native)\ncite(https://a.example A)\ncite( b.txt)\nend completed\n";
 
     check(COMPLETED(MESSAGE("m", CITING)), want);
-    check(TEXT("0", "m", "x") RESPONSE("output_text.annotation.added",
-                                    "\"output_index\":0,\"annotation\":{\"type\":\"url_citation\","
-                                    "\"url\":\"https://a.example\",\"title\":\"A\"}")
-              DONE("0", MESSAGE("m", CITING)) COMPLETED(MESSAGE("m", CITING)),
+    check(TEXT("0", "m", "x")
+              RESPONSE("output_text.annotation.added",
+                       "\"output_index\":0,\"annotation\":{\"type\":\"url_citation\","
+                       "\"url\":\"https://a.example\",\"title\":\"A\"}")
+                  DONE("0", MESSAGE("m", CITING)) COMPLETED(MESSAGE("m", CITING)),
           want);
 }
 
@@ -279,9 +282,10 @@ TEST(citations_come_once)
 
 TEST(reasoning_is_its_summary_and_its_text)
 {
-    check(ADDED("0", REASONING("\"summary\":[]")) RESPONSE("reasoning_summary_text.delta",
-                                                        "\"output_index\":0,\"delta\":\"sum\"")
-              RESPONSE("reasoning_text.delta", "\"output_index\":0,\"delta\":\"all\"") COMPLETED(""),
+    check(ADDED("0", REASONING("\"summary\":[]"))
+              RESPONSE("reasoning_summary_text.delta", "\"output_index\":0,\"delta\":\"sum\"")
+                  RESPONSE("reasoning_text.delta", "\"output_index\":0,\"delta\":\"all\"")
+                      COMPLETED(""),
           "reasoning(sumall)\nend completed\n");
     check(COMPLETED(REASONING(
               SUMMARY("sum") ",\"content\":[{\"type\":\"reasoning_text\",\"text\":\"all\"}]")),
@@ -322,7 +326,7 @@ TEST(a_call_streams_its_arguments_and_is_known_by_its_call_id)
         RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\"{\\\"a\\\"\"")
             RESPONSE("function_call_arguments.delta", "\"output_index\":0,\"delta\":\":1}\"")
                 RESPONSE("function_call_arguments.done",
-                      "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"")
+                         "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"")
                     DONE("0", CALL_AB("{\\\"a\\\":1}")) COMPLETED(CALL_AB("{\\\"a\\\":1}"));
 
     check(events, "tool_call(c1 f {\"a\":1} native)\ncalls completed\n");
@@ -335,7 +339,7 @@ TEST(calls_may_interleave)
               ADDED("1", CALL("\"call_id\":\"c2\",\"name\":\"g\""))
                   RESPONSE("function_call_arguments.delta", "\"output_index\":1,\"delta\":\"{}\"")
                       RESPONSE("function_call_arguments.delta",
-                            "\"output_index\":0,\"delta\":\"{\\\"a\\\":1}\"") COMPLETED(""),
+                               "\"output_index\":0,\"delta\":\"{\\\"a\\\":1}\"") COMPLETED(""),
           "tool_call(c1 f {\"a\":1})\ntool_call(c2 g {})\ncalls completed\n");
 }
 
@@ -346,7 +350,7 @@ TEST(arguments_may_come_before_their_call_and_without_deltas)
           "tool_call(c1 f {} native)\ncalls completed\n");
     check(ADDED("0", CALL_AB("{\\\"a\\\":1}"))
               RESPONSE("function_call_arguments.done",
-                    "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"") COMPLETED(""),
+                       "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"") COMPLETED(""),
           "tool_call(c1 f {\"a\":1})\ncalls completed\n");
 }
 
@@ -513,11 +517,12 @@ TEST(images_may_be_addresses_or_missing)
 
 TEST(an_answer_that_was_cut_short_says_why)
 {
-    check(RESPONSE("incomplete", "\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{"
-                              "\"reason\":\"max_output_tokens\"},\"output\":[" CALL_AB("{") "]}"),
+    check(RESPONSE("incomplete",
+                   "\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{"
+                   "\"reason\":\"max_output_tokens\"},\"output\":[" CALL_AB("{") "]}"),
           "tool_call(c1 f { bad)\ncut off incomplete (max_output_tokens)\n");
     check(RESPONSE("incomplete",
-                "\"response\":{\"incomplete_details\":{\"reason\":\"content_filter\"}}"),
+                   "\"response\":{\"incomplete_details\":{\"reason\":\"content_filter\"}}"),
           "filtered incomplete (content_filter)\n");
     check(RESPONSE("incomplete", "\"response\":{}"), "stopped incomplete\n");
 }
@@ -525,7 +530,8 @@ TEST(an_answer_that_was_cut_short_says_why)
 TEST(the_last_event_counts_more_than_a_status_that_was_not_changed)
 {
     check(RESPONSE("completed", "\"response\":{\"status\":\"in_progress\"}"), "end completed\n");
-    check(RESPONSE("completed", "\"response\":{\"status\":\"incomplete\"}"), "stopped incomplete\n");
+    check(RESPONSE("completed", "\"response\":{\"status\":\"incomplete\"}"),
+          "stopped incomplete\n");
 }
 
 TEST(nothing_but_a_final_event_ends_a_stream)
@@ -551,7 +557,8 @@ TEST(a_second_response_in_one_stream_is_refused)
 {
     check_stream_error(COMPLETED("") RESPONSE("created", "\"response\":{\"id\":\"2\"}"),
                        ERR_PROVIDER_ERROR);
-    check(RESPONSE("created", "\"response\":{}") RESPONSE("created", "\"response\":{}") COMPLETED(""),
+    check(RESPONSE("created", "\"response\":{}") RESPONSE("created", "\"response\":{}")
+              COMPLETED(""),
           "end completed\n");
 }
 
@@ -559,10 +566,10 @@ TEST(a_partial_answer_survives_its_failure)
 {
     AUTO(answer) struct answer a;
 
-    read_stream(&a, TEXT("0", "m", "so far")
-                        RESPONSE("failed", "\"response\":{\"status\":\"failed\",\"usage\":{"
-                                        "\"input_tokens\":3},\"error\":{\"code\":\"server_error\","
-                                        "\"message\":\"sorry\"}}"));
+    read_stream(&a, TEXT("0", "m", "so far") RESPONSE(
+                        "failed", "\"response\":{\"status\":\"failed\",\"usage\":{"
+                                  "\"input_tokens\":3},\"error\":{\"code\":\"server_error\","
+                                  "\"message\":\"sorry\"}}"));
     assert_str(strbuf_str(&a.parts), "text(so far)\n");
     assert_int_equal(a.reply.usage.input, 3);
     assert_string_equal(a.error->text, "sorry");
@@ -726,9 +733,9 @@ RUN_TESTS(UNIT(text_streams_into_one_part), UNIT(final_forms_do_not_repeat_what_
           UNIT(items_of_one_id_are_told_apart_by_number),
           UNIT(parts_of_a_message_are_counted_by_their_order_in_the_end),
           UNIT(a_text_delta_with_the_number_of_another_kind_of_item_is_text),
-          UNIT(bytes_that_are_not_text_are_repaired_before_they_are_kept), UNIT(a_refusal_is_not_text),
-          UNIT(content_may_be_a_plain_string), UNIT(citations_come_once),
-          UNIT(reasoning_is_its_summary_and_its_text),
+          UNIT(bytes_that_are_not_text_are_repaired_before_they_are_kept),
+          UNIT(a_refusal_is_not_text), UNIT(content_may_be_a_plain_string),
+          UNIT(citations_come_once), UNIT(reasoning_is_its_summary_and_its_text),
           UNIT(reasoning_keeps_its_bytes_only_when_it_can_go_back),
           UNIT(the_bytes_are_those_of_the_finished_item),
           UNIT(a_call_streams_its_arguments_and_is_known_by_its_call_id),

@@ -1,0 +1,10 @@
+#!/bin/sh
+# format.sh ROOT - is every source file as clang-format would write it?
+set -eu
+cd "$1"
+command -v clang-format >/dev/null || {
+    echo "SKIPPED: clang-format is not there"
+    exit 77
+}
+git ls-files 'src/*.[ch]' 'test/*.[ch]' 'bench/*.[ch]' 'include/*.h' |
+    xargs clang-format --dry-run --Werror
