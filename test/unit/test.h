@@ -69,8 +69,10 @@ static inline const char *shared_path(const char *name)
     const char *dir = getenv("KEEL_SHARED");
     FILE *file;
 
-    if (!dir)
+    if (!dir) {
+        print_message("[ SKIPPED because KEEL_SHARED is not set ]\n");
         return NULL;
+    }
     snprintf(path, sizeof path, "%s/%s", dir, name);
     file = fopen(path, "r");
     if (!file) {
