@@ -1,0 +1,18 @@
+/* launcher.c - commands as they are, under supervision. */
+#include "port/launcher.h"
+
+struct err *launcher_start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    return l->start(l, spec, ret_proc);
+}
+
+static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
+                               struct proc **ret_proc)
+{
+    struct proc_spec supervised = *spec;
+
+    supervised.supervised = true;
+    return proc_spawn(&supervised, ret_proc);
+}
+
+struct launcher launcher_plain = {start_plain};

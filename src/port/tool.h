@@ -1,0 +1,144 @@
+/* tool.h - the contract of a tool: what a model may call, and what comes back.
+ *
+ * A tool is a const descriptor and one function. It gets arguments that fit its schema, and a
+ * context with all it may use; it fills a result. Whether it may run at all was decided before, by
+ * the gate. It may wait; cancelling and its deadline reach it as errors of its waits, and it cleans
+ * up and passes them on.
+ *
+ * What goes wrong is a result for the model (tool_result_fail), in words that tell it what to do.
+ * An error is returned only for what the model cannot know of: cancelled, timed out, the machine
+ * failed; ERR_TOOL_FAILED and ERR_VALIDATION become results too. */
+#ifndef KEEL_PORT_TOOL_H
+#define KEEL_PORT_TOOL_H
+
+#include "model/catalogue.h"
+#include "model/part.h"
+#include "model/tool_def.h"
+#include "net/http.h"
+#include "port/asker.h"
+#include "port/blob.h"
+#include "port/launcher.h"
+#include "port/tool_session.h"
+
+struct tool;
+
+/* What a call can do to the world; permission modes are tables over this. */
+enum risk {
+    RISK_UNCLASSIFIED,
+    RISK_INSPECT, /* reads only */
+    RISK_MODIFY,  /* changes files in a way that can be seen and taken back */
+    RISK_EXECUTE, /* anything */
+};
+const char *risk_name(enum risk r);
+
+/* What a tool cannot work without; where that is missing the tool is not offered. */
+enum tool_needs {
+    NEEDS_LAUNCHER = 1 << 0,
+    NEEDS_HTTP = 1 << 1,
+    NEEDS_BLOBS = 1 << 2,
+};
+
+/* --- results --- */
+
+#define TOOL_RESULT_MAX_BYTES ((size_t)64 << 20)
+
+struct tool_result {
+    struct arena arena;
+    struct strbuf text;  /* what the model reads, before the media */
+    struct media *media; /* images, documents; in the arena, as their bytes */
+    size_t n_media, media_room;
+    bool is_error;
+    enum err_kind code; /* of an error; ERR_TOOL_FAILED unless it is set */
+    /* For people and programs: {"exitCode":0}, {"startLine":3,"diff":"..."}. Made in the arena;
+     * NULL: nothing. The model does not see it. */
+    struct json *details;
+    bool is_pending; /* the answer comes later, from outside: see `ask` */
+    struct ask ask;
+};
+void tool_result_init(struct tool_result *r);
+void tool_result_done(struct tool_result *r);
+DEFINE_AUTO_VAL(tool_result, tool_result_done)
+
+/* Appends to the text. */
+void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Replaces the text by a failure for the model. */
+void tool_result_fail(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
+void tool_result_add_media(struct tool_result *r, const struct media *m); /* copies */
+struct json *tool_result_details(struct tool_result *r); /* an object; made when first asked for */
+
+/* --- context --- */
+
+/* Paths that must not be seen (deny rules): Grep and Glob leave them out. Called from workers. */
+struct path_filter {
+    bool (*is_hidden)(const void *self, struct str absolute_path, bool is_dir);
+    const void *self;
+};
+
+struct web_search_config {
+    struct str kind;         /* "brave", "searxng", "command"; empty: none is configured */
+    struct str url;          /* searxng: its base; brave: another endpoint */
+    struct str command;      /* gets the query as its argument, prints results as JSON */
+    struct str key_variable; /* of the environment: "BRAVE_API_KEY" */
+};
+
+struct tool_config {
+    const char *const
+        *environment; /* of commands, before credentials are taken out; NULL: environ */
+    const char *const *added_dirs; /* besides the workspace; may be NULL */
+    size_t n_added_dirs;
+    const struct str *allowed_hosts; /* for WebFetch, though their addresses are private */
+    size_t n_allowed_hosts;
+    struct web_search_config search;
+    struct str shell; /* empty: bash */
+};
+
+/* Makes the HTTP client when it is first needed. */
+struct http_source {
+    struct err *(*get)(void *self, struct http_client **ret_client);
+    void *self;
+};
+
+/* One call. Everything is borrowed until the tool returns. */
+struct tool_context {
+    struct str call_id;           /* the provider's */
+    struct tool_session *session; /* what the tools of this session know */
+    const struct tool_config *config;
+    struct launcher *launcher;        /* NULL: no commands */
+    const struct http_source *http;   /* NULL: no network */
+    struct blob_store *blobs;         /* NULL: nothing can be stored */
+    struct asker *asker;              /* NULL: nobody is there */
+    const struct answer *answer;      /* to what this call asked before it was suspended, or NULL */
+    const struct model_info *model;   /* who reads the result; NULL: not known */
+    const struct path_filter *hidden; /* NULL: nothing is */
+    void (*on_progress)(void *self, struct str text); /* may be NULL; for people */
+    void *progress_self;
+};
+void tool_progress(const struct tool_context *c, struct str text);
+
+/* --- the tool --- */
+
+#define TOOL_NO_DEADLINE UINT64_MAX
+
+struct tool {
+    const char *name;        /* [A-Za-z0-9_-]{1,64} */
+    const char *description; /* for the model */
+    const char *schema;      /* JSON Schema of the arguments, an object */
+    /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path". */
+    const char *aliases; /* separated by blanks; NULL: none */
+    enum risk risk;
+    unsigned needs; /* enum tool_needs */
+    /* The argument that permission patterns are matched against: "command", "file_path". */
+    const char *permission_arg; /* NULL: patterns with an argument never match */
+    bool is_barrier;            /* must not run beside other calls of its batch */
+    size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
+    struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result);
+    /* How long this call may take; NULL: the run's toolTimeout. 0: that too. */
+    uint64_t (*timeout_ms)(const struct tool *t, const struct json *args);
+    void (*free)(struct tool *t); /* NULL: it is static */
+    void *self;                   /* the tool's own */
+};
+
+#define TOOL_CODING_MAX_CHARS 30000
+
+#endif

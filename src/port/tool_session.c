@@ -1,0 +1,211 @@
+/* tool_session.c - a small map of JSON values, and what hangs on a session. */
+#include "port/tool_session.h"
+
+#include "sys/env.h"
+
+/* A value lives in an arena of its own, so that setting it again gives its memory back. */
+struct state_value {
+    char *key;
+    struct arena arena;
+    struct json *value; /* NULL: removed; the place is kept for the order */
+};
+
+struct attachment {
+    const void *owner;
+    void *block;
+    void (*done)(void *block);
+    struct attachment *next;
+};
+
+struct tool_session {
+    struct state_value *values;
+    size_t n_values, room;
+    char *workspace;
+    struct attachment *attachments;
+    struct state_listener listener;
+    struct group *tasks;
+};
+
+struct tool_session *tool_session_new(struct str cwd)
+{
+    struct tool_session *s = mem_alloc(sizeof *s);
+
+    s->workspace = str_dup(cwd);
+    tool_session_set_cwd(s, s->workspace);
+    return s;
+}
+
+void tool_session_free(struct tool_session *s)
+{
+    if (!s)
+        return;
+    while (s->attachments) {
+        struct attachment *a = s->attachments;
+
+        s->attachments = a->next;
+        if (a->done)
+            a->done(a->block);
+        mem_free(a->block);
+        mem_free(a);
+    }
+    for (size_t i = 0; i < s->n_values; i++) {
+        mem_free(s->values[i].key);
+        arena_done(&s->values[i].arena);
+    }
+    mem_free(s->values);
+    mem_free(s->workspace);
+    mem_free(s);
+}
+
+void tool_session_listen(struct tool_session *s, struct state_listener listener)
+{
+    s->listener = listener;
+}
+
+/* --- the map --- */
+
+static struct state_value *find(const struct tool_session *s, struct str key)
+{
+    for (size_t i = 0; i < s->n_values; i++)
+        if (str_is(key, s->values[i].key))
+            return &s->values[i];
+    return NULL;
+}
+
+static struct state_value *add(struct tool_session *s, struct str key)
+{
+    if (s->n_values == s->room) {
+        s->room = MAX(s->room * 2, (size_t)8);
+        s->values = mem_resize(s->values, s->room * sizeof *s->values);
+    }
+    s->values[s->n_values] = (struct state_value){.key = str_dup(key)};
+    return &s->values[s->n_values++];
+}
+
+const struct json *tool_session_get(const struct tool_session *s, struct str key)
+{
+    const struct state_value *v = find(s, key);
+
+    return v ? v->value : NULL;
+}
+
+void tool_session_restore(struct tool_session *s, struct str key, const struct json *value)
+{
+    struct state_value *v = find(s, key);
+    struct arena fresh = {0};
+
+    if (!v && !value)
+        return;
+    if (!v)
+        v = add(s, key);
+    /* Copied first: the new value may be made of the old one. */
+    v->value = value ? json_copy(&fresh, value) : NULL;
+    arena_done(&v->arena);
+    v->arena = fresh;
+}
+
+void tool_session_set(struct tool_session *s, struct str key, const struct json *value)
+{
+    if (s->listener.on_change)
+        s->listener.on_change(s->listener.self, key, value);
+    tool_session_restore(s, key, value);
+}
+
+bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *at,
+                       struct str *ret_key, const struct json **ret_value)
+{
+    for (; *at < s->n_values; (*at)++) {
+        const struct state_value *v = &s->values[*at];
+
+        if (!v->value || !str_starts(str_of(v->key), prefix))
+            continue;
+        *ret_key = str_of(v->key);
+        *ret_value = v->value;
+        (*at)++;
+        return true;
+    }
+    return false;
+}
+
+/* --- paths --- */
+
+const char *tool_session_cwd(const struct tool_session *s)
+{
+    const struct json *cwd = tool_session_get(s, S("cwd"));
+
+    return cwd ? cwd->text.p : s->workspace;
+}
+
+const char *tool_session_workspace(const struct tool_session *s)
+{
+    return s->workspace;
+}
+
+void tool_session_set_cwd(struct tool_session *s, const char *absolute_path)
+{
+    AUTO(arena) struct arena a = {0};
+
+    tool_session_set(s, S("cwd"), json_new_str(&a, str_of(absolute_path)));
+}
+
+/* Appends the components of `path` to `out`, which holds "" or "/a/b". */
+static void add_components(struct strbuf *out, struct str path)
+{
+    struct str part;
+
+    while (str_split(&path, '/', &part)) {
+        if (part.n == 0 || str_is(part, "."))
+            continue;
+        if (str_is(part, "..")) {
+            size_t slash = str_rfind_char(strbuf_str(out), '/');
+
+            strbuf_cut(out, slash == STR_NONE ? 0 : slash);
+            continue;
+        }
+        strbuf_add_char(out, '/');
+        strbuf_add(out, part);
+    }
+}
+
+const char *tool_session_path(const struct tool_session *s, struct arena *a,
+                              const char *const *environment, struct str given)
+{
+    AUTO(strbuf) struct strbuf path = {0};
+    struct str home = env_get(environment, S("HOME"));
+
+    if (home.n && (str_is(given, "~") || str_starts(given, S("~/")))) {
+        add_components(&path, home);
+        given = str_skip(given, 1);
+    } else if (!str_starts(given, S("/"))) {
+        add_components(&path, str_of(tool_session_cwd(s)));
+    }
+    add_components(&path, given);
+    return path.n ? arena_cstr(a, strbuf_str(&path)) : "/";
+}
+
+/* --- what hangs on it --- */
+
+void *tool_session_attachment(struct tool_session *s, const void *owner, size_t size,
+                              void (*done)(void *block))
+{
+    struct attachment *a;
+
+    for (a = s->attachments; a; a = a->next)
+        if (a->owner == owner)
+            return a->block;
+    a = mem_alloc(sizeof *a);
+    *a = (struct attachment){
+        .owner = owner, .block = mem_alloc(size), .done = done, .next = s->attachments};
+    s->attachments = a;
+    return a->block;
+}
+
+void tool_session_set_tasks(struct tool_session *s, struct group *tasks)
+{
+    s->tasks = tasks;
+}
+
+struct group *tool_session_tasks(const struct tool_session *s)
+{
+    return s->tasks;
+}

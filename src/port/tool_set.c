@@ -1,0 +1,330 @@
+/* tool_set.c - the registry, its snapshots, and what a run may use of them. */
+#include "port/tool_set.h"
+
+struct registered {
+    struct tool *tool;
+    struct json *pinned;
+    unsigned n_refs; /* snapshots that hold it, and the registry itself */
+    struct arena arena;
+};
+
+struct tool_registry {
+    struct registered **items;
+    size_t n, room;
+    uint64_t version;
+    struct tool_set *current; /* NULL: something has changed since */
+};
+
+/* A set and, beside it, what keeps its tools alive. */
+struct snapshot {
+    struct tool_set set;
+    struct registered **held;
+    struct tool_set *whole; /* of a narrowed set: the one it borrows from */
+};
+
+static void registered_unref(struct registered *r)
+{
+    if (--r->n_refs)
+        return;
+    if (r->tool->free)
+        r->tool->free(r->tool);
+    arena_done(&r->arena);
+    mem_free(r);
+}
+
+/* --- snapshots --- */
+
+struct tool_set *tool_set_ref(struct tool_set *s)
+{
+    s->n_refs++;
+    return s;
+}
+
+void tool_set_unref(struct tool_set *s)
+{
+    struct snapshot *snapshot = (struct snapshot *)s;
+
+    if (!s || --s->n_refs)
+        return;
+    for (size_t i = 0; i < s->n; i++) {
+        schema_unref(s->entries[i].schema);
+        if (snapshot->held)
+            registered_unref(snapshot->held[i]);
+    }
+    tool_set_unref(snapshot->whole);
+    arena_done(&s->arena);
+    mem_free(s);
+}
+
+struct tool_entry *tool_set_find(const struct tool_set *s, struct str name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_is(name, s->entries[i].tool->name))
+            return &s->entries[i];
+    return NULL;
+}
+
+void tool_set_names(const struct tool_set *s, struct strbuf *out)
+{
+    for (size_t i = 0; i < s->n; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "", s->entries[i].tool->name);
+}
+
+/* --- the registry --- */
+
+struct tool_registry *tool_registry_new(void)
+{
+    return mem_alloc(sizeof(struct tool_registry));
+}
+
+static void changed(struct tool_registry *r)
+{
+    r->version++;
+    tool_set_unref(TAKE(r->current));
+}
+
+void tool_registry_free(struct tool_registry *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        registered_unref(r->items[i]);
+    tool_set_unref(r->current);
+    mem_free(r->items);
+    mem_free(r);
+}
+
+void tool_registry_remove(struct tool_registry *r, struct str name)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (!str_is(name, r->items[i]->tool->name))
+            continue;
+        registered_unref(r->items[i]);
+        memmove(&r->items[i], &r->items[i + 1], (--r->n - i) * sizeof *r->items);
+        changed(r);
+        return;
+    }
+}
+
+static bool name_is_valid(struct str name)
+{
+    if (name.n == 0 || name.n > 64)
+        return false;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+static struct err *check_tool(const struct tool *t)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *schema;
+
+    if (!name_is_valid(str_of(t->name)))
+        return err_new(ERR_VALIDATION, "a tool cannot be called \"%s\"", t->name);
+    TRY(json_parse(&a, str_of(t->schema), 0, &schema));
+    if (!str_is(json_get_text(schema, "type"), "object"))
+        return err_new(ERR_VALIDATION, "tool %s: its schema must have \"type\":\"object\"",
+                       t->name);
+    return NULL;
+}
+
+struct err *tool_registry_add(struct tool_registry *r, struct tool *take_tool,
+                              const struct json *pinned)
+{
+    struct err *e = check_tool(take_tool);
+    struct registered *item;
+
+    if (e) {
+        if (take_tool->free)
+            take_tool->free(take_tool);
+        return e;
+    }
+    tool_registry_remove(r, str_of(take_tool->name));
+    if (r->n == r->room) {
+        r->room = MAX(r->room * 2, (size_t)16);
+        r->items = mem_resize(r->items, r->room * sizeof(struct registered *));
+    }
+    item = mem_alloc(sizeof *item);
+    *item = (struct registered){.tool = take_tool, .n_refs = 1};
+    item->pinned = pinned ? json_copy(&item->arena, pinned) : NULL;
+    r->items[r->n++] = item;
+    changed(r);
+    return NULL;
+}
+
+/* The schema without the arguments that are pinned. */
+static struct json *visible_schema(struct arena *a, const char *text, const struct json *pinned)
+{
+    struct json *schema = NULL, *required;
+    AUTO(err) struct err *e = json_parse(a, str_of(text), 0, &schema);
+
+    BUG_IF(e); /* checked when it was added */
+    if (!pinned)
+        return schema;
+    schema->raw = (struct str){0};
+    json_each (value, pinned)
+        json_remove(json_get(schema, "properties"), value->key);
+    required = json_new(a, JSON_ARRAY);
+    json_each (name, json_get(schema, "required"))
+        if (!json_get_str(pinned, name->text))
+            json_push(required, json_new_str(a, name->text));
+    json_set(a, schema, "required", required);
+    return schema;
+}
+
+static struct tool_set *make_snapshot(const struct tool_registry *r)
+{
+    struct snapshot *s = mem_alloc(sizeof *s);
+
+    s->set = (struct tool_set){.n_refs = 1, .version = r->version, .n = r->n};
+    s->set.entries = ARENA_ARRAY(&s->set.arena, r->n, struct tool_entry);
+    s->held = ARENA_ARRAY(&s->set.arena, r->n, struct registered *);
+    for (size_t i = 0; i < r->n; i++) {
+        struct registered *item = r->items[i];
+
+        item->n_refs++;
+        s->held[i] = item;
+        s->set.entries[i] = (struct tool_entry){
+            .tool = item->tool,
+            .pinned = item->pinned,
+            .def = {.name = str_of(item->tool->name),
+                    .description = str_of(item->tool->description),
+                    .input_schema =
+                        visible_schema(&s->set.arena, item->tool->schema, item->pinned)},
+        };
+    }
+    return &s->set;
+}
+
+struct tool_set *tool_registry_snapshot(struct tool_registry *r)
+{
+    if (!r->current)
+        r->current = make_snapshot(r);
+    return tool_set_ref(r->current);
+}
+
+/* --- filters --- */
+
+static bool is_listed(const struct str *names, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(names[i], name) || str_is(names[i], "*"))
+            return true;
+    return false;
+}
+
+bool tool_filter_has(const struct tool_filter *f, struct str name)
+{
+    return (f->allows_all || is_listed(f->allow, f->n_allow, name)) &&
+           !is_listed(f->deny, f->n_deny, name);
+}
+
+struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filter *f,
+                                 unsigned capabilities)
+{
+    struct snapshot *s = mem_alloc(sizeof *s);
+
+    s->set = (struct tool_set){.n_refs = 1, .version = whole->version};
+    s->set.entries = ARENA_ARRAY(&s->set.arena, whole->n, struct tool_entry);
+    s->whole = tool_set_ref(whole);
+    for (size_t i = 0; i < whole->n; i++) {
+        const struct tool_entry *e = &whole->entries[i];
+
+        if (!tool_filter_has(f, str_of(e->tool->name)) || (e->tool->needs & ~capabilities))
+            continue;
+        s->set.entries[s->set.n] = *e;
+        s->set.entries[s->set.n++].schema = NULL;
+    }
+    return &s->set;
+}
+
+struct err *tool_filter_check(const struct tool_filter *parent, const struct tool_filter *child)
+{
+    if (child->allows_all && !parent->allows_all)
+        return err_hint(err_new(ERR_VALIDATION, "the tool grant is wider than its parent's"),
+                        "list the tools that are needed, all from the parent's list");
+    for (size_t i = 0; i < child->n_allow; i++)
+        if (!tool_filter_has(parent, child->allow[i]))
+            return err_hint(err_new(ERR_VALIDATION,
+                                    "tool %" STR_FMT " is not granted to the parent",
+                                    STR_ARG(child->allow[i])),
+                            "a child can only have tools that its parent has");
+    return NULL;
+}
+
+/* --- arguments --- */
+
+/* "filePath=file_path oldString=old_string": the real name of a spelling, or the spelling. */
+static struct str real_name(const char *aliases, struct str spelling)
+{
+    struct str rest = str_of(aliases), pair, alias;
+
+    while (str_split(&rest, ' ', &pair)) {
+        if (str_split(&pair, '=', &alias) && str_eq(alias, spelling))
+            return pair;
+    }
+    return spelling;
+}
+
+static struct json *rename_arguments(const struct tool *t, const struct json *given,
+                                     struct arena *a)
+{
+    struct json *args = json_new(a, JSON_OBJECT);
+
+    json_each (value, given) {
+        struct str name = real_name(t->aliases, value->key);
+
+        if (!str_eq(name, value->key) && json_get_str(given, name))
+            name = value->key; /* both are given: the other one is told as unknown */
+        json_set_key(a, args, name, json_copy(a, value));
+    }
+    return args;
+}
+
+static struct err *compile(struct tool_entry *e)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *document;
+
+    if (e->schema)
+        return NULL;
+    TRY(json_parse(&a, str_of(e->tool->schema), 0, &document));
+    return schema_compile(document, NULL, &e->schema);
+}
+
+static struct err *refuse(const struct tool *t, const struct schema_report *report)
+{
+    AUTO(strbuf) struct strbuf places = {0};
+
+    for (size_t i = 0; i < report->n_errors; i++) {
+        const struct schema_error *x = &report->errors[i];
+
+        strbuf_addf(&places, "%s%" STR_FMT "%s%" STR_FMT, i ? "; " : "", STR_ARG(x->path),
+                    x->path.n ? ": " : "", STR_ARG(x->message));
+    }
+    return err_new(ERR_VALIDATION, "the arguments of %s are wrong: %s", t->name,
+                   strbuf_cstr(&places));
+}
+
+struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given, struct arena *a,
+                                 struct json **ret_args)
+{
+    struct json *args = rename_arguments(e->tool, given, a);
+    struct schema_report report;
+    bool is_valid;
+
+    json_each (value, e->pinned)
+        json_set_key(a, args, value->key, json_copy(a, value));
+    TRY(compile(e));
+    TRY(schema_validate(e->schema, args, a, &is_valid, &report));
+    if (!is_valid)
+        return refuse(e->tool, &report);
+    *ret_args = args;
+    return NULL;
+}
