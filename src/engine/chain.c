@@ -62,6 +62,7 @@ static void settle(struct ask *a, struct attempt *attempt, const struct err *e, 
 static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_refused)
 {
     uint64_t started_ms = loop_now_ms(task_loop());
+    struct provider_call call = *a->call;
     struct model_request request = {0};
     struct err *e = a->hooks->build(a->hooks->self, attempt->target, &request);
 
@@ -73,7 +74,9 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
     reply_clear(a->reply);
     request.model = attempt->target->model;
     request.info = attempt->target->info;
-    e = provider_ask(attempt->target->provider, &request, a->call, a->reply);
+    if (attempt->target->idle_ms)
+        call.idle_ms = attempt->target->idle_ms;
+    e = provider_ask(attempt->target->provider, &request, &call, a->reply);
     settle(a, attempt, e, started_ms);
     return e;
 }

@@ -23,6 +23,10 @@ struct target {
     const struct model_info *info; /* NULL: not known */
     struct price price;            /* configured, else the catalogue's; -1 where unknown */
     unsigned max_attempts;         /* 0: the chain's default */
+    int64_t window;                /* tokens; 0: what `info` says, else the default */
+    int64_t max_output;            /* tokens to ask for; 0: as the model has it */
+    uint64_t idle_ms;              /* longest silence; 0: the call's */
+    const struct json *options;    /* the profile's; may be NULL */
 };
 
 /* One request to one target, told before it leaves and after it ended. */

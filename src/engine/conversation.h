@@ -1,0 +1,23 @@
+/* conversation.h - what outlives a run: history, the tools' state, the numbering of its events.
+ *
+ * One run at a time. Runs change it and nothing else; two conversations share nothing. */
+#ifndef KEEL_ENGINE_CONVERSATION_H
+#define KEEL_ENGINE_CONVERSATION_H
+
+#include "model/history.h"
+#include "port/tool_session.h"
+
+struct conversation {
+    char *id; /* names its stream of events */
+    struct history history;
+    struct tool_session *tools;
+    uint64_t next_seq;
+    unsigned n_runs;
+    bool is_running;
+};
+
+void conversation_init(struct conversation *c, struct str id, struct str cwd);
+void conversation_done(struct conversation *c); /* after the tools' tasks have ended */
+DEFINE_AUTO_VAL(conversation, conversation_done)
+
+#endif

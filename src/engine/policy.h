@@ -1,0 +1,39 @@
+/* policy.h - in what the three kinds of run differ, as one value. The turn core asks it.
+ *
+ * A conversation goes on with what a person may read; a node of a workflow ends with an error code;
+ * a report run ends with a report. Each member says what one ending means: NULL lets the run go on,
+ * an error ends it. */
+#ifndef KEEL_ENGINE_POLICY_H
+#define KEEL_ENGINE_POLICY_H
+
+#include "port/gate.h"
+#include "port/run_result.h"
+
+struct run_policy {
+    const char *name;
+    unsigned default_attempts; /* per target */
+    unsigned max_corrections;  /* wrong arguments in a row */
+    /* A call was not allowed. */
+    struct err *(*on_denied)(const struct verdict *v);
+    /* More corrections in a row than max_corrections. */
+    struct err *(*on_corrections_spent)(struct str tool);
+    /* The round cap is reached and the model wants to go on. NULL: one last turn is forced. */
+    struct err *(*on_turn_limit)(unsigned max_rounds);
+    /* The last turn gave no text: `text` takes its place, or the error. */
+    struct err *(*on_no_answer)(enum final_reason reason, struct str *ret_text);
+    bool unknown_is_correction; /* an unknown tool counts as a wrong argument */
+    bool tells_failure;         /* a provider's failure becomes a message in the history */
+    /* The tool that a forced last turn may still call; NULL: none. */
+    const char *final_tool;
+};
+
+extern const struct run_policy policy_conversation, policy_node, policy_report;
+
+#define FALLBACK_TEXT "Maximum rounds reached. Partial results available in conversation history."
+
+/* What the model is told in a forced last turn. `detail` names the tools, where that is the reason.
+ */
+void final_instruction(struct strbuf *out, enum final_reason reason, struct str detail,
+                       const char *final_tool);
+
+#endif

@@ -1,0 +1,24 @@
+/* event.c - names of events and of what they hold. */
+#include "port/event.h"
+
+const char *event_type_name(enum event_type t)
+{
+    static const char *const names[] = {
+#define X(name, text, body) text,
+        EVENT_TABLE(X)
+#undef X
+    };
+    return names[t];
+}
+
+const char *output_source_name(enum output_source s)
+{
+    static const char *const names[] = {"stream", "replay", "finalize"};
+    return names[s];
+}
+
+const char *severity_name(enum severity s)
+{
+    static const char *const names[] = {"VRB", "WRN", "ERR", "FIN"};
+    return names[s];
+}

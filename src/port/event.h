@@ -1,0 +1,215 @@
+/* event.h - what happens in a run, as one stream of events; everything else is a view of it.
+ *
+ * An event says when and where (its stream, its place in the run, its owner) and has a body by its
+ * type. Everything is borrowed until the sink returns: one that keeps it copies it. Sinks only
+ * listen: they never wait, never fail a run, and belong to a run, not to a provider. Numbers within
+ * a stream have no gap and are never used again. */
+#ifndef KEEL_PORT_EVENT_H
+#define KEEL_PORT_EVENT_H
+
+#include "port/provider.h"
+#include "port/run_result.h"
+#include "port/tool_set.h"
+
+/* name, name in the journal's terms ("" where the journal has no line for it), body */
+#define EVENT_TABLE(X)                                                                             \
+    X(RUN_BEGIN, "run_begin", run)                                                                 \
+    X(USER_INPUT, "user_input", message)                                                           \
+    X(TOOLS_CHANGED, "tools_changed", tools)                                                       \
+    X(CONTEXT, "context", context)                                                                 \
+    X(FINAL_TURN, "final_turn", final)                                                             \
+    X(ATTEMPT_BEGIN, "attempt_begin", attempt)                                                     \
+    X(PROVIDER_REQUEST, "provider_request", request)                                               \
+    X(NATIVE_PAYLOAD, "provider_native_raw_payload", payload)                                      \
+    X(DELTA, "provider_stream_raw_delta", delta)                                                   \
+    X(RESPONSE_RAW, "provider_response_raw", reply)                                                \
+    X(ATTEMPT_END, "attempt_end", attempt)                                                         \
+    X(RETRY, "retry", attempt)                                                                     \
+    X(FALLBACK, "fallback", attempt)                                                               \
+    X(TEXT_DROPPED, "text_dropped", none)                                                          \
+    X(RESPONSE_NORMALIZED, "provider_response_normalized", message)                                \
+    X(ASSISTANT_COMMITTED, "assistant_message_committed", message)                                 \
+    X(HISTORY, "history_mutation", message)                                                        \
+    X(BATCH_BEGIN, "tool_batch_started", batch)                                                    \
+    X(TOOL_REQUEST, "tool_execution_request", tool)                                                \
+    X(TOOL_BEGIN, "tool_begin", tool)                                                              \
+    X(TOOL_PROGRESS, "tool_progress", tool)                                                        \
+    X(TOOL_RESULT, "tool_execution_result", tool)                                                  \
+    X(TOOL_COMMITTED, "tool_message_committed", tool)                                              \
+    X(STATE, "tool_state", state)                                                                  \
+    X(ASKED, "asked", ask)                                                                         \
+    X(ANSWERED, "answered", ask)                                                                   \
+    X(NOTICE, "notice", notice)                                                                    \
+    X(ERROR, "error", error)                                                                       \
+    X(RUN_END, "run_end", result)
+
+enum event_type {
+#define X(name, ...) EVENT_##name,
+    EVENT_TABLE(X)
+#undef X
+        EVENT_N_TYPES
+};
+const char *event_type_name(enum event_type t);
+
+/* Who did it, from the inside out: a tool within an execution within an agent, and so on upwards
+ * through parent runs. */
+struct owner {
+    const char *type; /* "agent", "execution", "tool" */
+    struct str id;
+    const struct owner *parent; /* NULL: outermost */
+};
+
+struct event_run {
+    const char *policy; /* "conversation", "node", "report" */
+    struct str input;   /* the prompt; empty when a run goes on */
+    struct str model;   /* of the first target */
+};
+
+/* A message that was made: read, accepted or committed. */
+struct event_message {
+    const struct message *message;
+    size_t index;         /* HISTORY: its place among the messages */
+    const char *mutation; /* HISTORY: "append" */
+    size_t n_tool_calls;  /* RESPONSE_NORMALIZED */
+};
+
+struct event_tools {
+    const struct tool_set *tools;
+};
+
+struct event_context {
+    int64_t used, window;
+    int64_t serialized, counted; /* where the estimate came from */
+    bool is_exact;
+};
+
+struct event_final {
+    enum final_reason reason;
+    struct str instruction; /* what the model is told */
+};
+
+/* The event's `attempt` is its number within the round. */
+struct event_attempt {
+    struct str provider, model;
+    bool is_retry;
+    bool is_final_turn;
+    enum final_reason forced;       /* FINAL_NONE: not forced */
+    const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
+    const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
+    size_t n_retry_slugs;
+    const struct usage *usage;            /* END */
+    int64_t cost_microcents;              /* END; -1: unknown */
+    int64_t total_microcents;             /* END: of the run so far, its children's too */
+    uint64_t duration_ms;                 /* END */
+    uint64_t delay_ms;                    /* RETRY: until the next try */
+    struct str next_provider, next_model; /* FALLBACK */
+};
+
+struct event_request {
+    const struct model_request *request; /* as it is sent, overlays included */
+    const struct str *overlays;          /* instructions of this request only */
+    size_t n_overlays;
+    uint64_t tools_version;
+};
+
+enum output_source { SOURCE_STREAM, SOURCE_REPLAY, SOURCE_FINALIZE };
+const char *output_source_name(enum output_source s);
+
+struct event_delta {
+    const struct delta *delta;
+    uint64_t sequence; /* from 0 within the attempt */
+    enum output_source source;
+    bool is_separator; /* not the model's: it sets rounds apart */
+};
+
+struct event_reply {
+    const struct reply *reply;
+    const char *kind; /* "provider-normalized-message" */
+};
+
+struct event_batch {
+    struct str id;
+    const char *mode;              /* "parallel" */
+    unsigned max_concurrency;      /* 0: no bound */
+    const struct message *message; /* whose calls they are */
+    size_t n_requests;
+};
+
+/* One call of a batch. */
+struct event_tool {
+    struct str batch_id;
+    size_t index;
+    struct str name, call_id;
+    const struct json *args;   /* as they will be used; as they came, when they are wrong */
+    const struct owner *owner; /* of the call: the event's own owner is the execution */
+    enum risk risk;
+    struct str progress; /* PROGRESS */
+    /* RESULT */
+    bool is_ok, was_executed, was_denied;
+    const struct part *result;   /* as the model gets it */
+    const char *error_code;      /* NULL when it is ok */
+    const struct json *metadata; /* errorCode, requestedTool, availableTools, the tool's own */
+    uint64_t duration_ms;
+    size_t n_chars_in, n_chars_out;
+    const struct message *message; /* COMMITTED */
+};
+
+struct event_state {
+    struct str key;
+    const struct json *value; /* NULL: removed */
+};
+
+struct event_ask {
+    const struct ask *ask;
+    const struct answer *answer; /* ANSWERED */
+};
+
+enum severity { SEVERITY_VERBOSE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FINAL };
+const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
+
+struct event_notice {
+    enum severity severity;
+    const char
+        *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "llm", "tool" */
+    struct str text;
+    const struct json *details; /* may be NULL */
+};
+
+struct event {
+    uint64_t seq;
+    int64_t unix_ms;
+    struct str stream;        /* the session's id */
+    struct str parent_stream; /* of a child run; empty: none */
+    struct str run_id;
+    const struct owner *owner;
+    unsigned turn;    /* runs of this stream, from 1 */
+    unsigned round;   /* from 1; 0 before the first */
+    unsigned attempt; /* from 1; 0 outside of attempts */
+    enum event_type type;
+    union {
+        struct event_run run;
+        struct event_message message;
+        struct event_tools tools;
+        struct event_context context;
+        struct event_final final;
+        struct event_attempt attempt;
+        struct event_request request;
+        const struct native_payload *payload;
+        struct event_delta delta;
+        struct event_reply reply;
+        struct event_batch batch;
+        struct event_tool tool;
+        struct event_state state;
+        struct event_ask ask;
+        struct event_notice notice;
+        const struct err *error;
+        const struct run_result *result;
+    } body;
+};
+
+struct event_sink {
+    void (*on_event)(void *self, const struct event *e);
+    void *self;
+};
+
+#endif

@@ -1,0 +1,58 @@
+/* gate.h - may this call run? Asked for every tool call, answered in eight steps.
+ *
+ *     1 exposure   2 registered   3 grant   4 arguments   5 hard policy
+ *     6 hooks      7 rules, then the mode's table         8 the person
+ *
+ * The gate walks them in this order and says at which one it stopped. A refusal is a verdict, not
+ * an error. */
+#ifndef KEEL_PORT_GATE_H
+#define KEEL_PORT_GATE_H
+
+#include "model/message.h"
+#include "port/tool_set.h"
+
+enum permission_mode { MODE_PLAN, MODE_DEFAULT, MODE_ACCEPT_EDITS, MODE_BYPASS };
+const char *permission_mode_name(enum permission_mode m); /* "plan", "acceptEdits", ... */
+/* By name, or by the trust it stands for: safe, moderate, full. */
+bool permission_mode_find(struct str name, enum permission_mode *ret_mode);
+
+enum verdict_kind {
+    VERDICT_ALLOW,
+    VERDICT_DENY,         /* `reason` is for the model */
+    VERDICT_UNKNOWN_TOOL, /* not registered: never run, never guessed */
+    VERDICT_BAD_ARGUMENTS,
+    VERDICT_LATER, /* `ask` waits for its answer */
+};
+
+struct gate_call {
+    const struct part *call; /* PART_TOOL_CALL as the model sent it */
+    struct tool_set *tools;  /* of this round: exposure and grant are in it */
+    enum permission_mode mode;
+    struct tool_session *session;
+    struct asker *asker;
+    const struct answer *answer; /* to an earlier VERDICT_LATER for this call, or NULL */
+    /* Tells that a person is asked and what was answered; may be NULL. */
+    void (*on_ask)(void *self, const struct ask *ask, const struct answer *answer);
+    void *self;
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    int step;
+    struct tool_entry *entry; /* NULL: unknown tool */
+    const struct json *args;  /* the effective ones; what came, when they are wrong */
+    struct str rule;          /* the pattern or the mode's cell that decided; may be empty */
+    struct str reason;
+    struct ask ask;
+};
+
+struct gate {
+    /* Required; may wait. What the verdict points at lives in `a`. */
+    struct err *(*judge)(struct gate *g, const struct gate_call *call, struct arena *a,
+                         struct verdict *ret_verdict);
+};
+
+MUST_USE struct err *gate_judge(struct gate *g, const struct gate_call *call, struct arena *a,
+                                struct verdict *ret_verdict);
+
+#endif

@@ -1,0 +1,21 @@
+/* recorder.h - the journal as the engine sees it: told of every event, waited for where it counts.
+ *
+ * Before a tool starts, its request has been appended and is durable; so after a crash nothing can
+ * have happened that the journal does not know of. */
+#ifndef KEEL_PORT_RECORDER_H
+#define KEEL_PORT_RECORDER_H
+
+#include "port/event.h"
+
+struct recorder {
+    /* Required. Copies what it keeps; never waits. What fails is told by the next sync. */
+    void (*append)(struct recorder *r, const struct event *e);
+    /* Required. Waits until all that was appended is durable. */
+    struct err *(*sync)(struct recorder *r);
+};
+
+/* NULL is a recorder that keeps nothing. */
+void recorder_append(struct recorder *r, const struct event *e);
+MUST_USE struct err *recorder_sync(struct recorder *r);
+
+#endif

@@ -1,0 +1,33 @@
+/* run_result.c - names of endings, and the exit code they stand for. */
+#include "port/run_result.h"
+
+const char *run_outcome_name(enum run_outcome o)
+{
+    static const char *const names[] = {"done", "failed", "suspended", "interrupted"};
+    return names[o];
+}
+
+const char *final_reason_name(enum final_reason r)
+{
+    static const char *const names[] = {
+        "",       "turn_limit", "unknown_tools", "corrections", "token_limit",
+        "report", "router",     "stopped",
+    };
+    return names[r];
+}
+
+void run_result_done(struct run_result *r)
+{
+    err_free(r->error);
+    arena_done(&r->arena);
+    *r = (struct run_result){0};
+}
+
+int run_result_exit_code(const struct run_result *r)
+{
+    if (r->outcome == RUN_SUSPENDED)
+        return 3;
+    if (r->error)
+        return err_exit_code(r->error);
+    return r->is_fallback ? err_exit_code(&(struct err){.kind = ERR_TURN_LIMIT}) : 0;
+}
