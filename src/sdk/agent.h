@@ -1,0 +1,55 @@
+/* agent.h - an agent put together: model chain, tools, gate, stores, one conversation.
+ *
+ * Made from a runtime and what the caller wants; everything that is not asked for has the default
+ * of the settings. agent_open() does no work that the first request does not need. */
+#ifndef KEEL_SDK_AGENT_H
+#define KEEL_SDK_AGENT_H
+
+#include "engine/run.h"
+#include "gate/gate.h"
+#include "sdk/runtime.h"
+
+struct agent_options {
+    const char *const *fallback_models; /* --fallback-model, in order */
+    size_t n_fallback_models;
+    const char *system_prompt;        /* instead of keel's own; NULL: keel's own */
+    const char *append_system_prompt; /* after it; NULL: nothing */
+    const char *const *allowed;       /* permission patterns: "Bash(git *)", "Read" */
+    size_t n_allowed;
+    const char *const *disallowed;
+    size_t n_disallowed;
+    const char *mode; /* --permission-mode; NULL: the settings' */
+    const char *cwd;  /* absolute; NULL: the process's */
+    const char *const *added_dirs;
+    size_t n_added_dirs;
+    const char *session_id; /* a UUID; NULL: a new one */
+    bool no_stream;
+    bool suspend_on_ask; /* a question ends the run as suspended instead of being refused */
+};
+
+struct agent {
+    struct runtime *runtime; /* borrowed; runtime_use_model() has been called */
+    struct arena arena;
+    struct conversation conversation;
+    struct tool_registry *tools;
+    struct permission_gate gate;
+    struct run_plan plan;
+    struct target targets[CHAIN_MAX_TARGETS];
+    struct tool_config tool_config;
+    struct http_source http;
+    struct blob_store *blobs;
+    struct group background; /* commands that outlive their call */
+    /* the rest is private */
+    struct provider *fallback_providers[CHAIN_MAX_TARGETS];
+};
+
+/* In a task. */
+MUST_USE struct err *agent_open(struct agent *a, struct runtime *runtime,
+                                const struct agent_options *options);
+void agent_done(struct agent *a); /* in the same task; ends background commands */
+DEFINE_AUTO_VAL(agent, agent_done)
+
+/* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
+void agent_prepare(struct agent *a, struct run_options *ret_options);
+
+#endif
