@@ -1,7 +1,7 @@
 /* gate.c - the names of permission modes, and the door to the gate. */
 #include "port/gate.h"
 
-static const char *const names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
+static const char *const mode_names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
 static const struct {
     const char *trust;
     enum permission_mode mode;
@@ -9,13 +9,13 @@ static const struct {
 
 const char *permission_mode_name(enum permission_mode m)
 {
-    return names[m];
+    return mode_names[m];
 }
 
 bool permission_mode_find(struct str name, enum permission_mode *ret_mode)
 {
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i])) {
+    for (size_t i = 0; i < ARRAY_LEN(mode_names); i++)
+        if (str_is(name, mode_names[i])) {
             *ret_mode = (enum permission_mode)i;
             return true;
         }
