@@ -97,6 +97,10 @@ struct tool_config {
     size_t n_allowed_hosts;
     struct web_search_config search;
     struct str shell; /* empty: bash */
+    /* Variables that commands must not see, besides those whose names tell that they are secret:
+     * where the profiles keep their keys. */
+    const struct str *secret_variables;
+    size_t n_secret_variables;
 };
 
 /* Makes the HTTP client when it is first needed. */
