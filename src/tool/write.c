@@ -90,13 +90,10 @@ static struct err *write_in_worker(void *arg)
 static void report(const struct write_job *job, const struct tool_context *c, struct tool_result *r)
 {
     const struct file_change *f = &job->change;
-    size_t n_lines = text_count_lines(strbuf_str(&f->new_text));
 
     file_change_report(f, c, /* whole= */ true, r);
-    tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).%s\n", f->exists ? "Updated" : "Created",
-                     f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s", n_lines,
-                     n_lines == 1 ? "" : "s",
-                     job->lost_encoding ? " It was Latin-1 and is now UTF-8." : "");
+    file_change_headline(f, r);
+    tool_result_addf(r, "%s\n", job->lost_encoding ? " It was Latin-1 and is now UTF-8." : "");
     if (f->exists && !f->opaque)
         file_change_show(f, r);
 }

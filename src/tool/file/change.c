@@ -158,7 +158,7 @@ struct err *file_change_store(struct file_change *f)
 
 /* --- reporting --- */
 
-size_t text_count_lines(struct str text)
+static size_t count_lines(struct str text)
 {
     size_t n = 0;
 
@@ -180,6 +180,15 @@ void file_change_report(const struct file_change *f, const struct tool_context *
     json_set_int(&r->arena, details, "bytes", (int64_t)f->n_bytes);
     if (f->diff.overflowed)
         json_set_bool(&r->arena, details, "diffIsCut", true);
+}
+
+void file_change_headline(const struct file_change *f, struct tool_result *r)
+{
+    size_t n_lines = count_lines(strbuf_str(&f->new_text));
+
+    tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).", f->exists ? "Updated" : "Created",
+                     f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s", n_lines,
+                     n_lines == 1 ? "" : "s");
 }
 
 void file_change_show(const struct file_change *f, struct tool_result *r)

@@ -47,9 +47,9 @@ MUST_USE struct err *file_change_store(struct file_change *f);
  * {"diff","startLine","created","bytes"}. */
 void file_change_report(const struct file_change *f, const struct tool_context *c, bool whole,
                         struct tool_result *r);
-/* Appends the diff to the text for the model, cut to size. */
+/* Appends "Created src/a.c (120 bytes, 7 lines)." to the text for the model. */
+void file_change_headline(const struct file_change *f, struct tool_result *r);
+/* Appends the diff to it, cut to size. */
 void file_change_show(const struct file_change *f, struct tool_result *r);
-
-size_t text_count_lines(struct str text);
 
 #endif

@@ -91,8 +91,8 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
     json_set_int(&r->arena, details, "replaced", (int64_t)n);
     json_set_bool(&r->arena, details, "normalised", job->report.was_normalised);
     if (!f->exists) {
-        tool_result_addf(r, "Created %s (%zu bytes, %zu lines).\n", f->shown, f->n_bytes,
-                         text_count_lines(strbuf_str(&f->new_text)));
+        file_change_headline(f, r);
+        tool_result_addf(r, "\n");
         return;
     }
     tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",

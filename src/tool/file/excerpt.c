@@ -3,8 +3,9 @@
 
 #include "base/utf8.h"
 
-#define KEPT_BYTES ((size_t)4 * EXCERPT_LINE_CHARS) /* of a line: no character has more than four  \
-                                                     */
+#define KEPT_BYTES                                                                                 \
+    ((size_t)4 * EXCERPT_LINE_CHARS) /* of a line: no character has more than four                 \
+                                      */
 
 void excerpt_init(struct excerpt *e, struct strbuf *out, size_t first, size_t n_max)
 {
