@@ -112,18 +112,34 @@ static unsigned new_file_mode(void)
     return 0666 & ~mask;
 }
 
+/* Nothing must be where load() found nothing. It looked through links: one that leads nowhere would
+ * be replaced. */
 static struct err *make_room(const struct file_change *f)
 {
     AUTO_FREE char *dir = mem_strdup(f->path);
     struct stat st;
 
-    /* load() went through the link and found nothing; writing would replace it */
-    if (lstat(f->path, &st) == 0)
+    if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
         return err_hint(
             err_new(ERR_TOOL_FAILED, "%s is a link to a file that is not there", f->shown),
             "write to the file that it names, or remove the link first");
+    if (fs_exists(f->path))
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "%s has been created by someone else meanwhile", f->shown),
+            "read it first with Read, then try again");
     *strrchr(dir, '/') = '\0';
     return *dir ? fs_make_dirs(dir, 0777) : NULL;
+}
+
+/* Still as load() found it? Whoever changes it after this is lost, but that is a moment only. */
+static struct err *check_again(const struct file_change *f)
+{
+    struct file_stamp now = {0};
+
+    if (file_stamp_take(f->path, &now))
+        return file_seen_check(&f->seen, &now, f->shown);
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
+                    "use Write if it is to be there again");
 }
 
 static struct str name_before(const struct file_change *f)
@@ -143,8 +159,7 @@ struct err *file_change_store(struct file_change *f)
     f->was_cancelled = work_cancelled();
     if (f->was_cancelled)
         return NULL;
-    if (!f->exists)
-        TRY(make_room(f));
+    TRY(f->exists ? check_again(f) : make_room(f));
     TRY(fs_write_atomic(f->path, strbuf_str(&bytes), new_file_mode()));
     f->is_stored = true;
     f->n_bytes = bytes.n;
