@@ -244,6 +244,36 @@ static inline struct tool_result web_call(struct web *w, struct tool *t, const c
     return c.result;
 }
 
+/* --- WebFetch --- */
+
+static inline struct tool_result web_fetch(struct web *w, const char *url)
+{
+    return web_call(w, &tool_web_fetch,
+                    arena_format(&w->arena, "{\"url\":\"%s\",\"prompt\":\"what is it?\"}", url).p);
+}
+
+static inline const char *web_url(struct web *w, const char *host, const char *path)
+{
+    return arena_format(&w->arena, "http://%s:%d%s", host, server_port(w->server), path).p;
+}
+
+/* The text with PORT for the server's port. */
+static inline struct str web_without_port(struct web *w, const struct tool_result *r)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str rest = strbuf_str(&r->text);
+    struct str port = arena_format(&w->arena, ":%d", server_port(w->server));
+    size_t at;
+
+    while ((at = str_find(rest, port)) != STR_NONE) {
+        strbuf_add(&out, str_slice(rest, 0, at));
+        strbuf_add(&out, S(":PORT"));
+        rest = str_skip(rest, at + port.n);
+    }
+    strbuf_add(&out, rest);
+    return arena_str(&w->arena, strbuf_str(&out));
+}
+
 static inline void assert_has_(struct str text, const char *part, const char *file, int line)
 {
     if (str_find(text, str_of(part)) == STR_NONE) {
