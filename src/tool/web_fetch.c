@@ -71,13 +71,13 @@ static void add_media(struct tool_result *r, const struct tool_context *c, const
 {
     unsigned needed = p->kind == WEB_PDF ? CAN_READ_PDF : CAN_SEE_IMAGES;
 
-    if (p->was_cut)
+    if (p->was_cut) {
         tool_result_fail(r, "%" STR_FMT " is %" STR_FMT " of more than 5 MB: too large.",
                          STR_ARG(p->url), STR_ARG(p->what));
-    else if (c->model && !(c->model->capabilities & needed))
+    } else if (c->model && !(c->model->capabilities & needed)) {
         tool_result_fail(r, "%" STR_FMT " is %" STR_FMT ", which %s cannot read.", STR_ARG(p->url),
                          STR_ARG(p->what), c->model->id);
-    else {
+    } else {
         tool_result_addf(r, "\n%" STR_FMT " of %zu bytes is attached.\n", STR_ARG(p->what),
                          p->n_bytes);
         tool_result_add_media(r, &(struct media){.mime = p->media_type,
@@ -112,9 +112,9 @@ static void tell_page(struct tool_result *r, const struct tool_context *c, const
 static void tell_redirect(struct tool_result *r, const struct web_answer *answer)
 {
     tool_result_addf(r,
-                     "%" STR_FMT " redirects to %" STR_FMT
-                     "\nThat is another server, so it was not "
-                     "followed; fetch that address if you want it.\n",
+                     "%" STR_FMT " redirects to %" STR_FMT "\n"
+                     "That is another server, so it was not followed; fetch that address if you "
+                     "want it.\n",
                      STR_ARG(answer->url), STR_ARG(answer->elsewhere));
     json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer->elsewhere);
 }

@@ -128,8 +128,7 @@ static enum web_page_kind find_kind(const struct web_page *p, const struct file_
 
 /* --- text --- */
 
-/* How many bytes can be kept as they are; what follows them is *ret_n_dropped bytes to leave out.
- */
+/* So many bytes can be kept as they are; the *ret_n_dropped after them are left out. */
 static size_t clean_run(struct str text, size_t *ret_n_dropped)
 {
     size_t n = 0;

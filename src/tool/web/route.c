@@ -174,7 +174,7 @@ struct err *web_route_find(struct arena *a, const struct url *u, const struct to
         if (l.n == 0 && !route.proxy)
             return not_found(u, l.error);
         TRY(check_name(u, &l, config));
-        if (!route.proxy)
+        if (l.n) /* some proxies (SOCKS) leave it to us, so with them too */
             route.resolve = pin(a, u, &l);
     }
     *ret_route = route;

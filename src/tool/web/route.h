@@ -12,7 +12,7 @@
 #include "port/tool.h"
 
 struct web_route {
-    const char *resolve; /* as http_request.resolve; NULL: the host is an address itself */
+    const char *resolve; /* as http_request.resolve; NULL: an address, or unknown from here */
     const char *proxy;   /* NULL: go direct */
 };
 

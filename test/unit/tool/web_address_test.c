@@ -308,6 +308,21 @@ TEST(a_proxy_finds_the_names_that_we_cannot)
                                     "by proxy");
 }
 
+TEST(an_allowed_host_is_asked_of_a_proxy)
+{
+    static const struct web_test_page proxied = {"http://site.test/a", TEXT_HEAD, S("by proxy")};
+    AUTO(web) struct web w = web_make();
+    AUTO(tool_result) struct tool_result r = {0};
+
+    web_serve(&w, &proxied, 1);
+    use_proxy(&w);
+    w.allowed[0] = S("site.test");
+    w.fixture.config.n_allowed_hosts = 1;
+    r = web_fetch(&w, "http://site.test/a");
+    assert_false(r.is_error);
+    assert_has(strbuf_str(&r.text), "by proxy");
+}
+
 TEST(no_private_address_is_asked_of_a_proxy)
 {
     static const char *const urls[] = {"http://10.0.0.1/",       "http://127.0.0.1/",
@@ -338,5 +353,5 @@ RUN_TESTS(UNIT(private_addresses_are_refused), UNIT(names_of_private_addresses_a
           UNIT(a_request_is_tied_to_the_addresses_that_were_checked),
           UNIT(a_redirect_from_http_to_https_is_followed),
           UNIT(a_redirect_from_https_to_http_is_told_and_not_followed),
-          UNIT(a_proxy_finds_the_names_that_we_cannot),
+          UNIT(a_proxy_finds_the_names_that_we_cannot), UNIT(an_allowed_host_is_asked_of_a_proxy),
           UNIT(no_private_address_is_asked_of_a_proxy))
