@@ -235,7 +235,8 @@ struct err *stored_show_ends(const struct stored_text *text, struct strbuf *out)
     if (text->n_bytes <= CHUNK_BYTES)
         return stored_show_chunk(text, 0, out);
     TRY(blob_get_range(text->blobs, text->handle, 0, half, &head));
-    TRY(blob_get_range(text->blobs, text->handle, text->n_bytes - half, half, &tail));
+    /* one byte more, which may be the end of the line before */
+    TRY(blob_get_range(text->blobs, text->handle, text->n_bytes - half - 1, half + 1, &tail));
     first = settle_end(strbuf_str(&head));
     last = settle_start(strbuf_str(&tail));
     utf8_add_repaired(out, first);
