@@ -547,6 +547,52 @@ TEST(a_short_result_has_no_ends)
                  "one\ntwo\n[bytes 0-7 of 7: that is the end]");
 }
 
+/* --- cancelling --- */
+
+struct cancelled_call {
+    struct setup *setup;
+    const char *args;
+    struct tool_result result;
+};
+
+static struct err *call_in_task(void *arg)
+{
+    struct cancelled_call *c = arg;
+
+    c->result = tool_call_in_task(&c->setup->fixture, &tool_tool_output, c->args);
+    return NULL;
+}
+
+/* A child of a cancelled group is cancelled from its first wait on. */
+static struct err *call_cancelled(void *arg)
+{
+    struct group g;
+
+    group_begin(&g, 0, 0);
+    group_cancel(&g);
+    group_spawn(&g, "call", call_in_task, arg);
+    return group_end(&g);
+}
+
+TEST(a_call_that_is_cancelled_shows_nothing)
+{
+    static const char *const ways[] = {"", ",\"pattern\":\"e\"", ",\"extract\":\"text\"",
+                                       ",\"mode\":\"truncate\""};
+    AUTO(setup) struct setup s = stored(S("text"));
+
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        AUTO(strbuf) struct strbuf args = {0};
+        struct cancelled_call c = {.setup = &s};
+
+        strbuf_addf(&args, "{\"handle\":\"%s\"%s}", s.handle, ways[i]);
+        c.args = strbuf_cstr(&args);
+        assert_ok(loop_run_once(call_cancelled, &c));
+        assert_true(c.result.is_error);
+        assert_int_equal(c.result.code, ERR_CANCELLED);
+        tool_result_done(&c.result);
+    }
+}
+
 TEST(arguments_are_checked)
 {
     static const char *const wrong[] = {
@@ -588,4 +634,4 @@ RUN_TESTS(UNIT(only_handles_of_this_session_can_be_read),
           UNIT(a_search_needs_something_to_look_for), UNIT(chunks_give_every_byte),
           UNIT(a_chunk_that_ends_inside_a_line_leaves_out_no_byte),
           UNIT(the_ends_of_a_long_result_are_whole_lines), UNIT(a_short_result_has_no_ends),
-          UNIT(arguments_are_checked))
+          UNIT(a_call_that_is_cancelled_shows_nothing), UNIT(arguments_are_checked))
