@@ -19,4 +19,6 @@ extern struct tool tool_todo_write;
 extern struct tool tool_ask_user_question;
 extern struct tool tool_tool_output;
 
+extern struct tool *const builtin_tools[]; /* all of them, then NULL */
+
 #endif
