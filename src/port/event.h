@@ -71,9 +71,10 @@ struct event_session {
 };
 
 struct event_run {
-    const char *policy; /* "conversation", "node", "report" */
-    struct str input;   /* the prompt; empty when a run goes on */
-    struct str model;   /* of the first target */
+    const char *policy;                        /* "conversation", "node", "report" */
+    struct str input;                          /* the prompt; empty when a run goes on */
+    struct str provider, model;                /* of the first target */
+    struct provider_capabilities capabilities; /* of that provider */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -188,8 +189,8 @@ const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
 
 struct event_notice {
     enum severity severity;
-    const char
-        *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "llm", "tool" */
+    const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
+                           "llm", "tool" */
     struct str text;
     const struct json *details; /* may be NULL */
 };

@@ -84,6 +84,39 @@ void field_error(struct json_writer *w, const char *key, const struct err *e)
     jw_kv_str(w, key, str_of(text));
 }
 
+void field_failure(struct json_writer *w, const char *key, const struct err *e)
+{
+    const char *hint = e ? err_find_hint(e) : NULL;
+
+    jw_key(w, key);
+    if (!e) {
+        jw_null(w);
+        return;
+    }
+    jw_begin_object(w);
+    jw_kv_str(w, "code", str_of(err_code(e->kind)));
+    jw_kv_str(w, "category", str_of(err_category(e->kind)));
+    field_error(w, "message", e);
+    if (hint)
+        jw_kv_str(w, "hint", str_of(hint));
+    jw_kv_bool(w, "retryable", err_is_retryable(e));
+    jw_kv_bool(w, "recoverable", err_is_recoverable(e));
+    jw_end_object(w);
+}
+
+void field_context(struct json_writer *w, const char *key, int64_t used, int64_t window)
+{
+    /* in tenths, rounded down: what is not full must not read 100 */
+    int64_t tenths = window > 0 ? (int64_t)((__int128)MAX(used, 0) * 1000 / window) : 0;
+
+    jw_key(w, key);
+    jw_begin_object(w);
+    jw_kv_int(w, "maxTokens", window);
+    jw_kv_int(w, "usedTokens", used);
+    jw_kv_double(w, "usedPercentage", (double)tenths / 10);
+    jw_end_object(w);
+}
+
 void result_text(const struct part *result, struct strbuf *out)
 {
     for (size_t i = 0; result && i < result->n_content; i++) {

@@ -169,7 +169,10 @@ static void write_message_delta(struct stream_json *s, const struct event *e,
     jw_key(&w, "delta");
     jw_begin_object(&w);
     field_stop(&w, reply->stop_reason, reply->stop);
-    jw_kv_raw(&w, "stop_sequence", S("null"));
+    if (str_is(reply->stop_reason, "stop_sequence"))
+        jw_kv_str(&w, "stop_sequence", reply->stop_detail);
+    else
+        jw_kv_raw(&w, "stop_sequence", S("null"));
     jw_kv_raw(&w, "stop_details", S("null"));
     jw_kv_raw(&w, "container", S("null"));
     jw_end_object(&w);
