@@ -104,6 +104,7 @@ static void account_tool(const struct library_view *v, const struct event *e, st
 {
     const struct event_tool *t = &e->body.tool;
     struct str server = tool_server(t->name);
+    bool is_over_budget = t->error_code && strcmp(t->error_code, "context_budget_exceeded") == 0;
     bool is_lost = !t->is_ok && (!t->was_executed || !str_is(server, "agent"));
     struct accounting_entry entry = {
         .type = ACCOUNT_TOOL,
@@ -115,6 +116,7 @@ static void account_tool(const struct library_view *v, const struct event *e, st
         .command = t->name,
         .n_chars_in = t->n_chars_in,
         .n_chars_out = is_lost ? 0 : t->n_chars_out,
+        .details = is_over_budget ? t->metadata : NULL,
     };
 
     write_accounting(v, e, &entry, out);
