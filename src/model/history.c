@@ -22,6 +22,7 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
                                      .category = ENTRY_CHAT,
                                      .type = str_of(role_name(m->role)),
                                      .message = message_ref(m)};
+    h->n_messages++;
 }
 
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
@@ -37,7 +38,7 @@ void history_add_event(struct history *h, struct str id, struct str type, const 
 const struct message *const *history_messages(const struct history *h, struct arena *a,
                                               size_t *ret_n)
 {
-    const struct message **messages = ARENA_ARRAY(a, h->n, const struct message *);
+    const struct message **messages = ARENA_ARRAY(a, h->n_messages, const struct message *);
     size_t n = 0;
 
     for (size_t i = 0; i < h->n; i++)

@@ -23,6 +23,7 @@ struct history {
     struct arena arena;
     struct history_entry *entries;
     size_t n, room;
+    size_t n_messages; /* of the entries */
 };
 
 void history_done(struct history *h); /* a zeroed history is empty */

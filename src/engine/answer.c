@@ -1,0 +1,49 @@
+/* answer.c - an answer that must be JSON of a certain shape. */
+#include "engine/run_state.h"
+
+/* Models like to put JSON into a fenced block: "```json\n{...}\n```". */
+static struct str without_fence(struct str text)
+{
+    struct str inner = str_trim(text);
+    size_t first_line;
+
+    if (!str_starts(inner, S("```")) || !str_ends(inner, S("```")) || inner.n < 6)
+        return inner;
+    first_line = str_find_char(inner, '\n');
+    if (first_line == STR_NONE)
+        return inner;
+    return str_trim(str_slice(inner, first_line, inner.n - first_line - 3));
+}
+
+static struct err *tell_mismatch(const struct schema_report *report)
+{
+    AUTO(strbuf) struct strbuf places = {0};
+
+    for (size_t i = 0; i < report->n_errors; i++)
+        strbuf_addf(&places, "%s%" STR_FMT "%s%" STR_FMT, i ? "; " : "",
+                    STR_ARG(report->errors[i].path), report->errors[i].path.n ? ": " : "",
+                    STR_ARG(report->errors[i].message));
+    return err_new(ERR_VALIDATION, "the answer does not fit the schema: %s", strbuf_cstr(&places));
+}
+
+struct err *answer_check(struct run *r, struct str text)
+{
+    AUTO(schema) struct schema *schema = NULL;
+    AUTO(arena) struct arena scratch = {0};
+    struct schema_report report;
+    struct json *value;
+    struct err *e;
+    bool is_valid;
+
+    if (!r->options->output_schema)
+        return NULL;
+    TRY(schema_compile(r->options->output_schema, NULL, &schema));
+    e = json_parse(&r->result->arena, without_fence(text), 0, &value);
+    if (e)
+        return err_wrap(e, "the answer is not JSON");
+    TRY(schema_validate(schema, value, &scratch, &is_valid, &report));
+    if (!is_valid)
+        return tell_mismatch(&report);
+    r->result->value = value;
+    return NULL;
+}

@@ -1,0 +1,401 @@
+/* ask.c - one answer of the model: request built, chain asked, what came committed.
+ *
+ * The reply is the pending answer. Whatever ends the asking (the answer's end, an abort, an error)
+ * there is one way from it into the history. */
+#include "engine/request_build.h"
+#include "engine/run_state.h"
+
+#include "sys/loop.h"
+
+#define ROUND_SEPARATOR "\n\n"
+
+struct ask_state {
+    struct run *run;
+    const struct final_turn *final; /* NULL: an ordinary round */
+    struct reply reply;
+    struct built_messages built;
+    const struct tool_def **tools;
+    size_t n_tools;
+    uint64_t n_deltas;
+    const char *slugs[CHAIN_MAX_TARGETS * 8]; /* codes of the attempts that failed */
+    size_t n_slugs;
+    int64_t prompt_tokens;
+    const struct model_request *request; /* of the attempt under way */
+};
+
+/* --- the window --- */
+
+int64_t target_window(const struct target *t)
+{
+    if (t->window)
+        return t->window;
+    return t->info && t->info->context_window ? t->info->context_window
+                                              : MODEL_DEFAULT_CONTEXT_WINDOW;
+}
+
+struct token_estimate run_estimate(struct run *r)
+{
+    AUTO(arena) struct arena a = {0};
+    size_t n;
+    const struct message *const *messages = history_messages(&r->conversation->history, &a, &n);
+
+    return ledger_estimate(messages, n, r->options->context_floor);
+}
+
+void run_emit_context(struct run *r)
+{
+    struct token_estimate estimate = run_estimate(r);
+    struct event e = {.body.context = {.used = estimate.used,
+                                       .window = target_window(&r->plan->targets[0]),
+                                       .serialized = estimate.serialized,
+                                       .counted = estimate.counted,
+                                       .is_exact = estimate.is_exact}};
+
+    run_emit(r, EVENT_CONTEXT, &e);
+}
+
+/* --- the request --- */
+
+/* What the model may call: all of the round's tools, or in a last turn the one that is left. */
+static void choose_tools(struct ask_state *a)
+{
+    const struct tool_set *set = a->run->tools;
+
+    a->tools = ARENA_ARRAY(&a->built.arena, set->n, const struct tool_def *);
+    a->n_tools = 0;
+    for (size_t i = 0; i < set->n; i++)
+        if (!a->final || (a->run->policy->final_tool &&
+                          str_is(set->entries[i].def.name, a->run->policy->final_tool)))
+            a->tools[a->n_tools++] = &set->entries[i].def;
+}
+
+static struct str join_system(struct ask_state *a)
+{
+    struct str authored = a->run->plan->system, told = a->built.system;
+
+    if (told.n == 0 || authored.n == 0)
+        return authored.n ? authored : told;
+    return arena_format(&a->built.arena, "%" STR_FMT "\n\n%" STR_FMT, STR_ARG(authored),
+                        STR_ARG(told));
+}
+
+static void build_messages(struct ask_state *a, const struct target *t)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct request_target target = {
+        .provider = t->provider->id, .protocol = t->provider->protocol, .info = t->info};
+    size_t n;
+    const struct message *const *messages =
+        history_messages(&a->run->conversation->history, &scratch, &n);
+
+    built_messages_done(&a->built);
+    request_build(messages, n, &target, a->final ? &a->final->instruction : NULL, a->final ? 1 : 0,
+                  &a->built);
+}
+
+static struct err *build(void *self, const struct target *t, struct model_request *ret_request)
+{
+    struct ask_state *a = self;
+    const struct run_plan *plan = a->run->plan;
+
+    build_messages(a, t);
+    choose_tools(a);
+    *ret_request = (struct model_request){
+        .provider = t->provider->id,
+        .protocol = t->provider->protocol,
+        .model = t->model,
+        .system = join_system(a),
+        .messages = (const struct message *const *)a->built.items,
+        .n_messages = a->built.n,
+        .tools = a->tools,
+        .n_tools = a->n_tools,
+        .sampling = plan->sampling,
+        .effort = plan->effort,
+        .reasoning_budget = plan->reasoning_budget,
+        .max_output = t->max_output,
+        .output_schema = a->run->options->output_schema,
+        .stream = plan->stream,
+        .web_search = plan->web_search && !a->final,
+        .web_fetch = plan->web_fetch && !a->final,
+        .cache = plan->cache,
+        .cache_key = str_of(a->run->conversation->id),
+        .options = t->options,
+        .info = t->info,
+    };
+    a->request = ret_request;
+    return NULL;
+}
+
+/* --- around attempts --- */
+
+static struct event attempt_event(const struct ask_state *a, const struct attempt *attempt)
+{
+    return (struct event){.body.attempt = {
+                              .provider = attempt->target->provider->id,
+                              .model = attempt->target->model,
+                              .is_retry = attempt->number > 1,
+                              .is_final_turn = a->final != NULL,
+                              .forced = a->final ? a->final->reason : FINAL_NONE,
+                              .cost_microcents = -1,
+                          }};
+}
+
+static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt)
+{
+    struct run *r = a->run;
+    struct ask ask = {0};
+    bool is_asked;
+    struct err *e;
+
+    if (!r->options->budget.reserve)
+        return NULL;
+    e = r->options->budget.reserve(r->options->budget.self, attempt, a->prompt_tokens, &ask);
+    is_asked = e && ask.text.n;
+    if (is_asked) {
+        r->result->asks = ARENA_NEW(&r->result->arena, struct ask);
+        *r->result->asks =
+            (struct ask){.kind = ASK_BUDGET, .text = arena_str(&r->result->arena, ask.text)};
+        r->result->n_asks = 1;
+    }
+    return e;
+}
+
+/* The last thing before the bytes leave. */
+static struct err *reserve(void *self, const struct attempt *attempt)
+{
+    struct ask_state *a = self;
+    struct event e = attempt_event(a, attempt);
+    struct event request = {.body.request = {.request = a->request,
+                                             .overlays = a->final ? &a->final->instruction : NULL,
+                                             .n_overlays = a->final ? 1 : 0,
+                                             .tools_version = a->run->tools->version}};
+
+    TRY(ask_budget(a, attempt));
+    a->n_deltas = 0;
+    e.body.attempt.retry_slugs = a->slugs;
+    e.body.attempt.n_retry_slugs = a->n_slugs;
+    run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);
+    run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
+    return NULL;
+}
+
+static void add_usage(int64_t *total, int64_t n)
+{
+    if (n >= 0)
+        *total = MAX(*total, (int64_t)0) + n;
+}
+
+static void add_up(struct run_result *x, const struct usage *u, int64_t cost_microcents)
+{
+    add_usage(&x->usage.input, usage_fresh_input(u));
+    add_usage(&x->usage.output, usage_completion(u));
+    add_usage(&x->usage.cache_read, u->cache_read);
+    add_usage(&x->usage.cache_write, u->cache_write);
+    add_usage(&x->usage.reasoning, u->reasoning);
+    add_usage(&x->cost_microcents, cost_microcents);
+}
+
+static void account(struct run *r, const struct attempt *attempt)
+{
+    struct arena *arena = &r->result->arena;
+    struct accounting_entry *x = run_account(r);
+
+    x->type = ACCOUNT_LLM;
+    x->is_ok = !attempt->error;
+    x->duration_ms = attempt->duration_ms;
+    x->provider = arena_str(arena, attempt->target->provider->id);
+    x->model = arena_str(arena, attempt->target->model);
+    x->usage = attempt->reply->usage;
+    x->usage.routed_provider = arena_str(arena, x->usage.routed_provider);
+    x->usage.routed_model = arena_str(arena, x->usage.routed_model);
+    x->cost_microcents = attempt->cost_microcents;
+    if (attempt->error) {
+        AUTO_FREE char *text = err_message(attempt->error);
+
+        x->error = arena_str(arena, str_of(text));
+    }
+}
+
+static void settle(void *self, const struct attempt *attempt)
+{
+    struct ask_state *a = self;
+    struct run *r = a->run;
+    const struct usage *usage = &attempt->reply->usage;
+    struct event reply = {
+        .body.reply = {.reply = attempt->reply, .kind = "provider-normalized-message"}};
+    struct event e = attempt_event(a, attempt);
+    bool was_billed = usage_is_known(usage);
+
+    if (!attempt->error || attempt->reply->n_parts)
+        run_emit(r, EVENT_RESPONSE_RAW, &reply);
+    r->result->n_attempts++;
+    r->result->api_duration_ms += attempt->duration_ms;
+    if (was_billed && attempt->cost_microcents < 0)
+        r->result->cost_is_known = false;
+    add_up(r->result, usage, attempt->cost_microcents);
+    for (struct run *up = r; up; up = up->options->parent)
+        up->total_microcents += MAX(attempt->cost_microcents, (int64_t)0);
+    account(r, attempt);
+    if (r->options->budget.settle)
+        r->options->budget.settle(r->options->budget.self, attempt);
+    e.body.attempt.error = attempt->error;
+    e.body.attempt.usage = usage;
+    e.body.attempt.cost_microcents = attempt->cost_microcents;
+    e.body.attempt.total_microcents = r->total_microcents;
+    e.body.attempt.duration_ms = attempt->duration_ms;
+    run_emit(r, EVENT_ATTEMPT_END, &e);
+    if (attempt->error && a->n_slugs < ARRAY_LEN(a->slugs))
+        a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
+    r->attempt = attempt->number + 1;
+}
+
+static void on_retry(void *self, const struct attempt *attempt, uint64_t delay_ms)
+{
+    struct ask_state *a = self;
+    struct event e = attempt_event(a, attempt);
+
+    e.body.attempt.error = attempt->error;
+    e.body.attempt.delay_ms = delay_ms;
+    run_emit(a->run, EVENT_RETRY, &e);
+}
+
+static void on_fallback(void *self, const struct target *from, const struct target *to,
+                        const struct err *why)
+{
+    struct ask_state *a = self;
+    struct event e = {.body.attempt = {.provider = from->provider->id,
+                                       .model = from->model,
+                                       .error = why,
+                                       .cost_microcents = -1,
+                                       .next_provider = to->provider->id,
+                                       .next_model = to->model}};
+
+    run_emit(a->run, EVENT_FALLBACK, &e);
+}
+
+static bool drop_text(void *self)
+{
+    struct ask_state *a = self;
+    const struct run_options *o = a->run->options;
+    struct event e = {0};
+
+    if (!o->drop_text || !o->drop_text(o->drop_self))
+        return false;
+    run_emit(a->run, EVENT_TEXT_DROPPED, &e);
+    return true;
+}
+
+/* --- what streams in --- */
+
+static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separator)
+{
+    struct event e = {.body.delta = {.delta = d, .is_separator = is_separator}};
+
+    if (!is_separator)
+        e.body.delta.sequence = a->n_deltas++;
+    run_emit(a->run, EVENT_DELTA, &e);
+}
+
+static void on_delta(void *self, const struct delta *d)
+{
+    struct ask_state *a = self;
+
+    emit_delta(a, d, /* is_separator= */ false);
+    if (a->run->options->n_plugins)
+        hooks_on_chunk(a->run, d);
+}
+
+static void on_native_payload(void *self, const struct native_payload *p)
+{
+    struct ask_state *a = self;
+    struct event e = {.body.payload = p};
+
+    run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
+}
+
+/* Text of different rounds must not run together. */
+static void separate(struct ask_state *a)
+{
+    if (a->run->round > 1 || a->final)
+        emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
+                   /* is_separator= */ true);
+}
+
+/* --- into the history --- */
+
+/* A last turn has no tools: what it calls all the same is left out, its text is kept. */
+static struct message *without_calls(struct run *r, const struct message *m)
+{
+    struct message *copy = run_new_message(r, m->role);
+
+    copy->state = m->state;
+    message_set_origin(copy, m->origin);
+    copy->usage = m->usage;
+    copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind != PART_TOOL_CALL)
+            message_add(copy, &m->parts[i]);
+    return copy;
+}
+
+static void commit(struct ask_state *a, const struct target *t, const struct err *e,
+                   const struct message **ret_message)
+{
+    struct run *r = a->run;
+    struct origin origin = {t->provider->id, t->provider->protocol, t->model};
+    char id[UUID_TEXT_SIZE];
+    AUTO(message)
+    struct message *m = reply_to_message(&a->reply, run_new_id(r, id),
+                                         e ? MESSAGE_INTERRUPTED : MESSAGE_COMPLETE, origin);
+
+    if (a->final && a->n_tools == 0) {
+        struct message *text_only = without_calls(r, m);
+
+        message_unref(m);
+        m = text_only;
+    }
+    if (!e)
+        run_emit_message(r, EVENT_RESPONSE_NORMALIZED, m);
+    run_append(r, m);
+    run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
+    r->result->stop_reason = arena_str(&r->result->arena, m->stop_reason);
+    *ret_message = m;
+}
+
+/* A provider that withholds its answer without an error has still not answered. */
+static struct err *check_stop(const struct reply *reply)
+{
+    if (reply->stop != STOP_FILTERED || reply->n_parts)
+        return NULL;
+    return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer (%" STR_FMT ")",
+                            STR_ARG(reply->stop_reason)),
+                    "say it in other words, or ask another model");
+}
+
+struct err *ask_model(struct run *r, const struct final_turn *final,
+                      const struct message **ret_message)
+{
+    struct ask_state a = {.run = r, .final = final, .prompt_tokens = run_estimate(r).used};
+    struct chain_hooks hooks = {build, reserve, settle, on_retry, on_fallback, drop_text, &a};
+    struct provider_call call = r->options->call;
+    const struct target *target = &r->plan->targets[0];
+    struct err *e;
+
+    *ret_message = NULL;
+    call.on_native_payload = on_native_payload;
+    call.self = &a;
+    r->attempt = 1;
+    reply_init(&a.reply, (struct delta_sink){on_delta, &a});
+    separate(&a);
+    e = chain_ask(&r->chain, &hooks, &call, &a.reply, &target);
+    if (!e)
+        e = check_stop(&a.reply);
+    r->attempt = 0;
+    r->stop = a.reply.stop;
+    /* An abort leaves a message too, even an empty one; another failure only if something came. */
+    if (!e || err_is(e, ERR_CANCELLED) || a.reply.n_parts)
+        commit(&a, target, e, ret_message);
+    reply_done(&a.reply);
+    built_messages_done(&a.built);
+    return e;
+}

@@ -1,0 +1,263 @@
+/* batch.c - the tool calls of one answer: judged in order, run side by side, reported in order.
+ *
+ * A call that changes files runs alone: it waits for those before it, and those after it wait. All
+ * others run at the same time, within the run's bound. Every call gets exactly one result, also
+ * when it was denied, unknown, interrupted or not run at all; only one that waits for an answer
+ * from outside stays open. */
+#include "engine/run_state.h"
+
+struct batch {
+    struct run *run;
+    const struct message *answer;
+    char id[UUID_TEXT_SIZE];
+    struct call *calls;
+    size_t n;
+};
+
+/* --- which calls --- */
+
+/* Results for this call's id after the answer, in the history. */
+static size_t count_results(const struct history *h, size_t from, struct str id)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < h->n; i++) {
+        const struct message *m = h->entries[i].message;
+
+        for (size_t k = 0; m && m->role == ROLE_TOOL && k < m->n_parts; k++)
+            n += m->parts[k].kind == PART_TOOL_RESULT && str_eq(m->parts[k].id, id);
+    }
+    return n;
+}
+
+/* Ids may repeat within an answer: the n-th call of an id is open while it has fewer results. */
+static bool is_open(const struct history *h, size_t after, const struct message *m, size_t part)
+{
+    size_t n_same = 0;
+
+    for (size_t i = 0; i <= part; i++)
+        n_same += m->parts[i].kind == PART_TOOL_CALL && str_eq(m->parts[i].id, m->parts[part].id);
+    return count_results(h, after, m->parts[part].id) < n_same;
+}
+
+static size_t find_entry(const struct history *h, const struct message *m)
+{
+    size_t i = h->n;
+
+    while (i > 0 && h->entries[i - 1].message != m)
+        i--;
+    return i; /* of the entry after it */
+}
+
+static void collect(struct batch *b)
+{
+    const struct history *h = &b->run->conversation->history;
+    size_t after = find_entry(h, b->answer), n_calls = 0;
+
+    b->calls = ARENA_ARRAY(&b->run->arena, b->answer->n_parts, struct call);
+    for (size_t i = 0; i < b->answer->n_parts; i++) {
+        const struct part *p = &b->answer->parts[i];
+
+        if (p->kind != PART_TOOL_CALL)
+            continue;
+        if (is_open(h, after, b->answer, i))
+            call_init(&b->calls[b->n++], b->run, str_of(b->id), n_calls, p);
+        n_calls++;
+    }
+}
+
+const struct message *batch_find_open(const struct run *r)
+{
+    const struct history *h = &r->conversation->history;
+
+    for (size_t i = h->n; i-- > 0;) {
+        const struct message *m = h->entries[i].message;
+
+        if (!m || m->is_error || m->role == ROLE_TOOL)
+            continue;
+        if (m->role != ROLE_ASSISTANT)
+            return NULL;
+        for (size_t k = 0; k < m->n_parts; k++)
+            if (m->parts[k].kind == PART_TOOL_CALL && is_open(h, i + 1, m, k))
+                return m;
+        return NULL;
+    }
+    return NULL;
+}
+
+/* --- running --- */
+
+static struct err *prepare(struct batch *b)
+{
+    struct event e = {.body.batch = {.id = str_of(b->id),
+                                     .mode = "parallel",
+                                     .max_concurrency = b->run->options->max_concurrency,
+                                     .message = b->answer,
+                                     .n_requests = b->n}};
+
+    run_emit(b->run, EVENT_BATCH_BEGIN, &e);
+    for (size_t i = 0; i < b->n; i++)
+        TRY(call_prepare(&b->calls[i]));
+    return recorder_sync(b->run->options->recorder);
+}
+
+static bool is_barrier(const struct call *c)
+{
+    return c->is_ready && c->verdict.entry->tool->is_barrier;
+}
+
+/* The calls that may run together, from `from` on; returns the index after them. */
+static size_t run_together(struct batch *b, size_t from)
+{
+    struct group g;
+    size_t i = from;
+
+    group_begin(&g, b->run->options->max_concurrency, GROUP_KEEP_GOING);
+    do {
+        if (b->calls[i].is_ready)
+            group_spawn(&g, b->calls[i].verdict.entry->tool->name, call_run, &b->calls[i]);
+        i++;
+    } while (i < b->n && !is_barrier(&b->calls[i]) && !is_barrier(&b->calls[i - 1]));
+    err_ignore(group_end(&g), "every call has put what happened into its result");
+    return i;
+}
+
+static void run_all(struct batch *b)
+{
+    for (size_t i = 0; i < b->n;)
+        i = run_together(b, i);
+}
+
+/* --- reporting --- */
+
+static struct message *result_message(struct call *c)
+{
+    struct message *m = run_new_message(c->run, ROLE_TOOL);
+    size_t n_content = 0;
+    struct part *content = ARENA_ARRAY(&c->arena, c->result.n_media + 1, struct part);
+    struct part part = {.kind = PART_TOOL_RESULT,
+                        .id = c->part->id,
+                        .name = c->part->name,
+                        .is_error = c->result.is_error,
+                        .content = content};
+
+    if (c->result.text.n || c->result.n_media == 0)
+        content[n_content++] =
+            (struct part){.kind = PART_TEXT, .text = strbuf_str(&c->result.text)};
+    for (size_t i = 0; i < c->result.n_media; i++)
+        content[n_content++] = (struct part){.kind = PART_MEDIA, .media = c->result.media[i]};
+    part.n_content = n_content;
+    message_add(m, &part);
+    return m;
+}
+
+static void account(struct call *c, const struct event_tool *t)
+{
+    struct arena *a = &c->run->result->arena;
+    struct accounting_entry *x = run_account(c->run);
+
+    x->type = ACCOUNT_TOOL;
+    x->is_ok = t->is_ok;
+    x->duration_ms = t->duration_ms;
+    x->server = S("agent");
+    x->command = arena_str(a, t->name);
+    x->n_chars_in = t->n_chars_in;
+    x->n_chars_out = t->n_chars_out;
+    x->error = t->error_code ? arena_str(a, str_of(t->error_code)) : (struct str){0};
+    x->details = t->metadata ? json_copy(a, t->metadata) : NULL;
+}
+
+static void report(struct call *c, struct result_budget *budget)
+{
+    AUTO(message) struct message *m = NULL;
+    struct event e;
+
+    fit_result(c, budget);
+    m = result_message(c);
+    e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
+    e.body.tool.result = &m->parts[0];
+    account(c, &e.body.tool);
+    c->run->result->n_tools_executed += c->was_executed;
+    run_emit(c->run, EVENT_TOOL_RESULT, &e);
+    hooks_after_tool(c->run, &e.body.tool);
+    run_append(c->run, m);
+    e.body.tool.message = m;
+    run_emit(c->run, EVENT_TOOL_COMMITTED, &e);
+}
+
+static void suspend(struct call *c)
+{
+    struct run_result *x = c->run->result;
+    struct ask *asks = ARENA_ARRAY(&x->arena, x->n_asks + 1, struct ask);
+    const struct ask *ask = c->result.is_pending ? &c->result.ask : &c->verdict.ask;
+
+    if (x->n_asks)
+        memcpy(asks, x->asks, x->n_asks * sizeof *asks);
+    asks[x->n_asks++] = (struct ask){.kind = ask->kind,
+                                     .call_id = arena_str(&x->arena, c->part->id),
+                                     .tool = arena_str(&x->arena, c->part->name),
+                                     .args = ask->args ? json_copy(&x->arena, ask->args) : NULL,
+                                     .text = arena_str(&x->arena, ask->text)};
+    x->asks = asks;
+}
+
+static void report_all(struct batch *b)
+{
+    struct result_budget budget = {.used = run_estimate(b->run).used,
+                                   .window = target_window(&b->run->plan->targets[0])};
+
+    for (size_t i = 0; i < b->n; i++)
+        if (b->calls[i].is_suspended)
+            suspend(&b->calls[i]);
+        else
+            report(&b->calls[i], &budget);
+}
+
+/* --- guards --- */
+
+/* Calling what is not there, in one round after the other, ends the tools. */
+static void watch_unknown(struct batch *b)
+{
+    struct run *r = b->run;
+    bool before = r->called_unknown;
+
+    r->called_unknown = false;
+    if (!before)
+        strbuf_clear(&r->unknown_names);
+    for (size_t i = 0; i < b->n; i++) {
+        struct str name = b->calls[i].part->name;
+
+        if (b->calls[i].verdict.kind != VERDICT_UNKNOWN_TOOL)
+            continue;
+        r->called_unknown = true;
+        if (str_find(strbuf_str(&r->unknown_names), name) == STR_NONE)
+            strbuf_addf(&r->unknown_names, "%s%" STR_FMT, r->unknown_names.n ? ", " : "",
+                        STR_ARG(name));
+    }
+    if (before && r->called_unknown && !r->policy->unknown_is_correction)
+        r->must_finish = FINAL_UNKNOWN_TOOLS;
+}
+
+struct err *batch_run(struct run *r, const struct message *answer)
+{
+    struct batch b = {.run = r, .answer = answer};
+    AUTO(err) struct err *interrupted = NULL;
+    struct err *e;
+
+    run_new_id(r, b.id);
+    collect(&b);
+    if (b.n == 0)
+        return NULL;
+    e = prepare(&b);
+    if (!e)
+        run_all(&b);
+    interrupted = task_check();
+    for (size_t i = 0; i < b.n; i++)
+        if (e || interrupted)
+            call_skip(&b.calls[i], interrupted != NULL);
+    report_all(&b);
+    watch_unknown(&b);
+    for (size_t i = 0; i < b.n; i++)
+        call_done(&b.calls[i]);
+    return e ? e : TAKE(interrupted);
+}

@@ -1,0 +1,322 @@
+/* call.c - one tool call: judged by the gate, run within its deadline, ended with a result.
+ *
+ * Nothing that a tool does gets past this file: what it returns, and what goes wrong in it, becomes
+ * a result that the model reads. */
+#include "engine/run_state.h"
+
+#include "base/utf8.h"
+#include "sys/loop.h"
+
+#define INTERRUPTED_TEXT "Execution interrupted by user"
+#define NOT_RUN_TEXT "The tool call was not executed: the run ended before its turn came."
+#define TIMEOUT_TEXT "(tool failed: timeout)"
+
+void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
+               const struct part *part)
+{
+    const struct run_options *o = r->options;
+
+    *c = (struct call){.run = r,
+                       .batch_id = batch_id,
+                       .index = index,
+                       .part = part,
+                       .owner = {"tool", part->id, &r->execution}};
+    tool_result_init(&c->result);
+    for (size_t i = 0; i < o->n_answers; i++)
+        if (str_eq(o->answers[i].call_id, part->id))
+            c->answer = &o->answers[i].answer;
+}
+
+void call_done(struct call *c)
+{
+    tool_result_done(&c->result);
+    arena_done(&c->arena);
+}
+
+struct json *call_metadata(struct call *c)
+{
+    if (!c->metadata)
+        c->metadata = json_new(&c->arena, JSON_OBJECT);
+    return c->metadata;
+}
+
+/* --- judging --- */
+
+void call_fail(struct call *c, const char *code, struct str text)
+{
+    tool_result_fail(&c->result, "%" STR_FMT, STR_ARG(text));
+    c->code = code;
+    json_set_str(&c->arena, call_metadata(c), "errorCode", str_of(code));
+}
+
+static void fail(struct call *c, enum err_kind code, struct str text)
+{
+    call_fail(c, err_code(code), text);
+}
+
+static struct err *refuse(struct call *c)
+{
+    struct run_result *x = c->run->result;
+
+    fail(c, ERR_TOOL_DENIED, c->verdict.reason);
+    x->denials =
+        arena_grow(&x->arena, x->denials, x->n_denials, &x->denials_room, sizeof *x->denials);
+    x->denials[x->n_denials++] =
+        (struct denial){.tool = arena_str(&x->arena, c->part->name),
+                        .call_id = arena_str(&x->arena, c->part->id),
+                        .args = c->verdict.args ? json_copy(&x->arena, c->verdict.args) : NULL,
+                        .reason = arena_str(&x->arena, c->verdict.reason)};
+    return c->run->policy->on_denied(&c->verdict);
+}
+
+/* The model may try again, but not for ever. */
+static struct err *correct(struct call *c, enum err_kind code)
+{
+    struct run *r = c->run;
+
+    if (++r->n_corrections <= r->policy->max_corrections) {
+        fail(c, code, c->verdict.reason);
+        return NULL;
+    }
+    /* Said once; if it goes on all the same, the tools are taken away. */
+    if (r->n_corrections > r->policy->max_corrections + 1)
+        r->must_finish = FINAL_CORRECTIONS;
+    fail(c, ERR_TOOL_FAILED,
+         arena_format(&c->arena, "(tool failed: too many calls with wrong arguments) %" STR_FMT,
+                      STR_ARG(c->verdict.reason)));
+    return r->policy->on_corrections_spent(c->part->name);
+}
+
+static struct err *tell_unknown(struct call *c)
+{
+    struct json *available = json_new(&c->arena, JSON_ARRAY);
+
+    for (size_t i = 0; i < c->run->tools->n; i++)
+        json_push(available, json_new_str(&c->arena, str_of(c->run->tools->entries[i].tool->name)));
+    json_set_str(&c->arena, call_metadata(c), "requestedTool", c->part->name);
+    json_set(&c->arena, call_metadata(c), "availableTools", available);
+    if (c->run->policy->unknown_is_correction)
+        return correct(c, ERR_UNKNOWN_TOOL);
+    fail(c, ERR_UNKNOWN_TOOL, c->verdict.reason);
+    return NULL;
+}
+
+static struct err *act_on_verdict(struct call *c)
+{
+    switch (c->verdict.kind) {
+    case VERDICT_ALLOW:
+        c->run->n_corrections = 0;
+        c->is_ready = true;
+        return NULL;
+    case VERDICT_DENY:
+        return refuse(c);
+    case VERDICT_UNKNOWN_TOOL:
+        return tell_unknown(c);
+    case VERDICT_BAD_ARGUMENTS:
+        return correct(c, ERR_VALIDATION);
+    case VERDICT_LATER:
+        c->is_suspended = true;
+        return NULL;
+    }
+    BUG("a verdict of no known kind");
+}
+
+static void on_ask(void *self, const struct ask *ask, const struct answer *answer)
+{
+    struct call *c = self;
+    struct event e = {.owner = &c->owner, .body.ask = {.ask = ask, .answer = answer}};
+
+    run_emit(c->run, answer ? EVENT_ANSWERED : EVENT_ASKED, &e);
+}
+
+static struct err *judge(struct call *c)
+{
+    struct gate_call call = {.call = c->part,
+                             .tools = c->run->tools,
+                             .mode = c->run->plan->mode,
+                             .session = c->run->conversation->tools,
+                             .asker = c->run->options->asker,
+                             .answer = c->answer,
+                             .on_ask = on_ask,
+                             .self = c};
+
+    return gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict);
+}
+
+/* A plugin may refuse a call that the gate lets through. */
+static void ask_plugins(struct call *c)
+{
+    struct event_tool t = call_event(c);
+    AUTO(err) struct err *e = hooks_before_tool(c->run, &t);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (!e)
+        return;
+    c->is_ready = false;
+    fail(c, e->kind, str_of(text));
+}
+
+struct err *call_prepare(struct call *c)
+{
+    struct event e;
+
+    TRY(judge(c));
+    TRY(act_on_verdict(c));
+    e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
+    run_emit(c->run, EVENT_TOOL_REQUEST, &e);
+    if (c->is_ready)
+        ask_plugins(c);
+    return NULL;
+}
+
+/* --- running --- */
+
+static uint64_t timeout_ms(const struct call *c)
+{
+    const struct tool *t = c->verdict.entry->tool;
+    const struct run_options *o = c->run->options;
+    int64_t configured = json_int_or(json_get(o->tool_timeouts, t->name), 0);
+    uint64_t own = t->timeout_ms ? t->timeout_ms(t, c->verdict.args) : 0;
+
+    if (configured > 0)
+        return (uint64_t)configured;
+    if (own)
+        return own;
+    return o->tool_timeout_ms ? o->tool_timeout_ms : RUN_DEFAULT_TOOL_TIMEOUT_MS;
+}
+
+static void on_progress(void *self, struct str text)
+{
+    struct call *c = self;
+    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
+
+    e.body.tool.progress = text;
+    run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
+}
+
+static struct err *run_tool(struct call *c)
+{
+    const struct run_options *o = c->run->options;
+    const struct tool *t = c->verdict.entry->tool;
+    static const struct tool_config no_config;
+    struct tool_context context = {.call_id = c->part->id,
+                                   .session = c->run->conversation->tools,
+                                   .config = o->tool_config ? o->tool_config : &no_config,
+                                   .launcher = o->launcher,
+                                   .http = o->http,
+                                   .blobs = o->blobs,
+                                   .asker = o->asker,
+                                   .answer = c->answer,
+                                   .model = c->run->plan->targets[0].info,
+                                   .hidden = o->hidden,
+                                   .on_progress = on_progress,
+                                   .progress_self = c};
+
+    TRY(task_check());
+    c->was_executed = true;
+    return t->run(t, &context, c->verdict.args, &c->result);
+}
+
+/* What a tool's error says, for the model. */
+static void tell_error(struct call *c, const struct err *e, bool is_expired)
+{
+    AUTO_FREE char *text = err_message(e);
+    const char *hint = err_find_hint(e);
+
+    if (err_is(e, ERR_CANCELLED))
+        fail(c, ERR_CANCELLED, S(INTERRUPTED_TEXT));
+    else if (is_expired)
+        fail(c, ERR_TIMEOUT, S(TIMEOUT_TEXT));
+    else
+        fail(c, e->kind,
+             arena_format(&c->arena, "%s%s%s", text, hint ? "\n" : "", hint ? hint : ""));
+}
+
+static struct err *run_in_time(struct call *c, bool *ret_expired)
+{
+    uint64_t limit_ms = timeout_ms(c);
+    struct deadline deadline;
+    struct err *e;
+
+    *ret_expired = false;
+    if (limit_ms == TOOL_NO_DEADLINE)
+        return run_tool(c);
+    deadline_begin(&deadline, limit_ms, c->verdict.entry->tool->name);
+    e = run_tool(c);
+    deadline_end(&deadline);
+    *ret_expired = deadline.expired && err_is(e, ERR_TIMEOUT);
+    return e;
+}
+
+struct err *call_run(void *arg)
+{
+    struct call *c = arg;
+    uint64_t started_ms = loop_now_ms(task_loop());
+    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
+    AUTO(err) struct err *failure = NULL;
+    bool is_expired;
+
+    run_emit(c->run, EVENT_TOOL_BEGIN, &e);
+    failure = run_in_time(c, &is_expired);
+    c->duration_ms = loop_now_ms(task_loop()) - started_ms;
+    c->is_ready = false;
+    if (failure)
+        tell_error(c, failure, is_expired);
+    else if (c->result.is_pending)
+        c->is_suspended = true;
+    else if (c->result.is_error)
+        c->code = err_code(c->result.code);
+    return NULL;
+}
+
+void call_skip(struct call *c, bool is_interrupted)
+{
+    if (c->is_suspended || (!c->was_executed && !c->code))
+        fail(c, ERR_CANCELLED, is_interrupted ? S(INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
+    c->is_ready = c->is_suspended = false;
+}
+
+/* --- telling --- */
+
+static size_t serialized_chars(const struct json *args)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    json_write(&text, args);
+    return utf8_count(strbuf_str(&text));
+}
+
+/* The call's own words and the tool's, in one object. */
+static const struct json *all_metadata(struct call *c)
+{
+    struct json *all;
+
+    if (!c->metadata || !c->result.details)
+        return c->metadata ? c->metadata : c->result.details;
+    all = json_copy(&c->arena, c->metadata);
+    json_each (member, c->result.details)
+        json_set_key(&c->arena, all, member->key, json_copy(&c->arena, member));
+    return all;
+}
+
+struct event_tool call_event(struct call *c)
+{
+    return (struct event_tool){
+        .batch_id = c->batch_id,
+        .index = c->index,
+        .name = c->part->name,
+        .call_id = c->part->id,
+        .args = c->verdict.args,
+        .owner = &c->owner,
+        .risk = c->verdict.entry ? c->verdict.entry->tool->risk : RISK_UNCLASSIFIED,
+        .is_ok = !c->code,
+        .was_executed = c->was_executed,
+        .was_denied = c->verdict.kind == VERDICT_DENY,
+        .error_code = c->code,
+        .metadata = all_metadata(c),
+        .duration_ms = c->duration_ms,
+        .n_chars_in =
+            c->verdict.args ? serialized_chars(c->verdict.args) : utf8_count(c->part->args),
+        .n_chars_out = utf8_count(strbuf_str(&c->result.text)),
+    };
+}

@@ -1,0 +1,105 @@
+/* emit.c - telling what happens: recorder, sinks and plugins, this run's and its parents'. */
+#include "engine/run_state.h"
+
+#include "sys/loop.h"
+
+int64_t run_unix_ms(void)
+{
+    return clock_unix_ms(loop_clock(task_loop()));
+}
+
+struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE])
+{
+    unsigned char bytes[10];
+
+    random_fill(r->random, bytes, sizeof bytes);
+    uuid_v7(run_unix_ms(), bytes, id);
+    return str_of(id);
+}
+
+static struct recorder *find_recorder(const struct run *r)
+{
+    while (r && !r->options->recorder)
+        r = r->options->parent;
+    return r ? r->options->recorder : NULL;
+}
+
+static void tell(const struct run *r, const struct event *e)
+{
+    for (; r; r = r->options->parent) {
+        for (size_t i = 0; i < r->options->n_sinks; i++)
+            r->options->sinks[i].on_event(r->options->sinks[i].self, e);
+        for (size_t i = 0; i < r->options->n_plugins; i++)
+            if (r->plugins[i]->on_event)
+                r->plugins[i]->on_event(r->plugins[i], e);
+    }
+}
+
+void run_emit(struct run *r, enum event_type type, struct event *e)
+{
+    const struct run *parent = r->options->parent;
+
+    e->type = type;
+    e->seq = r->conversation->next_seq++;
+    e->unix_ms = run_unix_ms();
+    e->stream = str_of(r->conversation->id);
+    e->parent_stream = parent ? str_of(parent->conversation->id) : (struct str){0};
+    e->run_id = str_of(r->id);
+    if (!e->owner)
+        e->owner = &r->execution;
+    e->turn = r->conversation->n_runs;
+    e->round = r->round;
+    e->attempt = r->attempt;
+    recorder_append(find_recorder(r), e);
+    tell(r, e);
+}
+
+void run_emit_message(struct run *r, enum event_type type, const struct message *m)
+{
+    struct event e = {.body.message = {.message = m}};
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        e.body.message.n_tool_calls += m->parts[i].kind == PART_TOOL_CALL;
+    run_emit(r, type, &e);
+}
+
+void run_notice(struct run *r, enum severity severity, const char *source, struct str text)
+{
+    struct event e = {
+        .body.notice = {.severity = severity, .source = source, .text = text},
+    };
+
+    run_emit(r, EVENT_NOTICE, &e);
+}
+
+/* --- the history --- */
+
+struct message *run_new_message(struct run *r, enum role role)
+{
+    char id[UUID_TEXT_SIZE];
+
+    return message_new(role, run_new_id(r, id));
+}
+
+void run_append(struct run *r, struct message *m)
+{
+    struct history *h = &r->conversation->history;
+    struct event e = {
+        .body.message = {.message = m, .mutation = "append", .index = h->n_messages},
+    };
+
+    history_add_message(h, m, run_unix_ms());
+    run_emit(r, EVENT_HISTORY, &e);
+}
+
+/* --- accounting --- */
+
+struct accounting_entry *run_account(struct run *r)
+{
+    struct run_result *x = r->result;
+
+    x->accounting = arena_grow(&x->arena, x->accounting, x->n_accounting, &x->accounting_room,
+                               sizeof *x->accounting);
+    x->accounting[x->n_accounting] = (struct accounting_entry){.unix_ms = run_unix_ms()};
+    return &x->accounting[x->n_accounting++];
+}

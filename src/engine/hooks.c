@@ -1,0 +1,103 @@
+/* hooks.c - plugins around a run: in order of their priority, and never in its way. */
+#include "engine/run_state.h"
+
+/* A few items, and equal ones keep their order. */
+void hooks_sort(struct run *r)
+{
+    size_t n = r->options->n_plugins;
+
+    r->plugins = ARENA_ARRAY(&r->arena, n, struct plugin *);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+
+        for (; at > 0 && r->plugins[at - 1]->priority < r->options->plugins[i]->priority; at--)
+            r->plugins[at] = r->plugins[at - 1];
+        r->plugins[at] = r->options->plugins[i];
+    }
+}
+
+static struct plugin_run view(const struct run *r)
+{
+    return (struct plugin_run){.run_id = str_of(r->id),
+                               .stream = str_of(r->conversation->id),
+                               .owner = &r->execution,
+                               .round = r->round};
+}
+
+static void report(struct run *r, const struct plugin *p, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (e)
+        run_notice(r, SEVERITY_WARNING, arena_format(&r->arena, "plugin:%s", p->name).p,
+                   str_of(text));
+}
+
+/* NULL, or the refusal; the plugin's own failure is only reported. */
+static struct err *refusal(struct run *r, const struct plugin *p, struct err *take_error)
+{
+    if (take_error && take_error->kind != ERR_PLUGIN)
+        return err_wrap(take_error, "plugin %s", p->name);
+    report(r, p, take_error);
+    return NULL;
+}
+
+struct err *hooks_before_run(struct run *r, struct str *input)
+{
+    struct plugin_run run = view(r);
+
+    for (size_t i = 0; i < r->options->n_plugins; i++) {
+        struct plugin *p = r->plugins[i];
+
+        if (p->before_run)
+            TRY(refusal(r, p, p->before_run(p, &run, &r->arena, input)));
+    }
+    return NULL;
+}
+
+struct err *hooks_before_tool(struct run *r, const struct event_tool *call)
+{
+    struct plugin_run run = view(r);
+
+    for (size_t i = 0; i < r->options->n_plugins; i++) {
+        struct plugin *p = r->plugins[i];
+
+        if (p->before_tool)
+            TRY(refusal(r, p, p->before_tool(p, &run, call)));
+    }
+    return NULL;
+}
+
+/* Hooks that only look on: their errors are their own. */
+#define EACH(r, hook, ...)                                                                         \
+    do {                                                                                           \
+        struct plugin_run run_ = view(r);                                                          \
+                                                                                                   \
+        for (size_t i_ = 0; i_ < (r)->options->n_plugins; i_++) {                                  \
+            struct plugin *p_ = (r)->plugins[i_];                                                  \
+                                                                                                   \
+            if (p_->hook)                                                                          \
+                report(r, p_, p_->hook(p_, &run_, __VA_ARGS__));                                   \
+        }                                                                                          \
+    } while (0)
+
+void hooks_after_run(struct run *r)
+{
+    EACH(r, after_run, r->result);
+}
+
+void hooks_on_error(struct run *r, const struct err *e)
+{
+    EACH(r, on_error, e);
+}
+
+void hooks_on_chunk(struct run *r, const struct delta *d)
+{
+    EACH(r, on_stream_chunk, d);
+}
+
+void hooks_after_tool(struct run *r, const struct event_tool *result)
+{
+    EACH(r, after_tool, result);
+}

@@ -1,0 +1,119 @@
+/* policy.c - the three kinds of run. */
+#include "engine/policy.h"
+
+/* --- a conversation goes on --- */
+
+static struct err *go_on_denied(const struct verdict *v)
+{
+    return NULL;
+}
+
+static struct err *go_on_spent(struct str tool)
+{
+    return NULL;
+}
+
+static struct err *force_last_turn(unsigned max_rounds)
+{
+    return NULL;
+}
+
+static struct err *give_fallback(enum final_reason reason, struct str *ret_text)
+{
+    *ret_text = S(FALLBACK_TEXT);
+    return NULL;
+}
+
+/* --- a node ends --- */
+
+static struct err *end_denied(const struct verdict *v)
+{
+    return err_new(ERR_TOOL_DENIED, "%" STR_FMT, STR_ARG(v->reason));
+}
+
+static struct err *end_spent(struct str tool)
+{
+    return err_new(ERR_TOOL_FAILED,
+                   "the model keeps calling %" STR_FMT " with arguments that do not fit",
+                   STR_ARG(tool));
+}
+
+static struct err *end_turn_limit(unsigned max_rounds)
+{
+    return err_hint(err_new(ERR_TURN_LIMIT, "the model was not done after %u rounds", max_rounds),
+                    "allow more rounds, or ask for less");
+}
+
+static struct err *end_no_answer(enum final_reason reason, struct str *ret_text)
+{
+    return err_new(ERR_TURN_LIMIT, "the model gave no answer (%s)", final_reason_name(reason));
+}
+
+/* --- a report run fails without its report --- */
+
+static struct err *end_no_report(enum final_reason reason, struct str *ret_text)
+{
+    return err_new(reason == FINAL_TOKEN_LIMIT ? ERR_CONTEXT_OVERFLOW : ERR_TURN_LIMIT,
+                   "the run ended without a report (%s)", final_reason_name(reason));
+}
+
+const struct run_policy policy_conversation = {
+    .name = "conversation",
+    .default_attempts = 5,
+    .max_corrections = 3,
+    .on_denied = go_on_denied,
+    .on_corrections_spent = go_on_spent,
+    .on_turn_limit = force_last_turn,
+    .on_no_answer = give_fallback,
+    .tells_failure = true,
+};
+
+const struct run_policy policy_node = {
+    .name = "node",
+    .default_attempts = 1,
+    .max_corrections = 3,
+    .on_denied = end_denied,
+    .on_corrections_spent = end_spent,
+    .on_turn_limit = end_turn_limit,
+    .on_no_answer = end_no_answer,
+    .unknown_is_correction = true,
+};
+
+const struct run_policy policy_report = {
+    .name = "report",
+    .default_attempts = 5,
+    .max_corrections = 3,
+    .on_denied = go_on_denied,
+    .on_corrections_spent = go_on_spent,
+    .on_turn_limit = force_last_turn,
+    .on_no_answer = end_no_report,
+    .reserve_per_mille = 100,
+    .final_tool = "agent__final_report",
+};
+
+void final_instruction(struct strbuf *out, enum final_reason reason, struct str detail,
+                       const char *final_tool)
+{
+    static const char *const why[] = {
+        [FINAL_NONE] = "",
+        [FINAL_TURN_LIMIT] = "The limit of rounds for this run is reached.",
+        [FINAL_UNKNOWN_TOOLS] = "Tools were called that are not registered, more than once; those "
+                                "calls were not executed.",
+        [FINAL_CORRECTIONS] = "Tool calls kept having wrong arguments; they were not executed.",
+        [FINAL_TOKEN_LIMIT] = "The context window is nearly full.",
+        [FINAL_REPORT] = "The final report is due.",
+        [FINAL_ROUTER] = "The request must be handed over now.",
+        [FINAL_STOPPED] = "The user asked for the answer now.",
+    };
+
+    strbuf_add_cstr(out, why[reason]);
+    if (detail.n)
+        strbuf_addf(out, " Unavailable tools: %" STR_FMT ".", STR_ARG(detail));
+    if (final_tool)
+        strbuf_addf(out,
+                    " Call %s now with what you have so far; no other tool can be called any more.",
+                    final_tool);
+    else
+        strbuf_add_cstr(out, " No tool can be called any more. Answer now with what you have so "
+                             "far. Say what is left incomplete, and that the user can follow up.");
+}

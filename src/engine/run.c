@@ -1,0 +1,215 @@
+/* run.c - from the prompt to the result: what stands around the rounds. */
+#include "engine/run_state.h"
+
+#include "sys/loop.h"
+
+/* --- beginning --- */
+
+static void on_state_change(void *self, struct str key, const struct json *value)
+{
+    struct event e = {.body.state = {.key = key, .value = value}};
+
+    run_emit(self, EVENT_STATE, &e);
+}
+
+static const struct run_plan *first_plan(struct run *r)
+{
+    return r->plan = r->options->plan(r->options->plan_self);
+}
+
+static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
+                     struct run_result *result)
+{
+    *result = (struct run_result){.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    *r = (struct run){.conversation = c,
+                      .options = options,
+                      .policy = options->policy ? options->policy : &policy_conversation,
+                      .result = result,
+                      .random = options->random ? options->random : &random_system,
+                      .started_ms = loop_now_ms(task_loop())};
+    run_new_id(r, r->id);
+    result->run_id = arena_str(&result->arena, str_of(r->id));
+    r->agent = (struct owner){"agent", str_of(options->agent ? options->agent : "main"),
+                              options->owner    ? options->owner
+                              : options->parent ? &options->parent->execution
+                                                : NULL};
+    r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
+    c->n_runs++;
+    hooks_sort(r);
+    tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
+}
+
+/* The text of the prompt, as plugins may change it. */
+static struct err *take_input(struct run *r)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(message) struct message *m = NULL;
+    struct str input;
+
+    if (!r->options->input)
+        return NULL;
+    message_text(r->options->input, &text);
+    input = strbuf_str(&text);
+    TRY(hooks_before_run(r, &input));
+    if (input.p == strbuf_str(&text).p) {
+        m = message_ref(r->options->input);
+    } else {
+        m = run_new_message(r, ROLE_USER);
+        message_add_text(m, input);
+        for (size_t i = 0; i < r->options->input->n_parts; i++)
+            if (r->options->input->parts[i].kind == PART_MEDIA)
+                message_add(m, &r->options->input->parts[i]);
+    }
+    run_emit_message(r, EVENT_USER_INPUT, m);
+    run_append(r, m);
+    return recorder_sync(r->options->recorder);
+}
+
+static void tell_begin(struct run *r)
+{
+    AUTO(strbuf) struct strbuf input = {0};
+    struct event e = {
+        .body.run = {.policy = r->policy->name, .model = first_plan(r)->targets[0].model}};
+
+    if (r->options->input)
+        message_text(r->options->input, &input);
+    e.body.run.input = strbuf_str(&input);
+    run_emit(r, EVENT_RUN_BEGIN, &e);
+}
+
+static struct err *run_all(struct run *r)
+{
+    if (r->options->on_begin)
+        r->options->on_begin(r->options->begin_self, r);
+    tell_begin(r);
+    TRY(take_input(r));
+    return turn_run(r);
+}
+
+/* --- ending --- */
+
+/* The person reads what went wrong where the answer would stand; no model ever sees it. */
+static void note_failure(struct run *r, const struct err *e)
+{
+    AUTO(message) struct message *m = NULL;
+    AUTO_FREE char *text = err_message(e);
+
+    if (!r->policy->tells_failure)
+        return;
+    m = run_new_message(r, ROLE_ASSISTANT);
+    m->is_error = true;
+    message_add_text(m, str_of(text));
+    run_append(r, m);
+    run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
+}
+
+/* What of the last answer there is, when the run did not get to its end. */
+static void keep_partial_text(struct run *r)
+{
+    const struct history *h = &r->conversation->history;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = h->n; i-- > 0;) {
+        const struct message *m = h->entries[i].message;
+
+        if (!m || m->role == ROLE_TOOL)
+            continue;
+        if (m->role != ROLE_ASSISTANT)
+            return;
+        if (m->is_error)
+            continue;
+        message_text(m, &text);
+        r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
+        return;
+    }
+}
+
+static void set_outcome(struct run *r, struct err *take_error)
+{
+    struct run_result *x = r->result;
+    struct event e = {.body.error = take_error};
+
+    x->error = take_error;
+    x->outcome = !take_error ? RUN_DONE : RUN_FAILED;
+    if (err_is(take_error, ERR_CANCELLED)) {
+        x->outcome = RUN_INTERRUPTED;
+        keep_partial_text(r);
+    } else if (x->n_asks) {
+        x->outcome = RUN_SUSPENDED;
+        err_free(TAKE(x->error));
+    } else if (take_error) {
+        if (x->text.n == 0)
+            keep_partial_text(r);
+        run_emit(r, EVENT_ERROR, &e);
+        note_failure(r, take_error);
+        hooks_on_error(r, take_error);
+    }
+}
+
+static const char *exit_marker(const struct run_result *x)
+{
+    if (x->outcome == RUN_SUSPENDED)
+        return "agent:EXIT-SUSPENDED";
+    if (x->outcome == RUN_INTERRUPTED)
+        return "agent:EXIT-CANCELED";
+    if (err_is(x->error, ERR_CONTEXT_OVERFLOW) || x->forced == FINAL_TOKEN_LIMIT)
+        return "agent:EXIT-TOKEN-LIMIT";
+    if (err_is(x->error, ERR_TURN_LIMIT) || x->is_fallback)
+        return "agent:EXIT-MAX-TURNS-NO-RESPONSE";
+    return x->error ? "agent:EXIT-UNCAUGHT-EXCEPTION" : "agent:EXIT-FINAL-ANSWER";
+}
+
+/* One line for the model, one for the tools, at the end of every run. */
+static void tell_summaries(struct run *r)
+{
+    const struct run_result *x = r->result;
+    struct arena *a = &r->arena;
+    size_t n_tools = 0, n_failed = 0;
+
+    for (size_t i = 0; i < x->n_accounting; i++)
+        if (x->accounting[i].type == ACCOUNT_TOOL) {
+            n_tools++;
+            n_failed += !x->accounting[i].is_ok;
+        }
+    run_notice(r, SEVERITY_VERBOSE, exit_marker(x),
+               str_of(x->error ? err_code(x->error->kind) : run_outcome_name(x->outcome)));
+    run_notice(r, SEVERITY_FINAL, "llm",
+               arena_format(a, "requests=%u tokens in=%lld out=%lld cost=$%lld.%08lld",
+                            x->n_attempts, (long long)MAX(x->usage.input, (int64_t)0),
+                            (long long)MAX(x->usage.output, (int64_t)0),
+                            (long long)(x->cost_microcents / MICROCENTS_PER_USD),
+                            (long long)(x->cost_microcents % MICROCENTS_PER_USD)));
+    run_notice(r, SEVERITY_FINAL, "tool",
+               arena_format(a, "calls=%zu failed=%zu", n_tools, n_failed));
+}
+
+static void run_done(struct run *r)
+{
+    tool_session_listen(r->conversation->tools, (struct state_listener){0});
+    tool_set_unref(r->tools);
+    strbuf_done(&r->unknown_names);
+    arena_done(&r->arena);
+}
+
+void run_start(struct conversation *c, const struct run_options *options,
+               struct run_result *ret_result)
+{
+    struct event end = {.body.result = ret_result};
+    struct run r;
+
+    BUG_IF(c->is_running);
+    c->is_running = true;
+    run_init(&r, c, options, ret_result);
+    set_outcome(&r, run_all(&r));
+    ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
+    tell_summaries(&r);
+    hooks_after_run(&r);
+    run_emit(&r, EVENT_RUN_END, &end);
+    run_done(&r);
+    c->is_running = false;
+}
+
+void run_stop(struct run *r)
+{
+    r->is_stopping = true;
+}

@@ -1,0 +1,134 @@
+/* run_state.h - a run while it runs: what the files of the engine share, and only they.
+ *
+ *     run.c      from the prompt to the result
+ *     turn.c     the rounds: ask, run the tools, again
+ *     ask.c      one answer of the model, through the chain, committed
+ *     final.c    the forced last turn
+ *     batch.c    the tool calls of one answer, side by side, results in order
+ *     call.c     one tool call: judged, run, its result
+ *     fit.c      results that are too long for the context
+ *     answer.c   an answer that must fit a schema
+ *     hooks.c    plugins
+ *     emit.c     events */
+#ifndef KEEL_ENGINE_RUN_STATE_H
+#define KEEL_ENGINE_RUN_STATE_H
+
+#include "base/uuid.h"
+#include "engine/ledger.h"
+#include "engine/run.h"
+
+struct run {
+    struct conversation *conversation;
+    const struct run_options *options;
+    const struct run_policy *policy;
+    struct run_result *result;
+    const struct random *random;
+    struct plugin **plugins; /* by priority */
+    struct arena arena;      /* as long as the run */
+    struct owner agent, execution;
+    char id[UUID_TEXT_SIZE];
+    uint64_t started_ms;
+    int64_t total_microcents; /* with all child runs */
+    bool is_stopping;         /* run_stop() */
+
+    /* of this round */
+    const struct run_plan *plan;
+    struct tool_set *tools; /* what the model sees */
+    struct chain chain;
+    unsigned round, attempt;
+    enum stop stop; /* of the last answer */
+
+    /* guards */
+    unsigned n_corrections;        /* wrong arguments in a row */
+    bool called_unknown;           /* the last round called tools that are not there */
+    struct strbuf unknown_names;   /* of these rounds: "A, B" */
+    enum final_reason must_finish; /* the next turn is the last */
+};
+
+/* emit.c */
+void run_emit(struct run *r, enum event_type type, struct event *e); /* fills in all but the body */
+void run_emit_message(struct run *r, enum event_type type, const struct message *m);
+/* Appends to the history and tells so. */
+void run_append(struct run *r, struct message *m);
+struct message *run_new_message(struct run *r, enum role role) MUST_USE;
+int64_t run_unix_ms(void);
+struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE]);
+
+/* hooks.c */
+void hooks_sort(struct run *r);
+MUST_USE struct err *hooks_before_run(struct run *r, struct str *input);
+void hooks_after_run(struct run *r);
+void hooks_on_error(struct run *r, const struct err *e);
+void hooks_on_chunk(struct run *r, const struct delta *d);
+MUST_USE struct err *hooks_before_tool(struct run *r, const struct event_tool *call);
+void hooks_after_tool(struct run *r, const struct event_tool *result);
+
+/* turn.c */
+MUST_USE struct err *turn_run(struct run *r);
+
+/* ask.c */
+struct final_turn {
+    enum final_reason reason;
+    struct str instruction;
+};
+/* Asks and commits what came; `final` is NULL in an ordinary round. The message is borrowed from
+ * the history. With an error it is what had come, or NULL. */
+MUST_USE struct err *ask_model(struct run *r, const struct final_turn *final,
+                               const struct message **ret_message);
+int64_t target_window(const struct target *t);
+struct token_estimate run_estimate(struct run *r);
+void run_emit_context(struct run *r);
+
+/* final.c */
+MUST_USE struct err *final_turn(struct run *r, enum final_reason reason);
+
+/* batch.c */
+MUST_USE struct err *batch_run(struct run *r, const struct message *answer);
+/* The last answer of the history if calls of it have no result yet, else NULL. */
+const struct message *batch_find_open(const struct run *r);
+
+/* call.c */
+struct call {
+    struct run *run;
+    struct str batch_id;
+    size_t index;
+    const struct part *part;
+    struct owner owner;
+    struct arena arena;
+    struct verdict verdict;
+    struct tool_result result;
+    bool is_ready; /* was allowed and shall run */
+    bool was_executed, is_suspended;
+    const char *code;      /* error code of a result that is no success */
+    struct json *metadata; /* in the arena */
+    uint64_t duration_ms;
+    const struct answer *answer; /* to what it asked before, or NULL */
+};
+void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
+               const struct part *part);
+void call_done(struct call *c);
+/* Judges it and tells of it. An error ends the run. */
+MUST_USE struct err *call_prepare(struct call *c);
+/* A task: runs it. */
+MUST_USE struct err *call_run(void *call);
+/* Gives a call that has no result yet one that says so. */
+void call_skip(struct call *c, bool is_interrupted);
+struct event_tool call_event(struct call *c);
+/* The result becomes a failure with this code. */
+void call_fail(struct call *c, const char *code, struct str text);
+struct json *call_metadata(struct call *c);
+
+/* fit.c */
+struct result_budget {
+    int64_t used, window; /* tokens */
+    bool is_spent;        /* a result has crossed the limit */
+};
+void fit_result(struct call *c, struct result_budget *budget);
+
+/* answer.c */
+MUST_USE struct err *answer_check(struct run *r, struct str text);
+
+/* accounting, in emit.c */
+struct accounting_entry *run_account(struct run *r);
+
+#endif

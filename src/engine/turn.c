@@ -1,0 +1,162 @@
+/* turn.c - the rounds of a run: ask the model, run the tools it calls, again, until it answers.
+ *
+ * This is the heart. What a round consists of stands below in the order in which it happens; how
+ * each step works stands in the file that run_state.h names for it. What differs between the kinds
+ * of run is the policy's to say. */
+#include "engine/run_state.h"
+
+/* --- the round begins --- */
+
+static unsigned capabilities(const struct run_options *o)
+{
+    return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
+           (o->blobs ? NEEDS_BLOBS : 0);
+}
+
+static struct tool_set *take_tools(struct run *r)
+{
+    AUTO(tool_set) struct tool_set *all = NULL;
+    AUTO(tool_registry) struct tool_registry *none = NULL;
+
+    if (r->plan->tools)
+        all = tool_registry_snapshot(r->plan->tools);
+    else
+        all = tool_registry_snapshot(none = tool_registry_new());
+    return tool_set_narrow(all, &r->plan->filter, capabilities(r->options));
+}
+
+static void refresh_tools(struct run *r)
+{
+    struct tool_set *before = r->tools;
+    struct event e = {0};
+
+    r->tools = take_tools(r);
+    if (before && before->version != r->tools->version) {
+        e.body.tools.tools = r->tools;
+        run_emit(r, EVENT_TOOLS_CHANGED, &e);
+    }
+    tool_set_unref(before);
+}
+
+/* Targets, mode and tools may have been changed since the last round. */
+static void refresh_plan(struct run *r)
+{
+    const struct run_plan *plan = r->options->plan(r->options->plan_self);
+
+    r->plan = plan;
+    if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets)
+        chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
+                   r->random);
+    refresh_tools(r);
+}
+
+/* --- may it be asked? --- */
+
+/* Nothing is sent that cannot fit; a message tells why. */
+static struct err *guard_context(struct run *r)
+{
+    struct token_estimate estimate = run_estimate(r);
+    int64_t window = target_window(&r->plan->targets[0]);
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (!ledger_is_over(estimate.used, window, LEDGER_GUARD_PER_MILLE))
+        return NULL;
+    ledger_explain_guard(&estimate, window, &text);
+    return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
+}
+
+static bool needs_reserve(struct run *r)
+{
+    int64_t window = target_window(&r->plan->targets[0]);
+
+    return r->policy->reserve_per_mille &&
+           ledger_is_over(run_estimate(r).used, window, 1000 - (int)r->policy->reserve_per_mille);
+}
+
+/* Why the next turn is the last one; FINAL_NONE: it is not. */
+static struct err *find_end(struct run *r, enum final_reason *ret_reason)
+{
+    unsigned max = r->options->max_rounds;
+
+    *ret_reason = r->must_finish;
+    if (r->is_stopping)
+        *ret_reason = FINAL_STOPPED;
+    else if (max && r->round >= max) {
+        *ret_reason = FINAL_TURN_LIMIT;
+        return r->policy->on_turn_limit(max);
+    } else if (!r->must_finish && needs_reserve(r)) {
+        *ret_reason = FINAL_TOKEN_LIMIT;
+    }
+    return NULL;
+}
+
+/* --- the rounds --- */
+
+static bool has_calls(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            return true;
+    return false;
+}
+
+static struct err *take_answer(struct run *r, const struct message *answer)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    message_text(answer, &text);
+    r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
+    return answer_check(r, r->result->text);
+}
+
+/* One round; *ret_is_over when there is nothing left to ask. */
+static struct err *run_round(struct run *r, bool *ret_is_over)
+{
+    const struct message *answer;
+    enum final_reason reason;
+    struct err *e;
+
+    TRY(task_check());
+    refresh_plan(r);
+    *ret_is_over = true;
+    TRY(find_end(r, &reason));
+    TRY(guard_context(r));
+    if (reason != FINAL_NONE)
+        return final_turn(r, reason);
+
+    r->round++;
+    r->result->n_rounds++;
+    run_emit_context(r);
+    e = ask_model(r, NULL, &answer);
+    run_emit_context(r);
+    if (!e && !has_calls(answer) && r->stop != STOP_PAUSED)
+        return take_answer(r, answer);
+    if (!e)
+        e = batch_run(r, answer);
+    else if (err_is(e, ERR_CANCELLED))
+        err_ignore(batch_run(r, answer), "it only notes what was not run; the abort is told");
+    *ret_is_over = e || r->result->n_asks;
+    return e;
+}
+
+/* What an earlier run left open comes first: calls that were suspended, or that a crash cut off. */
+static struct err *close_open_calls(struct run *r)
+{
+    const struct message *open = r->options->input ? NULL : batch_find_open(r);
+
+    if (!open)
+        return NULL;
+    refresh_plan(r);
+    return batch_run(r, open);
+}
+
+struct err *turn_run(struct run *r)
+{
+    bool is_over;
+
+    TRY(close_open_calls(r));
+    is_over = r->result->n_asks > 0;
+    while (!is_over)
+        TRY(run_round(r, &is_over));
+    return NULL;
+}
