@@ -69,6 +69,12 @@ static void choose_tools(struct ask_state *a)
             a->tools[a->n_tools++] = &set->entries[i].def;
 }
 
+/* A provider's own tools obey the filter of ours. */
+static bool may_use_native(const struct ask_state *a, struct str name)
+{
+    return !a->final && tool_filter_has(&a->run->plan->filter, name);
+}
+
 static struct str join_system(struct ask_state *a)
 {
     struct str authored = a->run->plan->system, told = a->built.system;
@@ -115,8 +121,8 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .max_output = t->max_output,
         .output_schema = a->run->options->output_schema,
         .stream = plan->stream,
-        .web_search = plan->web_search && !a->final,
-        .web_fetch = plan->web_fetch && !a->final,
+        .web_search = plan->web_search && may_use_native(a, S(TOOL_WEB_SEARCH)),
+        .web_fetch = plan->web_fetch && may_use_native(a, S(TOOL_WEB_FETCH)),
         .cache = plan->cache,
         .cache_key = str_of(a->run->conversation->id),
         .options = t->options,

@@ -17,6 +17,17 @@ static const struct run_plan *first_plan(struct run *r)
     return r->plan = r->options->plan(r->options->plan_self);
 }
 
+/* Whose work this run is: the parent's call, or the parent itself. */
+static const struct owner *find_starter(struct run *r)
+{
+    const struct run *parent = r->options->parent;
+
+    if (!parent)
+        return NULL;
+    r->call = (struct owner){"tool", r->options->call_id, &parent->execution};
+    return r->call.id.n ? &r->call : &parent->execution;
+}
+
 static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
                      struct run_result *result)
 {
@@ -29,10 +40,8 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
                       .started_ms = loop_now_ms(task_loop())};
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
-    r->agent = (struct owner){"agent", str_of(options->agent ? options->agent : "main"),
-                              options->owner    ? options->owner
-                              : options->parent ? &options->parent->execution
-                                                : NULL};
+    r->agent =
+        (struct owner){"agent", str_of(options->agent ? options->agent : "main"), find_starter(r)};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
     c->n_runs++;
     hooks_sort(r);

@@ -90,8 +90,8 @@ struct run_options {
     void *drop_self;
 
     /* under whom */
-    struct run *parent;        /* gets this run's events and costs; NULL: nobody */
-    const struct owner *owner; /* the call that started it; NULL: the parent's execution */
+    struct run *parent; /* gets this run's events and costs; NULL: nobody */
+    struct str call_id; /* of the parent's call that started it; may be empty */
     void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
     void *begin_self;
     const char *agent;           /* name for the owner path; NULL: "main" */

@@ -25,6 +25,7 @@ struct run {
     const struct random *random;
     struct plugin **plugins; /* by priority */
     struct arena arena;      /* as long as the run */
+    struct owner call;       /* of the parent's that started it */
     struct owner agent, execution;
     char id[UUID_TEXT_SIZE];
     uint64_t started_ms;

@@ -7,10 +7,13 @@
 
 /* --- the round begins --- */
 
-static unsigned capabilities(const struct run_options *o)
+static unsigned capabilities(const struct run *r)
 {
+    const struct run_options *o = r->options;
+
     return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
-           (o->blobs ? NEEDS_BLOBS : 0);
+           (o->blobs ? NEEDS_BLOBS : 0) | (r->plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
+           (r->plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH);
 }
 
 static struct tool_set *take_tools(struct run *r)
@@ -22,7 +25,7 @@ static struct tool_set *take_tools(struct run *r)
         all = tool_registry_snapshot(r->plan->tools);
     else
         all = tool_registry_snapshot(none = tool_registry_new());
-    return tool_set_narrow(all, &r->plan->filter, capabilities(r->options));
+    return tool_set_narrow(all, &r->plan->filter, capabilities(r));
 }
 
 static void refresh_tools(struct run *r)

@@ -36,7 +36,14 @@ enum tool_needs {
     NEEDS_LAUNCHER = 1 << 0,
     NEEDS_HTTP = 1 << 1,
     NEEDS_BLOBS = 1 << 2,
+    NEEDS_NO_NATIVE_SEARCH = 1 << 3, /* the provider's own is off */
+    NEEDS_NO_NATIVE_FETCH = 1 << 4,
 };
+
+/* The tools that a provider's own web search and fetch stand for: what filters say of them holds
+ * for those too. */
+#define TOOL_WEB_SEARCH "WebSearch"
+#define TOOL_WEB_FETCH "WebFetch"
 
 /* --- results --- */
 

@@ -1,0 +1,313 @@
+/* run_hooks_test.c - who is told of a run: recorder, plugins, parents. */
+#include "world.h"
+
+static const char one_tool[] = "turns:\n"
+                               " - [{text: Look.}, {tool: Echo, id: a, args: {text: x}}]\n"
+                               " - text: Done.\n";
+
+/* --- the recorder --- */
+
+struct tape {
+    struct recorder recorder;
+    struct strbuf log;
+    bool is_broken;
+};
+
+static void tape_append(struct recorder *r, const struct event *e)
+{
+    struct tape *t = (struct tape *)r;
+
+    if (e->type == EVENT_TOOL_REQUEST || e->type == EVENT_TOOL_BEGIN ||
+        e->type == EVENT_USER_INPUT || e->type == EVENT_ATTEMPT_BEGIN)
+        strbuf_addf(&t->log, "%s ", event_type_name(e->type));
+}
+
+static struct err *tape_sync(struct recorder *r)
+{
+    struct tape *t = (struct tape *)r;
+
+    strbuf_add_cstr(&t->log, "durable ");
+    return t->is_broken ? err_new(ERR_STORAGE, "the disk is full") : NULL;
+}
+
+TEST(a_tool_starts_only_after_its_request_is_durable)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_sync}};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_str(strbuf_str(&tape.log), "user_input durable attempt_begin tool_execution_request "
+                                      "durable tool_begin attempt_begin ");
+    strbuf_done(&tape.log);
+}
+
+TEST(nothing_runs_when_the_journal_cannot_be_written)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .is_broken = true};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_STORAGE);
+    assert_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
+    strbuf_done(&tape.log);
+}
+
+static uint64_t next_seq;
+static bool has_gap;
+
+static void check_seq(struct world *w, const struct event *e)
+{
+    has_gap |= e->seq != next_seq;
+    next_seq = e->seq + 1;
+}
+
+TEST(events_are_numbered_without_a_gap_over_all_runs)
+{
+    AUTO(world) struct world w = {.script = one_tool, .on_event = check_seq};
+
+    next_seq = 1;
+    has_gap = false;
+    world_run(&w, "go");
+    w.script = "turns:\n - text: Again.\n";
+    world_run(&w, "more");
+    assert_false(has_gap);
+    assert_int_equal(next_seq, w.conversation.next_seq);
+}
+
+/* --- plugins --- */
+
+struct spy {
+    struct plugin plugin;
+    struct strbuf *log;
+    enum err_kind fails_with; /* ERR_INTERNAL stands for: it does not */
+};
+
+static struct err *spy_note(struct plugin *p, const char *hook)
+{
+    struct spy *s = (struct spy *)p;
+
+    strbuf_addf(s->log, "%s.%s ", p->name, hook);
+    return s->fails_with != ERR_INTERNAL ? err_new(s->fails_with, "no") : NULL;
+}
+
+static struct err *spy_before_run(struct plugin *p, const struct plugin_run *r, struct arena *a,
+                                  struct str *input)
+{
+    *input = arena_format(a, "%" STR_FMT "!", STR_ARG(*input));
+    return spy_note(p, "before_run");
+}
+
+static struct err *spy_after_run(struct plugin *p, const struct plugin_run *r,
+                                 const struct run_result *x)
+{
+    return spy_note(p, "after_run");
+}
+
+static struct err *spy_on_error(struct plugin *p, const struct plugin_run *r, const struct err *e)
+{
+    return spy_note(p, "on_error");
+}
+
+static struct err *spy_on_chunk(struct plugin *p, const struct plugin_run *r, const struct delta *d)
+{
+    return d->kind == DELTA_TEXT ? spy_note(p, "chunk") : NULL;
+}
+
+static struct err *spy_before_tool(struct plugin *p, const struct plugin_run *r,
+                                   const struct event_tool *t)
+{
+    return spy_note(p, "before_tool");
+}
+
+static struct err *spy_after_tool(struct plugin *p, const struct plugin_run *r,
+                                  const struct event_tool *t)
+{
+    return spy_note(p, "after_tool");
+}
+
+static struct spy spy_make(const char *name, int priority, struct strbuf *log)
+{
+    return (struct spy){.plugin = {name, PLUGIN_CUSTOM, priority, spy_before_run, spy_after_run,
+                                   spy_on_error, spy_on_chunk, spy_before_tool, spy_after_tool,
+                                   NULL},
+                        .log = log,
+                        .fails_with = ERR_INTERNAL};
+}
+
+TEST(plugins_run_by_priority_in_all_hooks)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    AUTO(strbuf) struct strbuf log = {0};
+    struct spy low = spy_make("low", PRIORITY_LOW, &log),
+               high = spy_make("high", PRIORITY_HIGH, &log);
+    struct plugin *plugins[] = {&low.plugin, &high.plugin};
+
+    w.options.plugins = plugins;
+    w.options.n_plugins = 2;
+    world_run(&w, "go");
+    assert_str(strbuf_str(&log), "high.before_run low.before_run "
+                                 "high.chunk low.chunk high.before_tool low.before_tool "
+                                 "high.after_tool low.after_tool high.chunk low.chunk "
+                                 "high.after_run low.after_run ");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+0 user: \"go!!\"\n"));
+}
+
+TEST(a_plugins_own_failure_is_reported_and_changes_nothing)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    AUTO(strbuf) struct strbuf log = {0};
+    struct spy spy = spy_make("broken", PRIORITY_NORMAL, &log);
+    struct plugin *plugins[] = {&spy.plugin};
+
+    spy.fails_with = ERR_PLUGIN;
+    w.options.plugins = plugins;
+    w.options.n_plugins = 1;
+    world_run(&w, "go");
+    assert_int_equal(w.result.outcome, RUN_DONE);
+    assert_str(w.result.text, "Done.");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "warning plugin:broken: no\n"));
+}
+
+TEST(a_plugin_may_refuse_a_run)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    AUTO(strbuf) struct strbuf log = {0};
+    struct spy spy = spy_make("limits", PRIORITY_NORMAL, &log);
+    struct plugin *plugins[] = {&spy.plugin};
+
+    spy.fails_with = ERR_BUDGET_EXCEEDED;
+    w.options.plugins = plugins;
+    w.options.n_plugins = 1;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_BUDGET_EXCEEDED);
+    assert_null(strstr(strbuf_cstr(&w.log), "ask"));
+    assert_str(strbuf_str(&log), "limits.before_run limits.on_error limits.after_run ");
+}
+
+static struct err *refuse_tool(struct plugin *p, const struct plugin_run *r,
+                               const struct event_tool *t)
+{
+    return err_new(ERR_TOOL_DENIED, "not on Sundays");
+}
+
+TEST(a_plugin_may_refuse_a_call)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct plugin sunday = {.name = "sunday", .before_tool = refuse_tool};
+    struct plugin *plugins[] = {&sunday};
+
+    w.options.plugins = plugins;
+    w.options.n_plugins = 1;
+    world_run(&w, "go");
+    assert_null(strstr(strbuf_cstr(&w.log), "run Echo"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "a failed: tool_denied\n"
+                                                "+2 tool: a! \"plugin sunday: not on Sundays\"\n"));
+    assert_int_equal(w.result.outcome, RUN_DONE);
+}
+
+/* --- parents --- */
+
+struct family {
+    struct world *world;
+    struct conversation child;
+    struct run *parent;
+    struct strbuf paths;
+    int64_t total_microcents;
+};
+
+static void note_path(struct strbuf *out, const struct owner *o)
+{
+    if (o->parent)
+        note_path(out, o->parent);
+    strbuf_addf(out, "%s%s", out->n && out->p[out->n - 1] != '\n' ? "/" : "", o->type);
+}
+
+static void family_event(struct world *w, const struct event *e)
+{
+    struct family *f = w->options.begin_self;
+
+    if (e->type == EVENT_ATTEMPT_END) {
+        f->total_microcents = e->body.attempt.total_microcents;
+        note_path(&f->paths, e->owner);
+        strbuf_addf(&f->paths, " in %" STR_FMT " under \"%" STR_FMT "\"\n", STR_ARG(e->stream),
+                    STR_ARG(e->parent_stream));
+    }
+}
+
+static void family_begin(void *self, struct run *r)
+{
+    ((struct family *)self)->parent = r;
+}
+
+static const struct run_plan *child_plan(void *self)
+{
+    return self;
+}
+
+/* A tool that asks a model of its own. */
+static struct err *toy_child(const struct tool *t, struct tool_context *c, const struct json *args,
+                             struct tool_result *r)
+{
+    struct family *f = t->self;
+    AUTO(provider) struct provider *provider = NULL;
+    AUTO(message) struct message *input = message_new(ROLE_USER, S("child-input"));
+    AUTO(run_result) struct run_result result = {0};
+    struct target target = {.model = S("m3"), .price = {.input = 100, .output = 100}};
+    struct run_plan plan = {.targets = &target, .n_targets = 1, .stream = true};
+    struct run_options options = {.policy = &policy_node,
+                                  .input = input,
+                                  .plan = child_plan,
+                                  .plan_self = &plan,
+                                  .parent = f->parent,
+                                  .call_id = c->call_id,
+                                  .agent = "helper"};
+
+    message_add_text(input, S("sub"));
+    TRY(script_provider_new(S("m3"),
+                            S("turns:\n - [{text: Child.}, {usage: {input: 10000, output: 0}}]\n"),
+                            &provider));
+    target.provider = provider;
+    run_start(&f->child, &options, &result);
+    strbuf_add(&r->text, result.text);
+    return NULL;
+}
+
+TEST(a_child_run_tells_and_costs_its_parent)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - tool: Child\n   id: a\n - text: Done.\n",
+                      .on_event = family_event};
+    struct family f = {.world = &w};
+    struct tool child = {.name = "Child",
+                         .description = "",
+                         .schema = "{\"type\":\"object\"}",
+                         .run = toy_child,
+                         .self = &f};
+
+    conversation_init(&f.child, S("child"), S("/tmp"));
+    world_open(&w);
+    w.goes_on = true;
+    assert_ok(tool_registry_add(w.registry, &child, NULL));
+    w.options.on_begin = family_begin;
+    w.options.begin_self = &f;
+    world_run(&w, "go");
+    assert_str(strbuf_str(&f.paths),
+               "agent/execution in session under \"\"\n"
+               "agent/execution/tool/agent/execution in child under \"session\"\n"
+               "agent/execution in session under \"\"\n");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "tool: a \"Child.\"\n"));
+    assert_str(w.result.text, "Done.");
+    assert_int_equal(f.total_microcents, 1);
+    strbuf_done(&f.paths);
+    conversation_done(&f.child);
+}
+
+RUN_TESTS(UNIT(a_tool_starts_only_after_its_request_is_durable),
+          UNIT(nothing_runs_when_the_journal_cannot_be_written),
+          UNIT(events_are_numbered_without_a_gap_over_all_runs),
+          UNIT(plugins_run_by_priority_in_all_hooks),
+          UNIT(a_plugins_own_failure_is_reported_and_changes_nothing),
+          UNIT(a_plugin_may_refuse_a_run), UNIT(a_plugin_may_refuse_a_call),
+          UNIT(a_child_run_tells_and_costs_its_parent))
