@@ -20,11 +20,12 @@ void print_json_event(void *self, const struct event *e)
     struct print_json *j = self;
     bool is_result = e->type == EVENT_RUN_END && e->parent_stream.n == 0;
 
-    if (j->only_result && !is_result)
+    if (j->only_result && e->type == EVENT_DELTA)
         return;
     strbuf_clear(&j->line);
-    stream_json_event(j->view, e, &j->line);
-    print_lines(j);
+    stream_json_event(j->view, e, &j->line); /* the result adds up what it has seen */
+    if (!j->only_result || is_result)
+        print_lines(j);
     j->has_result |= is_result;
 }
 

@@ -164,10 +164,24 @@ static enum colour colour_of(struct str line, bool is_diff)
     return is_diff && str_starts(line, S("-")) ? RED : FAINT;
 }
 
+/* Without blank lines around it, and a diff without its file names: the call has named it. */
+static struct str result_body(struct str text, bool is_diff)
+{
+    size_t hunk = is_diff ? str_find(text, S("@@")) : STR_NONE;
+
+    if (hunk != STR_NONE)
+        text = str_skip(text, hunk);
+    while (str_starts(text, S("\n")))
+        text = str_skip(text, 1);
+    while (str_ends(text, S("\n")))
+        text.n--;
+    return text;
+}
+
 static void show_result(struct show *s, const struct event_tool *t)
 {
     struct str diff = json_get_text(t->metadata, "diff");
-    struct str rest = str_trim(diff.n ? diff : result_text(t)), line;
+    struct str rest = result_body(diff.n ? diff : result_text(t), diff.n > 0), line;
 
     for (size_t n = 0; str_split(&rest, '\n', &line); n++) {
         AUTO(strbuf) struct strbuf shown = {0};
