@@ -46,5 +46,5 @@ struct err *final_turn(struct run *r, enum final_reason reason)
     if (e || str_trim(strbuf_str(&text)).n == 0)
         return answer_instead(r, reason);
     set_text(r, strbuf_str(&text));
-    return NULL;
+    return answer_check(r, r->result->text);
 }

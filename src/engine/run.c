@@ -133,6 +133,19 @@ static void keep_partial_text(struct run *r)
     }
 }
 
+/* A run that was cancelled has not failed, whatever else went wrong on the way. */
+static struct err *prefer_cancelled(struct err *take_error)
+{
+    struct err *interrupted = take_error ? task_check() : NULL;
+
+    if (!err_is(interrupted, ERR_CANCELLED)) {
+        err_free(interrupted);
+        return take_error;
+    }
+    err_free(take_error);
+    return interrupted;
+}
+
 static void set_outcome(struct run *r, struct err *take_error)
 {
     struct run_result *x = r->result;
@@ -209,7 +222,7 @@ void run_start(struct conversation *c, const struct run_options *options,
     BUG_IF(c->is_running);
     c->is_running = true;
     run_init(&r, c, options, ret_result);
-    set_outcome(&r, run_all(&r));
+    set_outcome(&r, prefer_cancelled(run_all(&r)));
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);
     hooks_after_run(&r);

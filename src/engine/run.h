@@ -64,7 +64,7 @@ struct run_options {
     /* with what */
     const struct run_plan *(*plan)(void *self); /* required */
     void *plan_self;
-    struct gate *gate; /* required when there are tools */
+    struct gate *gate; /* NULL: no tool may run */
     struct provider_call call;
     const struct tool_config *tool_config;
     struct launcher *launcher;

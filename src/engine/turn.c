@@ -103,11 +103,20 @@ static bool has_calls(const struct message *m)
     return false;
 }
 
+/* A model that declines has said that, and nothing else. */
+static void read_answer(const struct message *answer, struct strbuf *out)
+{
+    message_text(answer, out);
+    for (size_t i = 0; i < answer->n_parts && out->n == 0; i++)
+        if (answer->parts[i].kind == PART_REFUSAL)
+            strbuf_add(out, answer->parts[i].text);
+}
+
 static struct err *take_answer(struct run *r, const struct message *answer)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    message_text(answer, &text);
+    read_answer(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
     return answer_check(r, r->result->text);
 }

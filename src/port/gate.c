@@ -1,7 +1,7 @@
 /* gate.c - the names of permission modes, and the door to the gate. */
 #include "port/gate.h"
 
-static const char *const names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
+static const char *const mode_names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
 static const struct {
     const char *trust;
     enum permission_mode mode;
@@ -9,13 +9,13 @@ static const struct {
 
 const char *permission_mode_name(enum permission_mode m)
 {
-    return names[m];
+    return mode_names[m];
 }
 
 bool permission_mode_find(struct str name, enum permission_mode *ret_mode)
 {
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i])) {
+    for (size_t i = 0; i < ARRAY_LEN(mode_names); i++)
+        if (str_is(name, mode_names[i])) {
             *ret_mode = (enum permission_mode)i;
             return true;
         }
@@ -27,9 +27,33 @@ bool permission_mode_find(struct str name, enum permission_mode *ret_mode)
     return false;
 }
 
+struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools, struct str name)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    tool_set_names(tools, &names);
+    return arena_format(a,
+                        "Error: Tool \"%" STR_FMT "\" is not registered, so the tool call was not "
+                        "executed. Available tools: %s.",
+                        STR_ARG(name), names.n ? strbuf_cstr(&names) : "none");
+}
+
+static void refuse_all(const struct gate_call *call, struct arena *a, struct verdict *v)
+{
+    bool is_known = tool_set_find(call->tools, call->call->name) != NULL;
+
+    v->kind = is_known ? VERDICT_DENY : VERDICT_UNKNOWN_TOOL;
+    v->step = is_known ? 7 : 2;
+    v->reason = is_known ? S("Permission denied: this run may not use tools.")
+                         : gate_unknown_tool(a, call->tools, call->call->name);
+}
+
 struct err *gate_judge(struct gate *g, const struct gate_call *call, struct arena *a,
                        struct verdict *ret_verdict)
 {
     *ret_verdict = (struct verdict){.kind = VERDICT_DENY};
-    return g->judge(g, call, a, ret_verdict);
+    if (g)
+        return g->judge(g, call, a, ret_verdict);
+    refuse_all(call, a, ret_verdict);
+    return NULL;
 }

@@ -46,12 +46,17 @@ struct verdict {
     struct ask ask;
 };
 
+/* What the model is told of a tool that is not there. */
+struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools,
+                             struct str name) MUST_USE;
+
 struct gate {
     /* Required; may wait. What the verdict points at lives in `a`. */
     struct err *(*judge)(struct gate *g, const struct gate_call *call, struct arena *a,
                          struct verdict *ret_verdict);
 };
 
+/* NULL is a gate that lets nothing through. */
 MUST_USE struct err *gate_judge(struct gate *g, const struct gate_call *call, struct arena *a,
                                 struct verdict *ret_verdict);
 
