@@ -6,7 +6,7 @@
 static const struct option *find_long(const struct option *options, struct str name)
 {
     for (const struct option *o = options; o->name; o++)
-        if (str_is(name, o->name))
+        if (str_is(name, o->name) || (o->alias && str_is(name, o->alias)))
             return o;
     return NULL;
 }
@@ -98,19 +98,25 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
 struct err *args_parse(struct args *a, const char *command, const struct option *options, int argc,
                        char **argv)
 {
-    bool only_operands = false;
+    bool only_operands = false, is_in_list = false;
 
     *a = (struct args){.options = options, .command = command};
     a->operands = mem_alloc(((size_t)argc + 1) * sizeof *a->operands);
     for (int i = 0; i < argc; i++) {
         bool is_option = !only_operands && argv[i][0] == '-' && argv[i][1];
 
-        if (is_option && strcmp(argv[i], "--") == 0)
+        if (is_option && strcmp(argv[i], "--") == 0) {
             only_operands = true;
-        else if (is_option)
+            is_in_list = false;
+        } else if (is_option) {
             TRY(take_word(a, argv, argc, &i));
-        else
+            is_in_list = a->given[a->n_given - 1].option->is_list;
+        } else if (is_in_list && a->n_operands) {
+            add_given(a, a->given[a->n_given - 1].option, argv[i]);
+        } else {
             a->operands[a->n_operands++] = argv[i];
+            is_in_list = false;
+        }
     }
     return NULL;
 }

@@ -12,6 +12,9 @@ struct option {
     char letter;            /* 0: none */
     const char *value_name; /* NULL: a switch */
     const char *help;
+    const char *alias; /* another spelling that is taken too; NULL: none */
+    /* Takes several values: words behind it are further ones, once there is an operand. */
+    bool is_list;
 };
 
 struct args {

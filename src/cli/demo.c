@@ -1,182 +1,186 @@
-/* demo.c - `keel demo`: a scripted model answers, so that one sees keel without a key. */
+/* demo.c - `keel demo`: a small task is done for real; only the model is a script. */
 #include "cli/commands.h"
 
+#include "cli/demo_task.h"
 #include "cli/run.h"
-#include "cli/text.h"
+#include "cli/show.h"
 #include "provider/script.h"
+#include "sdk/agent.h"
 
-#include <stdio.h>
+#include <unistd.h>
 
 static const struct option options[] = {
     {"script", 0, "FILE", "play this script (YAML or JSON) instead of the bundled one"},
     {"fast", 0, NULL, "do not wait between the pieces"},
+    {"keep", 0, NULL, "leave the directory there"},
     {0},
 };
 
-static const char bundled[] =
-    "turns:\n"
-    "  - - reasoning: The person wants to see how an answer streams in.\n"
-    "      split: 6\n"
-    "      delay_ms: 25\n"
-    "    - text: |\n"
-    "        Hello! I am a script that plays a model: nothing here leaves your machine.\n"
-    "        A real model answers in the same way: piece by piece, its reasoning apart\n"
-    "        from its answer, and with calls of tools such as this one:\n"
-    "      split: 7\n"
-    "      delay_ms: 15\n"
-    "    - tool: Bash\n"
-    "      args: {command: uname -sr, description: Show the kernel}\n"
-    "    - usage: {input: 412, output: 96}\n"
-    "  - - text: |\n"
-    "        That was one request. Retries and errors are scripted too:\n"
-    "      split: 7\n"
-    "      delay_ms: 15\n"
-    "    - error: provider_rate_limit\n"
-    "      message: too many requests\n"
-    "      retry_after_ms: 1500\n"
-    "  - - text: |\n"
-    "        Now with a real model:\n"
-    "          export ANTHROPIC_API_KEY=...    (keel doctor names the others)\n"
-    "          keel -p \"why is the sky blue?\"\n"
-    "      split: 7\n"
-    "      delay_ms: 15\n"
-    "    - usage: {input: 530, output: 41}\n";
-
-enum colour { PLAIN, BOLD, FAINT, RED, CYAN };
-
 struct demo {
+    struct arena arena;
+    struct runtime runtime;
     struct provider *provider;
-    bool in_colour;
-    bool is_in_line;          /* something stands before the cursor */
-    enum delta_kind last;     /* what, when something does */
-    struct err *output_error; /* nobody watches any more: why */
+    struct show show;
+    char dir[DEMO_PATH_SIZE];
 };
 
-static void show(struct demo *d, enum colour colour, struct str text)
+/* --- what stands around the runs --- */
+
+static struct err *introduce(const struct demo *d)
 {
-    static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[31m", "\033[36m"};
     AUTO(strbuf) struct strbuf out = {0};
 
-    if (text.n == 0 || d->output_error)
-        return;
-    if (d->in_colour && colour != PLAIN)
-        strbuf_addf(&out, "%s%" STR_FMT "\033[0m", codes[colour], STR_ARG(text));
-    else
-        strbuf_add(&out, text);
-    d->output_error = cli_print(strbuf_str(&out));
-    d->is_in_line = text.p[text.n - 1] != '\n';
+    strbuf_addf(&out,
+                "%s$ keel -p --permission-mode %s --allowed-tools \"%s\" \\\n    \"%s\"%s\n\n",
+                d->show.in_colour ? "\033[1m" : "", DEMO_MODE, DEMO_RULE, DEMO_PROMPT,
+                d->show.in_colour ? "\033[0m" : "");
+    return cli_print(strbuf_str(&out));
 }
 
-static void start_line(struct demo *d)
+static struct err *say_where(const struct demo *d, bool is_kept)
 {
-    if (d->is_in_line)
-        show(d, PLAIN, S("\n"));
+    AUTO(strbuf) struct strbuf out = {0};
+
+    strbuf_addf(&out, "\n%s%s.\n", is_kept ? "The files are in " : "The files were in ", d->dir);
+    if (!is_kept)
+        strbuf_add_cstr(&out, "They are removed; --keep leaves them there.\n");
+    return cli_print(strbuf_str(&out));
 }
 
-static void on_delta(void *self, const struct delta *x)
+static struct err *say_next(void)
 {
-    struct demo *d = self;
+    return cli_print(S("\nTools, files and permissions were real, the model was a script. With a "
+                       "model:\n"
+                       "  export ANTHROPIC_API_KEY=...    keel doctor names the others\n"
+                       "  keel -p \"what does this project do?\"\n"));
+}
 
-    if (d->last != x->kind && x->kind != DELTA_TOOL_ARGS)
-        start_line(d);
-    d->last = x->kind;
-    if (x->kind == DELTA_REASONING) {
-        show(d, FAINT, d->is_in_line ? S("") : S("(thinks) "));
-        show(d, FAINT, x->text);
-    } else if (x->kind == DELTA_TOOL_BEGIN) {
-        show(d, CYAN, x->name);
-        show(d, PLAIN, S(" "));
-    } else {
-        show(d, PLAIN, x->text);
+/* --- the runs --- */
+
+/* One run, until its result. */
+static struct err *play_run(struct demo *d, struct agent *a)
+{
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, S("prompt"));
+    AUTO(run_result) struct run_result result = {0};
+    struct event_sink sink = {show_event, &d->show};
+    struct run_options run;
+
+    TRY(agent_prepare(a, &run));
+    message_add_text(prompt, S(DEMO_PROMPT));
+    run.input = prompt;
+    run.sinks = &sink;
+    run.n_sinks = 1;
+    run_start(&a->conversation, &run, &result);
+    show_end_line(&d->show);
+    return TAKE(result.error);
+}
+
+/* A script may hold more than one run; what goes wrong in one is told, and the next begins. */
+static struct err *play(void *arg)
+{
+    static const char *const rules[] = {DEMO_RULE};
+    struct demo *d = arg;
+    AUTO(agent) struct agent agent = {0};
+
+    TRY(agent_open(&agent, &d->runtime,
+                   &(struct agent_options){.provider = d->provider,
+                                           .mode = DEMO_MODE,
+                                           .allowed = rules,
+                                           .n_allowed = ARRAY_LEN(rules)}));
+    while (!script_provider_is_over(d->provider)) {
+        AUTO(err) struct err *e = play_run(d, &agent);
+
+        if (d->show.error)
+            return TAKE(d->show.error);
+        if (err_is(e, ERR_CANCELLED))
+            return TAKE(e);
+        if (e)
+            cli_tell_error(e);
+        d->show.wants_blank = d->show.has_text;
     }
-    if (d->output_error)
-        loop_cancel(task_loop());
-}
-
-/* As keel would classify it. */
-static void show_error(struct demo *d, const struct err *e)
-{
-    AUTO(strbuf) struct strbuf line = {0};
-
-    strbuf_addf(&line, ": %s (%s", e->text, err_is_retryable(e) ? "keel would try again" : "final");
-    if (e->retry_after_ms >= 0) {
-        strbuf_add_cstr(&line, " in ");
-        text_add_duration(&line, e->retry_after_ms);
-    }
-    strbuf_add_cstr(&line, ")\n");
-    start_line(d);
-    show(d, RED, str_of(err_code(e->kind)));
-    show(d, PLAIN, strbuf_str(&line));
-}
-
-static void show_usage(struct demo *d, const struct reply *r)
-{
-    AUTO(strbuf) struct strbuf line = {0};
-
-    strbuf_addf(&line, "[%lld tokens in, %lld out, stopped: %" STR_FMT "]\n",
-                (long long)r->usage.input, (long long)r->usage.output, STR_ARG(r->stop_reason));
-    start_line(d);
-    show(d, FAINT, strbuf_str(&line));
-}
-
-static struct err *play_turn(struct demo *d, size_t number)
-{
-    AUTO(reply) struct reply reply;
-    AUTO(err) struct err *e = NULL;
-    char heading[64];
-
-    reply_init(&reply, (struct delta_sink){on_delta, d});
-    snprintf(heading, sizeof heading, "%s-- request %zu --\n", number > 1 ? "\n" : "", number);
-    show(d, BOLD, str_of(heading));
-    e = provider_ask(d->provider, &(struct model_request){.model = S("demo"), .stream = true},
-                     &(struct provider_call){0}, &reply);
-    if (err_is(e, ERR_CANCELLED)) {
-        start_line(d);
-        return TAKE(e);
-    }
-    if (e)
-        show_error(d, e);
-    if (usage_is_known(&reply.usage))
-        show_usage(d, &reply);
-    start_line(d);
     return NULL;
 }
 
-static struct err *play(void *arg)
-{
-    struct demo *d = arg;
-    size_t n = script_provider_n_turns(d->provider);
+/* --- the command --- */
 
-    for (size_t i = 0; i < n; i++)
-        TRY(play_turn(d, i + 1));
+/* The person's settings have no part in it: what they forbid could not be shown. */
+static const char *const *without_homes(struct arena *a)
+{
+    const char **kept;
+    size_t n = 0;
+
+    while (environ[n])
+        n++;
+    kept = ARENA_ARRAY(a, n + 1, const char *);
+    n = 0;
+    for (char **variable = environ; *variable; variable++)
+        if (!str_starts(str_of(*variable), S("HOME=")) &&
+            !str_starts(str_of(*variable), S("KEEL_HOME=")))
+            kept[n++] = *variable;
+    return kept;
+}
+
+static struct err *open_script(struct demo *d, const struct args *args)
+{
+    AUTO(strbuf) struct strbuf script = {0};
+
+    if (args_has(args, "script"))
+        TRY(cli_read_file(args_get(args, "script"), &script));
+    else
+        strbuf_add_cstr(&script, demo_script);
+    return script_provider_new(S("demo"), strbuf_str(&script), &d->provider);
+}
+
+static struct err *show_all(struct demo *d, const struct args *args)
+{
+    bool is_bundled = !args_has(args, "script");
+    struct virtual_clock no_wait;
+
+    TRY(runtime_open(&d->runtime, &(struct runtime_options){
+                                      .cwd = d->dir,
+                                      .project_dir = d->dir,
+                                      .environment = without_homes(&d->arena),
+                                  }));
+    if (is_bundled)
+        TRY(introduce(d));
+    virtual_clock_init(&no_wait, clock_unix_ms(&clock_system));
+    TRY(cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, play, d));
     return NULL;
 }
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    AUTO(provider) struct provider *provider = NULL;
-    AUTO(strbuf) struct strbuf script = {0};
-    AUTO(err) struct err *e = NULL;
-    struct virtual_clock no_wait;
-    struct demo d = {.in_colour = cli_has_colour()};
+    struct demo d = {
+        .show = {.flags = SHOW_TEXT | SHOW_REASONING | SHOW_TOOLS | SHOW_RESULTS | SHOW_RETRIES,
+                 .margin_fd = STDOUT_FILENO,
+                 .in_colour = cli_has_colour(STDOUT_FILENO),
+                 .is_visible = true},
+    };
+    bool is_kept = args_has(args, "keep");
+    struct err *e;
 
     TRY(args_count(args, 0, 0, "no operand"));
-    if (args_has(args, "script"))
-        TRY(cli_read_file(args_get(args, "script"), &script));
-    else
-        strbuf_add_cstr(&script, bundled);
-    TRY(script_provider_new(S("demo"), strbuf_str(&script), &provider));
-    d.provider = provider;
-    virtual_clock_init(&no_wait, 0);
-    e = cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, play, &d);
-    return d.output_error ? d.output_error : TAKE(e);
+    TRY(open_script(&d, args));
+    e = demo_task_make(d.dir);
+    if (!e)
+        e = show_all(&d, args);
+    if (!is_kept)
+        demo_task_remove(d.dir);
+    if (!e)
+        e = say_where(&d, is_kept);
+    if (!e && !args_has(args, "script"))
+        e = say_next();
+    provider_free(d.provider);
+    runtime_done(&d.runtime);
+    arena_done(&d.arena);
+    return e;
 }
 
 const struct command command_demo = {
     .name = "demo",
-    .usage = "[--script FILE] [--fast]",
+    .usage = "[--script FILE] [--fast] [--keep]",
     .group = "Ask",
-    .summary = "see answers stream in, without a key or a network",
+    .summary = "see a small task done, without a key or a network",
     .options = options,
     .run = run,
 };

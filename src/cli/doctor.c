@@ -6,6 +6,7 @@
 #include "cli/text.h"
 
 #include <stdarg.h>
+#include <unistd.h>
 
 static const struct option options[] = {
     {"probe", 0, NULL, "also ask the provider in use for its models"},
@@ -100,7 +101,7 @@ static const char *mark(enum health h, bool in_colour)
 
 static void add_text(const struct report *r, struct strbuf *out)
 {
-    bool in_colour = cli_has_colour();
+    bool in_colour = cli_has_colour(STDOUT_FILENO);
     size_t width = cli_n_columns();
     const char *section = "";
 

@@ -84,7 +84,7 @@ struct err *cli_print(struct str text)
 #define C1_LEAD '\xc2'
 
 /* Line feeds and tabs stay; a carriage return only goes: lines may end with CR LF. */
-static void add_visible(struct strbuf *out, struct str text)
+void cli_add_visible(struct strbuf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i], next = i + 1 < text.n ? text.p[i + 1] : 0;
@@ -102,8 +102,13 @@ struct err *cli_print_visible(struct str text)
 {
     AUTO(strbuf) struct strbuf visible = {0};
 
-    add_visible(&visible, text);
+    cli_add_visible(&visible, text);
     return cli_print(strbuf_str(&visible));
+}
+
+void cli_print_error(struct str text)
+{
+    (void)write_all(STDERR_FILENO, text); /* there is nobody else to tell */
 }
 
 static void tell(const char *first, const char *further, struct str text)
@@ -111,14 +116,14 @@ static void tell(const char *first, const char *further, struct str text)
     AUTO(strbuf) struct strbuf visible = {0}, out = {0};
     struct str rest, line;
 
-    add_visible(&visible, text);
+    cli_add_visible(&visible, text);
     rest = strbuf_str(&visible);
     for (const char *before = first; str_split(&rest, '\n', &line); before = further) {
         strbuf_add_cstr(&out, before);
         strbuf_add(&out, line);
         strbuf_add_char(&out, '\n');
     }
-    (void)write_all(STDERR_FILENO, strbuf_str(&out)); /* there is nobody else to tell */
+    cli_print_error(strbuf_str(&out));
 }
 
 void cli_tell(const char *format, ...)
@@ -157,11 +162,11 @@ void cli_tell_bytes(char kind, struct str bytes)
 
 /* --- the terminal --- */
 
-bool cli_has_colour(void)
+bool cli_has_colour(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 size_t cli_n_columns(void)

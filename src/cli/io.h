@@ -19,6 +19,10 @@ MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
 MUST_USE struct err *cli_print(struct str text);
 /* The same for what others wrote and a terminal will show. */
 MUST_USE struct err *cli_print_visible(struct str text);
+/* How that looks: control characters but line feeds and tabs become \\x.. */
+void cli_add_visible(struct strbuf *out, struct str text);
+/* Writes to stderr as it is. */
+void cli_print_error(struct str text);
 /* "keel: ..." on stderr; further lines of the text are indented. */
 void cli_tell(const char *format, ...) PRINTF_LIKE(1, 2);
 /* An error on stderr, with its hint and when it may be tried again. */
@@ -26,7 +30,7 @@ void cli_tell_error(const struct err *e);
 /* Bytes from outside on stderr, `kind` before each line. */
 void cli_tell_bytes(char kind, struct str bytes);
 
-bool cli_has_colour(void);  /* is stdout a terminal whose owner wants colours? */
-size_t cli_n_columns(void); /* of the terminal that stdout is; 0: it is none */
+bool cli_has_colour(int fd); /* is it a terminal whose owner wants colours? */
+size_t cli_n_columns(void);  /* of the terminal that stdout is; 0: it is none */
 
 #endif

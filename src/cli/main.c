@@ -20,9 +20,25 @@ static struct err *run_root(const struct args *args, int *ret_status);
 
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on standard output and exit"},
+    {"output-format", 0, "FORMAT", "text (the answer), json (one object) or stream-json"},
+    {"include-partial-messages", 0, NULL, "with stream-json: the answer as it streams in"},
+    {"json-schema", 0, "JSON|FILE", "the answer must be JSON that fits this schema"},
     {"model", 0, "VENDOR/MODEL", "the model to ask; a profile's name works too"},
+    {"fallback-model", 0, "VENDOR/MODEL", "asked when the one before fails; may be repeated"},
+    {"max-turns", 0, "N", "at most so many requests with tools; then a last one without"},
+    {"system-prompt", 0, "TEXT", "instead of keel's own"},
+    {"append-system-prompt", 0, "TEXT", "after the system prompt"},
+    {"permission-mode", 0, "MODE", "plan, default, acceptEdits or bypassPermissions"},
+    {"dangerously-skip-permissions", 0, NULL, "the same as --permission-mode bypassPermissions"},
+    {"allowed-tools", 0, "RULES", "allowed without asking: \"Read,Bash(git log *)\"",
+     .alias = "allowedTools", .is_list = true},
+    {"disallowed-tools", 0, "RULES", "never allowed; a tool's name alone takes it away",
+     .alias = "disallowedTools", .is_list = true},
+    {"cwd", 0, "DIR", "work there"},
+    {"add-dir", 0, "DIR", "a further directory to work in; may be repeated", .is_list = true},
     {"settings", 0, "FILE|JSON", "further settings, above all files"},
-    {"append-system-prompt", 0, "TEXT", "text for the system prompt"},
+    {"no-stream", 0, NULL, "ask for the answer in one piece"},
+    {"verbose", 0, NULL, "say on stderr what happens: tools, retries, cost"},
     {"trace-llm", 0, NULL, "show the exchange on stderr, without keys"},
     {"version", 'v', NULL, "print the version"},
     {"help", 'h', NULL, "print this"},
@@ -36,8 +52,9 @@ const struct command command_root = {
     .details = "Start:\n"
                "  export ANTHROPIC_API_KEY=...        or OPENAI_API_KEY, GEMINI_API_KEY, ...\n"
                "  keel -p \"why is the sky blue?\"      ask once, the answer goes to stdout\n"
-               "  keel -p --model ollama/qwen3 \"hi\"   ask another model\n"
                "  git diff | keel -p \"review this\"    what is piped in goes with the prompt\n"
+               "  keel -p --permission-mode acceptEdits --allowed-tools \"Bash(make *)\" \\\n"
+               "      \"make the tests pass\"           let it edit files and run make\n"
                "  keel demo                           see it without a key\n"
                "  keel doctor                         what works on this machine\n",
     .options = root_options,

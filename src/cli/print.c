@@ -1,155 +1,298 @@
-/* print.c - `keel -p PROMPT`: asks the model once and prints its answer as it comes. */
+/* print.c - `keel -p PROMPT`: runs the agent once and prints its answer. */
 #include "cli/print.h"
 
+#include "cli/agent_flags.h"
 #include "cli/run.h"
-#include "sdk/runtime.h"
+#include "view/stream_json.h"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_STREAM_JSON };
+
 struct print {
     const struct args *args;
-    struct runtime *runtime;
+    struct arena arena;
+    enum format format;
+    bool include_partial;
+    int64_t max_rounds;
+    struct json *schema; /* NULL: any text will do */
+    struct agent_options agent_options;
+    struct runtime runtime;
     struct message *prompt;
-    bool is_terminal;          /* is stdout? */
-    struct err *output_error;  /* nobody gets the answer: why */
-    bool has_text, is_in_line; /* something has come; it does not end with a line end */
+    const struct agent *agent; /* while it lives: its keys are kept out of traces */
+    struct print_text text;
+    struct print_json json;
+    struct loop_watch reader; /* tells when nobody reads standard output any more */
+    bool reader_is_gone;
+    int status;
 };
 
-static void on_delta(void *self, const struct delta *d)
-{
-    struct print *p = self;
+/* --- flags --- */
 
-    if ((d->kind != DELTA_TEXT && d->kind != DELTA_REFUSAL) || d->text.n == 0 || p->output_error)
-        return;
-    p->output_error = p->is_terminal ? cli_print_visible(d->text) : cli_print(d->text);
-    p->has_text = true;
-    p->is_in_line = d->text.p[d->text.n - 1] != '\n';
-    if (p->output_error)
-        loop_cancel(task_loop()); /* the rest would be paid for and thrown away */
+static struct err *read_format(const struct args *args, enum format *ret_format)
+{
+    static const char *const names[] = {"text", "json", "stream-json"};
+    const char *given = args_get(args, "output-format");
+
+    *ret_format = FORMAT_TEXT;
+    if (!given)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(given, names[i]) == 0) {
+            *ret_format = (enum format)i;
+            return NULL;
+        }
+    return err_hint(err_new(ERR_VALIDATION, "--output-format: there is no format \"%s\"", given),
+                    "one of: text, json, stream-json");
 }
 
-/* The client takes credentials out of headers and addresses; a peer may repeat one elsewhere. */
-static void trace_line(void *self, char kind, struct str text)
+static struct err *parse_schema(struct print *p, struct str text)
 {
-    const struct print *p = self;
-    AUTO(secret) struct secret key = {0};
-    AUTO(strbuf) struct strbuf shown = {0};
-    AUTO(err)
-    struct err *none =
-        credentials_get(&p->runtime->credentials.port, p->runtime->profile.id, false, &key);
+    AUTO(schema) struct schema *checked = NULL;
 
-    secret_hide(&key, text, &shown);
-    cli_tell_bytes(kind, strbuf_str(&shown));
+    TRY(json_parse(&p->arena, text, 0, &p->schema));
+    return schema_compile(p->schema, NULL, &checked);
 }
 
-static bool is_piped_in(void)
+/* JSON text, or the name of a file with it. */
+static struct err *read_schema(struct print *p)
 {
-    struct stat in;
+    const char *given = args_get(p->args, "json-schema");
+    AUTO(strbuf) struct strbuf file = {0};
+    struct err *e = NULL;
 
-    return fstat(STDIN_FILENO, &in) == 0 &&
-           (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
+    if (!given)
+        return NULL;
+    if (str_starts(str_trim(str_of(given)), S("{"))) {
+        e = parse_schema(p, str_of(given));
+    } else {
+        e = cli_read_file(given, &file);
+        if (!e)
+            e = parse_schema(p, arena_str(&p->arena, strbuf_str(&file)));
+    }
+    if (e)
+        e->kind = ERR_VALIDATION;
+    return e ? err_wrap(e, "--json-schema") : NULL;
 }
 
-/* Whoever started keel may hold a pipe open and never write to it. */
-#define STDIN_WAIT_MS 3000
-
-static bool is_silent(void)
+static struct err *read_flags(struct print *p)
 {
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-
-    return poll(&in, 1, STDIN_WAIT_MS) == 0;
-}
-
-/* What is piped in goes behind the prompt, as a part of its own. */
-static struct err *user_message(struct str prompt, struct message **ret_message)
-{
-    AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
-    AUTO(strbuf) struct strbuf piped = {0};
-
-    if (is_piped_in() && str_trim(prompt).n && is_silent())
-        cli_tell("nothing comes from standard input; going on without it");
-    else if (is_piped_in())
-        TRY(cli_read_file("-", &piped));
-    if (str_trim(prompt).n)
-        message_add_text(m, prompt);
-    if (str_trim(strbuf_str(&piped)).n)
-        message_add_text(m, strbuf_str(&piped));
-    if (m->n_parts == 0)
-        return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
-                        "keel -p \"why is the sky blue?\", or pipe it in");
-    *ret_message = TAKE(m);
-    return NULL;
-}
-
-/* An answer that is not all of it must not look as if it were. */
-static void tell_stop(const struct print *p, const struct reply *reply)
-{
-    if (reply->stop == STOP_LENGTH)
-        cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
-                 STR_ARG(reply->stop_reason));
-    else if (!p->has_text)
-        cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(reply->stop_reason));
-}
-
-static struct err *end_line(const struct print *p)
-{
-    return p->is_in_line ? cli_print(S("\n")) : NULL;
-}
-
-static struct err *ask(void *arg)
-{
-    struct print *p = arg;
-    const struct profile *profile = &p->runtime->profile;
-    const struct message *messages[] = {p->prompt};
-    AUTO(reply) struct reply reply;
-    struct provider_call call;
-    struct model_request request = {
-        .provider = profile->id,
-        .model = profile->model,
-        .messages = messages,
-        .n_messages = 1,
-        .system = str_of(args_get(p->args, "append-system-prompt")),
-        .stream = true,
-        .options = profile->options,
-        .info = profile->info_is_known ? &profile->info : NULL,
-        .max_output = profile->info.max_output,
-    };
-    struct err *e;
-
-    reply_init(&reply, (struct delta_sink){on_delta, p});
-    TRY(runtime_call(p->runtime, &call));
-    e = provider_ask(p->runtime->provider, &request, &call, &reply);
-    http_client_free(TAKE(p->runtime->http));
-    if (!p->output_error)
-        p->output_error = end_line(p);
-    if (!e && !p->output_error)
-        tell_stop(p, &reply);
-    return e;
-}
-
-struct err *print_run(const struct args *args, int *ret_status)
-{
-    AUTO(runtime) struct runtime runtime = {0};
-    AUTO(message) struct message *prompt = NULL;
-    AUTO(err) struct err *e = NULL;
-    struct print p = {.args = args, .runtime = &runtime, .is_terminal = isatty(STDOUT_FILENO) == 1};
-    struct runtime_options options = {.settings_file = args_get(args, "settings")};
+    const struct args *args = p->args;
 
     if (args->n_operands > 1)
         return err_hint(err_new(ERR_VALIDATION, "keel -p takes one prompt"),
                         "put it into quotes: keel -p \"why is the sky blue?\"");
-    if (args_has(args, "trace-llm"))
-        options.trace = (struct http_trace){trace_line, &p};
-    TRY(runtime_open(&runtime, &options));
-    for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(runtime.settings, i)));
-    TRY(runtime_use_model(&runtime, args_get(args, "model")));
-    if (runtime.profile.notice.n)
-        cli_tell("%" STR_FMT, STR_ARG(runtime.profile.notice));
-    TRY(user_message(str_of(args->n_operands ? args->operands[0] : ""), &prompt));
-    p.prompt = prompt;
-    e = cli_run(NULL, ask, &p);
-    return p.output_error ? p.output_error : TAKE(e);
+    p->include_partial = args_has(args, "include-partial-messages");
+    if (p->include_partial && p->format != FORMAT_STREAM_JSON)
+        return err_hint(
+            err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
+            "add --output-format stream-json");
+    TRY(args_int(args, "max-turns", 1, UINT32_MAX, 0, &p->max_rounds));
+    TRY(read_schema(p));
+    return agent_flags_read(args, &p->arena, &p->agent_options);
+}
+
+/* --- traces --- */
+
+/* The client takes credentials out of headers and addresses; a peer may repeat one elsewhere. */
+static void hide_key(const struct print *p, struct str provider, struct strbuf *text)
+{
+    AUTO(secret) struct secret key = {0};
+    AUTO(strbuf) struct strbuf shown = {0};
+    AUTO(err)
+    struct err *none = credentials_get(&p->runtime.credentials.port, provider, false, &key);
+
+    if (key.n == 0)
+        return;
+    secret_hide(&key, strbuf_str(text), &shown);
+    strbuf_clear(text);
+    strbuf_add(text, strbuf_str(&shown));
+}
+
+static void trace_line(void *self, char kind, struct str text)
+{
+    const struct print *p = self;
+    AUTO(strbuf) struct strbuf shown = {0};
+
+    strbuf_add(&shown, text);
+    for (size_t i = 0; p->agent && i < p->agent->plan.n_targets; i++)
+        hide_key(p, p->agent->targets[i].provider->id, &shown);
+    cli_tell_bytes(kind, strbuf_str(&shown));
+}
+
+/* --- before the run --- */
+
+static struct err *open_runtime(struct print *p)
+{
+    struct runtime_options options = {.settings_file = args_get(p->args, "settings")};
+
+    if (args_has(p->args, "trace-llm"))
+        options.trace = (struct http_trace){trace_line, p};
+    TRY(agent_flags_cwd(p->args, &p->arena, &options.cwd));
+    TRY(runtime_open(&p->runtime, &options));
+    for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
+    TRY(runtime_use_model(&p->runtime, args_get(p->args, "model")));
+    if (p->runtime.profile.notice.n)
+        cli_tell("%" STR_FMT, STR_ARG(p->runtime.profile.notice));
+    return NULL;
+}
+
+/* JSON that must fit a schema is only worth printing when it does. */
+static void choose_show(struct print *p)
+{
+    bool is_terminal = isatty(STDOUT_FILENO) == 1;
+    struct show *s = &p->text.show;
+
+    p->text.is_streaming = p->format == FORMAT_TEXT && is_terminal && !p->schema;
+    s->margin_fd = STDERR_FILENO;
+    s->in_colour = cli_has_colour(STDERR_FILENO);
+    s->is_visible = is_terminal;
+    if (p->format == FORMAT_TEXT && is_terminal)
+        s->flags |= SHOW_TOOLS | SHOW_RETRIES;
+    if (p->text.is_streaming)
+        s->flags |= SHOW_TEXT;
+    if (args_has(p->args, "verbose"))
+        s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
+}
+
+static void open_json(struct print *p, const struct agent *a)
+{
+    AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
+    const char **names = ARENA_ARRAY(&p->arena, tools->n, const char *);
+
+    for (size_t i = 0; i < tools->n; i++)
+        names[i] = tools->entries[i].tool->name;
+    p->json.only_result = p->format == FORMAT_JSON;
+    p->json.view = stream_json_new(&(struct stream_json_options){
+        .session_id = a->conversation.id,
+        .cwd = a->runtime->options.cwd,
+        .model = arena_cstr(&p->arena, a->targets[0].model),
+        .permission_mode = permission_mode_name(a->plan.mode),
+        .version = KEEL_VERSION,
+        .api_key_source =
+            arena_cstr(&p->arena, a->runtime->profile.key_source.n ? a->runtime->profile.key_source
+                                                                   : S("none")),
+        .tools = names,
+        .n_tools = tools->n,
+        .include_partial = p->include_partial,
+    });
+}
+
+/* --- the run --- */
+
+static void on_reader_gone(void *arg, int ready)
+{
+    struct print *p = arg;
+    struct loop *l = p->reader.loop;
+
+    loop_watch_stop(&p->reader);
+    p->reader_is_gone = true;
+    loop_cancel(l);
+}
+
+/* The answer may come long after its reader has left. A pipe's writing end is never readable, so
+ * only its end is told. */
+static void watch_reader(struct print *p)
+{
+    struct stat out;
+
+    if (fstat(STDOUT_FILENO, &out) == 0 && S_ISFIFO(out.st_mode))
+        err_ignore(loop_watch_start(&p->reader, task_loop(), STDOUT_FILENO, TASK_FD_READ,
+                                    on_reader_gone, p),
+                   "writing will tell, only later");
+}
+
+static bool may_drop_text(void *self)
+{
+    return true;
+}
+
+/* The error, if there is one, is told by main. */
+static struct err *finish(struct print *p, struct run_result *r)
+{
+    p->status = run_result_exit_code(r);
+    if (p->reader_is_gone)
+        return NULL;
+    if (p->json.output_error)
+        return TAKE(p->json.output_error);
+    if (p->format == FORMAT_TEXT)
+        TRY(print_text_end(&p->text, r));
+    return TAKE(r->error);
+}
+
+static struct err *run_agent(struct print *p)
+{
+    AUTO(agent) struct agent agent = {0};
+    AUTO(run_result) struct run_result result = {0};
+    struct event_sink sinks[] = {{print_text_event, &p->text}, {print_json_event, &p->json}};
+    bool is_json = p->format != FORMAT_TEXT;
+    struct run_options options;
+
+    TRY(agent_open(&agent, &p->runtime, &p->agent_options));
+    p->agent = &agent;
+    TRY(agent_prepare(&agent, &options));
+    if (is_json)
+        open_json(p, &agent);
+    options.input = p->prompt;
+    options.output_schema = p->schema;
+    options.max_rounds = (unsigned)p->max_rounds;
+    options.sinks = sinks;
+    options.n_sinks = is_json ? 2 : 1;
+    if (!p->text.is_streaming && !p->include_partial)
+        options.drop_text = may_drop_text; /* nobody has seen it */
+    run_start(&agent.conversation, &options, &result);
+    return finish(p, &result);
+}
+
+static struct err *run(void *arg)
+{
+    struct print *p = arg;
+    struct err *e;
+
+    watch_reader(p);
+    e = run_agent(p);
+    p->agent = NULL;
+    loop_watch_stop(&p->reader);
+    http_client_free(TAKE(p->runtime.http));
+    return e;
+}
+
+static struct err *print_all(struct print *p)
+{
+    struct err *e;
+
+    TRY(read_flags(p));
+    TRY(open_runtime(p));
+    TRY(print_read_prompt(p->args, &p->prompt));
+    choose_show(p);
+    e = cli_run(NULL, run, p);
+    if (!p->reader_is_gone)
+        return e;
+    err_free(e);
+    return cli_print(S("\n")); /* ends the program as a closed pipe does */
+}
+
+static void print_done(struct print *p)
+{
+    print_text_done(&p->text);
+    print_json_done(&p->json);
+    message_unref(p->prompt);
+    runtime_done(&p->runtime);
+    arena_done(&p->arena);
+}
+
+struct err *print_run(const struct args *args, int *ret_status)
+{
+    struct print p = {.args = args};
+    struct err *e;
+
+    TRY(read_format(args, &p.format));
+    e = print_all(&p);
+    if (e && p.format != FORMAT_TEXT)
+        print_json_failure(&p.json, e);
+    *ret_status = p.status;
+    print_done(&p);
+    return e;
 }

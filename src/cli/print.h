@@ -1,9 +1,46 @@
-/* print.h - `keel -p`. */
+/* print.h - `keel -p`: one run, its answer on standard output.
+ *
+ * print.c reads the flags and runs; how the run appears is a file for each format. Only they
+ * include what follows print_run(). */
 #ifndef KEEL_CLI_PRINT_H
 #define KEEL_CLI_PRINT_H
 
 #include "cli/command.h"
+#include "cli/show.h"
 
 struct err *print_run(const struct args *args, int *ret_status);
+
+/* --- print_prompt.c --- */
+
+/* The user's message: the operand, then what is piped in, each a part of its own. */
+MUST_USE struct err *print_read_prompt(const struct args *args, struct message **ret_message);
+
+/* --- print_text.c: the answer as text --- */
+
+struct print_text {
+    struct show show;      /* everything that appears while it runs */
+    bool is_streaming;     /* on a terminal: text as it comes; else all at the end */
+    enum stop stop;        /* why the last answer ended */
+    struct strbuf refusal; /* what a model says instead of an answer */
+};
+void print_text_event(void *self, const struct event *e);
+/* What is left to print when the run has ended; errors are the caller's to tell. */
+MUST_USE struct err *print_text_end(struct print_text *t, const struct run_result *r);
+void print_text_done(struct print_text *t);
+
+/* --- print_json.c: the result as one line, or all that happens as lines --- */
+
+struct stream_json;
+struct print_json {
+    struct stream_json *view;
+    bool only_result;
+    bool has_result; /* it has been printed */
+    struct strbuf line;
+    struct err *output_error;
+};
+void print_json_event(void *self, const struct event *e);
+/* The result line of a run that could not even begin. */
+void print_json_failure(struct print_json *j, const struct err *e);
+void print_json_done(struct print_json *j);
 
 #endif

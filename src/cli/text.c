@@ -1,7 +1,8 @@
-/* text.c - breaks lines, compares words. */
+/* text.c - breaks lines, spells amounts, compares words. */
 #include "cli/text.h"
 
 #include "base/utf8.h"
+#include "model/usage.h"
 
 void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
 {
@@ -35,6 +36,14 @@ void text_add_duration(struct strbuf *out, int64_t duration_ms)
         strbuf_addf(out, "%.0f min", seconds / 60);
     else
         strbuf_addf(out, "%.0f h", seconds / 3600);
+}
+
+/* Most answers cost less than a cent. */
+void text_add_money(struct strbuf *out, int64_t microcents)
+{
+    double usd = (double)microcents / MICROCENTS_PER_USD;
+
+    strbuf_addf(out, usd < 1 ? "$%.4f" : "$%.2f", usd);
 }
 
 /* Levenshtein's, one row at a time. */

@@ -12,6 +12,9 @@ void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
 /* "1.5 s", "7 s", "20 min", "3 h". */
 void text_add_duration(struct strbuf *out, int64_t duration_ms);
 
+/* Micro-cents as "$0.0042", "$1.50". */
+void text_add_money(struct strbuf *out, int64_t microcents);
+
 /* How many letters must be added, dropped or changed to make one of the other. SIZE_MAX for words
  * of more than 63 bytes. */
 size_t text_distance(struct str a, struct str b);

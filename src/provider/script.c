@@ -226,3 +226,8 @@ size_t script_provider_n_turns(const struct provider *p)
     BUG_IF(p->ops != &ops);
     return ((const struct script *)p)->turns->n;
 }
+
+bool script_provider_is_over(const struct provider *p)
+{
+    return ((const struct script *)p)->n_played >= script_provider_n_turns(p);
+}

@@ -27,5 +27,6 @@ MUST_USE struct err *script_provider_new(struct str id, struct str script,
                                          struct provider **ret_provider);
 /* Of a provider made above. */
 size_t script_provider_n_turns(const struct provider *p);
+bool script_provider_is_over(const struct provider *p); /* has every turn been played? */
 
 #endif

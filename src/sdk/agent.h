@@ -1,7 +1,8 @@
 /* agent.h - an agent put together: model chain, tools, gate, stores, one conversation.
  *
  * Made from a runtime and what the caller wants; everything that is not asked for has the default
- * of the settings. agent_open() does no work that the first request does not need. */
+ * of the settings. agent_open() does no work that the first request does not need: it starts no
+ * process and no thread, and walks no directory. */
 #ifndef KEEL_SDK_AGENT_H
 #define KEEL_SDK_AGENT_H
 
@@ -12,19 +13,20 @@
 struct agent_options {
     const char *const *fallback_models; /* --fallback-model, in order */
     size_t n_fallback_models;
+    /* Asked instead of the runtime's model, which is then not needed; borrowed. */
+    const struct provider *provider;
     const char *system_prompt;        /* instead of keel's own; NULL: keel's own */
     const char *append_system_prompt; /* after it; NULL: nothing */
     const char *const *allowed;       /* permission patterns: "Bash(git *)", "Read" */
     size_t n_allowed;
-    const char *const *disallowed;
+    const char *const *disallowed; /* a bare tool name also hides the tool from the model */
     size_t n_disallowed;
     const char *mode; /* --permission-mode; NULL: the settings' */
-    const char *cwd;  /* absolute; NULL: the process's */
     const char *const *added_dirs;
     size_t n_added_dirs;
     const char *session_id; /* a UUID; NULL: a new one */
     bool no_stream;
-    bool suspend_on_ask; /* a question ends the run as suspended instead of being refused */
+    struct asker *asker; /* NULL: nobody is there, and permissions.onAsk says what then */
 };
 
 struct agent {
@@ -38,18 +40,27 @@ struct agent {
     struct tool_config tool_config;
     struct http_source http;
     struct blob_store *blobs;
+    struct asker *asker;
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    bool has_background;
+    bool asks_runtime; /* the model is the runtime's */
     struct provider *fallback_providers[CHAIN_MAX_TARGETS];
+    uint64_t tool_timeout_ms;
+    const struct json *tool_timeouts;
+    size_t tool_response_bytes;
 };
 
-/* In a task. */
+/* In a task; whatever comes of it, agent_done() must follow. */
 MUST_USE struct err *agent_open(struct agent *a, struct runtime *runtime,
                                 const struct agent_options *options);
 void agent_done(struct agent *a); /* in the same task; ends background commands */
 DEFINE_AUTO_VAL(agent, agent_done)
 
 /* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
-void agent_prepare(struct agent *a, struct run_options *ret_options);
+MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
+
+/* The tools that the model will see; a new reference. */
+struct tool_set *agent_exposed_tools(const struct agent *a) MUST_USE;
 
 #endif

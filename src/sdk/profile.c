@@ -159,6 +159,18 @@ static struct err *no_base_url(const struct profile *p)
                     variable ? variable : "", variable ? ", or " : "", STR_ARG(p->id));
 }
 
+/* Anything that is no sensible number is as if nothing were said. */
+#define MAX_ATTEMPTS 100
+
+static unsigned attempts_of(const struct search *s, const struct json *profile)
+{
+    const struct json *own = json_get(profile, "maxAttempts");
+    int64_t n =
+        own ? json_int_or(own, 0) : json_int_or(settings_get(s->settings, "maxAttempts"), 0);
+
+    return n >= 1 && n <= MAX_ATTEMPTS ? (unsigned)n : 0;
+}
+
 /* Puts vendor, profile and model together. `profile` may be NULL. */
 static struct err *assemble(const struct search *s, struct str id, const struct vendor *v,
                             const struct json *profile, struct str model, struct profile *ret)
@@ -179,6 +191,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     p.base_url = base_url_of(s, p.vendor, profile);
     p.options = json_get(profile, "options");
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
+    p.max_attempts = attempts_of(s, profile);
     p.key_source = key_source_of(s, p.vendor, id, profile);
     take_headers(s, profile, &p);
     describe_model(&p, profile);

@@ -23,6 +23,7 @@ struct profile {
     const struct json *options;
     struct http_headers headers;
     uint64_t idle_ms;
+    unsigned max_attempts; /* 0: the run's */
     struct str key_source; /* "ANTHROPIC_API_KEY", "providers.x.apiKey"; empty: none is needed */
     struct str notice;     /* to be said once on stderr: why this one was chosen; may be empty */
 };

@@ -7,22 +7,41 @@
 
 #include <unistd.h>
 
-/* The nearest directory upwards that is a repository, else the working directory itself. */
-static const char *find_project(struct arena *a)
+static const char *working_directory(struct arena *a)
 {
     AUTO_FREE char *dir = getcwd(NULL, 0);
-    const char *cwd = dir ? arena_cstr(a, str_of(dir)) : NULL;
+
+    return dir ? arena_cstr(a, str_of(dir)) : NULL;
+}
+
+/* The nearest directory upwards that is a repository; NULL: there is none. */
+static const char *find_repository(struct arena *a, const char *cwd)
+{
+    char *dir = cwd ? arena_cstr(a, str_of(cwd)) : NULL;
 
     while (dir) {
         char *slash = strrchr(dir, '/');
 
         if (fs_exists(fs_join(a, dir, ".git")))
-            return arena_cstr(a, str_of(dir));
+            return dir;
         if (!slash || slash == dir)
             break;
         *slash = 0;
     }
-    return cwd;
+    return NULL;
+}
+
+static void find_place(struct runtime *r)
+{
+    struct runtime_options *o = &r->options;
+    const char *repository;
+
+    if (!o->cwd)
+        o->cwd = working_directory(&r->arena);
+    repository = find_repository(&r->arena, o->project_dir ? o->project_dir : o->cwd);
+    r->is_repository = repository != NULL;
+    if (!o->project_dir)
+        o->project_dir = repository ? repository : o->cwd;
 }
 
 static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
@@ -53,10 +72,11 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
     if (!r->options.environment)
         r->options.environment = (const char *const *)environ;
     TRY(read_flag_settings(r, &flags));
+    find_place(r);
     sources = (struct settings_sources){
         .home = env_find(r->options.environment, "HOME"),
         .keel_home = env_find(r->options.environment, "KEEL_HOME"),
-        .project_dir = options->project_dir ? options->project_dir : find_project(&r->arena),
+        .project_dir = r->options.project_dir,
         .environment = r->options.environment,
         .flags = flags,
     };

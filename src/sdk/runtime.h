@@ -10,6 +10,7 @@
 
 struct runtime_options {
     const char *settings_file;      /* --settings: a file, or JSON text starting with '{' */
+    const char *cwd;                /* absolute; NULL: the process's working directory */
     const char *project_dir;        /* NULL: the working directory's project */
     const char *const *environment; /* NULL: environ */
     struct http_trace trace;        /* line NULL: none */
@@ -17,7 +18,8 @@ struct runtime_options {
 
 struct runtime {
     struct arena arena;
-    struct runtime_options options;
+    struct runtime_options options; /* with the defaults filled in; cwd NULL: there is none */
+    bool is_repository;             /* is the project a git repository? */
     struct settings *settings;
     struct profile_credentials credentials;
     struct profile profile; /* after runtime_use_model() */

@@ -1,0 +1,24 @@
+/* agent_flags.h - the flags that say what an agent is: models, rules, directories, prompts. */
+#ifndef KEEL_CLI_AGENT_FLAGS_H
+#define KEEL_CLI_AGENT_FLAGS_H
+
+#include "cli/args.h"
+#include "sdk/agent.h"
+
+/* --cwd as an absolute path in `a`, NULL when it is not given. ERR_VALIDATION: no directory. */
+MUST_USE struct err *agent_flags_cwd(const struct args *args, struct arena *a,
+                                     const char **ret_cwd);
+
+/* What the options point at lives in `a` and in the command line. */
+MUST_USE struct err *agent_flags_read(const struct args *args, struct arena *a,
+                                      struct agent_options *ret_options);
+
+/* Rules separated by commas or blanks, as "Read, Bash(git log *)"; within parentheses neither
+ * separates. Appends to the list. */
+struct rule_list {
+    const char **items;
+    size_t n, room;
+};
+void rule_list_add(struct rule_list *list, struct arena *a, struct str text);
+
+#endif

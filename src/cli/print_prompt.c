@@ -1,0 +1,45 @@
+/* print_prompt.c - the prompt of `keel -p`: from the command line, from standard input, or both. */
+#include "cli/print.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_piped_in(void)
+{
+    struct stat in;
+
+    return fstat(STDIN_FILENO, &in) == 0 &&
+           (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
+}
+
+/* Whoever started keel may hold a pipe open and never write to it. */
+#define STDIN_WAIT_MS 3000
+
+static bool is_silent(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return poll(&in, 1, STDIN_WAIT_MS) == 0;
+}
+
+struct err *print_read_prompt(const struct args *args, struct message **ret_message)
+{
+    AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
+    AUTO(strbuf) struct strbuf piped = {0};
+    struct str prompt = str_of(args->n_operands ? args->operands[0] : "");
+
+    if (is_piped_in() && str_trim(prompt).n && is_silent())
+        cli_tell("nothing comes from standard input; going on without it");
+    else if (is_piped_in())
+        TRY(cli_read_file("-", &piped));
+    if (str_trim(prompt).n)
+        message_add_text(m, prompt);
+    if (str_trim(strbuf_str(&piped)).n)
+        message_add_text(m, strbuf_str(&piped));
+    if (m->n_parts == 0)
+        return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
+                        "keel -p \"why is the sky blue?\", or pipe it in");
+    *ret_message = TAKE(m);
+    return NULL;
+}

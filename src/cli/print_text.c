@@ -1,0 +1,126 @@
+/* print_text.c - `keel -p` for people and for pipes: the answer and nothing else on stdout. */
+#include "cli/print.h"
+
+void print_text_event(void *self, const struct event *e)
+{
+    struct print_text *t = self;
+
+    show_event(&t->show, e);
+    if (e->parent_stream.n)
+        return;
+    if (e->type == EVENT_ATTEMPT_BEGIN)
+        strbuf_clear(&t->refusal);
+    else if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_REFUSAL)
+        strbuf_add(&t->refusal, e->body.delta.delta->text);
+    else if (e->type == EVENT_RESPONSE_RAW)
+        t->stop = e->body.reply.reply->stop;
+}
+
+void print_text_done(struct print_text *t)
+{
+    strbuf_done(&t->refusal);
+    err_free(t->show.error);
+}
+
+/* --- the answer --- */
+
+static struct err *print_line(struct str text)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (text.n == 0)
+        return NULL;
+    strbuf_add(&out, text);
+    if (!str_ends(text, S("\n")))
+        strbuf_add_char(&out, '\n');
+    return cli_print(strbuf_str(&out));
+}
+
+/* What was asked for as JSON is printed as JSON, whatever the model wrapped it in. An answer that
+ * does not fit, and keel's own words when there is none, are no answer. */
+static struct err *print_answer(const struct print_text *t, const struct run_result *r)
+{
+    AUTO(strbuf) struct strbuf value = {0};
+
+    if (r->value) {
+        json_write(&value, r->value);
+        return print_line(strbuf_str(&value));
+    }
+    if (r->is_fallback || err_is(r->error, ERR_VALIDATION))
+        return NULL;
+    return print_line(r->text.n ? r->text : strbuf_str(&t->refusal));
+}
+
+/* --- what a person must know of it --- */
+
+/* An answer that is not all of it must not look as if it were. */
+static void tell_stop(const struct print_text *t, const struct run_result *r)
+{
+    bool has_text = r->text.n || t->refusal.n || r->value;
+
+    if (r->outcome != RUN_DONE)
+        return;
+    if (r->is_fallback)
+        cli_tell("%" STR_FMT, STR_ARG(r->text));
+    else if (t->stop == STOP_LENGTH)
+        cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
+                 STR_ARG(r->stop_reason));
+    else if (!has_text)
+        cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
+    else if (r->forced == FINAL_TURN_LIMIT)
+        cli_tell("the limit of --max-turns was reached; this is what the model had until then");
+}
+
+#define DENIALS_TOLD 5
+#define CALL_MAX_CHARS 100
+
+/* Where they have not been seen as they happened. */
+static void list_denials(struct strbuf *out, const struct run_result *r)
+{
+    for (size_t i = 0; i < MIN(r->n_denials, (size_t)DENIALS_TOLD); i++) {
+        strbuf_add_cstr(out, "\n  ");
+        show_call(out, r->denials[i].tool, r->denials[i].args, CALL_MAX_CHARS);
+    }
+    if (r->n_denials > DENIALS_TOLD)
+        strbuf_addf(out, "\n  and %zu more", r->n_denials - DENIALS_TOLD);
+}
+
+static void tell_denials(const struct print_text *t, const struct run_result *r)
+{
+    AUTO(strbuf) struct strbuf calls = {0};
+
+    if (r->n_denials == 0)
+        return;
+    if (!t->is_streaming)
+        list_denials(&calls, r);
+    cli_tell("%zu call%s not allowed%s%s\n--allowed-tools RULE allows single calls, "
+             "--permission-mode MODE more",
+             r->n_denials, r->n_denials == 1 ? " was" : "s were", calls.n ? ":" : "",
+             strbuf_cstr(&calls));
+}
+
+static void tell_asks(const struct run_result *r)
+{
+    for (size_t i = 0; i < r->n_asks; i++) {
+        const struct ask *ask = &r->asks[i];
+        AUTO(strbuf) struct strbuf call = {0};
+
+        if (ask->tool.n)
+            show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+        cli_tell("suspended, waiting for an answer (%s): %s%s%" STR_FMT, ask_kind_name(ask->kind),
+                 strbuf_cstr(&call), call.n && ask->text.n ? "\n" : "", STR_ARG(ask->text));
+    }
+}
+
+struct err *print_text_end(struct print_text *t, const struct run_result *r)
+{
+    show_end_line(&t->show);
+    if (t->show.error)
+        return TAKE(t->show.error);
+    if (!t->is_streaming)
+        TRY(print_answer(t, r));
+    tell_stop(t, r);
+    tell_denials(t, r);
+    tell_asks(r);
+    return NULL;
+}

@@ -1,0 +1,338 @@
+/* show.c - what a person sees of a run, event by event. */
+#include "cli/show.h"
+
+#include "base/clip.h"
+#include "cli/io.h"
+#include "cli/text.h"
+#include "sys/loop.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define CALL_MAX_CHARS 100
+#define RESULT_MAX_LINES 8
+#define RESULT_MAX_CHARS 100
+
+enum colour { PLAIN, FAINT, RED, GREEN, CYAN };
+
+/* --- where it goes --- */
+
+/* Once nobody gets the answer, the rest would be paid for and thrown away. */
+static void keep_error(struct show *s, struct err *e)
+{
+    if (!e)
+        return;
+    err_free(s->error);
+    s->error = e;
+    loop_cancel(task_loop());
+}
+
+static void say_text(struct show *s, struct str text)
+{
+    if (text.n == 0 || s->error)
+        return;
+    keep_error(s, s->is_visible ? cli_print_visible(text) : cli_print(text));
+    s->is_in_line = text.p[text.n - 1] != '\n';
+}
+
+void show_end_line(struct show *s)
+{
+    if (s->is_in_line)
+        say_text(s, S("\n"));
+    s->is_in_line = false;
+}
+
+static void say_margin(struct show *s, enum colour colour, struct str text)
+{
+    static const char *const codes[] = {"", "\033[2m", "\033[31m", "\033[32m", "\033[36m"};
+    AUTO(strbuf) struct strbuf out = {0};
+    bool is_coloured = s->in_colour && colour != PLAIN;
+
+    if (s->error)
+        return;
+    strbuf_add_cstr(&out, is_coloured ? codes[colour] : "");
+    cli_add_visible(&out, text);
+    strbuf_add_cstr(&out, is_coloured ? "\033[0m" : "");
+    if (s->margin_fd == STDOUT_FILENO)
+        keep_error(s, cli_print(strbuf_str(&out)));
+    else
+        cli_print_error(strbuf_str(&out));
+}
+
+/* A line of its own. */
+static void say_line(struct show *s, enum colour colour, struct str text)
+{
+    show_end_line(s);
+    say_margin(s, colour, text);
+    say_margin(s, PLAIN, S("\n"));
+    s->wants_blank = s->has_text;
+}
+
+/* --- the answer --- */
+
+static void show_text(struct show *s, struct str text)
+{
+    if (!(s->flags & SHOW_TEXT) || text.n == 0)
+        return;
+    if (s->in_kind == DELTA_REASONING)
+        show_end_line(s);
+    if (s->wants_blank) {
+        show_end_line(s);
+        say_text(s, S("\n"));
+    }
+    s->wants_blank = false;
+    s->has_text = true;
+    s->in_kind = DELTA_TEXT;
+    say_text(s, text);
+}
+
+static void show_reasoning(struct show *s, struct str text)
+{
+    if (!(s->flags & SHOW_REASONING) || text.n == 0)
+        return;
+    if (s->in_kind != DELTA_REASONING)
+        show_end_line(s);
+    if (!s->is_in_line)
+        say_margin(s, FAINT, S("(thinks) "));
+    s->in_kind = DELTA_REASONING;
+    say_margin(s, FAINT, text);
+    s->is_in_line = text.p[text.n - 1] != '\n';
+}
+
+static void show_delta(struct show *s, const struct event_delta *d)
+{
+    if (d->is_separator)
+        s->wants_blank = s->has_text;
+    else if (d->delta->kind == DELTA_TEXT || d->delta->kind == DELTA_REFUSAL)
+        show_text(s, d->delta->text);
+    else if (d->delta->kind == DELTA_REASONING)
+        show_reasoning(s, d->delta->text);
+}
+
+/* --- tools --- */
+
+/* The argument that says what a call is about. */
+static struct str main_argument(const struct json *args)
+{
+    static const char *const names[] = {"command", "file_path", "pattern", "url",
+                                        "query",   "path",      "handle",  "bash_id"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (json_get_text(args, names[i]).n)
+            return json_get_text(args, names[i]);
+    return (struct str){0};
+}
+
+void show_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars)
+{
+    struct str about = str_trim(main_argument(args)), line = {0};
+
+    strbuf_add(out, tool);
+    str_split(&about, '\n', &line);
+    if (line.n == 0)
+        return;
+    strbuf_add_cstr(out, "  ");
+    clip_line(out, line, max_chars);
+    if (about.n)
+        strbuf_add_cstr(out, " ...");
+}
+
+static void show_tool_begin(struct show *s, const struct event_tool *t)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!(s->flags & SHOW_TOOLS))
+        return;
+    strbuf_add_cstr(&line, "> ");
+    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    say_line(s, s->flags & SHOW_RESULTS ? CYAN : FAINT, strbuf_str(&line));
+}
+
+/* What the model reads, as far as it is text. */
+static struct str result_text(const struct event_tool *t)
+{
+    for (size_t i = 0; t->result && i < t->result->n_content; i++)
+        if (t->result->content[i].kind == PART_TEXT)
+            return t->result->content[i].text;
+    return (struct str){0};
+}
+
+static enum colour colour_of(struct str line, bool is_diff)
+{
+    if (is_diff && str_starts(line, S("+")))
+        return GREEN;
+    return is_diff && str_starts(line, S("-")) ? RED : FAINT;
+}
+
+/* Without blank lines around it, and a diff without its file names: the call has named it. */
+static struct str result_body(struct str text, bool is_diff)
+{
+    size_t hunk = is_diff ? str_find(text, S("@@")) : STR_NONE;
+
+    if (hunk != STR_NONE)
+        text = str_skip(text, hunk);
+    while (str_starts(text, S("\n")))
+        text = str_skip(text, 1);
+    while (str_ends(text, S("\n")))
+        text.n--;
+    return text;
+}
+
+static void show_result(struct show *s, const struct event_tool *t)
+{
+    struct str diff = json_get_text(t->metadata, "diff");
+    struct str rest = result_body(diff.n ? diff : result_text(t), diff.n > 0), line;
+
+    for (size_t n = 0; str_split(&rest, '\n', &line); n++) {
+        AUTO(strbuf) struct strbuf shown = {0};
+
+        strbuf_add_cstr(&shown, "  ");
+        if (n == RESULT_MAX_LINES && rest.n) {
+            say_line(s, FAINT, S("  ..."));
+            return;
+        }
+        clip_line(&shown, line, RESULT_MAX_CHARS);
+        say_line(s, colour_of(line, diff.n > 0), strbuf_str(&shown));
+    }
+}
+
+static void show_details(struct show *s, const struct event_tool *t)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_add_cstr(&line, "  ");
+    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    strbuf_add_cstr(&line, ": ");
+    text_add_duration(&line, (int64_t)t->duration_ms);
+    strbuf_addf(&line, ", %zu characters%s%s", t->n_chars_out, t->is_ok ? "" : ", ",
+                t->is_ok        ? ""
+                : t->error_code ? t->error_code
+                                : "failed");
+    say_line(s, t->is_ok ? FAINT : RED, strbuf_str(&line));
+}
+
+/* A call that was not allowed never began: this is all that is seen of it. */
+static void show_refusal(struct show *s, const struct event_tool *t)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_add_cstr(&line, "> ");
+    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    strbuf_addf(&line, ": not allowed");
+    say_line(s, RED, strbuf_str(&line));
+}
+
+static void show_tool_result(struct show *s, const struct event_tool *t)
+{
+    if (t->was_denied && s->flags & SHOW_TOOLS)
+        show_refusal(s, t);
+    if (s->flags & SHOW_RESULTS)
+        show_result(s, t);
+    if (s->flags & SHOW_DETAILS && t->was_executed)
+        show_details(s, t);
+}
+
+/* --- the model --- */
+
+static void show_retry(struct show *s, const struct event_attempt *a)
+{
+    AUTO_FREE char *why = err_message(a->error);
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!(s->flags & SHOW_RETRIES))
+        return;
+    strbuf_addf(&line, "%s; trying again in ", why);
+    text_add_duration(&line, (int64_t)a->delay_ms);
+    say_line(s, FAINT, strbuf_str(&line));
+}
+
+/* Another model answers than was asked for: told in any case. */
+static void show_fallback(struct show *s, const struct event_attempt *a)
+{
+    AUTO_FREE char *why = err_message(a->error);
+
+    show_end_line(s);
+    cli_tell("%s\nasking %" STR_FMT "/%" STR_FMT " instead", why, STR_ARG(a->next_provider),
+             STR_ARG(a->next_model));
+}
+
+static void show_attempt(struct show *s, const struct event_attempt *a)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!(s->flags & SHOW_DETAILS))
+        return;
+    strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT ": ", STR_ARG(a->provider), STR_ARG(a->model));
+    text_add_duration(&line, (int64_t)a->duration_ms);
+    if (a->error)
+        strbuf_addf(&line, ", %s", err_code(a->error->kind));
+    if (a->usage && usage_is_known(a->usage))
+        strbuf_addf(&line, ", %" PRId64 " tokens in, %" PRId64 " out", usage_prompt(a->usage),
+                    usage_completion(a->usage));
+    if (a->cost_microcents >= 0) {
+        strbuf_add_cstr(&line, ", ");
+        text_add_money(&line, a->cost_microcents);
+    }
+    say_line(s, a->error ? RED : FAINT, strbuf_str(&line));
+}
+
+static void show_notice(struct show *s, const struct event_notice *n)
+{
+    if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
+        return;
+    show_end_line(s);
+    cli_tell("%" STR_FMT, STR_ARG(n->text));
+}
+
+static void show_total(struct show *s, const struct run_result *r)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!(s->flags & SHOW_DETAILS))
+        return;
+    strbuf_addf(&line, "  %s: %u request%s, %u tool call%s, ", run_outcome_name(r->outcome),
+                r->n_attempts, r->n_attempts == 1 ? "" : "s", r->n_tools_executed,
+                r->n_tools_executed == 1 ? "" : "s");
+    text_add_duration(&line, (int64_t)r->duration_ms);
+    if (r->cost_is_known && r->cost_microcents > 0) {
+        strbuf_add_cstr(&line, ", ");
+        text_add_money(&line, r->cost_microcents);
+    }
+    say_line(s, FAINT, strbuf_str(&line));
+}
+
+void show_event(void *self, const struct event *e)
+{
+    struct show *s = self;
+
+    if (e->parent_stream.n)
+        return;
+    switch (e->type) {
+    case EVENT_DELTA:
+        show_delta(s, &e->body.delta);
+        break;
+    case EVENT_TOOL_BEGIN:
+        show_tool_begin(s, &e->body.tool);
+        break;
+    case EVENT_TOOL_RESULT:
+        show_tool_result(s, &e->body.tool);
+        break;
+    case EVENT_ATTEMPT_END:
+        show_attempt(s, &e->body.attempt);
+        break;
+    case EVENT_RETRY:
+        show_retry(s, &e->body.attempt);
+        break;
+    case EVENT_FALLBACK:
+        show_fallback(s, &e->body.attempt);
+        break;
+    case EVENT_NOTICE:
+        show_notice(s, &e->body.notice);
+        break;
+    case EVENT_RUN_END:
+        show_total(s, e->body.result);
+        break;
+    default:
+        break;
+    }
+}

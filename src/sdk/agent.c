@@ -1,0 +1,174 @@
+/* agent.c - puts an agent together from a runtime and what the caller wants. */
+#include "sdk/agent_parts.h"
+
+#include "base/uuid.h"
+#include "sdk/system_prompt.h"
+#include "store/blob_files.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+
+/* At a time; a model seldom asks for more, and each may be a process. */
+#define MAX_CONCURRENT_TOOLS 10
+
+/* --- the conversation --- */
+
+static void begin_conversation(struct agent *a, const struct agent_options *options)
+{
+    unsigned char random[10];
+    char id[UUID_TEXT_SIZE];
+
+    random_fill(&random_system, random, sizeof random);
+    uuid_v7(clock_unix_ms(loop_clock(task_loop())), random, id);
+    conversation_init(&a->conversation, str_of(options->session_id ? options->session_id : id),
+                      str_of(a->runtime->options.cwd));
+    group_begin(&a->background, 0, GROUP_KEEP_GOING);
+    a->has_background = true;
+    tool_session_set_tasks(a->conversation.tools, &a->background);
+}
+
+/* --- what the model is told --- */
+
+static struct err *write_system_prompt(struct agent *a, const struct agent_options *options)
+{
+    time_t now = (time_t)(clock_unix_ms(loop_clock(task_loop())) / 1000);
+    AUTO(strbuf) struct strbuf text = {0};
+    struct utsname os = {0};
+    struct tm day = {0};
+    char date[16];
+
+    uname(&os);
+    localtime_r(&now, &day);
+    strftime(date, sizeof date, "%Y-%m-%d", &day);
+    system_prompt_write(
+        &text, &(struct system_prompt){
+                   .instead = options->system_prompt,
+                   .append = options->append_system_prompt,
+                   .cwd = a->runtime->options.cwd,
+                   .added_dirs = options->added_dirs,
+                   .n_added_dirs = options->n_added_dirs,
+                   .is_repository = a->runtime->is_repository,
+                   .platform = "linux",
+                   .os_version = arena_format(&a->arena, "%s %s", os.sysname, os.release).p,
+                   .date = date,
+               });
+    a->plan.system = arena_str(&a->arena, strbuf_str(&text));
+    return strbuf_check(&text, "the system prompt");
+}
+
+/* --- who answers --- */
+
+static struct err *answer_later(struct asker *asker, const struct ask *ask, struct arena *a,
+                                struct answer *ret_answer)
+{
+    *ret_answer = (struct answer){.kind = ANSWER_LATER};
+    return NULL;
+}
+
+static struct err *find_asker(struct agent *a, struct asker *given)
+{
+    static struct asker later = {answer_later};
+    static const char path[] = "permissions.onAsk";
+    struct str choice = json_str(settings_get(a->runtime->settings, path));
+
+    a->asker = given;
+    if (given || choice.n == 0 || str_is(choice, "deny"))
+        return NULL;
+    if (!str_is(choice, "suspend"))
+        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is nothing keel can do", path,
+                                STR_ARG(choice)),
+                        "one of: deny, suspend");
+    a->asker = &later;
+    return NULL;
+}
+
+/* --- what tools use --- */
+
+static void open_blobs(struct agent *a)
+{
+    struct str home = runtime_home(a->runtime, &a->arena);
+
+    if (home.n)
+        a->blobs = blob_files_new(fs_join(&a->arena, home.p, "blobs"), 0);
+}
+
+static struct err *get_http(void *self, struct http_client **ret_client)
+{
+    struct agent *a = self;
+    struct provider_call call;
+
+    TRY(runtime_call(a->runtime, &call));
+    *ret_client = call.http;
+    return NULL;
+}
+
+/* --- all together --- */
+
+struct err *agent_open(struct agent *a, struct runtime *runtime,
+                       const struct agent_options *options)
+{
+    *a = (struct agent){.runtime = runtime};
+    if (!runtime->options.cwd)
+        return err_hint(err_new(ERR_VALIDATION, "the working directory is gone"),
+                        "start keel in a directory that exists, or say --cwd");
+    TRY(find_asker(a, options->asker));
+    TRY(agent_add_targets(a, options));
+    TRY(agent_set_rules(a, options));
+    TRY(agent_add_tools(a, options));
+    TRY(write_system_prompt(a, options));
+    open_blobs(a);
+    a->http = (struct http_source){get_http, a};
+    a->plan.stream = !options->no_stream;
+    a->plan.cache = PROMPT_CACHE_SHORT;
+    begin_conversation(a, options);
+    return NULL;
+}
+
+void agent_done(struct agent *a)
+{
+    if (a->has_background) {
+        group_cancel(&a->background);
+        err_ignore(group_end(&a->background), "nobody waits for what they would have said");
+        conversation_done(&a->conversation);
+    }
+    tool_registry_free(a->tools);
+    blob_store_free(a->blobs);
+    for (size_t i = 0; i < CHAIN_MAX_TARGETS; i++)
+        provider_free(a->fallback_providers[i]);
+    arena_done(&a->arena);
+    *a = (struct agent){0};
+}
+
+static const struct run_plan *plan_of(void *self)
+{
+    const struct agent *a = self;
+
+    return &a->plan;
+}
+
+struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
+{
+    struct provider_call call = {0};
+
+    if (a->asks_runtime)
+        TRY(runtime_call(a->runtime, &call));
+    *ret_options = (struct run_options){
+        .policy = &policy_conversation,
+        .plan = plan_of,
+        .plan_self = a,
+        .gate = &a->gate.gate,
+        .call = call,
+        .tool_config = &a->tool_config,
+        .launcher = &launcher_plain,
+        .http = &a->http,
+        .blobs = a->blobs,
+        .asker = a->asker,
+        .tool_timeout_ms = a->tool_timeout_ms,
+        .tool_timeouts = a->tool_timeouts,
+        .tool_response_bytes = a->tool_response_bytes,
+        .max_concurrency = MAX_CONCURRENT_TOOLS,
+    };
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* agent_parts.h - the steps of agent_open(), a file each. Only they include this. */
+#ifndef KEEL_SDK_AGENT_PARTS_H
+#define KEEL_SDK_AGENT_PARTS_H
+
+#include "sdk/agent.h"
+
+/* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
+MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
+
+/* Rules of settings and flags, the mode, and the tools that are not shown. */
+MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options *options);
+
+/* The registry, and what the settings say about tools. After the asker is known. */
+MUST_USE struct err *agent_add_tools(struct agent *a, const struct agent_options *options);
+
+#endif

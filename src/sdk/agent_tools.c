@@ -1,0 +1,113 @@
+/* agent_tools.c - the tools of an agent, and what the settings say about them. */
+#include "sdk/agent_parts.h"
+
+#include "tool/builtin.h"
+
+static struct tool *const builtin_tools[] = {
+    &tool_bash,        &tool_bash_output,
+    &tool_kill_shell,  &tool_read,
+    &tool_write,       &tool_edit,
+    &tool_multi_edit,  &tool_glob,
+    &tool_grep,        &tool_web_fetch,
+    &tool_web_search,  &tool_todo_write,
+    &tool_tool_output, &tool_ask_user_question,
+};
+
+/* One that could only fail is not offered. */
+static bool can_work(const struct agent *a, const struct tool *t)
+{
+    if (t == &tool_web_search)
+        return a->tool_config.search.kind.n > 0;
+    if (t == &tool_ask_user_question)
+        return a->asker != NULL;
+    return true;
+}
+
+/* --- settings --- */
+
+/* Nobody means a limit of nothing, or of less. */
+static struct err *positive(const struct settings *s, const char *path, int64_t *ret_value)
+{
+    int64_t value = settings_int(s, path, 0);
+
+    if (value < 0 || (value == 0 && settings_get(s, path)))
+        return err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value);
+    *ret_value = value;
+    return NULL;
+}
+
+static struct err *read_limits(struct agent *a, const struct settings *s)
+{
+    int64_t timeout_ms, n_bytes;
+
+    TRY(positive(s, "toolTimeout", &timeout_ms));
+    TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
+    a->tool_timeout_ms = (uint64_t)timeout_ms;
+    a->tool_response_bytes = (size_t)n_bytes;
+    a->tool_timeouts = settings_get(s, "toolTimeouts");
+    json_each (timeout, a->tool_timeouts)
+        if (json_int_or(timeout, 0) < 1)
+            return err_new(ERR_VALIDATION, "toolTimeouts.%" STR_FMT " must be 1 or more",
+                           STR_ARG(timeout->key));
+    return NULL;
+}
+
+static struct err *read_search(struct agent *a, const struct settings *s)
+{
+    static const char *const kinds[] = {"brave", "searxng", "command"};
+    struct web_search_config *search = &a->tool_config.search;
+
+    *search = (struct web_search_config){
+        .kind = settings_text(s, "webSearch.provider", &a->arena),
+        .url = settings_text(s, "webSearch.url", &a->arena),
+        .command = settings_text(s, "webSearch.command", &a->arena),
+        .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
+    };
+    if (search->kind.n == 0)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_is(search->kind, kinds[i]))
+            return NULL;
+    return err_hint(err_new(ERR_VALIDATION,
+                            "webSearch.provider: nothing is called \"%" STR_FMT "\"",
+                            STR_ARG(search->kind)),
+                    "one of: brave, searxng, command");
+}
+
+static void read_hosts(struct agent *a, const struct settings *s)
+{
+    const struct json *hosts = settings_get(s, "webFetch.allow");
+    struct str *list = ARENA_ARRAY(&a->arena, hosts ? hosts->n : 0, struct str);
+
+    a->tool_config.allowed_hosts = list;
+    json_each (host, hosts)
+        list[a->tool_config.n_allowed_hosts++] = json_str(host);
+}
+
+struct err *agent_add_tools(struct agent *a, const struct agent_options *options)
+{
+    const struct settings *s = a->runtime->settings;
+
+    a->tool_config = (struct tool_config){
+        .environment = a->runtime->options.environment,
+        .added_dirs = options->added_dirs,
+        .n_added_dirs = options->n_added_dirs,
+    };
+    TRY(read_limits(a, s));
+    TRY(read_search(a, s));
+    read_hosts(a, s);
+    a->tools = tool_registry_new();
+    for (size_t i = 0; i < ARRAY_LEN(builtin_tools); i++)
+        if (can_work(a, builtin_tools[i]))
+            TRY(tool_registry_add(a->tools, builtin_tools[i], NULL));
+    a->plan.tools = a->tools;
+    return NULL;
+}
+
+struct tool_set *agent_exposed_tools(const struct agent *a)
+{
+    AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(a->tools);
+    unsigned capabilities = NEEDS_LAUNCHER | NEEDS_HTTP | (a->blobs ? NEEDS_BLOBS : 0);
+
+    return tool_set_narrow(all, &a->plan.filter, capabilities);
+}
