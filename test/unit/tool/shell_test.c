@@ -1,6 +1,7 @@
 /* shell_test.c - what the tools for commands are made of, and commands in the background. */
 #include "base/utf8.h"
 #include "tool/shell/background.h"
+#include "tool/shell/command.h"
 #include "tool/shell/output.h"
 #include "tool/shell/progress.h"
 #include "tool/shells.h"
@@ -52,6 +53,25 @@ TEST(a_tail_takes_no_more_memory_than_it_needs)
 
 /* --- output --- */
 
+struct text_call {
+    const struct output *output;
+    struct strbuf *out;
+};
+
+static struct err *make_text(void *arg)
+{
+    struct text_call *c = arg;
+
+    return output_add_text(c->output, c->out);
+}
+
+static void add_text(const struct output *o, struct strbuf *out)
+{
+    struct text_call c = {o, out};
+
+    assert_ok(loop_run_once(make_text, &c));
+}
+
 static void fill(struct output *o, char c, size_t n)
 {
     AUTO_FREE char *bytes = mem_alloc(n);
@@ -68,7 +88,7 @@ TEST(a_character_across_head_and_tail_is_whole_when_nothing_is_missing)
     output_init(&o);
     fill(&o, 'x', OUTPUT_MAX_BYTES / 2 - 1);
     output_add(&o, S("\xC3\xA9."));
-    output_add_text(&o, &text);
+    add_text(&o, &text);
     assert_int_equal(text.n, OUTPUT_MAX_BYTES / 2 + 2);
     assert_true(str_ends(strbuf_str(&text), S("x\xC3\xA9.")));
 }
@@ -83,7 +103,7 @@ TEST(characters_that_were_cut_are_left_out)
     output_add(&o, S("\xC3\xA9"));     /* half of it ends the head */
     output_add(&o, S("\xE2\x82\xAC")); /* the last byte of this begins the tail */
     fill(&o, 'y', OUTPUT_MAX_BYTES / 2 - 1);
-    output_add_text(&o, &text);
+    add_text(&o, &text);
     assert_true(utf8_is_valid(strbuf_str(&text)));
     assert_int_not_equal(
         str_find(strbuf_str(&text), S("x\n... [3 bytes of output left out] ...\nyyy")), STR_NONE);
@@ -151,6 +171,34 @@ TEST(progress_waits_for_the_rest_of_a_character)
     progress_add(&p, S("\xA9"), 1);
     progress_show(&p, 2);
     assert_str(strbuf_str(&shown), "[caf][\xC3\xA9]");
+}
+
+/* --- which commands may move --- */
+
+TEST(plain_words_without_a_builtin_that_moves_stay)
+{
+    static const char *const commands[] = {
+        "true", "ls -la src/x.c", "git log --format=%h", "make -j8 all", "exec ls", "./run.sh a:b",
+        "",     "cp a.b c.d"};
+
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (command_may_move(str_of(commands[i])))
+            fail_msg("asks for nothing: %s", commands[i]);
+}
+
+TEST(whatever_could_run_cd_may_move)
+{
+    static const char *const commands[] = {
+        "cd x",    "time cd x", "command cd x", "pushd x", "popd",       "source x",  ". x",
+        "x\ncd y", "c\\d x",    "c''d x",       "$x y",    "`x`",        "eval x",    "c* x",
+        "true;x",  "a|b",       "x & y",        "{ x",     "x > y",      "x # y",     "x\ty",
+        "~ x",     "!x",        "(x)",          "c[d] x",  "builtin cd", "c\xC3\xA9", "c?",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (!command_may_move(str_of(commands[i])))
+            fail_msg("does not ask: %s", commands[i]);
+    assert_true(command_may_move(S("a\0b")));
 }
 
 /* --- in the background --- */
@@ -546,6 +594,7 @@ RUN_TESTS(
     UNIT(progress_is_shown_at_once_and_then_now_and_then),
     UNIT(progress_shows_the_newest_when_there_is_too_much),
     UNIT(progress_waits_for_the_rest_of_a_character),
+    UNIT(plain_words_without_a_builtin_that_moves_stay), UNIT(whatever_could_run_cd_may_move),
     UNIT(a_background_command_is_read_while_it_runs),
     UNIT(a_background_command_that_ends_tells_how),
     UNIT(killing_ends_the_tree_and_keeps_what_was_printed), UNIT(a_signal_is_told),
