@@ -309,7 +309,19 @@ static enum match match_parts(const struct wanted *w, struct str line,
     return result;
 }
 
-/* A backslash at the end of a line joins it with the next one. */
+static enum match match_line(const struct wanted *w, struct str line)
+{
+    enum match result = MATCH_NO;
+
+    for (int i = 0; i < 4 && result != MATCH_YES; i++) {
+        struct cutting cutting = {.knows_quotes = i & 1, .drops_redirections = i & 2};
+
+        result = worse(result, match_parts(w, line, &cutting));
+    }
+    return result;
+}
+
+/* A backslash at the end of a line joins it with the next one, but not in a comment. */
 static void join_lines(struct strbuf *out, struct str line)
 {
     for (size_t i = 0; i < line.n; i++) {
@@ -325,18 +337,17 @@ enum match command_match_parts(struct str pattern, struct str line)
 {
     AUTO(strbuf) struct strbuf flat = {0}, head = {0}, joined = {0};
     struct wanted w;
-    bool takes_more = str_ends(pattern, S(":*")) || str_ends(pattern, S(" *"));
-    enum match result = MATCH_NO;
+    enum match result;
+    bool takes_more;
 
     flatten_pattern(&flat, pattern);
     w.pattern = strbuf_str(&flat);
+    takes_more = str_ends(w.pattern, S(":*")) || str_ends(w.pattern, S(" *"));
     wildcard_add_head(&head, takes_more ? str_slice(w.pattern, 0, flat.n - 2) : w.pattern);
     w.head = strbuf_str(&head);
     join_lines(&joined, line);
-    for (int i = 0; i < 4 && result != MATCH_YES; i++) {
-        struct cutting cutting = {.knows_quotes = i & 1, .drops_redirections = i & 2};
-
-        result = worse(result, match_parts(&w, strbuf_str(&joined), &cutting));
-    }
+    result = match_line(&w, line);
+    if (result != MATCH_YES && joined.n != line.n)
+        result = worse(result, match_line(&w, strbuf_str(&joined)));
     return result;
 }

@@ -158,6 +158,7 @@ TEST(a_denied_command_is_found_wherever_it_stands_in_a_line)
         "2>&1 rm x",
         "cat <<EOF | ls\nEOF\nrm x",
         "ls \\\\\nrm x",
+        "ls # \\\nrm x",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
