@@ -41,7 +41,19 @@ static void hide_denied(struct agent *a, const struct patterns *deny)
     for (size_t i = 0; i < deny->n; i++)
         if (str_find_char(deny->items[i], '(') == STR_NONE)
             add_pattern(&a->arena, &bare, deny->items[i]);
-    a->plan.filter = (struct tool_filter){.allows_all = true, .deny = bare.items, .n_deny = bare.n};
+    a->plan.filter.deny = bare.items;
+    a->plan.filter.n_deny = bare.n;
+}
+
+static void show_only(struct agent *a, const struct agent_options *options)
+{
+    struct patterns names = {0};
+
+    for (size_t i = 0; i < options->n_tools; i++)
+        add_pattern(&a->arena, &names, arena_str(&a->arena, str_of(options->tools[i])));
+    a->plan.filter.allows_all = !options->tools;
+    a->plan.filter.allow = names.items;
+    a->plan.filter.n_allow = names.n;
 }
 
 /* --- the mode --- */
@@ -81,6 +93,7 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
     TRY(add_flags(a, &deny, "--disallowed-tools", options->disallowed, options->n_disallowed));
     TRY(find_mode(a, options->mode, &a->plan.mode));
     hide_denied(a, &deny);
+    show_only(a, options);
     permission_gate_init(&a->gate, &(struct permission_rules){
                                        .allow = allow.items,
                                        .n_allow = allow.n,

@@ -77,6 +77,7 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
         .home = env_find(r->options.environment, "HOME"),
         .keel_home = env_find(r->options.environment, "KEEL_HOME"),
         .project_dir = r->options.project_dir,
+        .skipped = r->options.skipped_layers,
         .environment = r->options.environment,
         .flags = flags,
     };

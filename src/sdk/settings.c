@@ -169,7 +169,8 @@ static struct err *load(struct settings *s, const struct settings_sources *sourc
     if (sources->flags)
         s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
-        TRY(load_layer(s, sources, (enum layer)l));
+        if (!(sources->skipped & 1u << l))
+            TRY(load_layer(s, sources, (enum layer)l));
     for (int l = N_LAYERS - 1; l >= 0; l--)
         if (s->layers[l])
             s->merged = settings_merge(&s->arena, s->merged, s->layers[l]);
