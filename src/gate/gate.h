@@ -1,10 +1,26 @@
 /* gate.h - the permission gate: rules and a mode decide, a person where they do not.
  *
  * Deciding is pure (permission_decide); walking the steps may wait for a person. Rules are
- * patterns: `Tool` matches every call of it, `Tool(glob)` those whose permission argument the glob
- * matches. A pattern for Bash holds only for a command that is a single simple one; a compound
- * command is matched by no allow pattern and by every deny pattern that one of its parts matches.
- */
+ * patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission argument it
+ * describes. `Tool(*)` is any argument; `*` in a tool's name works too, and `mcp__server` names all
+ * tools of that server. What stands in the parentheses depends on the argument:
+ *
+ *     command    Bash(git log:*) Bash(git *)   the command and whatever follows it
+ *                Bash(npm run test)            exactly this
+ *     path       Edit(src/x*.c) Edit(/docs)    a glob below the project's root, the session's first
+ *                                              cwd
+ *                Read(//etc) Read(~/.ssh)      of the file system, of the home directory
+ *     url        WebFetch(domain:example.com)  the host and its subdomains
+ *     other      mcp__db__query(select *)      text in which `*` is anything
+ *
+ * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
+ * widely:
+ * - A command that is more than a single simple one is allowed by `Bash`, `Bash(*)` or its exact
+ *   text only; it is denied when any part of it is, by whatever path the program is named.
+ * - A path that is denied is denied with all below it, from the root and from the current
+ *   directory, and `/x` also as the file system's. A path denied to Read is denied to every tool
+ *   that takes one; a path denied to Edit to every tool that changes files.
+ * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies. */
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
@@ -17,32 +33,53 @@ struct permission_rules {
     size_t n_ask;
     const struct str *deny;
     size_t n_deny;
+    const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
 };
 
 enum decision { DECISION_AUTO, DECISION_APPROVE, DECISION_DENY };
 const char *decision_name(enum decision d); /* "auto", "approve", "deny" */
 
-struct decided {
-    enum decision decision;
-    struct str rule; /* the pattern, or "mode:default/execute"; lives as long as the rules do */
+enum decided_by {
+    DECIDED_BY_DENY,
+    DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
+    DECIDED_BY_ASK,
+    DECIDED_BY_ALLOW,
+    DECIDED_BY_MODE,
 };
 
-/* Step 7: deny patterns, ask patterns, allow patterns, then the mode's table over the risk. Pure.
- */
+struct decided {
+    enum decision decision;
+    enum decided_by by;
+    struct str
+        rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
+};
+
+/* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
+ * the mode's table over the risk. Pure. */
 struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
                                  const struct tool_session *session);
 
-/* The mode's table alone. */
+/* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
+struct str permission_mode_cell(enum permission_mode mode, enum risk risk);
 
-/* Does the pattern match this call? */
+/* Would the pattern allow this call, were it in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
-                                const struct json *args);
+                                const struct json *args, const struct tool_session *session);
 /* "Tool" or "Tool(something)", nothing else. */
 bool permission_pattern_is_valid(struct str pattern);
 /* The tool's name in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
+
+/* What the deny rules for Read hide from searches. A picture of the rules and of the current
+ * directory at this time; threads may share it. */
+struct denied_paths;
+struct denied_paths *denied_paths_new(const struct permission_rules *rules,
+                                      const struct tool_session *session) MUST_USE;
+void denied_paths_free(struct denied_paths *d);
+DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
+struct path_filter denied_paths_filter(const struct denied_paths *d);
 
 /* The port's gate over these rules. */
 struct permission_gate {

@@ -106,7 +106,8 @@ static void set_userinfo(struct http_exchange *x, const struct http_request *req
 static void set_route(struct http_exchange *x, const struct http_request *request)
 {
     if (!request->no_proxy && !request->unix_socket)
-        x->proxy = proxy_choose(&x->client->proxies, &x->url);
+        x->proxy = request->proxy ? arena_cstr(&x->arena, str_of(request->proxy))
+                                  : proxy_choose(&x->client->proxies, &x->url);
     SET(x, PROXY, x->proxy ? x->proxy : "");
     SET(x, NOPROXY, "");
     SET(x, SUPPRESS_CONNECT_HEADERS, 1L);

@@ -7,16 +7,19 @@
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
+#include "model/history.h"
 #include "port/provider.h"
 #include "port/run_result.h"
 #include "port/tool_set.h"
 
 /* name, name in the journal's terms ("" where the journal has no line for it), body */
 #define EVENT_TABLE(X)                                                                             \
+    X(SESSION_BEGIN, "session_init", session)                                                      \
     X(RUN_BEGIN, "run_begin", run)                                                                 \
     X(USER_INPUT, "user_input", message)                                                           \
     X(TOOLS_CHANGED, "tools_changed", tools)                                                       \
     X(CONTEXT, "context", context)                                                                 \
+    X(COMPACTED, "context_compact", compact)                                                       \
     X(FINAL_TURN, "final_turn", final)                                                             \
     X(ATTEMPT_BEGIN, "attempt_begin", attempt)                                                     \
     X(PROVIDER_REQUEST, "provider_request", request)                                               \
@@ -41,7 +44,8 @@
     X(ANSWERED, "answered", ask)                                                                   \
     X(NOTICE, "notice", notice)                                                                    \
     X(ERROR, "error", error)                                                                       \
-    X(RUN_END, "run_end", result)
+    X(RUN_END, "run_end", result)                                                                  \
+    X(SESSION_END, "session_shutdown", session)
 
 enum event_type {
 #define X(name, ...) EVENT_##name,
@@ -54,15 +58,23 @@ const char *event_type_name(enum event_type t);
 /* Who did it, from the inside out: a tool within an execution within an agent, and so on upwards
  * through parent runs. */
 struct owner {
-    const char *type; /* "agent", "execution", "tool" */
-    struct str id;
+    const char *type;           /* "agent", "execution", "tool" */
+    struct str id;              /* the agent's name, the run's id, the call's id */
     const struct owner *parent; /* NULL: outermost */
 };
 
+/* A session is opened, or closed. */
+struct event_session {
+    struct str cwd, provider, model, system; /* BEGIN */
+    const struct tool_set *tools;            /* BEGIN; may be NULL */
+    const char *reason;                      /* END: "other", "prompt_input_exit", ... */
+};
+
 struct event_run {
-    const char *policy; /* "conversation", "node", "report" */
-    struct str input;   /* the prompt; empty when a run goes on */
-    struct str model;   /* of the first target */
+    const char *policy;                        /* "conversation", "node", "report" */
+    struct str input;                          /* the prompt; empty when a run goes on */
+    struct str provider, model;                /* of the first target */
+    struct provider_capabilities capabilities; /* of that provider */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -83,6 +95,12 @@ struct event_context {
     bool is_exact;
 };
 
+/* The history was replaced by a summary of it. */
+struct event_compact {
+    const char *trigger; /* "auto", "manual" */
+    struct event_context before, after;
+};
+
 struct event_final {
     enum final_reason reason;
     struct str instruction; /* what the model is told */
@@ -91,6 +109,7 @@ struct event_final {
 /* The event's `attempt` is its number within the round. */
 struct event_attempt {
     struct str provider, model;
+    unsigned max_attempts; /* of this target; 0: not told */
     bool is_retry;
     bool is_final_turn;
     enum final_reason forced;       /* FINAL_NONE: not forced */
@@ -117,7 +136,8 @@ const char *output_source_name(enum output_source s);
 
 struct event_delta {
     const struct delta *delta;
-    uint64_t sequence; /* from 0 within the attempt */
+    const struct reply *reply; /* what has come so far, this delta included; NULL: not told */
+    uint64_t sequence;         /* from 0 within the attempt */
     enum output_source source;
     bool is_separator; /* not the model's: it sets rounds apart */
 };
@@ -169,8 +189,8 @@ const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
 
 struct event_notice {
     enum severity severity;
-    const char
-        *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "llm", "tool" */
+    const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
+                           "llm", "tool" */
     struct str text;
     const struct json *details; /* may be NULL */
 };
@@ -185,12 +205,16 @@ struct event {
     unsigned turn;    /* runs of this stream, from 1 */
     unsigned round;   /* from 1; 0 before the first */
     unsigned attempt; /* from 1; 0 outside of attempts */
+    /* RUN_BEGIN, RUN_END: the conversation at that moment; NULL: not told. */
+    const struct history *history;
     enum event_type type;
     union {
+        struct event_session session;
         struct event_run run;
         struct event_message message;
         struct event_tools tools;
         struct event_context context;
+        struct event_compact compact;
         struct event_final final;
         struct event_attempt attempt;
         struct event_request request;

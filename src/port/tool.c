@@ -31,12 +31,15 @@ void tool_result_addf(struct tool_result *r, const char *format, ...)
 
 void tool_result_fail(struct tool_result *r, const char *format, ...)
 {
+    struct strbuf text;
     va_list args;
 
-    strbuf_clear(&r->text);
+    strbuf_init(&text, TOOL_RESULT_MAX_BYTES);
     va_start(args, format);
-    strbuf_vaddf(&r->text, format, args);
+    strbuf_vaddf(&text, format, args); /* the old text may be among the arguments */
     va_end(args);
+    strbuf_done(&r->text);
+    r->text = text;
     r->is_error = true;
 }
 

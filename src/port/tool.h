@@ -68,7 +68,7 @@ DEFINE_AUTO_VAL(tool_result, tool_result_done)
 
 /* Appends to the text. */
 void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Replaces the text by a failure for the model. */
+/* Replaces the text by a failure for the model; the arguments may quote the old text. */
 void tool_result_fail(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void tool_result_add_media(struct tool_result *r, const struct media *m); /* copies */
 struct json *tool_result_details(struct tool_result *r); /* an object; made when first asked for */
@@ -97,6 +97,10 @@ struct tool_config {
     size_t n_allowed_hosts;
     struct web_search_config search;
     struct str shell; /* empty: bash */
+    /* Variables that commands must not see, besides those whose names tell that they are secret:
+     * where the profiles keep their keys. */
+    const struct str *secret_variables;
+    size_t n_secret_variables;
 };
 
 /* Makes the HTTP client when it is first needed. */

@@ -5,7 +5,7 @@
 
 /* A value lives in an arena of its own, so that setting it again gives its memory back. */
 struct state_value {
-    char *key;
+    struct str key; /* on the heap; what a model names may hold a NUL */
     struct arena arena;
     struct json *value; /* NULL: removed; the place is kept for the order */
 };
@@ -49,7 +49,7 @@ void tool_session_free(struct tool_session *s)
         mem_free(a);
     }
     for (size_t i = 0; i < s->n_values; i++) {
-        mem_free(s->values[i].key);
+        mem_free((char *)s->values[i].key.p);
         arena_done(&s->values[i].arena);
     }
     mem_free(s->values);
@@ -67,7 +67,7 @@ void tool_session_listen(struct tool_session *s, struct state_listener listener)
 static struct state_value *find(const struct tool_session *s, struct str key)
 {
     for (size_t i = 0; i < s->n_values; i++)
-        if (str_is(key, s->values[i].key))
+        if (str_eq(key, s->values[i].key))
             return &s->values[i];
     return NULL;
 }
@@ -78,7 +78,7 @@ static struct state_value *add(struct tool_session *s, struct str key)
         s->room = MAX(s->room * 2, (size_t)8);
         s->values = mem_resize(s->values, s->room * sizeof *s->values);
     }
-    s->values[s->n_values] = (struct state_value){.key = str_dup(key)};
+    s->values[s->n_values] = (struct state_value){.key = str_make(str_dup(key), key.n)};
     return &s->values[s->n_values++];
 }
 
@@ -106,6 +106,8 @@ void tool_session_restore(struct tool_session *s, struct str key, const struct j
 
 void tool_session_set(struct tool_session *s, struct str key, const struct json *value)
 {
+    if (!value && !tool_session_get(s, key))
+        return;
     if (s->listener.on_change)
         s->listener.on_change(s->listener.self, key, value);
     tool_session_restore(s, key, value);
@@ -117,9 +119,9 @@ bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *
     for (; *at < s->n_values; (*at)++) {
         const struct state_value *v = &s->values[*at];
 
-        if (!v->value || !str_starts(str_of(v->key), prefix))
+        if (!v->value || !str_starts(v->key, prefix))
             continue;
-        *ret_key = str_of(v->key);
+        *ret_key = v->key;
         *ret_value = v->value;
         (*at)++;
         return true;
@@ -131,9 +133,9 @@ bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *
 
 const char *tool_session_cwd(const struct tool_session *s)
 {
-    const struct json *cwd = tool_session_get(s, S("cwd"));
+    struct str cwd = json_str(tool_session_get(s, S("cwd")));
 
-    return cwd ? cwd->text.p : s->workspace;
+    return str_starts(cwd, S("/")) ? cwd.p : s->workspace; /* a log may say anything */
 }
 
 const char *tool_session_workspace(const struct tool_session *s)

@@ -5,7 +5,7 @@
  * events, in this process or in another. Keys in use:
  *
  *     cwd                 "/home/me/project"
- *     file:PATH           {"mtime_ns":..., "size":..., "whole":true}    as it was last read
+ *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true}  as last read
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
  *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored
@@ -34,7 +34,8 @@ void tool_session_listen(struct tool_session *s, struct state_listener listener)
 
 /* NULL: not set. Borrowed until it is set again. */
 const struct json *tool_session_get(const struct tool_session *s, struct str key);
-/* Tells the listener and applies. `value` NULL removes the key. */
+/* Tells the listener and applies. `value` NULL removes the key; nobody is told when there is none.
+ */
 void tool_session_set(struct tool_session *s, struct str key, const struct json *value);
 /* Applies what an event of an earlier run says; tells nobody. */
 void tool_session_restore(struct tool_session *s, struct str key, const struct json *value);

@@ -94,16 +94,25 @@ void tool_registry_free(struct tool_registry *r)
     mem_free(r);
 }
 
+/* Where the tool of this name is; r->n: nowhere. */
+static size_t place_of(const struct tool_registry *r, struct str name)
+{
+    size_t i = 0;
+
+    while (i < r->n && !str_is(name, r->items[i]->tool->name))
+        i++;
+    return i;
+}
+
 void tool_registry_remove(struct tool_registry *r, struct str name)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        if (!str_is(name, r->items[i]->tool->name))
-            continue;
-        registered_unref(r->items[i]);
-        memmove(&r->items[i], &r->items[i + 1], (--r->n - i) * sizeof *r->items);
-        changed(r);
+    size_t i = place_of(r, name);
+
+    if (i == r->n)
         return;
-    }
+    registered_unref(r->items[i]);
+    memmove(&r->items[i], &r->items[i + 1], (--r->n - i) * sizeof *r->items);
+    changed(r);
 }
 
 static bool name_is_valid(struct str name)
@@ -120,40 +129,74 @@ static bool name_is_valid(struct str name)
     return true;
 }
 
-static struct err *check_tool(const struct tool *t)
+/* A pinned argument that the tool does not have would make every call fail. */
+static struct err *check_pinned(const struct tool *t, const struct json *schema,
+                                const struct json *pinned)
+{
+    bool takes_others = json_bool(json_get(schema, "additionalProperties"), true);
+
+    if (pinned && pinned->type != JSON_OBJECT)
+        return err_new(ERR_VALIDATION,
+                       "the pinned arguments of tool %s must be an object, not %s %s", t->name,
+                       pinned->type == JSON_ARRAY ? "an" : "a", json_type_name(pinned->type));
+    json_each (value, pinned)
+        if (!takes_others && !json_get_str(json_get(schema, "properties"), value->key))
+            return err_new(ERR_VALIDATION,
+                           "the argument \"%" STR_FMT "\" cannot be pinned: tool %s has none of "
+                           "that name",
+                           STR_ARG(value->key), t->name);
+    return NULL;
+}
+
+static struct err *check_tool(const struct tool *t, const struct json *pinned)
 {
     AUTO(arena) struct arena a = {0};
     struct json *schema;
+    struct err *e;
 
     if (!name_is_valid(str_of(t->name)))
-        return err_new(ERR_VALIDATION, "a tool cannot be called \"%s\"", t->name);
-    TRY(json_parse(&a, str_of(t->schema), 0, &schema));
+        return err_hint(
+            err_new(ERR_VALIDATION, "a tool cannot be called \"%s\"", t->name ? t->name : ""),
+            "names have 1 to 64 letters, digits, \"_\" or \"-\"");
+    e = json_parse(&a, str_of(t->schema), 0, &schema);
+    if (e)
+        return err_wrap(e, "the schema of tool %s is not JSON", t->name);
     if (!str_is(json_get_text(schema, "type"), "object"))
-        return err_new(ERR_VALIDATION, "tool %s: its schema must have \"type\":\"object\"",
+        return err_new(ERR_VALIDATION, "the schema of tool %s must have \"type\":\"object\"",
                        t->name);
-    return NULL;
+    return check_pinned(t, schema, pinned);
+}
+
+static struct registered *registered_new(struct tool *take_tool, const struct json *pinned)
+{
+    struct registered *item = mem_alloc(sizeof *item);
+
+    *item = (struct registered){.tool = take_tool, .n_refs = 1};
+    item->pinned = pinned ? json_copy(&item->arena, pinned) : NULL;
+    return item;
 }
 
 struct err *tool_registry_add(struct tool_registry *r, struct tool *take_tool,
                               const struct json *pinned)
 {
-    struct err *e = check_tool(take_tool);
-    struct registered *item;
+    struct err *e = check_tool(take_tool, pinned);
+    size_t place;
 
     if (e) {
         if (take_tool->free)
             take_tool->free(take_tool);
         return e;
     }
-    tool_registry_remove(r, str_of(take_tool->name));
-    if (r->n == r->room) {
+    place = place_of(r, str_of(take_tool->name));
+    if (place == r->room) {
         r->room = MAX(r->room * 2, (size_t)16);
         r->items = mem_resize(r->items, r->room * sizeof(struct registered *));
     }
-    item = mem_alloc(sizeof *item);
-    *item = (struct registered){.tool = take_tool, .n_refs = 1};
-    item->pinned = pinned ? json_copy(&item->arena, pinned) : NULL;
-    r->items[r->n++] = item;
+    if (place < r->n)
+        registered_unref(r->items[place]);
+    else
+        r->n++;
+    r->items[place] = registered_new(take_tool, pinned);
     changed(r);
     return NULL;
 }
@@ -161,7 +204,7 @@ struct err *tool_registry_add(struct tool_registry *r, struct tool *take_tool,
 /* The schema without the arguments that are pinned. */
 static struct json *visible_schema(struct arena *a, const char *text, const struct json *pinned)
 {
-    struct json *schema = NULL, *required;
+    struct json *schema = NULL, *required, *still_required;
     AUTO(err) struct err *e = json_parse(a, str_of(text), 0, &schema);
 
     BUG_IF(e); /* checked when it was added */
@@ -170,11 +213,15 @@ static struct json *visible_schema(struct arena *a, const char *text, const stru
     schema->raw = (struct str){0};
     json_each (value, pinned)
         json_remove(json_get(schema, "properties"), value->key);
-    required = json_new(a, JSON_ARRAY);
-    json_each (name, json_get(schema, "required"))
+    required = json_get(schema, "required");
+    still_required = json_new(a, JSON_ARRAY);
+    json_each (name, required)
         if (!json_get_str(pinned, name->text))
-            json_push(required, json_new_str(a, name->text));
-    json_set(a, schema, "required", required);
+            json_push(still_required, json_new_str(a, name->text));
+    if (still_required->n)
+        json_set(a, schema, "required", still_required);
+    else
+        json_remove(schema, S("required")); /* some APIs refuse an empty list */
     return schema;
 }
 
@@ -244,18 +291,30 @@ struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filte
     return &s->set;
 }
 
-struct err *tool_filter_check(const struct tool_filter *parent, const struct tool_filter *child)
+static bool allows_all(const struct tool_filter *f)
 {
-    if (child->allows_all && !parent->allows_all)
-        return err_hint(err_new(ERR_VALIDATION, "the tool grant is wider than its parent's"),
-                        "list the tools that are needed, all from the parent's list");
-    for (size_t i = 0; i < child->n_allow; i++)
-        if (!tool_filter_has(parent, child->allow[i]))
+    return f->allows_all || is_listed(f->allow, f->n_allow, S("*"));
+}
+
+static struct err *check_grants(const struct tool_filter *parent, const struct tool_filter *child,
+                                const struct str *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tool_filter_has(child, names[i]) && !tool_filter_has(parent, names[i]))
             return err_hint(err_new(ERR_VALIDATION,
                                     "tool %" STR_FMT " is not granted to the parent",
-                                    STR_ARG(child->allow[i])),
+                                    STR_ARG(names[i])),
                             "a child can only have tools that its parent has");
     return NULL;
+}
+
+struct err *tool_filter_check(const struct tool_filter *parent, const struct tool_filter *child)
+{
+    if (allows_all(child) && !allows_all(parent))
+        return err_hint(err_new(ERR_VALIDATION, "the tool grant is wider than its parent's"),
+                        "list the tools that are needed, all from the parent's list");
+    TRY(check_grants(parent, child, child->allow, child->n_allow));
+    return check_grants(parent, child, parent->deny, parent->n_deny);
 }
 
 /* --- arguments --- */
@@ -279,10 +338,13 @@ static struct json *rename_arguments(const struct tool *t, const struct json *gi
 
     json_each (value, given) {
         struct str name = real_name(t->aliases, value->key);
+        struct json *copy = json_copy(a, value);
 
-        if (!str_eq(name, value->key) && json_get_str(given, name))
-            name = value->key; /* both are given: the other one is told as unknown */
-        json_set_key(a, args, name, json_copy(a, value));
+        /* given in two spellings: the second one stays and is told as unknown */
+        if (!str_eq(name, value->key) && (json_get_str(given, name) || json_get_str(args, name)))
+            name = value->key;
+        copy->key = arena_str(a, name);
+        json_push(args, copy);
     }
     return args;
 }
@@ -291,11 +353,13 @@ static struct err *compile(struct tool_entry *e)
 {
     AUTO(arena) struct arena a = {0};
     struct json *document;
+    struct err *error;
 
     if (e->schema)
         return NULL;
     TRY(json_parse(&a, str_of(e->tool->schema), 0, &document));
-    return schema_compile(document, NULL, &e->schema);
+    error = schema_compile(document, NULL, &e->schema);
+    return error ? err_wrap(error, "the schema of tool %s cannot be used", e->tool->name) : NULL;
 }
 
 static struct err *refuse(const struct tool *t, const struct schema_report *report)
@@ -315,10 +379,13 @@ static struct err *refuse(const struct tool *t, const struct schema_report *repo
 struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given, struct arena *a,
                                  struct json **ret_args)
 {
-    struct json *args = rename_arguments(e->tool, given, a);
     struct schema_report report;
+    struct json *args;
     bool is_valid;
 
+    if (!json_is(given, JSON_OBJECT))
+        return err_new(ERR_VALIDATION, "the arguments of %s must be a JSON object", e->tool->name);
+    args = rename_arguments(e->tool, given, a);
     json_each (value, e->pinned)
         json_set_key(a, args, value->key, json_copy(a, value));
     TRY(compile(e));

@@ -36,16 +36,18 @@ struct tool_registry *tool_registry_new(void) MUST_USE;
 void tool_registry_free(struct tool_registry *r);
 DEFINE_AUTO_PTR(tool_registry, tool_registry_free)
 
-/* Takes a tool; one of the same name is replaced. `pinned` (copied; may be NULL) are arguments that
- * the model neither sees nor sets. The schema must be an object's. */
+/* Takes a tool; one of the same name is replaced where it stands, since the order of tools is part
+ * of what providers cache. `pinned` (copied; may be NULL) are arguments that the model neither sees
+ * nor sets. The schema must be an object's. */
 MUST_USE struct err *tool_registry_add(struct tool_registry *r, struct tool *take_tool,
                                        const struct json *pinned);
 void tool_registry_remove(struct tool_registry *r, struct str name); /* absent is fine */
 /* The current snapshot: a new reference, the same object until something changes. */
 struct tool_set *tool_registry_snapshot(struct tool_registry *r) MUST_USE;
 
-/* What a run may use of a set: an allow list (NULL: all) and a deny list, which wins. A child's
- * grant must lie within its parent's: one that widens it is ERR_VALIDATION. */
+/* What a run may use of a set: an allow list, or all of it, and a deny list, which wins. "*" in a
+ * list is every name. A child's grant must lie within its parent's: one that widens it is
+ * ERR_VALIDATION. */
 struct tool_filter {
     const struct str *allow;
     size_t n_allow;

@@ -87,6 +87,8 @@ DEFINE_AUTO_VAL(proc_output, proc_output_done)
  * supervised), even if somebody else still holds the other end of a pipe. */
 MUST_USE struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms,
                               struct proc_output *output);
+/* The same with one that was started already, and that nobody else reads or waits for. */
+MUST_USE struct err *proc_collect(struct proc *p, uint64_t timeout_ms, struct proc_output *output);
 
 /* Where keel-exec is: where the environment variable KEEL_EXEC says, else beside the running
  * program or library, else in its libexec directory. */

@@ -105,17 +105,23 @@ static struct err *follow(struct collector *out, struct collector *err, uint64_t
     return e;
 }
 
-struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms, struct proc_output *output)
+struct err *proc_collect(struct proc *p, uint64_t timeout_ms, struct proc_output *output)
 {
-    AUTO(proc) struct proc *p = NULL;
     AUTO_FREE char *chunks = mem_alloc(2 * CHUNK_BYTES);
     struct collector out, err;
 
-    TRY(proc_spawn(spec, &p));
     proc_close_stdin(p);
     out = (struct collector){p, PROC_OUT, &output->out, &output->n_out_bytes, chunks};
     err = (struct collector){p, PROC_ERR, &output->err, &output->n_err_bytes, chunks + CHUNK_BYTES};
     TRY(follow(&out, &err, timeout_ms, output));
     TRY(collect_rest(&out));
     return collect_rest(&err);
+}
+
+struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms, struct proc_output *output)
+{
+    AUTO(proc) struct proc *p = NULL;
+
+    TRY(proc_spawn(spec, &p));
+    return proc_collect(p, timeout_ms, output);
 }

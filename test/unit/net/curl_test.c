@@ -955,6 +955,24 @@ TEST(a_request_may_insist_on_going_direct)
     assert_true(str_starts(str_of(request), S("GET / HTTP/1.1\r\n")));
 }
 
+static struct err *get_example_by_proxy(struct trial *t)
+{
+    return fetch(t, &(struct http_request){.url = S("http://example.test/x"),
+                                           .proxy = server_url(t->server)});
+}
+
+TEST(a_request_may_insist_on_a_proxy)
+{
+    AUTO(trial) struct trial t = {.act = get_example_by_proxy};
+    struct server_script script = {S(HELLO), 0, SERVER_GOES_ON};
+    AUTO_FREE char *request = NULL;
+
+    t.server = server_start(server_play, &script);
+    assert_ok(trial_run(&t));
+    request = server_take_request(t.server);
+    assert_true(str_starts(str_of(request), S("GET http://example.test/x HTTP/1.1\r\n")));
+}
+
 static struct err *get_resolved(struct trial *t)
 {
     int port = server_port(t->server);
@@ -1085,6 +1103,7 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(a_proxy_that_refuses_a_tunnel_is_named),
           UNIT(a_proxy_that_cannot_be_used_is_named_without_its_password),
           UNIT(no_proxy_goes_direct), UNIT(a_request_may_insist_on_going_direct),
+          UNIT(a_request_may_insist_on_a_proxy),
           UNIT(a_checked_address_is_used_and_its_connection_is_not_shared),
           UNIT(a_unix_socket_that_is_not_there_is_named), UNIT(a_unix_socket_is_a_way_to_a_server),
           UNIT(a_trace_shows_both_sides_without_credentials),

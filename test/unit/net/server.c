@@ -272,3 +272,13 @@ char *server_take_request(struct server *s)
     pthread_mutex_unlock(&s->lock);
     return text;
 }
+
+char *server_copy_request(struct server *s)
+{
+    char *text;
+
+    pthread_mutex_lock(&s->lock);
+    text = str_dup(strbuf_str(&s->last_request));
+    pthread_mutex_unlock(&s->lock);
+    return text;
+}

@@ -26,6 +26,7 @@ size_t server_n_sent_bytes(const struct server *s);
 bool server_is_stuck(const struct server *s);
 /* The last request as it came, head and body. The caller frees it. */
 char *server_take_request(struct server *s) MUST_USE;
+char *server_copy_request(struct server *s) MUST_USE; /* and leaves it there */
 
 /* --- for the functions --- */
 

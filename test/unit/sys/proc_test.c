@@ -30,6 +30,20 @@ PROC_TEST(a_deadly_signal_is_told)
     return NULL;
 }
 
+PROC_TEST(one_that_runs_already_can_be_run_to_its_end)
+{
+    AUTO(proc) struct proc *p = NULL;
+    AUTO(proc_output) struct proc_output o = {0};
+    struct proc_spec spec = command(way, SHELL("echo out; echo err >&2; exit 7"));
+
+    TRY(proc_spawn(&spec, &p));
+    TRY(proc_collect(p, 0, &o));
+    EXPECT(ended_with(o.status, 7));
+    EXPECT(str_is(strbuf_str(&o.out), "out\n"));
+    EXPECT(str_is(strbuf_str(&o.err), "err\n"));
+    return NULL;
+}
+
 PROC_TEST(the_status_can_be_asked_for_twice)
 {
     AUTO(proc) struct proc *p = NULL;
@@ -542,6 +556,7 @@ PROC_TEST(a_terminal_that_is_resized_says_so)
 
 RUN_TESTS(
     EVERY_WAY(an_exit_code_is_told), EVERY_WAY(a_deadly_signal_is_told),
+    EVERY_WAY(one_that_runs_already_can_be_run_to_its_end),
     EVERY_WAY(the_status_can_be_asked_for_twice),
     EVERY_WAY(a_missing_command_is_an_error_and_not_exit_code_127),
     EVERY_WAY(a_file_that_cannot_be_executed_is_told_with_the_remedy),

@@ -1,0 +1,165 @@
+/* gate.c - the walk: eight steps from a call to a verdict. */
+#include "gate/gate.h"
+
+#include "gate/arguments.h"
+#include "gate/pattern.h"
+#include "gate/reason.h"
+
+struct walk {
+    const struct permission_rules *rules;
+    const struct gate_call *call;
+    struct arena *arena;
+    struct verdict *verdict;
+    struct decided decided;
+    bool is_over; /* the verdict is final */
+};
+
+static void end(struct walk *w, enum verdict_kind kind, struct str reason)
+{
+    w->verdict->kind = kind;
+    w->verdict->reason = reason;
+    w->is_over = true;
+}
+
+static struct subject subject_of(const struct walk *w)
+{
+    return (struct subject){.tool = w->verdict->entry->tool,
+                            .args = w->verdict->args,
+                            .session = w->call->session,
+                            .environment = w->rules->environment};
+}
+
+/* The set holds what is exposed and granted; nothing else exists. */
+static struct err *find_tool(struct walk *w)
+{
+    struct str name = w->call->call->name;
+
+    w->verdict->entry = tool_set_find(w->call->tools, name);
+    if (!w->verdict->entry)
+        end(w, VERDICT_UNKNOWN_TOOL, reason_unknown_tool(w->arena, name, w->call->tools));
+    return NULL;
+}
+
+static struct err *check_arguments(struct walk *w)
+{
+    struct str problem = {0};
+
+    TRY(gate_arguments(w->call->call, w->verdict->entry, w->arena, &w->verdict->args, &problem));
+    if (problem.n)
+        end(w, VERDICT_BAD_ARGUMENTS, problem);
+    return NULL;
+}
+
+static struct err *apply_rules(struct walk *w)
+{
+    struct decided *d = &w->decided;
+
+    *d = permission_decide(w->rules, w->call->mode, w->verdict->entry->tool, w->verdict->args,
+                           w->call->session);
+    w->verdict->rule = arena_str(w->arena, d->rule);
+    if (d->decision == DECISION_AUTO)
+        end(w, VERDICT_ALLOW, (struct str){0});
+    else if (d->decision == DECISION_DENY)
+        end(w, VERDICT_DENY, reason_denied(w->arena, d, w->call->mode));
+    return NULL;
+}
+
+/* --- the person --- */
+
+static void tell(const struct walk *w, const struct answer *answer)
+{
+    if (w->call->on_ask)
+        w->call->on_ask(w->call->self, &w->verdict->ask, answer);
+}
+
+/* Remembers what was shown, and nothing wider. */
+static void remember(struct walk *w)
+{
+    struct subject s = subject_of(w);
+    struct str pattern;
+
+    if (!pattern_of_call(&s, w->arena, &pattern))
+        return;
+    tool_session_set(w->call->session, arena_format(w->arena, "allow:%" STR_FMT, STR_ARG(pattern)),
+                     json_new_bool(w->arena, true));
+    w->verdict->rule = pattern;
+}
+
+static void apply_answer(struct walk *w, const struct answer *answer)
+{
+    struct subject s = subject_of(w);
+
+    switch (answer->kind) {
+    case ANSWER_SESSION:
+    case ANSWER_PROJECT:
+        remember(w);
+        end(w, VERDICT_ALLOW, (struct str){0});
+        return;
+    case ANSWER_ONCE:
+        end(w, VERDICT_ALLOW, (struct str){0});
+        return;
+    case ANSWER_LATER:
+        end(w, VERDICT_LATER, (struct str){0});
+        return;
+    case ANSWER_NOBODY:
+        end(w, VERDICT_DENY, reason_nobody(w->arena, &w->decided, &s));
+        return;
+    case ANSWER_NO:
+    case ANSWER_VALUE: /* an answer to another question is no yes */
+        end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
+    }
+}
+
+static struct err *ask_person(struct walk *w)
+{
+    const struct tool *tool = w->verdict->entry->tool;
+    struct answer answer = {.kind = ANSWER_NOBODY};
+
+    w->verdict->ask = (struct ask){.kind = ASK_PERMISSION,
+                                   .call_id = arena_str(w->arena, w->call->call->id),
+                                   .tool = arena_str(w->arena, str_of(tool->name)),
+                                   .args = w->verdict->args,
+                                   .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+    if (w->call->answer) {
+        answer = *w->call->answer;
+        tell(w, &answer);
+    } else if (w->call->asker) {
+        tell(w, NULL);
+        TRY(asker_ask(w->call->asker, &w->verdict->ask, w->arena, &answer));
+        tell(w, &answer);
+    }
+    apply_answer(w, &answer);
+    return NULL;
+}
+
+/* --- the walk --- */
+
+static const struct {
+    int number;
+    struct err *(*take)(struct walk *w);
+} steps[] = {
+    {2, find_tool},
+    {4, check_arguments},
+    {7, apply_rules},
+    {8, ask_person},
+};
+
+static struct err *judge(struct gate *g, const struct gate_call *call, struct arena *a,
+                         struct verdict *ret_verdict)
+{
+    struct walk w = {.rules = &((struct permission_gate *)g)->rules,
+                     .call = call,
+                     .arena = a,
+                     .verdict = ret_verdict};
+
+    for (size_t i = 0; i < ARRAY_LEN(steps) && !w.is_over; i++) {
+        ret_verdict->step = steps[i].number;
+        TRY(steps[i].take(&w));
+    }
+    return NULL;
+}
+
+void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules)
+{
+    *g = (struct permission_gate){.gate = {.judge = judge}, .rules = *rules};
+}

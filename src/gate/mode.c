@@ -1,0 +1,36 @@
+/* mode.c - what each permission mode does with each class of risk. */
+#include "gate/gate.h"
+
+static const struct cell {
+    enum decision decision;
+    struct str name;
+} table[4][4] = {
+#define ROW(mode, unclassified, modify, execute)                                                   \
+    {                                                                                              \
+        [RISK_UNCLASSIFIED] = {unclassified, S("mode:" mode "/unclassified")},                     \
+        [RISK_INSPECT] = {DECISION_AUTO, S("mode:" mode "/inspect")},                              \
+        [RISK_MODIFY] = {modify, S("mode:" mode "/modify")},                                       \
+        [RISK_EXECUTE] = {execute, S("mode:" mode "/execute")},                                    \
+    }
+    [MODE_PLAN] = ROW("plan", DECISION_DENY, DECISION_DENY, DECISION_DENY),
+    [MODE_DEFAULT] = ROW("default", DECISION_APPROVE, DECISION_APPROVE, DECISION_APPROVE),
+    [MODE_ACCEPT_EDITS] = ROW("acceptEdits", DECISION_APPROVE, DECISION_AUTO, DECISION_APPROVE),
+    [MODE_BYPASS] = ROW("bypassPermissions", DECISION_AUTO, DECISION_AUTO, DECISION_AUTO),
+#undef ROW
+};
+
+enum decision permission_mode_decide(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].decision;
+}
+
+struct str permission_mode_cell(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].name;
+}
+
+const char *decision_name(enum decision d)
+{
+    static const char *const names[] = {"auto", "approve", "deny"};
+    return names[d];
+}

@@ -1,0 +1,198 @@
+/* path.c - path patterns: from where they count, what they match. */
+#include "gate/path.h"
+
+/* --- paths of calls --- */
+
+bool subject_takes_path(const struct subject *s)
+{
+    struct str name = str_of(s->tool->permission_arg);
+
+    return str_is(name, "file_path") || str_is(name, "path") || str_is(name, "notebook_path");
+}
+
+/* Tools whose rules are about something else may take paths too. */
+static const struct json *path_argument(const struct subject *s)
+{
+    static const char *const names[] = {"file_path", "path", "notebook_path"};
+
+    if (subject_takes_path(s))
+        return json_get(s->args, s->tool->permission_arg);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (json_is(json_get(s->args, names[i]), JSON_STRING))
+            return json_get(s->args, names[i]);
+    return NULL;
+}
+
+const char *subject_path(const struct subject *s, struct arena *a)
+{
+    const struct json *given = path_argument(s);
+
+    if (given)
+        return json_is(given, JSON_STRING) && str_find_char(given->text, '\0') == STR_NONE
+                   ? tool_session_path(s->session, a, s->environment, given->text)
+                   : NULL;
+    return subject_takes_path(s) ? tool_session_path(s->session, a, s->environment, S(".")) : NULL;
+}
+
+/* --- patterns --- */
+
+static void add_escaped(struct strbuf *out, struct str path)
+{
+    for (size_t i = 0; i < path.n; i++) {
+        if (path.p[i] && strchr("*?[]{},\\!", path.p[i]))
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, path.p[i]);
+    }
+}
+
+void path_add_exact(struct strbuf *out, struct str absolute_path)
+{
+    strbuf_add_char(out, '/');
+    add_escaped(out, absolute_path);
+}
+
+static bool is_plain(struct str component)
+{
+    for (size_t i = 0; i < component.n; i++)
+        if (strchr("*?[]{}\\", component.p[i]))
+            return false;
+    return true;
+}
+
+/* Cuts the components before the first with a wildcard off `rest`. */
+static struct str take_plain_head(struct str *rest)
+{
+    struct str whole = *rest, after = whole, component;
+
+    while (str_split(&after, '/', &component)) {
+        if (!is_plain(component))
+            break;
+        *rest = after;
+    }
+    return str_slice(whole, 0, whole.n - rest->n);
+}
+
+/* Appends what follows the plain head. False: it climbs from where a wildcard leads. */
+static bool add_tail(struct strbuf *out, struct str tail, enum reading reading)
+{
+    struct str component;
+
+    while (str_split(&tail, '/', &component)) {
+        if (str_is(component, ".."))
+            return false;
+        if (component.n == 0 || str_is(component, "."))
+            continue;
+        strbuf_add_char(out, '/');
+        strbuf_add(out, component);
+    }
+    /* Widely, what is below a match matches anyway, and so the directory itself does too. */
+    while (reading == READ_WIDELY && str_ends(strbuf_str(out), S("/**")))
+        strbuf_cut(out, out->n - 3);
+    return true;
+}
+
+/* One more reading of the pattern: from `base`, at any depth if `is_deep`. */
+static bool add_reading(struct path_rule *r, const struct subject *s, struct str base,
+                        struct str pattern, bool is_deep)
+{
+    AUTO(strbuf) struct strbuf text = {0}, head = {0};
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    struct str tail = pattern;
+
+    strbuf_add(&head, base);
+    if (!is_deep)
+        strbuf_add(&head, take_plain_head(&tail));
+    add_escaped(&text,
+                str_of(tool_session_path(s->session, &a, s->environment, strbuf_str(&head))));
+    if (str_is(strbuf_str(&text), "/"))
+        strbuf_clear(&text);
+    if (is_deep)
+        strbuf_add_cstr(&text, "/**");
+    if (!add_tail(&text, tail, r->reading))
+        return false;
+    if (text.n == 0)
+        strbuf_add_char(&text, '/');
+    e = glob_compile(strbuf_str(&text), GLOB_LITERAL_SEPARATOR, &r->globs[r->n]);
+    if (e)
+        return false;
+    r->n++;
+    return true;
+}
+
+static bool add_reading_below(struct path_rule *r, const struct subject *s, const char *directory,
+                              struct str pattern)
+{
+    AUTO(strbuf) struct strbuf base = {0};
+    bool is_name = str_find_char(pattern, '/') == STR_NONE && !str_is(pattern, ".") &&
+                   !str_is(pattern, "..") && !str_is(pattern, "**");
+
+    strbuf_addf(&base, "%s/", directory);
+    return add_reading(r, s, strbuf_str(&base), pattern, is_name && r->reading == READ_WIDELY);
+}
+
+static bool add_readings(struct path_rule *r, struct str pattern, const struct subject *s)
+{
+    const char *root = tool_session_workspace(s->session);
+    bool is_wide = r->reading == READ_WIDELY;
+
+    if (str_is(pattern, "~") || str_starts(pattern, S("~/")))
+        return add_reading(r, s, (struct str){0}, pattern, /* is_deep= */ false);
+    if (str_starts(pattern, S("//")))
+        return add_reading(r, s, S("/"), str_skip(pattern, 2), /* is_deep= */ false);
+    if (str_starts(pattern, S("/")))
+        return add_reading_below(r, s, root, pattern) &&
+               (!is_wide || add_reading(r, s, S("/"), pattern, /* is_deep= */ false));
+    /* The current directory moves with what the model does: no rule may allow more for that. */
+    return add_reading_below(r, s, root, pattern) &&
+           (!is_wide || add_reading_below(r, s, tool_session_cwd(s->session), pattern));
+}
+
+bool path_rule_init(struct path_rule *r, struct str pattern, const struct subject *s,
+                    enum reading reading)
+{
+    *r = (struct path_rule){.reading = reading};
+    if (str_find_char(pattern, '\0') == STR_NONE && add_readings(r, pattern, s))
+        return true;
+    path_rule_done(r);
+    return false;
+}
+
+void path_rule_done(struct path_rule *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        glob_free(r->globs[i]);
+    r->n = 0;
+}
+
+static bool matches_one(const struct path_rule *r, struct str path)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (glob_matches(r->globs[i], path))
+            return true;
+    return false;
+}
+
+bool path_rule_matches(const struct path_rule *r, struct str absolute_path)
+{
+    if (matches_one(r, absolute_path))
+        return true;
+    if (r->reading == READ_NARROWLY)
+        return false;
+    for (size_t i = 0; i < absolute_path.n; i++)
+        if (absolute_path.p[i] == '/' && matches_one(r, str_slice(absolute_path, 0, MAX(i, 1u))))
+            return true;
+    return false;
+}
+
+enum match path_match(struct str pattern, const struct subject *s, enum reading reading)
+{
+    enum match otherwise = reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
+    AUTO(path_rule) struct path_rule rule = {0};
+    AUTO(arena) struct arena a = {0};
+    const char *path = subject_path(s, &a);
+
+    if (!path || strlen(path) > PATH_MAX_BYTES || !path_rule_init(&rule, pattern, s, reading))
+        return otherwise;
+    return path_rule_matches(&rule, str_of(path)) ? MATCH_YES : MATCH_NO;
+}

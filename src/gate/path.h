@@ -1,0 +1,35 @@
+/* path.h - patterns over paths, made absolute. */
+#ifndef KEEL_GATE_PATH_H
+#define KEEL_GATE_PATH_H
+
+#include "base/glob.h"
+#include "gate/pattern.h"
+
+#define PATH_RULE_MAX_READINGS 2
+#define PATH_MAX_BYTES 4096 /* a longer one is unclear */
+
+/* A pattern as absolute globs, one for each way to read it. Immutable: threads may share it. */
+struct path_rule {
+    struct glob *globs[PATH_RULE_MAX_READINGS];
+    size_t n;
+    enum reading reading;
+};
+/* False: it cannot be read as a pattern of paths. */
+bool path_rule_init(struct path_rule *r, struct str pattern, const struct subject *s,
+                    enum reading reading);
+void path_rule_done(struct path_rule *r);
+DEFINE_AUTO_VAL(path_rule, path_rule_done)
+
+/* Widely, a directory that matches has all below it match. */
+bool path_rule_matches(const struct path_rule *r, struct str absolute_path);
+
+/* The path that the call is about, made absolute; the current directory where a tool that works on
+ * paths got none. NULL: the call is not about a path. */
+const char *subject_path(const struct subject *s, struct arena *a);
+bool subject_takes_path(const struct subject *s); /* its permission argument is one */
+
+enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
+/* The pattern of this path alone: "//tmp/a\*b". */
+void path_add_exact(struct strbuf *out, struct str absolute_path);
+
+#endif

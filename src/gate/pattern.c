@@ -1,0 +1,153 @@
+/* pattern.c - `Tool` and `Tool(argument)`: which tool, and which kind of argument. */
+#include "gate/pattern.h"
+
+#include "gate/command.h"
+#include "gate/gate.h"
+#include "gate/path.h"
+#include "gate/web.h"
+#include "gate/wildcard.h"
+
+/* --- the text --- */
+
+static bool is_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-' || c == '*'))
+            return false;
+    }
+    return s.n > 0;
+}
+
+struct str permission_pattern_tool(struct str pattern)
+{
+    size_t open = str_find_char(pattern, '(');
+
+    return str_trim(open == STR_NONE ? pattern : str_slice(pattern, 0, open));
+}
+
+bool pattern_parse(struct str text, struct pattern *ret_pattern)
+{
+    size_t open = str_find_char(text, '(');
+    struct pattern p = {.tool = text};
+
+    if (open != STR_NONE) {
+        p.tool = str_slice(text, 0, open);
+        p.argument = str_skip(text, open + 1);
+        if (p.argument.n < 2 || !str_ends(p.argument, S(")")))
+            return false;
+        p.argument.n--;
+    }
+    if (!is_name(p.tool))
+        return false;
+    *ret_pattern = p;
+    return true;
+}
+
+bool permission_pattern_is_valid(struct str pattern)
+{
+    struct pattern p;
+
+    return pattern_parse(pattern, &p);
+}
+
+/* --- matching --- */
+
+static const struct json *permission_value(const struct subject *s)
+{
+    return s->tool->permission_arg ? json_get(s->args, s->tool->permission_arg) : NULL;
+}
+
+/* "mcp__server" stands for all tools of the server. */
+static bool names_tool(struct str name, const struct tool *tool)
+{
+    struct str tool_name = str_of(tool->name);
+
+    if (wildcard_matches(name, tool_name))
+        return true;
+    return str_starts(name, S("mcp__")) && str_find(str_skip(name, 5), S("__")) == STR_NONE &&
+           str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
+}
+
+static enum match match_argument(struct str pattern, const struct subject *s, enum reading reading)
+{
+    struct str name = str_of(s->tool->permission_arg);
+    const struct json *value = permission_value(s);
+
+    if (subject_takes_path(s))
+        return path_match(pattern, s, reading);
+    if (!json_is(value, JSON_STRING))
+        return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
+    if (str_is(name, "command"))
+        return command_match(pattern, value->text, reading);
+    if (str_is(name, "url"))
+        return web_match(pattern, value->text, reading);
+    return wildcard_matches(pattern, value->text) ? MATCH_YES : MATCH_NO;
+}
+
+/* A rule about paths that holds for this tool, though it names another. */
+static bool extends_to(const struct pattern *p, const struct subject *s)
+{
+    if (p->argument.n == 0)
+        return false;
+    return str_is(p->tool, "Read") || (str_is(p->tool, "Edit") && s->tool->risk == RISK_MODIFY);
+}
+
+static enum match match_path_of_other(const struct pattern *p, const struct subject *s)
+{
+    AUTO(arena) struct arena a = {0};
+
+    if (!subject_takes_path(s) && !subject_path(s, &a))
+        return MATCH_NO;
+    return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
+}
+
+enum match pattern_match(struct str text, const struct subject *s, enum reading reading)
+{
+    struct pattern p;
+
+    if (!pattern_parse(text, &p))
+        return reading == READ_WIDELY && names_tool(permission_pattern_tool(text), s->tool)
+                   ? MATCH_UNCLEAR
+                   : MATCH_NO;
+    if (names_tool(p.tool, s->tool))
+        return pattern_takes_any(&p) ? MATCH_YES : match_argument(p.argument, s, reading);
+    if (reading == READ_WIDELY && extends_to(&p, s))
+        return match_path_of_other(&p, s);
+    return MATCH_NO;
+}
+
+bool permission_pattern_matches(struct str pattern, const struct tool *tool,
+                                const struct json *args, const struct tool_session *session)
+{
+    struct subject s = {.tool = tool, .args = args, .session = session};
+
+    return pattern_match(pattern, &s, READ_NARROWLY) == MATCH_YES;
+}
+
+/* --- the other way round --- */
+
+bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern)
+{
+    struct str name = str_of(s->tool->permission_arg);
+    const struct json *value = permission_value(s);
+    AUTO(strbuf) struct strbuf out = {0};
+    const char *path;
+
+    if (!s->tool->permission_arg) {
+        *ret_pattern = arena_str(a, str_of(s->tool->name));
+        return true;
+    }
+    strbuf_addf(&out, "%s(", s->tool->name);
+    if (subject_takes_path(s) && (path = subject_path(s, a)))
+        path_add_exact(&out, str_of(path));
+    else if (json_is(value, JSON_STRING) && str_trim(value->text).n)
+        wildcard_add_escaped(&out, str_is(name, "command") ? str_trim(value->text) : value->text);
+    else
+        return false;
+    strbuf_add_char(&out, ')');
+    *ret_pattern = arena_str(a, strbuf_str(&out));
+    return true;
+}

@@ -1,0 +1,39 @@
+/* pattern.h - one rule against one call.
+ *
+ * A rule that allows is read narrowly: in doubt it does not match. A rule that denies or asks is
+ * read widely: in doubt it is unclear, and the caller asks. */
+#ifndef KEEL_GATE_PATTERN_H
+#define KEEL_GATE_PATTERN_H
+
+#include "port/tool.h"
+
+enum match { MATCH_NO, MATCH_YES, MATCH_UNCLEAR };
+enum reading { READ_NARROWLY, READ_WIDELY };
+
+/* A call as rules see it. */
+struct subject {
+    const struct tool *tool;
+    const struct json *args;
+    const struct tool_session *session;
+    const char *const *environment;
+};
+
+struct pattern {
+    struct str tool;
+    struct str argument; /* what stands in the parentheses; empty: there are none */
+};
+bool pattern_parse(struct str text, struct pattern *ret_pattern);
+
+enum match pattern_match(struct str text, const struct subject *s, enum reading reading);
+
+/* The pattern that allows this call and none with another permission argument. False: there is no
+ * such pattern, because the call lacks the argument. */
+bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern);
+
+/* `Read(*)`: any argument. */
+static inline bool pattern_takes_any(const struct pattern *p)
+{
+    return p->argument.n == 0 || str_is(p->argument, "*");
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* reason.c - the gate's sentences. What came from a model is cut and made valid text first. */
+#include "gate/reason.h"
+
+#include "base/clip.h"
+#include "base/utf8.h"
+
+#define MAX_NAME_CHARS 100
+#define MAX_RULE_CHARS 300
+#define MAX_ARGS_CHARS 1000
+#define MAX_SAID_CHARS 2000
+
+static struct str shown(struct arena *a, struct str text, size_t max_chars)
+{
+    AUTO(strbuf) struct strbuf valid = {0}, out = {0};
+
+    utf8_add_repaired(&valid, text);
+    clip_middle(&out, strbuf_str(&valid), max_chars);
+    return arena_str(a, strbuf_str(&out));
+}
+
+/* --- calls that cannot be judged --- */
+
+struct str reason_unknown_tool(struct arena *a, struct str name, const struct tool_set *tools)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    tool_set_names(tools, &names);
+    return arena_format(
+        a,
+        "Error: Tool \"%" STR_FMT "\" is not registered, so the tool call was not executed. %s%s.",
+        STR_ARG(shown(a, name, MAX_NAME_CHARS)),
+        tools->n ? "Available tools: " : "No tools are available", strbuf_cstr(&names));
+}
+
+struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given)
+{
+    struct json_where where;
+    struct json *value;
+    struct str came = shown(a, given, MAX_ARGS_CHARS);
+
+    if (json_parse_at(a, given, JSON_REPAIR_UTF8, &value, &where))
+        return arena_format(
+            a,
+            "Error: The arguments of %s must be a JSON object, not %s. The call was "
+            "not executed. What came: %" STR_FMT,
+            tool->name, json_type_name(value->type), STR_ARG(came));
+    return arena_format(
+        a,
+        "Error: The arguments of %s are not valid JSON: %s at line %zu, column "
+        "%zu. The call was not executed. Send one JSON object. What came: %" STR_FMT,
+        tool->name, where.reason, where.line, where.column, STR_ARG(came));
+}
+
+struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str given)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    return arena_format(a, "Error: The call was not executed: %s. What came: %" STR_FMT, text,
+                        STR_ARG(shown(a, given, MAX_ARGS_CHARS)));
+}
+
+/* --- calls that are not allowed --- */
+
+struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode)
+{
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
+
+    switch (d->by) {
+    case DECIDED_BY_UNCLEAR_DENY:
+        return arena_format(a,
+                            "Permission denied: the rule %" STR_FMT
+                            " could not be checked for this call, and %s mode does not ask.",
+                            STR_ARG(rule), permission_mode_name(mode));
+    case DECIDED_BY_MODE:
+        return arena_format(
+            a,
+            "Permission denied: %s mode does not allow it; look and plan with tools "
+            "that only read, and leave changes until the user ends this mode.",
+            permission_mode_name(mode));
+    default:
+        return arena_format(a, "Permission denied by the rule %" STR_FMT ".", STR_ARG(rule));
+    }
+}
+
+struct str reason_refused(struct arena *a, struct str said)
+{
+    struct str refused = S("Permission denied. The user did not approve this action.");
+
+    said = str_trim(said);
+    if (said.n == 0)
+        return refused;
+    return arena_format(a, "%" STR_FMT " The user said: %" STR_FMT, STR_ARG(refused),
+                        STR_ARG(shown(a, said, MAX_SAID_CHARS)));
+}
+
+struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
+{
+    static const char intro[] = "Permission denied. Nobody is there to approve this action.";
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS), exact;
+    enum permission_mode needed = s->tool->risk == RISK_MODIFY ? MODE_ACCEPT_EDITS : MODE_BYPASS;
+
+    switch (d->by) {
+    case DECIDED_BY_UNCLEAR_DENY:
+        return arena_format(a, "%s The rule %" STR_FMT " could not be checked for this call.",
+                            intro, STR_ARG(rule));
+    case DECIDED_BY_ASK:
+        return arena_format(a, "%s The rule %" STR_FMT " asks each time.", intro, STR_ARG(rule));
+    default:
+        break;
+    }
+    if (!pattern_of_call(s, a, &exact))
+        exact = str_of(s->tool->name);
+    return arena_format(
+        a, "%s The user can allow it with the rule %" STR_FMT " or with the permission mode %s.",
+        intro, STR_ARG(shown(a, exact, MAX_RULE_CHARS)), permission_mode_name(needed));
+}
+
+/* --- questions --- */
+
+struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
+                      const struct tool *tool)
+{
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
+
+    switch (d->by) {
+    case DECIDED_BY_UNCLEAR_DENY:
+        return arena_format(a,
+                            "The rule %" STR_FMT " denies, but could not be checked for this call.",
+                            STR_ARG(rule));
+    case DECIDED_BY_ASK:
+        return arena_format(a, "The rule %" STR_FMT " asks each time.", STR_ARG(rule));
+    default:
+        return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
+                            tool->name, risk_name(tool->risk));
+    }
+}

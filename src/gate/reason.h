@@ -1,0 +1,23 @@
+/* reason.h - what the gate tells the model and the person. Texts live in the arena. */
+#ifndef KEEL_GATE_REASON_H
+#define KEEL_GATE_REASON_H
+
+#include "gate/gate.h"
+#include "gate/pattern.h"
+
+struct str reason_unknown_tool(struct arena *a, struct str name, const struct tool_set *tools);
+struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given);
+struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str given);
+
+/* Denied by a rule or by the mode. */
+struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode);
+/* Denied by a person; `said` may be empty. */
+struct str reason_refused(struct arena *a, struct str said);
+/* Nobody was there to ask: says what would have allowed it. */
+struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
+
+/* Why a person is asked. */
+struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
+                      const struct tool *tool);
+
+#endif

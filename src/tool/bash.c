@@ -1,0 +1,226 @@
+/* bash.c - the Bash tool: runs a command line, here or in the background. */
+#include "base/utf8.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+#include "tool/builtin.h"
+#include "tool/shell/background.h"
+#include "tool/shell/command.h"
+#include "tool/shell/follow.h"
+#include "tool/shell/output.h"
+
+enum {
+    DEFAULT_TIMEOUT_MS = 120000,
+    MAX_TIMEOUT_MS = 600000, /* stands in the schema too */
+    /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
+    ENDING_MS = 10000,
+};
+
+static uint64_t timeout_of(const struct json *args)
+{
+    int64_t ms = json_int_or(json_get(args, "timeout"), DEFAULT_TIMEOUT_MS);
+
+    return ms > 0 ? (uint64_t)MIN(ms, (int64_t)MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
+}
+
+/* --- before --- */
+
+/* False, and a failed result, when it cannot be run as it was meant. */
+static bool check_command(struct str command, struct tool_result *r)
+{
+    if (str_find_char(command, '\0') != STR_NONE)
+        tool_result_fail(r, "The command holds a NUL character, which no command can.");
+    else if (command.n > COMMAND_MAX_BYTES)
+        tool_result_fail(r,
+                         "The command is %zu bytes long; the limit is %zu. Write it to a file and "
+                         "run that.",
+                         command.n, COMMAND_MAX_BYTES);
+    return !r->is_error;
+}
+
+/* The next call goes on in the workspace, if that is there. */
+static bool check_cwd(struct tool_session *s, struct tool_result *r)
+{
+    const char *cwd = tool_session_cwd(s), *workspace = tool_session_workspace(s);
+
+    if (fs_is_dir(cwd))
+        return true;
+    if (strcmp(cwd, workspace) == 0) {
+        tool_result_fail(
+            r, "The workspace %s does not exist any more: commands have nowhere to run.", cwd);
+        return false;
+    }
+    tool_result_fail(
+        r,
+        "The working directory %s does not exist any more, so the command was not run. "
+        "The working directory is %s again: repeat the command from there.",
+        cwd, workspace);
+    tool_session_set_cwd(s, workspace);
+    return false;
+}
+
+/* --- in the background --- */
+
+static struct err *run_in_background(struct tool_context *c, struct str command,
+                                     struct tool_result *r)
+{
+    struct json *details;
+    struct shell *k;
+
+    TRY(background_start(c, command, r, &k));
+    if (!k)
+        return NULL;
+    tool_result_addf(r,
+                     "Runs in the background as %s. Read what it prints with BashOutput, end it "
+                     "with KillShell.",
+                     shell_id(k));
+    details = tool_result_details(r);
+    json_set_str(&r->arena, details, "shellId", str_of(shell_id(k)));
+    shell_add_details(k, &r->arena, details);
+    return NULL;
+}
+
+/* --- in the foreground --- */
+
+static void add_output(void *self, struct str bytes)
+{
+    output_add(self, bytes);
+}
+
+/* A call that did not move does not take back where another one went meanwhile. */
+static void keep_place(struct tool_session *s, struct shell_command *k, const char *before)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *place = shell_command_take_place(k, &a);
+
+    if (place && strcmp(place, before) != 0 && utf8_is_valid(str_of(place)))
+        tool_session_set_cwd(s, place);
+}
+
+static void add_timeout(const struct follow *f, struct tool_result *r)
+{
+    if (r->text.n > 0 && !str_ends(strbuf_str(&r->text), S("\n")))
+        tool_result_addf(r, "\n");
+    tool_result_addf(r,
+                     "(tool failed: timeout) The command was ended after %g s. Give it a longer "
+                     "timeout (at most %d ms), or start it with run_in_background.\n",
+                     (double)f->timeout_ms / 1000, MAX_TIMEOUT_MS);
+    r->is_error = true;
+    r->code = ERR_TIMEOUT;
+}
+
+/* What is wrong comes first, where nobody overlooks it. */
+static void add_failure(const struct proc_status *status, struct tool_result *r)
+{
+    if (status->signalled) {
+        tool_result_addf(r, "Killed by ");
+        follow_add_signal(&r->text, status->signal);
+        tool_result_addf(r, "\n");
+    } else {
+        tool_result_addf(r, "Exit code %d\n", status->exit_code);
+    }
+    r->is_error = true;
+}
+
+static struct err *write_text(const struct follow *f, const struct output *output,
+                              struct tool_result *r)
+{
+    if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
+        add_failure(&f->status, r);
+    TRY(output_add_text(output, &r->text));
+    if (f->timed_out)
+        add_timeout(f, r);
+    else if (r->text.n == 0)
+        tool_result_addf(r, "(the command succeeded and printed nothing)");
+    return NULL;
+}
+
+static void write_details(const struct follow *f, uint64_t duration_ms, const char *cwd,
+                          struct tool_result *r)
+{
+    struct json *details = tool_result_details(r);
+    struct arena *a = &r->arena;
+
+    json_set(a, details, "exitCode",
+             f->status.exited ? json_new_int(a, f->status.exit_code) : json_new(a, JSON_NULL));
+    json_set(a, details, "signal",
+             f->status.signalled ? json_new_int(a, f->status.signal) : json_new(a, JSON_NULL));
+    json_set_int(a, details, "durationMs", (int64_t)duration_ms);
+    json_set_bool(a, details, "timedOut", f->timed_out);
+    json_set_str(a, details, "cwd", str_of(cwd));
+}
+
+static struct err *run_here(struct tool_context *c, struct str command, uint64_t timeout_ms,
+                            struct tool_result *r)
+{
+    AUTO(shell_command) struct shell_command k = {0};
+    AUTO(output) struct output output;
+    struct progress progress = {.context = c};
+    struct follow f = {
+        .timeout_ms = timeout_ms, .on_output = add_output, .self = &output, .progress = &progress};
+    const char *before = arena_cstr(&r->arena, str_of(tool_session_cwd(c->session)));
+    uint64_t start_ms = loop_now_ms(task_loop());
+
+    output_init(&output);
+    TRY(shell_command_start(c, command, /* asks_place= */ true, &k));
+    f.proc = k.proc;
+    TRY(follow_run(&f));
+    keep_place(c->session, &k, before);
+    write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
+    return write_text(&f, &output, r);
+}
+
+/* --- the tool --- */
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *r)
+{
+    struct str command = json_get_text(args, "command");
+
+    if (!check_command(command, r) || !check_cwd(c->session, r))
+        return NULL;
+    if (json_bool(json_get(args, "run_in_background"), false))
+        return run_in_background(c, command, r);
+    return run_here(c, command, timeout_of(args), r);
+}
+
+static uint64_t timeout_ms(const struct tool *t, const struct json *args)
+{
+    return timeout_of(args) + ENDING_MS;
+}
+
+static const char description[] =
+    "Runs a command line in bash and returns what it prints, stdout and stderr together.\n"
+    "- The working directory is kept: after `cd dir` the next command starts in dir. Variables, "
+    "functions and aliases are not kept.\n"
+    "- There is no terminal and no input: pass flags that answer questions (-y, --no-edit).\n"
+    "- A result begins with \"Exit code N\" when the command fails.\n"
+    "- What the command leaves running is ended with it. For servers and watchers use "
+    "run_in_background, then BashOutput and KillShell.\n"
+    "- Credentials are not in the environment.\n"
+    "- Prefer Read, Edit, Write, Glob and Grep over cat, sed, echo, find and grep.";
+
+static const char schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"command\":{\"type\":\"string\",\"minLength\":1,"
+    "\"description\":\"The command line, as bash -c takes it; may span lines.\"},"
+    "\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":600000,"
+    "\"description\":\"Milliseconds after which the command is ended; 120000 if not given. Not for "
+    "commands in the background.\"},"
+    "\"description\":{\"type\":\"string\","
+    "\"description\":\"What it does, in five to ten words, for the person who watches.\"},"
+    "\"run_in_background\":{\"type\":\"boolean\","
+    "\"description\":\"Return at once with an id and let the command run on.\"}},"
+    "\"required\":[\"command\"],\"additionalProperties\":false}";
+
+struct tool tool_bash = {
+    .name = "Bash",
+    .description = description,
+    .schema = schema,
+    .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background",
+    .risk = RISK_EXECUTE,
+    .needs = NEEDS_LAUNCHER,
+    .permission_arg = "command",
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+    .timeout_ms = timeout_ms,
+};

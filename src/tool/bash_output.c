@@ -1,0 +1,155 @@
+/* bash_output.c - the BashOutput tool: what a background command has printed since. */
+#include "base/utf8.h"
+#include "sys/work.h"
+#include "tool/builtin.h"
+#include "tool/search/engine.h"
+#include "tool/search/pattern.h"
+#include "tool/shell/background.h"
+#include "tool/shell/output.h"
+
+#include <inttypes.h>
+
+/* --- from bytes to text --- */
+
+struct job {
+    struct str bytes, filter;
+    struct strbuf clean, matching; /* all of it, and the lines that the filter lets through */
+};
+
+static void job_done(struct job *j)
+{
+    strbuf_done(&j->clean);
+    strbuf_done(&j->matching);
+}
+DEFINE_AUTO_VAL(job, job_done)
+
+static struct str line_at(struct str text, size_t at)
+{
+    size_t start = str_rfind_char(str_slice(text, 0, at), '\n') + 1; /* STR_NONE + 1 is 0 */
+    size_t n = str_find_char(str_skip(text, start), '\n');
+
+    return str_slice(text, start, n == STR_NONE ? text.n : n + 1);
+}
+
+static struct err *filter_lines(struct job *j)
+{
+    struct grep_query query = {.pattern = j->filter};
+    AUTO(grep_pattern) struct grep_pattern *p = NULL;
+    AUTO(grep_matcher) struct grep_matcher *m = NULL;
+    struct str text = strbuf_str(&j->clean), line;
+    struct grep_span match;
+    bool found = true;
+
+    TRY(grep_pattern_compile(&query, &p));
+    m = grep_matcher_new(p);
+    grep_matcher_begin(m, text, NULL);
+    for (size_t at = 0; at < text.n && !work_cancelled(); at = (size_t)(line.p - text.p) + line.n) {
+        TRY(grep_matcher_find(m, at, &found, &match));
+        if (!found)
+            break;
+        line = line_at(text, match.start);
+        strbuf_add(&j->matching, line);
+    }
+    return NULL;
+}
+
+static struct err *make_text(void *arg)
+{
+    struct job *j = arg;
+
+    output_add_clean(&j->clean, j->bytes);
+    return j->filter.n ? filter_lines(j) : NULL;
+}
+
+/* What may take long, a worker does: a pattern, and many bytes. */
+static struct err *run_job(struct job *j)
+{
+    bool is_short = j->filter.n == 0 && j->bytes.n <= OUTPUT_SHORT_BYTES;
+
+    return is_short ? make_text(j) : work_run(make_text, j);
+}
+
+/* --- the tool --- */
+
+/* While it runs, a line or a character may still be going on: that is read next time. */
+static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
+{
+    if (shell_state(k) != SHELL_RUNNING)
+        return 0;
+    if (!by_line)
+        return utf8_incomplete_tail(bytes);
+    return bytes.n - (str_rfind_char(bytes, '\n') + 1); /* STR_NONE + 1 is 0 */
+}
+
+/* How it was when its output was looked at, though it may go on while that is made text. */
+static void write_head(const struct shell *k, uint64_t n_lost, struct tool_result *r)
+{
+    struct json *details = tool_result_details(r);
+
+    tool_result_addf(r, "%s: ", shell_id(k));
+    shell_describe(k, &r->text);
+    tool_result_addf(r, "\n");
+    if (n_lost > 0)
+        tool_result_addf(r, "... [%" PRIu64 " bytes of older output lost] ...\n", n_lost);
+    shell_add_details(k, &r->arena, details);
+    json_set_int(&r->arena, details, "lostBytes", (int64_t)n_lost);
+}
+
+static void write_text(const struct job *j, struct tool_result *r)
+{
+    struct str text = strbuf_str(j->filter.n ? &j->matching : &j->clean);
+
+    strbuf_add(&r->text, text);
+    if (text.n == 0)
+        tool_result_addf(r, j->filter.n ? "(no new line matches the filter)" : "(no new output)");
+}
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *r)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(job) struct job job = {.filter = json_get_text(args, "filter")};
+    struct str id = json_get_text(args, "bash_id");
+    struct shell *k = background_find(c->session, id);
+    uint64_t n_lost, end;
+
+    if (!k) {
+        background_unknown(c->session, id, r);
+        return NULL;
+    }
+    shell_peek(k, &bytes, &n_lost, &end);
+    write_head(k, n_lost, r);
+    job.bytes = strbuf_str(&bytes);
+    job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
+    TRY(run_job(&job));
+    TRY(task_check()); /* what was cancelled was not read */
+    write_text(&job, r);
+    k = background_find(c->session, id); /* it may have been forgotten meanwhile */
+    if (k)
+        shell_mark_read(k, end - (bytes.n - job.bytes.n));
+    return NULL;
+}
+
+static const char description[] =
+    "Returns what a background command has printed since this was last called for it, and whether "
+    "it still runs. With a filter only the lines that match are returned; the others are gone. "
+    "The last 1 MiB that was not read is kept.";
+
+static const char schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"bash_id\":{\"type\":\"string\",\"minLength\":1,"
+    "\"description\":\"The id that Bash gave with run_in_background: bash_1.\"},"
+    "\"filter\":{\"type\":\"string\","
+    "\"description\":\"Regular expression that a line must match to be returned.\"}},"
+    "\"required\":[\"bash_id\"],\"additionalProperties\":false}";
+
+struct tool tool_bash_output = {
+    .name = "BashOutput",
+    .description = description,
+    .schema = schema,
+    .aliases = "shell_id=bash_id id=bash_id bashId=bash_id shellId=bash_id",
+    .risk = RISK_INSPECT,
+    .needs = NEEDS_LAUNCHER,
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+};

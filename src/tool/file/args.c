@@ -1,0 +1,243 @@
+/* args.c - reads the arguments of the file tools. */
+#include "tool/file/args.h"
+
+#define MAX_CONTEXT 1000 /* lines around a match */
+#define MAX_GLOBS 64
+
+/* A whole number that is not negative, as the schema says; one that fits nowhere is huge. */
+static size_t count_of(const struct json *args, const char *name, size_t otherwise)
+{
+    const struct json *v = json_get(args, name);
+    int64_t n;
+
+    if (!v)
+        return otherwise;
+    return json_int64(v, &n) && n >= 0 ? (size_t)n : (size_t)INT64_MAX;
+}
+
+/* A NUL would end the path early for the system, but not for those who checked it before. */
+static struct err *take_path(const struct json *args, const char *name, struct str *ret_path)
+{
+    *ret_path = json_get_text(args, name);
+    if (str_find_char(*ret_path, '\0') == STR_NONE)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has a NUL character in it", name),
+                    "no file has such a name");
+}
+
+struct err *read_args_parse(const struct json *args, struct read_args *ret)
+{
+    *ret = (struct read_args){
+        .offset = MAX(count_of(args, "offset", 1), (size_t)1),
+        .limit = count_of(args, "limit", READ_DEFAULT_LINES),
+        .pages = json_get_text(args, "pages"),
+    };
+    return take_path(args, "file_path", &ret->path);
+}
+
+struct err *write_args_parse(const struct json *args, struct write_args *ret)
+{
+    *ret = (struct write_args){.content = json_get_text(args, "content")};
+    return take_path(args, "file_path", &ret->path);
+}
+
+/* --- edits --- */
+
+static struct edit edit_of(const struct json *v)
+{
+    return (struct edit){
+        .old_text = json_get_text(v, "old_string"),
+        .new_text = json_get_text(v, "new_string"),
+        .replace_all = json_bool(json_get(v, "replace_all"), false),
+    };
+}
+
+static struct err *take_one_edit(const struct json *args, struct arena *a, struct edit_args *ret)
+{
+    if (!json_has(args, "old_string") || !json_has(args, "new_string"))
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is missing",
+                                json_has(args, "old_string") ? "new_string" : "old_string"),
+                        "give old_string and new_string, or a list of them as edits");
+    ret->edits = ARENA_NEW(a, struct edit);
+    ret->edits[0] = edit_of(args);
+    ret->n_edits = 1;
+    return NULL;
+}
+
+static struct err *take_edits(const struct json *args, const struct json *edits, struct arena *a,
+                              struct edit_args *ret)
+{
+    if (json_has(args, "old_string") || json_has(args, "new_string") ||
+        json_has(args, "replace_all"))
+        return err_hint(err_new(ERR_TOOL_FAILED, "an edit is given beside the list of edits"),
+                        "put old_string, new_string and replace_all into edits, or leave edits "
+                        "out");
+    if (edits->n == 0 || edits->n > EDIT_MAX_EDITS)
+        return err_new(ERR_TOOL_FAILED, "edits has 1 to %d parts, not %u", EDIT_MAX_EDITS,
+                       edits->n);
+    ret->edits = ARENA_ARRAY(a, edits->n, struct edit);
+    json_each (edit, edits)
+        ret->edits[ret->n_edits++] = edit_of(edit);
+    return NULL;
+}
+
+struct err *edit_args_parse(const struct json *args, struct arena *a, struct edit_args *ret)
+{
+    const struct json *edits = json_get(args, "edits");
+
+    *ret = (struct edit_args){0};
+    TRY(take_path(args, "file_path", &ret->path));
+    return edits ? take_edits(args, edits, a, ret) : take_one_edit(args, a, ret);
+}
+
+/* --- Glob --- */
+
+static bool is_plain(struct str component)
+{
+    for (size_t i = 0; i < component.n; i++)
+        if (strchr("*?[]{}\\", component.p[i]))
+            return false;
+    return true;
+}
+
+/* Directories that are named plainly are gone to, not searched for: so a pattern may also begin
+ * with "/" or "..", and name a directory that is otherwise left out. */
+static void split_pattern(struct str pattern, struct glob_args *g)
+{
+    size_t n_dir = 0;
+
+    for (;;) {
+        struct str rest = str_skip(pattern, n_dir);
+        size_t slash = str_find_char(rest, '/');
+
+        if (slash == STR_NONE || !is_plain(str_slice(rest, 0, slash)))
+            break;
+        n_dir += slash + 1;
+    }
+    g->dir = str_slice(pattern, 0, n_dir);
+    g->pattern = str_skip(pattern, n_dir);
+}
+
+/* A pattern whose last part is ".env*" asks for names with a dot by itself. */
+static bool names_a_dot(struct str pattern)
+{
+    return str_starts(pattern, S(".")) || str_find(pattern, S("/.")) != STR_NONE;
+}
+
+struct err *glob_args_parse(const struct json *args, struct glob_args *ret)
+{
+    struct str pattern;
+
+    *ret = (struct glob_args){0};
+    TRY(take_path(args, "path", &ret->path));
+    TRY(take_path(args, "pattern", &pattern));
+    split_pattern(pattern, ret);
+    ret->hidden = json_bool(json_get(args, "hidden"), false) || names_a_dot(ret->pattern);
+    if (ret->pattern.n)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "the pattern names a directory, not files"),
+                    "add what to look for in it: \"%" STR_FMT "**\"", STR_ARG(ret->dir));
+}
+
+/* --- Grep --- */
+
+/* Cuts off the next glob: they are separated by blanks, or by commas outside of braces. */
+static bool take_glob(struct str *rest, struct str *ret_glob)
+{
+    size_t depth = 0, n = 0;
+
+    while (rest->n && strchr(" ,\t\n", rest->p[0]))
+        *rest = str_skip(*rest, 1);
+    for (; n < rest->n; n++) {
+        char c = rest->p[n];
+
+        if (depth == 0 && c && strchr(" ,\t\n", c))
+            break;
+        depth += c == '{';
+        depth -= c == '}' && depth > 0;
+    }
+    *ret_glob = str_slice(*rest, 0, n);
+    *rest = str_skip(*rest, n);
+    return n > 0;
+}
+
+static struct err *add_glob(struct grep_args *g, struct str text)
+{
+    bool is_excluded = str_starts(text, S("!"));
+    struct glob *glob;
+
+    if (g->n_globs + g->n_excluded == MAX_GLOBS)
+        return err_new(ERR_TOOL_FAILED, "glob has more than %d patterns", MAX_GLOBS);
+    text = str_skip(text, is_excluded);
+    if (str_starts(text, S("./")))
+        text = str_skip(text, 2);
+    TRY(glob_compile(text, GLOB_LITERAL_SEPARATOR, &glob));
+    if (is_excluded)
+        g->excluded[g->n_excluded++] = glob;
+    else
+        g->globs[g->n_globs++] = glob;
+    return NULL;
+}
+
+static struct err *take_globs(const struct json *args, struct grep_args *g)
+{
+    struct str rest = json_get_text(args, "glob"), text;
+
+    g->globs = mem_alloc(MAX_GLOBS * sizeof(struct glob *));
+    g->excluded = mem_alloc(MAX_GLOBS * sizeof(struct glob *));
+    while (take_glob(&rest, &text))
+        TRY(add_glob(g, text));
+    g->query.globs = (const struct glob *const *)g->globs;
+    g->query.n_globs = g->n_globs;
+    return NULL;
+}
+
+static enum grep_mode mode_of(struct str name)
+{
+    if (str_is(name, "content"))
+        return GREP_CONTENT;
+    return str_is(name, "count") ? GREP_COUNT : GREP_FILES;
+}
+
+static unsigned context_of(const struct json *args, const char *name)
+{
+    size_t around = count_of(args, "-C", 0);
+
+    return (unsigned)MIN(count_of(args, name, around), (size_t)MAX_CONTEXT);
+}
+
+static struct grep_query query_of(const struct json *args)
+{
+    return (struct grep_query){
+        .pattern = json_get_text(args, "pattern"),
+        .ignore_case = json_bool(json_get(args, "-i"), false),
+        .multiline = json_bool(json_get(args, "multiline"), false),
+        .fixed_string = json_bool(json_get(args, "fixed_strings"), false),
+        .mode = mode_of(json_get_text(args, "output_mode")),
+        .n_before = context_of(args, "-B"),
+        .n_after = context_of(args, "-A"),
+        .line_numbers = json_bool(json_get(args, "-n"), true),
+        .head_limit = count_of(args, "head_limit", GREP_DEFAULT_HEAD),
+        .offset = count_of(args, "offset", 0),
+        .type = json_get_text(args, "type"),
+    };
+}
+
+struct err *grep_args_parse(const struct json *args, struct grep_args *ret)
+{
+    *ret = (struct grep_args){.query = query_of(args),
+                              .hidden = json_bool(json_get(args, "hidden"), false)};
+    TRY(take_path(args, "path", &ret->path));
+    return take_globs(args, ret);
+}
+
+void grep_args_done(struct grep_args *g)
+{
+    for (size_t i = 0; i < g->n_globs; i++)
+        glob_free(g->globs[i]);
+    for (size_t i = 0; i < g->n_excluded; i++)
+        glob_free(g->excluded[i]);
+    mem_free(g->globs);
+    mem_free(g->excluded);
+    *g = (struct grep_args){0};
+}

@@ -1,0 +1,57 @@
+/* args.h - what the model asked of a file tool, out of arguments that fit the tool's schema. Pure.
+ *
+ * Strings borrow from the arguments. What a schema cannot say is checked here: ERR_TOOL_FAILED,
+ * with a hint. Numbers that are too large for anything count as the largest that is used. */
+#ifndef KEEL_TOOL_FILE_ARGS_H
+#define KEEL_TOOL_FILE_ARGS_H
+
+#include "base/json.h"
+#include "tool/edit/match.h"
+#include "tool/search/engine.h"
+
+struct read_args {
+    struct str path;
+    size_t offset; /* the first line, from 1 */
+    size_t limit;
+    struct str pages; /* "3", "1-5"; empty: all */
+};
+#define READ_DEFAULT_LINES 2000
+MUST_USE struct err *read_args_parse(const struct json *args, struct read_args *ret);
+
+struct write_args {
+    struct str path, content;
+};
+MUST_USE struct err *write_args_parse(const struct json *args, struct write_args *ret);
+
+struct edit_args {
+    struct str path;
+    struct edit *edits; /* in the arena */
+    size_t n_edits;     /* at least one */
+};
+/* One edit as old_string and new_string, or several as `edits`; not both. */
+MUST_USE struct err *edit_args_parse(const struct json *args, struct arena *a,
+                                     struct edit_args *ret);
+
+struct glob_args {
+    struct str path;    /* empty: the working directory */
+    struct str dir;     /* directories that the pattern names plainly: "src", "/", "../a" */
+    struct str pattern; /* the rest of it */
+    bool hidden;
+};
+MUST_USE struct err *glob_args_parse(const struct json *args, struct glob_args *ret);
+
+struct grep_args {
+    struct str path; /* empty: the working directory */
+    struct grep_query query;
+    bool hidden;
+    struct glob **globs; /* on the heap, as what follows */
+    size_t n_globs;
+    struct glob **excluded; /* from globs with a `!` */
+    size_t n_excluded;
+};
+#define GREP_DEFAULT_HEAD 250
+MUST_USE struct err *grep_args_parse(const struct json *args, struct grep_args *ret);
+void grep_args_done(struct grep_args *g);
+DEFINE_AUTO_VAL(grep_args, grep_args_done)
+
+#endif

@@ -1,0 +1,215 @@
+/* change.c - loads, stores and reports a change. */
+#include "tool/file/change.h"
+
+#include "base/clip.h"
+#include "base/file_kind.h"
+#include "sys/fs.h"
+#include "sys/work.h"
+#include "tool/file/shown.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_DIFF_BYTES ((size_t)1 << 20)
+#define MAX_SHOWN_CHARS 4000
+#define N_CONTEXT 3
+
+void file_change_begin(struct file_change *f, const struct tool_context *c, struct tool_result *r,
+                       struct str given_path)
+{
+    *f = (struct file_change){.path = path_given(c, r, given_path),
+                              .cwd = tool_session_cwd(c->session),
+                              .hidden = c->hidden};
+    f->shown = path_shown(f->cwd, f->path);
+    f->seen = file_seen_find(c->session, f->path);
+    strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
+    strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
+    strbuf_init(&f->diff, MAX_DIFF_BYTES);
+}
+
+void file_change_end(struct file_change *f)
+{
+    strbuf_done(&f->old_text);
+    strbuf_done(&f->new_text);
+    strbuf_done(&f->diff);
+}
+
+/* --- loading --- */
+
+/* A file that nobody may write to is not to be changed; that the directory would let us replace it
+ * does not mean that we may. */
+static struct err *check_writable(const struct file_change *f, unsigned mode)
+{
+    if ((mode & 0222) && faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) == 0)
+        return NULL;
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%s may not be written (its mode is %04o)", f->shown, mode),
+        "if it is meant to be changed, change its mode with chmod first");
+}
+
+/* Whether the encoding gives the same bytes back. */
+static bool is_lossless(struct str bytes, struct str text, enum text_encoding encoding)
+{
+    AUTO(strbuf) struct strbuf back = {.max_bytes = 2 * FILE_CHANGE_MAX_BYTES};
+    AUTO(err) struct err *e = NULL;
+
+    if (encoding == TEXT_UTF8)
+        return true;
+    e = text_encode(&back, text, encoding);
+    return !e && str_eq(bytes, strbuf_str(&back));
+}
+
+static void take_text(struct file_change *f, struct str bytes)
+{
+    struct file_kind kind = file_kind_of(str_slice(bytes, 0, TEXT_HEAD_BYTES));
+
+    if (kind.class != FILE_TEXT) {
+        f->opaque = kind.name;
+        return;
+    }
+    f->encoding = text_encoding_of(bytes);
+    text_decode(&f->old_text, bytes, f->encoding, /* is_last= */ true);
+    if (!is_lossless(bytes, strbuf_str(&f->old_text), f->encoding)) {
+        f->opaque = "UTF-16 with mistakes in it";
+        f->encoding = TEXT_UTF8;
+    }
+}
+
+struct err *file_change_load(struct file_change *f)
+{
+    AUTO(open_file) struct open_file file = OPEN_FILE_NONE;
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = FILE_CHANGE_MAX_BYTES};
+    bool at_end;
+
+    TRY(open_file_open(f->path, &f->exists, &file));
+    if (!f->exists)
+        return NULL;
+    TRY(file_seen_check(&f->seen, &file.stamp, f->shown));
+    TRY(check_writable(f, file.mode));
+    if (file.stamp.size > FILE_CHANGE_MAX_BYTES) {
+        f->opaque = "larger than 64 MiB";
+        return NULL;
+    }
+    TRY(open_file_read(&file, FILE_CHANGE_MAX_BYTES, &bytes, &at_end));
+    take_text(f, strbuf_str(&bytes));
+    return NULL;
+}
+
+/* --- storing --- */
+
+/* What open() would give a new file. The mask can be read by changing it only, for all threads at
+ * once, or here. */
+static unsigned new_file_mode(void)
+{
+    AUTO(strbuf) struct strbuf status = {0};
+    AUTO(err) struct err *e = fs_read("/proc/self/status", &status, NULL);
+    struct str text = strbuf_str(&status);
+    size_t at = e ? STR_NONE : str_find(text, S("\nUmask:"));
+    unsigned mask = at == STR_NONE ? 022 : (unsigned)strtoul(text.p + at + 7, NULL, 8);
+
+    return 0666 & ~mask;
+}
+
+/* Nothing must be where load() found nothing. It looked through links: one that leads nowhere would
+ * be replaced. */
+static struct err *make_room(const struct file_change *f)
+{
+    AUTO_FREE char *dir = mem_strdup(f->path);
+    struct stat st;
+
+    if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "%s is a link to a file that is not there", f->shown),
+            "write to the file that it names, or remove the link first");
+    if (fs_exists(f->path))
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "%s has been created by someone else meanwhile", f->shown),
+            "read it first with Read, then try again");
+    *strrchr(dir, '/') = '\0';
+    return *dir ? fs_make_dirs(dir, 0777) : NULL;
+}
+
+/* Still as load() found it? Whoever changes it after this is lost, but that is a moment only. */
+static struct err *check_again(const struct file_change *f)
+{
+    struct file_stamp now = {0};
+
+    if (file_stamp_take(f->path, &now))
+        return file_seen_check(&f->seen, &now, f->shown);
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
+                    "use Write if it is to be there again");
+}
+
+static struct str name_before(const struct file_change *f)
+{
+    return f->exists ? str_of(f->shown) : S("/dev/null");
+}
+
+struct err *file_change_store(struct file_change *f)
+{
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = 3 * FILE_CHANGE_MAX_BYTES};
+    struct err *e = text_encode(&bytes, strbuf_str(&f->new_text), f->encoding);
+
+    if (e)
+        return err_hint(
+            err_wrap(e, "cannot write %s, which is %s", f->shown, text_encoding_name(f->encoding)),
+            "leave that character out, or convert the file to UTF-8 first");
+    f->was_cancelled = work_cancelled();
+    if (f->was_cancelled)
+        return NULL;
+    TRY(f->exists ? check_again(f) : make_room(f));
+    TRY(fs_write_atomic(f->path, strbuf_str(&bytes), new_file_mode()));
+    f->is_stored = true;
+    f->n_bytes = bytes.n;
+    /* another size is another's work: then it has to be read again */
+    f->has_stamp = file_stamp_take(f->path, &f->stamp) && f->stamp.size == bytes.n;
+    if (!f->opaque)
+        diff_unified(&f->diff, name_before(f), strbuf_str(&f->old_text), str_of(f->shown),
+                     strbuf_str(&f->new_text), N_CONTEXT, &f->stat);
+    return NULL;
+}
+
+/* --- reporting --- */
+
+static size_t count_lines(struct str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == '\n';
+    return n + (text.n && text.p[text.n - 1] != '\n');
+}
+
+void file_change_report(const struct file_change *f, const struct tool_context *c, bool whole,
+                        struct tool_result *r)
+{
+    struct json *details = tool_result_details(r);
+
+    if (f->has_stamp)
+        file_seen_remember(c->session, f->path, &f->stamp, whole);
+    json_set_str(&r->arena, details, "diff", strbuf_str(&f->diff));
+    json_set_int(&r->arena, details, "startLine", (int64_t)MAX(f->stat.first_line, (size_t)1));
+    json_set_bool(&r->arena, details, "created", !f->exists);
+    json_set_int(&r->arena, details, "bytes", (int64_t)f->n_bytes);
+    if (f->diff.overflowed)
+        json_set_bool(&r->arena, details, "diffIsCut", true);
+}
+
+void file_change_headline(const struct file_change *f, struct tool_result *r)
+{
+    size_t n_lines = count_lines(strbuf_str(&f->new_text));
+
+    tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).", f->exists ? "Updated" : "Created",
+                     f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s", n_lines,
+                     n_lines == 1 ? "" : "s");
+}
+
+void file_change_show(const struct file_change *f, struct tool_result *r)
+{
+    tool_result_addf(r, "\n");
+    clip_middle(&r->text, strbuf_str(&f->diff), MAX_SHOWN_CHARS);
+    if (f->diff.overflowed)
+        tool_result_addf(r, "\n[the rest of the diff is left out]\n");
+}

@@ -1,0 +1,42 @@
+/* open.h - the one place where the file tools open a file.
+ *
+ * Only regular files are opened: a pipe, a device or a socket is refused before it is touched, and
+ * one that takes a file's place meanwhile neither blocks nor is read. Blocks: call it through
+ * work_run(). Errors are ERR_TOOL_FAILED, for the model. */
+#ifndef KEEL_TOOL_FILE_OPEN_H
+#define KEEL_TOOL_FILE_OPEN_H
+
+#include "base/strbuf.h"
+
+/* Tells one state of a file from the next. */
+struct file_stamp {
+    int64_t mtime_ns;
+    uint64_t size, inode;
+};
+
+struct open_file {
+    const char *path; /* borrowed */
+    int fd;
+    unsigned mode;
+    struct file_stamp stamp; /* taken before the first byte was read */
+    uint64_t n_left;         /* bytes that may still be read */
+    bool is_made;            /* its size is not known, as in /proc: it is read up to a cap */
+};
+
+#define OPEN_FILE_MADE_MAX ((uint64_t)16 << 20)
+
+/* *ret_exists is false, without an error, when there is nothing of that name. */
+MUST_USE struct err *open_file_open(const char *path, bool *ret_exists, struct open_file *ret_file);
+void open_file_done(struct open_file *f);
+DEFINE_AUTO_VAL(open_file, open_file_done)
+#define OPEN_FILE_NONE ((struct open_file){.fd = -1})
+
+/* Appends up to n bytes; fewer only at the end of the file as it was when it was opened. */
+MUST_USE struct err *open_file_read(struct open_file *f, size_t n, struct strbuf *out,
+                                    bool *ret_at_end);
+
+/* Of the file that is there now; false when there is none. */
+bool file_stamp_take(const char *path, struct file_stamp *ret_stamp);
+bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
+
+#endif

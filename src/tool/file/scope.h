@@ -1,0 +1,34 @@
+/* scope.h - where Grep and Glob look, what they must not see, and how they print paths.
+ *
+ * All of it may be used from a worker and from the threads of a walk. */
+#ifndef KEEL_TOOL_FILE_SCOPE_H
+#define KEEL_TOOL_FILE_SCOPE_H
+
+#include "port/tool.h"
+#include "sys/walk.h"
+
+struct glob;
+
+struct search_scope {
+    const char *root, *cwd; /* absolute; borrowed as all the rest */
+    const struct path_filter *hidden;
+    struct glob *const *excluded; /* by path from the root, or by name */
+    size_t n_excluded;
+    bool with_hidden_names; /* those that begin with a dot */
+    bool is_file;           /* the root is; set by search_scope_check() */
+};
+
+/* Is there something to search, and may it be searched? Blocks. */
+MUST_USE struct err *search_scope_check(struct search_scope *s);
+
+struct walk_options search_scope_walk(struct search_scope *s);
+
+/* Appends lines that begin with paths from the root, now from the working directory on, or absolute
+ * where the root is not below it. "--" stays if the lines may be separators. */
+void search_scope_print(const struct search_scope *s, struct str lines, bool has_separators,
+                        struct strbuf *out);
+
+/* Appends what was left out on the way, if anything was. */
+void search_scope_tell(const struct walk_report *report, struct strbuf *out);
+
+#endif

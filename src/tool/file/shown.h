@@ -1,0 +1,22 @@
+/* shown.h - how paths are told: from the working directory on where they are below it. */
+#ifndef KEEL_TOOL_FILE_SHOWN_H
+#define KEEL_TOOL_FILE_SHOWN_H
+
+#include "port/tool.h"
+
+/* "." for the working directory itself, "src/a.c" below it, else the path as it is: always the end
+ * of `absolute_path` but for ".". */
+const char *path_shown(const char *cwd, const char *absolute_path);
+
+/* The absolute path of what the model gave, in the arena of the result. */
+const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given);
+
+/* What to say about a path where nothing is: the working directory, and a name that is like it.
+ * Reads the directory, so it blocks. Nothing that is hidden is named. */
+NEVER_NULL MUST_USE struct err *path_missing(const char *absolute_path, const char *cwd,
+                                             const struct path_filter *hidden);
+
+/* Is it, or any directory on the way to it, hidden by a rule? */
+bool path_is_hidden(const struct path_filter *hidden, const char *absolute_path, bool is_dir);
+
+#endif

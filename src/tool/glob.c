@@ -1,0 +1,138 @@
+/* glob.c - the Glob tool: files by the pattern of their paths, newest first. */
+#include "base/glob.h"
+
+#include "sys/fs.h"
+#include "sys/work.h"
+#include "tool/builtin.h"
+#include "tool/file/args.h"
+#include "tool/file/failure.h"
+#include "tool/file/scope.h"
+#include "tool/file/shown.h"
+#include "tool/search/engine.h"
+
+#define MAX_FILES 1000
+
+struct glob_job {
+    struct glob_args args;
+    struct search_scope scope;
+    const char *base; /* what `path` names; the root is that and the plain part of the pattern */
+    struct tool_result *result;
+    struct grep_report report;
+};
+
+/* The directory that the pattern begins in. */
+static const char *find_root(const struct tool_context *c, struct glob_job *job)
+{
+    struct str dir = job->args.dir;
+
+    if (str_starts(dir, S("/")) || str_starts(dir, S("~/")))
+        return path_given(c, job->result, dir);
+    return path_given(c, job->result,
+                      arena_format(&job->result->arena, "%s/%" STR_FMT, job->base, STR_ARG(dir)));
+}
+
+static void add_nothing_found(const struct glob_job *job)
+{
+    struct str pattern = job->args.pattern;
+
+    tool_result_addf(job->result, "No files found.\n");
+    if (!fs_is_dir(job->scope.root))
+        tool_result_addf(job->result, "[there is no directory %s]\n", job->scope.root);
+    else if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
+        tool_result_addf(
+            job->result,
+            "[this pattern looks in %s only; to look below it too: %" STR_FMT "**/%" STR_FMT "]\n",
+            path_shown(job->scope.cwd, job->scope.root), STR_ARG(job->args.dir), STR_ARG(pattern));
+}
+
+static void add_files(const struct glob_job *job, struct str lines)
+{
+    struct strbuf *out = &job->result->text;
+
+    search_scope_print(&job->scope, lines, /* has_separators= */ false, out);
+    if (job->report.was_cut)
+        strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
+                    job->report.n_files_matched, MAX_FILES);
+}
+
+static struct err *check_base(struct glob_job *job)
+{
+    struct search_scope base = job->scope;
+
+    base.root = job->base;
+    TRY(search_scope_check(&base));
+    if (base.is_file)
+        return err_hint(err_new(ERR_TOOL_FAILED, "path is a file, not a directory: %s", job->base),
+                        "name the directory to search, or leave path out");
+    return NULL;
+}
+
+static struct err *glob_in_worker(void *arg)
+{
+    struct glob_job *job = arg;
+    AUTO(glob) struct glob *pattern = NULL;
+    AUTO(strbuf) struct strbuf lines = {0};
+    struct walk_options options;
+
+    TRY(glob_compile(job->args.pattern, GLOB_LITERAL_SEPARATOR, &pattern));
+    if (!str_starts(job->args.dir, S("/")))
+        TRY(check_base(job));
+    if (fs_is_dir(job->scope.root)) {
+        TRY(search_scope_check(&job->scope));
+        options = search_scope_walk(&job->scope);
+        TRY(glob_run(pattern, &options, MAX_FILES, &lines, &job->report));
+    }
+    if (lines.n)
+        add_files(job, strbuf_str(&lines));
+    else
+        add_nothing_found(job);
+    search_scope_tell(&job->report.walk, &job->result->text);
+    return NULL;
+}
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result)
+{
+    struct glob_job job = {.result = result,
+                           .scope = {.cwd = tool_session_cwd(c->session), .hidden = c->hidden}};
+    struct err *e = glob_args_parse(args, &job.args);
+    struct json *details;
+
+    if (e)
+        return failure_tell(result, e);
+    job.base = job.args.path.n ? path_given(c, result, job.args.path) : job.scope.cwd;
+    job.scope.root = find_root(c, &job);
+    job.scope.with_hidden_names = job.args.hidden;
+    e = work_run(glob_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    if (job.report.walk.was_cancelled)
+        return task_check();
+    details = tool_result_details(result);
+    json_set_int(&result->arena, details, "files", (int64_t)job.report.n_files_matched);
+    json_set_bool(&result->arena, details, "cut", job.report.was_cut);
+    return NULL;
+}
+
+struct tool tool_glob = {
+    .name = "Glob",
+    .description =
+        "Finds files by a pattern of their path, such as \"**/*.c\" or \"src/**/test_*.{py,js}\", "
+        "newest first, at most 1000. * and ? stay within a directory, ** crosses directories. "
+        "Paths below the working directory are printed from there on, others absolute. Leaves out "
+        "what .gitignore and .ignore name, and names that begin with a dot unless the pattern "
+        "names the dot or hidden is set. To search in files use Grep.",
+    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+              "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,"
+              "\"description\":\"The pattern, from path on, or absolute.\"},"
+              "\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+              "\"The directory to search. Default: the working directory.\"},"
+              "\"hidden\":{\"type\":\"boolean\",\"description\":"
+              "\"Also find names that begin with a dot. Default: false.\"}},"
+              "\"required\":[\"pattern\"]}",
+    .aliases = "dir=path directory=path",
+    .risk = RISK_INSPECT,
+    .permission_arg = "pattern",
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+};

@@ -1,0 +1,169 @@
+/* grep.c - the Grep tool: searches files for a regular expression. */
+#include "sys/work.h"
+#include "tool/builtin.h"
+#include "tool/file/args.h"
+#include "tool/file/failure.h"
+#include "tool/file/scope.h"
+#include "tool/file/shown.h"
+#include "tool/search/engine.h"
+
+struct grep_job {
+    struct grep_args args;
+    struct search_scope scope;
+    struct tool_result *result;
+    struct grep_report report;
+};
+
+static void add_nothing_found(const struct grep_job *job)
+{
+    const struct grep_report *r = &job->report;
+
+    if (r->n_matches) {
+        tool_result_addf(job->result, "No more results: offset %zu is past the last one.\n",
+                         job->args.query.offset);
+        return;
+    }
+    tool_result_addf(job->result, "No matches found\n");
+    if (r->n_files_searched == 0 && r->n_files_skipped)
+        tool_result_addf(job->result, "[%s binary or too large and not searched]\n",
+                         job->scope.is_file ? "the file is" : "all files there are");
+}
+
+/* What the lines do not say: how much there is in all, and how to go on. */
+static void add_summary(const struct grep_job *job, size_t n_lines)
+{
+    const struct grep_query *q = &job->args.query;
+    const struct grep_report *r = &job->report;
+    struct strbuf *out = &job->result->text;
+
+    if (q->mode != GREP_FILES)
+        strbuf_addf(out, "[%zu match%s in %zu file%s]\n", r->n_matches,
+                    r->n_matches == 1 ? "" : "es", r->n_files_matched,
+                    r->n_files_matched == 1 ? "" : "s");
+    else if (r->was_cut)
+        strbuf_addf(out, "[%zu files match]\n", r->n_files_matched);
+    if (r->was_cut)
+        strbuf_addf(out, "[there is more: set offset to %zu to go on, or search for less]\n",
+                    q->offset + n_lines);
+}
+
+static size_t count_lines(struct str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == '\n';
+    return n;
+}
+
+static struct err *grep_in_worker(void *arg)
+{
+    struct grep_job *job = arg;
+    const struct grep_query *q = &job->args.query;
+    AUTO(strbuf) struct strbuf lines = {0};
+    struct walk_options options;
+
+    TRY(search_scope_check(&job->scope));
+    options = search_scope_walk(&job->scope);
+    TRY(grep_run(q, &options, &lines, &job->report));
+    search_scope_print(&job->scope, strbuf_str(&lines), q->n_before || q->n_after,
+                       &job->result->text);
+    if (lines.n)
+        add_summary(job, count_lines(strbuf_str(&lines)));
+    else
+        add_nothing_found(job);
+    search_scope_tell(&job->report.walk, &job->result->text);
+    return NULL;
+}
+
+static void report(const struct grep_job *job)
+{
+    struct tool_result *r = job->result;
+    struct json *details = tool_result_details(r);
+
+    json_set_int(&r->arena, details, "matches", (int64_t)job->report.n_matches);
+    json_set_int(&r->arena, details, "files", (int64_t)job->report.n_files_matched);
+    json_set_bool(&r->arena, details, "cut", job->report.was_cut);
+}
+
+static void grep_job_done(struct grep_job *job)
+{
+    grep_args_done(&job->args);
+}
+DEFINE_AUTO_VAL(grep_job, grep_job_done)
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result)
+{
+    AUTO(grep_job) struct grep_job job = {.result = result};
+    struct err *e = grep_args_parse(args, &job.args);
+
+    if (e)
+        return failure_tell(result, e);
+    job.scope = (struct search_scope){
+        .cwd = tool_session_cwd(c->session),
+        .hidden = c->hidden,
+        .excluded = job.args.excluded,
+        .n_excluded = job.args.n_excluded,
+        .with_hidden_names = job.args.hidden,
+    };
+    job.scope.root = job.args.path.n ? path_given(c, result, job.args.path) : job.scope.cwd;
+    e = work_run(grep_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    if (job.report.walk.was_cancelled)
+        return task_check();
+    report(&job);
+    return NULL;
+}
+
+struct tool tool_grep = {
+    .name = "Grep",
+    .description =
+        "Searches files for a regular expression (PCRE2), in a directory and all below it or in "
+        "one file. output_mode says what to print: files_with_matches (paths, newest first; the "
+        "default), content (matching lines with their numbers) or count (matches of each file). "
+        "Prints at most head_limit lines, 250 by default. Paths below the working directory are "
+        "printed from there on, others absolute. Leaves out binary files, what .gitignore and "
+        ".ignore name, and names that begin with a dot unless hidden is set. Prefer it to grep and "
+        "rg in Bash.",
+    .schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+        "\"The regular expression. Escape what is meant literally: interface\\\\{\\\\}.\"},"
+        "\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+        "\"The directory or file to search. Default: the working directory.\"},"
+        "\"glob\":{\"type\":\"string\",\"description\":"
+        "\"Only files that match, such as *.js or src/**/*.{ts,tsx}; several are separated by "
+        "blanks, and !*.min.js leaves files out.\"},"
+        "\"type\":{\"type\":\"string\",\"description\":"
+        "\"Only files of this type, as rg names them: c, py, js, rust, go, ...\"},"
+        "\"output_mode\":{\"type\":\"string\",\"enum\":[\"files_with_matches\",\"content\","
+        "\"count\"],\"description\":\"What to print. Default: files_with_matches.\"},"
+        "\"-i\":{\"type\":\"boolean\",\"description\":\"Ignore case.\"},"
+        "\"-n\":{\"type\":\"boolean\",\"description\":"
+        "\"Line numbers, in content mode. Default: true.\"},"
+        "\"-A\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"Lines to print after each match, in content mode.\"},"
+        "\"-B\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"Lines to print before each match, in content mode.\"},"
+        "\"-C\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"Lines to print before and after each match, in content mode.\"},"
+        "\"multiline\":{\"type\":\"boolean\",\"description\":"
+        "\"A match may span lines, and . matches line ends. Default: false.\"},"
+        "\"fixed_strings\":{\"type\":\"boolean\",\"description\":"
+        "\"The pattern is plain text, not a regular expression. Default: false.\"},"
+        "\"head_limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"Print at most so many lines. 0: all, up to 1 MiB. Default: 250.\"},"
+        "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"Leave out so many lines first, to read on. Default: 0.\"},"
+        "\"hidden\":{\"type\":\"boolean\",\"description\":"
+        "\"Also search names that begin with a dot. Default: false.\"}},"
+        "\"required\":[\"pattern\"]}",
+    .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
+               "fixedStrings=fixed_strings file_path=path filePath=path",
+    .risk = RISK_INSPECT,
+    .permission_arg = "path",
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+};

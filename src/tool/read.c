@@ -1,0 +1,239 @@
+/* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
+#include "base/file_kind.h"
+#include "sys/work.h"
+#include "tool/builtin.h"
+#include "tool/file/args.h"
+#include "tool/file/encoding.h"
+#include "tool/file/excerpt.h"
+#include "tool/file/failure.h"
+#include "tool/file/open.h"
+#include "tool/file/seen.h"
+#include "tool/file/shown.h"
+
+#define CHUNK_BYTES ((size_t)256 << 10)
+#define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
+#define MAX_IMAGE_BYTES ((size_t)5 << 20)
+#define MAX_PDF_BYTES ((size_t)32 << 20)
+
+struct read_job {
+    struct read_args args;
+    const char *path, *shown, *cwd;
+    const struct path_filter *hidden;
+    unsigned capabilities;
+    struct tool_result *result; /* filled in by the worker, while the task waits */
+    struct file_stamp stamp;
+    bool is_whole, was_cancelled;
+};
+
+/* --- text --- */
+
+/* Gives the file to the excerpt, piece by piece, until enough is known. */
+static struct err *pass_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
+                             struct excerpt *x, bool *ret_at_end)
+{
+    enum text_encoding encoding = text_encoding_of(strbuf_str(bytes));
+    bool counts_all = file->stamp.size <= MAX_COUNTED_BYTES, is_first = true;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (;; is_first = false) {
+        size_t n = text_decode(&text, strbuf_str(bytes), encoding, *ret_at_end);
+        struct str piece = strbuf_str(&text);
+
+        if (is_first && str_starts(piece, S(TEXT_BOM)))
+            piece = str_skip(piece, sizeof TEXT_BOM - 1);
+        excerpt_add(x, piece);
+        strbuf_clear(&text);
+        strbuf_drop_front(bytes, n);
+        if (*ret_at_end || (excerpt_is_done(x) && !counts_all))
+            return NULL;
+        job->was_cancelled = work_cancelled();
+        if (job->was_cancelled)
+            return NULL;
+        TRY(open_file_read(file, CHUNK_BYTES, bytes, ret_at_end));
+    }
+}
+
+/* The last line of the result: what there is besides, and how to get it. */
+static void add_note(const struct read_job *job, const struct excerpt *x, bool knows_all)
+{
+    size_t last = job->args.offset + x->n_shown - 1;
+
+    if (knows_all && last == excerpt_n_lines(x))
+        return;
+    tool_result_addf(job->result, "[lines %zu-%zu", job->args.offset, last);
+    if (knows_all)
+        tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
+    if (x->is_full)
+        tool_result_addf(job->result, ", cut at %zu KiB", EXCERPT_MAX_BYTES >> 10);
+    tool_result_addf(job->result, "; to read on, set offset to %zu]\n", last + 1);
+}
+
+static struct err *read_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
+                             bool at_end)
+{
+    AUTO(excerpt) struct excerpt x;
+    bool knows_all;
+
+    excerpt_init(&x, &job->result->text, job->args.offset, job->args.limit);
+    TRY(pass_text(job, file, bytes, &x, &at_end));
+    if (job->was_cancelled)
+        return NULL;
+    if (at_end)
+        excerpt_end(&x);
+    knows_all = at_end && !(file->is_made && file->n_left == 0);
+    if (x.n_shown == 0)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
+                                job->shown, excerpt_n_lines(&x),
+                                excerpt_n_lines(&x) == 1 ? "" : "s", job->args.offset),
+                        "set offset to a line that there is, or leave it out");
+    add_note(job, &x, knows_all);
+    job->is_whole = knows_all && x.n_shown == excerpt_n_lines(&x) && !x.has_cut_lines;
+    return NULL;
+}
+
+/* --- media --- */
+
+static bool is_shown_as_image(const struct file_kind *kind)
+{
+    static const char *const mimes[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+
+    for (size_t i = 0; i < ARRAY_LEN(mimes); i++)
+        if (strcmp(kind->mime, mimes[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add_media_text(const struct read_job *job, const struct file_kind *kind, size_t n_bytes)
+{
+    tool_result_addf(job->result, "%s: %s, %zu bytes.", job->shown, kind->name, n_bytes);
+    if (job->args.pages.n && kind->class == FILE_PDF)
+        tool_result_addf(job->result, " All of it is here; look at pages %" STR_FMT ".",
+                         STR_ARG(job->args.pages));
+}
+
+static struct err *read_media(struct read_job *job, struct open_file *file, struct strbuf *bytes,
+                              const struct file_kind *kind)
+{
+    bool is_pdf = kind->class == FILE_PDF, at_end;
+    size_t max = is_pdf ? MAX_PDF_BYTES : MAX_IMAGE_BYTES;
+    const char *slash = strrchr(job->path, '/');
+
+    if (!(job->capabilities & (is_pdf ? CAN_READ_PDF : CAN_SEE_IMAGES)))
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is %s, and this model cannot see %s",
+                                job->shown, kind->name, is_pdf ? "PDF documents" : "images"),
+                        "%s",
+                        is_pdf ? "convert it to text with a program, such as pdftotext"
+                               : "ask the user what it shows, or look at it with a program");
+    if (file->stamp.size > max)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is %s of %llu bytes, over the limit of %zu",
+                                job->shown, kind->name, (unsigned long long)file->stamp.size, max),
+                        "make a smaller copy with a program and read that");
+    TRY(open_file_read(file, max - bytes->n, bytes, &at_end));
+    tool_result_add_media(job->result, &(struct media){.mime = str_of(kind->mime),
+                                                       .source = MEDIA_BYTES,
+                                                       .data = strbuf_str(bytes),
+                                                       .name = str_of(slash + 1)});
+    add_media_text(job, kind, bytes->n);
+    job->is_whole = true;
+    return NULL;
+}
+
+/* --- any file --- */
+
+static struct err *refuse(const struct read_job *job, const struct file_kind *kind)
+{
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind->name),
+        "look at it with a program for such files through Bash");
+}
+
+static struct err *check_pages(const struct read_job *job, const struct file_kind *kind)
+{
+    if (job->args.pages.n == 0 || kind->class == FILE_PDF)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has no pages: it is %s", job->shown, kind->name),
+                    "pages is for PDF documents; for text use offset and limit");
+}
+
+static struct err *read_open(struct read_job *job, struct open_file *file)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    struct file_kind kind;
+    bool at_end;
+
+    TRY(open_file_read(file, TEXT_HEAD_BYTES, &bytes, &at_end));
+    kind = file_kind_of(strbuf_str(&bytes));
+    TRY(check_pages(job, &kind));
+    if (bytes.n == 0) {
+        tool_result_addf(job->result, "%s is empty.", job->shown);
+        job->is_whole = true;
+        return NULL;
+    }
+    if (kind.class == FILE_TEXT)
+        return read_text(job, file, &bytes, at_end);
+    if (kind.class == FILE_PDF || is_shown_as_image(&kind))
+        return read_media(job, file, &bytes, &kind);
+    return refuse(job, &kind);
+}
+
+static struct err *read_in_worker(void *arg)
+{
+    AUTO(open_file) struct open_file file = OPEN_FILE_NONE;
+    struct read_job *job = arg;
+    bool exists;
+
+    TRY(open_file_open(job->path, &exists, &file));
+    if (!exists)
+        return path_missing(job->path, job->cwd, job->hidden);
+    job->stamp = file.stamp;
+    return read_open(job, &file);
+}
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result)
+{
+    struct read_job job = {.cwd = tool_session_cwd(c->session),
+                           .hidden = c->hidden,
+                           .capabilities = c->model ? c->model->capabilities : ~0u,
+                           .result = result};
+    struct err *e = read_args_parse(args, &job.args);
+
+    if (e)
+        return failure_tell(result, e);
+    job.path = path_given(c, result, job.args.path);
+    job.shown = path_shown(job.cwd, job.path);
+    e = work_run(read_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    if (job.was_cancelled)
+        return task_check();
+    file_seen_remember(c->session, job.path, &job.stamp, job.is_whole);
+    return NULL;
+}
+
+struct tool tool_read = {
+    .name = "Read",
+    .description =
+        "Reads a file. Text comes with line numbers (number, tab, line), 2000 lines from offset on "
+        "unless limit says otherwise; lines over 2000 characters are cut, and a call returns at "
+        "most 256 KiB. If there is more, the last line says how to read on. PNG, JPEG, GIF and "
+        "WebP images up to 5 MiB and PDF documents up to 32 MiB are shown to you if you can see "
+        "them. A file must be read before Write or Edit may change it. For directories use Glob or "
+        "ls in Bash.",
+    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+              "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+              "\"The file: an absolute path, or one from the working directory.\"},"
+              "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+              "\"The first line to read, from 1.\"},"
+              "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
+              "\"How many lines to read.\"},"
+              "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
+              "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
+              "whole.\"}},"
+              "\"required\":[\"file_path\"]}",
+    .aliases = "filePath=file_path path=file_path",
+    .risk = RISK_INSPECT,
+    .permission_arg = "file_path",
+    .max_chars = 300000,
+    .run = run,
+};

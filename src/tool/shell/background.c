@@ -1,0 +1,347 @@
+/* background.c - the list of a session's background commands, and the life of one. */
+#include "tool/shell/background.h"
+
+#include "tool/shell/command.h"
+#include "tool/shell/follow.h"
+#include "tool/shell/tail.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MAX_KNOWN 64
+#define KEY_PREFIX "shell:"
+#define ID_PREFIX "bash_"
+
+struct shell {
+    char id[sizeof ID_PREFIX + 20];
+    char *command;
+    struct tool_session *session;
+    enum shell_state state;
+    int pid; /* 0: it is being started, and nobody knows it yet */
+    struct shell_command running;
+    struct follow follow;
+    struct tail output;
+    uint64_t n_read;    /* position in the output */
+    struct chan *ended; /* closed at the end, for those who wait for it */
+    unsigned n_waiting; /* of those */
+    struct shell *next;
+};
+
+struct shells {
+    struct shell *first; /* the oldest */
+    size_t n_known;
+    uint64_t last_number;
+};
+
+/* --- one of them --- */
+
+const char *shell_state_name(enum shell_state s)
+{
+    static const char *const names[] = {"running", "ended", "killed"};
+    return names[s];
+}
+
+const char *shell_id(const struct shell *k)
+{
+    return k->id;
+}
+
+int shell_pid(const struct shell *k)
+{
+    return k->pid;
+}
+
+enum shell_state shell_state(const struct shell *k)
+{
+    return k->state;
+}
+
+/* A signal counts as shells count it, so that there always is a code. */
+static int exit_code(const struct proc_status *s)
+{
+    return s->exited ? s->exit_code : 128 + s->signal;
+}
+
+void shell_describe(const struct shell *k, struct strbuf *out)
+{
+    const struct proc_status *s = &k->follow.status;
+
+    strbuf_add_cstr(out, shell_state_name(k->state));
+    if (k->state == SHELL_RUNNING || !k->follow.has_status)
+        return;
+    if (s->exited) {
+        strbuf_addf(out, " with exit code %d", s->exit_code);
+    } else {
+        strbuf_add_cstr(out, " by ");
+        follow_add_signal(out, s->signal);
+    }
+}
+
+void shell_add_details(const struct shell *k, struct arena *a, struct json *details)
+{
+    json_set_str(a, details, "state", str_of(shell_state_name(k->state)));
+    if (k->state != SHELL_RUNNING && k->follow.has_status) {
+        json_set_int(a, details, "exitCode", exit_code(&k->follow.status));
+        if (k->follow.status.signalled)
+            json_set_int(a, details, "signal", k->follow.status.signal);
+    }
+    json_set_int(a, details, "pid", k->pid);
+}
+
+static void tell_session(const struct shell *k)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *value = json_new(&a, JSON_OBJECT);
+
+    json_set_str(&a, value, "command", str_of(k->command));
+    shell_add_details(k, &a, value);
+    tool_session_set(k->session, arena_format(&a, KEY_PREFIX "%s", k->id), value);
+}
+
+static void shell_free(struct shell *k)
+{
+    shell_command_done(&k->running);
+    tail_done(&k->output);
+    chan_free(k->ended);
+    mem_free(k->command);
+    mem_free(k);
+}
+
+/* --- its output --- */
+
+static void add_output(void *self, struct str bytes)
+{
+    struct shell *k = self;
+
+    tail_add(&k->output, bytes);
+}
+
+void shell_peek(const struct shell *k, struct strbuf *out, uint64_t *ret_n_lost, uint64_t *ret_end)
+{
+    uint64_t start = tail_start(&k->output);
+
+    *ret_n_lost = start > k->n_read ? start - k->n_read : 0;
+    *ret_end = k->output.end;
+    tail_copy(&k->output, k->n_read, out);
+}
+
+void shell_mark_read(struct shell *k, uint64_t end)
+{
+    k->n_read = MAX(k->n_read, MIN(end, k->output.end));
+}
+
+/* --- its life --- */
+
+static void end(struct shell *k)
+{
+    shell_command_done(&k->running);
+    k->follow.proc = NULL;
+    k->state = k->follow.was_stopped || !k->follow.has_status ? SHELL_KILLED : SHELL_ENDED;
+    tell_session(k);
+    chan_close(k->ended);
+}
+
+static struct err *live(void *arg)
+{
+    struct shell *k = arg;
+
+    err_ignore(follow_run(&k->follow), "the session is cancelled, or its state tells the rest");
+    end(k);
+    return NULL;
+}
+
+struct err *shell_kill(struct shell *k)
+{
+    struct err *e;
+    void *item;
+    bool is_open;
+
+    if (k->state != SHELL_RUNNING)
+        return NULL;
+    follow_stop(&k->follow);
+    k->n_waiting++;
+    e = chan_receive(k->ended, &item, &is_open);
+    k->n_waiting--;
+    return e;
+}
+
+/* --- the list --- */
+
+static void shells_done(void *block)
+{
+    struct shells *s = block;
+
+    while (s->first) {
+        struct shell *k = s->first;
+
+        s->first = k->next;
+        shell_free(k);
+    }
+}
+
+/* Numbers go on where an earlier run of the session stopped. */
+static uint64_t find_last_number(const struct tool_session *session)
+{
+    const struct json *value;
+    uint64_t last = 0;
+    struct str key;
+    size_t at = 0;
+
+    while (tool_session_next(session, S(KEY_PREFIX ID_PREFIX), &at, &key, &value)) {
+        int64_t number;
+
+        if (str_to_int64(str_skip(key, strlen(KEY_PREFIX ID_PREFIX)), &number) && number > 0)
+            last = MAX(last, (uint64_t)number);
+    }
+    return last;
+}
+
+static struct shells *shells_of(struct tool_session *session)
+{
+    static const char owner;
+    struct shells *s = tool_session_attachment(session, &owner, sizeof *s, shells_done);
+
+    if (s->last_number == 0)
+        s->last_number = find_last_number(session);
+    return s;
+}
+
+static size_t count_running(const struct shells *s)
+{
+    size_t n = 0;
+
+    for (const struct shell *k = s->first; k; k = k->next)
+        n += k->state == SHELL_RUNNING;
+    return n;
+}
+
+static void remove_from(struct shells *s, struct shell **link)
+{
+    struct shell *k = *link;
+
+    *link = k->next;
+    s->n_known--;
+    shell_free(k);
+}
+
+static void forget_oldest(struct shells *s)
+{
+    struct shell **link = &s->first;
+
+    while (*link && ((*link)->state == SHELL_RUNNING || (*link)->n_waiting > 0))
+        link = &(*link)->next;
+    if (*link)
+        remove_from(s, link);
+}
+
+static struct shell **last_link(struct shells *s)
+{
+    struct shell **link = &s->first;
+
+    while (*link)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct shell *add(struct shells *s, struct tool_session *session, struct str command)
+{
+    struct shell *k = mem_alloc(sizeof *k);
+
+    if (s->n_known >= MAX_KNOWN)
+        forget_oldest(s);
+    snprintf(k->id, sizeof k->id, ID_PREFIX "%" PRIu64, ++s->last_number);
+    k->command = str_dup(command);
+    k->session = session;
+    k->ended = chan_new(1);
+    tail_init(&k->output, BACKGROUND_MAX_BYTES);
+    k->follow.on_output = add_output;
+    k->follow.self = k;
+    *last_link(s) = k;
+    s->n_known++;
+    return k;
+}
+
+static void drop(struct shells *s, const struct shell *k)
+{
+    struct shell **link = &s->first;
+
+    while (*link != k)
+        link = &(*link)->next;
+    remove_from(s, link);
+}
+
+struct shell *background_find(struct tool_session *session, struct str id)
+{
+    struct shell *k = shells_of(session)->first;
+
+    while (k && (k->pid == 0 || !str_is(id, k->id)))
+        k = k->next;
+    return k;
+}
+
+static void list_known(const struct shells *s, struct tool_result *result)
+{
+    static const char first[] = " Known are ";
+    const char *separator = first;
+
+    for (const struct shell *k = s->first; k; k = k->next) {
+        if (k->pid == 0)
+            continue;
+        tool_result_addf(result, "%s%s (", separator, k->id);
+        shell_describe(k, &result->text);
+        tool_result_addf(result, ")");
+        separator = ", ";
+    }
+    tool_result_addf(result, "%s", separator == first ? " None was started in this run." : ".");
+}
+
+void background_unknown(struct tool_session *session, struct str id, struct tool_result *result)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str key = arena_format(&a, KEY_PREFIX "%" STR_FMT, STR_ARG(id));
+
+    tool_result_fail(result, "There is no background command \"%" STR_FMT "\".", STR_ARG(id));
+    if (tool_session_get(session, key))
+        tool_result_addf(result, " It belongs to the past: it does not run any more, and its "
+                                 "output is gone.");
+    list_known(shells_of(session), result);
+}
+
+/* --- starting --- */
+
+struct err *background_start(struct tool_context *c, struct str command, struct tool_result *result,
+                             struct shell **ret_shell)
+{
+    struct group *tasks = tool_session_tasks(c->session);
+    struct shells *s = shells_of(c->session);
+    struct shell *k;
+    struct err *e;
+
+    *ret_shell = NULL;
+    if (!tasks) {
+        tool_result_fail(result, "Commands cannot run in the background here, because nothing "
+                                 "outlives this call. Run it without run_in_background.");
+        return NULL;
+    }
+    if (count_running(s) >= BACKGROUND_MAX_RUNNING) {
+        tool_result_fail(result,
+                         "%d commands run in the background already. End one with "
+                         "KillShell first.",
+                         BACKGROUND_MAX_RUNNING);
+        list_known(s, result);
+        return NULL;
+    }
+    /* Counted before it is started, which may wait. */
+    k = add(s, c->session, command);
+    e = shell_command_start(c, command, /* asks_place= */ false, &k->running);
+    if (e) {
+        drop(s, k);
+        return e;
+    }
+    k->pid = proc_pid(k->running.proc);
+    k->follow.proc = k->running.proc;
+    tell_session(k);
+    group_spawn(tasks, k->id, live, k);
+    *ret_shell = k;
+    return NULL;
+}

@@ -1,0 +1,45 @@
+/* background.h - commands that go on after the call that started them.
+ *
+ * They live in the session's task group, so that they end with it, and hang on the session. The
+ * newest output of each is kept until it is read; the session's state says what became of them
+ * (shell:ID). Of those that have ended only the newest are remembered. */
+#ifndef KEEL_TOOL_SHELL_BACKGROUND_H
+#define KEEL_TOOL_SHELL_BACKGROUND_H
+
+#include "port/tool.h"
+
+#define BACKGROUND_MAX_RUNNING 16
+#define BACKGROUND_MAX_BYTES ((size_t)1 << 20) /* of output that nobody has read */
+
+enum shell_state { SHELL_RUNNING, SHELL_ENDED, SHELL_KILLED };
+const char *shell_state_name(enum shell_state s); /* "running", "ended", "killed" */
+
+struct shell;
+
+/* May wait until it has started; what goes wrong for the model stands in the result, and then
+ * *ret_shell is NULL. */
+MUST_USE struct err *background_start(struct tool_context *c, struct str command,
+                                      struct tool_result *result, struct shell **ret_shell);
+
+/* NULL: there is none. Borrowed until the next wait. */
+struct shell *background_find(struct tool_session *s, struct str id);
+/* Fails the result: the id is not known, these are. */
+void background_unknown(struct tool_session *s, struct str id, struct tool_result *result);
+
+const char *shell_id(const struct shell *k);
+int shell_pid(const struct shell *k);
+enum shell_state shell_state(const struct shell *k);
+/* "running", "ended with exit code 3", "killed by SIGKILL": for the model. */
+void shell_describe(const struct shell *k, struct strbuf *out);
+/* state, exitCode, signal, pid. */
+void shell_add_details(const struct shell *k, struct arena *a, struct json *details);
+
+/* Appends what came since it was last read; *ret_n_lost bytes before it are gone. Stays unread
+ * until shell_mark_read(*ret_end). */
+void shell_peek(const struct shell *k, struct strbuf *out, uint64_t *ret_n_lost, uint64_t *ret_end);
+void shell_mark_read(struct shell *k, uint64_t end);
+
+/* Ends the whole tree and waits until it is gone. */
+MUST_USE struct err *shell_kill(struct shell *k);
+
+#endif

@@ -1,0 +1,266 @@
+/* command.c - starts a shell and learns where it went.
+ *
+ * bash reads the file that BASH_ENV names before its command. That is a pipe with a few lines which
+ * close what the command must not see, and tell bash to write its directory into another pipe when
+ * it exits. So the command itself stays untouched, its line numbers and syntax errors included.
+ * Other shells get the same in front of the command. A command that sets a trap of its own on EXIT
+ * replaces ours, and then the directory is not followed. */
+#include "tool/shell/command.h"
+
+#include "sys/env.h"
+#include "sys/fs.h"
+#include "tool/shell/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#define DEFAULT_SHELL "bash"
+#define SPARE_SHELL "/bin/sh"
+
+/* What a pipe holds, and more: whoever writes on after the end is not the shell. */
+#define MAX_TOLD ((size_t)128 << 10)
+
+/* How a shell tells its place: the path and a newline, as pwd prints it, then a NUL. With the
+ * errors away, `set -x` does not show it; only `trap` and `set -v` do. */
+#define TELL(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
+
+/* The pipes come as 3 and 4, numbers that commands like to use; 47 is one that they do not. */
+#define BASH_START "BASH_ENV=/proc/self/fd/3"
+#define BASH_PROLOGUE                                                                              \
+    "unset BASH_ENV\n"                                                                             \
+    "exec 47>&4 3<&- 4>&-\n"                                                                       \
+    "trap '" TELL("47") "' EXIT\n"
+/* A shell that gives way to another program runs no trap on EXIT: it tells before. Not when it only
+ * redirects. */
+#define IS_NO_EXEC "{ [[ $BASH_COMMAND != exec\\ [!0-9\\<\\>\\&{]* ]]; } 2>/dev/null"
+#define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " TELL("47") "' DEBUG\n"
+
+/* --- need the shell be asked, and how? --- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr(" -_./=,:@%+", c));
+}
+
+static bool runs_other_text(struct str text)
+{
+    struct str word;
+
+    while (str_split(&text, ' ', &word))
+        if (str_is(word, ".") || str_is(word, "source") || str_is(word, "eval"))
+            return true;
+    return false;
+}
+
+/* In a row of plain words, what changes the directory stands there by its name. Not to ask then
+ * spares a process: bash becomes the last command of a line, unless it has a trap to run. */
+bool command_may_move(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_plain(text.p[i]))
+            return true;
+    return str_find(text, S("cd")) != STR_NONE || str_find(text, S("pushd")) != STR_NONE ||
+           str_find(text, S("popd")) != STR_NONE || runs_other_text(text);
+}
+
+enum manner { TELLS_NOTHING, TELLS_LIKE_BASH, TELLS_LIKE_SH };
+
+/* Does it write its place, and how is it told to? In POSIX mode bash does not heed BASH_ENV. */
+static enum manner manner_of(const char *shell, const char *const *environment)
+{
+    static const char *const like_sh[] = {"sh", "dash", "ash", "ksh", "mksh", "zsh"};
+    struct str name = str_of(shell);
+
+    name = str_skip(name, str_rfind_char(name, '/') + 1); /* STR_NONE + 1 is 0 */
+    if (str_is(name, "bash"))
+        return env_find(environment, "POSIXLY_CORRECT") ? TELLS_LIKE_SH : TELLS_LIKE_BASH;
+    for (size_t i = 0; i < ARRAY_LEN(like_sh); i++)
+        if (str_is(name, like_sh[i]))
+            return TELLS_LIKE_SH;
+    return TELLS_NOTHING;
+}
+
+/* --- pipes --- */
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+struct pipes {
+    int prologue;        /* read by bash */
+    int place, place_in; /* ours, and the shell's end */
+};
+
+static void pipes_done(struct pipes *p)
+{
+    close_fd(&p->prologue);
+    close_fd(&p->place);
+    close_fd(&p->place_in);
+}
+DEFINE_AUTO_VAL(pipes, pipes_done)
+
+static struct err *pipe_error(int error)
+{
+    return err_hint(err_errno(ERR_TOOL_FAILED, error, "cannot make a pipe for a command"),
+                    "if too many files are open, raise the limit with ulimit -n");
+}
+
+/* Nobody gets stuck in it. */
+static struct err *open_place(struct pipes *p)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return pipe_error(errno);
+    p->place = ends[0];
+    p->place_in = ends[1];
+    return NULL;
+}
+
+static struct err *open_prologue(struct pipes *p, struct str text)
+{
+    struct str prologue = str_find(text, S("exec")) == STR_NONE
+                              ? S(BASH_PROLOGUE)
+                              : S(BASH_PROLOGUE BASH_EXEC_PROLOGUE);
+    ssize_t n;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return pipe_error(errno);
+    p->prologue = ends[0];
+    n = write(ends[1], prologue.p, prologue.n); /* an empty pipe holds this much */
+    close(ends[1]);
+    return n == (ssize_t)prologue.n ? NULL : pipe_error(EIO);
+}
+
+/* --- starting --- */
+
+/* In front of the command, on its first line, since lines are counted in messages. `sh` knows fds
+ * of one digit only: it gets one that the command does not have in its text. */
+static const char *add_prologue(struct arena *a, struct str text)
+{
+    for (int fd = 9; fd > 3; fd--)
+        if (str_find_char(text, (char)('0' + fd)) == STR_NONE)
+            return arena_format(a, "exec %d>&3 3>&-; trap '" TELL("%d") "' EXIT; %" STR_FMT, fd, fd,
+                                STR_ARG(text))
+                .p;
+    return arena_cstr(a, text);
+}
+
+static const char *const *environment_for(const struct tool_context *c, struct arena *a,
+                                          const char *start)
+{
+    const struct tool_config *config = c->config;
+    struct str pwd = arena_format(a, "PWD=%s", tool_session_cwd(c->session));
+    const char *const settings[] = {pwd.p, start, NULL};
+    struct str *hidden = ARENA_ARRAY(a, config->n_secret_variables + 1, struct str);
+    size_t n = 0;
+
+    for (; n < config->n_secret_variables; n++)
+        hidden[n] = config->secret_variables[n];
+    if (config->search.key_variable.n)
+        hidden[n++] = config->search.key_variable;
+    return shell_environment(a, config->environment, hidden, n, settings);
+}
+
+static struct err *start_in(const struct tool_context *c, const char *shell, struct str text,
+                            bool asks_place, struct shell_command *ret_command)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(pipes) struct pipes pipes = {-1, -1, -1};
+    enum manner manner = asks_place && command_may_move(text)
+                             ? manner_of(shell, c->config->environment)
+                             : TELLS_NOTHING;
+    const char *argv[] = {shell, "-c", NULL, NULL};
+    int fds[2];
+    struct proc_spec spec = {.argv = argv,
+                             .cwd = tool_session_cwd(c->session),
+                             .stdin_kind = PROC_STDIN_CLOSED,
+                             .merge_stderr = true,
+                             .extra_fds = fds};
+
+    argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
+    spec.environment = environment_for(c, &a, manner == TELLS_LIKE_BASH ? BASH_START : NULL);
+    if (manner == TELLS_LIKE_BASH) {
+        TRY(open_prologue(&pipes, text));
+        fds[spec.n_extra_fds++] = pipes.prologue;
+    }
+    if (manner != TELLS_NOTHING) {
+        TRY(open_place(&pipes));
+        fds[spec.n_extra_fds++] = pipes.place_in;
+    }
+    TRY(launcher_start(c->launcher, &spec, &ret_command->proc));
+    ret_command->place_fd = pipes.place;
+    pipes.place = -1;
+    return NULL;
+}
+
+struct err *shell_command_start(const struct tool_context *c, struct str text, bool asks_place,
+                                struct shell_command *ret_command)
+{
+    struct str chosen = c->config->shell;
+    AUTO_FREE char *shell = chosen.n ? str_dup(chosen) : mem_strdup(DEFAULT_SHELL);
+    struct err *e = start_in(c, shell, text, asks_place, ret_command);
+
+    if (chosen.n || !err_is(e, ERR_CONFIGURATION))
+        return e;
+    err_ignore(e, "without bash there is still sh; what else is wrong comes back with it");
+    return start_in(c, SPARE_SHELL, text, asks_place, ret_command);
+}
+
+void shell_command_done(struct shell_command *k)
+{
+    if (!k->proc)
+        return;
+    proc_free(k->proc);
+    close_fd(&k->place_fd);
+    k->proc = NULL;
+}
+
+/* --- where it went --- */
+
+/* The last whole record of all that was told; empty when there is none. */
+static struct str last_record(struct str told)
+{
+    size_t end = str_rfind_char(told, '\0');
+
+    if (end == STR_NONE)
+        return (struct str){0};
+    told = str_slice(told, 0, end);
+    return str_skip(told, str_rfind_char(told, '\0') + 1); /* STR_NONE + 1 is 0 */
+}
+
+static void read_told(int fd, struct strbuf *out)
+{
+    ssize_t n;
+
+    do {
+        char *at = strbuf_reserve(out, PATH_MAX);
+
+        n = at ? read(fd, at, PATH_MAX) : 0;
+        strbuf_grew(out, n > 0 ? (size_t)n : 0);
+    } while (n > 0);
+}
+
+const char *shell_command_take_place(struct shell_command *k, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf told;
+    struct str place;
+    const char *path;
+
+    strbuf_init(&told, MAX_TOLD);
+    if (k->place_fd >= 0)
+        read_told(k->place_fd, &told);
+    close_fd(&k->place_fd);
+    place = last_record(strbuf_str(&told));
+    if (!str_starts(place, S("/")) || !str_ends(place, S("\n")))
+        return NULL;
+    path = arena_cstr(a, str_slice(place, 0, place.n - 1));
+    return fs_is_dir(path) ? path : NULL;
+}

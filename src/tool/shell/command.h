@@ -1,0 +1,33 @@
+/* command.h - one command line, started in a shell through the launcher.
+ *
+ * The shell may be asked where it ends up. What it is told to that end the command does not see:
+ * its text, `$0`, its exit code and all that is printed stay as they were. */
+#ifndef KEEL_TOOL_SHELL_COMMAND_H
+#define KEEL_TOOL_SHELL_COMMAND_H
+
+#include "port/tool.h"
+
+/* What the kernel takes as one argument. */
+#define COMMAND_MAX_BYTES (((size_t)128 << 10) - 1)
+
+struct shell_command {
+    struct proc *proc;
+    int place_fd; /* where the shell is when it ends comes out here; -1: it does not say */
+};
+
+/* In the session's working directory, with a clean environment, no input, and its errors among its
+ * output. `text` holds no NUL and at most COMMAND_MAX_BYTES. May wait. */
+MUST_USE struct err *shell_command_start(const struct tool_context *c, struct str text,
+                                         bool asks_place, struct shell_command *ret_command);
+/* Ends what still runs; may wait. */
+void shell_command_done(struct shell_command *k);
+DEFINE_AUTO_VAL(shell_command, shell_command_done)
+
+/* May the shell be elsewhere after it? False only for plain words that do not say so. Pure. */
+bool command_may_move(struct str text);
+
+/* Where the shell was when it ended, in `a`; NULL when it did not say or that is no directory any
+ * more. Once it has ended, and once only. */
+const char *shell_command_take_place(struct shell_command *k, struct arena *a) MUST_USE;
+
+#endif

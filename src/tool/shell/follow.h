@@ -1,0 +1,34 @@
+/* follow.h - a command that runs, until it is gone: what it prints, and how it ends.
+ *
+ * When the command itself has ended, so does all that it left behind. */
+#ifndef KEEL_TOOL_SHELL_FOLLOW_H
+#define KEEL_TOOL_SHELL_FOLLOW_H
+
+#include "sys/proc.h"
+#include "tool/shell/progress.h"
+
+struct follow {
+    struct proc *proc;
+    uint64_t timeout_ms; /* then it is ended; 0: never */
+    void (*on_output)(void *self, struct str bytes);
+    void *self;
+    struct progress *progress; /* NULL: nobody looks on */
+
+    /* what came of it */
+    bool has_status, timed_out, was_stopped;
+    struct proc_status status;
+
+    /* private */
+    char *chunk;
+    struct waker waker;
+    bool is_waiting;
+};
+
+/* Waits until the whole tree is gone and its output read. After an error it may still run. */
+MUST_USE struct err *follow_run(struct follow *f);
+/* Makes another task's follow_run() end the command, even one that has not begun. Does not wait. */
+void follow_stop(struct follow *f);
+
+void follow_add_signal(struct strbuf *out, int signal); /* "SIGKILL", "signal 35" */
+
+#endif

@@ -1,0 +1,87 @@
+/* output.c - keeps the two ends of an output, and makes text of them. */
+#include "tool/shell/output.h"
+
+#include "base/utf8.h"
+#include "sys/work.h"
+
+#include <inttypes.h>
+
+#define HEAD_BYTES (OUTPUT_MAX_BYTES / 2)
+
+void output_init(struct output *o)
+{
+    strbuf_init(&o->head, HEAD_BYTES);
+    tail_init(&o->tail, OUTPUT_MAX_BYTES - HEAD_BYTES);
+}
+
+void output_done(struct output *o)
+{
+    strbuf_done(&o->head);
+    tail_done(&o->tail);
+}
+
+void output_add(struct output *o, struct str bytes)
+{
+    size_t n_head = MIN(bytes.n, HEAD_BYTES - o->head.n);
+
+    strbuf_add(&o->head, str_slice(bytes, 0, n_head));
+    tail_add(&o->tail, str_skip(bytes, n_head));
+}
+
+/* --- as text --- */
+
+void output_add_clean(struct strbuf *out, struct str bytes)
+{
+    while (bytes.n > 0) {
+        size_t n = str_find_char(bytes, '\0');
+
+        n = n == STR_NONE ? bytes.n : n;
+        utf8_add_repaired(out, str_slice(bytes, 0, n));
+        for (bytes = str_skip(bytes, n); bytes.n > 0 && *bytes.p == '\0';)
+            bytes = str_skip(bytes, 1);
+    }
+}
+
+/* Where the tail was cut out of the middle of a character, its rest says nothing. */
+static struct str skip_rest_of_char(struct str s)
+{
+    for (int i = 0; i < 3 && s.n > 0 && ((unsigned char)*s.p & 0xC0) == 0x80; i++)
+        s = str_skip(s, 1);
+    return s;
+}
+
+static void add_head(const struct output *o, uint64_t n_lost, struct strbuf *out)
+{
+    struct str head = strbuf_str(&o->head);
+
+    output_add_clean(out, str_slice(head, 0, head.n - utf8_incomplete_tail(head)));
+    strbuf_addf(out, "\n... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
+}
+
+struct job {
+    const struct output *output;
+    struct strbuf *out;
+};
+
+static struct err *make_text(void *arg)
+{
+    const struct job *j = arg;
+    const struct output *o = j->output;
+    AUTO(strbuf) struct strbuf rest = {0};
+    uint64_t n_lost = tail_start(&o->tail);
+
+    if (n_lost > 0)
+        add_head(o, n_lost, j->out);
+    else
+        strbuf_add(&rest, strbuf_str(&o->head)); /* a character may lie across the two */
+    tail_copy(&o->tail, 0, &rest);
+    output_add_clean(j->out, n_lost > 0 ? skip_rest_of_char(strbuf_str(&rest)) : strbuf_str(&rest));
+    return NULL;
+}
+
+struct err *output_add_text(const struct output *o, struct strbuf *out)
+{
+    struct job job = {o, out};
+
+    return o->head.n > OUTPUT_SHORT_BYTES ? work_run(make_text, &job) : make_text(&job);
+}

@@ -1,0 +1,121 @@
+/* todo_write.c - TodoWrite: the model's list of what is to be done, kept in the session. */
+#include "tool/builtin.h"
+
+#include "base/clip.h"
+
+#define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
+
+/* An item as it is kept: in one spelling. */
+static struct json *keep_item(struct arena *a, const struct json *given)
+{
+    struct json *item = json_new(a, JSON_OBJECT);
+    struct str active = json_get_text(given, "activeForm");
+
+    if (!active.n)
+        active = json_get_text(given, "active_form");
+    json_set_str(a, item, "content", json_get_text(given, "content"));
+    json_set_str(a, item, "status", json_get_text(given, "status"));
+    if (active.n)
+        json_set_str(a, item, "activeForm", active);
+    return item;
+}
+
+static struct json *keep_list(struct arena *a, const struct json *given)
+{
+    struct json *list = json_new(a, JSON_ARRAY);
+
+    json_each (item, given)
+        json_push(list, keep_item(a, item));
+    return list;
+}
+
+static size_t count(const struct json *todos, const char *status)
+{
+    size_t n = 0;
+
+    json_each (item, todos)
+        n += str_is(json_get_text(item, "status"), status);
+    return n;
+}
+
+static const char *mark_of(struct str status)
+{
+    return str_is(status, "completed") ? "x" : str_is(status, "in_progress") ? ">" : " ";
+}
+
+/* On one line, whatever it holds. */
+static void show_item(struct strbuf *out, size_t number, const struct json *item)
+{
+    size_t start;
+
+    strbuf_addf(out, "\n%zu. [%s] ", number, mark_of(json_get_text(item, "status")));
+    start = out->n;
+    clip_line(out, json_get_text(item, "content"), MAX_SHOWN_CHARS);
+    for (char *c = out->p + start; c < out->p + out->n; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+}
+
+static void show(struct tool_result *r, const struct json *todos)
+{
+    size_t number = 0;
+
+    if (!todos->n) {
+        tool_result_addf(r, "The todo list is empty now.");
+        return;
+    }
+    tool_result_addf(r,
+                     "The todo list is saved: %u item%s, %zu completed, %zu in progress, %zu "
+                     "pending.",
+                     todos->n, todos->n == 1 ? "" : "s", count(todos, "completed"),
+                     count(todos, "in_progress"), count(todos, "pending"));
+    json_each (item, todos)
+        show_item(&r->text, ++number, item);
+}
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result)
+{
+    struct arena *a = &result->arena;
+    const struct json *old = tool_session_get(c->session, S("todos"));
+    struct json *todos = keep_list(a, json_get(args, "todos"));
+    struct json *details = tool_result_details(result);
+
+    json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
+    json_set(a, details, "newTodos", json_copy(a, todos));
+    tool_session_set(c->session, S("todos"), todos);
+    show(result, todos);
+    return NULL;
+}
+
+static const char description[] =
+    "Keeps the list of what is to be done in this session, for you and for the person to see. Use "
+    "it for work of three steps or more, and when the person names several things at once; not "
+    "for a single simple step. Every call replaces the whole list, so send all items each time. "
+    "Have one item in progress while you work, and mark it as completed as soon as it really is: "
+    "one that failed or is half done stays in progress, with a new item for what stands in the "
+    "way. At most 200 items.";
+
+static const char schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"todos\"],\"properties\":{"
+    "\"todos\":{\"type\":\"array\",\"maxItems\":200,"
+    "\"description\":\"The whole list, in the order of work\","
+    "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
+    "\"required\":[\"content\",\"status\"],\"properties\":{"
+    "\"content\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,"
+    "\"description\":\"What is to be done: Run the tests\"},"
+    "\"status\":{\"type\":\"string\",\"enum\":[\"pending\",\"in_progress\",\"completed\"],"
+    "\"description\":\"How far it is\"},"
+    "\"activeForm\":{\"type\":\"string\",\"maxLength\":2000,"
+    "\"description\":\"The same while it is being done: Running the tests\"},"
+    "\"active_form\":{\"type\":\"string\",\"maxLength\":2000,"
+    "\"description\":\"Another spelling of activeForm\"}}}}}}";
+
+struct tool tool_todo_write = {
+    .name = "TodoWrite",
+    .description = description,
+    .schema = schema,
+    .risk = RISK_INSPECT,
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+};

@@ -1,0 +1,32 @@
+/* get.h - one GET of an address that nobody vouches for.
+ *
+ * Every hop goes through route.h. Redirects are followed on the same host only, at most ten, and
+ * from http to https but never back; one that leads elsewhere is an answer that names the place.
+ * Of the body the first bytes are kept. May wait, as long as the caller's deadline lets it. */
+#ifndef KEEL_TOOL_WEB_GET_H
+#define KEEL_TOOL_WEB_GET_H
+
+#include "port/tool.h"
+
+#define WEB_MAX_BYTES ((size_t)5 << 20)        /* of a page */
+#define WEB_MAX_ERROR_BYTES ((size_t)64 << 10) /* of a page that tells an error */
+#define WEB_MAX_REDIRECTS 10
+
+struct web_answer {
+    struct arena arena; /* holds the strings */
+    int status;
+    struct str url;       /* after redirects */
+    struct str elsewhere; /* where it redirects to, unfollowed; empty: nowhere */
+    struct str content_type, content_encoding; /* headers as they came */
+    struct strbuf body;
+    bool was_cut; /* there was more of the body */
+};
+void web_answer_init(struct web_answer *answer);
+void web_answer_done(struct web_answer *answer);
+DEFINE_AUTO_VAL(web_answer, web_answer_done)
+
+/* ERR_VALIDATION: the address, or one on the way, must not be fetched. */
+MUST_USE struct err *web_get(struct http_client *client, const struct tool_config *config,
+                             struct str url, struct web_answer *answer);
+
+#endif

@@ -1,0 +1,44 @@
+/* hits.h - what a search found, cleaned: for a model to read and to follow.
+ *
+ * Titles and descriptions are on one line, without markup, without control characters or what hides
+ * or reorders text, and cut where they are long. An address is http or https and in the form in
+ * which it is fetched; what has none is left out, and what a query's domains leave out too. Pure.
+ */
+#ifndef KEEL_TOOL_WEB_HITS_H
+#define KEEL_TOOL_WEB_HITS_H
+
+#include "base/json.h"
+
+#define WEB_MAX_HITS 10
+#define WEB_MAX_HIT_TITLE 300 /* bytes */
+#define WEB_MAX_HIT_DESCRIPTION 1000
+
+struct web_query {
+    struct str text;
+    const struct json *allowed_domains, *blocked_domains; /* arrays of names; may be NULL */
+};
+
+struct web_hit {
+    struct str title, url, description; /* in the arena */
+};
+
+struct web_hits {
+    struct arena *arena;
+    const struct web_query *query;
+    struct web_hit items[WEB_MAX_HITS]; /* those beyond are dropped */
+    size_t n;
+    size_t n_filtered; /* left out because of their domain */
+    size_t n_unusable; /* left out because they have no address */
+};
+
+void web_hits_init(struct web_hits *h, struct arena *a, const struct web_query *query);
+
+void web_hits_add(struct web_hits *h, struct str title, struct str url, struct str description);
+/* An array of {title, url, description}; what holds the description has that other name. Anything
+ * else adds nothing. */
+void web_hits_add_json(struct web_hits *h, const struct json *array, const char *description_key);
+/* What a command prints: such an array, or a hit a line: as such an object, or as address, title
+ * and description with tabs between them. */
+void web_hits_add_output(struct web_hits *h, struct str output);
+
+#endif

@@ -1,0 +1,182 @@
+/* route.c - looks hosts up and checks their addresses. */
+#include "tool/web/route.h"
+
+#include "net/proxy.h"
+#include "sys/work.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+
+/* --- what the operator allows --- */
+
+static bool ends_nocase(struct str s, struct str end)
+{
+    return s.n > end.n && str_eq_nocase(str_skip(s, s.n - end.n), end);
+}
+
+/* Where the ":port" of an entry begins; STR_NONE without one. The colons of an IPv6 address that
+ * is not in brackets are none. */
+static size_t find_port(struct str entry)
+{
+    size_t colon = str_rfind_char(entry, ':');
+
+    if (colon == STR_NONE || str_ends(entry, S("]")))
+        return STR_NONE;
+    if (str_starts(entry, S("[")))
+        return colon > 0 && entry.p[colon - 1] == ']' ? colon : STR_NONE;
+    return str_find_char(entry, ':') == colon ? colon : STR_NONE;
+}
+
+static bool entry_matches(struct str entry, struct str host, int port)
+{
+    size_t colon = find_port(entry);
+    int64_t wanted;
+
+    if (colon != STR_NONE) {
+        if (!str_to_int64(str_skip(entry, colon + 1), &wanted) || wanted != port)
+            return false;
+        entry.n = colon;
+    }
+    if (str_starts(entry, S("[")) && str_ends(entry, S("]")))
+        entry = str_slice(entry, 1, entry.n - 2);
+    if (str_ends(entry, S(".")))
+        entry.n--;
+    if (str_starts(entry, S("*.")))
+        return ends_nocase(host, str_skip(entry, 1));
+    return entry.n > 0 && str_eq_nocase(entry, host);
+}
+
+bool web_host_is_allowed(const struct tool_config *config, struct str host, int port)
+{
+    for (size_t i = 0; i < config->n_allowed_hosts; i++)
+        if (entry_matches(str_trim(config->allowed_hosts[i]), host, port))
+            return true;
+    return false;
+}
+
+/* --- names --- */
+
+#define MAX_ADDRESSES 16
+
+struct lookup {
+    const char *host;
+    int error; /* of getaddrinfo() */
+    char addresses[MAX_ADDRESSES][INET6_ADDRSTRLEN];
+    size_t n; /* those beyond MAX_ADDRESSES are not used */
+};
+
+static const void *address_bytes(const struct addrinfo *info)
+{
+    if (info->ai_family == AF_INET6)
+        return &((const struct sockaddr_in6 *)(const void *)info->ai_addr)->sin6_addr;
+    return &((const struct sockaddr_in *)(const void *)info->ai_addr)->sin_addr;
+}
+
+/* In a worker: resolvers block. */
+static struct err *look_up(void *arg)
+{
+    struct lookup *l = arg;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+
+    l->error = getaddrinfo(l->host, NULL, &hints, &list);
+    if (l->error)
+        return NULL;
+    for (const struct addrinfo *i = list; i && l->n < MAX_ADDRESSES; i = i->ai_next)
+        if (i->ai_family == AF_INET || i->ai_family == AF_INET6)
+            inet_ntop(i->ai_family, address_bytes(i), l->addresses[l->n++], INET6_ADDRSTRLEN);
+    freeaddrinfo(list);
+    return NULL;
+}
+
+/* --- the check --- */
+
+static struct err *refuse(const struct url *u, struct str address)
+{
+    AUTO(strbuf) struct strbuf where = {0};
+
+    strbuf_add(&where, u->host);
+    if (!str_eq(address, u->host))
+        strbuf_addf(&where, " (%" STR_FMT ")", STR_ARG(address));
+    return err_hint(err_new(ERR_VALIDATION,
+                            "%s is not on the public Internet: private addresses are not fetched",
+                            strbuf_cstr(&where)),
+                    "the operator can allow it with webFetch.allow in the settings");
+}
+
+static struct err *check_address(const struct url *u, struct str address,
+                                 const struct tool_config *config)
+{
+    if (!url_address_is_private(address) || web_host_is_allowed(config, address, u->port))
+        return NULL;
+    return refuse(u, address);
+}
+
+/* A name that cannot be found from here is the proxy's to find, but for our own machine. */
+static struct err *check_name(const struct url *u, const struct lookup *l,
+                              const struct tool_config *config)
+{
+    if (web_host_is_allowed(config, u->host, u->port))
+        return NULL;
+    if (l->n == 0 && url_host_is_loopback(u->host))
+        return refuse(u, u->host);
+    for (size_t i = 0; i < l->n; i++)
+        TRY(check_address(u, str_of(l->addresses[i]), config));
+    return NULL;
+}
+
+static bool is_address(const struct url *u)
+{
+    unsigned char bytes[4];
+
+    return u->is_ipv6 || inet_pton(AF_INET, u->host.p, bytes) == 1;
+}
+
+/* --- the way there --- */
+
+/* "host:port:address,[address]" */
+static const char *pin(struct arena *a, const struct url *u, const struct lookup *l)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    strbuf_addf(&out, "%" STR_FMT ":%d:", STR_ARG(u->host), u->port);
+    for (size_t i = 0; i < l->n; i++)
+        strbuf_addf(&out, strchr(l->addresses[i], ':') ? "%s[%s]" : "%s%s", i ? "," : "",
+                    l->addresses[i]);
+    return arena_cstr(a, strbuf_str(&out));
+}
+
+static struct err *not_found(const struct url *u, int error)
+{
+    return err_hint(err_new(ERR_NETWORK, "cannot find the address of %" STR_FMT ": %s",
+                            STR_ARG(u->host), error ? gai_strerror(error) : "it has none"),
+                    "check how the host is spelled");
+}
+
+static const char *choose_proxy(struct arena *a, const struct url *u,
+                                const struct tool_config *config)
+{
+    struct proxy_settings proxies;
+
+    proxy_settings_read(a, config->environment, &proxies);
+    return proxy_choose(&proxies, u);
+}
+
+struct err *web_route_find(struct arena *a, const struct url *u, const struct tool_config *config,
+                           struct web_route *ret_route)
+{
+    struct web_route route = {.proxy = choose_proxy(a, u, config)};
+    struct lookup l = {.host = u->host.p};
+
+    if (is_address(u)) {
+        TRY(check_address(u, u->host, config));
+    } else {
+        TRY(work_run(look_up, &l));
+        if (l.n == 0 && !route.proxy)
+            return not_found(u, l.error);
+        TRY(check_name(u, &l, config));
+        if (l.n) /* some proxies (SOCKS) leave it to us, so with them too */
+            route.resolve = pin(a, u, &l);
+    }
+    *ret_route = route;
+    return NULL;
+}

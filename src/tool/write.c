@@ -1,0 +1,148 @@
+/* write.c - the Write tool: a file with the given content, new or instead of what was there. */
+#include "sys/work.h"
+#include "tool/builtin.h"
+#include "tool/file/args.h"
+#include "tool/file/change.h"
+#include "tool/file/failure.h"
+
+struct write_job {
+    struct write_args args;
+    struct file_change change;
+    bool is_same;       /* nothing had to be written */
+    bool lost_encoding; /* the content needed UTF-8, which the file was not */
+};
+
+/* --- the content as the file has it --- */
+
+static bool has_crlf(struct str text)
+{
+    return str_find(text, S("\r\n")) != STR_NONE;
+}
+
+static bool is_mostly_crlf(struct str text)
+{
+    size_t n_crlf = 0, n_lf = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\n')
+            *(i && text.p[i - 1] == '\r' ? &n_crlf : &n_lf) += 1;
+    return n_crlf > n_lf;
+}
+
+static void add_with_crlf(struct strbuf *out, struct str text)
+{
+    struct str line;
+
+    while (text.n) {
+        size_t end = str_find_char(text, '\n');
+
+        line = str_slice(text, 0, MIN(end, text.n));
+        strbuf_add(out, line);
+        if (end == STR_NONE)
+            return;
+        strbuf_add(out, S("\r\n"));
+        text = str_skip(text, end + 1);
+    }
+}
+
+/* Models write "\n" and no mark, whatever they have read: the file keeps its own. */
+static void add_content(struct strbuf *out, struct str content, struct str old_text)
+{
+    if (str_starts(old_text, S(TEXT_BOM)) && !str_starts(content, S(TEXT_BOM)))
+        strbuf_add(out, S(TEXT_BOM));
+    if (is_mostly_crlf(old_text) && !has_crlf(content))
+        add_with_crlf(out, content);
+    else
+        strbuf_add(out, content);
+}
+
+/* Content that the file's encoding has no characters for makes it UTF-8: all of it is replaced. */
+static void settle_encoding(struct write_job *job)
+{
+    struct file_change *f = &job->change;
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = f->new_text.max_bytes};
+    AUTO(err) struct err *e = text_encode(&bytes, strbuf_str(&f->new_text), f->encoding);
+
+    job->lost_encoding = e && f->encoding == TEXT_LATIN1;
+    if (job->lost_encoding)
+        f->encoding = TEXT_UTF8;
+}
+
+static struct err *write_in_worker(void *arg)
+{
+    struct write_job *job = arg;
+    struct file_change *f = &job->change;
+    struct str old_text;
+
+    TRY(file_change_load(f));
+    old_text = f->opaque ? (struct str){0} : strbuf_str(&f->old_text);
+    add_content(&f->new_text, job->args.content, old_text);
+    TRY(strbuf_check(&f->new_text, f->shown));
+    job->is_same = f->exists && !f->opaque && str_eq(old_text, strbuf_str(&f->new_text));
+    if (job->is_same)
+        return NULL;
+    settle_encoding(job);
+    return file_change_store(f);
+}
+
+/* --- the result --- */
+
+static void report(const struct write_job *job, const struct tool_context *c, struct tool_result *r)
+{
+    const struct file_change *f = &job->change;
+
+    file_change_report(f, c, /* whole= */ true, r);
+    file_change_headline(f, r);
+    tool_result_addf(r, "%s\n", job->lost_encoding ? " It was Latin-1 and is now UTF-8." : "");
+    if (f->exists && !f->opaque)
+        file_change_show(f, r);
+}
+
+static void write_job_done(struct write_job *job)
+{
+    file_change_end(&job->change);
+}
+DEFINE_AUTO_VAL(write_job, write_job_done)
+
+static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
+                       struct tool_result *result)
+{
+    AUTO(write_job) struct write_job job = {0};
+    struct err *e = write_args_parse(args, &job.args);
+
+    if (e)
+        return failure_tell(result, e);
+    file_change_begin(&job.change, c, result, job.args.path);
+    e = work_run(write_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    if (job.change.was_cancelled)
+        return task_check();
+    if (job.is_same)
+        tool_result_addf(result, "%s has this content already: nothing was changed.\n",
+                         job.change.shown);
+    else
+        report(&job, c, result);
+    return NULL;
+}
+
+struct tool tool_write = {
+    .name = "Write",
+    .description =
+        "Writes a file with the given content: a new one, with the directories it needs, or "
+        "instead of everything that was in it. A file that exists must have been read with Read in "
+        "this session and be unchanged since. It keeps its mode and owner, and its line ends and "
+        "byte order mark when the content has plain line ends. To change parts of a file use Edit.",
+    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+              "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+              "\"The file: an absolute path, or one from the working directory.\"},"
+              "\"content\":{\"type\":\"string\",\"description\":"
+              "\"All that the file is to hold.\"}},"
+              "\"required\":[\"file_path\",\"content\"]}",
+    .aliases = "filePath=file_path path=file_path",
+    .risk = RISK_MODIFY,
+    .permission_arg = "file_path",
+    .is_barrier = true,
+    .max_chars = TOOL_CODING_MAX_CHARS,
+    .run = run,
+};

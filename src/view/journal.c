@@ -1,0 +1,583 @@
+/* journal.c - one line a event. */
+#include "view/journal.h"
+
+#include "model/message_json.h"
+#include "view/field.h"
+#include "view/map.h"
+
+static void kv_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.n)
+        jw_kv_str(w, key, text);
+}
+
+static void field_message(struct json_writer *w, const char *key, const struct message *m)
+{
+    jw_key(w, key);
+    if (m)
+        message_write(w, m);
+    else
+        jw_null(w);
+}
+
+/* --- tools --- */
+
+static void write_schema(struct json_writer *w, const struct tool_def *d)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "name", d->name);
+    jw_kv_str(w, "description", d->description);
+    jw_key(w, "parameters");
+    if (d->input_schema)
+        jw_json(w, d->input_schema);
+    else
+        jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
+    jw_end_object(w);
+}
+
+static void field_tool_set(struct json_writer *w, const char *key, const struct tool_set *set)
+{
+    jw_key(w, key);
+    jw_begin_array(w);
+    for (size_t i = 0; set && i < set->n; i++)
+        write_schema(w, &set->entries[i].def);
+    jw_end_array(w);
+}
+
+/* --- sessions and runs --- */
+
+static void session_fields(struct json_writer *w, const struct event_session *s)
+{
+    jw_kv_str(w, "cwd", s->cwd);
+    jw_kv_str(w, "provider", s->provider);
+    jw_kv_str(w, "model", s->model);
+    jw_kv_str(w, "systemPrompt", s->system);
+    jw_kv_int(w, "systemPromptLength", (int64_t)s->system.n);
+    field_tool_set(w, "toolSchemas", s->tools);
+}
+
+static void field_native_tool(struct json_writer *w, const char *key,
+                              const struct native_web_tool *t)
+{
+    jw_key(w, key);
+    jw_begin_object(w);
+    jw_kv_bool(w, "supported", t->is_supported);
+    jw_kv_bool(w, "enabled", t->is_enabled);
+    jw_end_object(w);
+}
+
+static void field_history(struct json_writer *w, const struct history *h)
+{
+    if (!h)
+        return;
+    jw_key(w, "history");
+    jw_begin_array(w);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->entries[i].message)
+            message_write(w, h->entries[i].message);
+    jw_end_array(w);
+}
+
+static void run_fields(struct json_writer *w, const struct event *e)
+{
+    const struct event_run *r = &e->body.run;
+
+    jw_kv_str(w, "policy", str_of(r->policy));
+    jw_kv_str(w, "provider", r->provider);
+    jw_kv_str(w, "model", r->model);
+    jw_key(w, "nativeWebTools");
+    jw_begin_object(w);
+    field_native_tool(w, "webSearch", &r->capabilities.web_search);
+    field_native_tool(w, "webFetch", &r->capabilities.web_fetch);
+    jw_end_object(w);
+    jw_kv_str(w, "input", r->input);
+    field_history(w, e->history);
+}
+
+static size_t content_length(const struct message *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind == PART_TEXT)
+            n += m->parts[i].text.n;
+        for (size_t k = 0; k < m->parts[i].n_content; k++)
+            n += m->parts[i].content[k].text.n;
+    }
+    return n;
+}
+
+static void write_structure(struct json_writer *w, const struct message *m)
+{
+    bool has_calls = false;
+
+    jw_begin_object(w);
+    jw_kv_str(w, "role", str_of(role_name(m->role)));
+    jw_kv_int(w, "contentLength", (int64_t)content_length(m));
+    jw_key(w, "toolCallNames");
+    jw_begin_array(w);
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL) {
+            jw_str(w, m->parts[i].name);
+            has_calls = true;
+        }
+    jw_end_array(w);
+    jw_kv_bool(w, "hasToolCalls", has_calls);
+    jw_key(w, "metadata");
+    usage_write(w, &m->usage);
+    jw_end_object(w);
+}
+
+static void field_structure(struct json_writer *w, const struct history *h)
+{
+    if (!h)
+        return;
+    jw_key(w, "historyStructure");
+    jw_begin_array(w);
+    for (size_t i = 0; i < h->n; i++)
+        if (h->entries[i].message)
+            write_structure(w, h->entries[i].message);
+    jw_end_array(w);
+}
+
+static void result_fields(struct json_writer *w, const struct event *e)
+{
+    const struct run_result *r = e->body.result;
+
+    jw_kv_str(w, "outcome", str_of(run_outcome_name(r->outcome)));
+    jw_kv_str(w, "content", r->text);
+    if (r->value)
+        field_json(w, "value", r->value);
+    if (r->error)
+        field_failure(w, "error", r->error);
+    if (r->forced != FINAL_NONE)
+        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(r->forced)));
+    kv_text(w, "stopReason", r->stop_reason);
+    jw_kv_int(w, "rounds", r->n_rounds);
+    jw_kv_int(w, "attempts", r->n_attempts);
+    jw_kv_int(w, "toolsExecuted", r->n_tools_executed);
+    jw_key(w, "usage");
+    usage_write(w, &r->usage);
+    jw_kv_int(w, "costMicrocents", r->cost_microcents);
+    jw_kv_bool(w, "costIsKnown", r->cost_is_known);
+    jw_kv_int(w, "durationMs", (int64_t)r->duration_ms);
+    jw_kv_int(w, "apiDurationMs", (int64_t)r->api_duration_ms);
+    field_history(w, e->history);
+    field_structure(w, e->history);
+}
+
+/* --- context --- */
+
+static void context_fields(struct json_writer *w, const struct event_context *c)
+{
+    field_context(w, "contextState", c->used, c->window);
+    jw_kv_int(w, "serializedTokens", c->serialized);
+    jw_kv_int(w, "providerTokens", c->counted);
+    jw_kv_bool(w, "isExact", c->is_exact);
+}
+
+static void compact_fields(struct json_writer *w, const struct event_compact *c)
+{
+    jw_kv_str(w, "trigger", str_of(c->trigger));
+    field_context(w, "before", c->before.used, c->before.window);
+    field_context(w, "after", c->after.used, c->after.window);
+}
+
+/* --- the provider --- */
+
+static void attempt_fields(struct json_writer *w, const struct event *e)
+{
+    const struct event_attempt *a = &e->body.attempt;
+
+    jw_kv_str(w, "provider", a->provider);
+    jw_kv_str(w, "model", a->model);
+    jw_kv_bool(w, "isRetry", a->is_retry);
+    jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
+    if (a->forced != FINAL_NONE)
+        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
+    if (a->error)
+        field_failure(w, "error", a->error);
+    if (a->n_retry_slugs) {
+        jw_key(w, "retrySlugs");
+        jw_begin_array(w);
+        for (size_t i = 0; i < a->n_retry_slugs; i++)
+            jw_str(w, str_of(a->retry_slugs[i]));
+        jw_end_array(w);
+    }
+}
+
+static void attempt_end_fields(struct json_writer *w, const struct event *e)
+{
+    const struct event_attempt *a = &e->body.attempt;
+
+    attempt_fields(w, e);
+    if (a->usage) {
+        jw_key(w, "usage");
+        usage_write(w, a->usage);
+    }
+    jw_kv_int(w, "costMicrocents", a->cost_microcents);
+    jw_kv_int(w, "totalMicrocents", a->total_microcents);
+    jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
+}
+
+static void request_fields(struct json_writer *w, const struct event_request *b)
+{
+    const struct model_request *r = b->request;
+
+    jw_kv_str(w, "provider", r->provider);
+    jw_kv_str(w, "model", r->model);
+    jw_kv_str(w, "system", r->system);
+    jw_key(w, "messages");
+    jw_begin_array(w);
+    for (size_t i = 0; i < r->n_messages; i++)
+        message_write(w, r->messages[i]);
+    jw_end_array(w);
+    jw_key(w, "tools");
+    jw_begin_array(w);
+    for (size_t i = 0; i < r->n_tools; i++)
+        write_schema(w, r->tools[i]);
+    jw_end_array(w);
+    jw_key(w, "options");
+    jw_begin_object(w);
+    jw_kv_bool(w, "stream", r->stream);
+    jw_kv_int(w, "maxOutputTokens", r->max_output);
+    jw_kv_str(w, "effort", str_of(effort_name(r->effort)));
+    if (r->sampling.temperature.is_set)
+        jw_kv_double(w, "temperature", r->sampling.temperature.value);
+    if (r->sampling.top_p.is_set)
+        jw_kv_double(w, "topP", r->sampling.top_p.value);
+    jw_kv_bool(w, "webSearch", r->web_search);
+    jw_kv_bool(w, "webFetch", r->web_fetch);
+    if (r->output_schema)
+        field_json(w, "outputSchema", r->output_schema);
+    jw_end_object(w);
+    jw_key(w, "overlays");
+    jw_begin_array(w);
+    for (size_t i = 0; i < b->n_overlays; i++)
+        jw_str(w, b->overlays[i]);
+    jw_end_array(w);
+    jw_kv_int(w, "toolsVersion", (int64_t)b->tools_version);
+}
+
+/* As JSON where it is that, else as text. */
+static void field_payload(struct json_writer *w, struct str bytes)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct json *value;
+
+    if (json_parse_at(&scratch, bytes, 0, &value, &where))
+        field_raw(w, "payload", bytes);
+    else
+        jw_kv_str(w, "payload", bytes);
+}
+
+static void payload_fields(struct json_writer *w, const struct native_payload *p)
+{
+    jw_kv_str(w, "provider", p->provider);
+    kv_text(w, "apiSurface", p->api_surface);
+    jw_kv_str(w, "payloadKind", str_of(payload_kind_name(p->kind)));
+    jw_kv_int(w, "sequence", (int64_t)p->sequence);
+    field_payload(w, p->bytes);
+    if (p->http_status) {
+        jw_key(w, "metadata");
+        jw_begin_object(w);
+        jw_kv_int(w, "httpStatus", p->http_status);
+        jw_end_object(w);
+    }
+}
+
+static void delta_fields(struct json_writer *w, const struct event_delta *b)
+{
+    static const char *const kinds[] = {"text",       "reasoning", "refusal",
+                                        "tool_begin", "tool_args", "server_tool"};
+    const struct delta *d = b->delta;
+
+    jw_kv_int(w, "sequence", (int64_t)b->sequence);
+    jw_kv_str(w, "delta", d->text);
+    jw_kv_str(w, "kind", str_of(kinds[d->kind]));
+    jw_kv_int(w, "part", (int64_t)d->part);
+    kv_text(w, "toolCallId", d->id);
+    kv_text(w, "toolName", d->name);
+    jw_kv_str(w, "source", str_of(output_source_name(b->source)));
+}
+
+static void server_tool_fields(struct json_writer *w, const struct event_delta *b)
+{
+    jw_kv_str(w, "toolName", b->delta->name);
+    jw_kv_str(w, "toolCallId", b->delta->id);
+    jw_kv_str(w, "query", b->delta->text);
+}
+
+static void reply_fields(struct json_writer *w, const struct event_reply *b)
+{
+    const struct reply *r = b->reply;
+    AUTO(message)
+    struct message *m =
+        reply_to_message(r, r->id, r->is_complete ? MESSAGE_COMPLETE : MESSAGE_INTERRUPTED,
+                         (struct origin){.model = r->model});
+
+    jw_kv_str(w, "responseKind", str_of(b->kind));
+    field_message(w, "response", m);
+    kv_text(w, "stopDetail", r->stop_detail);
+}
+
+static void normalized_fields(struct json_writer *w, const struct event_message *b)
+{
+    jw_kv_str(w, "provider", b->message->origin.provider);
+    jw_kv_str(w, "model", b->message->origin.model);
+    jw_kv_int(w, "toolCallsCount", (int64_t)b->n_tool_calls);
+    field_message(w, "response", b->message);
+}
+
+static void history_fields(struct json_writer *w, const struct event_message *b)
+{
+    jw_kv_str(w, "mutation", str_of(b->mutation));
+    jw_kv_int(w, "index", (int64_t)b->index);
+    field_message(w, "message", b->message);
+}
+
+/* --- tool calls --- */
+
+static void batch_fields(struct json_writer *w, const struct event_batch *b)
+{
+    jw_kv_str(w, "batchId", b->id);
+    jw_kv_str(w, "mode", str_of(b->mode));
+    jw_key(w, "maxConcurrency");
+    if (b->max_concurrency)
+        jw_int(w, b->max_concurrency);
+    else
+        jw_null(w); /* no bound */
+    jw_kv_int(w, "requestCount", (int64_t)b->n_requests);
+    jw_key(w, "tools");
+    jw_begin_array(w);
+    for (size_t i = 0; b->message && i < b->message->n_parts; i++)
+        if (b->message->parts[i].kind == PART_TOOL_CALL)
+            jw_str(w, b->message->parts[i].name);
+    jw_end_array(w);
+}
+
+static void tool_fields(struct json_writer *w, const struct event_tool *t)
+{
+    jw_kv_str(w, "batchId", t->batch_id);
+    jw_kv_int(w, "index", (int64_t)t->index);
+    jw_kv_str(w, "toolName", t->name);
+    jw_kv_str(w, "toolCallId", t->call_id);
+}
+
+static void tool_request_fields(struct json_writer *w, const struct event_tool *t)
+{
+    tool_fields(w, t);
+    field_json(w, "parameters", t->args);
+    field_owner_path(w, "ownerPath", t->owner);
+    jw_kv_str(w, "risk", str_of(risk_name(t->risk)));
+}
+
+static void field_metadata(struct json_writer *w, const struct event_tool *t)
+{
+    jw_key(w, "metadata");
+    if (t->metadata) {
+        jw_json(w, t->metadata);
+        return;
+    }
+    jw_begin_object(w);
+    if (t->error_code)
+        jw_kv_str(w, "errorCode", str_of(t->error_code));
+    jw_end_object(w);
+}
+
+static void tool_result_fields(struct json_writer *w, const struct event_tool *t)
+{
+    tool_fields(w, t);
+    jw_kv_bool(w, "success", t->is_ok);
+    field_result_text(w, t->is_ok ? "result" : "error", t->result);
+    field_metadata(w, t);
+    field_owner_path(w, "ownerPath", t->owner);
+    jw_kv_bool(w, "executed", t->was_executed);
+    jw_kv_bool(w, "denied", t->was_denied);
+    jw_kv_int(w, "durationMs", (int64_t)t->duration_ms);
+    jw_kv_int(w, "charactersIn", (int64_t)t->n_chars_in);
+    jw_kv_int(w, "charactersOut", (int64_t)t->n_chars_out);
+}
+
+/* --- questions, notices --- */
+
+static void ask_fields(struct json_writer *w, const struct ask *a)
+{
+    jw_kv_str(w, "kind", str_of(ask_kind_name(a->kind)));
+    kv_text(w, "toolCallId", a->call_id);
+    kv_text(w, "toolName", a->tool);
+    field_json(w, "parameters", a->args);
+    jw_kv_str(w, "text", a->text);
+}
+
+static void answer_fields(struct json_writer *w, const struct event_ask *b)
+{
+    static const char *const kinds[] = {"nobody",  "later",   "no",   "once",
+                                        "session", "project", "value"};
+
+    ask_fields(w, b->ask);
+    jw_kv_str(w, "answer", str_of(kinds[b->answer->kind]));
+    kv_text(w, "reason", b->answer->reason);
+    if (b->answer->value)
+        field_json(w, "value", b->answer->value);
+}
+
+static void notice_fields(struct json_writer *w, const struct event_notice *n)
+{
+    jw_kv_str(w, "severity", str_of(severity_name(n->severity)));
+    jw_kv_str(w, "source", str_of(n->source));
+    jw_kv_str(w, "message", n->text);
+    if (n->details)
+        field_json(w, "details", n->details);
+}
+
+/* --- the line --- */
+
+struct str journal_name(const struct event *e)
+{
+    if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_SERVER_TOOL)
+        return S("server_tool");
+    /* Text that people saw and no provider sent: round separators, a report's text. */
+    if (e->type == EVENT_DELTA &&
+        (e->body.delta.is_separator || e->body.delta.source == SOURCE_FINALIZE))
+        return S("text_delta");
+    if (e->type == EVENT_DELTA)
+        return S("provider_stream_raw_delta");
+    if (e->type == EVENT_RUN_END)
+        return e->body.result->outcome == RUN_DONE ? S("assistant") : S("run_end");
+    return str_of(view_names(VIEW_JOURNAL, e->type));
+}
+
+static void body_fields(struct json_writer *w, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_SESSION_BEGIN:
+        session_fields(w, &e->body.session);
+        break;
+    case EVENT_RUN_BEGIN:
+        run_fields(w, e);
+        break;
+    case EVENT_USER_INPUT:
+    case EVENT_ASSISTANT_COMMITTED:
+        field_message(w, "message", e->body.message.message);
+        break;
+    case EVENT_TOOLS_CHANGED:
+        jw_kv_int(w, "toolsVersion", (int64_t)e->body.tools.tools->version);
+        field_tool_set(w, "toolSchemas", e->body.tools.tools);
+        break;
+    case EVENT_CONTEXT:
+        context_fields(w, &e->body.context);
+        break;
+    case EVENT_COMPACTED:
+        compact_fields(w, &e->body.compact);
+        break;
+    case EVENT_FINAL_TURN:
+        jw_kv_str(w, "reason", str_of(final_reason_name(e->body.final.reason)));
+        jw_kv_str(w, "instruction", e->body.final.instruction);
+        break;
+    case EVENT_ATTEMPT_BEGIN:
+        attempt_fields(w, e);
+        break;
+    case EVENT_PROVIDER_REQUEST:
+        request_fields(w, &e->body.request);
+        break;
+    case EVENT_NATIVE_PAYLOAD:
+        payload_fields(w, e->body.payload);
+        break;
+    case EVENT_DELTA:
+        if (e->body.delta.delta->kind == DELTA_SERVER_TOOL)
+            server_tool_fields(w, &e->body.delta);
+        else
+            delta_fields(w, &e->body.delta);
+        break;
+    case EVENT_RESPONSE_RAW:
+        reply_fields(w, &e->body.reply);
+        break;
+    case EVENT_ATTEMPT_END:
+        attempt_end_fields(w, e);
+        break;
+    case EVENT_RETRY:
+        attempt_fields(w, e);
+        jw_kv_int(w, "delayMs", (int64_t)e->body.attempt.delay_ms);
+        break;
+    case EVENT_FALLBACK:
+        attempt_fields(w, e);
+        jw_kv_str(w, "nextProvider", e->body.attempt.next_provider);
+        jw_kv_str(w, "nextModel", e->body.attempt.next_model);
+        break;
+    case EVENT_RESPONSE_NORMALIZED:
+        normalized_fields(w, &e->body.message);
+        break;
+    case EVENT_HISTORY:
+        history_fields(w, &e->body.message);
+        break;
+    case EVENT_BATCH_BEGIN:
+        batch_fields(w, &e->body.batch);
+        break;
+    case EVENT_TOOL_REQUEST:
+        tool_request_fields(w, &e->body.tool);
+        break;
+    case EVENT_TOOL_BEGIN:
+        tool_fields(w, &e->body.tool);
+        break;
+    case EVENT_TOOL_PROGRESS:
+        tool_fields(w, &e->body.tool);
+        jw_kv_str(w, "text", e->body.tool.progress);
+        break;
+    case EVENT_TOOL_RESULT:
+        tool_result_fields(w, &e->body.tool);
+        break;
+    case EVENT_TOOL_COMMITTED:
+        tool_fields(w, &e->body.tool);
+        field_message(w, "message", e->body.tool.message);
+        break;
+    case EVENT_STATE:
+        jw_kv_str(w, "key", e->body.state.key);
+        field_json(w, "value", e->body.state.value);
+        break;
+    case EVENT_ASKED:
+        ask_fields(w, e->body.ask.ask);
+        break;
+    case EVENT_ANSWERED:
+        answer_fields(w, &e->body.ask);
+        break;
+    case EVENT_NOTICE:
+        notice_fields(w, &e->body.notice);
+        break;
+    case EVENT_ERROR:
+        field_failure(w, "error", e->body.error);
+        break;
+    case EVENT_RUN_END:
+        result_fields(w, e);
+        break;
+    case EVENT_SESSION_END:
+        jw_kv_str(w, "reason", str_of(e->body.session.reason));
+        break;
+    case EVENT_TEXT_DROPPED:
+    case EVENT_N_TYPES:
+        break;
+    }
+}
+
+void journal_write(const struct event *e, struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    field_time(&w, "timestamp", e->unix_ms);
+    jw_kv_str(&w, "sessionId", e->stream);
+    jw_kv_str(&w, "event", journal_name(e));
+    jw_kv_int(&w, "seq", (int64_t)e->seq);
+    jw_kv_str(&w, "executionId", e->run_id);
+    jw_kv_str(&w, "conversationId", e->stream);
+    kv_text(&w, "parentSessionId", e->parent_stream);
+    jw_kv_int(&w, "turn", e->turn);
+    jw_kv_int(&w, "round", e->round);
+    if (e->attempt)
+        jw_kv_int(&w, "attempt", e->attempt);
+    body_fields(&w, e);
+    jw_end_object(&w);
+    strbuf_add_char(out, '\n');
+}

@@ -1,0 +1,17 @@
+/* journal.h - events as lines of a session's log, for people who look into it and for replay.
+ *
+ * The names and fields are those of replay boundary events and of session logs; everything that a
+ * line tells stands in it, histories and schemas too (a store may keep references instead, and
+ * expand them for an export). An event gives exactly one line. Nothing is taken out here: redaction
+ * is done by whoever writes the line to a file. */
+#ifndef KEEL_VIEW_JOURNAL_H
+#define KEEL_VIEW_JOURNAL_H
+
+#include "port/event.h"
+
+/* The event's name in the log: "provider_request". */
+struct str journal_name(const struct event *e);
+/* Appends one line: {"timestamp":...,"sessionId":...,"event":...,...}\n */
+void journal_write(const struct event *e, struct strbuf *out);
+
+#endif

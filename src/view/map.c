@@ -1,0 +1,312 @@
+/* map.c - the table of all views, and why some of them leave something out. */
+#include "view/map.h"
+
+#define NOT_SHOWN ""
+
+static const char *const names[EVENT_N_TYPES][VIEW_N] = {
+    [EVENT_SESSION_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "session_init",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the client opened it */
+            [VIEW_EMITTER] = "agent.session_start",
+            [VIEW_LIBRARY] = NOT_SHOWN, /* the library knows runs only */
+            [VIEW_RUN_EVENTS] = "session:started",
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each run begins with an init of its own */
+        },
+    [EVENT_RUN_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "pre_run",
+            [VIEW_INTERACTIVE] = "thinking",
+            [VIEW_EMITTER] = "agent.created task.started execution.start",
+            [VIEW_LIBRARY] = "progress",
+            [VIEW_RUN_EVENTS] = "run:started node:started session:turn_started",
+            [VIEW_STREAM_JSON] = "system/init",
+        },
+    [EVENT_USER_INPUT] =
+        {
+            [VIEW_JOURNAL] = "user_input",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the client submitted it */
+            [VIEW_EMITTER] = "user.input",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the caller's own words */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the reference repeats no prompt */
+        },
+    [EVENT_TOOLS_CHANGED] =
+        {
+            [VIEW_JOURNAL] = "tools_changed",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing that a person waits for */
+            [VIEW_EMITTER] = "agent.tools_changed",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* each request says what it offers */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* init lists the tools */
+        },
+    [EVENT_CONTEXT] =
+        {
+            [VIEW_JOURNAL] = "context",
+            [VIEW_INTERACTIVE] = "context_update",
+            [VIEW_EMITTER] = "execution.context",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its log tells when a limit is near */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* readers add up the usage */
+        },
+    [EVENT_COMPACTED] =
+        {
+            [VIEW_JOURNAL] = "context_compact",
+            [VIEW_INTERACTIVE] = "context_update",
+            [VIEW_EMITTER] = "execution.compacted",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = "session:compacted",
+            [VIEW_STREAM_JSON] = "system/compact_boundary",
+        },
+    [EVENT_FINAL_TURN] =
+        {
+            [VIEW_JOURNAL] = "final_turn",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the answer is what counts */
+            [VIEW_EMITTER] = "execution.final_turn",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result says it: forced_final_reason */
+        },
+    [EVENT_ATTEMPT_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "attempt_begin",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_EMITTER] = "execution.attempt_start",
+            [VIEW_LIBRARY] = "turn_started",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated tells of each attempt at its end */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the request follows at once */
+        },
+    [EVENT_PROVIDER_REQUEST] =
+        {
+            [VIEW_JOURNAL] = "provider_request",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* wire */
+            [VIEW_EMITTER] = "execution.provider_request",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
+            [VIEW_STREAM_JSON] = "system/status",
+        },
+    [EVENT_NATIVE_PAYLOAD] =
+        {
+            [VIEW_JOURNAL] = "provider_native_raw_payload",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* wire */
+            [VIEW_EMITTER] = "execution.provider_payload",
+            [VIEW_LIBRARY] = "log",         /* TRC, when it is asked for */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* wire */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* wire */
+        },
+    [EVENT_DELTA] =
+        {
+            [VIEW_JOURNAL] = "provider_stream_raw_delta text_delta server_tool",
+            [VIEW_INTERACTIVE] = "text_delta",
+            [VIEW_EMITTER] = "execution.stream_chunk",
+            [VIEW_LIBRARY] = "output thinking",
+            [VIEW_RUN_EVENTS] = "agent:token agent:reasoning",
+            [VIEW_STREAM_JSON] = "stream_event",
+        },
+    [EVENT_RESPONSE_RAW] =
+        {
+            [VIEW_JOURNAL] = "provider_response_raw",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* wire */
+            [VIEW_EMITTER] = "execution.provider_response",
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* the attempt's end is logged */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
+            [VIEW_STREAM_JSON] = "stream_event",
+        },
+    [EVENT_ATTEMPT_END] =
+        {
+            [VIEW_JOURNAL] = "attempt_end",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_EMITTER] = "execution.attempt_end",
+            [VIEW_LIBRARY] = "log accounting",
+            [VIEW_RUN_EVENTS] = "cost:updated",
+            [VIEW_STREAM_JSON] = "stream_event", /* ends a message that broke off */
+        },
+    [EVENT_RETRY] =
+        {
+            [VIEW_JOURNAL] = "retry",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_EMITTER] = "execution.retry",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* node:retrying is the workflow's, above the chain */
+            [VIEW_STREAM_JSON] = "system/api_retry",
+        },
+    [EVENT_FALLBACK] =
+        {
+            [VIEW_JOURNAL] = "fallback",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_EMITTER] = "execution.fallback",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated names each attempt's model */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each message names its model */
+        },
+    [EVENT_TEXT_DROPPED] =
+        {
+            [VIEW_JOURNAL] = "text_dropped",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* who cannot take text back is not given the choice */
+            [VIEW_EMITTER] = "execution.text_dropped",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* as for interactive clients */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the broken message has ended; it is not committed */
+        },
+    [EVENT_RESPONSE_NORMALIZED] =
+        {
+            [VIEW_JOURNAL] = "provider_response_normalized",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* its pieces were shown */
+            [VIEW_EMITTER] = "execution.response",
+            [VIEW_LIBRARY] = "log",         /* THK: the reasoning, whole */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its pieces were shown */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the committed message is shown */
+        },
+    [EVENT_ASSISTANT_COMMITTED] =
+        {
+            [VIEW_JOURNAL] = "assistant_message_committed",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* its pieces were shown */
+            [VIEW_EMITTER] = "execution.assistant_message",
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* its pieces were shown */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* its pieces were shown */
+            [VIEW_STREAM_JSON] = "assistant",
+        },
+    [EVENT_HISTORY] =
+        {
+            [VIEW_JOURNAL] = "history_mutation",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* complete has the history */
+            [VIEW_EMITTER] = "execution.history_mutation",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the result has the conversation */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* messages have lines of their own */
+        },
+    [EVENT_BATCH_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "tool_batch_started",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* each call is shown */
+            [VIEW_EMITTER] = "execution.tool_batch_start",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* each call is shown */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* each call is shown */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each call is shown */
+        },
+    [EVENT_TOOL_REQUEST] =
+        {
+            [VIEW_JOURNAL] = "tool_execution_request",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* it may still be refused */
+            [VIEW_EMITTER] = "tool.execute_request",
+            [VIEW_LIBRARY] = NOT_SHOWN, /* it may still be refused */
+            [VIEW_RUN_EVENTS] = "agent:tool_call",
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+        },
+    [EVENT_TOOL_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "tool_begin",
+            [VIEW_INTERACTIVE] = "tool_start",
+            [VIEW_EMITTER] = "tool.execute_start",
+            [VIEW_LIBRARY] = "progress log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call has told it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+        },
+    [EVENT_TOOL_PROGRESS] =
+        {
+            [VIEW_JOURNAL] = "tool_progress",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
+            [VIEW_EMITTER] = "tool.progress",
+            [VIEW_LIBRARY] = "progress status",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* a line for each piece of output helps nobody */
+        },
+    [EVENT_TOOL_RESULT] =
+        {
+            [VIEW_JOURNAL] = "tool_execution_result",
+            [VIEW_INTERACTIVE] = "tool_end",
+            [VIEW_EMITTER] = "tool.execute_success tool.execute_error",
+            [VIEW_LIBRARY] = "progress log accounting",
+            [VIEW_RUN_EVENTS] = "agent:tool_result",
+            [VIEW_STREAM_JSON] = "user",
+        },
+    [EVENT_TOOL_COMMITTED] =
+        {
+            [VIEW_JOURNAL] = "tool_message_committed",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the result was shown */
+            [VIEW_EMITTER] = "tool.message_committed",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the result was shown */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* the result was shown */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result was shown */
+        },
+    [EVENT_STATE] =
+        {
+            [VIEW_JOURNAL] = "tool_state",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* inner state of tools */
+            [VIEW_EMITTER] = "tool.state",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* inner state of tools */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* inner state of tools */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* inner state of tools */
+        },
+    [EVENT_ASKED] =
+        {
+            [VIEW_JOURNAL] = "asked",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker itself talks to the person */
+            [VIEW_EMITTER] = "user.asked",
+            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
+            [VIEW_RUN_EVENTS] = "agent:approval_requested human_gate:paused budget:paused",
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result tells what was refused or waits */
+        },
+    [EVENT_ANSWERED] =
+        {
+            [VIEW_JOURNAL] = "answered",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker itself talks to the person */
+            [VIEW_EMITTER] = "user.answered",
+            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
+            [VIEW_RUN_EVENTS] = "human_gate:resumed",
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows it */
+        },
+    [EVENT_NOTICE] =
+        {
+            [VIEW_JOURNAL] = "notice",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
+            [VIEW_EMITTER] = "agent.notice",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = "budget:warning",
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* goes to standard error */
+        },
+    [EVENT_ERROR] =
+        {
+            [VIEW_JOURNAL] = "error",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* told once, at the run's end */
+            [VIEW_EMITTER] = "execution.error",
+            [VIEW_LIBRARY] = "log",
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* told once, at the run's end */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* told once, in the result */
+        },
+    [EVENT_RUN_END] =
+        {
+            [VIEW_JOURNAL] = "assistant run_end",
+            [VIEW_INTERACTIVE] = "thinking complete error interrupted",
+            [VIEW_EMITTER] = "execution.complete execution.failed execution.interrupted "
+                             "execution.suspended task.completed task.failed agent.completion",
+            [VIEW_LIBRARY] = "progress final_report handoff log accounting_flush op_tree snapshot",
+            [VIEW_RUN_EVENTS] = "node:completed node:failed run:completed run:failed run:cancelled "
+                                "run:timeout run:paused session:turn_completed session:cancelled",
+            [VIEW_STREAM_JSON] = "stream_event result",
+        },
+    [EVENT_SESSION_END] =
+        {
+            [VIEW_JOURNAL] = "session_shutdown",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the client closed it */
+            [VIEW_EMITTER] = "agent.session_end",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the end of the output says it */
+        },
+};
+
+const char *view_names(enum view v, enum event_type t)
+{
+    return names[t][v];
+}
+
+bool view_has_name(enum view v, enum event_type t, struct str name)
+{
+    struct str rest = str_of(view_names(v, t)), one;
+
+    while (rest.n && str_split(&rest, ' ', &one))
+        if (str_eq(one, name))
+            return true;
+    return false;
+}

@@ -1,0 +1,321 @@
+"""agent.py - agents against a scripted model: answers with tool calls, requests as transcripts.
+
+The same script is played in all five protocols, and what keel sends is read back into one neutral
+form: so a rule has one golden transcript, in test/flow/golden/, and every protocol must match it.
+"""
+import json
+import os
+import pathlib
+
+import scripted
+from scripted import FlowTest, Protocol, event
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+
+class Call:
+    """A tool call as the model makes it. `raw` is sent instead of the arguments' JSON."""
+
+    def __init__(self, name, raw=None, id=None, **arguments):
+        self.name, self.arguments, self.id = name, arguments, id
+        self.raw = json.dumps(arguments) if raw is None else raw
+
+
+class Turn:
+    """What the model says: text (a string or pieces) and calls, in this order."""
+
+    def __init__(self, *items, stop=None, usage=(5, 9)):
+        self.items = [[item] if isinstance(item, str) else item for item in items]
+        self.stop, self.usage = stop, usage
+
+    @property
+    def calls(self):
+        return [item for item in self.items if isinstance(item, Call)]
+
+
+def number_ids(turn, count):
+    for call in turn.calls:
+        if call.id is None:
+            call.id = f"call_{next(count)}"
+
+
+# --- answers, a function for each protocol ---
+
+def anthropic_messages(turn):
+    def named(value):
+        return event(value, value["type"])
+    yield named({"type": "message_start", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
+        "stop_reason": None, "usage": {"input_tokens": turn.usage[0], "output_tokens": 1}}})
+    for index, item in enumerate(turn.items):
+        if isinstance(item, Call):
+            yield named({"type": "content_block_start", "index": index, "content_block": {
+                "type": "tool_use", "id": item.id, "name": item.name, "input": {}}})
+            yield named({"type": "content_block_delta", "index": index, "delta": {
+                "type": "input_json_delta", "partial_json": item.raw}})
+        else:
+            yield named({"type": "content_block_start", "index": index,
+                         "content_block": {"type": "text", "text": ""}})
+            for piece in item:
+                yield piece if not isinstance(piece, str) else named(
+                    {"type": "content_block_delta", "index": index,
+                     "delta": {"type": "text_delta", "text": piece}})
+        yield named({"type": "content_block_stop", "index": index})
+    stop = turn.stop or ("tool_use" if turn.calls else "end_turn")
+    yield named({"type": "message_delta", "delta": {"stop_reason": stop},
+                 "usage": {"output_tokens": turn.usage[1]}})
+    yield named({"type": "message_stop"})
+
+
+def openai_chat(turn):
+    def chunk(delta, reason=None):
+        return event({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [
+            {"index": 0, "delta": delta, "finish_reason": reason}]})
+    yield chunk({"role": "assistant", "content": ""})
+    index = 0
+    for item in turn.items:
+        if isinstance(item, Call):
+            yield chunk({"tool_calls": [{"index": index, "id": item.id, "type": "function",
+                                         "function": {"name": item.name, "arguments": ""}}]})
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": item.raw}}]})
+            index += 1
+        else:
+            for piece in item:
+                yield piece if not isinstance(piece, str) else chunk({"content": piece})
+    yield chunk({}, turn.stop or ("tool_calls" if turn.calls else "stop"))
+    yield event({"id": "c", "choices": [], "usage": {
+        "prompt_tokens": turn.usage[0], "completion_tokens": turn.usage[1]}})
+    yield b"data: [DONE]\n\n"
+
+
+def openai_responses(turn):
+    count = iter(range(1_000_000))
+
+    def typed(kind, **members):
+        return event({"type": kind, "sequence_number": next(count), **members}, kind)
+
+    def response(status, output):
+        return {"id": "resp_1", "object": "response", "status": status, "model": "m",
+                "output": output, "usage": {"input_tokens": turn.usage[0],
+                                            "output_tokens": turn.usage[1],
+                                            "total_tokens": sum(turn.usage)}}
+
+    done = []
+    yield typed("response.created", response=response("in_progress", []))
+    for index, item in enumerate(turn.items):
+        if isinstance(item, Call):
+            whole = {"id": f"fc_{item.id}", "type": "function_call", "status": "completed",
+                     "call_id": item.id, "name": item.name, "arguments": item.raw}
+            yield typed("response.output_item.added", output_index=index,
+                        item={**whole, "status": "in_progress", "arguments": ""})
+            yield typed("response.function_call_arguments.delta", item_id=whole["id"],
+                        output_index=index, delta=item.raw)
+            yield typed("response.function_call_arguments.done", item_id=whole["id"],
+                        output_index=index, arguments=item.raw)
+        else:
+            where = {"item_id": f"msg_{index}", "output_index": index, "content_index": 0}
+            text = "".join(piece for piece in item if isinstance(piece, str))
+            part = {"type": "output_text", "text": text, "annotations": []}
+            whole = {"id": f"msg_{index}", "type": "message", "role": "assistant",
+                     "status": "completed", "content": [part]}
+            yield typed("response.output_item.added", output_index=index,
+                        item={**whole, "status": "in_progress", "content": []})
+            yield typed("response.content_part.added", **where, part={**part, "text": ""})
+            for piece in item:
+                yield piece if not isinstance(piece, str) else typed(
+                    "response.output_text.delta", **where, delta=piece)
+            yield typed("response.output_text.done", **where, text=text)
+        yield typed("response.output_item.done", output_index=index, item=whole)
+        done.append(whole)
+    yield typed("response.completed", response=response("completed", done))
+
+
+def gemini(turn):
+    def chunk(part, **more):
+        return event({"candidates": [{"index": 0, "content": {"role": "model", "parts": [part]},
+                                      **more}],
+                      "usageMetadata": {"promptTokenCount": turn.usage[0],
+                                        "candidatesTokenCount": turn.usage[1],
+                                        "totalTokenCount": sum(turn.usage)}})
+    for item in turn.items:
+        if isinstance(item, Call):
+            yield chunk({"functionCall": {"id": item.id, "name": item.name,
+                                          "args": json.loads(item.raw)}})
+        else:
+            for piece in item:
+                yield piece if not isinstance(piece, str) else chunk({"text": piece})
+    yield chunk({"text": ""}, finishReason=turn.stop or "STOP")
+
+
+def ollama(turn):
+    def line(message, **more):
+        return json.dumps({"model": "m", "message": {"role": "assistant", "content": "", **message},
+                           "done": False, **more}).encode() + b"\n"
+    for item in turn.items:
+        if isinstance(item, Call):
+            yield line({"tool_calls": [{"function": {"name": item.name,
+                                                     "arguments": json.loads(item.raw)}}]})
+        else:
+            for piece in item:
+                yield piece if not isinstance(piece, str) else line({"content": piece})
+    yield line({}, done=True, done_reason=turn.stop or "stop",
+               prompt_eval_count=turn.usage[0], eval_count=turn.usage[1])
+
+
+ENCODERS = {"anthropic-messages": anthropic_messages, "openai-chat": openai_chat,
+            "openai-responses": openai_responses, "gemini": gemini, "ollama": ollama}
+
+
+def play(protocol, turn):
+    kind = "application/x-ndjson" if protocol.name == "ollama" else "text/event-stream"
+    return scripted.Answer(ENCODERS[protocol.name](turn), content_type=kind)
+
+
+# --- requests, read back ---
+
+def text_of(content):
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", f"[{part.get('type')}]") for part in content)
+
+
+class Reader:
+    """A request in neutral lines. Calls are numbered #1, #2, ...; ids may come again."""
+
+    def __init__(self, protocol, request):
+        self.lines, self.open, self.n_calls = [], {}, 0
+        body = request.json
+        getattr(self, protocol.name.replace("-", "_"))(body)
+
+    def call(self, id, name, arguments):
+        self.n_calls += 1
+        self.open.setdefault(id, []).append(self.n_calls)
+        self.lines.append(f"  call #{self.n_calls} {name} {json.dumps(arguments, sort_keys=True)}")
+
+    def result(self, id, text):
+        self.lines.append(f"  result #{self.open[id].pop(0)} {text!r}")
+
+    def say(self, role, text):
+        if text:
+            self.lines.append(f"  {role} {text!r}")
+
+    def anthropic_messages(self, body):
+        self.tools = [tool["name"] for tool in body.get("tools", [])]
+        for message in body["messages"]:
+            content = message["content"]
+            for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+                if part["type"] == "text":
+                    self.say(message["role"], part["text"])
+                elif part["type"] == "tool_use":
+                    self.call(part["id"], part["name"], part["input"])
+                elif part["type"] == "tool_result":
+                    self.result(part["tool_use_id"], text_of(part.get("content")))
+
+    def openai_chat(self, body):
+        self.tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+        for message in body["messages"]:
+            if message["role"] in ("system", "developer"):
+                continue
+            if message["role"] == "tool":
+                self.result(message["tool_call_id"], text_of(message["content"]))
+                continue
+            self.say(message["role"], text_of(message.get("content")))
+            for call in message.get("tool_calls", []):
+                self.call(call["id"], call["function"]["name"],
+                          json.loads(call["function"]["arguments"]))
+
+    def openai_responses(self, body):
+        self.tools = [tool["name"] for tool in body.get("tools", [])]
+        for item in body["input"]:
+            kind = item.get("type", "message")
+            if kind == "function_call":
+                self.call(item["call_id"], item["name"], json.loads(item["arguments"]))
+            elif kind == "function_call_output":
+                self.result(item["call_id"], text_of(item["output"]))
+            elif kind == "message" and item["role"] not in ("system", "developer"):
+                self.say(item["role"], text_of(item["content"]))
+
+    def gemini(self, body):
+        self.tools = [tool["name"] for group in body.get("tools", [])
+                      for tool in group.get("functionDeclarations", [])]
+        n_calls = n_results = 0
+        for content in body["contents"]:
+            for part in content["parts"]:
+                if "functionCall" in part:
+                    n_calls += 1
+                    self.call(n_calls, part["functionCall"]["name"], part["functionCall"]["args"])
+                elif "functionResponse" in part:
+                    n_results += 1
+                    response = part["functionResponse"]["response"]
+                    self.result(n_results, next(iter(response.values()), ""))
+                elif part.get("text"):
+                    self.say("assistant" if content["role"] == "model" else "user", part["text"])
+
+    def ollama(self, body):
+        self.tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+        n_calls = n_results = 0
+        for message in body["messages"]:
+            if message["role"] == "system":
+                continue
+            if message["role"] == "tool":
+                n_results += 1
+                self.result(n_results, message["content"])
+                continue
+            self.say(message["role"], message.get("content"))
+            for call in message.get("tool_calls", []):
+                n_calls += 1
+                self.call(n_calls, call["function"]["name"], call["function"]["arguments"])
+
+
+def read_request(protocol, request, number, places):
+    reader = Reader(protocol, request)
+    tools = "with tools" if reader.tools else "without tools"
+    text = "\n".join([f"request {number} {tools}", *reader.lines])
+    for place, name in places.items():
+        text = text.replace(place, name)
+    return text
+
+
+class AgentTest(FlowTest):
+    """Plays turns, runs keel, and compares everything that was sent and printed."""
+
+    def play(self, protocol, *turns):
+        count = iter(range(1, 1000))
+        answers = []
+        for turn in turns:
+            if isinstance(turn, Turn):
+                number_ids(turn, count)
+                turn = play(protocol, turn)
+            answers.append(turn)
+        return self.provider(*answers)
+
+    def transcript(self, protocol, provider, result):
+        places = {str(self.project.resolve()): "PROJECT", str(self.project): "PROJECT"}
+        parts = [read_request(protocol, request, number + 1, places)
+                 for number, request in enumerate(provider.requests)]
+        ending = [f"exit {result.status}"]
+        for name, text in (("stdout", result.out), ("stderr", result.err)):
+            for place, shown in places.items():
+                text = text.replace(place, shown)
+            ending += [f"  {name} {line!r}" for line in text.splitlines()]
+        return "\n".join(parts + ["\n".join(ending)]) + "\n"
+
+    def assert_golden(self, name, text):
+        """KEEL_GOLDEN=write makes them anew; read what git diff says of it before a commit."""
+        path = GOLDEN / f"{name}.txt"
+        if os.environ.get("KEEL_GOLDEN") == "write":
+            GOLDEN.mkdir(exist_ok=True)
+            path.write_text(text)
+        self.assertEqual(text, path.read_text() if path.exists() else "(there is no golden file)")
+
+    def run_agent(self, protocol, provider, *arguments, mode="bypassPermissions", **run):
+        return self.ask(provider, "--permission-mode", mode, *arguments, protocol=protocol, **run)
+
+    def check(self, name, protocol, turns, *arguments, **run):
+        """One rule in one protocol."""
+        provider = self.play(protocol, *turns())
+        result = self.run_agent(protocol, provider, *arguments, **run)
+        self.assert_golden(name, self.transcript(protocol, provider, result))
+        return provider, result

@@ -1,0 +1,320 @@
+/* grep_tool_test.c - the Grep tool; how it searches is in grep_engine_test.c. */
+#include "calls.h"
+
+#include <sys/stat.h>
+#include <sys/time.h>
+
+static void set_time(struct tool_fixture *f, const char *name, long seconds)
+{
+    const struct timeval times[2] = {{seconds, 0}, {seconds, 0}};
+
+    assert_int_equal(utimes(temp_path(&f->dir, name), times), 0);
+}
+
+/* --- output modes --- */
+
+TEST(files_with_matches_are_told_newest_first_by_default)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a.c", "int x;\n");
+    put(&f.dir, "src/b.c", "int y;\n");
+    put(&f.dir, "none", "nothing\n");
+    set_time(&f, "a.c", 1000);
+    set_time(&f, "src/b.c", 2000);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\"}", "src/b.c\na.c\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"files_with_matches\"}",
+                "src/b.c\na.c\n");
+}
+
+TEST(content_has_line_numbers_by_default)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a.c", "long z;\nint x;\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"content\"}",
+                "a.c:2:int x;\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"content\",\"-n\":false}",
+                "a.c:int x;\n[1 match in 1 file]\n");
+}
+
+TEST(counts_are_told_by_file_and_in_all)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "x\nx\n");
+    put(&f.dir, "b", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"outputMode\":\"count\"}",
+                "a:2\nb:1\n[3 matches in 2 files]\n");
+}
+
+TEST(details_hold_the_numbers)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "x\nx\n");
+    AUTO(tool_result)
+    struct tool_result r =
+        tool_call(&f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\"}");
+    assert_int_equal(json_int_or(json_get(r.details, "matches"), -1), 2);
+    assert_int_equal(json_int_or(json_get(r.details, "files"), -1), 1);
+    assert_false(json_bool(json_get(r.details, "cut"), true));
+}
+
+TEST(lines_around_a_match_are_printed)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "d/a", "1\n2\n3 x\n4\n5\n6\n7 x\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"x\",\"output_mode\":\"content\",\"path\":\"d\",\"-C\":1}",
+                "d/a-2-2\nd/a:3:3 x\nd/a-4-4\n--\nd/a-6-6\nd/a:7:7 x\n[2 matches in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"3\",\"output_mode\":\"content\",\"-A\":1,\"-B\":2}",
+                "d/a-1-1\nd/a-2-2\nd/a:3:3 x\nd/a-4-4\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"3\",\"output_mode\":\"content\",\"-C\":1,\"-A\":0}",
+                "d/a-2-2\nd/a:3:3 x\n[1 match in 1 file]\n");
+}
+
+/* --- patterns --- */
+
+TEST(case_may_be_ignored)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "Word\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"wORD\"}", "No matches found\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"wORD\",\"-i\":true}", "a\n");
+}
+
+TEST(a_match_may_span_lines_when_asked)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "one\ntwo\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"one.two\"}", "No matches found\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"one.two\",\"multiline\":true}", "a\n");
+}
+
+TEST(a_pattern_may_be_plain_text)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "f(x)\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"f(\"}", "");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"f(\",\"fixed_strings\":true}", "a\n");
+}
+
+TEST(a_wrong_pattern_is_a_failure)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "x\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"a[\"}", "a[");
+}
+
+TEST(a_pattern_that_runs_away_is_a_failure)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}", "cannot search a");
+}
+
+/* --- where --- */
+
+TEST(globs_choose_files_and_leave_some_out)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a.js", "x\n");
+    put(&f.dir, "a.min.js", "x\n");
+    put(&f.dir, "lib/b.ts", "x\n");
+    put(&f.dir, "lib/c.py", "x\n");
+    set_time(&f, "a.js", 3000);
+    set_time(&f, "a.min.js", 2500);
+    set_time(&f, "lib/b.ts", 2000);
+    set_time(&f, "lib/c.py", 1000);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"*.{js,ts}\"}",
+                "a.js\na.min.js\nlib/b.ts\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"*.js *.py\"}",
+                "a.js\na.min.js\nlib/c.py\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"*.js, !*.min.js\"}", "a.js\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"!lib\"}", "a.js\na.min.js\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"lib/**\"}", "lib/b.ts\nlib/c.py\n");
+}
+
+TEST(a_type_chooses_files_and_an_unknown_one_is_a_failure)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a.c", "x\n");
+    put(&f.dir, "a.py", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"type\":\"py\"}", "a.py\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"type\":\"nonsense\"}", "nonsense");
+}
+
+TEST(one_file_can_be_searched)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "d/a", "y\nx\n");
+    put(&f.dir, "d/b", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"d/a\",\"output_mode\":\"content\"}",
+                "d/a:2:x\n[1 match in 1 file]\n");
+}
+
+TEST(paths_outside_the_working_directory_are_absolute)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf want = {0};
+
+    put(&f.dir, "a", "x\n");
+    put(&f.dir, "d/", "");
+    tool_session_set_cwd(f.session, temp_path(&f.dir, "d"));
+    strbuf_addf(&want, "%s/a\n", f.dir.path);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"..\"}", strbuf_cstr(&want));
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"../a\"}", strbuf_cstr(&want));
+}
+
+TEST(hidden_names_are_searched_when_asked_for)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, ".env", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\"}", "No matches found\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"hidden\":true}", ".env\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\".env\"}", ".env\n");
+}
+
+TEST(what_a_rule_hides_is_not_searched)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct path_filter hidden = {hides_name, "private"};
+
+    put(&f.dir, "a", "x\n");
+    put(&f.dir, "private/b", "x\n");
+    f.context.hidden = &hidden;
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\"}", "a\n");
+}
+
+TEST(a_file_that_a_rule_hides_is_not_searched_either)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct path_filter hidden = {hides_name, "private"};
+
+    put(&f.dir, "private", "x\n");
+    put(&f.dir, "d/private/b", "x\n");
+    f.context.hidden = &hidden;
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"private\"}", "may not be searched");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"d/private/b\"}",
+                 "may not be searched");
+}
+
+TEST(a_missing_path_is_a_failure)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "source/a.c", "");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"sourse\"}", "did you mean source?");
+}
+
+TEST(a_pipe_is_not_searched)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    assert_int_equal(mkfifo(temp_path(&f.dir, "p"), 0600), 0);
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"p\"}", "neither a file nor");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\"}", "No matches found\n");
+}
+
+/* --- how much --- */
+
+TEST(no_match_is_no_failure)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"y\"}", "No matches found\n");
+}
+
+TEST(a_binary_file_is_said_not_to_be_searched)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put_bytes(&f.dir, "a", S("x\0x\n"));
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"a\"}",
+                "No matches found\n[the file is binary or too large and not searched]\n");
+}
+
+TEST(output_is_cut_at_250_lines_and_tells_how_to_go_on)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (int i = 1; i <= 251; i++)
+        strbuf_addf(&text, "x%d\n", i);
+    put_bytes(&f.dir, "a", strbuf_str(&text));
+    AUTO(tool_result)
+    struct tool_result r =
+        tool_call(&f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\"}");
+    assert_has(strbuf_str(&r.text),
+               "a:250:x250\n[251 matches in 1 file]\n"
+               "[there is more: set offset to 250 to go on, or search for less]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\",\"offset\":250}",
+                "a:251:x251\n[251 matches in 1 file]\n");
+    AUTO(tool_result)
+    struct tool_result all = tool_call(
+        &f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\",\"head_limit\":0}");
+    assert_has(strbuf_str(&all.text), "a:251:x251\n[251 matches in 1 file]\n");
+}
+
+TEST(head_limit_and_offset_count_files_too)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "x\n");
+    put(&f.dir, "b", "x\n");
+    put(&f.dir, "c", "x\n");
+    set_time(&f, "a", 3000);
+    set_time(&f, "b", 2000);
+    set_time(&f, "c", 1000);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"headLimit\":1,\"offset\":1}",
+                "b\n[3 files match]\n[there is more: set offset to 2 to go on, or search for "
+                "less]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"offset\":3}",
+                "No more results: offset 3 is past the last one.\n");
+}
+
+TEST(a_cancelled_call_ends_its_search)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct cancelled_call c = {.fixture = &f, .tool = &tool_grep, .args = "{\"pattern\":\"x\"}"};
+    struct path_filter waits = {waits_to_be_cancelled, &c};
+
+    put(&f.dir, "a", "x\n");
+    f.context.hidden = &waits;
+    assert_ok(loop_run_once(cancel_it_, &c));
+    assert_int_equal(c.code, ERR_CANCELLED);
+}
+
+TEST(a_grep_only_looks)
+{
+    assert_int_equal(tool_grep.risk, RISK_INSPECT);
+    assert_false(tool_grep.is_barrier);
+}
+
+RUN_TESTS(UNIT(files_with_matches_are_told_newest_first_by_default),
+          UNIT(content_has_line_numbers_by_default), UNIT(counts_are_told_by_file_and_in_all),
+          UNIT(details_hold_the_numbers), UNIT(lines_around_a_match_are_printed),
+          UNIT(case_may_be_ignored), UNIT(a_match_may_span_lines_when_asked),
+          UNIT(a_pattern_may_be_plain_text), UNIT(a_wrong_pattern_is_a_failure),
+          UNIT(a_pattern_that_runs_away_is_a_failure), UNIT(globs_choose_files_and_leave_some_out),
+          UNIT(a_type_chooses_files_and_an_unknown_one_is_a_failure),
+          UNIT(one_file_can_be_searched), UNIT(paths_outside_the_working_directory_are_absolute),
+          UNIT(hidden_names_are_searched_when_asked_for), UNIT(what_a_rule_hides_is_not_searched),
+          UNIT(a_file_that_a_rule_hides_is_not_searched_either), UNIT(a_missing_path_is_a_failure),
+          UNIT(a_pipe_is_not_searched), UNIT(no_match_is_no_failure),
+          UNIT(a_binary_file_is_said_not_to_be_searched),
+          UNIT(output_is_cut_at_250_lines_and_tells_how_to_go_on),
+          UNIT(head_limit_and_offset_count_files_too), UNIT(a_cancelled_call_ends_its_search),
+          UNIT(a_grep_only_looks))
