@@ -30,7 +30,7 @@ static struct err *print_line(struct str text)
 }
 
 /* What was asked for as JSON is printed as JSON, whatever the model wrapped it in. An answer that
- * does not fit, and keel's own words when there is none, are no answer. */
+ * does not fit is no answer. */
 static struct err *print_answer(const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf value = {0};
@@ -39,7 +39,7 @@ static struct err *print_answer(const struct run_result *r)
         json_write(&value, r->value);
         return print_line(strbuf_str(&value));
     }
-    if (r->is_fallback || err_is(r->error, ERR_VALIDATION))
+    if (err_is(r->error, ERR_VALIDATION))
         return NULL;
     return print_line(r->text);
 }
@@ -52,7 +52,7 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
     if (r->outcome != RUN_DONE)
         return;
     if (r->is_fallback)
-        cli_tell("%" STR_FMT, STR_ARG(r->text));
+        cli_tell("the limit of rounds was reached, and the model gave no answer");
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
                  STR_ARG(r->stop_reason));
