@@ -228,8 +228,8 @@ static struct err *answer_all(struct input *in)
         TRY(next_prompt(in, &prompt));
         if (!prompt)
             return in->error ? TAKE(in->error) : TAKE(last);
-        if (last)
-            cli_tell_error(last); /* of a run that is not the last one */
+        if (last && !err_is(last, ERR_CANCELLED)) /* nobody else tells it of a run in between */
+            cli_tell_error(last);
         err_free(TAKE(last));
         last = answer(in, prompt);
         TRY(task_check()); /* the whole program is interrupted, not this run alone */
