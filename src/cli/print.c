@@ -175,7 +175,7 @@ static void open_json(struct print *p, struct agent *a)
         names[i] = tools->entries[i].tool->name;
     p->json.only_result = p->format == FORMAT_JSON;
     p->json.view = stream_json_new(&(struct stream_json_options){
-        .session_id = a->conversation.id,
+        .session_id = arena_cstr(&p->arena, str_of(a->conversation.id)), /* outlives the agent */
         .cwd = a->runtime->options.cwd,
         .model = arena_cstr(&p->arena, a->plan.targets[0].model),
         .permission_mode = permission_mode_name(a->plan.mode),

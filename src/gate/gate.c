@@ -99,7 +99,7 @@ static struct err *change_arguments(struct walk *w, const struct json *args)
     TRY(e);
     w->verdict->args = changed;
     TRY(apply_rules(w));
-    w->is_over = w->verdict->kind == VERDICT_DENY;
+    w->is_over = w->decided.decision == DECISION_DENY;
     return NULL;
 }
 
