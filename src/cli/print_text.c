@@ -56,7 +56,7 @@ static struct err *print_answer(const struct print_text *t, const struct run_res
 /* An answer that is not all of it must not look as if it were. */
 static void tell_stop(const struct print_text *t, const struct run_result *r)
 {
-    bool has_text = r->text.n || t->refusal.n || r->value;
+    bool has_text = str_trim(r->text).n || t->refusal.n || r->value;
 
     if (r->outcome != RUN_DONE)
         return;
