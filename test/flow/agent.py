@@ -34,11 +34,14 @@ class Thought:
 
 
 class Turn:
-    """What the model says: text (a string or pieces), thoughts and calls, in this order."""
+    """What the model says: text (a string or pieces), thoughts and calls, in this order.
 
-    def __init__(self, *items, stop=None, usage=(5, 9)):
+    usage: tokens of the prompt and of the answer; n_cached of the prompt's were read from the
+    provider's cache."""
+
+    def __init__(self, *items, stop=None, usage=(5, 9), n_cached=0):
         self.items = [[item] if isinstance(item, str) else item for item in items]
-        self.stop, self.usage = stop, usage
+        self.stop, self.usage, self.n_cached = stop, usage, n_cached
 
     @property
     def calls(self):
@@ -58,7 +61,9 @@ def anthropic_messages(turn):
         return event(value, value["type"])
     yield named({"type": "message_start", "message": {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
-        "stop_reason": None, "usage": {"input_tokens": turn.usage[0], "output_tokens": 1}}})
+        "stop_reason": None, "usage": {
+            "input_tokens": turn.usage[0] - turn.n_cached, "output_tokens": 1,
+            "cache_read_input_tokens": turn.n_cached}}})
     for index, item in enumerate(turn.items):
         if isinstance(item, Call):
             yield named({"type": "content_block_start", "index": index, "content_block": {
@@ -109,7 +114,8 @@ def openai_chat(turn):
                 yield piece if not isinstance(piece, str) else chunk({"content": piece})
     yield chunk({}, turn.stop or ("tool_calls" if turn.calls else "stop"))
     yield event({"id": "c", "choices": [], "usage": {
-        "prompt_tokens": turn.usage[0], "completion_tokens": turn.usage[1]}})
+        "prompt_tokens": turn.usage[0], "completion_tokens": turn.usage[1],
+        "prompt_tokens_details": {"cached_tokens": turn.n_cached}}})
     yield b"data: [DONE]\n\n"
 
 
@@ -121,9 +127,11 @@ def openai_responses(turn):
 
     def response(status, output):
         return {"id": "resp_1", "object": "response", "status": status, "model": "m",
-                "output": output, "usage": {"input_tokens": turn.usage[0],
-                                            "output_tokens": turn.usage[1],
-                                            "total_tokens": sum(turn.usage)}}
+                "output": output, "incomplete_details": {"reason": "max_output_tokens"}
+                if status == "incomplete" else None,
+                "usage": {"input_tokens": turn.usage[0], "output_tokens": turn.usage[1],
+                          "input_tokens_details": {"cached_tokens": turn.n_cached},
+                          "total_tokens": sum(turn.usage)}}
 
     done = []
     yield typed("response.created", response=response("in_progress", []))
@@ -161,7 +169,8 @@ def openai_responses(turn):
             yield typed("response.output_text.done", **where, text=text)
         yield typed("response.output_item.done", output_index=index, item=whole)
         done.append(whole)
-    yield typed("response.completed", response=response("completed", done))
+    stop = turn.stop or "completed"
+    yield typed(f"response.{stop}", response=response(stop, done))
 
 
 def gemini(turn):
@@ -170,6 +179,7 @@ def gemini(turn):
                                       **more}],
                       "usageMetadata": {"promptTokenCount": turn.usage[0],
                                         "candidatesTokenCount": turn.usage[1],
+                                        "cachedContentTokenCount": turn.n_cached,
                                         "totalTokenCount": sum(turn.usage)}})
     for item in turn.items:
         if isinstance(item, Call):
