@@ -139,6 +139,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
     return (struct event){.body.attempt = {
                               .provider = attempt->target->provider->id,
                               .model = attempt->target->model,
+                              .max_attempts = attempt->max_at_target,
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
                               .forced = a->final ? a->final->reason : FINAL_NONE,
@@ -176,6 +177,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
                                              .n_overlays = a->final ? 1 : 0,
                                              .tools_version = a->run->tools->version}};
 
+    a->run->attempt = attempt->number;
     TRY(ask_budget(a, attempt));
     a->n_deltas = 0;
     e.body.attempt.retry_slugs = a->slugs;
@@ -252,7 +254,6 @@ static void settle(void *self, const struct attempt *attempt)
     run_emit(r, EVENT_ATTEMPT_END, &e);
     if (attempt->error && a->n_slugs < ARRAY_LEN(a->slugs))
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
-    r->attempt = attempt->number + 1;
 }
 
 static void on_retry(void *self, const struct attempt *attempt, uint64_t delay_ms)
@@ -297,8 +298,10 @@ static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separ
 {
     struct event e = {.body.delta = {.delta = d, .is_separator = is_separator}};
 
-    if (!is_separator)
+    if (!is_separator) {
         e.body.delta.sequence = a->n_deltas++;
+        e.body.delta.reply = &a->reply;
+    }
     run_emit(a->run, EVENT_DELTA, &e);
 }
 

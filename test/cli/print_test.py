@@ -41,9 +41,17 @@ class Text(FlowTest):
     def test_a_limit_without_an_answer_exits_with_5(self):
         provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]))
         result = self.ask(provider, "--max-turns", "2", "hi")
-        self.assert_refused(result, 5, "Maximum rounds reached")
+        self.assert_status(result, 5)
+        self.assertTrue(result.out.startswith("Maximum rounds reached."), result)
+        self.assertIn("keel: the limit of rounds was reached", result.err)
         self.assertEqual(len(provider.requests), 3)  # two rounds and a last one without tools
         self.assertNotIn("tools", provider.requests[2].json)
+
+    def test_a_limit_of_nothing_is_no_limit(self):
+        rounds = [ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")])] * 12
+        provider = self.provider(*rounds, ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, "--max-turns", "0", "hi"))
+        self.assertEqual(len(provider.requests), 13)
 
     def test_a_limit_with_an_answer_is_an_answer(self):
         provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]),
@@ -84,7 +92,7 @@ class Json(FlowTest):
 
     def test_a_failure_before_the_run_has_a_result_too(self):
         for arguments, status in ((("--model", "nonsense/x"), 6), (("--permission-mode", "x"), 2),
-                                  (("--json-schema", "{"), 2), (("--max-turns", "0"), 2)):
+                                  (("--json-schema", "{"), 2), (("--max-turns", "-1"), 2)):
             result = self.keel("-p", "--output-format", "json", *arguments, "hi")
             self.assert_status(result, status)
             (line,) = lines(result)
@@ -276,7 +284,7 @@ class Mistakes(FlowTest):
                             "text, json, stream-json")
         self.assert_refused(self.refused("--permission-mode", "yolo"), 2, '"yolo"',
                             "plan, default, acceptEdits, bypassPermissions")
-        self.assert_refused(self.refused("--max-turns", "0"), 2, "--max-turns takes a number")
+        self.assert_refused(self.refused("--max-turns", "-1"), 2, "--max-turns takes a number")
         self.assert_refused(self.refused("--max-turns", "many"), 2, '"many"')
 
     def test_rules_that_are_none(self):
