@@ -142,13 +142,14 @@ static struct err *set_model(struct input *in, const struct json *request, struc
 static struct err *set_thinking(struct input *in, const struct json *request, struct json_writer *w)
 {
     struct run_plan *plan = &in->host->agent->plan;
-    int64_t n = json_int_or(json_get(request, "max_thinking_tokens"), 0);
+    const struct json *given = json_get(request, "max_thinking_tokens");
+    int64_t n = 0;
 
-    if (n < 0)
-        return err_new(ERR_VALIDATION, "max_thinking_tokens cannot be negative");
+    if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
+        return err_new(ERR_VALIDATION, "max_thinking_tokens must be a number from 0, or null");
     plan->reasoning_budget = n;
     if (n == 0)
-        plan->effort = json_has(request, "max_thinking_tokens") ? EFFORT_NONE : EFFORT_UNSET;
+        plan->effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;
     return NULL;
 }
 
