@@ -117,8 +117,9 @@ static void note_failure(struct run *r, const struct err *e)
     run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
 }
 
-/* What of the last answer there is, when the run did not get to its end. */
-static void keep_partial_text(struct run *r)
+/* What of the last answer there is, when the run did not get to its end. An answer whose tools have
+ * run is only that of an aborted run: after a failure it would be an earlier round's. */
+static void keep_partial_text(struct run *r, bool is_aborted)
 {
     const struct history *h = &r->conversation->history;
     AUTO(strbuf) struct strbuf text = {0};
@@ -126,16 +127,13 @@ static void keep_partial_text(struct run *r)
     for (size_t i = h->n; i-- > 0;) {
         const struct message *m = h->entries[i].message;
 
-        if (!m || m->role == ROLE_TOOL)
+        if (!m || m->is_error || (m->role == ROLE_TOOL && is_aborted))
             continue;
-        if (m->role != ROLE_ASSISTANT)
-            return;
-        if (m->is_error)
-            continue;
-        message_text(m, &text);
-        r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
-        return;
+        if (m->role == ROLE_ASSISTANT)
+            message_text(m, &text);
+        break;
     }
+    r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
 }
 
 /* A run that was cancelled has not failed, whatever else went wrong on the way. */
@@ -160,13 +158,13 @@ static void set_outcome(struct run *r, struct err *take_error)
     x->outcome = !take_error ? RUN_DONE : RUN_FAILED;
     if (err_is(take_error, ERR_CANCELLED)) {
         x->outcome = RUN_INTERRUPTED;
-        keep_partial_text(r);
+        keep_partial_text(r, /* is_aborted= */ true);
     } else if (x->n_asks) {
         x->outcome = RUN_SUSPENDED;
         err_free(TAKE(x->error));
     } else if (take_error) {
         if (x->text.n == 0)
-            keep_partial_text(r);
+            keep_partial_text(r, /* is_aborted= */ false);
         run_emit(r, EVENT_ERROR, &e);
         note_failure(r, take_error);
         hooks_on_error(r, take_error);
