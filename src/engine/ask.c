@@ -311,7 +311,7 @@ static void on_delta(void *self, const struct delta *d)
 
     emit_delta(a, d, /* is_separator= */ false);
     if (a->run->options->n_plugins)
-        hooks_on_chunk(a->run, d);
+        plugins_on_chunk(a->run, d);
 }
 
 static void on_native_payload(void *self, const struct native_payload *p)

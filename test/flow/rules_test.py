@@ -129,10 +129,6 @@ class Windows(AgentTest):
 
 
 class Failures(AgentTest):
-    def setUp(self):
-        super().setUp()
-        self.user_settings({"maxAttempts": 5})
-
     @for_each_protocol
     def test_an_overloaded_model_is_asked_again(self, protocol):
         busy = scripted.json_answer({"error": {"message": "busy"}}, 503, retry_after_ms="1")
