@@ -12,6 +12,7 @@ static const struct command *const children[] = {
     &command_models,
     &command_config,
     &command_doctor,
+    &command_trust,
     &command_completion,
     &command_inspect,
     NULL,

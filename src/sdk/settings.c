@@ -124,7 +124,7 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
         warn(s,
-             arena_format(&s->arena, "%s: this directory is not trusted, so these are not used: %s",
+             arena_format(&s->arena, "%s: this directory is not trusted (keel trust), so these are not used: %s",
                           file, strbuf_cstr(&left_out)));
 }
 
