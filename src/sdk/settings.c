@@ -123,9 +123,10 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
 
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
-        warn(s,
-             arena_format(&s->arena, "%s: this directory is not trusted (keel trust), so these are not used: %s",
-                          file, strbuf_cstr(&left_out)));
+        warn(s, arena_format(
+                    &s->arena,
+                    "%s: this directory is not trusted (keel trust), so these are not used: %s",
+                    file, strbuf_cstr(&left_out)));
 }
 
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
