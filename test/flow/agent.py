@@ -385,6 +385,8 @@ def read_request(protocol, request, number, places):
 class AgentTest(FlowTest):
     """Plays turns, runs keel, and compares everything that was sent and printed."""
 
+    base_settings = {}  # a model is asked as often as without any
+
     def setUp(self):
         super().setUp()
         self.ids = itertools.count(1)
