@@ -291,7 +291,8 @@ class WhileAToolRuns(AbortTest):
         """The command has just ended: the interrupt meets its result, or the next request."""
         for _ in range(3):
             pipe = self.make_pipe()
-            provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command=f"echo >{pipe.name}")),
+            command = f"echo >{pipe.name}"
+            provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command=command)),
                                  Turn([self.hold()]))
             process = self.start_agent(ANTHROPIC, provider, "--output-format", "stream-json", "go")
             pipe.wait()

@@ -452,6 +452,16 @@ class AgentTest(FlowTest):
             if self.strict:
                 self.assertIsNone(self.strict.refuses(protocol, body))
 
+    def results_of(self, protocol, turn):
+        """The model sends this, then it is content: the results that it was given, as lines."""
+        provider = self.play(protocol, turn, Turn("Well."))
+        result = self.run_agent(protocol, provider, "hi")
+        self.assert_fine(result)
+        self.assert_taken(protocol, provider)
+        self.assertEqual(len(provider.requests), 2)
+        return [line for line in Reader(protocol, provider.requests[1]).lines
+                if line.startswith("  result")]
+
     def check(self, name, protocol, turns, *arguments, **run):
         """One rule in one protocol."""
         provider = self.play(protocol, *turns())
