@@ -99,6 +99,7 @@ static struct err *classify(struct decoder *d)
         e = provider_error(kind_of_status(d->status), d->status, strbuf_str(&d->whole));
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
+    e->peer_status = d->status;
     return e;
 }
 

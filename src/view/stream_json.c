@@ -138,10 +138,10 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
     jw_kv_int(&w, "max_retries", a->max_attempts ? a->max_attempts - 1 : e->attempt);
     jw_kv_int(&w, "retry_delay_ms", (int64_t)a->delay_ms);
     jw_key(&w, "error_status");
-    if (kind == ERR_NETWORK || kind == ERR_TIMEOUT)
-        jw_null(&w); /* there was no answer that could have had one */
+    if (a->error && a->error->peer_status)
+        jw_int(&w, a->error->peer_status);
     else
-        jw_int(&w, err_http_status(kind));
+        jw_null(&w);
     jw_kv_str(&w, "error", failure_word(kind));
     line_end(s, &w, e);
 }
