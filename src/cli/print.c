@@ -157,7 +157,7 @@ static void choose_show(struct print *p)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
 }
 
-static void open_json(struct print *p, const struct agent *a)
+static void open_json(struct print *p, struct agent *a)
 {
     AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
     const char **names = ARENA_ARRAY(&p->arena, tools->n, const char *);

@@ -102,6 +102,9 @@ struct run_options {
 void run_start(struct conversation *c, const struct run_options *options,
                struct run_result *ret_result);
 
+/* The tools that a run with these options shows its model now: a new reference. */
+struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan) MUST_USE;
+
 /* Tells this run's listeners something; for what runs inside of it (hooks, child runs). */
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text);
 

@@ -7,25 +7,19 @@
 
 /* --- the round begins --- */
 
-static unsigned capabilities(const struct run *r)
+static unsigned capabilities(const struct run_options *o, const struct run_plan *plan)
 {
-    const struct run_options *o = r->options;
-
     return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
-           (o->blobs ? NEEDS_BLOBS : 0) | (r->plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
-           (r->plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH);
+           (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
+           (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH);
 }
 
-static struct tool_set *take_tools(struct run *r)
+struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan)
 {
-    AUTO(tool_set) struct tool_set *all = NULL;
-    AUTO(tool_registry) struct tool_registry *none = NULL;
+    AUTO(tool_registry) struct tool_registry *none = plan->tools ? NULL : tool_registry_new();
+    AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(none ? none : plan->tools);
 
-    if (r->plan->tools)
-        all = tool_registry_snapshot(r->plan->tools);
-    else
-        all = tool_registry_snapshot(none = tool_registry_new());
-    return tool_set_narrow(all, &r->plan->filter, capabilities(r));
+    return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 }
 
 static void refresh_tools(struct run *r)
@@ -33,7 +27,7 @@ static void refresh_tools(struct run *r)
     struct tool_set *before = r->tools;
     struct event e = {0};
 
-    r->tools = take_tools(r);
+    r->tools = run_tools(r->options, r->plan);
     if (before && before->version != r->tools->version) {
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);

@@ -148,18 +148,13 @@ static const struct run_plan *plan_of(void *self)
     return &a->plan;
 }
 
-struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
+static struct run_options options_of(struct agent *a)
 {
-    struct provider_call call = {0};
-
-    if (a->asks_runtime)
-        TRY(runtime_call(a->runtime, &call));
-    *ret_options = (struct run_options){
+    return (struct run_options){
         .policy = &policy_conversation,
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
-        .call = call,
         .tool_config = &a->tool_config,
         .launcher = &launcher_plain,
         .http = &a->http,
@@ -170,5 +165,17 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
         .tool_response_bytes = a->tool_response_bytes,
         .max_concurrency = MAX_CONCURRENT_TOOLS,
     };
-    return NULL;
+}
+
+struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
+{
+    *ret_options = options_of(a);
+    return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
+}
+
+struct tool_set *agent_exposed_tools(struct agent *a)
+{
+    struct run_options options = options_of(a);
+
+    return run_tools(&options, &a->plan);
 }

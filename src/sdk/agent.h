@@ -61,6 +61,6 @@ DEFINE_AUTO_VAL(agent, agent_done)
 MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
 
 /* The tools that the model will see; a new reference. */
-struct tool_set *agent_exposed_tools(const struct agent *a) MUST_USE;
+struct tool_set *agent_exposed_tools(struct agent *a) MUST_USE;
 
 #endif

@@ -3,26 +3,6 @@
 
 #include "tool/builtin.h"
 
-static struct tool *const builtin_tools[] = {
-    &tool_bash,        &tool_bash_output,
-    &tool_kill_shell,  &tool_read,
-    &tool_write,       &tool_edit,
-    &tool_multi_edit,  &tool_glob,
-    &tool_grep,        &tool_web_fetch,
-    &tool_web_search,  &tool_todo_write,
-    &tool_tool_output, &tool_ask_user_question,
-};
-
-/* One that could only fail is not offered. */
-static bool can_work(const struct agent *a, const struct tool *t)
-{
-    if (t == &tool_web_search)
-        return a->tool_config.search.kind.n > 0;
-    if (t == &tool_ask_user_question)
-        return a->asker != NULL;
-    return true;
-}
-
 /* --- settings --- */
 
 /* Nobody means a limit of nothing, or of less. */
@@ -54,7 +34,7 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
 
 static struct err *read_search(struct agent *a, const struct settings *s)
 {
-    static const char *const kinds[] = {"brave", "searxng", "command"};
+    static const char *const kinds[] = {"native", "brave", "searxng", "command"};
     struct web_search_config *search = &a->tool_config.search;
 
     *search = (struct web_search_config){
@@ -71,7 +51,7 @@ static struct err *read_search(struct agent *a, const struct settings *s)
     return err_hint(err_new(ERR_VALIDATION,
                             "webSearch.provider: nothing is called \"%" STR_FMT "\"",
                             STR_ARG(search->kind)),
-                    "one of: brave, searxng, command");
+                    "one of: native (the provider's own), brave, searxng, command");
 }
 
 static void read_hosts(struct agent *a, const struct settings *s)
@@ -97,17 +77,9 @@ struct err *agent_add_tools(struct agent *a, const struct agent_options *options
     TRY(read_search(a, s));
     read_hosts(a, s);
     a->tools = tool_registry_new();
-    for (size_t i = 0; i < ARRAY_LEN(builtin_tools); i++)
-        if (can_work(a, builtin_tools[i]))
-            TRY(tool_registry_add(a->tools, builtin_tools[i], NULL));
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        TRY(tool_registry_add(a->tools, *t, NULL));
     a->plan.tools = a->tools;
+    a->plan.web_search = str_is(a->tool_config.search.kind, "native");
     return NULL;
-}
-
-struct tool_set *agent_exposed_tools(const struct agent *a)
-{
-    AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(a->tools);
-    unsigned capabilities = NEEDS_LAUNCHER | NEEDS_HTTP | (a->blobs ? NEEDS_BLOBS : 0);
-
-    return tool_set_narrow(all, &a->plan.filter, capabilities);
 }

@@ -133,7 +133,7 @@ struct tool tool_web_search = {
                                                                                  "false}",
     .aliases = "allowedDomains=allowed_domains blockedDomains=blocked_domains",
     .risk = RISK_INSPECT,
-    .needs = NEEDS_HTTP,
+    .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_SEARCH,
     .permission_arg = "query",
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

@@ -8,8 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tool_set *make_set(void)
 {
-    static struct tool *const tools[] = {&tool_read,       &tool_write, &tool_edit,
-                                         &tool_multi_edit, &tool_glob,  &tool_grep};
+    static struct tool *const tools[] = {&tool_read, &tool_write, &tool_edit, &tool_glob,
+                                         &tool_grep};
     AUTO(tool_registry) struct tool_registry *r = tool_registry_new();
 
     for (size_t i = 0; i < ARRAY_LEN(tools); i++) {

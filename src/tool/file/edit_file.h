@@ -1,4 +1,4 @@
-/* edit_file.h - what Edit and MultiEdit do: parts of a file replaced, all or none. */
+/* edit_file.h - what Edit does: parts of a file replaced, all or none. */
 #ifndef KEEL_TOOL_FILE_EDIT_FILE_H
 #define KEEL_TOOL_FILE_EDIT_FILE_H
 

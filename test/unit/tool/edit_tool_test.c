@@ -1,4 +1,4 @@
-/* edit_tool_test.c - the Edit and MultiEdit tools; how places are found is in edit_match_test.c. */
+/* edit_tool_test.c - the Edit tool; how places are found is in edit_match_test.c. */
 #include "calls.h"
 
 #include <sys/stat.h>
@@ -46,7 +46,7 @@ TEST(several_edits_are_made_in_order)
     assert_works(&f, &tool_edit, edits);
     assert_file(&f, "a", "three three\n");
     put_and_read(&f, "a", S("one two\n"));
-    assert_works(&f, &tool_multi_edit, edits);
+    assert_works(&f, &tool_edit, edits);
     assert_file(&f, "a", "three three\n");
 }
 
@@ -55,7 +55,7 @@ TEST(when_one_edit_fails_none_is_made)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put_and_read(&f, "a", S("one two\n"));
-    assert_fails(&f, &tool_multi_edit,
+    assert_fails(&f, &tool_edit,
                  "{\"file_path\":\"a\",\"edits\":[{\"old_string\":\"one\",\"new_string\":\"1\"},"
                  "{\"old_string\":\"absent\",\"new_string\":\"2\"}]}",
                  "a was not changed: edit 2 of 2: the text to replace is not in the file");
@@ -157,7 +157,7 @@ TEST(more_edits_of_a_new_file_work_on_its_first_text)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
-    assert_works(&f, &tool_multi_edit,
+    assert_works(&f, &tool_edit,
                  "{\"file_path\":\"a\",\"edits\":[{\"old_string\":\"\",\"new_string\":\"one\\n\"},"
                  "{\"old_string\":\"one\",\"new_string\":\"1\"}]}");
     assert_file(&f, "a", "1\n");
@@ -203,7 +203,7 @@ TEST(arguments_that_do_not_go_together_are_told)
                  "{\"file_path\":\"a\",\"old_string\":\"x\",\"edits\":[{\"old_string\":\"x\","
                  "\"new_string\":\"y\"}]}",
                  "beside the list of edits");
-    assert_fails(&f, &tool_multi_edit, "{\"file_path\":\"a\",\"edits\":[]}", "edits");
+    assert_fails(&f, &tool_edit, "{\"file_path\":\"a\",\"edits\":[]}", "edits");
 }
 
 TEST(line_ends_and_mark_of_the_file_are_kept)
@@ -284,7 +284,7 @@ TEST(edits_that_undo_each_other_change_nothing)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put_and_read(&f, "a", S("x\n"));
-    assert_fails(&f, &tool_multi_edit,
+    assert_fails(&f, &tool_edit,
                  "{\"file_path\":\"a\",\"edits\":[{\"old_string\":\"x\",\"new_string\":\"y\"},"
                  "{\"old_string\":\"y\",\"new_string\":\"x\"}]}",
                  "the edits undo each other");
@@ -308,8 +308,6 @@ TEST(an_edit_changes_files_and_runs_alone)
 {
     assert_int_equal(tool_edit.risk, RISK_MODIFY);
     assert_true(tool_edit.is_barrier);
-    assert_int_equal(tool_multi_edit.risk, RISK_MODIFY);
-    assert_true(tool_multi_edit.is_barrier);
 }
 
 RUN_TESTS(UNIT(a_text_is_replaced_and_the_change_is_shown), UNIT(the_seeds_spellings_are_taken),
