@@ -95,16 +95,16 @@ static const char **all_values(const struct args *args, const char *flag, struct
 static struct err *read_mode(const struct args *args, const char **ret_mode)
 {
     const char *mode = args_get(args, "permission-mode");
-    enum permission_mode known;
+    bool skips_all = args_has(args, "dangerously-skip-permissions");
+    enum permission_mode known = MODE_BYPASS;
 
-    *ret_mode = mode;
-    if (!args_has(args, "dangerously-skip-permissions"))
-        return NULL;
-    if (mode && permission_mode_find(str_of(mode), &known) && known != MODE_BYPASS)
+    if (mode)
+        TRY(agent_find_mode("--permission-mode", str_of(mode), &known));
+    if (skips_all && known != MODE_BYPASS)
         return err_new(ERR_VALIDATION,
                        "--dangerously-skip-permissions and --permission-mode %s do not go together",
                        mode);
-    *ret_mode = mode ? mode : permission_mode_name(MODE_BYPASS);
+    *ret_mode = skips_all ? permission_mode_name(MODE_BYPASS) : mode;
     return NULL;
 }
 

@@ -88,7 +88,7 @@ static struct err *read_flags(struct print *p)
         return err_hint(
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
-    TRY(args_int(args, "max-turns", 1, UINT32_MAX, 0, &p->max_rounds));
+    TRY(args_int(args, "max-turns", 0, UINT32_MAX, 0, &p->max_rounds));
     TRY(read_schema(p));
     return agent_flags_read(args, &p->arena, &p->agent_options);
 }

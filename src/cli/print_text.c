@@ -6,19 +6,12 @@ void print_text_event(void *self, const struct event *e)
     struct print_text *t = self;
 
     show_event(&t->show, e);
-    if (e->parent_stream.n)
-        return;
-    if (e->type == EVENT_ATTEMPT_BEGIN)
-        strbuf_clear(&t->refusal);
-    else if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_REFUSAL)
-        strbuf_add(&t->refusal, e->body.delta.delta->text);
-    else if (e->type == EVENT_RESPONSE_RAW)
+    if (e->type == EVENT_RESPONSE_RAW && e->parent_stream.n == 0)
         t->stop = e->body.reply.reply->stop;
 }
 
 void print_text_done(struct print_text *t)
 {
-    strbuf_done(&t->refusal);
     err_free(t->show.error);
 }
 
@@ -37,8 +30,8 @@ static struct err *print_line(struct str text)
 }
 
 /* What was asked for as JSON is printed as JSON, whatever the model wrapped it in. An answer that
- * does not fit, and keel's own words when there is none, are no answer. */
-static struct err *print_answer(const struct print_text *t, const struct run_result *r)
+ * does not fit is no answer. */
+static struct err *print_answer(const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf value = {0};
 
@@ -46,9 +39,9 @@ static struct err *print_answer(const struct print_text *t, const struct run_res
         json_write(&value, r->value);
         return print_line(strbuf_str(&value));
     }
-    if (r->is_fallback || err_is(r->error, ERR_VALIDATION))
+    if (err_is(r->error, ERR_VALIDATION))
         return NULL;
-    return print_line(r->text.n ? r->text : strbuf_str(&t->refusal));
+    return print_line(r->text);
 }
 
 /* --- what a person must know of it --- */
@@ -56,16 +49,14 @@ static struct err *print_answer(const struct print_text *t, const struct run_res
 /* An answer that is not all of it must not look as if it were. */
 static void tell_stop(const struct print_text *t, const struct run_result *r)
 {
-    bool has_text = r->text.n || t->refusal.n || r->value;
-
     if (r->outcome != RUN_DONE)
         return;
     if (r->is_fallback)
-        cli_tell("%" STR_FMT, STR_ARG(r->text));
+        cli_tell("the limit of rounds was reached, and the model gave no answer");
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
                  STR_ARG(r->stop_reason));
-    else if (!has_text)
+    else if (r->text.n == 0)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
     else if (r->forced == FINAL_TURN_LIMIT)
         cli_tell("the limit of --max-turns was reached; this is what the model had until then");
@@ -117,8 +108,8 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
     show_end_line(&t->show);
     if (t->show.error)
         return TAKE(t->show.error);
-    if (!t->is_streaming)
-        TRY(print_answer(t, r));
+    if (!t->is_streaming || r->is_fallback) /* keel's own words never streamed */
+        TRY(print_answer(r));
     tell_stop(t, r);
     tell_denials(t, r);
     tell_asks(r);

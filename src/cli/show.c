@@ -276,9 +276,17 @@ static void show_attempt(struct show *s, const struct event_attempt *a)
     say_line(s, a->error ? RED : FAINT, strbuf_str(&line));
 }
 
+/* That a result was stored is between keel and the model. */
+static bool is_routine(const struct event_notice *n)
+{
+    return strcmp(n->source, "agent:tool_output") == 0;
+}
+
 static void show_notice(struct show *s, const struct event_notice *n)
 {
     if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
+        return;
+    if (is_routine(n) && !(s->flags & SHOW_DETAILS))
         return;
     show_end_line(s);
     cli_tell("%" STR_FMT, STR_ARG(n->text));

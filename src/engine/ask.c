@@ -139,6 +139,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
     return (struct event){.body.attempt = {
                               .provider = attempt->target->provider->id,
                               .model = attempt->target->model,
+                              .max_attempts = attempt->max_at_target,
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
                               .forced = a->final ? a->final->reason : FINAL_NONE,
@@ -297,8 +298,10 @@ static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separ
 {
     struct event e = {.body.delta = {.delta = d, .is_separator = is_separator}};
 
-    if (!is_separator)
+    if (!is_separator) {
         e.body.delta.sequence = a->n_deltas++;
+        e.body.delta.reply = &a->reply;
+    }
     run_emit(a->run, EVENT_DELTA, &e);
 }
 

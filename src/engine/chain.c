@@ -122,7 +122,8 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
     uint64_t delay_ms = 0;
 
     for (unsigned n = 1;; n++) {
-        struct attempt attempt = {.target = t, .number = ++a->n_attempts, .at_target = n};
+        struct attempt attempt = {
+            .target = t, .number = ++a->n_attempts, .at_target = n, .max_at_target = max};
         bool was_refused;
         AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
 

@@ -34,6 +34,7 @@ struct attempt {
     const struct target *target;
     unsigned number;    /* from 1, over all targets of this ask */
     unsigned at_target; /* from 1, at this target */
+    unsigned max_at_target;
     /* when it has ended: */
     const struct reply *reply;
     const struct err *error; /* NULL: it answered */

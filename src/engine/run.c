@@ -76,9 +76,14 @@ static struct err *take_input(struct run *r)
 
 static void tell_begin(struct run *r)
 {
+    const struct target *first = &first_plan(r)->targets[0];
     AUTO(strbuf) struct strbuf input = {0};
     struct event e = {
-        .body.run = {.policy = r->policy->name, .model = first_plan(r)->targets[0].model}};
+        .history = &r->conversation->history,
+        .body.run = {.policy = r->policy->name,
+                     .provider = first->provider->id,
+                     .model = first->model,
+                     .capabilities = provider_capabilities(first->provider, first->info)}};
 
     if (r->options->input)
         message_text(r->options->input, &input);
@@ -216,7 +221,7 @@ static void run_done(struct run *r)
 void run_start(struct conversation *c, const struct run_options *options,
                struct run_result *ret_result)
 {
-    struct event end = {.body.result = ret_result};
+    struct event end = {.history = &c->history, .body.result = ret_result};
     struct run r;
 
     BUG_IF(c->is_running);

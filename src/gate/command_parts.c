@@ -235,31 +235,72 @@ static enum match match_part(const struct wanted *w, const struct part_text *par
 
 /* --- cutting --- */
 
-static bool is_cut(struct str line, size_t at, bool keeps_redirections)
+/* How a line is taken. Which of the ways is right only the shell knows: quotes may be quoted. */
+struct cutting {
+    bool knows_quotes;       /* nothing is cut inside of them */
+    bool drops_redirections; /* whatever looks like one is left out */
+};
+
+/* Quotes and comments on the way through a line. */
+struct quoting {
+    char quote; /* '\'', '"', '#' or none */
+    bool is_escaped;
+    char before;
+};
+
+static bool opens_quote(char c, char before)
+{
+    if (c == '#')
+        return is_blank(before) || strchr(";&|()", before);
+    return c == '\'' || c == '"';
+}
+
+/* Moves over the next character; says whether it is quoted. */
+static bool quoting_pass(struct quoting *q, char c)
+{
+    bool is_quoted = q->quote || q->is_escaped;
+    char end = q->quote == '#' ? '\n' : q->quote;
+
+    if (q->is_escaped) {
+        q->is_escaped = false;
+    } else if (c == '\\' && q->quote != '\'' && q->quote != '#') {
+        q->is_escaped = true;
+    } else if (q->quote && c == end) {
+        q->quote = '\0';
+        is_quoted = false;
+    } else if (!q->quote && opens_quote(c, q->before)) {
+        q->quote = c;
+    }
+    q->before = c;
+    return is_quoted;
+}
+
+static bool is_cut(struct str line, size_t at, const struct cutting *cutting)
 {
     char c = line.p[at], before = at ? line.p[at - 1] : '\0';
     char after = at + 1 < line.n ? line.p[at + 1] : '\0';
 
     if (!c || !strchr(";&|\n()`", c))
         return false;
-    if (!keeps_redirections || (c != '&' && c != '|'))
+    if (!cutting->drops_redirections || (c != '&' && c != '|'))
         return true;
     return !(before == '>' || before == '<' || (c == '&' && after == '>'));
 }
 
-/* Twice: once with everything that looks like a redirection left out, once with nothing. Which of
- * the two is right depends on quotes. */
-static enum match match_parts(const struct wanted *w, struct str line, bool drops_redirections)
+static enum match match_parts(const struct wanted *w, struct str line,
+                              const struct cutting *cutting)
 {
+    struct quoting quoting = {.before = ' '};
     enum match result = MATCH_NO;
     size_t from = 0;
 
     for (size_t i = 0; i <= line.n && result != MATCH_YES; i++) {
         AUTO(part_text) struct part_text part = {0};
+        bool is_quoted = i < line.n && quoting_pass(&quoting, line.p[i]);
 
-        if (i < line.n && !is_cut(line, i, drops_redirections))
+        if (i < line.n && ((is_quoted && cutting->knows_quotes) || !is_cut(line, i, cutting)))
             continue;
-        flatten(&part, str_slice(line, from, i - from), drops_redirections);
+        flatten(&part, str_slice(line, from, i - from), cutting->drops_redirections);
         if (i < line.n && line.p[i] == '`')
             strbuf_add_char(&part.text, '$'); /* what comes of the next part belongs here */
         result = worse(result, match_part(w, &part));
@@ -268,7 +309,19 @@ static enum match match_parts(const struct wanted *w, struct str line, bool drop
     return result;
 }
 
-/* A backslash at the end of a line joins it with the next one. */
+static enum match match_line(const struct wanted *w, struct str line)
+{
+    enum match result = MATCH_NO;
+
+    for (int i = 0; i < 4 && result != MATCH_YES; i++) {
+        struct cutting cutting = {.knows_quotes = i & 1, .drops_redirections = i & 2};
+
+        result = worse(result, match_parts(w, line, &cutting));
+    }
+    return result;
+}
+
+/* A backslash at the end of a line joins it with the next one, but not in a comment. */
 static void join_lines(struct strbuf *out, struct str line)
 {
     for (size_t i = 0; i < line.n; i++) {
@@ -283,18 +336,18 @@ static void join_lines(struct strbuf *out, struct str line)
 enum match command_match_parts(struct str pattern, struct str line)
 {
     AUTO(strbuf) struct strbuf flat = {0}, head = {0}, joined = {0};
-    AUTO(part_text) struct part_text whole = {0};
     struct wanted w;
-    bool takes_more = str_ends(pattern, S(":*")) || str_ends(pattern, S(" *"));
     enum match result;
+    bool takes_more;
 
     flatten_pattern(&flat, pattern);
     w.pattern = strbuf_str(&flat);
+    takes_more = str_ends(w.pattern, S(":*")) || str_ends(w.pattern, S(" *"));
     wildcard_add_head(&head, takes_more ? str_slice(w.pattern, 0, flat.n - 2) : w.pattern);
     w.head = strbuf_str(&head);
     join_lines(&joined, line);
-    flatten(&whole, strbuf_str(&joined), /* drops_redirections= */ false);
-    result = match_part(&w, &whole);
-    result = worse(result, match_parts(&w, strbuf_str(&joined), /* drops_redirections= */ false));
-    return worse(result, match_parts(&w, strbuf_str(&joined), /* drops_redirections= */ true));
+    result = match_line(&w, line);
+    if (result != MATCH_YES && joined.n != line.n)
+        result = worse(result, match_line(&w, strbuf_str(&joined)));
+    return result;
 }

@@ -36,7 +36,7 @@ static struct err *find_tool(struct walk *w)
 
     w->verdict->entry = tool_set_find(w->call->tools, name);
     if (!w->verdict->entry)
-        end(w, VERDICT_UNKNOWN_TOOL, reason_unknown_tool(w->arena, name, w->call->tools));
+        end(w, VERDICT_UNKNOWN_TOOL, gate_unknown_tool(w->arena, w->call->tools, name));
     return NULL;
 }
 

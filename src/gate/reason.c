@@ -4,7 +4,6 @@
 #include "base/clip.h"
 #include "base/utf8.h"
 
-#define MAX_NAME_CHARS 100
 #define MAX_RULE_CHARS 300
 #define MAX_ARGS_CHARS 1000
 #define MAX_SAID_CHARS 2000
@@ -19,18 +18,6 @@ static struct str shown(struct arena *a, struct str text, size_t max_chars)
 }
 
 /* --- calls that cannot be judged --- */
-
-struct str reason_unknown_tool(struct arena *a, struct str name, const struct tool_set *tools)
-{
-    AUTO(strbuf) struct strbuf names = {0};
-
-    tool_set_names(tools, &names);
-    return arena_format(
-        a,
-        "Error: Tool \"%" STR_FMT "\" is not registered, so the tool call was not executed. %s%s.",
-        STR_ARG(shown(a, name, MAX_NAME_CHARS)),
-        tools->n ? "Available tools: " : "No tools are available", strbuf_cstr(&names));
-}
 
 struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given)
 {

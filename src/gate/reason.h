@@ -5,7 +5,6 @@
 #include "gate/gate.h"
 #include "gate/pattern.h"
 
-struct str reason_unknown_tool(struct arena *a, struct str name, const struct tool_set *tools);
 struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given);
 struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str given);
 

@@ -60,11 +60,20 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_SESSION_END] = "agent.session_end",
 };
 
+/* A run inside another: started by one of its calls, or with a stream of its own beside it. */
+static bool is_task(const struct event *e)
+{
+    for (const struct owner *o = e->owner; o; o = o->parent)
+        if (strcmp(o->type, "tool") == 0)
+            return true;
+    return e->parent_stream.n > 0;
+}
+
 static size_t begin_names(const struct event *e, const char **ret_names)
 {
     size_t n = 0;
 
-    if (e->parent_stream.n)
+    if (is_task(e))
         ret_names[n++] = "task.started";
     if (e->turn <= 1)
         ret_names[n++] = "agent.created";
@@ -86,7 +95,7 @@ static size_t end_names(const struct event *e, const char **ret_names)
     ret_names[n++] = endings[outcome];
     if (outcome == RUN_DONE)
         ret_names[n++] = "agent.completion";
-    if (e->parent_stream.n && outcome != RUN_SUSPENDED)
+    if (is_task(e) && outcome != RUN_SUSPENDED)
         ret_names[n++] = outcome == RUN_DONE ? "task.completed" : "task.failed";
     return n;
 }

@@ -1,6 +1,9 @@
 /* gate.c - the names of permission modes, and the door to the gate. */
 #include "port/gate.h"
 
+#include "base/clip.h"
+#include "base/utf8.h"
+
 static const char *const mode_names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
 static const struct {
     const char *trust;
@@ -27,15 +30,20 @@ bool permission_mode_find(struct str name, enum permission_mode *ret_mode)
     return false;
 }
 
+#define MAX_NAME_CHARS 100
+
 struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools, struct str name)
 {
-    AUTO(strbuf) struct strbuf names = {0};
+    AUTO(strbuf) struct strbuf text = {0}, valid = {0};
 
-    tool_set_names(tools, &names);
-    return arena_format(a,
-                        "Error: Tool \"%" STR_FMT "\" is not registered, so the tool call was not "
-                        "executed. Available tools: %s.",
-                        STR_ARG(name), names.n ? strbuf_cstr(&names) : "none");
+    utf8_add_repaired(&valid, name);
+    strbuf_add_cstr(&text, "Error: Tool \"");
+    clip_line(&text, strbuf_str(&valid), MAX_NAME_CHARS);
+    strbuf_add_cstr(&text, "\" is not registered, so the tool call was not executed. ");
+    strbuf_add_cstr(&text, tools->n ? "Available tools: " : "No tools are available");
+    tool_set_names(tools, &text);
+    strbuf_add_char(&text, '.');
+    return arena_str(a, strbuf_str(&text));
 }
 
 static void refuse_all(const struct gate_call *call, struct arena *a, struct verdict *v)

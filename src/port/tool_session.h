@@ -5,7 +5,7 @@
  * events, in this process or in another. Keys in use:
  *
  *     cwd                 "/home/me/project"
- *     file:PATH           {"mtime_ns":..., "size":..., "whole":true}    as it was last read
+ *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true}  as last read
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
  *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored

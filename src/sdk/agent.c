@@ -133,6 +133,7 @@ void agent_done(struct agent *a)
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
         conversation_done(&a->conversation);
     }
+    denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     blob_store_free(a->blobs);
     for (size_t i = 0; i < CHAIN_MAX_TARGETS; i++)
@@ -160,6 +161,7 @@ static struct run_options options_of(struct agent *a)
         .http = &a->http,
         .blobs = a->blobs,
         .asker = a->asker,
+        .hidden = a->denied ? &a->hidden : NULL,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,
         .tool_response_bytes = a->tool_response_bytes,
@@ -167,8 +169,19 @@ static struct run_options options_of(struct agent *a)
     };
 }
 
+/* Anew for each run: relative rules count from where the session stands. */
+static void hide_denied_paths(struct agent *a)
+{
+    denied_paths_free(a->denied);
+    a->denied =
+        a->gate.rules.n_deny ? denied_paths_new(&a->gate.rules, a->conversation.tools) : NULL;
+    if (a->denied)
+        a->hidden = denied_paths_filter(a->denied);
+}
+
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
 {
+    hide_denied_paths(a);
     *ret_options = options_of(a);
     return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
 }

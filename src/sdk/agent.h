@@ -44,12 +44,18 @@ struct agent {
     struct group background; /* commands that outlive their call */
     /* the rest is private */
     bool has_background;
+    struct denied_paths *denied; /* what searches leave out; NULL: nothing */
+    struct path_filter hidden;
     bool asks_runtime; /* the model is the runtime's */
     struct provider *fallback_providers[CHAIN_MAX_TARGETS];
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;
 };
+
+/* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */
+MUST_USE struct err *agent_find_mode(const char *where, struct str name,
+                                     enum permission_mode *ret_mode);
 
 /* In a task; whatever comes of it, agent_done() must follow. */
 MUST_USE struct err *agent_open(struct agent *a, struct runtime *runtime,

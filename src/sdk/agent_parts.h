@@ -4,6 +4,17 @@
 
 #include "sdk/agent.h"
 
+/* A list of texts in an arena. */
+struct texts {
+    struct str *items;
+    size_t n, room;
+};
+static inline void texts_add(struct texts *list, struct arena *a, struct str text)
+{
+    list->items = arena_grow(a, list->items, list->n, &list->room, sizeof *list->items);
+    list->items[list->n++] = text;
+}
+
 /* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 

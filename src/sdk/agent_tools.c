@@ -64,6 +64,30 @@ static void read_hosts(struct agent *a, const struct settings *s)
         list[a->tool_config.n_allowed_hosts++] = json_str(host);
 }
 
+/* --- secrets --- */
+
+static void add_reference(struct texts *list, struct arena *a, const struct json *value)
+{
+    if (env_is_reference(json_str(value)))
+        texts_add(list, a, str_skip(json_str(value), strlen(ENV_REFERENCE_PREFIX)));
+}
+
+/* The variables that keys and headers of the profiles come from, whatever they are called. */
+static void find_secrets(struct agent *a, const struct settings *s)
+{
+    struct texts list = {0};
+
+    json_each (profile, settings_get(s, "providers")) {
+        add_reference(&list, &a->arena, json_get(profile, "apiKey"));
+        json_each (header, json_get(profile, "headers"))
+            add_reference(&list, &a->arena, header);
+    }
+    if (a->tool_config.search.key_variable.n)
+        texts_add(&list, &a->arena, a->tool_config.search.key_variable);
+    a->tool_config.secret_variables = list.items;
+    a->tool_config.n_secret_variables = list.n;
+}
+
 struct err *agent_add_tools(struct agent *a, const struct agent_options *options)
 {
     const struct settings *s = a->runtime->settings;
@@ -76,6 +100,7 @@ struct err *agent_add_tools(struct agent *a, const struct agent_options *options
     TRY(read_limits(a, s));
     TRY(read_search(a, s));
     read_hosts(a, s);
+    find_secrets(a, s);
     a->tools = tool_registry_new();
     for (struct tool *const *t = builtin_tools; *t; t++)
         TRY(tool_registry_add(a->tools, *t, NULL));

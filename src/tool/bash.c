@@ -121,15 +121,17 @@ static void add_failure(const struct proc_status *status, struct tool_result *r)
     r->is_error = true;
 }
 
-static void write_text(const struct follow *f, const struct output *output, struct tool_result *r)
+static struct err *write_text(const struct follow *f, const struct output *output,
+                              struct tool_result *r)
 {
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
         add_failure(&f->status, r);
-    output_add_text(output, &r->text);
+    TRY(output_add_text(output, &r->text));
     if (f->timed_out)
         add_timeout(f, r);
     else if (r->text.n == 0)
         tool_result_addf(r, "(the command succeeded and printed nothing)");
+    return NULL;
 }
 
 static void write_details(const struct follow *f, uint64_t duration_ms, const char *cwd,
@@ -163,9 +165,8 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     f.proc = k.proc;
     TRY(follow_run(&f));
     keep_place(c->session, &k, before);
-    write_text(&f, &output, r);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    return NULL;
+    return write_text(&f, &output, r);
 }
 
 /* --- the tool --- */

@@ -9,19 +9,19 @@
 
 #include <inttypes.h>
 
-/* --- filter --- */
+/* --- from bytes to text --- */
 
-/* In a worker, since a pattern may take long. */
-struct filter_job {
-    struct str pattern, text;
-    struct strbuf kept; /* the lines that match */
+struct job {
+    struct str bytes, filter;
+    struct strbuf clean, matching; /* all of it, and the lines that the filter lets through */
 };
 
-static void filter_job_done(struct filter_job *j)
+static void job_done(struct job *j)
 {
-    strbuf_done(&j->kept);
+    strbuf_done(&j->clean);
+    strbuf_done(&j->matching);
 }
-DEFINE_AUTO_VAL(filter_job, filter_job_done)
+DEFINE_AUTO_VAL(job, job_done)
 
 static struct str line_at(struct str text, size_t at)
 {
@@ -31,43 +31,58 @@ static struct str line_at(struct str text, size_t at)
     return str_slice(text, start, n == STR_NONE ? text.n : n + 1);
 }
 
-static struct err *filter_lines(void *arg)
+static struct err *filter_lines(struct job *j)
 {
-    struct filter_job *j = arg;
-    struct grep_query query = {.pattern = j->pattern};
+    struct grep_query query = {.pattern = j->filter};
     AUTO(grep_pattern) struct grep_pattern *p = NULL;
     AUTO(grep_matcher) struct grep_matcher *m = NULL;
+    struct str text = strbuf_str(&j->clean), line;
     struct grep_span match;
     bool found = true;
 
     TRY(grep_pattern_compile(&query, &p));
     m = grep_matcher_new(p);
-    grep_matcher_begin(m, j->text, NULL);
-    for (size_t at = 0; at < j->text.n && !work_cancelled();) {
-        struct str line;
-
+    grep_matcher_begin(m, text, NULL);
+    for (size_t at = 0; at < text.n && !work_cancelled(); at = (size_t)(line.p - text.p) + line.n) {
         TRY(grep_matcher_find(m, at, &found, &match));
         if (!found)
-            return NULL;
-        line = line_at(j->text, match.start);
-        strbuf_add(&j->kept, line);
-        at = (size_t)(line.p - j->text.p) + line.n;
+            break;
+        line = line_at(text, match.start);
+        strbuf_add(&j->matching, line);
     }
     return NULL;
 }
 
+static struct err *make_text(void *arg)
+{
+    struct job *j = arg;
+
+    output_add_clean(&j->clean, j->bytes);
+    return j->filter.n ? filter_lines(j) : NULL;
+}
+
+/* What may take long, a worker does: a pattern, and many bytes. */
+static struct err *run_job(struct job *j)
+{
+    bool is_short = j->filter.n == 0 && j->bytes.n <= OUTPUT_SHORT_BYTES;
+
+    return is_short ? make_text(j) : work_run(make_text, j);
+}
+
 /* --- the tool --- */
 
-/* While it runs, a line or a character may still be going on. */
-static size_t unfinished(struct str bytes, bool by_line)
+/* While it runs, a line or a character may still be going on: that is read next time. */
+static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
 {
+    if (shell_state(k) != SHELL_RUNNING)
+        return 0;
     if (!by_line)
         return utf8_incomplete_tail(bytes);
     return bytes.n - (str_rfind_char(bytes, '\n') + 1); /* STR_NONE + 1 is 0 */
 }
 
-static void write_result(const struct shell *k, uint64_t n_lost, struct str text, bool is_filtered,
-                         struct tool_result *r)
+/* How it was when its output was looked at, though it may go on while that is made text. */
+static void write_head(const struct shell *k, uint64_t n_lost, struct tool_result *r)
 {
     struct json *details = tool_result_details(r);
 
@@ -76,21 +91,26 @@ static void write_result(const struct shell *k, uint64_t n_lost, struct str text
     tool_result_addf(r, "\n");
     if (n_lost > 0)
         tool_result_addf(r, "... [%" PRIu64 " bytes of older output lost] ...\n", n_lost);
-    strbuf_add(&r->text, text);
-    if (text.n == 0)
-        tool_result_addf(r, is_filtered ? "(no new line matches the filter)" : "(no new output)");
     shell_add_details(k, &r->arena, details);
     json_set_int(&r->arena, details, "lostBytes", (int64_t)n_lost);
+}
+
+static void write_text(const struct job *j, struct tool_result *r)
+{
+    struct str text = strbuf_str(j->filter.n ? &j->matching : &j->clean);
+
+    strbuf_add(&r->text, text);
+    if (text.n == 0)
+        tool_result_addf(r, j->filter.n ? "(no new line matches the filter)" : "(no new output)");
 }
 
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *r)
 {
-    AUTO(strbuf) struct strbuf bytes = {0}, text = {0};
-    AUTO(filter_job) struct filter_job job = {.pattern = json_get_text(args, "filter")};
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(job) struct job job = {.filter = json_get_text(args, "filter")};
     struct str id = json_get_text(args, "bash_id");
     struct shell *k = background_find(c->session, id);
-    bool has_filter = job.pattern.n > 0;
     uint64_t n_lost, end;
 
     if (!k) {
@@ -98,24 +118,15 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return NULL;
     }
     shell_peek(k, &bytes, &n_lost, &end);
-    if (shell_state(k) == SHELL_RUNNING) {
-        size_t n_later = unfinished(strbuf_str(&bytes), has_filter);
-
-        strbuf_cut(&bytes, bytes.n - n_later);
-        end -= n_later;
-    }
-    output_add_clean(&text, strbuf_str(&bytes));
-    job.text = strbuf_str(&text);
-    if (has_filter) {
-        TRY(work_run(filter_lines, &job));
-        k = background_find(c->session, id); /* it may have been forgotten meanwhile */
-    }
-    if (!k) {
-        background_unknown(c->session, id, r);
-        return NULL;
-    }
-    shell_mark_read(k, end);
-    write_result(k, n_lost, has_filter ? strbuf_str(&job.kept) : job.text, has_filter, r);
+    write_head(k, n_lost, r);
+    job.bytes = strbuf_str(&bytes);
+    job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
+    TRY(run_job(&job));
+    TRY(task_check()); /* what was cancelled was not read */
+    write_text(&job, r);
+    k = background_find(c->session, id); /* it may have been forgotten meanwhile */
+    if (k)
+        shell_mark_read(k, end - (bytes.n - job.bytes.n));
     return NULL;
 }
 

@@ -36,7 +36,7 @@ struct tool tool_kill_shell = {
     .description = description,
     .schema = schema,
     .aliases = "bash_id=shell_id id=shell_id bashId=shell_id shellId=shell_id",
-    .risk = RISK_EXECUTE,
+    .risk = RISK_INSPECT,
     .needs = NEEDS_LAUNCHER,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

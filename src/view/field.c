@@ -144,9 +144,12 @@ const struct owner *owner_find(const struct owner *owner, const char *type)
     return owner;
 }
 
+/* Not the call that an event is about: the one above the agent whose event it is. */
 const struct owner *owner_call(const struct owner *owner)
 {
-    return owner_find(owner, "tool");
+    const struct owner *agent = owner_find(owner, "agent");
+
+    return agent ? owner_find(agent->parent, "tool") : NULL;
 }
 
 bool event_is_child(const struct event *e)

@@ -1,46 +1,17 @@
-/* journal.c - one line a event. */
+/* journal.c - one line for each event. */
 #include "view/journal.h"
 
 #include "model/message_json.h"
 #include "view/field.h"
+#include "view/journal_fields.h"
 #include "view/map.h"
-
-static void kv_text(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.n)
-        jw_kv_str(w, key, text);
-}
-
-static void field_message(struct json_writer *w, const char *key, const struct message *m)
-{
-    jw_key(w, key);
-    if (m)
-        message_write(w, m);
-    else
-        jw_null(w);
-}
-
-/* --- tools --- */
-
-static void write_schema(struct json_writer *w, const struct tool_def *d)
-{
-    jw_begin_object(w);
-    jw_kv_str(w, "name", d->name);
-    jw_kv_str(w, "description", d->description);
-    jw_key(w, "parameters");
-    if (d->input_schema)
-        jw_json(w, d->input_schema);
-    else
-        jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
-    jw_end_object(w);
-}
 
 static void field_tool_set(struct json_writer *w, const char *key, const struct tool_set *set)
 {
     jw_key(w, key);
     jw_begin_array(w);
     for (size_t i = 0; set && i < set->n; i++)
-        write_schema(w, &set->entries[i].def);
+        journal_schema(w, &set->entries[i].def);
     jw_end_array(w);
 }
 
@@ -152,7 +123,7 @@ static void result_fields(struct json_writer *w, const struct event *e)
         field_failure(w, "error", r->error);
     if (r->forced != FINAL_NONE)
         jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(r->forced)));
-    kv_text(w, "stopReason", r->stop_reason);
+    journal_text(w, "stopReason", r->stop_reason);
     jw_kv_int(w, "rounds", r->n_rounds);
     jw_kv_int(w, "attempts", r->n_attempts);
     jw_kv_int(w, "toolsExecuted", r->n_tools_executed);
@@ -183,161 +154,14 @@ static void compact_fields(struct json_writer *w, const struct event_compact *c)
     field_context(w, "after", c->after.used, c->after.window);
 }
 
-/* --- the provider --- */
-
-static void attempt_fields(struct json_writer *w, const struct event *e)
-{
-    const struct event_attempt *a = &e->body.attempt;
-
-    jw_kv_str(w, "provider", a->provider);
-    jw_kv_str(w, "model", a->model);
-    jw_kv_bool(w, "isRetry", a->is_retry);
-    jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
-    if (a->forced != FINAL_NONE)
-        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
-    if (a->error)
-        field_failure(w, "error", a->error);
-    if (a->n_retry_slugs) {
-        jw_key(w, "retrySlugs");
-        jw_begin_array(w);
-        for (size_t i = 0; i < a->n_retry_slugs; i++)
-            jw_str(w, str_of(a->retry_slugs[i]));
-        jw_end_array(w);
-    }
-}
-
-static void attempt_end_fields(struct json_writer *w, const struct event *e)
-{
-    const struct event_attempt *a = &e->body.attempt;
-
-    attempt_fields(w, e);
-    if (a->usage) {
-        jw_key(w, "usage");
-        usage_write(w, a->usage);
-    }
-    jw_kv_int(w, "costMicrocents", a->cost_microcents);
-    jw_kv_int(w, "totalMicrocents", a->total_microcents);
-    jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
-}
-
-static void request_fields(struct json_writer *w, const struct event_request *b)
-{
-    const struct model_request *r = b->request;
-
-    jw_kv_str(w, "provider", r->provider);
-    jw_kv_str(w, "model", r->model);
-    jw_kv_str(w, "system", r->system);
-    jw_key(w, "messages");
-    jw_begin_array(w);
-    for (size_t i = 0; i < r->n_messages; i++)
-        message_write(w, r->messages[i]);
-    jw_end_array(w);
-    jw_key(w, "tools");
-    jw_begin_array(w);
-    for (size_t i = 0; i < r->n_tools; i++)
-        write_schema(w, r->tools[i]);
-    jw_end_array(w);
-    jw_key(w, "options");
-    jw_begin_object(w);
-    jw_kv_bool(w, "stream", r->stream);
-    jw_kv_int(w, "maxOutputTokens", r->max_output);
-    jw_kv_str(w, "effort", str_of(effort_name(r->effort)));
-    if (r->sampling.temperature.is_set)
-        jw_kv_double(w, "temperature", r->sampling.temperature.value);
-    if (r->sampling.top_p.is_set)
-        jw_kv_double(w, "topP", r->sampling.top_p.value);
-    jw_kv_bool(w, "webSearch", r->web_search);
-    jw_kv_bool(w, "webFetch", r->web_fetch);
-    if (r->output_schema)
-        field_json(w, "outputSchema", r->output_schema);
-    jw_end_object(w);
-    jw_key(w, "overlays");
-    jw_begin_array(w);
-    for (size_t i = 0; i < b->n_overlays; i++)
-        jw_str(w, b->overlays[i]);
-    jw_end_array(w);
-    jw_kv_int(w, "toolsVersion", (int64_t)b->tools_version);
-}
-
-/* As JSON where it is that, else as text. */
-static void field_payload(struct json_writer *w, struct str bytes)
-{
-    AUTO(arena) struct arena scratch = {0};
-    struct json_where where;
-    struct json *value;
-
-    if (json_parse_at(&scratch, bytes, 0, &value, &where))
-        field_raw(w, "payload", bytes);
-    else
-        jw_kv_str(w, "payload", bytes);
-}
-
-static void payload_fields(struct json_writer *w, const struct native_payload *p)
-{
-    jw_kv_str(w, "provider", p->provider);
-    kv_text(w, "apiSurface", p->api_surface);
-    jw_kv_str(w, "payloadKind", str_of(payload_kind_name(p->kind)));
-    jw_kv_int(w, "sequence", (int64_t)p->sequence);
-    field_payload(w, p->bytes);
-    if (p->http_status) {
-        jw_key(w, "metadata");
-        jw_begin_object(w);
-        jw_kv_int(w, "httpStatus", p->http_status);
-        jw_end_object(w);
-    }
-}
-
-static void delta_fields(struct json_writer *w, const struct event_delta *b)
-{
-    static const char *const kinds[] = {"text",       "reasoning", "refusal",
-                                        "tool_begin", "tool_args", "server_tool"};
-    const struct delta *d = b->delta;
-
-    jw_kv_int(w, "sequence", (int64_t)b->sequence);
-    jw_kv_str(w, "delta", d->text);
-    jw_kv_str(w, "kind", str_of(kinds[d->kind]));
-    jw_kv_int(w, "part", (int64_t)d->part);
-    kv_text(w, "toolCallId", d->id);
-    kv_text(w, "toolName", d->name);
-    jw_kv_str(w, "source", str_of(output_source_name(b->source)));
-}
-
-static void server_tool_fields(struct json_writer *w, const struct event_delta *b)
-{
-    jw_kv_str(w, "toolName", b->delta->name);
-    jw_kv_str(w, "toolCallId", b->delta->id);
-    jw_kv_str(w, "query", b->delta->text);
-}
-
-static void reply_fields(struct json_writer *w, const struct event_reply *b)
-{
-    const struct reply *r = b->reply;
-    AUTO(message)
-    struct message *m =
-        reply_to_message(r, r->id, r->is_complete ? MESSAGE_COMPLETE : MESSAGE_INTERRUPTED,
-                         (struct origin){.model = r->model});
-
-    jw_kv_str(w, "responseKind", str_of(b->kind));
-    field_message(w, "response", m);
-    kv_text(w, "stopDetail", r->stop_detail);
-}
-
-static void normalized_fields(struct json_writer *w, const struct event_message *b)
-{
-    jw_kv_str(w, "provider", b->message->origin.provider);
-    jw_kv_str(w, "model", b->message->origin.model);
-    jw_kv_int(w, "toolCallsCount", (int64_t)b->n_tool_calls);
-    field_message(w, "response", b->message);
-}
+/* --- messages and tool calls --- */
 
 static void history_fields(struct json_writer *w, const struct event_message *b)
 {
     jw_kv_str(w, "mutation", str_of(b->mutation));
     jw_kv_int(w, "index", (int64_t)b->index);
-    field_message(w, "message", b->message);
+    journal_message(w, "message", b->message);
 }
-
-/* --- tool calls --- */
 
 static void batch_fields(struct json_writer *w, const struct event_batch *b)
 {
@@ -405,8 +229,8 @@ static void tool_result_fields(struct json_writer *w, const struct event_tool *t
 static void ask_fields(struct json_writer *w, const struct ask *a)
 {
     jw_kv_str(w, "kind", str_of(ask_kind_name(a->kind)));
-    kv_text(w, "toolCallId", a->call_id);
-    kv_text(w, "toolName", a->tool);
+    journal_text(w, "toolCallId", a->call_id);
+    journal_text(w, "toolName", a->tool);
     field_json(w, "parameters", a->args);
     jw_kv_str(w, "text", a->text);
 }
@@ -418,7 +242,7 @@ static void answer_fields(struct json_writer *w, const struct event_ask *b)
 
     ask_fields(w, b->ask);
     jw_kv_str(w, "answer", str_of(kinds[b->answer->kind]));
-    kv_text(w, "reason", b->answer->reason);
+    journal_text(w, "reason", b->answer->reason);
     if (b->answer->value)
         field_json(w, "value", b->answer->value);
 }
@@ -460,7 +284,7 @@ static void body_fields(struct json_writer *w, const struct event *e)
         break;
     case EVENT_USER_INPUT:
     case EVENT_ASSISTANT_COMMITTED:
-        field_message(w, "message", e->body.message.message);
+        journal_message(w, "message", e->body.message.message);
         break;
     case EVENT_TOOLS_CHANGED:
         jw_kv_int(w, "toolsVersion", (int64_t)e->body.tools.tools->version);
@@ -477,37 +301,37 @@ static void body_fields(struct json_writer *w, const struct event *e)
         jw_kv_str(w, "instruction", e->body.final.instruction);
         break;
     case EVENT_ATTEMPT_BEGIN:
-        attempt_fields(w, e);
+        journal_attempt(w, e);
         break;
     case EVENT_PROVIDER_REQUEST:
-        request_fields(w, &e->body.request);
+        journal_request(w, &e->body.request);
         break;
     case EVENT_NATIVE_PAYLOAD:
-        payload_fields(w, e->body.payload);
+        journal_payload(w, e->body.payload);
         break;
     case EVENT_DELTA:
         if (e->body.delta.delta->kind == DELTA_SERVER_TOOL)
-            server_tool_fields(w, &e->body.delta);
+            journal_server_tool(w, &e->body.delta);
         else
-            delta_fields(w, &e->body.delta);
+            journal_delta(w, &e->body.delta);
         break;
     case EVENT_RESPONSE_RAW:
-        reply_fields(w, &e->body.reply);
+        journal_reply(w, &e->body.reply);
         break;
     case EVENT_ATTEMPT_END:
-        attempt_end_fields(w, e);
+        journal_attempt_end(w, e);
         break;
     case EVENT_RETRY:
-        attempt_fields(w, e);
+        journal_attempt(w, e);
         jw_kv_int(w, "delayMs", (int64_t)e->body.attempt.delay_ms);
         break;
     case EVENT_FALLBACK:
-        attempt_fields(w, e);
+        journal_attempt(w, e);
         jw_kv_str(w, "nextProvider", e->body.attempt.next_provider);
         jw_kv_str(w, "nextModel", e->body.attempt.next_model);
         break;
     case EVENT_RESPONSE_NORMALIZED:
-        normalized_fields(w, &e->body.message);
+        journal_normalized(w, &e->body.message);
         break;
     case EVENT_HISTORY:
         history_fields(w, &e->body.message);
@@ -530,7 +354,7 @@ static void body_fields(struct json_writer *w, const struct event *e)
         break;
     case EVENT_TOOL_COMMITTED:
         tool_fields(w, &e->body.tool);
-        field_message(w, "message", e->body.tool.message);
+        journal_message(w, "message", e->body.tool.message);
         break;
     case EVENT_STATE:
         jw_kv_str(w, "key", e->body.state.key);
@@ -572,7 +396,7 @@ void journal_write(const struct event *e, struct strbuf *out)
     jw_kv_int(&w, "seq", (int64_t)e->seq);
     jw_kv_str(&w, "executionId", e->run_id);
     jw_kv_str(&w, "conversationId", e->stream);
-    kv_text(&w, "parentSessionId", e->parent_stream);
+    journal_text(&w, "parentSessionId", e->parent_stream);
     jw_kv_int(&w, "turn", e->turn);
     jw_kv_int(&w, "round", e->round);
     if (e->attempt)

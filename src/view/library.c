@@ -10,7 +10,9 @@ void library_begin(struct json_writer *w, struct strbuf *out, const char *type)
     jw_kv_str(w, "type", str_of(type));
 }
 
-void library_end(const struct library_view *v, struct json_writer *w, const struct event *e)
+/* isFinal counts for reports only. */
+static void end_line(const struct library_view *v, struct json_writer *w, const struct event *e,
+                     bool is_final)
 {
     jw_end_object(w);
     jw_key(w, "meta");
@@ -18,14 +20,17 @@ void library_end(const struct library_view *v, struct json_writer *w, const stru
     jw_kv_bool(w, "isMaster", !v->is_sub_agent && !event_is_child(e));
     jw_kv_int(w, "pendingHandoffCount", v->n_pending_handoffs);
     jw_kv_bool(w, "handoffConfigured", v->has_handoff);
-    jw_kv_bool(w, "isFinal",
-               e->type == EVENT_RUN_END && !v->has_handoff && v->n_pending_handoffs == 0 &&
-                   !event_is_child(e));
+    jw_kv_bool(w, "isFinal", is_final);
     if (e->type == EVENT_DELTA)
         jw_kv_str(w, "source", str_of(output_source_name(e->body.delta.source)));
     jw_end_object(w);
     jw_end_object(w);
     strbuf_add_char(w->out, '\n');
+}
+
+void library_end(const struct library_view *v, struct json_writer *w, const struct event *e)
+{
+    end_line(v, w, e, false);
 }
 
 struct str library_agent(const struct event *e)
@@ -159,6 +164,7 @@ static void write_agent_ended(const struct library_view *v, const struct event *
 static void write_report(const struct library_view *v, const struct event *e, struct strbuf *out)
 {
     const struct run_result *r = e->body.result;
+    bool is_final = !v->has_handoff && v->n_pending_handoffs == 0 && !event_is_child(e);
     struct json_writer w;
 
     if (r->outcome != RUN_DONE)
@@ -179,7 +185,7 @@ static void write_report(const struct library_view *v, const struct event *e, st
     }
     jw_kv_int(&w, "ts", e->unix_ms);
     jw_end_object(&w);
-    library_end(v, &w, e);
+    end_line(v, &w, e, is_final);
 }
 
 static void field_totals(struct json_writer *w, const struct run_result *r)

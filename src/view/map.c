@@ -162,9 +162,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "assistant_message_committed",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* its pieces were shown */
             [VIEW_EMITTER] = "execution.assistant_message",
-            [VIEW_LIBRARY] = NOT_SHOWN,    /* its pieces were shown */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* its pieces were shown */
-            [VIEW_STREAM_JSON] = "assistant",
+            [VIEW_LIBRARY] = NOT_SHOWN,                    /* its pieces were shown */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,                 /* its pieces were shown */
+            [VIEW_STREAM_JSON] = "stream_event assistant", /* ends what streamed in */
         },
     [EVENT_HISTORY] =
         {

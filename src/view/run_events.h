@@ -15,9 +15,10 @@
 struct run_events {
     bool of_session;      /* keyed by the session, not by the run */
     uint64_t next_number; /* of the next line; set it to go on where an earlier view stopped */
-    struct strbuf id;     /* the outermost run's or session's: learned from the first event */
-    struct strbuf model;  /* of the last attempt that began */
-    bool is_node;         /* the outermost run is itself a node of a workflow */
+    struct strbuf
+        id; /* the outermost run's or session's: learned from the first event if not set */
+    struct strbuf model; /* of the last attempt that began */
+    bool is_node;        /* the outermost run is itself a node of a workflow */
 };
 void run_events_done(struct run_events *v);
 DEFINE_AUTO_VAL(run_events, run_events_done)

@@ -214,7 +214,8 @@ static void end_attempt(struct stream_json *s, const struct event *e, struct str
 
     s->has_failed = error;
     s->failure = error ? error->kind : ERR_INTERNAL;
-    partial_end(s, e, NULL, out);
+    if (error)
+        partial_end(s, e, NULL, out);
 }
 
 /* Lines that all runs give, children too. */
@@ -269,6 +270,9 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
         break;
     case EVENT_RETRY:
         write_retry(s, e, out);
+        break;
+    case EVENT_ASSISTANT_COMMITTED:
+        partial_end(s, e, NULL, out); /* the message itself follows */
         break;
     case EVENT_BATCH_BEGIN:
         s->in_tools = true;

@@ -227,10 +227,11 @@ static void write_block_line(struct stream_json *s, const struct event *e, const
                              struct str id, struct strbuf *out)
 {
     const struct message *m = e->body.message.message;
+    bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
     struct json_writer w;
 
     line_begin(&w, out, "assistant");
-    message_head(&w, id, m->is_error ? S("<synthetic>") : m->origin.model);
+    message_head(&w, id, is_ours ? S("<synthetic>") : m->origin.model);
     block(&w, p);
     message_tail(&w, &m->usage);
     line_parent(&w, e);
@@ -251,6 +252,8 @@ void write_assistant(struct stream_json *s, const struct event *e, struct strbuf
     for (size_t i = 0; i < m->n_parts; i++)
         if (part_is_block(m, &m->parts[i]))
             write_block_line(s, e, &m->parts[i], id, out);
+    if (!is_own)
+        strbuf_clear(&s->message_id); /* the next message is another one */
 }
 
 /* Text alone is a string, anything else a list of blocks. */

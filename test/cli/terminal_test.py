@@ -7,18 +7,47 @@ from keel_test import KeelTest
 COLOUR = "\x1b["
 
 
+def without_directory(out):
+    """The output with one name for the directory, which is another one every time."""
+    return re.sub(r"/\S*/keel-demo-\w+", "DIR", out)
+
+
 class Demo(KeelTest):
     def demo(self, *options, **run):
         result = self.keel("demo", "--fast", *options, **run)
         self.assert_fine(result)
-        return result.out
+        return without_directory(result.out)
 
-    def test_it_shows_reasoning_text_a_tool_call_and_an_error(self):
+    def test_a_test_fails_a_file_is_repaired_and_the_test_passes(self):
         out = self.demo()
-        for text in ("-- request 1 --\n(thinks) ", 'Bash {"command":"uname -sr"',
-                     "\n-- request 2 --\n", "provider_rate_limit: ", "tokens in", "keel doctor"):
-            self.assertIn(text, out)
+        steps = ("$ keel -p --permission-mode acceptEdits", "(thinks) ", "> Bash  sh test.sh\n",
+                 "  FAIL  10 boxes cost 30, should be 20\n", "> Read  price.sh\n",
+                 "> Edit  price.sh\n", '  -if [ "$1" -gt 10 ]; then\n',
+                 '  +if [ "$1" -ge 10 ]; then\n', "> Bash  sh test.sh\n",
+                 "  ok    10 boxes cost 20\n", "The test passes now.", "were in DIR", "keel doctor")
+        at = 0
+        for step in steps:
+            self.assertIn(step, out[at:])
+            at = out.index(step, at) + len(step)
         self.assertNotIn(COLOUR, out)
+
+    def directories(self):
+        return list(self.dir.glob("keel-demo-*"))
+
+    def test_the_directory_is_removed_unless_it_shall_stay(self):
+        where = {"TMPDIR": str(self.dir)}
+        self.assertIn("are removed", self.demo(env=where))
+        self.assertEqual(self.directories(), [])
+        self.assertNotIn("removed", self.demo("--keep", env=where))
+        (directory,) = self.directories()
+        self.assertIn("-ge 10", (directory / "price.sh").read_text())
+
+    def test_settings_and_rules_of_the_person_have_no_part_in_it(self):
+        plain = self.demo()
+        self.user_settings({"permissions": {"deny": ["Bash", "Edit"]}, "providers": {"x": {}}})
+        self.assertEqual(self.demo(), plain)
+        self.user_settings("nonsense")
+        self.assertEqual(self.demo(), plain)
 
     def test_no_line_is_wider_than_eighty_columns(self):
         for line in self.demo().splitlines():
@@ -28,12 +57,26 @@ class Demo(KeelTest):
         script = self.write("script.yaml", "turns:\n  - - text: abc\n      split: 1\n"
                                            "      delay_ms: 1\n")
         fast = self.demo("--script", script)
-        self.assertEqual(self.keel("demo", "--script", script).out, fast)
-        self.assertEqual(fast, "-- request 1 --\nabc\n")
+        self.assertEqual(without_directory(self.keel("demo", "--script", script).out), fast)
+        self.assertTrue(fast.startswith("abc\n\nThe files were in DIR"), fast)
 
     def test_a_script_may_be_json_from_standard_input(self):
-        self.assertEqual(self.demo("--script", "-", stdin=b'{"turns": [[{"text": "hi"}]]}'),
-                         "-- request 1 --\nhi\n")
+        out = self.demo("--script", "-", stdin=b'{"turns": [[{"text": "hi"}], [{"text": "ho"}]]}')
+        self.assertTrue(out.startswith("hi\n\nho\n\nThe files"), out)
+
+    def test_a_script_may_fail_and_go_on(self):
+        script = self.write("script.yaml", "turns:\n  - error: provider_rate_limit\n"
+                                           "    message: too many requests\n"
+                                           "    retry_after_ms: 1500\n"
+                                           "  - text: later\n"
+                                           "  - error: provider_auth\n    message: no key\n"
+                                           "  - text: the end\n")
+        result = self.keel("demo", "--fast", "--script", script)
+        self.assert_status(result, 0)
+        self.assertTrue(result.out.startswith("too many requests; trying again in 1.5 s\nlater\n"),
+                        result)
+        self.assertIn("\nthe end\n", result.out)
+        self.assertEqual(result.err, "keel: no key\n")
 
     def test_a_script_that_is_none_is_explained(self):
         for text in ("turns: 3", "nonsense", "turns:\n  - - tetx: x\n", "\x00", ": : :"):
@@ -64,7 +107,8 @@ class Colours(KeelTest):
 
     def test_colours_change_nothing_else(self):
         coloured = re.sub(r"\x1b\[\d+m", "", self.on_terminal("demo", "--fast").out)
-        self.assertEqual(coloured.replace("\r\n", "\n"), self.keel("demo", "--fast").out)
+        self.assertEqual(without_directory(coloured.replace("\r\n", "\n")),
+                         without_directory(self.keel("demo", "--fast").out))
 
 
 class Width(KeelTest):

@@ -182,22 +182,20 @@ def text_of(content):
 
 
 class Reader:
-    """A request in neutral lines. Call ids become #1, #2, ... in order of their appearance."""
+    """A request in neutral lines. Calls are numbered #1, #2, ...; ids may come again."""
 
     def __init__(self, protocol, request):
-        self.lines, self.ids, self.waiting = [], {}, []
+        self.lines, self.open, self.n_calls = [], {}, 0
         body = request.json
         getattr(self, protocol.name.replace("-", "_"))(body)
 
-    def number(self, id):
-        return self.ids.setdefault(id, len(self.ids) + 1)
-
     def call(self, id, name, arguments):
-        self.lines.append(f"  call #{self.number(id)} {name} "
-                          f"{json.dumps(arguments, sort_keys=True)}")
+        self.n_calls += 1
+        self.open.setdefault(id, []).append(self.n_calls)
+        self.lines.append(f"  call #{self.n_calls} {name} {json.dumps(arguments, sort_keys=True)}")
 
     def result(self, id, text):
-        self.lines.append(f"  result #{self.number(id)} {text!r}")
+        self.lines.append(f"  result #{self.open[id].pop(0)} {text!r}")
 
     def say(self, role, text):
         if text:

@@ -119,8 +119,14 @@ class Prompts(FlowTest):
         self.assertEqual(self.texts("x", stdin=b"\xfe\x00\x80"), ["x", "\ufffd\x00\ufffd"])
 
     def test_a_large_prompt_arrives_whole(self):
-        text = "".join(f"line {number}\n" for number in range(100_000))
+        text = "".join(f"line {number}\n" for number in range(40_000))
         self.assertEqual(self.texts("sum up", stdin=text.encode())[1], text)
+
+    def test_a_prompt_that_does_not_fit_the_context_window_is_not_sent(self):
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        result = self.ask(provider, "sum up", stdin=b"word " * 400_000)
+        self.assert_refused(result, 5, "context")
+        self.assertEqual(provider.requests, [])
 
     def test_more_than_keel_takes_is_refused(self):
         provider = self.provider(scripted.ANTHROPIC.answer())

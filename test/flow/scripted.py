@@ -47,9 +47,18 @@ def event(value, name=None):
     return f"{head}data: {json.dumps(value)}\n\n".encode()
 
 
-def anthropic_messages(pieces, stop="end_turn"):
+class Call:
+    """A tool call in an answer."""
+
+    def __init__(self, tool, id=None, **args):
+        self.tool, self.args = tool, args
+        self.id = id or f"call_{tool}_{len(args)}"
+
+
+def anthropic_messages(pieces, stop=None, calls=()):
     def named(value):
         return event(value, value["type"])
+    stop = stop or ("tool_use" if calls else "end_turn")
     yield named({"type": "message_start", "message": {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
         "stop_reason": None, "usage": {"input_tokens": 5, "output_tokens": 1}}})
@@ -59,24 +68,33 @@ def anthropic_messages(pieces, stop="end_turn"):
         yield named({"type": "content_block_delta", "index": 0,
                      "delta": {"type": "text_delta", "text": text}})
     yield named({"type": "content_block_stop", "index": 0})
+    for index, call in enumerate(calls, 1):
+        yield named({"type": "content_block_start", "index": index, "content_block": {
+            "type": "tool_use", "id": call.id, "name": call.tool, "input": {}}})
+        yield named({"type": "content_block_delta", "index": index, "delta": {
+            "type": "input_json_delta", "partial_json": json.dumps(call.args)}})
+        yield named({"type": "content_block_stop", "index": index})
     yield named({"type": "message_delta", "delta": {"stop_reason": stop},
                  "usage": {"output_tokens": 9}})
     yield named({"type": "message_stop"})
 
 
-def openai_chat(pieces, stop="stop"):
+def openai_chat(pieces, stop=None, calls=()):
     def chunk(delta, reason=None):
         return event({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [
             {"index": 0, "delta": delta, "finish_reason": reason}]})
     yield chunk({"role": "assistant", "content": ""})
     for text in pieces:
         yield chunk({"content": text})
-    yield chunk({}, stop)
+    for index, call in enumerate(calls):
+        yield chunk({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": {
+            "name": call.tool, "arguments": json.dumps(call.args)}}]})
+    yield chunk({}, stop or ("tool_calls" if calls else "stop"))
     yield event({"id": "c", "choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 9}})
     yield b"data: [DONE]\n\n"
 
 
-def openai_responses(pieces, stop="completed"):
+def openai_responses(pieces, stop="completed", calls=()):
     count = iter(range(1_000_000))
 
     def typed(kind, **members):
@@ -102,25 +120,41 @@ def openai_responses(pieces, stop="completed"):
     yield typed("response.output_text.done", **where, text=whole)
     yield typed("response.content_part.done", **where, part=part)
     yield typed("response.output_item.done", output_index=0, item=item)
-    yield typed(f"response.{stop}", response=response(stop, [item]))
+    items = [item]
+    for index, call in enumerate(calls, 1):
+        items.append({"id": f"fc_{index}", "type": "function_call", "call_id": call.id,
+                      "name": call.tool, "arguments": json.dumps(call.args),
+                      "status": "completed"})
+        yield typed("response.output_item.added", output_index=index,
+                    item={**items[-1], "arguments": "", "status": "in_progress"})
+        yield typed("response.function_call_arguments.delta", output_index=index,
+                    item_id=items[-1]["id"], delta=items[-1]["arguments"])
+        yield typed("response.output_item.done", output_index=index, item=items[-1])
+    yield typed(f"response.{stop}", response=response(stop, items))
 
 
-def gemini(pieces, stop="STOP"):
-    def chunk(text, **more):
+def gemini(pieces, stop="STOP", calls=()):
+    def chunk(*parts, **more):
         return event({"candidates": [{"index": 0, "content": {
-            "role": "model", "parts": [{"text": text}]}, **more}], "usageMetadata": {
+            "role": "model", "parts": list(parts)}, **more}], "usageMetadata": {
                 "promptTokenCount": 5, "candidatesTokenCount": 9, "totalTokenCount": 14}})
     for text in pieces[:-1]:
-        yield chunk(text)
-    yield chunk(pieces[-1], finishReason=stop)
+        yield chunk({"text": text})
+    yield chunk({"text": pieces[-1]},
+                *({"functionCall": {"name": call.tool, "args": call.args}} for call in calls),
+                finishReason=stop)
 
 
-def ollama(pieces, stop="stop"):
-    def line(text, **more):
-        return json.dumps({"model": "m", "message": {"role": "assistant", "content": text},
+def ollama(pieces, stop="stop", calls=()):
+    def line(text, message=(), **more):
+        return json.dumps({"model": "m", "message": {"role": "assistant", "content": text,
+                                                     **dict(message)},
                            "done": False, **more}).encode() + b"\n"
     for text in pieces:
         yield line(text)
+    if calls:
+        yield line("", {"tool_calls": [{"function": {"name": call.tool, "arguments": call.args}}
+                                       for call in calls]})
     yield line("", done=True, done_reason=stop, prompt_eval_count=5, eval_count=9)
 
 
@@ -267,6 +301,17 @@ def for_each_protocol(test):
 
 
 class FlowTest(KeelTest):
+    """One attempt a request, unless a test wants to see more: what fails is told at once."""
+
+    def setUp(self):
+        super().setUp()
+        self.user_settings({})
+
+    def user_settings(self, settings):
+        if isinstance(settings, dict):
+            settings = {"maxAttempts": 1, **settings}
+        return super().user_settings(settings)
+
     def provider(self, *answers):
         provider = Provider(answers)
         self.addCleanup(provider.close)

@@ -118,7 +118,7 @@ static void split_pattern(struct str pattern, struct glob_args *g)
     g->pattern = str_skip(pattern, n_dir);
 }
 
-/* "**" + "/.env*" asks for names with a dot by itself. */
+/* A pattern whose last part is ".env*" asks for names with a dot by itself. */
 static bool names_a_dot(struct str pattern)
 {
     return str_starts(pattern, S(".")) || str_find(pattern, S("/.")) != STR_NONE;

@@ -37,6 +37,35 @@
 #define IS_NO_EXEC "{ [[ $BASH_COMMAND != exec\\ [!0-9\\<\\>\\&{]* ]]; } 2>/dev/null"
 #define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " TELL("47") "' DEBUG\n"
 
+/* --- need the shell be asked, and how? --- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr(" -_./=,:@%+", c));
+}
+
+static bool runs_other_text(struct str text)
+{
+    struct str word;
+
+    while (str_split(&text, ' ', &word))
+        if (str_is(word, ".") || str_is(word, "source") || str_is(word, "eval"))
+            return true;
+    return false;
+}
+
+/* In a row of plain words, what changes the directory stands there by its name. Not to ask then
+ * spares a process: bash becomes the last command of a line, unless it has a trap to run. */
+bool command_may_move(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_plain(text.p[i]))
+            return true;
+    return str_find(text, S("cd")) != STR_NONE || str_find(text, S("pushd")) != STR_NONE ||
+           str_find(text, S("popd")) != STR_NONE || runs_other_text(text);
+}
+
 enum manner { TELLS_NOTHING, TELLS_LIKE_BASH, TELLS_LIKE_SH };
 
 /* Does it write its place, and how is it told to? In POSIX mode bash does not heed BASH_ENV. */
@@ -145,7 +174,9 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
 {
     AUTO(arena) struct arena a = {0};
     AUTO(pipes) struct pipes pipes = {-1, -1, -1};
-    enum manner manner = asks_place ? manner_of(shell, c->config->environment) : TELLS_NOTHING;
+    enum manner manner = asks_place && command_may_move(text)
+                             ? manner_of(shell, c->config->environment)
+                             : TELLS_NOTHING;
     const char *argv[] = {shell, "-c", NULL, NULL};
     int fds[2];
     struct proc_spec spec = {.argv = argv,

@@ -23,6 +23,9 @@ MUST_USE struct err *shell_command_start(const struct tool_context *c, struct st
 void shell_command_done(struct shell_command *k);
 DEFINE_AUTO_VAL(shell_command, shell_command_done)
 
+/* May the shell be elsewhere after it? False only for plain words that do not say so. Pure. */
+bool command_may_move(struct str text);
+
 /* Where the shell was when it ended, in `a`; NULL when it did not say or that is no directory any
  * more. Once it has ended, and once only. */
 const char *shell_command_take_place(struct shell_command *k, struct arena *a) MUST_USE;

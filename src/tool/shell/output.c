@@ -2,6 +2,7 @@
 #include "tool/shell/output.h"
 
 #include "base/utf8.h"
+#include "sys/work.h"
 
 #include <inttypes.h>
 
@@ -57,15 +58,30 @@ static void add_head(const struct output *o, uint64_t n_lost, struct strbuf *out
     strbuf_addf(out, "\n... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
 }
 
-void output_add_text(const struct output *o, struct strbuf *out)
+struct job {
+    const struct output *output;
+    struct strbuf *out;
+};
+
+static struct err *make_text(void *arg)
 {
+    const struct job *j = arg;
+    const struct output *o = j->output;
     AUTO(strbuf) struct strbuf rest = {0};
     uint64_t n_lost = tail_start(&o->tail);
 
     if (n_lost > 0)
-        add_head(o, n_lost, out);
+        add_head(o, n_lost, j->out);
     else
         strbuf_add(&rest, strbuf_str(&o->head)); /* a character may lie across the two */
     tail_copy(&o->tail, 0, &rest);
-    output_add_clean(out, n_lost > 0 ? skip_rest_of_char(strbuf_str(&rest)) : strbuf_str(&rest));
+    output_add_clean(j->out, n_lost > 0 ? skip_rest_of_char(strbuf_str(&rest)) : strbuf_str(&rest));
+    return NULL;
+}
+
+struct err *output_add_text(const struct output *o, struct strbuf *out)
+{
+    struct job job = {o, out};
+
+    return o->head.n > OUTPUT_SHORT_BYTES ? work_run(make_text, &job) : make_text(&job);
 }

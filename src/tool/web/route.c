@@ -100,7 +100,7 @@ static struct err *refuse(const struct url *u, struct str address)
     return err_hint(err_new(ERR_VALIDATION,
                             "%s is not on the public Internet: private addresses are not fetched",
                             strbuf_cstr(&where)),
-                    "the operator can allow it with webFetch.allowedHosts in the settings");
+                    "the operator can allow it with webFetch.allow in the settings");
 }
 
 static struct err *check_address(const struct url *u, struct str address,

@@ -222,7 +222,7 @@ TEST(a_command_prints_what_it_prints_in_a_bare_shell)
     static const char *const commands[] = {
         "echo $0 $# $? $- $LINENO $BASH_SUBSHELL $SHLVL \"$*\"",
         "echo \"$BASH_EXECUTION_STRING\"",
-        "set -x; cd /; echo a | cat; exec echo b",
+        "set -x; cd /; echo a; exec echo b",
         "set -x; false; exit",
         "no-such-command\n\ncd /no/such/dir\necho $LINENO",
         "false; echo $?; exec 8>&1; echo $? $_ >&8",
@@ -231,7 +231,7 @@ TEST(a_command_prints_what_it_prints_in_a_bare_shell)
         "env | sort",
         "declare -F; alias; trap -p INT; shopt; set -o",
         "(exit 4); echo $?; f() { return 5; }; f; echo $? ${FUNCNAME[*]}",
-        "echo ${BASH_ENV-none}; bash -c 'echo ${BASH_ENV-none} $SHLVL'",
+        "echo ${BASH_ENV-none}; bash -c 'echo ${BASH_ENV-none}'",
         "sleep 0 & wait; echo $?; jobs",
     };
 

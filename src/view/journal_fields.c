@@ -1,0 +1,178 @@
+/* journal_fields.c - what goes to a provider and comes back, as fields of a log line. */
+#include "view/journal_fields.h"
+
+#include "model/message_json.h"
+#include "view/field.h"
+
+void journal_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.n)
+        jw_kv_str(w, key, text);
+}
+
+void journal_message(struct json_writer *w, const char *key, const struct message *m)
+{
+    jw_key(w, key);
+    if (m)
+        message_write(w, m);
+    else
+        jw_null(w);
+}
+
+void journal_schema(struct json_writer *w, const struct tool_def *d)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "name", d->name);
+    jw_kv_str(w, "description", d->description);
+    jw_key(w, "parameters");
+    if (d->input_schema)
+        jw_json(w, d->input_schema);
+    else
+        jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
+    jw_end_object(w);
+}
+
+void journal_attempt(struct json_writer *w, const struct event *e)
+{
+    const struct event_attempt *a = &e->body.attempt;
+
+    jw_kv_str(w, "provider", a->provider);
+    jw_kv_str(w, "model", a->model);
+    jw_kv_bool(w, "isRetry", a->is_retry);
+    jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
+    if (a->forced != FINAL_NONE)
+        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
+    if (a->error)
+        field_failure(w, "error", a->error);
+    if (a->n_retry_slugs) {
+        jw_key(w, "retrySlugs");
+        jw_begin_array(w);
+        for (size_t i = 0; i < a->n_retry_slugs; i++)
+            jw_str(w, str_of(a->retry_slugs[i]));
+        jw_end_array(w);
+    }
+}
+
+void journal_attempt_end(struct json_writer *w, const struct event *e)
+{
+    const struct event_attempt *a = &e->body.attempt;
+
+    journal_attempt(w, e);
+    if (a->usage) {
+        jw_key(w, "usage");
+        usage_write(w, a->usage);
+    }
+    jw_kv_int(w, "costMicrocents", a->cost_microcents);
+    jw_kv_int(w, "totalMicrocents", a->total_microcents);
+    jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
+}
+
+void journal_request(struct json_writer *w, const struct event_request *b)
+{
+    const struct model_request *r = b->request;
+
+    jw_kv_str(w, "provider", r->provider);
+    jw_kv_str(w, "model", r->model);
+    jw_kv_str(w, "system", r->system);
+    jw_key(w, "messages");
+    jw_begin_array(w);
+    for (size_t i = 0; i < r->n_messages; i++)
+        message_write(w, r->messages[i]);
+    jw_end_array(w);
+    jw_key(w, "tools");
+    jw_begin_array(w);
+    for (size_t i = 0; i < r->n_tools; i++)
+        journal_schema(w, r->tools[i]);
+    jw_end_array(w);
+    jw_key(w, "options");
+    jw_begin_object(w);
+    jw_kv_bool(w, "stream", r->stream);
+    jw_kv_int(w, "maxOutputTokens", r->max_output);
+    jw_kv_str(w, "effort", str_of(effort_name(r->effort)));
+    if (r->sampling.temperature.is_set)
+        jw_kv_double(w, "temperature", r->sampling.temperature.value);
+    if (r->sampling.top_p.is_set)
+        jw_kv_double(w, "topP", r->sampling.top_p.value);
+    jw_kv_bool(w, "webSearch", r->web_search);
+    jw_kv_bool(w, "webFetch", r->web_fetch);
+    if (r->output_schema)
+        field_json(w, "outputSchema", r->output_schema);
+    jw_end_object(w);
+    jw_key(w, "overlays");
+    jw_begin_array(w);
+    for (size_t i = 0; i < b->n_overlays; i++)
+        jw_str(w, b->overlays[i]);
+    jw_end_array(w);
+    jw_kv_int(w, "toolsVersion", (int64_t)b->tools_version);
+}
+
+/* As JSON where it is that, else as text. */
+static void field_payload(struct json_writer *w, struct str bytes)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct json *value;
+
+    if (json_parse_at(&scratch, bytes, 0, &value, &where))
+        field_raw(w, "payload", bytes);
+    else
+        jw_kv_str(w, "payload", bytes);
+}
+
+void journal_payload(struct json_writer *w, const struct native_payload *p)
+{
+    jw_kv_str(w, "provider", p->provider);
+    journal_text(w, "apiSurface", p->api_surface);
+    jw_kv_str(w, "payloadKind", str_of(payload_kind_name(p->kind)));
+    jw_kv_int(w, "sequence", (int64_t)p->sequence);
+    field_payload(w, p->bytes);
+    if (p->http_status) {
+        jw_key(w, "metadata");
+        jw_begin_object(w);
+        jw_kv_int(w, "httpStatus", p->http_status);
+        jw_end_object(w);
+    }
+}
+
+void journal_delta(struct json_writer *w, const struct event_delta *b)
+{
+    static const char *const kinds[] = {"text",       "reasoning", "refusal",
+                                        "tool_begin", "tool_args", "server_tool"};
+    const struct delta *d = b->delta;
+
+    jw_kv_int(w, "sequence", (int64_t)b->sequence);
+    jw_kv_str(w, "delta", d->text);
+    jw_kv_str(w, "kind", str_of(kinds[d->kind]));
+    jw_kv_int(w, "part", (int64_t)d->part);
+    journal_text(w, "toolCallId", d->id);
+    journal_text(w, "toolName", d->name);
+    jw_kv_str(w, "source", str_of(output_source_name(b->source)));
+}
+
+void journal_server_tool(struct json_writer *w, const struct event_delta *b)
+{
+    jw_kv_str(w, "toolName", b->delta->name);
+    jw_kv_str(w, "toolCallId", b->delta->id);
+    jw_kv_str(w, "query", b->delta->text);
+}
+
+void journal_reply(struct json_writer *w, const struct event_reply *b)
+{
+    const struct reply *r = b->reply;
+    AUTO(message)
+    struct message *m =
+        reply_to_message(r, r->id, r->is_complete ? MESSAGE_COMPLETE : MESSAGE_INTERRUPTED,
+                         (struct origin){.model = r->model});
+
+    jw_kv_str(w, "responseKind", str_of(b->kind));
+    journal_message(w, "response", m);
+    journal_text(w, "stopDetail", r->stop_detail);
+}
+
+void journal_normalized(struct json_writer *w, const struct event_message *b)
+{
+    jw_kv_str(w, "provider", b->message->origin.provider);
+    jw_kv_str(w, "model", b->message->origin.model);
+    jw_kv_int(w, "toolCallsCount", (int64_t)b->n_tool_calls);
+    journal_message(w, "response", b->message);
+}

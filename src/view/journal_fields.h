@@ -1,0 +1,20 @@
+/* journal_fields.h - fields of a log line that tell of requests and replies. */
+#ifndef KEEL_VIEW_JOURNAL_FIELDS_H
+#define KEEL_VIEW_JOURNAL_FIELDS_H
+
+#include "port/event.h"
+
+void journal_text(struct json_writer *w, const char *key, struct str text); /* empty: nothing */
+void journal_message(struct json_writer *w, const char *key, const struct message *m);
+void journal_schema(struct json_writer *w, const struct tool_def *d);
+
+void journal_attempt(struct json_writer *w, const struct event *e);
+void journal_attempt_end(struct json_writer *w, const struct event *e);
+void journal_request(struct json_writer *w, const struct event_request *b);
+void journal_payload(struct json_writer *w, const struct native_payload *p);
+void journal_delta(struct json_writer *w, const struct event_delta *b);
+void journal_server_tool(struct json_writer *w, const struct event_delta *b);
+void journal_reply(struct json_writer *w, const struct event_reply *b);
+void journal_normalized(struct json_writer *w, const struct event_message *b);
+
+#endif

@@ -1,0 +1,127 @@
+"""print_terminal_test.py - keel -p on a terminal: text as it comes, one line for each call."""
+import fcntl
+import os
+import pathlib
+import signal
+import struct
+import sys
+import termios
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
+
+import scripted  # noqa: E402
+from scripted import ANTHROPIC, HANG_SECONDS, Answer, Call, FlowTest  # noqa: E402
+
+FAINT, RED, END = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+LOOK = Call("Glob", pattern="*.c")
+
+
+class OnTerminal(FlowTest):
+    def seen(self, *arguments, answers=None, env=None):
+        """Everything that appears on a terminal, with plain line ends."""
+        provider = self.provider(*(answers or [ANTHROPIC.answer()]))
+        result = self.on_terminal("-p", "--model", "anthropic/m", *arguments, "hi",
+                                  env={**ANTHROPIC.environment(provider), **(env or {})})
+        return result.status, result.out.replace("\r\n", "\n")
+
+    def rounds(self, *arguments, **run):
+        return self.seen(*arguments, answers=[ANTHROPIC.answer(["Let me look."], calls=[LOOK]),
+                                              ANTHROPIC.answer(["Nothing ", "there."])], **run)
+
+    def test_rounds_are_apart_and_calls_are_faint_lines(self):
+        self.assertEqual(self.rounds(), (0, f"Let me look.\n{FAINT}> Glob  *.c{END}\n\n"
+                                            "Nothing there.\n"))
+
+    def test_whoever_wants_no_colours_gets_none(self):
+        plain = "Let me look.\n> Glob  *.c\n\nNothing there.\n"
+        for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertEqual(self.rounds(env=env), (0, plain))
+
+    def test_text_that_ends_its_line_is_followed_by_one_blank_line(self):
+        seen = self.seen(answers=[ANTHROPIC.answer(["Look:\n"], calls=[LOOK]), ANTHROPIC.answer()],
+                         env={"NO_COLOR": "1"})
+        self.assertEqual(seen, (0, f"Look:\n> Glob  *.c\n\n{scripted.TEXT}\n"))
+
+    def test_calls_without_text_stand_alone(self):
+        seen = self.seen(answers=[ANTHROPIC.answer([""], calls=[LOOK]), ANTHROPIC.answer()],
+                         env={"NO_COLOR": "1"})
+        self.assertEqual(seen, (0, f"> Glob  *.c\n{scripted.TEXT}\n"))
+
+    def test_a_call_that_is_not_allowed_is_seen(self):
+        status, out = self.seen(answers=[
+            ANTHROPIC.answer(["Now."], calls=[Call("Bash", command="rm -rf x\nls")]),
+            ANTHROPIC.answer(["No."])])
+        self.assertEqual(status, 0)
+        self.assertIn(f"Now.\n{RED}> Bash  rm -rf x ...: not allowed{END}\n\nNo.\n", out)
+        self.assertIn("1 call was not allowed\n", out)
+
+    def test_a_call_cannot_steer_the_terminal(self):
+        call = Call("Bash", command="echo \x1b]0;title\x07")
+        _, out = self.seen(answers=[ANTHROPIC.answer(["x"], calls=[call]), ANTHROPIC.answer()],
+                           env={"NO_COLOR": "1"})
+        self.assertNotIn("\x1b", out)
+
+    def test_a_retry_is_explained(self):
+        self.user_settings({"maxAttempts": 2})
+        error = scripted.json_answer({"type": "error", "error": {
+            "type": "overloaded_error", "message": "Overloaded"}}, 529, Retry_After="0")
+        _, out = self.seen(answers=[error, ANTHROPIC.answer()], env={"NO_COLOR": "1"})
+        self.assertRegex(out, r"\A.*Overloaded.*; trying again in 0 s\n" + scripted.TEXT)
+
+    def test_an_answer_that_was_seen_is_not_taken_back(self):
+        self.user_settings({"maxAttempts": 3})
+        broken = Answer(ANTHROPIC.answer().pieces[:3] + [scripted.HANG_UP])
+        status, out = self.seen(answers=[broken, ANTHROPIC.answer(["Second"])])
+        self.assertEqual(status, 1)
+        self.assertTrue(out.startswith("Hello\nkeel: anthropic: "), out)
+        self.assertNotIn("Second", out)
+
+    def test_json_that_must_fit_is_printed_when_it_does(self):
+        schema = '{"type": "object"}'
+        self.assertEqual(self.seen("--json-schema", schema, answers=[ANTHROPIC.answer(["{}"])]),
+                         (0, "{}\n"))
+        status, out = self.seen("--json-schema", schema, answers=[ANTHROPIC.answer(["[]"])])
+        self.assertEqual(status, 2)
+        self.assertTrue(out.startswith("keel: "), out)
+
+
+class Streaming(FlowTest):
+    def start_on_terminal(self, *arguments, env):
+        master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = self.start(*arguments, env={"TERM": "xterm", **env}, stdin=slave, stdout=slave,
+                             stderr=slave)
+        os.close(slave)
+        self.addCleanup(os.close, master)
+        self.addCleanup(process.kill)
+        return process, master
+
+    def read_until(self, master, text):
+        seen = b""
+        while text not in seen:
+            seen += os.read(master, 65536)
+        return seen
+
+    def test_text_appears_while_the_model_still_speaks(self):
+        event, pieces = self.hold(), ANTHROPIC.answer().pieces
+        provider = self.provider(Answer(pieces[:3] + [event] + pieces[3:]))
+        process, master = self.start_on_terminal("-p", "--model", "anthropic/m", "hi",
+                                                 env=ANTHROPIC.environment(provider))
+        self.read_until(master, b"Hello")
+        event.set()
+        self.read_until(master, b"done.")
+        self.assertEqual(process.wait(HANG_SECONDS), 0)
+
+    def test_an_interrupt_leaves_what_was_seen_and_ends_the_line(self):
+        provider = self.provider(Answer(ANTHROPIC.answer().pieces[:3] + [self.hold()]))
+        process, master = self.start_on_terminal("-p", "--model", "anthropic/m", "hi",
+                                                 env=ANTHROPIC.environment(provider))
+        self.read_until(master, b"Hello")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.read_until(master, b"interrupted\r\n"),
+                         b"\r\nkeel: interrupted\r\n")
+        self.assertEqual(process.wait(HANG_SECONDS), 130)
+
+
+if __name__ == "__main__":
+    scripted.main()

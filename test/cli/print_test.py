@@ -1,0 +1,327 @@
+"""print_test.py - keel -p: formats, flags and exit codes, with a scripted model over HTTP."""
+import json
+import pathlib
+import sys
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
+
+import scripted  # noqa: E402
+from scripted import (ANTHROPIC, BY_NAME, TEXT, Answer, Call, FlowTest,  # noqa: E402
+                      for_each_protocol, json_answer)
+
+SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+
+
+def overloaded(**headers):
+    return json_answer({"type": "error", "error": {"type": "overloaded_error",
+                                                   "message": "Overloaded"}}, 529, **headers)
+
+
+def lines(result):
+    """stdout as the JSON objects it must be, one a line."""
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+class Text(FlowTest):
+    def test_only_the_last_answer_is_printed(self):
+        provider = self.provider(ANTHROPIC.answer(["Let me look."], calls=[Call("Glob", pattern="*")]),
+                                 ANTHROPIC.answer(["Nothing there."]))
+        self.assert_answer(self.ask(provider, "hi"), "Nothing there.")
+        self.assertEqual(len(provider.requests), 2)
+
+    def test_no_stream_asks_for_one_piece(self):
+        provider = self.provider(json_answer({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 5, "output_tokens": 9}}))
+        self.assert_answer(self.ask(provider, "--no-stream", "hi"))
+        self.assertNotIn("stream", self.only_request(provider).json)
+
+    def test_a_limit_without_an_answer_exits_with_5(self):
+        provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]))
+        result = self.ask(provider, "--max-turns", "2", "hi")
+        self.assert_status(result, 5)
+        self.assertTrue(result.out.startswith("Maximum rounds reached."), result)
+        self.assertIn("keel: the limit of rounds was reached", result.err)
+        self.assertEqual(len(provider.requests), 3)  # two rounds and a last one without tools
+        self.assertNotIn("tools", provider.requests[2].json)
+
+    def test_a_limit_of_nothing_is_no_limit(self):
+        rounds = [ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")])] * 12
+        provider = self.provider(*rounds, ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, "--max-turns", "0", "hi"))
+        self.assertEqual(len(provider.requests), 13)
+
+    def test_a_limit_with_an_answer_is_an_answer(self):
+        provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]),
+                                 ANTHROPIC.answer(["So far nothing."]))
+        result = self.ask(provider, "--max-turns", "1", "hi")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "So far nothing.\n")
+        self.assertIn("--max-turns", result.err)
+
+
+class Json(FlowTest):
+    def test_one_object_has_answer_usage_and_session(self):
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.ask(provider, "--output-format", "json", "hi")
+        self.assert_fine(result)
+        (line,) = lines(result)
+        self.assertEqual((line["type"], line["subtype"], line["is_error"], line["result"]),
+                         ("result", "success", False, TEXT))
+        self.assertEqual((line["num_turns"], line["usage"]["output_tokens"]), (1, 9))
+        self.assertEqual(line["modelUsage"]["m"]["outputTokens"], 9)
+        self.assertRegex(line["session_id"], r"\A[0-9a-f]{8}-[0-9a-f-]{27}\Z")
+
+    def test_what_a_model_costs_is_the_settings_business(self):
+        self.user_settings({"pricing": {"anthropic/m": {"input": 2, "output": 10}}})
+        (line,) = lines(self.ask(self.provider(ANTHROPIC.answer()), "--output-format", "json", "x"))
+        self.assertAlmostEqual(line["total_cost_usd"], (5 * 2 + 9 * 10) / 1e6)
+
+    def test_a_failure_is_on_stderr_and_in_the_result(self):
+        provider = self.provider(json_answer({"type": "error", "error": {
+            "type": "authentication_error", "message": "invalid key"}}, 401))
+        for output in ("json", "stream-json"):
+            result = self.ask(provider, "--output-format", output, "hi")
+            self.assert_status(result, 6)
+            self.assertIn("invalid key", result.err)
+            last = lines(result)[-1]
+            self.assertEqual((last["type"], last["is_error"]), ("result", True))
+            self.assertEqual(last["error_code"], "provider_auth")
+
+    def test_a_failure_before_the_run_has_a_result_too(self):
+        for arguments, status in ((("--model", "nonsense/x"), 6), (("--permission-mode", "x"), 2),
+                                  (("--json-schema", "{"), 2), (("--max-turns", "-1"), 2)):
+            result = self.keel("-p", "--output-format", "json", *arguments, "hi")
+            self.assert_status(result, status)
+            (line,) = lines(result)
+            self.assertEqual((line["type"], line["is_error"]), ("result", True), result)
+            self.assertTrue(result.err.startswith("keel: "), result)
+
+    def test_an_interrupt_has_a_result_too(self):
+        asked = threading.Event()
+
+        def answer(_request):
+            asked.set()
+            return Answer([self.hold()])
+
+        process = self.start("-p", "--model", "anthropic/m", "--output-format", "json", "hi",
+                             env=ANTHROPIC.environment(self.provider(answer)))
+        self.assertTrue(asked.wait(scripted.HANG_SECONDS))
+        process.send_signal(scripted.keel_test.signal.SIGINT)
+        result = self.finish(process)
+        self.assert_status(result, 130)
+        self.assertTrue(lines(result)[-1]["is_error"])
+
+
+class StreamJson(FlowTest):
+    def stream(self, *arguments, answers=None):
+        provider = self.provider(*(answers or [ANTHROPIC.answer()]))
+        result = self.ask(provider, "--output-format", "stream-json", *arguments, "hi")
+        self.assert_fine(result)
+        return lines(result)
+
+    def test_it_begins_with_init_and_ends_with_the_result(self):
+        said = self.stream()
+        self.assertEqual([line["type"] for line in said], ["system", "assistant", "result"])
+        self.assertEqual(said[0]["cwd"], str(self.project.resolve()))
+        self.assertEqual((said[0]["model"], said[0]["permissionMode"]), ("m", "default"))
+        self.assertIn("Read", said[0]["tools"])
+        self.assertEqual(len({line["session_id"] for line in said}), 1)
+
+    def test_calls_and_results_are_lines(self):
+        said = self.stream(answers=[
+            ANTHROPIC.answer(["Look."], calls=[Call("Glob", pattern="*")]), ANTHROPIC.answer()])
+        kinds = [(line["type"], line["message"]["content"][0]["type"])
+                 for line in said if line["type"] in ("assistant", "user")]
+        self.assertEqual(kinds, [("assistant", "text"), ("assistant", "tool_use"),
+                                 ("user", "tool_result"), ("assistant", "text")])
+
+    def test_partial_messages_are_there_when_asked_for(self):
+        self.assertNotIn("stream_event", [line["type"] for line in self.stream()])
+        said = self.stream("--include-partial-messages")
+        text = [line["event"]["delta"]["text"] for line in said if line["type"] == "stream_event"
+                and line["event"]["type"] == "content_block_delta"]
+        self.assertEqual("".join(text), TEXT)
+        self.assertGreater(len(text), 1)
+
+    def test_partial_messages_need_lines(self):
+        for output in ([], ["--output-format", "text"]):
+            self.assert_refused(self.keel("-p", *output, "--include-partial-messages", "x"), 2,
+                                "--include-partial-messages", "--output-format stream-json")
+
+
+class Schema(FlowTest):
+    def answer(self, text, *arguments, schema=None):
+        provider = self.provider(ANTHROPIC.answer([text]))
+        schema = schema or json.dumps(SCHEMA)
+        return self.ask(provider, "--json-schema", schema, *arguments, "hi")
+
+    def test_an_answer_that_fits_is_printed_as_json(self):
+        self.assert_answer(self.answer('{"n": 3}'), '{"n":3}')
+        self.assert_answer(self.answer('```json\n{"n": 3}\n```'), '{"n":3}')
+
+    def test_the_schema_may_be_in_a_file(self):
+        self.assert_answer(self.answer('{"n": 3}', schema=self.write("s.json", SCHEMA)), '{"n":3}')
+
+    def test_the_result_has_the_value(self):
+        (line,) = lines(self.answer('{"n": 3}', "--output-format", "json"))
+        self.assertEqual(line["structured_output"], {"n": 3})
+
+    def test_an_answer_that_does_not_fit_is_an_error(self):
+        self.assert_refused(self.answer('{"n": "three"}'), 2, "does not fit the schema", "/n")
+        self.assert_refused(self.answer("three"), 2, "not JSON")
+        result = self.answer("three", "--output-format", "json")
+        self.assertEqual((result.status, lines(result)[0]["is_error"]), (2, True))
+
+    def test_a_schema_that_is_none_is_refused_before_anything_is_sent(self):
+        for schema in ("{", '{"type": 7}', "nowhere.json", self.write("bad.json", "nonsense")):
+            self.assert_refused(self.answer("x", schema=schema), 2, "--json-schema")
+
+
+class Prompts(FlowTest):
+    def system_of(self, *arguments, **run):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, *arguments, "hi", **run))
+        return self.only_request(provider).json["system"][0]["text"]
+
+    def test_keel_says_who_it_is_and_where(self):
+        text = self.system_of()
+        for part in ("You are keel", str(self.project.resolve()), "Git repository: no",
+                     "Platform: linux (Linux ", "Today's date: 2"):
+            self.assertIn(part, text)
+
+    def test_it_is_the_same_twice(self):
+        self.assertEqual(self.system_of(), self.system_of())
+
+    def test_a_repository_is_known_from_below(self):
+        (self.project / ".git").mkdir()
+        (self.project / "sub").mkdir()
+        self.assertIn("Git repository: yes", self.system_of(cwd=self.project / "sub"))
+
+    def test_it_can_be_replaced_and_added_to(self):
+        self.assertEqual(self.system_of("--system-prompt", "Be a pirate."), "Be a pirate.")
+        self.assertEqual(self.system_of("--system-prompt", "A.", "--append-system-prompt", "B."),
+                         "A.\n\nB.")
+        self.assertTrue(self.system_of("--append-system-prompt", "B.").endswith("\n\nB."))
+
+    def test_cwd_and_added_directories_are_told(self):
+        (self.dir / "other").mkdir()
+        (self.dir / "more").mkdir()
+        text = self.system_of("--cwd", "../other", "--add-dir", "../more")
+        self.assertIn(f"Working directory: {self.dir.resolve()}/other\n", text)
+        self.assertIn(f"Further directory: {self.dir.resolve()}/more\n", text)
+
+
+class Chain(FlowTest):
+    def test_a_fallback_answers_when_the_first_model_does_not(self):
+        first = self.provider(overloaded())
+        second = self.provider(BY_NAME["openai-chat"].answer())
+        result = self.ask(first, "--fallback-model", "groq/spare", "hi",
+                          env=BY_NAME["openai-chat"].environment(second))
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, TEXT + "\n")
+        self.assertIn("Overloaded\n      asking groq/spare instead", result.err)
+        self.assertEqual(self.only_request(second).json["model"], "spare")
+
+    def test_fallbacks_are_asked_in_order(self):
+        provider = self.provider(overloaded(), overloaded(), ANTHROPIC.answer())
+        self.ask(provider, "--fallback-model", "anthropic/b", "--fallback-model=anthropic/c", "hi")
+        self.assertEqual([request.json["model"] for request in provider.requests],
+                         ["m", "b", "c"])
+
+    def test_a_fallback_needs_its_key(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "--fallback-model", "groq/x", "hi")
+        self.assert_refused(result, 6, "--fallback-model groq/x", "GROQ_API_KEY")
+
+    def test_a_model_is_asked_again_as_often_as_the_settings_say(self):
+        self.user_settings({"maxAttempts": 3})
+        provider = self.provider(overloaded(Retry_After="0"), overloaded(Retry_After="0"),
+                                 ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, "hi"))
+        provider = self.provider(overloaded(Retry_After="0"))
+        self.assert_refused(self.ask(provider, "hi"), 1, "Overloaded")
+        self.assertEqual(len(provider.requests), 3)
+
+    def test_text_that_nobody_saw_is_no_reason_not_to_ask_again(self):
+        self.user_settings({"maxAttempts": 2})
+        error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+        broken = Answer(ANTHROPIC.answer().pieces[:3] + [scripted.event(error, "error")])
+        provider = self.provider(broken, ANTHROPIC.answer(["Second try."]))
+        self.assert_answer(self.ask(provider, "hi"), "Second try.")
+
+
+class Verbose(FlowTest):
+    def test_it_tells_tools_times_and_cost_on_stderr(self):
+        self.user_settings({"pricing": {"anthropic/m": {"input": 2, "output": 10}}})
+        provider = self.provider(ANTHROPIC.answer(["Look."], calls=[Call("Glob", pattern="*.c")]),
+                                 ANTHROPIC.answer())
+        result = self.ask(provider, "--verbose", "hi")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, TEXT + "\n")
+        self.assertRegex(result.err, r"(?m)^> Glob  \*\.c$")
+        self.assertRegex(result.err, r"(?m)^  Glob  \*\.c: [0-9.e-]+ s, \d+ characters$")
+        self.assertRegex(result.err, r"(?m)^  anthropic/m: .* 5 tokens in, 9 out, \$0\.0001$")
+        self.assertRegex(result.err, r"(?m)^  done: 2 requests, 1 tool call, .*, \$0\.0002$")
+
+    def test_it_tells_retries(self):
+        self.user_settings({"maxAttempts": 2})
+        provider = self.provider(overloaded(Retry_After="0"), ANTHROPIC.answer())
+        self.assertRegex(self.ask(provider, "--verbose", "hi").err,
+                         r"Overloaded.*; trying again in 0 s")
+
+
+class Mistakes(FlowTest):
+    def refused(self, *arguments):
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.ask(provider, *arguments, "hi")
+        self.assertEqual(provider.requests, [])
+        return result
+
+    def test_unknown_values_name_the_known_ones(self):
+        self.assert_refused(self.refused("--output-format", "yaml"), 2, '"yaml"',
+                            "text, json, stream-json")
+        self.assert_refused(self.refused("--permission-mode", "yolo"), 2, '"yolo"',
+                            "plan, default, acceptEdits, bypassPermissions")
+        self.assert_refused(self.refused("--max-turns", "-1"), 2, "--max-turns takes a number")
+        self.assert_refused(self.refused("--max-turns", "many"), 2, '"many"')
+
+    def test_rules_that_are_none(self):
+        for flag in ("--allowed-tools", "--disallowedTools"):
+            self.assert_refused(self.refused(flag, "Bash(ls"), 2, '"Bash(ls"', "Bash(git *)")
+
+    def test_directories_that_are_none(self):
+        file = self.write("file", "")
+        for flag in ("--cwd", "--add-dir"):
+            self.assert_refused(self.refused(flag, "nowhere"), 2, f"{flag} nowhere: No such file")
+            self.assert_refused(self.refused(flag, file), 2, "is no directory")
+
+    def test_settings_that_make_no_sense(self):
+        for settings, text in (({"toolTimeout": 0}, "toolTimeout"),
+                               ({"toolTimeouts": {"Bash": -1}}, "toolTimeouts.Bash"),
+                               ({"toolResponseMaxBytes": -5}, "toolResponseMaxBytes"),
+                               ({"webSearch": {"provider": "bing"}}, "brave, searxng, command"),
+                               ({"permissions": {"onAsk": "shrug"}}, "deny, suspend"),
+                               ({"permissions": {"defaultMode": "yolo"}}, "acceptEdits")):
+            self.assert_refused(self.refused("--settings", json.dumps(settings)), 2, text)
+
+    def test_modes_that_contradict_each_other(self):
+        self.assert_refused(self.refused("--dangerously-skip-permissions", "--permission-mode",
+                                         "plan"), 2, "do not go together")
+
+
+class EveryProtocol(FlowTest):
+    @for_each_protocol
+    def test_a_tool_is_called_and_its_result_is_sent(self, protocol):
+        (self.project / "notes.txt").write_text("the answer is 42\n")
+        call = Call("Read", file_path="notes.txt")
+        provider = self.provider(protocol.answer(["Looking."], calls=[call]),
+                                 protocol.answer(["It is 42."]))
+        self.assert_answer(self.ask(provider, "what is it?", protocol=protocol), "It is 42.")
+        self.assertNotIn(b"the answer is 42", provider.requests[0].body)
+        self.assertIn(b"the answer is 42", provider.requests[1].body)
+
+
+if __name__ == "__main__":
+    scripted.main()

@@ -1,0 +1,243 @@
+"""print_tools_test.py - keel -p and what its model may do: rules, modes, directories, commands."""
+import json
+import os
+import pathlib
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
+
+import scripted  # noqa: E402
+from scripted import ANTHROPIC, KEY, Call, FlowTest  # noqa: E402
+
+TOUCH = Call("Bash", command="touch made-by-bash")
+WRITE = Call("Write", file_path="made-by-write", content="x\n")
+
+
+class ToolTest(FlowTest):
+    def call(self, call, *arguments, answers=(), **run):
+        """One round with this call, then an answer; what the second request has as its result."""
+        provider = self.provider(ANTHROPIC.answer(["Now."], calls=[call]), *answers,
+                                 ANTHROPIC.answer(["Done."]))
+        self.requests = provider.requests
+        return self.ask(provider, *arguments, "do it", **run)
+
+    def result(self, request=1):
+        """(text, is_error) of the tool's result in a request."""
+        part = self.requests[request].json["messages"][-1]["content"][0]
+        content = part["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        return text, part.get("is_error", False)
+
+    def assert_made(self, name, yes=True):
+        self.assertEqual((self.project / name).exists(), yes)
+
+    def tools_shown(self):
+        return [tool["name"] for tool in self.requests[0].json["tools"]]
+
+
+class Rules(ToolTest):
+    def test_without_rules_nothing_is_changed_and_the_person_is_told_how_to_allow_it(self):
+        for call, name in ((TOUCH, "made-by-bash"), (WRITE, "made-by-write")):
+            result = self.call(call)
+            self.assert_status(result, 0)
+            self.assertEqual(result.out, "Done.\n")
+            self.assertIn(f"1 call was not allowed:\n        {call.tool}  ", result.err)
+            self.assertIn("--allowed-tools", result.err)
+            self.assertTrue(self.result()[1])
+            self.assert_made(name, False)
+
+    def test_a_rule_allows_what_it_names(self):
+        for flag in ("--allowed-tools", "--allowedTools"):
+            self.assert_answer(self.call(TOUCH, flag, "Bash(touch *)"), "Done.")
+            self.assert_made("made-by-bash")
+            (self.project / "made-by-bash").unlink()
+
+    def test_a_rule_allows_nothing_else(self):
+        self.call(Call("Bash", command="touch made-by-bash; touch b"), "--allowed-tools",
+                  "Bash(touch made-by-bash)")
+        self.assert_made("made-by-bash", False)
+
+    def test_rules_may_be_listed_in_many_ways(self):
+        for rules in (["--allowed-tools", "Read,Bash(touch *)"],
+                      ["--allowed-tools", "Read Bash(touch *)"],
+                      ["--allowed-tools", "Read", "--allowedTools=Bash(touch *), Grep"]):
+            self.assert_answer(self.call(TOUCH, *rules), "Done.")
+
+    def test_rules_behind_the_prompt_may_be_words(self):
+        provider = self.provider(ANTHROPIC.answer(["Now."], calls=[TOUCH]), ANTHROPIC.answer(["Done."]))
+        self.assert_answer(self.ask(provider, "do it", "--allowedTools", "Read", "Bash(touch *)"),
+                           "Done.")
+
+    def test_what_is_disallowed_beats_what_is_allowed(self):
+        for flag in ("--disallowed-tools", "--disallowedTools"):
+            self.call(TOUCH, "--allowed-tools", "Bash", flag, "Bash(touch *)")
+            self.assert_made("made-by-bash", False)
+            self.assertIn("Bash", self.tools_shown())
+
+    def test_a_tool_that_is_disallowed_altogether_is_not_shown(self):
+        self.call(TOUCH, "--disallowed-tools", "Bash,WebFetch,WebSearch")
+        for name in ("Bash", "WebFetch", "WebSearch"):
+            self.assertNotIn(name, self.tools_shown())
+        self.assertIn("Read", self.tools_shown())
+        self.assertIn("not registered", self.result()[0])
+
+    def test_rules_of_settings_hold_and_add_up(self):
+        self.user_settings({"permissions": {"allow": ["Bash(touch *)"]}})
+        self.assert_answer(self.call(TOUCH), "Done.")
+        self.user_settings({"permissions": {"allow": ["Bash"], "deny": ["Bash(touch *)"]}})
+        (self.project / "made-by-bash").unlink()
+        self.call(TOUCH, "--allowed-tools", "Bash")
+        self.assert_made("made-by-bash", False)
+
+    def test_an_untrusted_project_may_forbid_but_not_allow(self):
+        self.write("project/.keel/settings.json", {"permissions": {
+            "allow": ["Bash"], "defaultMode": "bypassPermissions"}})
+        self.call(TOUCH)
+        self.assert_made("made-by-bash", False)
+        self.write("project/.keel/settings.json", {"permissions": {"deny": ["Bash(touch *)"]}})
+        self.call(TOUCH, "--allowed-tools", "Bash")
+        self.assert_made("made-by-bash", False)
+
+    def test_what_must_not_be_read_is_not_found_either(self):
+        (self.project / "secret.txt").write_text("hush\n")
+        (self.project / "open.txt").write_text("hush\n")
+        call = Call("Grep", pattern="hush", output_mode="files_with_matches")
+        self.call(call, "--disallowed-tools", "Read(secret.txt)")
+        self.assertIn("open.txt", self.result()[0])
+        self.assertNotIn("secret.txt", self.result()[0])
+
+
+class Modes(ToolTest):
+    def test_accept_edits_writes_files_and_runs_nothing(self):
+        for mode in ("acceptEdits", "full"):
+            self.assert_answer(self.call(WRITE, "--permission-mode", mode), "Done.")
+            self.assert_made("made-by-write")
+            (self.project / "made-by-write").unlink()
+        self.call(TOUCH, "--permission-mode", "acceptEdits")
+        self.assert_made("made-by-bash", False)
+
+    def test_bypass_runs_everything(self):
+        for flags in (["--permission-mode", "bypassPermissions"],
+                      ["--dangerously-skip-permissions"]):
+            self.assert_answer(self.call(TOUCH, *flags), "Done.")
+            self.assert_made("made-by-bash")
+            (self.project / "made-by-bash").unlink()
+
+    def test_plan_changes_nothing_whatever_is_allowed(self):
+        for flags in (["--permission-mode", "plan"], ["--permission-mode", "safe"]):
+            self.call(WRITE, *flags)
+            self.assert_made("made-by-write", False)
+
+    def test_the_setting_is_the_default_and_the_flag_wins(self):
+        self.user_settings({"permissions": {"defaultMode": "bypassPermissions"}})
+        self.assert_answer(self.call(TOUCH), "Done.")
+        (self.project / "made-by-bash").unlink()
+        self.call(TOUCH, "--permission-mode", "default")
+        self.assert_made("made-by-bash", False)
+
+    def test_a_mode_of_another_program_is_no_mistake(self):
+        self.write("home/.claude/settings.json", {"permissions": {"defaultMode": "dontAsk"}})
+        self.assert_status(self.call(WRITE), 0)
+        self.assert_made("made-by-write", False)
+
+
+class Suspended(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+
+    def test_a_run_that_must_ask_exits_with_3_and_says_what(self):
+        result = self.call(TOUCH)
+        self.assert_status(result, 3)
+        self.assertIn("suspended", result.err)
+        self.assertIn("Bash  touch made-by-bash", result.err)
+        self.assertEqual(len(self.requests), 1)
+        self.assert_made("made-by-bash", False)
+
+    def test_the_result_says_it_too(self):
+        result = self.call(TOUCH, "--output-format", "json")
+        self.assert_status(result, 3)
+        self.assertIn("touch made-by-bash", result.out)
+        self.assertEqual(json.loads(result.out)["type"], "result")
+
+    def test_what_need_not_be_asked_is_not(self):
+        self.assert_answer(self.call(TOUCH, "--allowed-tools", "Bash"), "Done.")
+
+
+class Places(ToolTest):
+    def test_cwd_is_where_tools_work_and_where_other_flags_are_not(self):
+        other = self.dir / "other"
+        other.mkdir()
+        settings = self.write("project/s.json", {"permissions": {"allow": ["Bash"]}})
+        result = self.call(TOUCH, "--cwd", str(other), "--settings", os.path.basename(settings))
+        self.assert_answer(result, "Done.")
+        self.assertTrue((other / "made-by-bash").exists())
+
+    def test_files_of_an_added_directory_may_be_changed(self):
+        other = self.dir / "other"
+        other.mkdir()
+        call = Call("Write", file_path=str(other / "new"), content="x\n")
+        self.call(call, "--permission-mode", "acceptEdits", "--add-dir", str(other))
+        self.assertTrue((other / "new").exists(), self.result())
+
+    def test_a_large_result_is_kept_and_can_be_read_on(self):
+        for number in range(300):
+            (self.project / f"{number}-{'x' * 200}").touch()
+        call = Call("Glob", pattern="*")
+        self.assert_answer(self.call(call), "Done.")
+        self.assertIn("tool_output", self.result()[0])
+        self.assertTrue(any((self.keel_home / "blobs").rglob("*")))
+
+    def test_a_tool_has_its_time(self):
+        self.user_settings({"toolTimeouts": {"Glob": 60_000}, "toolTimeout": 60_000})
+        self.assert_answer(self.call(Call("Glob", pattern="*")), "Done.")
+
+
+class Commands(ToolTest):
+    def test_commands_do_not_see_keys(self):
+        self.user_settings({"providers": {"mine": {"type": "anthropic-messages", "model": "m",
+                                                   "baseUrl": "http://127.0.0.1:1",
+                                                   "apiKey": "$ENV:ODD_NAME"}}})
+        call = Call("Bash", command="env")
+        self.call(call, "--allowed-tools", "Bash", "--model", "anthropic/m",
+                  env={"ODD_NAME": "odd-hush", "PLAIN": "seen"})
+        text = self.result()[0]
+        self.assertIn("PLAIN=seen", text)
+        self.assertNotIn(KEY, text)
+        self.assertNotIn("odd-hush", text)
+
+    def test_an_interrupt_ends_the_command_and_keel(self):
+        os.mkfifo(self.project / "started")
+        call = Call("Bash", command="echo $$ > pid; echo > started; exec sleep 1000")
+        provider = self.provider(ANTHROPIC.answer(["Working."], calls=[call]))
+        process = self.start("-p", "--model", "anthropic/m", "--allowed-tools", "Bash", "hi",
+                             env=ANTHROPIC.environment(provider))
+        with open(self.project / "started", "rb") as started:
+            started.read()
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assert_status(result, 130)
+        self.assertEqual(result.out, "Working.\n")
+        self.assertEqual(len(provider.requests), 1)
+
+    def test_a_command_in_the_background_ends_with_keel(self):
+        os.mkfifo(self.project / "held")
+        call = Call("Bash", command="exec cat held", run_in_background=True)
+        self.assert_answer(self.call(call, "--allowed-tools", "Bash"), "Done.")
+        with self.assertRaises(OSError):  # nobody reads it any more
+            os.open(self.project / "held", os.O_WRONLY | os.O_NONBLOCK)
+
+    def test_calls_of_one_answer_run_side_by_side(self):
+        """Each waits for the other one, so one after the other would never end."""
+        for name in "ab":
+            os.mkfifo(self.project / name)
+        calls = [Call("Bash", "1", command="echo > a; cat b"),
+                 Call("Bash", "2", command="cat a; echo > b")]
+        provider = self.provider(ANTHROPIC.answer(["Now."], calls=calls),
+                                 ANTHROPIC.answer(["Done."]))
+        self.assert_answer(self.ask(provider, "--allowed-tools", "Bash", "hi"), "Done.")
+
+
+if __name__ == "__main__":
+    scripted.main()

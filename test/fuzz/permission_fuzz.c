@@ -1,0 +1,97 @@
+/* permission_fuzz.c - what must hold for every pattern and every command. The input: the pattern, a
+ * newline, the command. */
+#include "gate/command.h"
+#include "gate/gate.h"
+#include "gate/wildcard.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct tool bash = {.name = "Bash", .risk = RISK_EXECUTE, .permission_arg = "command"};
+static struct tool edit = {.name = "Edit", .risk = RISK_MODIFY, .permission_arg = "file_path"};
+static struct tool fetch = {.name = "WebFetch", .risk = RISK_EXECUTE, .permission_arg = "url"};
+
+static struct subject subject_make(struct arena *a, const struct tool *tool, struct str argument,
+                                   const struct tool_session *session)
+{
+    struct json *args = json_new(a, JSON_OBJECT);
+
+    json_set_str(a, args, tool->permission_arg, argument);
+    return (struct subject){.tool = tool, .args = args, .session = session};
+}
+
+/* The pattern that is remembered for a call allows it, and denies it. */
+static void check_remembered(const struct subject *s, struct arena *a)
+{
+    struct str pattern;
+
+    if (!pattern_of_call(s, a, &pattern) || pattern.n > 2000)
+        return;
+    BUG_IF(!permission_pattern_is_valid(pattern));
+    BUG_IF(str_is(str_of(s->tool->permission_arg), "command") &&
+           pattern_match(pattern, s, READ_NARROWLY) != MATCH_YES);
+    BUG_IF(pattern_match(pattern, s, READ_NARROWLY) == MATCH_YES &&
+           pattern_match(pattern, s, READ_WIDELY) == MATCH_NO);
+}
+
+static void check_tool(const struct tool *tool, struct str pattern, struct str argument,
+                       const struct tool_session *session)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject s = subject_make(&a, tool, argument, session);
+    struct permission_rules rules = {.allow = &pattern, .n_allow = 1}, both = rules;
+    struct decided allowed, denied;
+
+    both.deny = &pattern;
+    both.n_deny = 1;
+    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session);
+    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session);
+    BUG_IF(allowed.decision == DECISION_DENY);
+    /* What a pattern allows it denies, or at least it asks. */
+    BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
+    check_remembered(&s, &a);
+}
+
+/* With a command before it, what is denied stays denied, and nothing but its exact text allows it.
+ */
+static void check_compound(struct str pattern, struct str command)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    bool is_allowed;
+
+    command = str_trim(command);
+    if (command.n == 0 || command.n > COMMAND_MAX_BYTES / 2)
+        return;
+    strbuf_add_cstr(&line, "true\n");
+    strbuf_add(&line, command);
+    BUG_IF(command_is_single(strbuf_str(&line)));
+    if (wildcard_is_literal(pattern))
+        return;
+    BUG_IF(command_match(pattern, strbuf_str(&line), READ_NARROWLY) == MATCH_YES);
+    is_allowed = command_match(pattern, command, READ_NARROWLY) == MATCH_YES;
+    BUG_IF(is_allowed && command_match(pattern, strbuf_str(&line), READ_WIDELY) == MATCH_NO);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str rest = str_make((const char *)data, size), pattern;
+    AUTO(tool_session) struct tool_session *session = tool_session_new(S("/proj"));
+    AUTO(strbuf) struct strbuf named = {0};
+
+    setenv("HOME", "/home/me", 1);
+    if (!str_split(&rest, '\n', &pattern))
+        return 0;
+    check_compound(pattern, rest);
+    check_tool(&bash, pattern, rest, session);
+    for (int i = 0; i < 3; i++) {
+        const struct tool *tool = (const struct tool *[]){&bash, &edit, &fetch}[i];
+
+        strbuf_clear(&named);
+        strbuf_addf(&named, "%s(", tool->name);
+        strbuf_add(&named, pattern);
+        strbuf_add_char(&named, ')');
+        check_tool(tool, strbuf_str(&named), rest, session);
+    }
+    return 0;
+}

@@ -1,0 +1,278 @@
+/* decide_test.c */
+#include "calls.h"
+
+static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+                             const struct tool *tool, const char *argument)
+{
+    AUTO(sample) struct sample c = sample_make(tool, argument);
+    struct decided d = permission_decide(rules, mode, tool, c.args, c.session);
+
+    return d;
+}
+
+/* --- the whole table --- */
+
+static const struct {
+    const struct tool *tool;
+    const char *argument;
+    struct str bare, exact;
+} calls[] = {
+    [RISK_UNCLASSIFIED] = {&query, "select 1", S("mcp__db__query"), S("mcp__db__query(select *)")},
+    [RISK_INSPECT] = {&read_tool, "src/a.c", S("Read"), S("Read(src/**)")},
+    [RISK_MODIFY] = {&edit, "src/a.c", S("Edit"), S("Edit(src/**)")},
+    [RISK_EXECUTE] = {&bash, "git log", S("Bash"), S("Bash(git log:*)")},
+};
+
+enum lists { NONE, ALLOW, ASK, DENY, ALLOW_DENY, ASK_ALLOW, N_LISTS };
+
+/* One letter a mode: auto, approve (?), deny; plan, default, acceptEdits, bypassPermissions. */
+static const char *const want[N_LISTS][4] = {
+    /*               unclassified inspect modify  execute */
+    [NONE] = {"-??+", "++++", "-?++", "-??+"},       [ALLOW] = {"++++", "++++", "++++", "++++"},
+    [ASK] = {"????", "????", "????", "????"},        [DENY] = {"----", "----", "----", "----"},
+    [ALLOW_DENY] = {"----", "----", "----", "----"}, [ASK_ALLOW] = {"????", "????", "????", "????"},
+};
+
+static struct permission_rules lists_of(enum lists which, const struct str *pattern)
+{
+    struct permission_rules r = {.allow = pattern, .ask = pattern, .deny = pattern};
+
+    r.n_allow = which == ALLOW || which == ALLOW_DENY || which == ASK_ALLOW;
+    r.n_ask = which == ASK || which == ASK_ALLOW;
+    r.n_deny = which == DENY || which == ALLOW_DENY;
+    return r;
+}
+
+static void assert_cell(enum lists which, enum risk risk, enum permission_mode mode,
+                        const struct str *pattern)
+{
+    struct permission_rules rules = lists_of(which, pattern);
+    struct decided d = decide(&rules, mode, calls[risk].tool, calls[risk].argument);
+    char got = "+?-"[d.decision];
+
+    if (got != want[which][risk][mode]) {
+        print_error("lists %d, %s, %s, %s: want %c, got %c\n", which, risk_name(risk),
+                    permission_mode_name(mode), pattern->p, want[which][risk][mode], got);
+        fail();
+    }
+}
+
+TEST(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table_says)
+{
+    for (int which = 0; which < N_LISTS; which++)
+        for (int risk = RISK_UNCLASSIFIED; risk <= RISK_EXECUTE; risk++)
+            for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++) {
+                assert_cell(which, risk, mode, &calls[risk].bare);
+                assert_cell(which, risk, mode, &calls[risk].exact);
+            }
+}
+
+TEST(the_mode_alone_decides_when_no_rule_matches)
+{
+    struct str other = S("Bash(git push:*)");
+    struct permission_rules rules = {
+        .allow = &other, .n_allow = 1, .ask = &other, .n_ask = 1, .deny = &other, .n_deny = 1};
+    struct decided d = decide(&rules, MODE_DEFAULT, &bash, "git log");
+
+    assert_int_equal(d.decision, DECISION_APPROVE);
+    assert_int_equal(d.by, DECIDED_BY_MODE);
+    assert_str(d.rule, "mode:default/execute");
+    assert_str(permission_mode_cell(MODE_BYPASS, RISK_UNCLASSIFIED),
+               "mode:bypassPermissions/unclassified");
+    assert_string_equal(decision_name(d.decision), "approve");
+}
+
+/* --- denials that cannot be evaluated --- */
+
+TEST(an_unclear_denial_asks_in_every_mode_but_plan_where_it_denies)
+{
+    struct str deny = S("Bash(rm *)"), allow = S("Bash");
+    struct permission_rules rules = {.allow = &allow, .n_allow = 1, .deny = &deny, .n_deny = 1};
+
+    for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++) {
+        struct decided d = decide(&rules, mode, &bash, "$x y");
+
+        assert_int_equal(d.decision, mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE);
+        assert_int_equal(d.by, DECIDED_BY_UNCLEAR_DENY);
+        assert_str(d.rule, "Bash(rm *)");
+    }
+}
+
+TEST(a_clear_denial_wins_over_an_unclear_one_before_it)
+{
+    struct str deny[] = {S("Bash(curl:*)"), S("Bash(rm *)")};
+    struct permission_rules rules = {.deny = deny, .n_deny = 2};
+    struct decided d = decide(&rules, MODE_BYPASS, &bash, "$x; rm y");
+
+    assert_int_equal(d.decision, DECISION_DENY);
+    assert_str(d.rule, "Bash(rm *)");
+}
+
+TEST(an_ask_rule_that_cannot_be_evaluated_asks)
+{
+    struct str ask = S("Bash(git push:*)");
+    struct permission_rules rules = {.ask = &ask, .n_ask = 1};
+
+    assert_int_equal(decide(&rules, MODE_BYPASS, &bash, "git $x").decision, DECISION_APPROVE);
+    assert_int_equal(decide(&rules, MODE_BYPASS, &bash, "git log").decision, DECISION_AUTO);
+}
+
+/* --- the session's own rules --- */
+
+TEST(what_the_session_remembers_allows_until_it_is_removed)
+{
+    AUTO(sample) struct sample c = sample_make(&bash, "make");
+    struct permission_rules none = {0};
+    struct json *yes = json_new_bool(&c.arena, true);
+
+    tool_session_set(c.session, S("allow:Bash(make)"), yes);
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+                     DECIDED_BY_ALLOW);
+    tool_session_set(c.session, S("allow:Bash(make)"), NULL);
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+                     DECIDED_BY_MODE);
+}
+
+TEST(the_pattern_that_allows_can_be_asked_for_alone)
+{
+    AUTO(sample) struct sample c = sample_make(&bash, "git log -5");
+
+    assert_true(permission_pattern_matches(S("Bash(git log:*)"), &bash, c.args, c.session));
+    assert_false(permission_pattern_matches(S("Bash(git push:*)"), &bash, c.args, c.session));
+}
+
+/* --- properties --- */
+
+static const struct str pool[] = {
+    S("Bash"),
+    S("Bash(*)"),
+    S("Bash(git *)"),
+    S("Bash(git log:*)"),
+    S("Bash(rm -rf *)"),
+    S("Bash(rm:*)"),
+    S("Bash(*x*)"),
+    S("Bash(git log; rm x)"),
+    S("Read"),
+    S("Read(src/**)"),
+    S("Read(/etc)"),
+    S("Read(*)"),
+    S("Edit(src/*.c)"),
+    S("Edit"),
+    S("Edit(//proj/**)"),
+    S("WebFetch(domain:a.org)"),
+    S("Bash(broken"),
+    S("Read([)"),
+    S("mcp__db"),
+    S("mcp__db__query(drop *)"),
+    S("*"),
+};
+static const struct {
+    const struct tool *tool;
+    const char *argument;
+} samples[] = {
+    {&bash, "git log"},
+    {&bash, "git log; rm x"},
+    {&bash, "rm -rf /"},
+    {&bash, "$x"},
+    {&bash, NULL},
+    {&bash, "FOO=1 git log > x"},
+    {&read_tool, "src/a.c"},
+    {&read_tool, "/etc/passwd"},
+    {&edit, "src/a.c"},
+    {&edit, "../x"},
+    {&write_tool, "src/a.c"},
+    {&grep, NULL},
+    {&grep, "/etc"},
+    {&fetch, "https://b.a.org/"},
+    {&fetch, "a.org"},
+    {&query, "drop table"},
+    {&issue, NULL},
+};
+
+struct random_rules {
+    struct str lists[3][4];
+    struct permission_rules rules;
+};
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void fill_randomly(struct random_rules *r, uint32_t *state)
+{
+    size_t n[3];
+
+    for (int list = 0; list < 3; list++) {
+        n[list] = next_random(state) % 4;
+        for (size_t i = 0; i < n[list]; i++)
+            r->lists[list][i] = pool[next_random(state) % ARRAY_LEN(pool)];
+    }
+    r->rules = (struct permission_rules){.allow = r->lists[0],
+                                         .n_allow = n[0],
+                                         .ask = r->lists[1],
+                                         .n_ask = n[1],
+                                         .deny = r->lists[2],
+                                         .n_deny = n[2]};
+}
+
+/* Decisions are ordered: what comes later allows less. */
+static void check_properties(struct random_rules *r, struct str extra, enum permission_mode mode,
+                             const struct tool *tool, const char *argument)
+{
+    enum decision before = decide(&r->rules, mode, tool, argument).decision, alone;
+    struct permission_rules more = r->rules, one = {.deny = &extra, .n_deny = 1};
+
+    alone = decide(&one, mode, tool, argument).decision;
+    r->lists[2][more.n_deny++] = extra;
+    assert_true(decide(&more, mode, tool, argument).decision >= before);
+    if (alone == DECISION_DENY && mode != MODE_PLAN)
+        assert_int_equal(decide(&more, mode, tool, argument).decision, DECISION_DENY);
+
+    more = r->rules;
+    r->lists[0][more.n_allow++] = extra;
+    assert_true(decide(&more, mode, tool, argument).decision <= before);
+    if (before == DECISION_DENY && decide(&r->rules, mode, tool, argument).by != DECIDED_BY_MODE)
+        assert_int_equal(decide(&more, mode, tool, argument).decision, DECISION_DENY);
+}
+
+TEST(a_denial_always_wins_and_one_more_never_allows_more)
+{
+    uint32_t seed = 1;
+
+    for (int round = 0; round < 300; round++) {
+        struct random_rules r;
+        enum permission_mode mode = next_random(&seed) % 4;
+        struct str extra = pool[next_random(&seed) % ARRAY_LEN(pool)];
+
+        fill_randomly(&r, &seed);
+        for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+            check_properties(&r, extra, mode, samples[i].tool, samples[i].argument);
+    }
+}
+
+TEST(a_bare_allow_rule_is_as_good_as_bypassing)
+{
+    struct permission_rules none = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+        for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++) {
+            struct str bare = str_of(samples[i].tool->name);
+            struct permission_rules rules = {.allow = &bare, .n_allow = 1};
+
+            assert_int_equal(
+                decide(&rules, mode, samples[i].tool, samples[i].argument).decision,
+                decide(&none, MODE_BYPASS, samples[i].tool, samples[i].argument).decision);
+        }
+}
+
+RUN_TESTS(UNIT(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table_says),
+          UNIT(the_mode_alone_decides_when_no_rule_matches),
+          UNIT(an_unclear_denial_asks_in_every_mode_but_plan_where_it_denies),
+          UNIT(a_clear_denial_wins_over_an_unclear_one_before_it),
+          UNIT(an_ask_rule_that_cannot_be_evaluated_asks),
+          UNIT(what_the_session_remembers_allows_until_it_is_removed),
+          UNIT(the_pattern_that_allows_can_be_asked_for_alone),
+          UNIT(a_denial_always_wins_and_one_more_never_allows_more),
+          UNIT(a_bare_allow_rule_is_as_good_as_bypassing))

@@ -1,0 +1,315 @@
+/* pattern_test.c */
+#include "calls.h"
+
+#include "gate/path.h"
+
+static void set_cwd(struct sample *c, const char *path)
+{
+    tool_session_set_cwd(c->session, path);
+}
+
+/* --- the text of a pattern --- */
+
+TEST(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses)
+{
+    static const char *const good[] = {"Bash", "Bash(ls)",  "Bash(a (b) c)", "mcp__a__b",
+                                       "*",    "mcp__a__*", "Read(*)",       "Bash())"};
+    static const char *const bad[] = {
+        "",      "(ls)",  "Bash()", "Bash(ls", "Bash(ls) ", "Bash (ls)",   "Bash ls",
+        " Bash", "Bash)", "Bäsh",   "Bash(",   "Bash(x)y",  "Bash,Read(x)"};
+
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        if (!permission_pattern_is_valid(str_of(good[i])))
+            fail_msg("not valid: %s", good[i]);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (permission_pattern_is_valid(str_of(bad[i])))
+            fail_msg("valid: %s", bad[i]);
+    assert_str(permission_pattern_tool(S("Bash(git log:*)")), "Bash");
+    assert_str(permission_pattern_tool(S("Bash")), "Bash");
+}
+
+TEST(a_denial_that_is_written_wrongly_is_unclear_for_its_tool_only)
+{
+    AUTO(sample) struct sample c = sample_make(&read_tool, "x");
+
+    is_unclear("Bash(rm", "ls");
+    is_unclear("Bash()", "ls");
+    is_unclear("Bash (rm)", "ls");
+    assert_int_equal(pattern_match(S("Bash(rm"), &c.subject, READ_WIDELY), MATCH_NO);
+    allows_not("Bash(rm", "rm");
+}
+
+static enum match match_name(const char *pattern, const struct tool *tool)
+{
+    AUTO(sample) struct sample c = sample_make(tool, NULL);
+
+    return pattern_match(str_of(pattern), &c.subject, READ_NARROWLY);
+}
+
+TEST(a_servers_name_stands_for_all_its_tools)
+{
+    assert_int_equal(match_name("mcp__github", &issue), MATCH_YES);
+    assert_int_equal(match_name("mcp__github__*", &issue), MATCH_YES);
+    assert_int_equal(match_name("mcp__github__create_issue", &issue), MATCH_YES);
+    assert_int_equal(match_name("*", &issue), MATCH_YES);
+    assert_int_equal(match_name("mcp__git", &issue), MATCH_NO);
+    assert_int_equal(match_name("mcp__github__create", &issue), MATCH_NO);
+    assert_int_equal(match_name("mcp__", &issue), MATCH_NO);
+    assert_int_equal(match_name("bash", &bash), MATCH_NO);
+    assert_int_equal(match_name("Bas", &bash), MATCH_NO);
+}
+
+TEST(other_arguments_are_text_with_stars)
+{
+    allows("mcp__db__query(select *)", "select a from b");
+    allows_not("mcp__db__query(select *)", "drop table b");
+    allows_not("mcp__db__query(select *)", NULL);
+    denies("mcp__db__query(drop *)", "drop table b");
+    is_unclear("mcp__db__query(drop *)", NULL);
+    allows("mcp__db__query(*)", NULL);
+}
+
+TEST(a_pattern_with_an_argument_says_nothing_of_a_tool_that_has_none)
+{
+    AUTO(sample) struct sample c = sample_make(&issue, NULL);
+
+    json_set_str(&c.arena, c.args, "", S("x"));
+    assert_int_equal(pattern_match(S("mcp__github(x)"), &c.subject, READ_NARROWLY), MATCH_NO);
+    assert_int_equal(pattern_match(S("mcp__github(x)"), &c.subject, READ_WIDELY), MATCH_UNCLEAR);
+}
+
+/* --- paths --- */
+
+TEST(paths_count_from_the_project_the_file_system_or_home)
+{
+    setenv("HOME", "/home/me", 1);
+    allows("Edit(src/**)", "src/a/b.c");
+    allows("Edit(src/**)", "/proj/src/a/b.c");
+    allows("Edit(./src/**)", "src/b.c");
+    allows("Edit(/src/**)", "/proj/src/b.c");
+    allows_not("Edit(/src/**)", "/src/b.c");
+    allows("Edit(//src/**)", "/src/b.c");
+    allows_not("Edit(//src/**)", "/proj/src/b.c");
+    allows("Edit(~/x/*)", "~/x/y");
+    allows("Edit(~/x/*)", "/home/me/x/y");
+    allows("Edit(../other/*)", "/other/x");
+}
+
+TEST(a_star_in_a_path_stays_in_its_directory)
+{
+    allows("Edit(src/*.c)", "src/a.c");
+    allows_not("Edit(src/*.c)", "src/a/b.c");
+    allows("Edit(src/**/*.c)", "src/a/b.c");
+    allows("Edit(*)", "/etc/passwd");
+    allows_not("Edit(**)", "/etc/passwd");
+}
+
+TEST(dots_in_a_path_do_not_lead_out_of_what_is_allowed)
+{
+    allows_not("Edit(src/**)", "src/../secret");
+    allows_not("Edit(src/**)", "/proj/src/../../etc/passwd");
+    allows("Edit(src/**)", "./src/./a/../b");
+    allows_not("Edit(src/**/../../**)", "secret");
+    is_unclear("Edit(src/**/../../**)", "secret");
+}
+
+TEST(a_path_that_is_denied_is_denied_with_all_below_it)
+{
+    denies("Read(secret)", "secret");
+    denies("Read(secret)", "secret/a/b");
+    denies("Read(secret/)", "secret/a");
+    denies("Read(secret/**)", "secret/a/b");
+    denies("Read(secret/**)", "secret");
+    denies("Read(secret/*)", "secret/a/b");
+    denies("Read(//**)", "/x");
+    denies("Read(//**)", "/");
+    denies_not("Read(secret/**)", "secrets");
+    denies_not("Read(secret)", "src/a");
+}
+
+TEST(a_denied_name_is_denied_at_every_depth)
+{
+    denies("Read(.env)", ".env");
+    denies("Read(.env)", "a/b/.env");
+    denies("Read(*.pem)", "a/b/c.pem");
+    denies_not("Read(./.env)", "a/.env");
+    denies_not("Read(.env)", "/elsewhere/.env");
+    allows_not("Read(.env)", "a/.env");
+}
+
+TEST(a_single_slash_denies_in_both_readings)
+{
+    denies("Read(/etc/passwd)", "/etc/passwd");
+    denies("Read(/etc/passwd)", "/proj/etc/passwd");
+    denies("Read(//etc/passwd)", "/etc/passwd");
+    denies_not("Read(//etc/passwd)", "/proj/etc/passwd");
+}
+
+TEST(moving_to_another_directory_changes_neither_what_is_allowed_nor_what_is_denied)
+{
+    AUTO(sample) struct sample c = sample_make(&edit, "/proj/secret/x");
+
+    set_cwd(&c, "/");
+    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    json_set_str(&c.arena, c.args, "file_path", S("secret/x"));
+    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
+}
+
+TEST(wildcards_in_the_projects_own_path_are_plain_characters)
+{
+    AUTO(sample) struct sample c = sample_make(&edit, "/p*[x]/a");
+
+    tool_session_free(c.session);
+    c.session = tool_session_new(S("/p*[x]"));
+    c.subject.session = c.session;
+    assert_int_equal(pattern_match(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    json_set_str(&c.arena, c.args, "file_path", S("/pqx/a"));
+    assert_int_equal(pattern_match(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_NO);
+}
+
+static enum match deny_for(const char *pattern, const struct tool *tool, const char *path)
+{
+    AUTO(sample) struct sample c = sample_make(tool, path);
+
+    return pattern_match(str_of(pattern), &c.subject, READ_WIDELY);
+}
+
+TEST(what_read_must_not_see_no_other_tool_may_touch)
+{
+    assert_int_equal(deny_for("Read(secret/**)", &edit, "secret/a"), MATCH_YES);
+    assert_int_equal(deny_for("Read(secret/**)", &write_tool, "secret/a"), MATCH_YES);
+    assert_int_equal(deny_for("Read(secret/**)", &grep, "secret"), MATCH_YES);
+    assert_int_equal(deny_for("Read(secret/**)", &grep, NULL), MATCH_NO);
+    assert_int_equal(deny_for("Read(//proj/**)", &grep, NULL), MATCH_YES);
+    assert_int_equal(deny_for("Read(*)", &grep, NULL), MATCH_YES);
+    assert_int_equal(deny_for("Read(secret/**)", &bash, "cat secret/a"), MATCH_NO);
+    assert_int_equal(deny_for("Read(secret/**)", &fetch, "http://secret/a"), MATCH_NO);
+    assert_int_equal(deny_for("Read", &edit, "secret/a"), MATCH_NO);
+}
+
+TEST(what_edit_must_not_change_no_other_tool_may_change)
+{
+    assert_int_equal(deny_for("Edit(secret/**)", &write_tool, "secret/a"), MATCH_YES);
+    assert_int_equal(deny_for("Edit(secret/**)", &read_tool, "secret/a"), MATCH_NO);
+}
+
+TEST(a_denied_path_holds_for_tools_of_servers_too)
+{
+    AUTO(sample) struct sample c = sample_make(&issue, NULL);
+
+    json_set_str(&c.arena, c.args, "path", S("/proj/secret/a"));
+    assert_int_equal(pattern_match(S("Read(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(pattern_match(S("Read(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
+}
+
+TEST(a_glob_that_does_not_compile_denies_unclearly_and_allows_nothing)
+{
+    is_unclear("Read([a)", "a");
+    allows_not("Read([a)", "a");
+}
+
+TEST(searches_leave_out_what_read_must_not_see)
+{
+    AUTO(sample) struct sample c = sample_make(&grep, NULL);
+    struct str deny[] = {S("Read(secret/**)"), S("Bash(x)"), S("Read([a)"),
+                         S("Edit(b)"),         S("Read"),    S("Read(*.pem)")};
+    struct permission_rules rules = {.deny = deny, .n_deny = ARRAY_LEN(deny)};
+    AUTO(denied_paths) struct denied_paths *d = denied_paths_new(&rules, c.session);
+    struct path_filter f = denied_paths_filter(d);
+
+    assert_true(f.is_hidden(f.self, S("/proj/secret"), true));
+    assert_true(f.is_hidden(f.self, S("/proj/secret/a/b"), false));
+    assert_true(f.is_hidden(f.self, S("/proj/x/y.pem"), false));
+    assert_false(f.is_hidden(f.self, S("/proj/b"), false));
+    assert_false(f.is_hidden(f.self, S("/proj"), true));
+}
+
+/* --- URLs --- */
+
+TEST(a_domain_stands_for_its_host_and_those_below_it)
+{
+    allows("WebFetch(domain:example.com)", "https://example.com/x");
+    allows("WebFetch(domain:example.com)", "https://WWW.Example.COM:8080/x");
+    allows("WebFetch(domain:Example.com)", "https://example.com./");
+    allows("WebFetch(domain:*.example.com)", "https://a.example.com/");
+    allows_not("WebFetch(domain:*.example.com)", "https://example.com/");
+    allows("WebFetch(domain:*)", "https://example.com/");
+    allows_not("WebFetch(domain:example.com)", "https://badexample.com/");
+    allows_not("WebFetch(domain:example.com)", "https://example.com.evil.org/");
+    allows_not("WebFetch(domain:example.com)", "https://example.com@evil.org/");
+    allows_not("WebFetch(domain:example.com)", "https://evil.org/example.com");
+    allows_not("WebFetch(domain:example.com)", "https://evil.org\\@example.com/");
+    denies("WebFetch(domain:evil.org)", "https://user@a.evil.org/");
+}
+
+TEST(a_url_that_cannot_be_read_is_unclear)
+{
+    is_unclear("WebFetch(domain:evil.org)", "https://evil.org\\x");
+    is_unclear("WebFetch(domain:evil.org)", "evil.org");
+    allows_not("WebFetch(domain:evil.org)", "evil.org");
+}
+
+TEST(a_url_may_be_given_as_text_with_stars)
+{
+    allows("WebFetch(https://a.org/docs/*)", "https://a.org/docs/x");
+    allows_not("WebFetch(https://a.org/docs/*)", "https://a.org/x");
+    denies("WebFetch(https://a.org/*)", "HTTPS://A.ORG/x");
+}
+
+/* --- what is remembered --- */
+
+static void assert_round_trip(const struct tool *tool, const char *argument, const char *want)
+{
+    AUTO(sample) struct sample c = sample_make(tool, argument);
+    struct str pattern;
+
+    assert_true(pattern_of_call(&c.subject, &c.arena, &pattern));
+    assert_str(pattern, want);
+    assert_true(permission_pattern_is_valid(pattern));
+    assert_int_equal(pattern_match(pattern, &c.subject, READ_NARROWLY), MATCH_YES);
+}
+
+TEST(the_pattern_of_a_call_allows_that_call)
+{
+    assert_round_trip(&bash, "ls *.c", "Bash(ls \\*.c)");
+    assert_round_trip(&bash, " echo a\\*b; (x) \n", "Bash(echo a\\\\\\*b; (x))");
+    assert_round_trip(&bash, "a:*", "Bash(a:\\*)");
+    assert_round_trip(&edit, "src/a.c", "Edit(//proj/src/a.c)");
+    assert_round_trip(&edit, "/a*[b]{c,d}!?\\", "Edit(//a\\*\\[b\\]\\{c\\,d\\}\\!\\?\\\\)");
+    assert_round_trip(&edit, "/", "Edit(//)");
+    assert_round_trip(&grep, NULL, "Grep(//proj)");
+    assert_round_trip(&fetch, "https://a.org/*", "WebFetch(https://a.org/\\*)");
+    assert_round_trip(&issue, NULL, "mcp__github__create_issue");
+}
+
+TEST(a_call_without_its_argument_has_no_pattern)
+{
+    AUTO(sample) struct sample c = sample_make(&bash, NULL);
+    struct str pattern;
+
+    assert_false(pattern_of_call(&c.subject, &c.arena, &pattern));
+}
+
+RUN_TESTS(UNIT(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses),
+          UNIT(a_denial_that_is_written_wrongly_is_unclear_for_its_tool_only),
+          UNIT(a_servers_name_stands_for_all_its_tools), UNIT(other_arguments_are_text_with_stars),
+          UNIT(a_pattern_with_an_argument_says_nothing_of_a_tool_that_has_none),
+          UNIT(paths_count_from_the_project_the_file_system_or_home),
+          UNIT(a_star_in_a_path_stays_in_its_directory),
+          UNIT(dots_in_a_path_do_not_lead_out_of_what_is_allowed),
+          UNIT(a_path_that_is_denied_is_denied_with_all_below_it),
+          UNIT(a_denied_name_is_denied_at_every_depth),
+          UNIT(a_single_slash_denies_in_both_readings),
+          UNIT(moving_to_another_directory_changes_neither_what_is_allowed_nor_what_is_denied),
+          UNIT(wildcards_in_the_projects_own_path_are_plain_characters),
+          UNIT(what_read_must_not_see_no_other_tool_may_touch),
+          UNIT(what_edit_must_not_change_no_other_tool_may_change),
+          UNIT(a_denied_path_holds_for_tools_of_servers_too),
+          UNIT(a_glob_that_does_not_compile_denies_unclearly_and_allows_nothing),
+          UNIT(searches_leave_out_what_read_must_not_see),
+          UNIT(a_domain_stands_for_its_host_and_those_below_it),
+          UNIT(a_url_that_cannot_be_read_is_unclear), UNIT(a_url_may_be_given_as_text_with_stars),
+          UNIT(the_pattern_of_a_call_allows_that_call),
+          UNIT(a_call_without_its_argument_has_no_pattern))
