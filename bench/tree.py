@@ -1,6 +1,6 @@
 """tree.py - a source tree to search: 50,000 files, nested, with .gitignore files and binaries."""
-import pathlib
 import random
+import shutil
 
 N_FILES = 50000
 WORDS = ("return static const struct buffer length offset parse write read token value index error "
@@ -16,7 +16,7 @@ def make_line(r):
 
 
 def make_bodies(r):
-    return ["".join(make_line(r) for _ in range(r.randrange(5, 200))) for _ in range(500)]
+    return ["".join(make_line(r) for _ in range(r.randrange(5, 150))) for _ in range(500)]
 
 
 def write_file(directory, r, bodies, i):
@@ -29,23 +29,29 @@ def write_file(directory, r, bodies, i):
     (directory / f"file{i}{r.choice(SUFFIXES)}").write_text(text)
 
 
-def make(top):
-    """A repository of its own: no rules from outside apply."""
-    r = random.Random(1)
-    bodies = make_bodies(r)
+def make_directories(top, r):
     directories = [top]
-    (top / ".git").mkdir(parents=True)
-    (top / ".gitignore").write_text("*.log\n/out/\nbuild*/\n!keep.log\n")
-    while len(directories) < N_FILES // 20:
-        d = r.choice(directories[-200:]) / f"dir{len(directories)}"
-        if len(d.relative_to(top).parts) > 12:
-            continue
-        d.mkdir()
-        directories.append(d)
-        if len(directories) % 25 == 0:
-            (d / ".gitignore").write_text("*.json\n!file*1.json\ntmp/\n")
-        if len(directories) % 40 == 0:
-            directories.append(d / "build-x")
-            directories[-1].mkdir()
+    for i in range(N_FILES // 20):
+        name = f"build{i}" if i % 100 == 50 else f"dir{i}"
+        directories.append(r.choice(directories[-200:] if i % 3 else directories) / name)
+        directories[-1].mkdir()
+        if i % 25 == 0:
+            (directories[-1] / ".gitignore").write_text("*.json\n!file*1.json\ntmp/\n")
+    return directories
+
+
+def make(top):
+    """Once: a tree that is there is taken as it is. It is a repository of its own, so that no rules
+    from outside apply."""
+    new = top.with_name(top.name + ".new")
+    r = random.Random(1)
+    if top.exists():
+        return
+    shutil.rmtree(new, ignore_errors=True)
+    (new / ".git").mkdir(parents=True)
+    (new / ".gitignore").write_text("*.log\n/out/\nbuild*/\n!keep.log\n")
+    bodies = make_bodies(r)
+    directories = make_directories(new, r)
     for i in range(N_FILES):
         write_file(directories[i % len(directories)], r, bodies, i)
+    new.rename(top)
