@@ -106,13 +106,28 @@ static void read_answer(const struct message *answer, struct strbuf *out)
             strbuf_add(out, answer->parts[i].text);
 }
 
-static struct err *take_answer(struct run *r, const struct message *answer)
+/* A hook may find that the work is not done: the turn then goes on, with its reason. */
+static void go_on(struct run *r, struct str reason)
+{
+    AUTO(message) struct message *m = run_new_message(r, ROLE_USER);
+
+    message_add_text(m, reason);
+    run_append(r, m);
+}
+
+static struct err *take_answer(struct run *r, const struct message *answer, bool *ret_is_over)
 {
     AUTO(strbuf) struct strbuf text = {0};
+    struct str reason;
 
     read_answer(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
-    return answer_check(r, r->result->text);
+    TRY(hook_stop(r, r->result->text, &reason));
+    *ret_is_over = reason.n == 0;
+    if (reason.n == 0)
+        return answer_check(r, r->result->text);
+    go_on(r, reason);
+    return NULL;
 }
 
 /* One round; *ret_is_over when there is nothing left to ask. */
@@ -136,7 +151,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     e = ask_model(r, NULL, &answer);
     run_emit_context(r);
     if (!e && !has_calls(answer) && r->stop != STOP_PAUSED)
-        return take_answer(r, answer);
+        return take_answer(r, answer, ret_is_over);
     if (!e)
         e = batch_run(r, answer);
     else if (err_is(e, ERR_CANCELLED))

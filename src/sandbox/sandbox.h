@@ -1,0 +1,59 @@
+/* sandbox.h - a launcher whose commands reach only what their policy lets them reach.
+ *
+ * The policy is made from settings, rules and the workspace by keel itself; nothing that a model
+ * writes or that lies in a repository can widen it. What must hold is described in docs/sandbox.md.
+ * Everything is probed: where a protection that the policy wants cannot be had, the command does
+ * not start, and the error says what is missing and how a person can allow it. */
+#ifndef KEEL_SANDBOX_SANDBOX_H
+#define KEEL_SANDBOX_SANDBOX_H
+
+#include "port/launcher.h"
+
+enum sandbox_network {
+    SANDBOX_NO_NETWORK,
+    SANDBOX_PROXY_ONLY, /* through keel's filtering proxy, by domain */
+    SANDBOX_NETWORK,    /* a person has allowed all of it */
+};
+
+/* Paths are absolute and canonical. All lists are borrowed. */
+struct sandbox_policy {
+    const char *workspace;
+    const char *const *writable; /* added directories */
+    size_t n_writable;
+    const char *const *hidden; /* not to be read: secret places, denied paths, keel's home */
+    size_t n_hidden;
+    const char *const *read_only; /* inside what is writable: .git/hooks, .keel, shell rc files */
+    size_t n_read_only;
+    const char *home;    /* the person's */
+    const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
+    enum sandbox_network network;
+    const char *proxy_socket; /* for SANDBOX_PROXY_ONLY: the path of keel's proxy */
+    bool no_namespaces;       /* as if they could not be made: for tests */
+};
+
+/* What this machine can do, for keel doctor and for messages. */
+struct sandbox_probe {
+    bool user_namespace, mount_namespace, net_namespace, pid_namespace;
+    int landlock_abi; /* 0: none */
+    bool seccomp;
+    bool is_complete;  /* every protection can be had */
+    char missing[512]; /* what cannot, and what a person can do about it; empty: nothing */
+};
+MUST_USE struct err *sandbox_probe(struct sandbox_probe *ret_probe);
+
+struct sandbox {
+    struct launcher launcher; /* what tools are given */
+    struct sandbox_policy policy;
+};
+void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
+
+/* The places that are hidden from commands whatever the settings say: ~/.ssh, ~/.aws, ..., the
+ * homes of others. In `a`. */
+const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
+                                         size_t *ret_n);
+/* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
+ * .mcp.json, shell start-up files; nested repositories' too. Walks the workspace: blocks. */
+MUST_USE struct err *sandbox_protected_places(struct arena *a, const char *workspace,
+                                              const char *const **ret_paths, size_t *ret_n);
+
+#endif
