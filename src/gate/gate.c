@@ -85,41 +85,71 @@ static void remember(struct walk *w)
     w->verdict->rule = pattern;
 }
 
-static void apply_answer(struct walk *w, const struct answer *answer)
+/* Whoever says yes may say to what. A deny rule holds for that too. */
+static struct err *change_arguments(struct walk *w, const struct json *args)
+{
+    struct json *changed = NULL;
+    struct err *e = tool_entry_arguments(w->verdict->entry, args, w->arena, &changed);
+
+    if (err_is(e, ERR_VALIDATION)) {
+        end(w, VERDICT_DENY, reason_bad_change(w->arena, e));
+        err_free(e);
+        return NULL;
+    }
+    TRY(e);
+    w->verdict->args = changed;
+    TRY(apply_rules(w));
+    w->is_over = w->decided.decision == DECISION_DENY;
+    return NULL;
+}
+
+static struct err *apply_yes(struct walk *w, const struct answer *answer)
+{
+    if (answer->args)
+        TRY(change_arguments(w, answer->args));
+    if (w->is_over)
+        return NULL;
+    if (answer->kind != ANSWER_ONCE)
+        remember(w);
+    end(w, VERDICT_ALLOW, (struct str){0});
+    return NULL;
+}
+
+static struct err *apply_answer(struct walk *w, const struct answer *answer)
 {
     struct subject s = subject_of(w);
 
     switch (answer->kind) {
     case ANSWER_SESSION:
     case ANSWER_PROJECT:
-        remember(w);
-        end(w, VERDICT_ALLOW, (struct str){0});
-        return;
     case ANSWER_ONCE:
-        end(w, VERDICT_ALLOW, (struct str){0});
-        return;
+        return apply_yes(w, answer);
     case ANSWER_LATER:
         end(w, VERDICT_LATER, (struct str){0});
-        return;
+        return NULL;
     case ANSWER_NOBODY:
         end(w, VERDICT_DENY, reason_nobody(w->arena, &w->decided, &s));
-        return;
+        return NULL;
     case ANSWER_NO:
     case ANSWER_VALUE: /* an answer to another question is no yes */
         end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
     }
+    return NULL;
 }
 
 static struct err *ask_person(struct walk *w)
 {
     const struct tool *tool = w->verdict->entry->tool;
     struct answer answer = {.kind = ANSWER_NOBODY};
+    struct subject s = subject_of(w);
 
     w->verdict->ask = (struct ask){.kind = ASK_PERMISSION,
                                    .call_id = arena_str(w->arena, w->call->call->id),
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
                                    .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+    if (!pattern_of_call(&s, w->arena, &w->verdict->ask.rule))
+        w->verdict->ask.rule = (struct str){0};
     if (w->call->answer) {
         answer = *w->call->answer;
         tell(w, &answer);
@@ -128,8 +158,7 @@ static struct err *ask_person(struct walk *w)
         TRY(asker_ask(w->call->asker, &w->verdict->ask, w->arena, &answer));
         tell(w, &answer);
     }
-    apply_answer(w, &answer);
-    return NULL;
+    return apply_answer(w, &answer);
 }
 
 /* --- the walk --- */

@@ -80,6 +80,16 @@ struct str reason_refused(struct arena *a, struct str said)
                         STR_ARG(shown(a, said, MAX_SAID_CHARS)));
 }
 
+struct str reason_bad_change(struct arena *a, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    return arena_format(a,
+                        "Permission denied. The user approved other arguments, which the tool does "
+                        "not take: %s",
+                        text);
+}
+
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. Nobody is there to approve this action.";

@@ -123,9 +123,10 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
 
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
-        warn(s,
-             arena_format(&s->arena, "%s: this directory is not trusted, so these are not used: %s",
-                          file, strbuf_cstr(&left_out)));
+        warn(s, arena_format(
+                    &s->arena,
+                    "%s: this directory is not trusted (keel trust), so these are not used: %s",
+                    file, strbuf_cstr(&left_out)));
 }
 
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
@@ -169,7 +170,8 @@ static struct err *load(struct settings *s, const struct settings_sources *sourc
     if (sources->flags)
         s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
-        TRY(load_layer(s, sources, (enum layer)l));
+        if (!(sources->skipped & 1u << l))
+            TRY(load_layer(s, sources, (enum layer)l));
     for (int l = N_LAYERS - 1; l >= 0; l--)
         if (s->layers[l])
             s->merged = settings_merge(&s->arena, s->merged, s->layers[l]);

@@ -56,6 +56,7 @@ struct settings_sources {
     const char *keel_home;   /* KEEL_HOME; NULL: home + "/.keel" */
     const char *project_dir; /* where .keel/ is looked for; NULL: no project layers */
     bool project_is_trusted;
+    unsigned skipped; /* layers whose files are not read: a bit each, 1 << LAYER_USER */
     const char *const *environment; /* for $ENV:; NULL: environ */
     /* The highest layer, already as a tree: what flags and environment say, and the file that
      * --settings names (settings_parse_file, settings_merge). May be NULL. */

@@ -264,6 +264,29 @@ class WhileAToolRuns(AbortTest):
                 process.wait()
                 self.assertTrue(pipe.is_closed(HANG_SECONDS * 1000))
 
+    def test_a_terminal_that_is_closed_leaves_nobody_behind(self):
+        process, pipe, _ = self.start_family()
+        process.send_signal(signal.SIGHUP)
+        process.wait()
+        self.assertTrue(pipe.is_closed(HANG_SECONDS * 1000))
+
+    def test_a_reader_that_leaves_ends_it(self):
+        process, pipe, _ = self.start_family()
+        process.stdout.close()
+        process.wait()
+        self.assertEqual(process.returncode, -signal.SIGPIPE)
+        self.assertTrue(pipe.is_closed())
+
+    def test_a_command_that_is_stopped_ends_too(self):
+        pipe = self.make_pipe()
+        command = f"exec 9>{pipe.name}; echo >&9; kill -STOP $$"
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(Call("Bash",
+                                                                             command=command))),
+                                   "go")
+        pipe.wait()
+        self.interrupt(process)
+        self.assertTrue(pipe.is_closed())
+
     def test_between_the_rounds(self):
         """The command has just ended: the interrupt meets its result, or the next request."""
         for _ in range(3):

@@ -7,6 +7,8 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 
 import scripted
 from scripted import FlowTest, Protocol, event
@@ -317,6 +319,60 @@ class Reader:
                 self.call(n_calls, call["function"]["name"], call["function"]["arguments"])
 
 
+# --- what strict providers refuse ---
+
+STRICT = scripted.keel_test.SHARED / "tools/strict.mjs"
+NODE = shutil.which("node") or shutil.which("nodejs")
+STRICT_KINDS = {"anthropic-messages": "anth", "openai-chat": "chat", "openai-responses": "resp",
+                "gemini": "gem"}
+STRICT_PROGRAM = """
+import readline from "node:readline";
+const { check } = await import(process.argv[1]);
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const { kind, body } = JSON.parse(line);
+  console.log(JSON.stringify(check(kind, body)));
+}
+"""
+
+
+class StrictRules:
+    """The rules of real providers, a Node program beside the vectors that knows four protocols."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [NODE, "--input-type=module", "-e", STRICT_PROGRAM, str(STRICT)], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def refuses(self, protocol, body):
+        """Why a provider would not take this request; None: it would."""
+        if protocol.name not in STRICT_KINDS:
+            return None
+        print(json.dumps({"kind": STRICT_KINDS[protocol.name], "body": body}),
+              file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.communicate()
+
+
+def names_of_calls(protocol, body):
+    """Names and ids of all calls in a request: real providers refuse strange ones."""
+    if protocol.name == "anthropic-messages":
+        parts = [part for message in body["messages"] if isinstance(message["content"], list)
+                 for part in message["content"] if part["type"] == "tool_use"]
+        return [part["name"] for part in parts] + [part["id"] for part in parts]
+    if protocol.name == "openai-responses":
+        calls = [item for item in body["input"] if item.get("type") == "function_call"]
+        return [call["name"] for call in calls] + [call["call_id"] for call in calls]
+    if protocol.name == "gemini":
+        parts = [part for content in body["contents"] for part in content["parts"]]
+        return [part[kind]["name"] for part in parts for kind in ("functionCall",
+                                                                  "functionResponse")
+                if kind in part]
+    calls = [call for message in body["messages"] for call in message.get("tool_calls", [])]
+    return [call["function"]["name"] for call in calls]
+
+
 def read_request(protocol, request, number, places):
     reader = Reader(protocol, request)
     tools = "with tools" if reader.tools else "without tools"
@@ -328,6 +384,8 @@ def read_request(protocol, request, number, places):
 
 class AgentTest(FlowTest):
     """Plays turns, runs keel, and compares everything that was sent and printed."""
+
+    base_settings = {}  # a model is asked as often as without any
 
     def setUp(self):
         super().setUp()
@@ -377,9 +435,27 @@ class AgentTest(FlowTest):
         self.addCleanup(process.kill)
         return process
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.strict = StrictRules() if NODE and STRICT.exists() else None
+        if cls.strict:
+            cls.addClassCleanup(cls.strict.close)
+
+    def assert_taken(self, protocol, provider):
+        """Strict providers would take every request, as far as the rules are here."""
+        for request in provider.requests:
+            body = json.loads(request.body.decode("utf-8"))
+            Reader(protocol, request)  # pairs calls and results
+            for name in names_of_calls(protocol, body):
+                self.assertRegex(name, r"\A[a-zA-Z0-9_-]{1,64}\Z")
+            if self.strict:
+                self.assertIsNone(self.strict.refuses(protocol, body))
+
     def check(self, name, protocol, turns, *arguments, **run):
         """One rule in one protocol."""
         provider = self.play(protocol, *turns())
         result = self.run_agent(protocol, provider, *arguments, **run)
         self.assert_golden(name, self.transcript(protocol, provider, result))
+        self.assert_taken(protocol, provider)
         return provider, result

@@ -305,13 +305,15 @@ def for_each_protocol(test):
 class FlowTest(KeelTest):
     """One attempt a request, unless a test wants to see more: what fails is told at once."""
 
+    base_settings = {"maxAttempts": 1}
+
     def setUp(self):
         super().setUp()
         self.user_settings({})
 
     def user_settings(self, settings):
         if isinstance(settings, dict):
-            settings = {"maxAttempts": 1, **settings}
+            settings = {**self.base_settings, **settings}
         return super().user_settings(settings)
 
     def provider(self, *answers):
