@@ -2,7 +2,6 @@
 #include "sdk/settings.h"
 
 #include "sdk/settings_check.h"
-#include "sys/env.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
@@ -278,16 +277,4 @@ size_t settings_n_warnings(const struct settings *s)
 struct str settings_warning(const struct settings *s, size_t index)
 {
     return s->warnings[index];
-}
-
-/* --- $ENV: --- */
-
-bool env_is_reference(struct str value)
-{
-    return str_starts(value, S(ENV_REFERENCE_PREFIX));
-}
-
-struct str env_resolve(struct str reference, const char *const *environment)
-{
-    return env_get(environment, str_skip(reference, strlen(ENV_REFERENCE_PREFIX)));
 }

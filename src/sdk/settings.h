@@ -14,6 +14,7 @@
 #define KEEL_SDK_SETTINGS_H
 
 #include "base/json.h"
+#include "sys/env.h"
 
 enum layer {
     LAYER_FLAGS,        /* command line and environment */
@@ -92,11 +93,6 @@ bool settings_next_origin(const struct settings *s, const char *path, size_t *at
 /* Things to tell the person once: files that could not be used, keys left out for lack of trust. */
 size_t settings_n_warnings(const struct settings *s);
 struct str settings_warning(const struct settings *s, size_t index);
-
-/* "$ENV:NAME": is it one, and what does it stand for? */
-#define ENV_REFERENCE_PREFIX "$ENV:"
-bool env_is_reference(struct str value);
-struct str env_resolve(struct str reference, const char *const *environment); /* empty if unset */
 
 /* Parses a settings file's text and checks our keys; `file` is for messages. */
 MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
