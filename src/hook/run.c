@@ -56,7 +56,9 @@ static struct str matched_text(const struct hook_input *input)
 {
     const char *field = hook_event_info(input->event)->match_field;
 
-    return field ? json_get_text(input->fields, field) : (struct str){0};
+    if (input->matched.n || !field)
+        return input->matched;
+    return json_get_text(input->fields, field);
 }
 
 static void find_jobs(const struct hook_runner *r, const struct hook_input *input, struct jobs *j)

@@ -88,9 +88,10 @@ struct hook_outcome {
 
 struct hook_input {
     enum hook_event event;
+    /* What matchers are held against; empty: the field that hook/table.c names for the event. */
+    struct str matched;
     /* The event's own fields (tool_name, tool_input, prompt, ...), an object; NULL: none.
-     * session_id, transcript_path, cwd, permission_mode and hook_event_name are added. What
-     * matchers are held against is one of them: hook/table.c says which. */
+     * session_id, transcript_path, cwd, permission_mode and hook_event_name are added. */
     const struct json *fields;
 };
 
