@@ -41,6 +41,11 @@ const char *layer_name(enum layer l)
     return layers[l].name;
 }
 
+bool layer_is_foreign(enum layer l)
+{
+    return layers[l].is_foreign;
+}
+
 static void warn(struct settings *s, struct str text)
 {
     s->warnings =
@@ -244,6 +249,12 @@ int64_t settings_int(const struct settings *s, const char *path, int64_t otherwi
 bool settings_bool(const struct settings *s, const char *path, bool otherwise)
 {
     return json_bool(settings_get(s, path), otherwise);
+}
+
+const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file)
+{
+    *ret_file = s->files[l].n ? s->files[l] : str_of(layers[l].name);
+    return s->layers[l];
 }
 
 bool settings_next_origin(const struct settings *s, const char *path, size_t *at,

@@ -101,5 +101,9 @@ MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const
 struct json *settings_merge(struct arena *a, struct json *under, const struct json *over) MUST_USE;
 
 const char *layer_name(enum layer l);
+bool layer_is_foreign(enum layer l); /* written for another program */
+/* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
+ * by file, with the file's name in messages. */
+const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file);
 
 #endif
