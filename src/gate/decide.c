@@ -62,3 +62,29 @@ struct decided permission_decide(const struct permission_rules *rules, enum perm
     return (struct decided){permission_mode_decide(mode, tool->risk), DECIDED_BY_MODE,
                             permission_mode_cell(mode, tool->risk)};
 }
+
+static bool asks_by_itself(const struct decided *d)
+{
+    return d->by == DECIDED_BY_ASK || d->by == DECIDED_BY_UNCLEAR_DENY;
+}
+
+struct decided permission_decide_hooked(struct decided d, enum hook_permission hook,
+                                        struct str reason)
+{
+    struct decided by_hook = {.by = DECIDED_BY_HOOK, .rule = S("hook:PreToolUse"), .said = reason};
+
+    if (d.decision == DECISION_DENY || asks_by_itself(&d))
+        return d;
+    switch (hook) {
+    case HOOK_ASK:
+        by_hook.decision = DECISION_APPROVE;
+        return by_hook;
+    case HOOK_ALLOW:
+        by_hook.decision = DECISION_AUTO;
+        return d.decision == DECISION_APPROVE ? by_hook : d;
+    case HOOK_DENY: /* it has ended the walk before */
+    case HOOK_NO_OPINION:
+        break;
+    }
+    return d;
+}
