@@ -53,6 +53,12 @@ static bool matches(struct str pattern, struct str text)
     return wildcard_matches(strbuf_str(&longer), text);
 }
 
+/* It would match what is not known, as if it were known to be a NUL. */
+static bool holds_nul(struct str pattern)
+{
+    return str_find_char(pattern, SHELL_ANYTHING) != STR_NONE;
+}
+
 /* --- narrowly --- */
 
 static bool is_allowed(struct str pattern, const struct shell_command *c)
@@ -91,7 +97,7 @@ static enum match match_narrowly(struct str pattern, const struct command *c)
 {
     if (wildcard_is_literal(pattern) && wildcard_matches(pattern, c->line))
         return MATCH_YES; /* a person saw exactly this */
-    return is_allowed_in_all(pattern, c) ? MATCH_YES : MATCH_NO;
+    return !holds_nul(pattern) && is_allowed_in_all(pattern, c) ? MATCH_YES : MATCH_NO;
 }
 
 bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a)
@@ -111,7 +117,7 @@ bool command_cover_add(struct command_cover *cover, struct str pattern)
     const struct shell_split *split = &cover->command->split;
     size_t before = cover->n_left;
 
-    if (str_find_char(pattern, SHELL_ANYTHING) != STR_NONE)
+    if (holds_nul(pattern))
         return false;
     for (size_t i = 0; i < split->n_commands; i++)
         if (!split->commands[i].is_inner && !cover->is_covered[i] &&
@@ -214,6 +220,8 @@ static enum match match_widely(struct str pattern, const struct command *c)
 
     if (matches(pattern, c->line))
         return MATCH_YES;
+    if (holds_nul(pattern))
+        return MATCH_UNCLEAR;
     if (!is_flat(pattern)) {
         flatten(&flat, pattern);
         w.pattern = strbuf_str(&flat);
@@ -231,7 +239,5 @@ static enum match match_widely(struct str pattern, const struct command *c)
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading)
 {
-    if (str_find_char(pattern, SHELL_ANYTHING) != STR_NONE)
-        return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
 }

@@ -46,10 +46,23 @@ void parser_backquoted(struct parser *p, enum quoting quoting)
 
 /* --- arithmetic --- */
 
+/* Bash looks for the end before it knows the commands inside, and may take their quotes for its
+ * own. Then it is no arithmetic. */
+static bool is_odd_arithmetic(struct str content)
+{
+    bool has_command =
+        str_find(content, S("$(")) != STR_NONE || str_find_char(content, '`') != STR_NONE;
+
+    for (size_t i = 0; i < content.n; i++)
+        if (has_command && strchr("'\"\\\n#", content.p[i]))
+            return true;
+    return false;
+}
+
 void parser_arithmetic(struct parser *p)
 {
-    AUTO(strbuf) struct strbuf unused = {0};
     struct word_builder b = {.is_cut = true};
+    size_t start = p->at;
     unsigned n_open = 0;
 
     if (!splitter_enter(p->out)) {
@@ -78,7 +91,8 @@ void parser_arithmetic(struct parser *p)
         p->at++;
     }
     /* One parenthesis alone: it was a subshell in a substitution, and not arithmetic. */
-    if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')')
+    if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' ||
+        is_odd_arithmetic(str_slice(p->src, start, p->at - start)))
         splitter_doubt(p->out);
     p->at = MIN(p->at + 2, p->src.n);
     splitter_leave(p->out);

@@ -411,7 +411,8 @@ static bool take_separator(struct parser *p, enum until until)
             return true;
         splitter_doubt(p->out);
     }
-    if (c == '&' && next == '&')
+    p->is_piped = c == '|' && next != '|';
+    if (next == c || (p->is_piped && next == '&'))
         p->at += 2;
     else
         parser_take(p);
@@ -422,8 +423,11 @@ static void command(struct parser *p)
 {
     struct str word = peek_word(p);
     const struct keyword *k = find_keyword(word);
+    bool is_piped = p->is_piped;
 
-    if (!k) {
+    p->is_piped = false;
+    /* "a | time b" runs the program of that name. */
+    if (!k || (is_piped && k->read == time_options)) {
         simple_command(p);
         return;
     }

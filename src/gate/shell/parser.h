@@ -29,6 +29,7 @@ struct parser {
     struct splitter *out;
     struct str src;
     size_t at;
+    bool is_piped;     /* the command that starts here reads from the one before */
     unsigned n_nested; /* substitutions that are open in this text */
     struct here_document pending[SHELL_MAX_HERE_DOCUMENTS];
     size_t n_pending; /* their bodies start after the next newline */
