@@ -71,6 +71,37 @@ static bool names_tool(struct str name, const struct tool *tool)
            str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
 }
 
+/* NULL: the call runs none. */
+static const struct json *command_of(const struct subject *s)
+{
+    const struct json *value = permission_value(s);
+
+    return str_is(str_of(s->tool->permission_arg), "command") && json_is(value, JSON_STRING) ? value
+                                                                                             : NULL;
+}
+
+void subject_split_command(struct subject *s, struct arena *a)
+{
+    const struct json *line = command_of(s);
+    struct command *c;
+
+    if (!line)
+        return;
+    c = ARENA_NEW(a, struct command);
+    command_init(c, a, line->text);
+    s->command = c;
+}
+
+static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject split = *s;
+
+    if (!split.command)
+        subject_split_command(&split, &a);
+    return command_match(pattern, split.command, reading);
+}
+
 static enum match match_argument(struct str pattern, const struct subject *s, enum reading reading)
 {
     struct str name = str_of(s->tool->permission_arg);
@@ -81,7 +112,7 @@ static enum match match_argument(struct str pattern, const struct subject *s, en
     if (!json_is(value, JSON_STRING))
         return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     if (str_is(name, "command"))
-        return command_match(pattern, value->text, reading);
+        return match_command(pattern, s, reading);
     if (str_is(name, "url"))
         return web_match(pattern, value->text, reading);
     return wildcard_matches(pattern, value->text) ? MATCH_YES : MATCH_NO;
@@ -92,13 +123,29 @@ static bool extends_to(const struct pattern *p, const struct subject *s)
 {
     if (p->argument.n == 0)
         return false;
+    if (command_of(s))
+        return str_is(p->tool, "Read") || str_is(p->tool, "Edit") || str_is(p->tool, "Write");
     return str_is(p->tool, "Read") || (str_is(p->tool, "Edit") && s->tool->risk == RISK_MODIFY);
+}
+
+/* The files that a command's redirections open. */
+static enum match match_redirections(const struct pattern *p, const struct subject *s)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject split = *s;
+    struct str argument = pattern_takes_any(p) ? S("//") : p->argument;
+
+    if (!split.command)
+        subject_split_command(&split, &a);
+    return command_match_files(argument, &split, /* writes_only= */ !str_is(p->tool, "Read"));
 }
 
 static enum match match_path_of_other(const struct pattern *p, const struct subject *s)
 {
     AUTO(arena) struct arena a = {0};
 
+    if (command_of(s))
+        return match_redirections(p, s);
     if (!subject_takes_path(s) && !subject_path(s, &a))
         return MATCH_NO;
     return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
@@ -117,6 +164,14 @@ enum match pattern_match(struct str text, const struct subject *s, enum reading 
     if (reading == READ_WIDELY && extends_to(&p, s))
         return match_path_of_other(&p, s);
     return MATCH_NO;
+}
+
+bool pattern_cover(struct str text, const struct subject *s, struct command_cover *cover)
+{
+    struct pattern p;
+
+    return pattern_parse(text, &p) && names_tool(p.tool, s->tool) && p.argument.n &&
+           command_cover_add(cover, p.argument);
 }
 
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
