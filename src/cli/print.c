@@ -80,6 +80,11 @@ static struct err *read_schema(struct print *p)
     return e ? err_wrap(e, "--json-schema") : NULL;
 }
 
+static void on_notice(void *self, struct str text)
+{
+    cli_tell("%" STR_FMT, STR_ARG(text));
+}
+
 static struct err *read_flags(struct print *p)
 {
     const struct args *args = p->args;
@@ -98,6 +103,7 @@ static struct err *read_flags(struct print *p)
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
+    p->agent_options.on_notice = on_notice;
     return NULL;
 }
 

@@ -134,16 +134,20 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.reasoning_budget = options->reasoning_budget;
     a->plan.cache = PROMPT_CACHE_SHORT;
     begin_conversation(a, options);
-    return NULL;
+    a->hooks.on_notice = options->on_notice;
+    a->hooks.self = options->notice_self;
+    return agent_hooks_open(a);
 }
 
 void agent_done(struct agent *a)
 {
+    agent_hooks_end(a);
     if (a->has_background) {
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
         conversation_done(&a->conversation);
     }
+    agent_hooks_done(a);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     blob_store_free(a->blobs);
@@ -167,6 +171,7 @@ static struct run_options options_of(struct agent *a)
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
+        .hooks = agent_hooks_port(a),
         .tool_config = &a->tool_config,
         .launcher = &launcher_plain,
         .http = &a->http,
@@ -193,6 +198,7 @@ static void hide_denied_paths(struct agent *a)
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
 {
     hide_denied_paths(a);
+    TRY(agent_hooks_begin(a));
     *ret_options = options_of(a);
     return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "engine/run.h"
 #include "gate/gate.h"
+#include "sdk/agent_hooks.h"
 #include "sdk/runtime.h"
 
 struct agent_options {
@@ -31,6 +32,8 @@ struct agent_options {
     int64_t reasoning_budget; /* tokens; 0: as the effort says */
     bool no_stream;
     struct asker *asker; /* NULL: nobody is there, and permissions.onAsk says what then */
+    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
+    void *notice_self;
 };
 
 struct agent {
@@ -46,6 +49,7 @@ struct agent {
     struct asker *asker;
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    struct agent_hooks hooks;
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
