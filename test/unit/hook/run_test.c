@@ -5,6 +5,8 @@
 #include "sys/tasks.h"
 #include "temp_dir.h"
 
+#include <sys/stat.h>
+
 /* A session with real commands and with functions of the host. */
 struct scene {
     struct hook_runner runner;
@@ -229,9 +231,9 @@ TEST(answers_come_in_the_order_of_the_configuration_however_long_they_take)
     AUTO(scene) struct scene s;
 
     /* the first waits for the second */
-    scene_init(&s, "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS(
-                       "until [ -e go ]; do sleep 0.01; "
-                       "done; echo first") "," RUNS("echo second; touch go") "]}]}");
+    scene_init(&s, "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS("cat go; echo first") "," RUNS(
+                       "echo second; : > go") "]}]}");
+    assert_int_equal(mkfifo(temp_path(&s.dir, "go"), 0600), 0);
     assert_str(fire(&s, HOOK_USER_PROMPT_SUBMIT, "{\"prompt\":\"hi\"}"), "context[first\nsecond]");
 }
 
