@@ -5,6 +5,8 @@
 #include "sys/tasks.h"
 #include "temp_dir.h"
 
+#include <sys/stat.h>
+
 /* A session with real commands and with functions of the host. */
 struct scene {
     struct hook_runner runner;
@@ -229,9 +231,9 @@ TEST(answers_come_in_the_order_of_the_configuration_however_long_they_take)
     AUTO(scene) struct scene s;
 
     /* the first waits for the second */
-    scene_init(&s, "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS("until [ -e go ]; do sleep 0.01; "
-                                                              "done; echo first") "," RUNS(
-                       "echo second; touch go") "]}]}");
+    scene_init(&s, "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS("cat go; echo first") "," RUNS(
+                       "echo second; : > go") "]}]}");
+    assert_int_equal(mkfifo(temp_path(&s.dir, "go"), 0600), 0);
     assert_str(fire(&s, HOOK_USER_PROMPT_SUBMIT, "{\"prompt\":\"hi\"}"), "context[first\nsecond]");
 }
 
@@ -332,9 +334,10 @@ TEST(hostile_output_stays_within_bounds)
 {
     AUTO(scene) struct scene s;
 
-    scene_init(&s, "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS("head -c 3000000 /dev/zero | tr "
-                                                              "'\\\\0' '\\\\377'") "," RUNS(
-                       "printf '{'; head -c 3000000 /dev/zero") "]}]}");
+    scene_init(&s,
+               "{\"UserPromptSubmit\":[{\"hooks\":[" RUNS(
+                   "head -c 3000000 /dev/zero | tr "
+                   "'\\\\0' '\\\\377'") "," RUNS("printf '{'; head -c 3000000 /dev/zero") "]}]}");
     fire(&s, HOOK_USER_PROMPT_SUBMIT, "{\"prompt\":\"hi\"}");
     assert_true(s.outcome.additional_context.n > 1000);
     assert_true(s.outcome.additional_context.n < 40000);
