@@ -163,6 +163,7 @@ struct err *call_prepare(struct call *c)
 
     TRY(judge(c));
     TRY(act_on_verdict(c));
+    TRY(hook_tool_judged(c));
     e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
     run_emit(c->run, EVENT_TOOL_REQUEST, &e);
     if (c->is_ready)

@@ -21,6 +21,18 @@ static struct err *ask_hooks(struct run *r, enum hook_event event, struct str ma
 
 /* --- the prompt --- */
 
+static void replace_text(struct run *r, struct message **prompt, struct str text)
+{
+    struct message *other = run_new_message(r, ROLE_USER);
+
+    message_add_text(other, text);
+    for (size_t i = 0; i < (*prompt)->n_parts; i++)
+        if ((*prompt)->parts[i].kind == PART_MEDIA)
+            message_add(other, &(*prompt)->parts[i]);
+    message_unref(*prompt);
+    *prompt = other;
+}
+
 static void add_context(struct run *r, struct message **prompt, struct str context)
 {
     struct message *longer = run_new_message(r, ROLE_USER);
@@ -47,6 +59,8 @@ struct err *hook_prompt(struct run *r, struct message **prompt)
     if (outcome.is_blocked)
         return err_new(ERR_VALIDATION, "the prompt was blocked by a hook: %" STR_FMT,
                        STR_ARG(outcome.reason));
+    if (json_has(outcome.updated_input, "prompt"))
+        replace_text(r, prompt, json_get_text(outcome.updated_input, "prompt"));
     if (outcome.additional_context.n)
         add_context(r, prompt, outcome.additional_context);
     return NULL;
@@ -63,12 +77,27 @@ static void add_to_result(struct call *c, struct str text)
     strbuf_add(&c->result.text, text);
 }
 
+struct err *hook_tool_judged(struct call *c)
+{
+    const struct verdict *v = &c->verdict;
+
+    if (v->hook_message.n)
+        run_notice(c->run, SEVERITY_WARNING, "hook", v->hook_message);
+    if (!c->is_ready)
+        add_to_result(c, v->hook_context);
+    if (!v->stops_run)
+        return NULL;
+    return err_new(ERR_PLUGIN, "a PreToolUse hook ended the run: %" STR_FMT,
+                   STR_ARG(v->stop_reason));
+}
+
 struct err *hook_tool_done(struct call *c)
 {
     struct run *r = c->run;
     struct json *fields;
     struct hook_outcome outcome;
 
+    add_to_result(c, c->verdict.hook_context);
     if (!r->options->hooks || !c->was_executed)
         return NULL;
     fields = json_new(&c->arena, JSON_OBJECT);
@@ -124,6 +153,7 @@ void hook_failure(struct run *r, const struct err *e)
         return;
     fields = json_new(&r->arena, JSON_OBJECT);
     json_set_str(&r->arena, fields, "reason", str_of(text));
+    json_set_str(&r->arena, fields, "error", str_of(err_code(e->kind)));
     json_set_str(&r->arena, fields, "error_code", str_of(err_code(e->kind)));
     set_answer(&r->arena, fields, r->result->text);
     err_ignore(ask_hooks(r, HOOK_STOP_FAILURE, (struct str){0}, fields, &r->arena, &outcome),

@@ -71,7 +71,9 @@ void plugins_after_tool(struct run *r, const struct event_tool *result);
 /* hook_points.c */
 /* May block the prompt (an error) or add to it. */
 MUST_USE struct err *hook_prompt(struct run *r, struct message **prompt);
-/* What they say of a call that has run goes to the model with its result. */
+/* What they said before it ran: an error ends the run. */
+MUST_USE struct err *hook_tool_judged(struct call *c);
+/* What they say of a call goes to the model with its result. */
 MUST_USE struct err *hook_tool_done(struct call *c);
 /* The model has answered; *ret_reason is set when it must go on. */
 MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason);
