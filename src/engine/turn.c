@@ -22,13 +22,28 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
     return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 }
 
+/* As long as nothing changes a run keeps its set, and the schemas that were compiled in it. */
+static bool is_current(struct run *r)
+{
+    AUTO(tool_set)
+    struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
+
+    return r->tools && r->tools->version == (now ? now->version : 0) &&
+           r->needs == capabilities(r->options, r->plan) &&
+           memcmp(&r->filter, &r->plan->filter, sizeof r->filter) == 0;
+}
+
 static void refresh_tools(struct run *r)
 {
     struct tool_set *before = r->tools;
     struct event e = {0};
 
+    if (is_current(r))
+        return;
     r->tools = run_tools(r->options, r->plan);
-    if (before && before->version != r->tools->version) {
+    r->needs = capabilities(r->options, r->plan);
+    r->filter = r->plan->filter;
+    if (before) {
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);
     }
