@@ -22,6 +22,12 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
     return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 }
 
+static bool is_same_filter(const struct tool_filter *a, const struct tool_filter *b)
+{
+    return a->allow == b->allow && a->n_allow == b->n_allow && a->allows_all == b->allows_all &&
+           a->deny == b->deny && a->n_deny == b->n_deny;
+}
+
 /* As long as nothing changes a run keeps its set, and the schemas that were compiled in it. */
 static bool is_current(struct run *r)
 {
@@ -30,7 +36,7 @@ static bool is_current(struct run *r)
 
     return r->tools && r->tools->version == (now ? now->version : 0) &&
            r->needs == capabilities(r->options, r->plan) &&
-           memcmp(&r->filter, &r->plan->filter, sizeof r->filter) == 0;
+           is_same_filter(&r->filter, &r->plan->filter);
 }
 
 static void refresh_tools(struct run *r)
