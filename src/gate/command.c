@@ -3,10 +3,40 @@
 
 #include "gate/wildcard.h"
 
+/* --- lines --- */
+
+static void note_start(struct command *c, struct str text)
+{
+    unsigned char first = text.n ? (unsigned char)text.p[0] : SHELL_ANYTHING;
+
+    if (first == SHELL_ANYTHING)
+        memset(c->may_start, true, sizeof c->may_start);
+    else
+        c->may_start[first] = true;
+}
+
 void command_init(struct command *c, struct arena *a, struct str line)
 {
-    c->line = str_trim(line);
+    static const char not_plain[] = "*\\'\" \t\r\n:";
+
+    *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
+    for (size_t i = 0; i < sizeof not_plain; i++)
+        c->may_start[(unsigned char)not_plain[i]] = true;
+    note_start(c, c->line);
+    for (size_t i = 0; i < c->split.n_commands; i++) {
+        const struct shell_command *command = &c->split.commands[i];
+
+        note_start(c, command->source);
+        note_start(c, command->text);
+        note_start(c, str_skip(command->text, command->program_at));
+        note_start(c, str_skip(command->text, command->basename_at));
+    }
+}
+
+static bool may_match_line(struct str pattern, const struct command *c)
+{
+    return pattern.n == 0 || c->may_start[(unsigned char)pattern.p[0]];
 }
 
 /* --- patterns --- */
@@ -103,8 +133,9 @@ static enum match match_narrowly(struct str pattern, const struct command *c)
 bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a)
 {
     const struct shell_split *split = &c->split;
+    bool has_one_part = n_written_commands(split) == 1 && !command_writes(c);
 
-    if (!can_be_judged(split))
+    if (has_one_part || !can_be_judged(split))
         return false;
     *cover = (struct command_cover){.command = c,
                                     .is_covered = ARENA_ARRAY(a, split->n_commands, bool),
@@ -117,7 +148,7 @@ bool command_cover_add(struct command_cover *cover, struct str pattern)
     const struct shell_split *split = &cover->command->split;
     size_t before = cover->n_left;
 
-    if (holds_nul(pattern))
+    if (!may_match_line(pattern, cover->command) || holds_nul(pattern))
         return false;
     for (size_t i = 0; i < split->n_commands; i++)
         if (!split->commands[i].is_inner && !cover->is_covered[i] &&
@@ -144,10 +175,13 @@ struct wanted {
 
 static bool is_flat(struct str pattern)
 {
-    for (size_t i = 0; i < pattern.n; i++)
-        if (strchr("'\"\\\t\r\n", pattern.p[i]) ||
-            (pattern.p[i] == ' ' && i && pattern.p[i - 1] == ' '))
+    for (size_t i = 0; i < pattern.n; i++) {
+        char c = pattern.p[i];
+
+        if (c == '\'' || c == '"' || c == '\\' || (is_blank(c) && c != ' ') ||
+            (c == ' ' && i && pattern.p[i - 1] == ' '))
             return false;
+    }
     return true;
 }
 
@@ -239,5 +273,7 @@ static enum match match_widely(struct str pattern, const struct command *c)
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading)
 {
+    if (!may_match_line(pattern, c))
+        return reading == READ_WIDELY && !c->split.is_sure ? MATCH_UNCLEAR : MATCH_NO;
     return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
 }

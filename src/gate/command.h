@@ -14,6 +14,9 @@
 struct command {
     struct str line; /* without white space around it */
     struct shell_split split;
+    /* By the first byte of a pattern, if it stands for itself: can it match at all? Nearly all of
+     * many rules are done with by that. */
+    bool may_start[256];
 };
 void command_init(struct command *c, struct arena *a, struct str line);
 
@@ -27,7 +30,7 @@ struct command_cover {
     bool *is_covered; /* by the split's index */
     size_t n_left;
 };
-/* False: the line cannot be judged by its parts. */
+/* False: the line cannot be judged by its parts, or it has only one. */
 bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a);
 bool command_cover_add(struct command_cover *cover, struct str pattern); /* true: it covers more */
 
