@@ -67,15 +67,17 @@ int main(void)
     struct permission_rules rules = {
         .deny = lists, .n_deny = N_RULES / 2, .allow = lists + N_RULES / 2, .n_allow = N_RULES / 2};
     struct permission_rules none = {0};
-    double worst = 0, worst_none = 0;
+    double worst = 0, worst_none = 0, with, without;
 
     fill(&a, lists);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         struct json *args = json_new(&a, JSON_OBJECT);
 
         json_set_str(&a, args, "command", str_of(commands[i]));
-        worst = MAX(worst, best_of_three(&rules, args, session));
-        worst_none = MAX(worst_none, best_of_three(&none, args, session));
+        with = best_of_three(&rules, args, session);
+        without = best_of_three(&none, args, session);
+        worst = MAX(worst, with);
+        worst_none = MAX(worst_none, without);
     }
     printf("{\"rules\":%d,\"us_per_decision\":%.1f,\"us_without_rules\":%.1f}\n", N_RULES, worst,
            worst_none);

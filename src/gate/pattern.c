@@ -90,6 +90,16 @@ void subject_split_command(struct subject *s, struct arena *a)
     c = ARENA_NEW(a, struct command);
     command_init(c, a, line->text);
     s->command = c;
+    s->prefix = arena_format(a, "%s(", s->tool->name);
+}
+
+/* A pattern for this tool and another command, as most of many rules are: seen at first sight. */
+static bool is_for_other_command(struct str text, const struct subject *s)
+{
+    size_t n = s->prefix.n;
+
+    return s->command && text.n > n + 1 && text.p[text.n - 1] == ')' &&
+           memcmp(text.p, s->prefix.p, n) == 0 && !command_may_match(s->command, text.p[n]);
 }
 
 static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
@@ -155,6 +165,8 @@ enum match pattern_match(struct str text, const struct subject *s, enum reading 
 {
     struct pattern p;
 
+    if (is_for_other_command(text, s))
+        return MATCH_NO;
     if (!pattern_parse(text, &p))
         return reading == READ_WIDELY && names_tool(permission_pattern_tool(text), s->tool)
                    ? MATCH_UNCLEAR
@@ -174,8 +186,8 @@ bool pattern_cover(struct str text, const struct subject *s, struct command_cove
 {
     struct pattern p;
 
-    return pattern_parse(text, &p) && names_tool(p.tool, s->tool) && p.argument.n &&
-           command_cover_add(cover, p.argument);
+    return !is_for_other_command(text, s) && pattern_parse(text, &p) &&
+           names_tool(p.tool, s->tool) && p.argument.n && command_cover_add(cover, p.argument);
 }
 
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
