@@ -3,10 +3,35 @@
 
 #include "gate/wildcard.h"
 
+/* --- lines --- */
+
+static void note_start(struct command *c, struct str text)
+{
+    unsigned char first = text.n ? (unsigned char)text.p[0] : SHELL_ANYTHING;
+
+    if (first == SHELL_ANYTHING)
+        memset(c->may_start, true, sizeof c->may_start);
+    else
+        c->may_start[first] = true;
+}
+
 void command_init(struct command *c, struct arena *a, struct str line)
 {
-    c->line = str_trim(line);
+    static const char not_plain[] = "*\\'\" \t\r\n:";
+
+    *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
+    for (size_t i = 0; i < sizeof not_plain; i++)
+        c->may_start[(unsigned char)not_plain[i]] = true;
+    note_start(c, c->line);
+    for (size_t i = 0; i < c->split.n_commands; i++) {
+        const struct shell_command *command = &c->split.commands[i];
+
+        note_start(c, command->source);
+        note_start(c, command->text);
+        note_start(c, str_skip(command->text, command->program_at));
+        note_start(c, str_skip(command->text, command->basename_at));
+    }
 }
 
 /* --- patterns --- */
@@ -14,9 +39,11 @@ void command_init(struct command *c, struct arena *a, struct str line)
 /* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
 static struct str pattern_head(struct str pattern)
 {
-    return str_ends(pattern, S(":*")) || str_ends(pattern, S(" *"))
-               ? str_slice(pattern, 0, pattern.n - 2)
-               : pattern;
+    size_t n = pattern.n;
+    bool takes_more =
+        n >= 2 && pattern.p[n - 1] == '*' && (pattern.p[n - 2] == ':' || pattern.p[n - 2] == ' ');
+
+    return takes_more ? str_make(pattern.p, n - 2) : pattern;
 }
 
 /* Do both start with the same plain characters? Most rules are done with here. */
@@ -33,10 +60,21 @@ static bool may_start(struct str pattern, struct str text)
     return true;
 }
 
+/* "git log:*" is not for "git logs". */
+static bool matches_prefix(struct str head, struct str text)
+{
+    AUTO(strbuf) struct strbuf pattern = {0};
+
+    strbuf_add(&pattern, head);
+    if (head.n == 0 || !strchr("/=:-", head.p[head.n - 1]))
+        strbuf_add_char(&pattern, ' ');
+    strbuf_add_char(&pattern, '*');
+    return wildcard_matches(strbuf_str(&pattern), text);
+}
+
 static bool matches(struct str pattern, struct str text)
 {
     struct str head = pattern_head(pattern);
-    AUTO(strbuf) struct strbuf longer = {0};
 
     if (!may_start(head, text))
         return false;
@@ -44,13 +82,7 @@ static bool matches(struct str pattern, struct str text)
         return true;
     if (head.n == pattern.n)
         return false;
-    if (pattern.p[head.n] == ' ')
-        return wildcard_matches(pattern, text);
-    strbuf_add(&longer, head);
-    if (head.n == 0 || !strchr("/=:-", head.p[head.n - 1]))
-        strbuf_add_char(&longer, ' '); /* "git log:*" is not for "git logs" */
-    strbuf_add_char(&longer, '*');
-    return wildcard_matches(strbuf_str(&longer), text);
+    return pattern.p[head.n] == ' ' ? wildcard_matches(pattern, text) : matches_prefix(head, text);
 }
 
 /* It would match what is not known, as if it were known to be a NUL. */
@@ -103,8 +135,9 @@ static enum match match_narrowly(struct str pattern, const struct command *c)
 bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a)
 {
     const struct shell_split *split = &c->split;
+    bool has_one_part = n_written_commands(split) == 1 && !command_writes(c);
 
-    if (!can_be_judged(split))
+    if (has_one_part || !can_be_judged(split))
         return false;
     *cover = (struct command_cover){.command = c,
                                     .is_covered = ARENA_ARRAY(a, split->n_commands, bool),
@@ -135,23 +168,19 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* What a pattern looks for in texts without quotes. */
-struct wanted {
-    struct str pattern;
-    struct str head; /* what every match starts with */
-    struct str tail; /* and ends with; empty where that is hard to say */
-};
-
 static bool is_flat(struct str pattern)
 {
-    for (size_t i = 0; i < pattern.n; i++)
-        if (strchr("'\"\\\t\r\n", pattern.p[i]) ||
-            (pattern.p[i] == ' ' && i && pattern.p[i - 1] == ' '))
+    for (size_t i = 0; i < pattern.n; i++) {
+        char c = pattern.p[i];
+
+        if (c == '\'' || c == '"' || c == '\\' || (is_blank(c) && c != ' ') ||
+            (c == ' ' && i && pattern.p[i - 1] == ' '))
             return false;
+    }
     return true;
 }
 
-/* Without quotes and backslashes, and with one blank between words. */
+/* Without quotes and backslashes, and with one blank between words, as texts of commands are. */
 static void flatten(struct strbuf *out, struct str pattern)
 {
     for (size_t i = 0; i < pattern.n; i++) {
@@ -166,6 +195,7 @@ static void flatten(struct strbuf *out, struct str pattern)
     }
 }
 
+/* What every match ends with; empty where that is hard to say. */
 static struct str plain_tail(struct str pattern)
 {
     size_t star = str_rfind_char(pattern, '*');
@@ -176,23 +206,27 @@ static struct str plain_tail(struct str pattern)
 }
 
 /* Could what is put in where the text says "anything" make it match? */
-static bool may_match(const struct wanted *w, struct str text)
+static bool may_match(struct str pattern, struct str text)
 {
-    size_t first = str_find_char(text, SHELL_ANYTHING), n_head = MIN(first, w->head.n);
+    AUTO(strbuf) struct strbuf head = {0};
+    struct str tail = plain_tail(pattern);
+    size_t first = str_find_char(text, SHELL_ANYTHING), n_head;
     size_t n_after = text.n - 1 - str_rfind_char(text, SHELL_ANYTHING);
-    size_t n_tail = MIN(n_after, w->tail.n);
+    size_t n_tail = MIN(n_after, tail.n);
 
-    return str_eq(str_slice(text, 0, n_head), str_slice(w->head, 0, n_head)) &&
-           str_eq(str_skip(text, text.n - n_tail), str_skip(w->tail, w->tail.n - n_tail));
+    wildcard_add_head(&head, pattern_head(pattern));
+    n_head = MIN(first, head.n);
+    return str_eq(str_slice(text, 0, n_head), str_slice(strbuf_str(&head), 0, n_head)) &&
+           str_eq(str_skip(text, text.n - n_tail), str_skip(tail, tail.n - n_tail));
 }
 
-static enum match match_text(const struct wanted *w, struct str text)
+static enum match match_text(struct str pattern, struct str text)
 {
-    if (matches(w->pattern, text))
+    if (matches(pattern, text))
         return MATCH_YES;
     if (str_find_char(text, SHELL_ANYTHING) == STR_NONE)
         return MATCH_NO;
-    return may_match(w, text) ? MATCH_UNCLEAR : MATCH_NO;
+    return may_match(pattern, text) ? MATCH_UNCLEAR : MATCH_NO;
 }
 
 static enum match worse(enum match a, enum match b)
@@ -200,41 +234,39 @@ static enum match worse(enum match a, enum match b)
     return a == MATCH_YES || b == MATCH_NO ? a : b;
 }
 
-static enum match match_one(const struct wanted *w, struct str as_written,
-                            const struct shell_command *c)
+static enum match match_one(struct str flat, struct str as_written, const struct shell_command *c)
 {
-    enum match result = matches(as_written, c->source) ? MATCH_YES : match_text(w, c->text);
+    enum match result = matches(as_written, c->source) ? MATCH_YES : match_text(flat, c->text);
 
     if (c->program_at)
-        result = worse(result, match_text(w, str_skip(c->text, c->program_at)));
+        result = worse(result, match_text(flat, str_skip(c->text, c->program_at)));
     if (c->basename_at != c->program_at)
-        result = worse(result, match_text(w, str_skip(c->text, c->basename_at)));
+        result = worse(result, match_text(flat, str_skip(c->text, c->basename_at)));
+    return result;
+}
+
+static enum match match_flat(struct str flat, struct str as_written,
+                             const struct shell_split *split)
+{
+    enum match result = split->is_sure ? MATCH_NO : MATCH_UNCLEAR;
+
+    for (size_t i = 0; i < split->n_commands && result != MATCH_YES; i++)
+        result = worse(result, match_one(flat, as_written, &split->commands[i]));
     return result;
 }
 
 static enum match match_widely(struct str pattern, const struct command *c)
 {
-    enum match result = c->split.is_sure ? MATCH_NO : MATCH_UNCLEAR;
-    AUTO(strbuf) struct strbuf flat = {0}, head = {0};
-    struct wanted w = {.pattern = pattern};
+    AUTO(strbuf) struct strbuf flat = {0};
 
     if (matches(pattern, c->line))
         return MATCH_YES;
     if (holds_nul(pattern))
         return MATCH_UNCLEAR;
-    if (!is_flat(pattern)) {
-        flatten(&flat, pattern);
-        w.pattern = strbuf_str(&flat);
-    }
-    w.tail = plain_tail(w.pattern);
-    w.head = pattern_head(w.pattern);
-    if (str_find_char(w.head, '*') != STR_NONE || str_find_char(w.head, '\\') != STR_NONE) {
-        wildcard_add_head(&head, w.head);
-        w.head = strbuf_str(&head);
-    }
-    for (size_t i = 0; i < c->split.n_commands && result != MATCH_YES; i++)
-        result = worse(result, match_one(&w, pattern, &c->split.commands[i]));
-    return result;
+    if (is_flat(pattern))
+        return match_flat(pattern, pattern, &c->split);
+    flatten(&flat, pattern);
+    return match_flat(strbuf_str(&flat), pattern, &c->split);
 }
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading)

@@ -14,10 +14,18 @@
 struct command {
     struct str line; /* without white space around it */
     struct shell_split split;
+    /* By the first byte of a pattern: can it match at all? Nearly all of many rules are done with
+     * by that. */
+    bool may_start[256];
 };
 void command_init(struct command *c, struct arena *a, struct str line);
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading);
+/* False: whatever follows this first byte, the pattern does not match. */
+static inline bool command_may_match(const struct command *c, char first)
+{
+    return !c->split.is_sure || c->may_start[(unsigned char)first];
+}
 
 /* --- several patterns for one line --- */
 
@@ -27,7 +35,7 @@ struct command_cover {
     bool *is_covered; /* by the split's index */
     size_t n_left;
 };
-/* False: the line cannot be judged by its parts. */
+/* False: the line cannot be judged by its parts, or it has only one. */
 bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a);
 bool command_cover_add(struct command_cover *cover, struct str pattern); /* true: it covers more */
 

@@ -19,6 +19,7 @@ struct subject {
     const struct tool_session *session;
     const char *const *environment;
     const struct command *command; /* what the call runs, split; NULL: that is done per rule */
+    struct str prefix;             /* "Bash(", with the command */
 };
 
 /* Splits the call's command once for all rules; it lives as long as the arena. */

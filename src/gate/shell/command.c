@@ -88,17 +88,36 @@ static bool is_harmless_set(const struct shell_word *words, size_t n)
     return true;
 }
 
+/* "read -r line". */
+static bool is_harmless_read(const struct shell_word *words, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!words[i].is_known ||
+            (!str_is(words[i].text, "-r") && !shell_is_harmless_name(words[i].text)))
+            return false;
+    return true;
+}
+
+static bool sets_variables(const struct shell_word *words, size_t n)
+{
+    static const char *const setters[] = {"mapfile", "readarray", "getopts", "declare",  "typeset",
+                                          "local",   "export",    "let",     "readonly", "unset",
+                                          "shopt",   "enable",    "hash",    "trap",     "source",
+                                          ".",       "eval",      "alias",   "unalias",  NULL};
+    struct str name = words[0].text;
+
+    return is_one_of(name, setters) || (str_is(name, "read") && !is_harmless_read(words, n)) ||
+           (str_is(name, "set") && !is_harmless_set(words, n)) ||
+           (str_is(name, "printf") && has_word(words + 1, n - 1, "-v")) ||
+           (str_is(name, "wait") && n > 1);
+}
+
 static void note_effects(struct splitter *s, const struct shell_word *words, size_t n)
 {
-    static const char *const setters[] = {
-        "read",   "mapfile", "readarray", "getopts", "declare", "typeset", "local",
-        "export", "let",     "readonly",  "unset",   "shopt",   "enable",  "hash",
-        "trap",   "source",  ".",         "eval",    "alias",   "unalias", NULL};
     static const char *const movers[] = {"cd", "pushd", "popd", NULL};
     struct str name = words[0].text;
 
-    if (is_one_of(name, setters) || (str_is(name, "printf") && has_word(words + 1, n - 1, "-v")) ||
-        (str_is(name, "wait") && n > 1) || (str_is(name, "set") && !is_harmless_set(words, n)))
+    if (sets_variables(words, n))
         s->split->sets_variables = s->evaluates_text = true;
     if ((str_is(name, "test") || str_is(name, "[")) && has_word(words + 1, n - 1, "-v"))
         s->evaluates_text = true;

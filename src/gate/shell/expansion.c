@@ -179,6 +179,9 @@ static bool parameter(struct parser *p)
 
     if (c && strchr("@*#?-$!0123456789", c)) {
         p->at++;
+        /* When bash looks for the end of quotes, it takes the second one in "$$(" for another. */
+        if (c == '$' && parser_char(p, 0) && strchr("({[", parser_char(p, 0)))
+            splitter_doubt(p->out);
         return true;
     }
     if (!shell_is_name_char(c, /* is_first= */ true))

@@ -96,16 +96,10 @@ static bool takes_assignments(struct str program)
     return is_one_of(program, names);
 }
 
-/* A variable that is set without an assignment. What programs look at is written in capitals, but
- * for proxies. */
+/* A variable that is set without an assignment. */
 static void note_variable(struct parser *p, struct str name)
 {
-    bool is_harmless = !str_ends(name, S("_proxy"));
-
-    for (size_t i = 0; i < name.n; i++)
-        if (name.p[i] >= 'A' && name.p[i] <= 'Z')
-            is_harmless = false;
-    if (!is_harmless)
+    if (!shell_is_harmless_name(name))
         p->out->split->changes_names = true;
 }
 
@@ -156,6 +150,16 @@ static bool take_definition(struct parser *p, const struct simple *c)
     return false;
 }
 
+/* In "$(<f ! a)" bash writes the command anew, the redirection last, and then reads that. */
+static bool is_misplaced_keyword(struct str program)
+{
+    static const char *const words[] = {
+        "if",   "then", "elif", "else", "fi", "while",  "do", "done",     "for",    "until",
+        "case", "esac", "{",    "}",    "!",  "select", "[[", "function", "coproc", NULL};
+
+    return is_one_of(program, words);
+}
+
 static void simple_command(struct parser *p)
 {
     struct simple c = {0};
@@ -171,6 +175,8 @@ static void simple_command(struct parser *p)
     }
     if (c.n == 0 || (parser_char(p, 0) == '(' && take_definition(p, &c)))
         return;
+    if (c.n_assignments == 0 && is_misplaced_keyword(c.words[0].source))
+        splitter_doubt(p->out);
     splitter_add(p->out, c.words, c.n, c.n_assignments);
 }
 

@@ -109,6 +109,9 @@ void parser_skip_blanks(struct parser *p);
 
 /* --- word.c --- */
 
+/* What programs look at in their environment is written in capitals, but for proxies. */
+bool shell_is_harmless_name(struct str name);
+
 /* A word that is being read. */
 struct word_builder {
     struct strbuf text;

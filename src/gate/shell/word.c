@@ -30,6 +30,14 @@ static size_t name_length(struct str s)
     return n;
 }
 
+bool shell_is_harmless_name(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!shell_is_name_char(name.p[i], i == 0) || (name.p[i] >= 'A' && name.p[i] <= 'Z'))
+            return false;
+    return name.n && !str_ends(name, S("_proxy"));
+}
+
 /* Looks at the end first, so that a word of many brackets is not searched for each of them. */
 static bool is_name(struct str s)
 {
