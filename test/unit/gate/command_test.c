@@ -130,6 +130,50 @@ TEST(a_denied_program_is_found_under_every_spelling_of_its_name)
     denies("Bash(echo '*' x)", "echo \\* x");
 }
 
+TEST(a_denied_program_is_found_or_asked_about_in_hostile_lines)
+{
+    static const char *const lines[] = {
+        "ls #'\nrm x\n#'",
+        "cat <<'E F'\nE\nE F\nrm x",
+        "cat <<E\n$(rm x)\nE",
+        "a=rm; $a x",
+        "rm${IFS}x",
+        "r\\m x",
+        "\"r\"m x",
+        "$'\\162m' x",
+        "ls `ls \\`rm x\\``",
+        "command rm x",
+        "env -i rm x",
+        "xargs rm < x",
+        "find . -exec rm {} \\;",
+        "time rm x",
+        "a | time rm x",
+        "case x in x) rm x;; esac",
+        "function f { rm x; }; f",
+        "alias x=rm; x y",
+        "x='a[$(rm y)]'; echo $((x))",
+        "trap 'rm x' EXIT",
+        "sh <<< 'rm x'",
+        "echo cm0geA== | base64 -d | bash",
+        ". /dev/stdin <<< 'rm x'",
+        "bash -c \"$(echo rm x)\"",
+        "(((rm x)))",
+        "echo $((echo) ; rm x)",
+        "i\\\nf rm x; then ls; fi",
+        "a $(<f ! rm x)",
+        "shopt -s expand_aliases\nalias ls='rm '\nls x",
+        "coproc X { rm x; }",
+        "\"${x@P}\"",
+        "exec rm x",
+        "hash -p /bin/rm ls; ls x",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (match_one("Bash(rm *)", lines[i], READ_WIDELY) == MATCH_NO ||
+            match_one("Bash(ls *)", lines[i], READ_NARROWLY) == MATCH_YES)
+            fail_msg("not found: %s", lines[i]);
+}
+
 TEST(a_denied_argument_is_found_behind_a_quoted_separator)
 {
     denies("Bash(git commit *--no-verify*)", "ls; git commit -m \"a; (b)\" --no-verify");
@@ -200,6 +244,7 @@ RUN_TESTS(UNIT(a_prefix_pattern_allows_the_command_and_what_follows_it),
           UNIT(a_pattern_allows_a_compound_command_only_if_it_holds_for_every_part),
           UNIT(a_denied_command_is_found_wherever_it_stands_in_a_line),
           UNIT(a_denied_program_is_found_under_every_spelling_of_its_name),
+          UNIT(a_denied_program_is_found_or_asked_about_in_hostile_lines),
           UNIT(a_denied_argument_is_found_behind_a_quoted_separator),
           UNIT(other_commands_are_not_denied),
           UNIT(a_denial_that_depends_on_what_the_shell_puts_in_is_unclear),

@@ -329,20 +329,22 @@ static void make_line(struct maker *m, bool is_damaged)
 
 /* --- asking bash --- */
 
-/* Lines come and calls go with a NUL behind each word; a call ends with \1 as a word. */
+/* Lines come and calls go with a NUL behind each word; a call ends with \1 as a word. A line that
+ * goes round for ever is ended after some steps. */
 static const char driver[] =
     "exec 8<\"$2\" 9>\"$3\"; ulimit -f 2048 -t 60; cd \"$1\" || exit 1\n"
     "say() {\n"
     "    builtin printf '%s\\0' \"$n\" \"$@\" $'\\1' >&9\n"
-    "    if ((++calls > 30)); then exit 1; fi\n"
     "}\n"
+    "count() { if ((++steps > 200)); then exit 1; fi; }\n"
     "ok() { say ok \"$@\"; }\n"
     "no() { say no \"$@\"; return 1; }\n"
     "command_not_found_handle() { say \"$@\"; return 127; }\n"
     "bash() { if [[ $1 == -c ]]; then (eval \"$2\"); else say bash \"$@\"; fi; }\n"
     "PATH=/nonexistent FUNCNEST=20 HOME=\"~\" c=ok e= n=0\n"
     "while IFS= read -r -d '' line <&8; do\n"
-    "    (exec 8<&-; set -- ; eval \"$line\"; wait) </dev/null >/dev/null 2>&1\n"
+    "    (exec 8<&-; set -T --; trap count DEBUG; eval \"$line\"; wait) </dev/null >/dev/null "
+    "2>&1\n"
     "    n=$((n + 1))\n"
     "done\n";
 
