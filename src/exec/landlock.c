@@ -174,7 +174,8 @@ static struct fault carry_out_items(const struct rules *r, const struct policy_h
 {
     unsigned i = 0;
 
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         if (!carry_out(r, p, item))
             return (struct fault){errno, EXEC_STEP_ITEM, i};
         i++;

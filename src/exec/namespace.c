@@ -1,11 +1,11 @@
 /* namespace.c - namespaces around the command, where they may be made.
  *
- * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing inside can hide from kill(-1), and the
- * kernel ends all of it with init. It is used only together with a mount namespace that has its
- * own /proc: with the outer /proc the command would see pids that are not its own, and `ps`,
- * /proc/$$ and every debugger would act on the wrong process. Only /proc is made private; mounts
- * that root makes elsewhere spread as before. A sandbox has all mounts for itself (mounts.c), and
- * network and IPC too.
+ * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing
+ * inside can hide from kill(-1), and the kernel ends all of it with init. It is used only together
+ * with a mount namespace that has its own /proc: with the outer /proc the command would see pids
+ * that are not its own, and `ps`, /proc/$$ and every debugger would act on the wrong process. Only
+ * /proc is made private; mounts that root makes elsewhere spread as before. A sandbox has all
+ * mounts for itself (mounts.c), and network and IPC too.
  *
  * Root needs no user namespace. Others get one that maps just their own user and group to
  * themselves, so files and getuid() look as before. The capabilities that it brings are for init

@@ -1,6 +1,7 @@
 /* sandbox.c - the launcher: works the policy out, starts the command under it, says why not. */
 #include "sandbox/sandbox.h"
 
+#include "sandbox/guard.h"
 #include "sandbox/plan.h"
 #include "sys/work.h"
 
@@ -75,10 +76,9 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 static struct err *explain(const struct exec_record *r, struct str plan)
 {
     const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
-    struct err *e =
-        item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
-             : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                         step_text(r->step));
+    struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
+                         : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                                     step_text(r->step));
 
     return add_hint(e, r->step);
 }
@@ -127,7 +127,16 @@ static struct err *prepare(void *arg)
     struct start *s = arg;
 
     TRY(plan_write(&s->sandbox->policy, s->namespaces, &s->plan));
-    return open_plan(s);
+    TRY(open_plan(s));
+    /* While others run, theirs is the state that counts. */
+    return s->sandbox->guard ? NULL
+                             : guard_take(&s->sandbox->policy, s->namespaces, &s->sandbox->guard);
+}
+
+static void drop_guard_if_idle(struct sandbox *s)
+{
+    if (s->n_running == 0)
+        guard_free(TAKE(s->guard));
 }
 
 static bool is_variable(const char *entry, struct str name)
@@ -162,6 +171,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     struct proc_spec confined = *spec;
     struct err *e;
 
+    *ret_is_forbidden = false;
     TRY(work_run(prepare, &s));
     confinement.policy_fd = s.fd;
     confined.supervised = true;
@@ -169,6 +179,10 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     if (sandbox->policy.tmp_dir)
         confined.environment = add_tmp_dir(&s.arena, spec->environment, sandbox->policy.tmp_dir);
     e = proc_spawn(&confined, ret_proc);
+    if (e)
+        drop_guard_if_idle(sandbox);
+    else
+        sandbox->n_running++;
     *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
     if (!e || confinement.refusal.kind != EXEC_REFUSED)
         return e;
@@ -197,6 +211,38 @@ static struct err *start(struct launcher *l, const struct proc_spec *spec, struc
     TRY(start_with(s, spec, /* namespaces= */ false, ret_proc, &is_forbidden));
     s->way = SANDBOX_WITHOUT_NAMESPACES;
     return NULL;
+}
+
+/* --- after a command --- */
+
+struct ended {
+    struct guard *guard;
+    struct strbuf *notes;
+};
+
+static struct err *check_guard(void *arg)
+{
+    struct ended *ended = arg;
+
+    guard_check(ended->guard, ended->notes);
+    return NULL;
+}
+
+struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
+{
+    struct ended ended = {s->guard, notes};
+    struct err *e;
+
+    BUG_IF(s->n_running == 0);
+    e = work_run(check_guard, &ended);
+    s->n_running--;
+    drop_guard_if_idle(s);
+    return e;
+}
+
+void sandbox_done(struct sandbox *s)
+{
+    guard_free(TAKE(s->guard));
 }
 
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)

@@ -50,10 +50,10 @@ struct proc_spec {
      * keel-exec be killed by KILL, the command's own children may live on. */
     bool no_namespace;
     struct proc_confinement *confinement; /* NULL: none */
-    uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
-    unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
-    const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
-    size_t n_extra_fds;               /* at most 27 */
+    uint64_t grace_ms;                    /* between TERM and KILL; 0: 2 s */
+    unsigned short n_rows, n_columns;     /* of the pty; 0: 24 x 80 */
+    const int *extra_fds;                 /* become 3, 4, ... in the child, in this order */
+    size_t n_extra_fds;                   /* at most 27 */
 };
 
 enum proc_stream { PROC_OUT, PROC_ERR };
