@@ -115,7 +115,7 @@ static struct err *look_after(struct sandbox *sandbox)
 static struct err *run_job(void *arg)
 {
     struct job *j = arg;
-    AUTO(sandbox) struct sandbox sandbox = {0};
+    struct sandbox sandbox;
     struct err *e, *after;
 
     TRY(work_run(find_protected, j));
@@ -124,6 +124,7 @@ static struct err *run_job(void *arg)
     sandbox_init(&sandbox, &j->policy);
     e = run_in(&sandbox, j);
     after = look_after(&sandbox);
+    sandbox_done(&sandbox);
     sandbox_remove_tmp(j->tmp_dir);
     if (!e)
         return after;

@@ -26,6 +26,11 @@
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
 /* The fd of a policy (policy.h): the command runs within it or not at all. */
 #define EXEC_OPTION_POLICY "--policy="
+/* The fds of a user and of a network namespace that an earlier command under a policy was given:
+ * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS, the
+ * network before the user; only those that it made. */
+#define EXEC_OPTION_USER "--user="
+#define EXEC_OPTION_NETWORK "--network="
 
 enum exec_kind {
     /* from keel-exec */

@@ -199,9 +199,17 @@ static struct err *take_ancestors(struct guard *g, struct guarded_root *root, co
 static struct err *take_path(struct guard *g, struct guarded_root *root, const char *path)
 {
     const char *name;
-    int dir = guard_open_parent(root, path, &name);
     struct err *e;
+    struct stat st;
+    int dir;
 
+    /* Most are absent, and that is quickly seen. */
+    if (!strchr(path, '/') && fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+        errno == ENOENT) {
+        add(g, root, path, GUARDED_ABSENT, NULL);
+        return NULL;
+    }
+    dir = guard_open_parent(root, path, &name);
     if (dir < 0) {
         add(g, root, path, GUARDED_ABSENT_WITH_PARENT, NULL);
         return NULL;

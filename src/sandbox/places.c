@@ -66,7 +66,7 @@ static const char *const secrets_in_home[] = {
     ".vault-token",
 };
 
-/* What root could read. */
+/* What only root could read. */
 static const char *const secrets_of_system[] = {
     "/etc/gshadow", "/etc/gshadow-", "/etc/shadow", "/etc/shadow-", "/etc/ssl/private",
 };
@@ -86,7 +86,7 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 
     for (size_t i = 0; home && i < ARRAY_LEN(secrets_in_home); i++)
         add_real(&l, fs_join(a, home, secrets_in_home[i]));
-    for (size_t i = 0; i < ARRAY_LEN(secrets_of_system); i++)
+    for (size_t i = 0; geteuid() == 0 && i < ARRAY_LEN(secrets_of_system); i++)
         add_real(&l, secrets_of_system[i]);
     if (keel_home)
         add_real(&l, keel_home);

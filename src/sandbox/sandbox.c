@@ -161,13 +161,32 @@ static const char *const *add_tmp_dir(struct arena *a, const char *const *enviro
     return copy;
 }
 
+static void keep_fd(int *fd, int made)
+{
+    if (*fd < 0)
+        *fd = made;
+    else if (made >= 0 && made != *fd)
+        close(made); /* another command was faster */
+}
+
+/* The next command shares its network: a server in the background can be reached. */
+static void note_start(struct sandbox *s, const struct proc_confinement *confinement)
+{
+    s->n_running++;
+    if (s->network_fd < 0 || s->network_fd != confinement->network_fd) {
+        keep_fd(&s->user_fd, confinement->user_fd);
+        keep_fd(&s->network_fd, confinement->network_fd);
+    }
+}
+
 /* Tries one way. *ret_is_forbidden: namespaces cannot be had here, whatever the command. */
 static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *spec,
                               bool namespaces, struct proc **ret_proc, bool *ret_is_forbidden)
 {
     AUTO(start)
     struct start s = {.sandbox = sandbox, .spec = spec, .namespaces = namespaces, .fd = -1};
-    struct proc_confinement confinement = {0};
+    struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
+                                           .user_fd = sandbox->user_fd};
     struct proc_spec confined = *spec;
     struct err *e;
 
@@ -182,7 +201,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     if (e)
         drop_guard_if_idle(sandbox);
     else
-        sandbox->n_running++;
+        note_start(sandbox, &confinement);
     *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
     if (!e || confinement.refusal.kind != EXEC_REFUSED)
         return e;
@@ -243,11 +262,16 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
+    if (s->network_fd >= 0)
+        close(s->network_fd);
+    if (s->user_fd >= 0)
+        close(s->user_fd);
+    s->network_fd = s->user_fd = -1;
 }
 
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
-    *s = (struct sandbox){.launcher = {start}, .policy = *policy};
+    *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;
 }

@@ -51,10 +51,10 @@ struct sandbox {
     enum sandbox_way way;
     struct guard *guard; /* protected places before the commands that run now; NULL: none run */
     size_t n_running;
+    int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
-void sandbox_done(struct sandbox *s);
-DEFINE_AUTO_VAL(sandbox, sandbox_done)
+void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
 
 /* To be called once for every command that was started, after proc_free(): looks at the protected
  * places that the kernel could not protect, puts right what the command did there, and appends a
