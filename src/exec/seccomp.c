@@ -202,7 +202,7 @@ static unsigned begin_call(struct filter *f, unsigned call)
 
 static void end_call(struct filter *f, unsigned begin)
 {
-    if (f->n <= MAX_CODE)
+    if (begin <= MAX_CODE)
         f->code[begin - 1].jf = (uint8_t)(f->n - begin);
 }
 
