@@ -80,6 +80,7 @@ struct err *err_wrap(struct err *take_cause, const char *format, ...)
     e = make(take_cause->kind, format_text(format, args));
     va_end(args);
     e->retry_after_ms = take_cause->retry_after_ms;
+    e->peer_status = take_cause->peer_status;
     e->cause = take_cause;
     return e;
 }
@@ -104,6 +105,7 @@ struct err *err_copy(const struct err *e)
     copy = make(e->kind, mem_strdup(e->text));
     copy->hint = e->hint ? mem_strdup(e->hint) : NULL;
     copy->retry_after_ms = e->retry_after_ms;
+    copy->peer_status = e->peer_status;
     copy->cause = err_copy(e->cause);
     return copy;
 }

@@ -64,6 +64,7 @@ struct err {
     char *text;
     char *hint;             /* NULL when there is nothing to advise */
     int64_t retry_after_ms; /* what the peer asked for; -1 when it did not say */
+    int peer_status;        /* HTTP, as the peer sent it; 0: there was none */
     struct err *cause;
 };
 

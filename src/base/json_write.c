@@ -19,18 +19,42 @@ static void add_escaped(struct strbuf *out, unsigned char c)
     strbuf_add_cstr(out, text);
 }
 
+/* Do eight bytes go out as they are? Taking a limit off each leaves its high bit set where it was
+ * below; bytes that are not ASCII had it set before and are fine. */
+static bool are_plain(const char *p)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t eight, below_space, quotes, backslashes;
+
+    memcpy(&eight, p, 8);
+    below_space = eight - ones * 0x20;
+    quotes = (eight ^ ones * '"') - ones;
+    backslashes = (eight ^ ones * '\\') - ones;
+    return ((below_space | quotes | backslashes) & ~eight & ones << 7) == 0;
+}
+
+/* The next byte from `at` on that must be escaped, or the end. */
+static size_t find_special(struct str text, size_t at)
+{
+    while (text.n - at >= 8 && are_plain(text.p + at))
+        at += 8;
+    for (; at < text.n; at++) {
+        unsigned char c = (unsigned char)text.p[at];
+
+        if (c < 0x20 || c == '"' || c == '\\')
+            break;
+    }
+    return at;
+}
+
 static void add_valid(struct strbuf *out, struct str text)
 {
-    size_t from = 0;
+    size_t from = 0, at;
 
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        strbuf_add(out, str_slice(text, from, i - from));
-        add_escaped(out, c);
-        from = i + 1;
+    while ((at = find_special(text, from)) < text.n) {
+        strbuf_add(out, str_slice(text, from, at - from));
+        add_escaped(out, (unsigned char)text.p[at]);
+        from = at + 1;
     }
     strbuf_add(out, str_skip(text, from));
 }

@@ -94,21 +94,29 @@ unsigned utf8_encode(uint32_t c, char out[4])
     return 4;
 }
 
+/* Bytes of ASCII from `at` on, in steps of eight: most text is nothing else. */
+static size_t ascii_run(struct str s, size_t at)
+{
+    size_t start = at;
+    uint64_t eight;
+
+    for (; s.n - at >= 8; at += 8) {
+        memcpy(&eight, s.p + at, 8);
+        if (eight & 0x8080808080808080u)
+            break;
+    }
+    return at - start;
+}
+
 size_t utf8_valid_prefix(struct str s)
 {
     size_t at = 0;
 
     while (at < s.n) {
         uint32_t c;
-        uint64_t eight;
         unsigned n;
 
-        while (s.n - at >= 8) { /* most text is ASCII: eight bytes a step */
-            memcpy(&eight, s.p + at, 8);
-            if (eight & 0x8080808080808080u)
-                break;
-            at += 8;
-        }
+        at += ascii_run(s, at);
         if (at == s.n)
             break;
         n = utf8_decode(str_skip(s, at), &c);
@@ -156,13 +164,19 @@ void utf8_add_repaired(struct strbuf *out, struct str s)
 
 size_t utf8_count(struct str s)
 {
-    size_t count = 0;
+    size_t count = 0, at = 0;
 
-    while (s.n) {
+    while (at < s.n) {
+        size_t n_ascii = ascii_run(s, at);
         uint32_t c;
-        unsigned n = utf8_decode(s, &c);
+        unsigned n;
 
-        s = str_skip(s, n ? n : 1);
+        at += n_ascii;
+        count += n_ascii;
+        if (at == s.n)
+            break;
+        n = utf8_decode(str_skip(s, at), &c);
+        at += n ? n : 1;
         count++;
     }
     return count;

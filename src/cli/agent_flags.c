@@ -1,6 +1,7 @@
 /* agent_flags.c - from the command line to an agent's options. */
 #include "cli/agent_flags.h"
 
+#include "base/uuid.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -75,7 +76,112 @@ struct err *agent_flags_cwd(const struct args *args, struct arena *a, const char
     return given ? directory("cwd", given, a, ret_cwd) : NULL;
 }
 
+/* --- settings --- */
+
+struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped)
+{
+    static const struct {
+        const char *name;
+        unsigned layers;
+    } sources[] = {
+        {"user", 1u << LAYER_USER | 1u << LAYER_ROBOTA_USER | 1u << LAYER_CLAUDE_USER},
+        {"project", 1u << LAYER_PROJECT | 1u << LAYER_ROBOTA | 1u << LAYER_CLAUDE},
+        {"local", 1u << LAYER_LOCAL | 1u << LAYER_ROBOTA_LOCAL},
+    };
+    const char *given = args_get(args, "setting-sources");
+    struct str rest = str_of(given), name;
+    unsigned wanted = 0;
+
+    *ret_skipped = 0;
+    if (!given)
+        return NULL;
+    while (str_split(&rest, ',', &name)) {
+        size_t i = 0;
+
+        while (i < ARRAY_LEN(sources) && !str_is(str_trim(name), sources[i].name))
+            i++;
+        if (i < ARRAY_LEN(sources))
+            wanted |= sources[i].layers;
+        else if (str_trim(name).n)
+            return err_hint(err_new(ERR_VALIDATION,
+                                    "--setting-sources: there is no \"%" STR_FMT "\"",
+                                    STR_ARG(name)),
+                            "any of: user, project, local");
+    }
+    *ret_skipped = ~wanted & ~(1u << LAYER_FLAGS);
+    return NULL;
+}
+
+/* --- what keel does not have --- */
+
+static bool asks_for_nothing(const struct json *value)
+{
+    const struct json *servers = json_get(value, "mcpServers");
+
+    return json_is(value, JSON_OBJECT) &&
+           (value->n == 0 || (value->n == 1 && json_is(servers, JSON_OBJECT) && servers->n == 0));
+}
+
+/* Programs pass these flags also when there is nothing to say with them. */
+static struct err *check_empty(const struct args *args, const char *flag)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *given;
+    size_t at = 0;
+
+    while ((given = args_next(args, flag, &at))) {
+        struct json *value = NULL;
+        AUTO(err) struct err *e = json_parse(&a, str_of(given), 0, &value);
+
+        if (e || !asks_for_nothing(value))
+            return err_new(ERR_VALIDATION, "--%s: keel takes only {} there; it has no %s yet", flag,
+                           strcmp(flag, "agents") == 0 ? "agents" : "MCP servers");
+    }
+    return NULL;
+}
+
+/* --- thinking --- */
+
+static struct err *read_thinking(const struct args *args, struct agent_options *o)
+{
+    const char *effort = args_get(args, "effort"), *thinking = args_get(args, "thinking");
+    bool is_off = thinking && strcmp(thinking, "disabled") == 0;
+
+    if (effort && (!effort_find(str_of(effort), &o->effort) || o->effort == EFFORT_UNSET))
+        return err_hint(err_new(ERR_VALIDATION, "--effort: there is no \"%s\"", effort),
+                        "one of: low, medium, high, xhigh, max");
+    if (thinking && !is_off && strcmp(thinking, "adaptive") != 0)
+        return err_hint(err_new(ERR_VALIDATION, "--thinking: there is no \"%s\"", thinking),
+                        "one of: adaptive, disabled");
+    if (is_off)
+        o->effort = EFFORT_NONE;
+    else if (thinking && o->effort == EFFORT_UNSET)
+        o->effort = EFFORT_HIGH;
+    return args_int(args, "max-thinking-tokens", 0, INT32_MAX, 0, &o->reasoning_budget);
+}
+
 /* --- all of them --- */
+
+/* NULL: all there are. */
+static const char *const *only_tools(const struct args *args, struct arena *a, size_t *ret_n)
+{
+    struct rule_list list = all_rules(args, "tools", a);
+    const char *given = args_get(args, "tools");
+
+    *ret_n = 0;
+    if (!given || strcmp(given, "default") == 0)
+        return NULL;
+    *ret_n = list.n;
+    return list.n ? list.items : ARENA_NEW(a, const char *);
+}
+
+static struct err *read_session(const struct args *args, const char **ret_id)
+{
+    *ret_id = args_get(args, "session-id");
+    if (*ret_id && !uuid_is_valid(str_of(*ret_id)))
+        return err_new(ERR_VALIDATION, "--session-id takes a UUID, not \"%s\"", *ret_id);
+    return NULL;
+}
 
 /* All values of a repeated flag. */
 static const char **all_values(const struct args *args, const char *flag, struct arena *a,
@@ -128,7 +234,12 @@ struct err *agent_flags_read(const struct args *args, struct arena *a,
     for (size_t i = 0; i < o.n_added_dirs; i++)
         TRY(directory("add-dir", dirs[i], a, &dirs[i]));
     o.added_dirs = dirs;
+    o.tools = only_tools(args, a, &o.n_tools);
     TRY(read_mode(args, &o.mode));
+    TRY(read_session(args, &o.session_id));
+    TRY(read_thinking(args, &o));
+    TRY(check_empty(args, "agents"));
+    TRY(check_empty(args, "mcp-config"));
     *ret_options = o;
     return NULL;
 }

@@ -9,6 +9,9 @@
 MUST_USE struct err *agent_flags_cwd(const struct args *args, struct arena *a,
                                      const char **ret_cwd);
 
+/* The layers of the settings that --setting-sources leaves out, a bit each. */
+MUST_USE struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped);
+
 /* What the options point at lives in `a` and in the command line. */
 MUST_USE struct err *agent_flags_read(const struct args *args, struct arena *a,
                                       struct agent_options *ret_options);

@@ -162,6 +162,20 @@ void cli_tell_bytes(char kind, struct str bytes)
 
 /* --- the terminal --- */
 
+struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_yes)
+{
+    char answer[16] = "";
+    ssize_t n;
+
+    if (isatty(STDIN_FILENO) != 1)
+        return err_hint(err_new(ERR_VALIDATION, "nobody is there to ask"), "%s", otherwise);
+    cli_print_error(str_of(question));
+    cli_print_error(S(" [y/N] "));
+    n = read(STDIN_FILENO, answer, sizeof answer - 1);
+    *ret_yes = n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+    return NULL;
+}
+
 bool cli_has_colour(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -2,13 +2,15 @@
 #include "cli/command.h"
 
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/print.h"
 
 #include <signal.h>
 
 static const struct command *const children[] = {
-    &command_demo,    &command_models,     &command_config,  &command_doctor,
-    &command_sandbox, &command_completion, &command_inspect, NULL,
+    &command_demo,       &command_models,  &command_config,
+    &command_doctor,     &command_trust,   &command_sandbox,
+    &command_completion, &command_inspect, NULL,
 };
 
 static struct err *run_root(const struct args *args, int *ret_status);
@@ -16,22 +18,38 @@ static struct err *run_root(const struct args *args, int *ret_status);
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on standard output and exit"},
     {"output-format", 0, "FORMAT", "text (the answer), json (one object) or stream-json"},
+    {"input-format", 0, "FORMAT", "text, or stream-json: prompts and requests as lines on stdin"},
+    {"replay-user-messages", 0, NULL, "with stream-json input: print each prompt that is taken"},
+    {"permission-prompt-tool", 0, "stdio", "with stream-json input: ask there what may be done"},
     {"include-partial-messages", 0, NULL, "with stream-json: the answer as it streams in"},
     {"json-schema", 0, "JSON|FILE", "the answer must be JSON that fits this schema"},
     {"model", 0, "VENDOR/MODEL", "the model to ask; a profile's name works too"},
     {"fallback-model", 0, "VENDOR/MODEL", "asked when the one before fails; may be repeated"},
+    {"effort", 0, "LEVEL", "how much the model thinks: low, medium, high, xhigh or max"},
+    {"thinking", 0, "MODE", "adaptive (as it sees fit) or disabled"},
+    {"max-thinking-tokens", 0, "N", "at most so many tokens of thoughts for an answer"},
     {"max-turns", 0, "N", "at most so many requests with tools; then a last one without"},
+    {"max-budget-usd", 0, "AMOUNT", "no further request once so much is spent"},
     {"system-prompt", 0, "TEXT", "instead of keel's own"},
     {"append-system-prompt", 0, "TEXT", "after the system prompt"},
     {"permission-mode", 0, "MODE", "plan, default, acceptEdits or bypassPermissions"},
     {"dangerously-skip-permissions", 0, NULL, "the same as --permission-mode bypassPermissions"},
+    {"allow-dangerously-skip-permissions", 0, NULL,
+     "with stream-json input: that mode may be switched to later"},
+    {"tools", 0, "NAMES", "only these tools; \"\" is none, default is all", .is_list = true},
     {"allowed-tools", 0, "RULES", "allowed without asking: \"Read,Bash(git log *)\"",
      .alias = "allowedTools", .is_list = true},
     {"disallowed-tools", 0, "RULES", "never allowed; a tool's name alone takes it away",
      .alias = "disallowedTools", .is_list = true},
     {"cwd", 0, "DIR", "work there"},
     {"add-dir", 0, "DIR", "a further directory to work in; may be repeated", .is_list = true},
+    {"session-id", 0, "UUID", "the conversation's id"},
+    {"no-session-persistence", 0, NULL, "keep nothing of the conversation"},
+    {"setting-sources", 0, "LIST", "only these settings files: user, project, local"},
     {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {"agents", 0, "JSON", "only {}: there are none yet"},
+    {"mcp-config", 0, "JSON", "only {}: there are no servers yet"},
+    {"strict-mcp-config", 0, NULL, "only the servers of --mcp-config"},
     {"no-stream", 0, NULL, "ask for the answer in one piece"},
     {"verbose", 0, NULL, "say on stderr what happens: tools, retries, cost"},
     {"trace-llm", 0, NULL, "show the exchange on stderr, without keys"},
@@ -85,7 +103,7 @@ static struct err *run_root(const struct args *args, int *ret_status)
 
     if (args_has(args, "version"))
         return cli_print(S("keel " KEEL_VERSION "\n"));
-    if (args_has(args, "print"))
+    if (args_has(args, "print") || input_is_wanted(args))
         return print_run(args, ret_status);
     if (word && command_find(&command_root, word))
         return err_hint(err_new(ERR_VALIDATION, "options stand after the command"),

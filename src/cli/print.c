@@ -2,7 +2,9 @@
 #include "cli/print.h"
 
 #include "cli/agent_flags.h"
+#include "cli/input.h"
 #include "cli/run.h"
+#include "cli/spending.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
@@ -20,7 +22,9 @@ struct print {
     struct agent_options agent_options;
     struct runtime runtime;
     struct message *prompt;
-    const struct agent *agent; /* while it lives: its keys are kept out of traces */
+    struct input *input; /* prompts come as lines; NULL: there is one prompt */
+    struct agent *agent; /* while it lives: its keys are kept out of traces */
+    struct spending spending;
     struct print_text text;
     struct print_json json;
     struct loop_watch reader; /* tells when nobody reads standard output any more */
@@ -76,10 +80,16 @@ static struct err *read_schema(struct print *p)
     return e ? err_wrap(e, "--json-schema") : NULL;
 }
 
+static void on_notice(void *self, struct str text)
+{
+    cli_tell("%" STR_FMT, STR_ARG(text));
+}
+
 static struct err *read_flags(struct print *p)
 {
     const struct args *args = p->args;
 
+    TRY(input_new(args, &p->input));
     if (args->n_operands > 1)
         return err_hint(err_new(ERR_VALIDATION, "keel -p takes one prompt"),
                         "put it into quotes: keel -p \"why is the sky blue?\"");
@@ -89,8 +99,12 @@ static struct err *read_flags(struct print *p)
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, 0, &p->max_rounds));
+    TRY(spending_init(&p->spending, args));
     TRY(read_schema(p));
-    return agent_flags_read(args, &p->arena, &p->agent_options);
+    TRY(agent_flags_read(args, &p->arena, &p->agent_options));
+    p->agent_options.asker = input_asker(p->input);
+    p->agent_options.on_notice = on_notice;
+    return NULL;
 }
 
 /* --- traces --- */
@@ -117,7 +131,7 @@ static void trace_line(void *self, char kind, struct str text)
 
     strbuf_add(&shown, text);
     for (size_t i = 0; p->agent && i < p->agent->plan.n_targets; i++)
-        hide_key(p, p->agent->targets[i].provider->id, &shown);
+        hide_key(p, p->agent->plan.targets[i].provider->id, &shown);
     cli_tell_bytes(kind, strbuf_str(&shown));
 }
 
@@ -130,6 +144,7 @@ static struct err *open_runtime(struct print *p)
     if (args_has(p->args, "trace-llm"))
         options.trace = (struct http_trace){trace_line, p};
     TRY(agent_flags_cwd(p->args, &p->arena, &options.cwd));
+    TRY(agent_flags_layers(p->args, &options.skipped_layers));
     TRY(runtime_open(&p->runtime, &options));
     for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
         cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
@@ -153,7 +168,7 @@ static void choose_show(struct print *p)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
-    if (args_has(p->args, "verbose"))
+    if (args_has(p->args, "verbose") && p->format != FORMAT_STREAM_JSON)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
 }
 
@@ -166,9 +181,9 @@ static void open_json(struct print *p, struct agent *a)
         names[i] = tools->entries[i].tool->name;
     p->json.only_result = p->format == FORMAT_JSON;
     p->json.view = stream_json_new(&(struct stream_json_options){
-        .session_id = a->conversation.id,
+        .session_id = arena_cstr(&p->arena, str_of(a->conversation.id)), /* outlives the agent */
         .cwd = a->runtime->options.cwd,
-        .model = arena_cstr(&p->arena, a->targets[0].model),
+        .model = arena_cstr(&p->arena, a->plan.targets[0].model),
         .permission_mode = permission_mode_name(a->plan.mode),
         .version = KEEL_VERSION,
         .api_key_source =
@@ -177,6 +192,7 @@ static void open_json(struct print *p, struct agent *a)
         .tools = names,
         .n_tools = tools->n,
         .include_partial = p->include_partial,
+        .replay_user = args_has(p->args, "replay-user-messages"),
     });
 }
 
@@ -222,28 +238,36 @@ static struct err *finish(struct print *p, struct run_result *r)
     return TAKE(r->error);
 }
 
-static struct err *run_agent(struct print *p)
+static struct err *answer(void *self, struct message *prompt)
 {
-    AUTO(agent) struct agent agent = {0};
+    struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
     struct event_sink sinks[] = {{print_text_event, &p->text}, {print_json_event, &p->json}};
-    bool is_json = p->format != FORMAT_TEXT;
     struct run_options options;
 
-    TRY(agent_open(&agent, &p->runtime, &p->agent_options));
-    p->agent = &agent;
-    TRY(agent_prepare(&agent, &options));
-    if (is_json)
-        open_json(p, &agent);
-    options.input = p->prompt;
+    TRY(agent_prepare(p->agent, &options));
+    options.input = prompt;
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;
-    options.n_sinks = is_json ? 2 : 1;
+    options.n_sinks = p->format == FORMAT_TEXT ? 1 : 2;
+    options.budget = spending_budget(&p->spending);
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
-    run_start(&agent.conversation, &options, &result);
+    run_start(&p->agent->conversation, &options, &result);
     return finish(p, &result);
+}
+
+static struct err *run_agent(struct print *p)
+{
+    AUTO(agent) struct agent agent = {0};
+    struct input_host host = {&agent, &p->json, answer, p};
+
+    TRY(agent_open(&agent, &p->runtime, &p->agent_options));
+    p->agent = &agent;
+    if (p->format != FORMAT_TEXT)
+        open_json(p, &agent);
+    return p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
 }
 
 static struct err *run(void *arg)
@@ -265,7 +289,8 @@ static struct err *print_all(struct print *p)
 
     TRY(read_flags(p));
     TRY(open_runtime(p));
-    TRY(print_read_prompt(p->args, &p->prompt));
+    if (!p->input)
+        TRY(print_read_prompt(p->args, &p->prompt));
     choose_show(p);
     e = cli_run(NULL, run, p);
     if (!p->reader_is_gone)
@@ -279,6 +304,7 @@ static void print_done(struct print *p)
     print_text_done(&p->text);
     print_json_done(&p->json);
     message_unref(p->prompt);
+    input_free(p->input);
     runtime_done(&p->runtime);
     arena_done(&p->arena);
 }

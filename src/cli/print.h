@@ -38,6 +38,8 @@ struct print_json {
     struct err *output_error;
 };
 void print_json_event(void *self, const struct event *e);
+/* A whole line that is no event's. */
+void print_json_line(struct print_json *j, struct str line);
 /* The result line of a run that could not even begin. */
 void print_json_failure(struct print_json *j, const struct err *e);
 void print_json_done(struct print_json *j);

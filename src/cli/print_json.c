@@ -15,6 +15,13 @@ static void print_lines(struct print_json *j)
         loop_cancel(task_loop()); /* the rest would be paid for and thrown away */
 }
 
+void print_json_line(struct print_json *j, struct str line)
+{
+    strbuf_clear(&j->line);
+    strbuf_add(&j->line, line);
+    print_lines(j);
+}
+
 void print_json_event(void *self, const struct event *e)
 {
     struct print_json *j = self;

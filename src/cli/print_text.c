@@ -56,7 +56,7 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
                  STR_ARG(r->stop_reason));
-    else if (r->text.n == 0)
+    else if (str_trim(r->text).n == 0)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
     else if (r->forced == FINAL_TURN_LIMIT)
         cli_tell("the limit of --max-turns was reached; this is what the model had until then");

@@ -177,6 +177,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
                                              .n_overlays = a->final ? 1 : 0,
                                              .tools_version = a->run->tools->version}};
 
+    a->run->attempt = attempt->number;
     TRY(ask_budget(a, attempt));
     a->n_deltas = 0;
     e.body.attempt.retry_slugs = a->slugs;
@@ -253,7 +254,6 @@ static void settle(void *self, const struct attempt *attempt)
     run_emit(r, EVENT_ATTEMPT_END, &e);
     if (attempt->error && a->n_slugs < ARRAY_LEN(a->slugs))
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
-    r->attempt = attempt->number + 1;
 }
 
 static void on_retry(void *self, const struct attempt *attempt, uint64_t delay_ms)
@@ -311,7 +311,7 @@ static void on_delta(void *self, const struct delta *d)
 
     emit_delta(a, d, /* is_separator= */ false);
     if (a->run->options->n_plugins)
-        hooks_on_chunk(a->run, d);
+        plugins_on_chunk(a->run, d);
 }
 
 static void on_native_payload(void *self, const struct native_payload *p)

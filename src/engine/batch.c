@@ -179,7 +179,7 @@ static void report(struct call *c, struct result_budget *budget)
     account(c, &e.body.tool);
     c->run->result->n_tools_executed += c->was_executed;
     run_emit(c->run, EVENT_TOOL_RESULT, &e);
-    hooks_after_tool(c->run, &e.body.tool);
+    plugins_after_tool(c->run, &e.body.tool);
     run_append(c->run, m);
     e.body.tool.message = m;
     run_emit(c->run, EVENT_TOOL_COMMITTED, &e);
@@ -257,7 +257,10 @@ struct err *batch_run(struct run *r, const struct message *answer)
             call_skip(&b.calls[i], interrupted != NULL);
     report_all(&b);
     watch_unknown(&b);
-    for (size_t i = 0; i < b.n; i++)
+    for (size_t i = 0; i < b.n; i++) {
+        if (!e)
+            e = TAKE(b.calls[i].ends_run);
         call_done(&b.calls[i]);
+    }
     return e ? e : TAKE(interrupted);
 }

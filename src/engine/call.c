@@ -29,6 +29,7 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
 
 void call_done(struct call *c)
 {
+    err_free(c->ends_run);
     tool_result_done(&c->result);
     arena_done(&c->arena);
 }
@@ -147,7 +148,7 @@ static struct err *judge(struct call *c)
 static void ask_plugins(struct call *c)
 {
     struct event_tool t = call_event(c);
-    AUTO(err) struct err *e = hooks_before_tool(c->run, &t);
+    AUTO(err) struct err *e = plugins_before_tool(c->run, &t);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (!e)
@@ -162,6 +163,7 @@ struct err *call_prepare(struct call *c)
 
     TRY(judge(c));
     TRY(act_on_verdict(c));
+    TRY(hook_tool_judged(c));
     e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
     run_emit(c->run, EVENT_TOOL_REQUEST, &e);
     if (c->is_ready)
@@ -266,6 +268,8 @@ struct err *call_run(void *arg)
         c->is_suspended = true;
     else if (c->result.is_error)
         c->code = err_code(c->result.code);
+    if (!c->is_suspended)
+        c->ends_run = hook_tool_done(c);
     return NULL;
 }
 

@@ -103,9 +103,29 @@ static struct err *wait_before_retry(struct ask *a, const struct attempt *attemp
     return task_sleep(*delay_ms);
 }
 
-static void rest(struct chain *c, size_t index)
+/* As long as the provider says, if that is longer. */
+static void rest(struct chain *c, size_t index, const struct err *e)
 {
-    c->rests_until_ms[index] = loop_now_ms(task_loop()) + RATE_LIMIT_REST_MS;
+    uint64_t asked_ms = e->retry_after_ms > 0 ? (uint64_t)e->retry_after_ms : 0;
+
+    c->rests_until_ms[index] =
+        loop_now_ms(task_loop()) + MAX(asked_ms, (uint64_t)RATE_LIMIT_REST_MS);
+}
+
+static bool rests(const struct chain *c, size_t index)
+{
+    return c->rests_until_ms[index] > loop_now_ms(task_loop());
+}
+
+/* Nobody waits for minutes while another target is free. */
+static bool should_move_on(const struct ask *a, size_t index, const struct err *e)
+{
+    if (e->retry_after_ms <= BACKOFF_MAX_MS)
+        return false;
+    for (size_t i = index + 1; i < a->chain->n_targets; i++)
+        if (!rests(a->chain, i))
+            return true;
+    return false;
 }
 
 /* Text that was shown binds the ask to it, unless the watcher takes it back. */
@@ -131,12 +151,12 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
         if (*ret_verdict == ANSWERED || *ret_verdict == FINAL)
             return TAKE(e);
         if (err_is(e, ERR_PROVIDER_RATE_LIMIT))
-            rest(a->chain, index);
+            rest(a->chain, index, e);
         if (!may_go_on(a)) {
             *ret_verdict = FINAL;
             return TAKE(e);
         }
-        if (*ret_verdict == NEXT_TARGET || n == max) {
+        if (*ret_verdict == NEXT_TARGET || n == max || should_move_on(a, index, e)) {
             *ret_verdict = NEXT_TARGET;
             return TAKE(e);
         }
@@ -145,11 +165,6 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
 }
 
 /* --- the chain --- */
-
-static bool rests(const struct chain *c, size_t index)
-{
-    return c->rests_until_ms[index] > loop_now_ms(task_loop());
-}
 
 /* The next target from `from` on that does not rest; if all do, the one whose rest ends first. */
 static size_t choose(const struct chain *c, size_t from, bool is_first)

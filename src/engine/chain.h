@@ -5,10 +5,11 @@
  * network and time-outs are tried again at the same target, up to its attempts; then the next
  * target is asked. All other failures are final.
  *
- * Between attempts at one target the provider's own delay is waited, else one with decorrelated
- * jitter from 250 ms to 8 s. After a rate limit a target rests for 30 s: it is skipped while
- * another one is there. Once text has been shown, nobody else is asked, unless the watcher agrees
- * to drop it. Rests last as long as the chain, which belongs to one run. */
+ * Between attempts at one target the provider's own delay is waited (unless it is longer than 8 s
+ * and another target is free), else one with decorrelated jitter from 250 ms to 8 s. After a rate
+ * limit a target rests for 30 s: it is skipped while another one is there. Once text has been
+ * shown, nobody else is asked, unless the watcher agrees to drop it. Rests last as long as the
+ * chain, which belongs to one run. */
 #ifndef KEEL_ENGINE_CHAIN_H
 #define KEEL_ENGINE_CHAIN_H
 

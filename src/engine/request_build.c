@@ -1,6 +1,10 @@
 /* request_build.c - a history becomes messages that every provider takes. */
 #include "engine/request_build.h"
 
+#include "port/tool_set.h"
+
+#include <stdlib.h>
+
 #define NOT_RUN "The tool call was not executed: the run ended before its turn came."
 #define BEGIN_NOTE "[The conversation goes on from here.]"
 #define CONTINUE_NOTE "Continue."
@@ -128,28 +132,87 @@ static void build_system(struct builder *b, const struct message *m)
 
 /* --- the assistant and its tools --- */
 
-static bool has_call(const struct message *m, struct str id)
+/* How the call at a part's place is sent. */
+struct sent_call {
+    struct str id, name;
+    unsigned nth; /* of those with the same id in the history, from 0 */
+};
+
+/* Ids as the history has them, each with its part; sorted, so that equal ones stand together. */
+struct id_place {
+    struct str id;
+    size_t part;
+};
+
+static int compare_places(const void *a, const void *b)
 {
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TOOL_CALL && str_eq(m->parts[i].id, id))
-            return true;
-    return false;
+    const struct id_place *x = a, *y = b;
+    int order = str_cmp(x->id, y->id);
+
+    return order ? order : (x->part > y->part) - (x->part < y->part);
 }
 
-/* The id of the call at `index`. The second of the same id gets the first free "ID_2", "ID_3", ...,
- * the third the next: a provider may have used some of them itself. */
-static struct str unique_id(struct arena *a, const struct message *m, size_t index)
+static int compare_ids(const void *a, const void *b)
 {
-    struct str id = m->parts[index].id, other = id;
-    unsigned n_before = 0;
+    return str_cmp(((const struct id_place *)a)->id, ((const struct id_place *)b)->id);
+}
 
-    for (size_t i = 0; i < index; i++)
-        n_before += m->parts[i].kind == PART_TOOL_CALL && str_eq(m->parts[i].id, id);
-    for (unsigned suffix = 2; n_before; suffix++) {
-        other = arena_format(a, "%" STR_FMT "_%u", STR_ARG(id), suffix);
-        n_before -= !has_call(m, other);
+static bool has_id(const struct id_place *places, size_t n, struct str id)
+{
+    return n && bsearch(&(struct id_place){.id = id}, places, n, sizeof *places, compare_ids);
+}
+
+/* The second call of an id gets the first free "ID_2", "ID_3", ..., the third the next: a provider
+ * may have used some of them itself. */
+static void number_ids(struct arena *a, const struct id_place *places, size_t n,
+                       struct sent_call *calls)
+{
+    unsigned suffix = 2;
+
+    for (size_t i = 0; i < n; i++) {
+        struct sent_call *c = &calls[places[i].part];
+
+        c->id = places[i].id;
+        if (i == 0 || !str_eq(places[i - 1].id, c->id)) {
+            suffix = 2;
+            continue;
+        }
+        c->nth = calls[places[i - 1].part].nth + 1;
+        do
+            c->id = arena_format(a, "%" STR_FMT "_%u", STR_ARG(places[i].id), suffix++);
+        while (has_id(places, n, c->id));
     }
-    return other;
+}
+
+/* Models invent names, and providers refuse a history with one that no tool could have. */
+static struct str sendable_name(struct arena *a, struct str name)
+{
+    char text[TOOL_MAX_NAME];
+    size_t n = MIN(name.n, sizeof text);
+
+    if (tool_name_is_valid(name))
+        return name;
+    for (size_t i = 0; i < n; i++)
+        text[i] = tool_name_is_valid(str_slice(name, i, 1)) ? name.p[i] : '_';
+    return n ? arena_str(a, str_make(text, n)) : S("_");
+}
+
+/* By part: only those of calls are filled in. */
+static struct sent_call *find_calls(struct arena *a, const struct message *m)
+{
+    struct sent_call *calls = ARENA_ARRAY(a, m->n_parts, struct sent_call);
+    struct id_place *places = ARENA_ARRAY(a, m->n_parts, struct id_place);
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL) {
+            places[n++] = (struct id_place){m->parts[i].id, i};
+            calls[i].name = sendable_name(a, m->parts[i].name);
+        }
+    if (n)
+        qsort(places, n, sizeof *places, compare_places);
+    number_ids(a, places, n, calls);
+    return calls;
 }
 
 static void add_interrupted_note(struct message *m)
@@ -166,7 +229,8 @@ static void add_interrupted_note(struct message *m)
     message_add_text(m, S(INTERRUPTED_NOTE));
 }
 
-static struct message *build_answer(struct builder *b, const struct message *m)
+static struct message *build_answer(struct builder *b, const struct message *m,
+                                    const struct sent_call *calls)
 {
     struct message *copy = message_new(ROLE_ASSISTANT, m->id);
 
@@ -177,11 +241,10 @@ static struct message *build_answer(struct builder *b, const struct message *m)
         if (is_foreign(b, m, &p))
             continue;
         if (p.kind == PART_TOOL_CALL) {
-            struct str id = unique_id(&b->out->arena, m, i);
-
-            if (!str_eq(id, p.id))
-                p.native = (struct str){0}; /* its bytes have the other id */
-            p.id = id;
+            if (!str_eq(calls[i].id, p.id) || !str_eq(calls[i].name, p.name))
+                p.native = (struct str){0}; /* its bytes have the other */
+            p.id = calls[i].id;
+            p.name = calls[i].name;
         }
         add_part(b, copy, &p);
     }
@@ -204,20 +267,19 @@ static const struct part *find_result(const struct message *const *after, size_t
     return NULL;
 }
 
-static void build_result(struct builder *b, const struct part *call, struct str sent_id,
-                         const struct part *result)
+static void build_result(struct builder *b, const struct sent_call *call, const struct part *result)
 {
     static const struct part not_run = {.kind = PART_TEXT, .text = {NOT_RUN, sizeof NOT_RUN - 1}};
-    struct message *m = message_new(ROLE_TOOL, sent_id), *content = NULL;
+    struct message *m = message_new(ROLE_TOOL, call->id), *content = NULL;
     struct part p = {.kind = PART_TOOL_RESULT,
-                     .id = sent_id,
+                     .id = call->id,
                      .name = call->name,
                      .is_error = result ? result->is_error : true,
                      .content = (struct part *)&not_run,
                      .n_content = 1};
 
     if (result) {
-        content = message_new(ROLE_TOOL, sent_id);
+        content = message_new(ROLE_TOOL, call->id);
         for (size_t i = 0; i < result->n_content; i++)
             add_part(b, content, &result->content[i]);
         p.content = content->parts;
@@ -228,34 +290,28 @@ static void build_result(struct builder *b, const struct part *call, struct str 
     push(b, m);
 }
 
-static void build_results(struct builder *b, const struct message *m,
+static void build_results(struct builder *b, const struct message *m, const struct sent_call *calls,
                           const struct message *const *after, size_t n_after)
 {
-    for (size_t i = 0; i < m->n_parts; i++) {
-        const struct part *call = &m->parts[i];
-        unsigned nth = 0;
-
-        if (call->kind != PART_TOOL_CALL)
-            continue;
-        for (size_t k = 0; k < i; k++)
-            nth += m->parts[k].kind == PART_TOOL_CALL && str_eq(m->parts[k].id, call->id);
-        build_result(b, call, unique_id(&b->out->arena, m, i),
-                     find_result(after, n_after, call->id, nth));
-    }
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            build_result(b, &calls[i], find_result(after, n_after, m->parts[i].id, calls[i].nth));
 }
 
 static void build_assistant(struct builder *b, const struct message *m,
                             const struct message *const *after, size_t n_after)
 {
     AUTO(message) struct message *answer = NULL;
+    const struct sent_call *calls;
 
     if (m->is_error)
         return;
-    answer = build_answer(b, m);
+    calls = find_calls(&b->out->arena, m);
+    answer = build_answer(b, m, calls);
     if (!says_something(answer))
         return;
     push_in_order(b, TAKE(answer));
-    build_results(b, m, after, n_after);
+    build_results(b, m, calls, after, n_after);
 }
 
 /* --- all of it --- */

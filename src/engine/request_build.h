@@ -7,6 +7,7 @@
  * - every tool call is followed by its results, in the order of the calls, before anything else;
  *   a call without one gets a result that says so, a result without a call is left out;
  * - call ids are unique within a message (providers may repeat them), in calls and results alike;
+ * - calls have names that a tool could have, whatever the model invented;
  * - the first message is a user's and the last one is not the assistant's;
  * - no message is empty; messages that only tell people of an error are left out;
  * - an answer that was interrupted says so at its end;

@@ -44,7 +44,7 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
         (struct owner){"agent", str_of(options->agent ? options->agent : "main"), find_starter(r)};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
     c->n_runs++;
-    hooks_sort(r);
+    plugins_sort(r);
     tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
 }
 
@@ -59,7 +59,7 @@ static struct err *take_input(struct run *r)
         return NULL;
     message_text(r->options->input, &text);
     input = strbuf_str(&text);
-    TRY(hooks_before_run(r, &input));
+    TRY(plugins_before_run(r, &input));
     if (input.p == strbuf_str(&text).p) {
         m = message_ref(r->options->input);
     } else {
@@ -70,8 +70,10 @@ static struct err *take_input(struct run *r)
                 message_add(m, &r->options->input->parts[i]);
     }
     run_emit_message(r, EVENT_USER_INPUT, m);
+    TRY(recorder_sync(r->options->recorder));
+    TRY(hook_prompt(r, &m));
     run_append(r, m);
-    return recorder_sync(r->options->recorder);
+    return NULL;
 }
 
 static void tell_begin(struct run *r)
@@ -117,8 +119,9 @@ static void note_failure(struct run *r, const struct err *e)
     run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
 }
 
-/* What of the last answer there is, when the run did not get to its end. */
-static void keep_partial_text(struct run *r)
+/* What of the last answer there is, when the run did not get to its end. An answer whose tools have
+ * run is only that of an aborted run: after a failure it would be an earlier round's. */
+static void keep_partial_text(struct run *r, bool is_aborted)
 {
     const struct history *h = &r->conversation->history;
     AUTO(strbuf) struct strbuf text = {0};
@@ -126,16 +129,13 @@ static void keep_partial_text(struct run *r)
     for (size_t i = h->n; i-- > 0;) {
         const struct message *m = h->entries[i].message;
 
-        if (!m || m->role == ROLE_TOOL)
+        if (!m || m->is_error || (m->role == ROLE_TOOL && is_aborted))
             continue;
-        if (m->role != ROLE_ASSISTANT)
-            return;
-        if (m->is_error)
-            continue;
-        message_text(m, &text);
-        r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
-        return;
+        if (m->role == ROLE_ASSISTANT)
+            message_text(m, &text);
+        break;
     }
+    r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
 }
 
 /* A run that was cancelled has not failed, whatever else went wrong on the way. */
@@ -160,16 +160,17 @@ static void set_outcome(struct run *r, struct err *take_error)
     x->outcome = !take_error ? RUN_DONE : RUN_FAILED;
     if (err_is(take_error, ERR_CANCELLED)) {
         x->outcome = RUN_INTERRUPTED;
-        keep_partial_text(r);
+        keep_partial_text(r, /* is_aborted= */ true);
     } else if (x->n_asks) {
         x->outcome = RUN_SUSPENDED;
         err_free(TAKE(x->error));
     } else if (take_error) {
         if (x->text.n == 0)
-            keep_partial_text(r);
+            keep_partial_text(r, /* is_aborted= */ false);
         run_emit(r, EVENT_ERROR, &e);
         note_failure(r, take_error);
-        hooks_on_error(r, take_error);
+        plugins_on_error(r, take_error);
+        hook_failure(r, take_error);
     }
 }
 
@@ -230,7 +231,7 @@ void run_start(struct conversation *c, const struct run_options *options,
     set_outcome(&r, prefer_cancelled(run_all(&r)));
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);
-    hooks_after_run(&r);
+    plugins_after_run(&r);
     run_emit(&r, EVENT_RUN_END, &end);
     run_done(&r);
     c->is_running = false;

@@ -12,6 +12,7 @@
 #include "engine/chain.h"
 #include "engine/conversation.h"
 #include "engine/policy.h"
+#include "port/hook.h"
 #include "port/plugin.h"
 #include "port/recorder.h"
 
@@ -80,6 +81,7 @@ struct run_options {
 
     /* who is told */
     struct recorder *recorder;
+    struct hooks *hooks; /* a person's; NULL: none */
     const struct event_sink *sinks;
     size_t n_sinks;
     struct plugin *const *plugins;

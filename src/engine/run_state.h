@@ -8,7 +8,8 @@
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
  *     answer.c   an answer that must fit a schema
- *     hooks.c    plugins
+ *     plugins.c  plugins, around all of it
+ *     hook_points.c  a person's hooks: at the prompt, after tools, at the end
  *     emit.c     events */
 #ifndef KEEL_ENGINE_RUN_STATE_H
 #define KEEL_ENGINE_RUN_STATE_H
@@ -16,6 +17,8 @@
 #include "base/uuid.h"
 #include "engine/ledger.h"
 #include "engine/run.h"
+
+struct call;
 
 struct run {
     struct conversation *conversation;
@@ -34,7 +37,9 @@ struct run {
 
     /* of this round */
     const struct run_plan *plan;
-    struct tool_set *tools; /* what the model sees */
+    struct tool_set *tools;    /* what the model sees */
+    struct tool_filter filter; /* that made it */
+    unsigned needs;            /* that can be met */
     struct chain chain;
     unsigned round, attempt;
     enum stop stop; /* of the last answer */
@@ -43,6 +48,7 @@ struct run {
     unsigned n_corrections;        /* wrong arguments in a row */
     bool called_unknown;           /* the last round called tools that are not there */
     struct strbuf unknown_names;   /* of these rounds: "A, B" */
+    bool stop_hook_active;         /* a hook has made the model go on */
     enum final_reason must_finish; /* the next turn is the last */
 };
 
@@ -55,14 +61,25 @@ struct message *run_new_message(struct run *r, enum role role) MUST_USE;
 int64_t run_unix_ms(void);
 struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE]);
 
-/* hooks.c */
-void hooks_sort(struct run *r);
-MUST_USE struct err *hooks_before_run(struct run *r, struct str *input);
-void hooks_after_run(struct run *r);
-void hooks_on_error(struct run *r, const struct err *e);
-void hooks_on_chunk(struct run *r, const struct delta *d);
-MUST_USE struct err *hooks_before_tool(struct run *r, const struct event_tool *call);
-void hooks_after_tool(struct run *r, const struct event_tool *result);
+/* plugins.c */
+void plugins_sort(struct run *r);
+MUST_USE struct err *plugins_before_run(struct run *r, struct str *input);
+void plugins_after_run(struct run *r);
+void plugins_on_error(struct run *r, const struct err *e);
+void plugins_on_chunk(struct run *r, const struct delta *d);
+MUST_USE struct err *plugins_before_tool(struct run *r, const struct event_tool *call);
+void plugins_after_tool(struct run *r, const struct event_tool *result);
+
+/* hook_points.c */
+/* May block the prompt (an error) or add to it. */
+MUST_USE struct err *hook_prompt(struct run *r, struct message **prompt);
+/* What they said before it ran: an error ends the run. */
+MUST_USE struct err *hook_tool_judged(struct call *c);
+/* What they say of a call goes to the model with its result. */
+MUST_USE struct err *hook_tool_done(struct call *c);
+/* The model has answered; *ret_reason is set when it must go on. */
+MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason);
+void hook_failure(struct run *r, const struct err *e);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
@@ -104,6 +121,7 @@ struct call {
     struct json *metadata; /* in the arena */
     uint64_t duration_ms;
     const struct answer *answer; /* to what it asked before, or NULL */
+    struct err *ends_run;        /* a hook has said so */
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);

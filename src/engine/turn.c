@@ -22,13 +22,34 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
     return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 }
 
+static bool is_same_filter(const struct tool_filter *a, const struct tool_filter *b)
+{
+    return a->allow == b->allow && a->n_allow == b->n_allow && a->allows_all == b->allows_all &&
+           a->deny == b->deny && a->n_deny == b->n_deny;
+}
+
+/* As long as nothing changes a run keeps its set, and the schemas that were compiled in it. */
+static bool is_current(struct run *r)
+{
+    AUTO(tool_set)
+    struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
+
+    return r->tools && r->tools->version == (now ? now->version : 0) &&
+           r->needs == capabilities(r->options, r->plan) &&
+           is_same_filter(&r->filter, &r->plan->filter);
+}
+
 static void refresh_tools(struct run *r)
 {
     struct tool_set *before = r->tools;
     struct event e = {0};
 
+    if (is_current(r))
+        return;
     r->tools = run_tools(r->options, r->plan);
-    if (before && before->version != r->tools->version) {
+    r->needs = capabilities(r->options, r->plan);
+    r->filter = r->plan->filter;
+    if (before) {
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);
     }
@@ -106,13 +127,28 @@ static void read_answer(const struct message *answer, struct strbuf *out)
             strbuf_add(out, answer->parts[i].text);
 }
 
-static struct err *take_answer(struct run *r, const struct message *answer)
+/* A hook may find that the work is not done: the turn then goes on, with its reason. */
+static void go_on(struct run *r, struct str reason)
+{
+    AUTO(message) struct message *m = run_new_message(r, ROLE_USER);
+
+    message_add_text(m, reason);
+    run_append(r, m);
+}
+
+static struct err *take_answer(struct run *r, const struct message *answer, bool *ret_is_over)
 {
     AUTO(strbuf) struct strbuf text = {0};
+    struct str reason;
 
     read_answer(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
-    return answer_check(r, r->result->text);
+    TRY(hook_stop(r, r->result->text, &reason));
+    *ret_is_over = reason.n == 0;
+    if (reason.n == 0)
+        return answer_check(r, r->result->text);
+    go_on(r, reason);
+    return NULL;
 }
 
 /* One round; *ret_is_over when there is nothing left to ask. */
@@ -136,7 +172,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     e = ask_model(r, NULL, &answer);
     run_emit_context(r);
     if (!e && !has_calls(answer) && r->stop != STOP_PAUSED)
-        return take_answer(r, answer);
+        return take_answer(r, answer, ret_is_over);
     if (!e)
         e = batch_run(r, answer);
     else if (err_is(e, ERR_CANCELLED))

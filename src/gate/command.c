@@ -1,108 +1,275 @@
-/* command.c - a pattern against a command that is taken as it stands. */
+/* command.c - a pattern against the commands of a line. */
 #include "gate/command.h"
 
-#include "gate/command_parts.h"
 #include "gate/wildcard.h"
 
-/* --- single commands --- */
+/* --- lines --- */
 
-static bool is_blank(char c)
+static void note_start(struct command *c, struct str text)
 {
-    return c == ' ' || c == '\t';
+    unsigned char first = text.n ? (unsigned char)text.p[0] : SHELL_ANYTHING;
+
+    if (first == SHELL_ANYTHING)
+        memset(c->may_start, true, sizeof c->may_start);
+    else
+        c->may_start[first] = true;
 }
 
-/* Skips what is quoted; `*at` stands after the opening quote. False: something may hide in it. */
-static bool skip_quoted(struct str s, size_t *at, char quote)
+void command_init(struct command *c, struct arena *a, struct str line)
 {
-    for (size_t i = *at; i < s.n; i++) {
-        char c = s.p[i], next = i + 1 < s.n ? s.p[i + 1] : '\0';
+    static const char not_plain[] = "*\\'\" \t\r\n:";
 
-        if (c == quote) {
-            *at = i + 1;
-            return true;
-        }
-        if (quote == '\'')
-            continue;
-        if (c == '`' || (c == '$' && next && strchr("({[", next)) || (c == '\\' && next == '\n'))
-            return false;
-        if (c == '\\')
-            i++;
+    *c = (struct command){.line = str_trim(line)};
+    shell_split(a, c->line, &c->split);
+    for (size_t i = 0; i < sizeof not_plain; i++)
+        c->may_start[(unsigned char)not_plain[i]] = true;
+    note_start(c, c->line);
+    for (size_t i = 0; i < c->split.n_commands; i++) {
+        const struct shell_command *command = &c->split.commands[i];
+
+        note_start(c, command->source);
+        note_start(c, command->text);
+        note_start(c, str_skip(command->text, command->program_at));
+        note_start(c, str_skip(command->text, command->basename_at));
     }
-    return false;
-}
-
-/* A program that an assignment or a variable stands before, or is. */
-static bool starts_plainly(struct str command)
-{
-    for (size_t i = 0; i < command.n && !is_blank(command.p[i]); i++)
-        if (command.p[i] == '=' || command.p[i] == '$')
-            return false;
-    return true;
-}
-
-bool command_is_single(struct str command)
-{
-    struct str s = str_trim(command);
-
-    if (s.n == 0 || s.n > COMMAND_MAX_BYTES || str_find_char(s, '\0') != STR_NONE ||
-        !starts_plainly(s))
-        return false;
-    for (size_t i = 0; i < s.n;) {
-        char c = s.p[i], next = i + 1 < s.n ? s.p[i + 1] : '\0';
-        bool is_word_start = i == 0 || is_blank(s.p[i - 1]);
-
-        i++;
-        if (c == '\'' || c == '"') {
-            if (!skip_quoted(s, &i, c))
-                return false;
-        } else if (c == '\\') {
-            if (next == '\n' || next == '\0')
-                return false;
-            i++;
-        } else if (strchr(";&|\n\r`(){}<>", c) || (c == '#' && is_word_start) ||
-                   (c == '$' && next && strchr("'\"[", next))) {
-            return false; /* a comment may hold a quote that is none, and $'' has its own rules */
-        }
-    }
-    return true;
 }
 
 /* --- patterns --- */
 
 /* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
-bool command_pattern_matches(struct str pattern, struct str command)
+static struct str pattern_head(struct str pattern)
 {
-    bool is_prefix = str_ends(pattern, S(":*")),
-         takes_more = is_prefix || str_ends(pattern, S(" *"));
-    struct str head = takes_more ? str_slice(pattern, 0, pattern.n - 2) : pattern;
-    AUTO(strbuf) struct strbuf longer = {0};
+    size_t n = pattern.n;
+    bool takes_more =
+        n >= 2 && pattern.p[n - 1] == '*' && (pattern.p[n - 2] == ':' || pattern.p[n - 2] == ' ');
 
-    if (wildcard_matches(head, command))
-        return true;
-    if (!takes_more)
+    return takes_more ? str_make(pattern.p, n - 2) : pattern;
+}
+
+/* Do both start with the same plain characters? Most rules are done with here. */
+static bool may_start(struct str pattern, struct str text)
+{
+    size_t n = MIN(pattern.n, text.n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (pattern.p[i] == '*' || pattern.p[i] == '\\')
+            return true;
+        if (pattern.p[i] != text.p[i])
+            return false;
+    }
+    return true;
+}
+
+/* "git log:*" is not for "git logs". */
+static bool matches_prefix(struct str head, struct str text)
+{
+    AUTO(strbuf) struct strbuf pattern = {0};
+
+    strbuf_add(&pattern, head);
+    if (head.n == 0 || !strchr("/=:-", head.p[head.n - 1]))
+        strbuf_add_char(&pattern, ' ');
+    strbuf_add_char(&pattern, '*');
+    return wildcard_matches(strbuf_str(&pattern), text);
+}
+
+static bool matches(struct str pattern, struct str text)
+{
+    struct str head = pattern_head(pattern);
+
+    if (!may_start(head, text))
         return false;
-    strbuf_add(&longer, head);
-    if (!is_prefix || head.n == 0 || !strchr("/=:-", head.p[head.n - 1]))
-        strbuf_add_char(&longer, ' '); /* "git log:*" is not for "git logs" */
-    strbuf_add_char(&longer, '*');
-    return wildcard_matches(strbuf_str(&longer), command);
+    if (wildcard_matches(head, text))
+        return true;
+    if (head.n == pattern.n)
+        return false;
+    return pattern.p[head.n] == ' ' ? wildcard_matches(pattern, text) : matches_prefix(head, text);
 }
 
-static enum match match_narrowly(struct str pattern, struct str command)
+/* It would match what is not known, as if it were known to be a NUL. */
+static bool holds_nul(struct str pattern)
 {
-    if (!wildcard_is_literal(pattern) && !command_is_single(command))
-        return MATCH_NO;
-    return command_pattern_matches(pattern, command) ? MATCH_YES : MATCH_NO;
+    return str_find_char(pattern, SHELL_ANYTHING) != STR_NONE;
 }
 
-enum match command_match(struct str pattern, struct str command, enum reading reading)
+/* --- narrowly --- */
+
+static bool is_allowed(struct str pattern, const struct shell_command *c)
 {
-    command = str_trim(command);
-    if (reading == READ_NARROWLY)
-        return match_narrowly(pattern, command);
-    if (command.n > COMMAND_MAX_BYTES || str_find_char(command, '\0') != STR_NONE)
-        return MATCH_UNCLEAR;
-    if (command_pattern_matches(pattern, command))
+    return c->n_assignments == 0 && c->words[0].is_known && matches(pattern, c->source);
+}
+
+static size_t n_written_commands(const struct shell_split *split)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < split->n_commands; i++)
+        n += !split->commands[i].is_inner;
+    return n;
+}
+
+/* Is the line no more than its commands, each with the meaning that it has alone? */
+static bool can_be_judged(const struct shell_split *split)
+{
+    size_t n = n_written_commands(split);
+
+    return split->is_sure && !split->changes_names && n && !(split->sets_variables && n > 1);
+}
+
+static bool is_allowed_in_all(struct str pattern, const struct command *c)
+{
+    if (!can_be_judged(&c->split) || command_writes(c))
+        return false;
+    for (size_t i = 0; i < c->split.n_commands; i++)
+        if (!c->split.commands[i].is_inner && !is_allowed(pattern, &c->split.commands[i]))
+            return false;
+    return true;
+}
+
+static enum match match_narrowly(struct str pattern, const struct command *c)
+{
+    if (wildcard_is_literal(pattern) && wildcard_matches(pattern, c->line))
+        return MATCH_YES; /* a person saw exactly this */
+    return !holds_nul(pattern) && is_allowed_in_all(pattern, c) ? MATCH_YES : MATCH_NO;
+}
+
+bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a)
+{
+    const struct shell_split *split = &c->split;
+    bool has_one_part = n_written_commands(split) == 1 && !command_writes(c);
+
+    if (has_one_part || !can_be_judged(split))
+        return false;
+    *cover = (struct command_cover){.command = c,
+                                    .is_covered = ARENA_ARRAY(a, split->n_commands, bool),
+                                    .n_left = n_written_commands(split)};
+    return true;
+}
+
+bool command_cover_add(struct command_cover *cover, struct str pattern)
+{
+    const struct shell_split *split = &cover->command->split;
+    size_t before = cover->n_left;
+
+    if (holds_nul(pattern))
+        return false;
+    for (size_t i = 0; i < split->n_commands; i++)
+        if (!split->commands[i].is_inner && !cover->is_covered[i] &&
+            is_allowed(pattern, &split->commands[i])) {
+            cover->is_covered[i] = true;
+            cover->n_left--;
+        }
+    return cover->n_left < before;
+}
+
+/* --- widely --- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_flat(struct str pattern)
+{
+    for (size_t i = 0; i < pattern.n; i++) {
+        char c = pattern.p[i];
+
+        if (c == '\'' || c == '"' || c == '\\' || (is_blank(c) && c != ' ') ||
+            (c == ' ' && i && pattern.p[i - 1] == ' '))
+            return false;
+    }
+    return true;
+}
+
+/* Without quotes and backslashes, and with one blank between words, as texts of commands are. */
+static void flatten(struct strbuf *out, struct str pattern)
+{
+    for (size_t i = 0; i < pattern.n; i++) {
+        char c = pattern.p[i], next = i + 1 < pattern.n ? pattern.p[i + 1] : '\0';
+
+        if (is_blank(c)) {
+            if (out->n && out->p[out->n - 1] != ' ')
+                strbuf_add_char(out, ' ');
+        } else if ((c != '\'' && c != '"' && c != '\\') || (c == '\\' && next == '*')) {
+            strbuf_add_char(out, c);
+        }
+    }
+}
+
+/* What every match ends with; empty where that is hard to say. */
+static struct str plain_tail(struct str pattern)
+{
+    size_t star = str_rfind_char(pattern, '*');
+
+    if (str_find_char(pattern, '\\') != STR_NONE)
+        return (struct str){0};
+    return star == STR_NONE ? pattern : str_skip(pattern, star + 1);
+}
+
+/* Could what is put in where the text says "anything" make it match? */
+static bool may_match(struct str pattern, struct str text)
+{
+    AUTO(strbuf) struct strbuf head = {0};
+    struct str tail = plain_tail(pattern);
+    size_t first = str_find_char(text, SHELL_ANYTHING), n_head;
+    size_t n_after = text.n - 1 - str_rfind_char(text, SHELL_ANYTHING);
+    size_t n_tail = MIN(n_after, tail.n);
+
+    wildcard_add_head(&head, pattern_head(pattern));
+    n_head = MIN(first, head.n);
+    return str_eq(str_slice(text, 0, n_head), str_slice(strbuf_str(&head), 0, n_head)) &&
+           str_eq(str_skip(text, text.n - n_tail), str_skip(tail, tail.n - n_tail));
+}
+
+static enum match match_text(struct str pattern, struct str text)
+{
+    if (matches(pattern, text))
         return MATCH_YES;
-    return command_match_parts(pattern, command);
+    if (str_find_char(text, SHELL_ANYTHING) == STR_NONE)
+        return MATCH_NO;
+    return may_match(pattern, text) ? MATCH_UNCLEAR : MATCH_NO;
+}
+
+static enum match worse(enum match a, enum match b)
+{
+    return a == MATCH_YES || b == MATCH_NO ? a : b;
+}
+
+static enum match match_one(struct str flat, struct str as_written, const struct shell_command *c)
+{
+    enum match result = matches(as_written, c->source) ? MATCH_YES : match_text(flat, c->text);
+
+    if (c->program_at)
+        result = worse(result, match_text(flat, str_skip(c->text, c->program_at)));
+    if (c->basename_at != c->program_at)
+        result = worse(result, match_text(flat, str_skip(c->text, c->basename_at)));
+    return result;
+}
+
+static enum match match_flat(struct str flat, struct str as_written,
+                             const struct shell_split *split)
+{
+    enum match result = split->is_sure ? MATCH_NO : MATCH_UNCLEAR;
+
+    for (size_t i = 0; i < split->n_commands && result != MATCH_YES; i++)
+        result = worse(result, match_one(flat, as_written, &split->commands[i]));
+    return result;
+}
+
+static enum match match_widely(struct str pattern, const struct command *c)
+{
+    AUTO(strbuf) struct strbuf flat = {0};
+
+    if (matches(pattern, c->line))
+        return MATCH_YES;
+    if (holds_nul(pattern))
+        return MATCH_UNCLEAR;
+    if (is_flat(pattern))
+        return match_flat(pattern, pattern, &c->split);
+    flatten(&flat, pattern);
+    return match_flat(strbuf_str(&flat), pattern, &c->split);
+}
+
+enum match command_match(struct str pattern, const struct command *c, enum reading reading)
+{
+    return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
 }

@@ -1,16 +1,54 @@
 /* command.h - patterns over shell commands.
  *
- * No parser of the shell's language: narrowly, a command counts as single when nothing in it could
- * start another one; widely, it is cut wherever another command could start, quoted or not. */
+ * Narrowly, a pattern must hold for every simple command in the line as it is written; what is
+ * looked up, expanded or written to a file is in doubt. Widely, it is enough that it holds for one
+ * of them, however it is spelled, and those that programs such as env, xargs and sh start count
+ * too. */
 #ifndef KEEL_GATE_COMMAND_H
 #define KEEL_GATE_COMMAND_H
 
 #include "gate/pattern.h"
+#include "gate/shell/split.h"
 
-#define COMMAND_MAX_BYTES ((size_t)1 << 20) /* a longer one is unclear */
+/* A line, and what it runs. */
+struct command {
+    struct str line; /* without white space around it */
+    struct shell_split split;
+    /* By the first byte of a pattern: can it match at all? Nearly all of many rules are done with
+     * by that. */
+    bool may_start[256];
+};
+void command_init(struct command *c, struct arena *a, struct str line);
 
-/* One simple command, with nothing in it that could run or hide another. */
-bool command_is_single(struct str command);
-enum match command_match(struct str pattern, struct str command, enum reading reading);
+enum match command_match(struct str pattern, const struct command *c, enum reading reading);
+/* False: whatever follows this first byte, the pattern does not match. */
+static inline bool command_may_match(const struct command *c, char first)
+{
+    return !c->split.is_sure || c->may_start[(unsigned char)first];
+}
+
+/* --- several patterns for one line --- */
+
+/* Which commands of a line no pattern has allowed yet. */
+struct command_cover {
+    const struct command *command;
+    bool *is_covered; /* by the split's index */
+    size_t n_left;
+};
+/* False: the line cannot be judged by its parts, or it has only one. */
+bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a);
+bool command_cover_add(struct command_cover *cover, struct str pattern); /* true: it covers more */
+
+/* --- files --- */
+
+/* Widely: does a redirection of the line open a file that the pattern of paths means? Those that
+ * cannot be told are not asked about; the sandbox holds them. */
+enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only);
+
+/* The next file that the line as written redirects to, as an absolute path; NULL: which one cannot
+ * be told. Start with *at = 0. Devices that keep nothing are left out. */
+bool command_next_write(const struct subject *s, struct arena *a, size_t *at,
+                        const char **ret_path);
+bool command_writes(const struct command *c); /* is there one? */
 
 #endif

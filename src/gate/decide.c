@@ -1,8 +1,8 @@
 /* decide.c - step 7: the lists in their order, then the mode. */
 #include "gate/gate.h"
 
+#include "gate/command.h"
 #include "gate/path.h"
-#include "gate/pattern.h"
 
 #define REMEMBERED S("allow:")
 
@@ -23,32 +23,105 @@ static enum match find_rule(const struct str *patterns, size_t n, const struct s
     return best;
 }
 
-static bool is_remembered(const struct subject *s, struct str *ret_rule)
+/* What the person said yes to in this session. */
+static bool next_remembered(const struct subject *s, size_t *at, struct str *ret_pattern)
 {
     const struct json *value;
     struct str key;
+
+    if (!tool_session_next(s->session, REMEMBERED, at, &key, &value))
+        return false;
+    *ret_pattern = str_skip(key, REMEMBERED.n);
+    return true;
+}
+
+static bool is_remembered(const struct subject *s, struct str *ret_rule)
+{
+    struct str pattern;
     size_t at = 0;
 
-    while (tool_session_next(s->session, REMEMBERED, &at, &key, &value)) {
-        struct str pattern = str_skip(key, REMEMBERED.n);
-
+    while (next_remembered(s, &at, &pattern))
         if (pattern_match(pattern, s, READ_NARROWLY) == MATCH_YES) {
             *ret_rule = pattern;
             return true;
         }
-    }
     return false;
+}
+
+/* --- lines of several commands --- */
+
+static struct decided decide_write(const struct permission_rules *rules, enum permission_mode mode,
+                                   const char *tool_name, const char *path,
+                                   const struct tool_session *session)
+{
+    AUTO(arena) struct arena a = {0};
+    struct tool tool = {.name = tool_name, .risk = RISK_MODIFY, .permission_arg = "file_path"};
+    struct json *args = json_new(&a, JSON_OBJECT);
+    struct decided d;
+
+    json_set_str(&a, args, "file_path", str_of(path));
+    d = permission_decide(rules, mode, &tool, args, session);
+    return d;
+}
+
+/* A redirection is a Write or an Edit of its file: what holds for one of them holds for it. */
+static bool may_write(const struct permission_rules *rules, enum permission_mode mode,
+                      const struct subject *s, const char *path)
+{
+    struct decided w = decide_write(rules, mode, "Write", path, s->session);
+    struct decided e = decide_write(rules, mode, "Edit", path, s->session);
+    bool is_asked = w.by == DECIDED_BY_ASK || w.by == DECIDED_BY_UNCLEAR_DENY ||
+                    e.by == DECIDED_BY_ASK || e.by == DECIDED_BY_UNCLEAR_DENY;
+
+    if (is_asked || w.by == DECIDED_BY_DENY || e.by == DECIDED_BY_DENY)
+        return false;
+    return w.decision == DECISION_AUTO || e.decision == DECISION_AUTO;
+}
+
+static bool may_write_all(const struct permission_rules *rules, enum permission_mode mode,
+                          const struct subject *s, struct arena *a)
+{
+    const char *path;
+    size_t at = 0;
+
+    while (command_next_write(s, a, &at, &path))
+        if (!path || !may_write(rules, mode, s, path))
+            return false;
+    return true;
+}
+
+/* Every command of the line is allowed by a rule of its own, and so is every file it writes. */
+static bool is_allowed_in_parts(const struct permission_rules *rules, enum permission_mode mode,
+                                const struct subject *s, struct str *ret_rule)
+{
+    AUTO(arena) struct arena a = {0};
+    struct command_cover cover;
+    struct str pattern;
+    size_t at = 0;
+
+    if (!s->command || !command_cover_init(&cover, s->command, &a))
+        return false;
+    for (size_t i = 0; i < rules->n_allow; i++)
+        if (pattern_cover(rules->allow[i], s, &cover))
+            *ret_rule = rules->allow[i];
+    while (next_remembered(s, &at, &pattern))
+        if (pattern_cover(pattern, s, &cover))
+            *ret_rule = pattern;
+    return cover.n_left == 0 && may_write_all(rules, mode, s, &a);
 }
 
 struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
                                  const struct tool_session *session)
 {
+    AUTO(arena) struct arena a = {0};
     struct subject s = {
         .tool = tool, .args = args, .session = session, .environment = rules->environment};
     struct str rule = {0};
-    enum match denied = find_rule(rules->deny, rules->n_deny, &s, READ_WIDELY, &rule);
+    enum match denied;
 
+    subject_split_command(&s, &a);
+    denied = find_rule(rules->deny, rules->n_deny, &s, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};
     if (denied == MATCH_UNCLEAR)
@@ -57,8 +130,34 @@ struct decided permission_decide(const struct permission_rules *rules, enum perm
     if (find_rule(rules->ask, rules->n_ask, &s, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
     if (find_rule(rules->allow, rules->n_allow, &s, READ_NARROWLY, &rule) == MATCH_YES ||
-        is_remembered(&s, &rule))
+        is_remembered(&s, &rule) || is_allowed_in_parts(rules, mode, &s, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
     return (struct decided){permission_mode_decide(mode, tool->risk), DECIDED_BY_MODE,
                             permission_mode_cell(mode, tool->risk)};
+}
+
+static bool asks_by_itself(const struct decided *d)
+{
+    return d->by == DECIDED_BY_ASK || d->by == DECIDED_BY_UNCLEAR_DENY;
+}
+
+struct decided permission_decide_hooked(struct decided d, enum hook_permission hook,
+                                        struct str reason)
+{
+    struct decided by_hook = {.by = DECIDED_BY_HOOK, .rule = S("hook:PreToolUse"), .said = reason};
+
+    if (d.decision == DECISION_DENY || asks_by_itself(&d))
+        return d;
+    switch (hook) {
+    case HOOK_ASK:
+        by_hook.decision = DECISION_APPROVE;
+        return by_hook;
+    case HOOK_ALLOW:
+        by_hook.decision = DECISION_AUTO;
+        return d.decision == DECISION_APPROVE ? by_hook : d;
+    case HOOK_DENY: /* it has ended the walk before */
+    case HOOK_NO_OPINION:
+        break;
+    }
+    return d;
 }

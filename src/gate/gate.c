@@ -2,14 +2,18 @@
 #include "gate/gate.h"
 
 #include "gate/arguments.h"
+#include "gate/ask_hooks.h"
 #include "gate/pattern.h"
 #include "gate/reason.h"
 
 struct walk {
     const struct permission_rules *rules;
+    struct hooks *hooks;
     const struct gate_call *call;
     struct arena *arena;
     struct verdict *verdict;
+    enum hook_permission hook_says;
+    struct str hook_reason;
     struct decided decided;
     bool is_over; /* the verdict is final */
 };
@@ -50,12 +54,57 @@ static struct err *check_arguments(struct walk *w)
     return NULL;
 }
 
+/* Step 4 again, for arguments that are not the model's. `reason` tells why they are refused. */
+static struct err *replace_arguments(struct walk *w, const struct json *args,
+                                     struct str (*reason)(struct arena *a, const struct err *e))
+{
+    struct json *changed = NULL;
+    struct err *e = tool_entry_arguments(w->verdict->entry, args, w->arena, &changed);
+
+    if (err_is(e, ERR_VALIDATION)) {
+        end(w, VERDICT_DENY, reason(w->arena, e));
+        err_free(e);
+        return NULL;
+    }
+    TRY(e);
+    w->verdict->args = changed;
+    return NULL;
+}
+
+/* --- hooks --- */
+
+static struct err *fire(struct walk *w, enum hook_event event, struct hook_outcome *ret_outcome)
+{
+    TRY(gate_ask_hooks(w->hooks, event, w->call, w->arena, w->verdict, ret_outcome));
+    if (ret_outcome->is_blocked) {
+        w->verdict->rule = arena_format(w->arena, "hook:%s", hook_event_name(event));
+        end(w, VERDICT_DENY, reason_blocked(w->arena, ret_outcome->reason));
+    }
+    return NULL;
+}
+
+/* Only a no ends the walk here: rules and the mode's denials hold for what hooks allow. */
+static struct err *ask_hooks(struct walk *w)
+{
+    struct hook_outcome outcome;
+
+    TRY(fire(w, HOOK_PRE_TOOL_USE, &outcome));
+    w->hook_says = outcome.permission;
+    w->hook_reason = outcome.reason;
+    if (!w->is_over && outcome.updated_input)
+        TRY(replace_arguments(w, outcome.updated_input, reason_bad_hook_change));
+    return NULL;
+}
+
+/* --- rules and mode --- */
+
 static struct err *apply_rules(struct walk *w)
 {
     struct decided *d = &w->decided;
 
     *d = permission_decide(w->rules, w->call->mode, w->verdict->entry->tool, w->verdict->args,
                            w->call->session);
+    *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
     if (d->decision == DECISION_AUTO)
         end(w, VERDICT_ALLOW, (struct str){0});
@@ -85,41 +134,92 @@ static void remember(struct walk *w)
     w->verdict->rule = pattern;
 }
 
-static void apply_answer(struct walk *w, const struct answer *answer)
+/* Whoever says yes may say to what. A deny rule holds for that too. */
+static struct err *change_arguments(struct walk *w, const struct json *args,
+                                    struct str (*reason)(struct arena *a, const struct err *e))
+{
+    TRY(replace_arguments(w, args, reason));
+    if (w->is_over)
+        return NULL;
+    TRY(apply_rules(w));
+    w->is_over = w->decided.decision == DECISION_DENY;
+    return NULL;
+}
+
+static struct err *apply_yes(struct walk *w, const struct answer *answer)
+{
+    if (answer->args)
+        TRY(change_arguments(w, answer->args, reason_bad_change));
+    if (w->is_over)
+        return NULL;
+    if (answer->kind != ANSWER_ONCE)
+        remember(w);
+    end(w, VERDICT_ALLOW, (struct str){0});
+    return NULL;
+}
+
+static struct err *apply_answer(struct walk *w, const struct answer *answer)
 {
     struct subject s = subject_of(w);
 
     switch (answer->kind) {
     case ANSWER_SESSION:
     case ANSWER_PROJECT:
-        remember(w);
-        end(w, VERDICT_ALLOW, (struct str){0});
-        return;
     case ANSWER_ONCE:
-        end(w, VERDICT_ALLOW, (struct str){0});
-        return;
+        return apply_yes(w, answer);
     case ANSWER_LATER:
         end(w, VERDICT_LATER, (struct str){0});
-        return;
+        return NULL;
     case ANSWER_NOBODY:
         end(w, VERDICT_DENY, reason_nobody(w->arena, &w->decided, &s));
-        return;
+        return NULL;
     case ANSWER_NO:
     case ANSWER_VALUE: /* an answer to another question is no yes */
         end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
     }
+    return NULL;
 }
 
-static struct err *ask_person(struct walk *w)
+/* A hook may answer in the person's place. */
+static struct err *request_permission(struct walk *w)
+{
+    struct hook_outcome outcome;
+
+    TRY(fire(w, HOOK_PERMISSION_REQUEST, &outcome));
+    if (w->is_over || outcome.permission != HOOK_ALLOW)
+        return NULL;
+    if (outcome.updated_input)
+        TRY(change_arguments(w, outcome.updated_input, reason_bad_hook_change));
+    if (w->is_over)
+        return NULL;
+    w->verdict->rule = S("hook:PermissionRequest");
+    end(w, VERDICT_ALLOW, (struct str){0});
+    return NULL;
+}
+
+static void set_question(struct walk *w)
 {
     const struct tool *tool = w->verdict->entry->tool;
-    struct answer answer = {.kind = ANSWER_NOBODY};
+    struct subject s = subject_of(w);
 
     w->verdict->ask = (struct ask){.kind = ASK_PERMISSION,
                                    .call_id = arena_str(w->arena, w->call->call->id),
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
                                    .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+    if (!pattern_of_call(&s, w->arena, &w->verdict->ask.rule))
+        w->verdict->ask.rule = (struct str){0};
+}
+
+static struct err *ask_person(struct walk *w)
+{
+    struct answer answer = {.kind = ANSWER_NOBODY};
+
+    set_question(w);
+    if (!w->call->answer)
+        TRY(request_permission(w));
+    if (w->is_over)
+        return NULL;
     if (w->call->answer) {
         answer = *w->call->answer;
         tell(w, &answer);
@@ -128,8 +228,7 @@ static struct err *ask_person(struct walk *w)
         TRY(asker_ask(w->call->asker, &w->verdict->ask, w->arena, &answer));
         tell(w, &answer);
     }
-    apply_answer(w, &answer);
-    return NULL;
+    return apply_answer(w, &answer);
 }
 
 /* --- the walk --- */
@@ -138,16 +237,15 @@ static const struct {
     int number;
     struct err *(*take)(struct walk *w);
 } steps[] = {
-    {2, find_tool},
-    {4, check_arguments},
-    {7, apply_rules},
-    {8, ask_person},
+    {2, find_tool}, {4, check_arguments}, {6, ask_hooks}, {7, apply_rules}, {8, ask_person},
 };
 
 static struct err *judge(struct gate *g, const struct gate_call *call, struct arena *a,
                          struct verdict *ret_verdict)
 {
-    struct walk w = {.rules = &((struct permission_gate *)g)->rules,
+    struct permission_gate *gate = (struct permission_gate *)g;
+    struct walk w = {.rules = &gate->rules,
+                     .hooks = gate->hooks,
                      .call = call,
                      .arena = a,
                      .verdict = ret_verdict};

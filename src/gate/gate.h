@@ -25,6 +25,7 @@
 #define KEEL_GATE_GATE_H
 
 #include "port/gate.h"
+#include "port/hook.h"
 
 struct permission_rules {
     const struct str *allow;
@@ -45,6 +46,7 @@ enum decided_by {
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
     DECIDED_BY_MODE,
+    DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
 };
 
 struct decided {
@@ -52,6 +54,7 @@ struct decided {
     enum decided_by by;
     struct str
         rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
+    struct str said; /* why the hook asks; may be empty */
 };
 
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
@@ -59,6 +62,11 @@ struct decided {
 struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
                                  const struct tool_session *session);
+
+/* The same with what PreToolUse hooks say: their ask beats every allow; their allow replaces the
+ * question that the mode would ask, and nothing else. Pure. */
+struct decided permission_decide_hooked(struct decided d, enum hook_permission hook,
+                                        struct str reason);
 
 /* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
@@ -85,6 +93,7 @@ struct path_filter denied_paths_filter(const struct denied_paths *d);
 struct permission_gate {
     struct gate gate;
     struct permission_rules rules; /* borrowed; may be changed between calls */
+    struct hooks *hooks;           /* borrowed; NULL: there are none */
 };
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules);
 

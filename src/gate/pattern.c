@@ -9,16 +9,17 @@
 
 /* --- the text --- */
 
-static bool is_name(struct str s)
+/* How much of the text can be the name of a tool. */
+static size_t name_length(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
+    static const bool is_in_name[256] = {['a' ... 'z'] = true, ['A' ... 'Z'] = true,
+                                         ['0' ... '9'] = true, ['_'] = true,
+                                         ['-'] = true,         ['*'] = true};
+    size_t n = 0;
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '-' || c == '*'))
-            return false;
-    }
-    return s.n > 0;
+    while (n < s.n && is_in_name[(unsigned char)s.p[n]])
+        n++;
+    return n;
 }
 
 struct str permission_pattern_tool(struct str pattern)
@@ -30,18 +31,17 @@ struct str permission_pattern_tool(struct str pattern)
 
 bool pattern_parse(struct str text, struct pattern *ret_pattern)
 {
-    size_t open = str_find_char(text, '(');
-    struct pattern p = {.tool = text};
+    size_t n = name_length(text);
+    struct pattern p = {.tool = str_slice(text, 0, n)};
 
-    if (open != STR_NONE) {
-        p.tool = str_slice(text, 0, open);
-        p.argument = str_skip(text, open + 1);
-        if (p.argument.n < 2 || !str_ends(p.argument, S(")")))
+    if (n == 0)
+        return false;
+    if (n < text.n) {
+        p.argument = str_skip(text, n + 1);
+        if (text.p[n] != '(' || p.argument.n < 2 || text.p[text.n - 1] != ')')
             return false;
         p.argument.n--;
     }
-    if (!is_name(p.tool))
-        return false;
     *ret_pattern = p;
     return true;
 }
@@ -65,10 +65,51 @@ static bool names_tool(struct str name, const struct tool *tool)
 {
     struct str tool_name = str_of(tool->name);
 
-    if (wildcard_matches(name, tool_name))
+    if (str_eq(name, tool_name) || wildcard_matches(name, tool_name))
         return true;
     return str_starts(name, S("mcp__")) && str_find(str_skip(name, 5), S("__")) == STR_NONE &&
            str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
+}
+
+/* NULL: the call runs none. */
+static const struct json *command_of(const struct subject *s)
+{
+    const struct json *value = permission_value(s);
+
+    return str_is(str_of(s->tool->permission_arg), "command") && json_is(value, JSON_STRING) ? value
+                                                                                             : NULL;
+}
+
+void subject_split_command(struct subject *s, struct arena *a)
+{
+    const struct json *line = command_of(s);
+    struct command *c;
+
+    if (!line)
+        return;
+    c = ARENA_NEW(a, struct command);
+    command_init(c, a, line->text);
+    s->command = c;
+    s->prefix = arena_format(a, "%s(", s->tool->name);
+}
+
+/* A pattern for this tool and another command, as most of many rules are: seen at first sight. */
+static bool is_for_other_command(struct str text, const struct subject *s)
+{
+    size_t n = s->prefix.n;
+
+    return s->command && text.n > n + 1 && text.p[text.n - 1] == ')' &&
+           memcmp(text.p, s->prefix.p, n) == 0 && !command_may_match(s->command, text.p[n]);
+}
+
+static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject split = *s;
+
+    if (!split.command)
+        subject_split_command(&split, &a);
+    return command_match(pattern, split.command, reading);
 }
 
 static enum match match_argument(struct str pattern, const struct subject *s, enum reading reading)
@@ -81,7 +122,7 @@ static enum match match_argument(struct str pattern, const struct subject *s, en
     if (!json_is(value, JSON_STRING))
         return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     if (str_is(name, "command"))
-        return command_match(pattern, value->text, reading);
+        return match_command(pattern, s, reading);
     if (str_is(name, "url"))
         return web_match(pattern, value->text, reading);
     return wildcard_matches(pattern, value->text) ? MATCH_YES : MATCH_NO;
@@ -92,13 +133,29 @@ static bool extends_to(const struct pattern *p, const struct subject *s)
 {
     if (p->argument.n == 0)
         return false;
+    if (command_of(s))
+        return str_is(p->tool, "Read") || str_is(p->tool, "Edit") || str_is(p->tool, "Write");
     return str_is(p->tool, "Read") || (str_is(p->tool, "Edit") && s->tool->risk == RISK_MODIFY);
+}
+
+/* The files that a command's redirections open. */
+static enum match match_redirections(const struct pattern *p, const struct subject *s)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject split = *s;
+    struct str argument = pattern_takes_any(p) ? S("//") : p->argument;
+
+    if (!split.command)
+        subject_split_command(&split, &a);
+    return command_match_files(argument, &split, /* writes_only= */ !str_is(p->tool, "Read"));
 }
 
 static enum match match_path_of_other(const struct pattern *p, const struct subject *s)
 {
     AUTO(arena) struct arena a = {0};
 
+    if (command_of(s))
+        return match_redirections(p, s);
     if (!subject_takes_path(s) && !subject_path(s, &a))
         return MATCH_NO;
     return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
@@ -108,15 +165,29 @@ enum match pattern_match(struct str text, const struct subject *s, enum reading 
 {
     struct pattern p;
 
+    if (is_for_other_command(text, s))
+        return MATCH_NO;
     if (!pattern_parse(text, &p))
         return reading == READ_WIDELY && names_tool(permission_pattern_tool(text), s->tool)
                    ? MATCH_UNCLEAR
                    : MATCH_NO;
-    if (names_tool(p.tool, s->tool))
-        return pattern_takes_any(&p) ? MATCH_YES : match_argument(p.argument, s, reading);
+    if (names_tool(p.tool, s->tool)) {
+        if (pattern_takes_any(&p))
+            return MATCH_YES;
+        return s->command ? command_match(p.argument, s->command, reading)
+                          : match_argument(p.argument, s, reading);
+    }
     if (reading == READ_WIDELY && extends_to(&p, s))
         return match_path_of_other(&p, s);
     return MATCH_NO;
+}
+
+bool pattern_cover(struct str text, const struct subject *s, struct command_cover *cover)
+{
+    struct pattern p;
+
+    return !is_for_other_command(text, s) && pattern_parse(text, &p) &&
+           names_tool(p.tool, s->tool) && p.argument.n && command_cover_add(cover, p.argument);
 }
 
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,

@@ -10,13 +10,20 @@
 enum match { MATCH_NO, MATCH_YES, MATCH_UNCLEAR };
 enum reading { READ_NARROWLY, READ_WIDELY };
 
+struct command;
+
 /* A call as rules see it. */
 struct subject {
     const struct tool *tool;
     const struct json *args;
     const struct tool_session *session;
     const char *const *environment;
+    const struct command *command; /* what the call runs, split; NULL: that is done per rule */
+    struct str prefix;             /* "Bash(", with the command */
 };
+
+/* Splits the call's command once for all rules; it lives as long as the arena. */
+void subject_split_command(struct subject *s, struct arena *a);
 
 struct pattern {
     struct str tool;
@@ -25,6 +32,11 @@ struct pattern {
 bool pattern_parse(struct str text, struct pattern *ret_pattern);
 
 enum match pattern_match(struct str text, const struct subject *s, enum reading reading);
+
+struct command_cover;
+/* Narrowly: marks the commands of the call's line that the pattern allows; true: there was one that
+ * no earlier pattern did. */
+bool pattern_cover(struct str text, const struct subject *s, struct command_cover *cover);
 
 /* The pattern that allows this call and none with another permission argument. False: there is no
  * such pattern, because the call lacks the argument. */

@@ -7,6 +7,7 @@
 #define MAX_RULE_CHARS 300
 #define MAX_ARGS_CHARS 1000
 #define MAX_SAID_CHARS 2000
+#define MAX_HOOK_CHARS 10000
 
 static struct str shown(struct arena *a, struct str text, size_t max_chars)
 {
@@ -80,6 +81,38 @@ struct str reason_refused(struct arena *a, struct str said)
                         STR_ARG(shown(a, said, MAX_SAID_CHARS)));
 }
 
+struct str reason_bad_change(struct arena *a, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    return arena_format(a,
+                        "Permission denied. The user approved other arguments, which the tool does "
+                        "not take: %s",
+                        text);
+}
+
+struct str reason_blocked(struct arena *a, struct str said)
+{
+    return arena_format(a, "Blocked by hook: %" STR_FMT, STR_ARG(shown(a, said, MAX_HOOK_CHARS)));
+}
+
+struct str reason_bad_hook_change(struct arena *a, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    return arena_format(
+        a, "Blocked by hook: it changed the arguments to ones that the tool does not take: %s",
+        text);
+}
+
+/* ": " and what the hook said, if it did. */
+static struct str after_colon(struct arena *a, struct str said)
+{
+    if (said.n == 0)
+        return S(".");
+    return arena_format(a, ": %" STR_FMT, STR_ARG(shown(a, said, MAX_SAID_CHARS)));
+}
+
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. Nobody is there to approve this action.";
@@ -92,6 +125,9 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
                             intro, STR_ARG(rule));
     case DECIDED_BY_ASK:
         return arena_format(a, "%s The rule %" STR_FMT " asks each time.", intro, STR_ARG(rule));
+    case DECIDED_BY_HOOK:
+        return arena_format(a, "%s A hook asks for approval%" STR_FMT, intro,
+                            STR_ARG(after_colon(a, d->said)));
     default:
         break;
     }
@@ -116,6 +152,9 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
                             STR_ARG(rule));
     case DECIDED_BY_ASK:
         return arena_format(a, "The rule %" STR_FMT " asks each time.", STR_ARG(rule));
+    case DECIDED_BY_HOOK:
+        return arena_format(a, "A hook asks before %s runs%" STR_FMT, tool->name,
+                            STR_ARG(after_colon(a, d->said)));
     default:
         return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
                             tool->name, risk_name(tool->risk));

@@ -12,6 +12,11 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode);
 /* Denied by a person; `said` may be empty. */
 struct str reason_refused(struct arena *a, struct str said);
+/* The person said yes to other arguments, and the tool does not take them. */
+struct str reason_bad_change(struct arena *a, const struct err *e);
+/* Denied by a hook, or because it changed the arguments to ones that the tool does not take. */
+struct str reason_blocked(struct arena *a, struct str said);
+struct str reason_bad_hook_change(struct arena *a, const struct err *e);
 /* Nobody was there to ask: says what would have allowed it. */
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
 

@@ -169,6 +169,13 @@ void reply_set_stop(struct reply *r, struct str reason, enum stop stop)
 
 /* --- finishing --- */
 
+/* An answer that was cut off before a call's arguments began says nothing about them: they are not
+ * empty ones, as those of a call that takes none. */
+static bool is_cut_off(const struct reply *r, const struct reply_part *p)
+{
+    return r->stop == STOP_LENGTH && p == &r->parts[r->n_parts - 1];
+}
+
 static void settle_args(struct reply *r, struct reply_part *p)
 {
     AUTO(arena) struct arena scratch = {0};
@@ -179,6 +186,8 @@ static void settle_args(struct reply *r, struct reply_part *p)
     p->part.args = S("{}");
     if (p->part.is_free_text)
         p->part.args = reply_str(r, strbuf_str(&p->args));
+    else if (args.n == 0 && is_cut_off(r, p))
+        p->part.bad_args = S("(nothing: the answer was cut off)");
     else if (args.n == 0)
         return;
     else if (json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &value, &where) &&

@@ -19,6 +19,7 @@ struct ask {
     struct str call_id, tool; /* empty for ASK_BUDGET */
     const struct json *args;  /* the effective arguments */
     struct str text;          /* why it is asked, for the person */
+    struct str rule;          /* ASK_PERMISSION: what ANSWER_SESSION would allow; may be empty */
 };
 
 enum answer_kind {
@@ -35,6 +36,9 @@ struct answer {
     enum answer_kind kind;
     struct str reason;        /* for the model, with ANSWER_NO; may be empty */
     const struct json *value; /* with ANSWER_VALUE */
+    /* With a yes to ASK_PERMISSION: the call runs with these instead, if tool and rules take them;
+     * NULL: with those that were asked about. */
+    const struct json *args;
 };
 
 struct asker {

@@ -44,6 +44,10 @@ struct verdict {
     struct str rule;          /* the pattern or the mode's cell that decided; may be empty */
     struct str reason;
     struct ask ask;
+    /* What hooks said besides: for the model with the result, for the person; may be empty. */
+    struct str hook_context, hook_message;
+    bool stops_run; /* a hook ends the run here */
+    struct str stop_reason;
 };
 
 /* What the model is told of a tool that is not there. */

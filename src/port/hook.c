@@ -1,4 +1,4 @@
-/* hook.c - the names of hook events. */
+/* hook.c - the names of hook events, and the door to the hooks. */
 #include "port/hook.h"
 
 static const struct {
@@ -28,6 +28,13 @@ bool hook_event_find(struct str name, enum hook_event *ret_event)
 bool hook_event_may_block(enum hook_event e)
 {
     return events[e].may_block;
+}
+
+void hook_reply_init(struct hook_reply *r)
+{
+    *r = (struct hook_reply){0};
+    strbuf_init(&r->out, HOOK_MAX_OUTPUT);
+    strbuf_init(&r->err, HOOK_MAX_OUTPUT);
 }
 
 void hook_reply_done(struct hook_reply *r)

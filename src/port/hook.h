@@ -2,15 +2,14 @@
  *
  * An executor runs one hook of one kind (command, http, callback, prompt, agent) and gives back
  * what it said; what that means is decided in one place for all kinds (src/hook). Hooks may wait;
- * the engine waits for them at the points below. A hook's own failure is a warning, unless its
- * definition says failClosed. */
+ * whoever fires an event waits for them. A hook's own failure is a warning, unless its definition
+ * says failClosed. */
 #ifndef KEEL_PORT_HOOK_H
 #define KEEL_PORT_HOOK_H
 
-#include "port/event.h"
-#include "port/gate.h"
+#include "base/json.h"
 
-/* name, may it block what it is about? */
+/* name, may it block what it is about? Where each fires stands in hook/table.c. */
 #define HOOK_EVENTS(X)                                                                             \
     X(PRE_TOOL_USE, "PreToolUse", 1)                                                               \
     X(POST_TOOL_USE, "PostToolUse", 1)                                                             \
@@ -38,49 +37,72 @@ const char *hook_event_name(enum hook_event e);
 bool hook_event_find(struct str name, enum hook_event *ret_event);
 bool hook_event_may_block(enum hook_event e);
 
+/* --- running one hook --- */
+
 /* What one hook said. */
 struct hook_reply {
     int exit_code; /* 0 fine, 2 block, else a warning */
     struct strbuf out, err;
+    bool is_cut; /* there was more of `out` than is kept */
     bool timed_out;
 };
+#define HOOK_MAX_OUTPUT ((size_t)1 << 20) /* of each stream */
+void hook_reply_init(struct hook_reply *r);
 void hook_reply_done(struct hook_reply *r);
 DEFINE_AUTO_VAL(hook_reply, hook_reply_done)
 
-struct hook_executor {
-    const char *type; /* "command" */
-    /* May wait, within the hook's own timeout. `definition` is the hook's object in the settings,
-     * `input` the JSON object that it gets. An error: it could not be run at all. */
-    struct err *(*run)(struct hook_executor *x, const struct json *definition, struct str input,
-                       uint64_t timeout_ms, struct hook_reply *ret_reply);
+/* One hook to run. Everything is borrowed until the executor returns. */
+struct hook_job {
+    const struct json *definition; /* the hook's object in the settings */
+    const struct json *env;        /* further variables, an object of strings; may be NULL */
+    struct str input;              /* the JSON object that it gets */
+    const char *cwd;               /* of the session */
+    uint64_t timeout_ms;
 };
 
-/* What all hooks of one event together decided. Strings live in the arena that was passed. */
+struct hook_executor {
+    const char *type; /* "command" */
+    /* Required; may wait. Ends the hook after timeout_ms by itself and says timed_out. An error: it
+     * could not be run, or the wait for it was interrupted (ERR_CANCELLED, ERR_TIMEOUT). */
+    struct err *(*run)(struct hook_executor *x, const struct hook_job *job,
+                       struct hook_reply *reply);
+};
+
+/* --- firing an event --- */
+
+/* What all hooks of one event together decided. Strings live in the arena that was passed; they
+ * are valid UTF-8 of bounded length. */
 enum hook_permission { HOOK_NO_OPINION, HOOK_ALLOW, HOOK_ASK, HOOK_DENY };
 struct hook_outcome {
     bool is_blocked; /* exit 2, decision:block, continue:false, or permission deny */
     struct str reason;
-    enum hook_permission permission;  /* PreToolUse, PermissionRequest: deny > ask > allow */
-    const struct json *updated_input; /* PreToolUse: other arguments; NULL: as they are */
-    struct str additional_context;    /* for the model; may be empty */
-    struct str system_message;        /* for the person; may be empty */
-    bool stops_run;                   /* continue:false: the whole run ends, with stop_reason */
+    enum hook_permission permission; /* PreToolUse, PermissionRequest: deny > ask > allow */
+    /* PreToolUse, PermissionRequest: other arguments; UserPromptSubmit: {"prompt": other text}.
+     * NULL: as they are. */
+    const struct json *updated_input;
+    struct str additional_context; /* for the model; may be empty */
+    struct str system_message;     /* for the person; may be empty */
+    bool stops_run;                /* continue:false: the whole run ends, with stop_reason */
     struct str stop_reason;
 };
 
-/* The fields that hooks of an event get besides session_id, transcript_path, cwd,
- * permission_mode and hook_event_name, which the runner adds. */
 struct hook_input {
     enum hook_event event;
-    struct str matched;        /* what matchers are held against: the tool's name, the trigger */
-    const struct json *fields; /* tool_name, tool_input, tool_response, prompt, ...; an object */
+    /* What matchers are held against; empty: the field that hook/table.c names for the event. */
+    struct str matched;
+    /* The event's own fields (tool_name, tool_input, prompt, ...), an object; NULL: none.
+     * session_id, transcript_path, cwd, permission_mode and hook_event_name are added. */
+    const struct json *fields;
 };
 
-/* Runs all hooks that are configured for an event. NULL hooks: there are none. */
+/* Runs all hooks that are configured for an event. */
 struct hooks {
+    /* Required; may wait. The only errors are those of an interrupted wait: what hooks do wrong is
+     * told elsewhere, or in the outcome. */
     struct err *(*run)(struct hooks *h, const struct hook_input *input, struct arena *a,
                        struct hook_outcome *ret_outcome);
 };
+/* NULL hooks: there are none. */
 MUST_USE struct err *hooks_run(struct hooks *h, const struct hook_input *input, struct arena *a,
                                struct hook_outcome *ret_outcome);
 

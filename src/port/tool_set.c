@@ -115,9 +115,9 @@ void tool_registry_remove(struct tool_registry *r, struct str name)
     changed(r);
 }
 
-static bool name_is_valid(struct str name)
+bool tool_name_is_valid(struct str name)
 {
-    if (name.n == 0 || name.n > 64)
+    if (name.n == 0 || name.n > TOOL_MAX_NAME)
         return false;
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
@@ -154,7 +154,7 @@ static struct err *check_tool(const struct tool *t, const struct json *pinned)
     struct json *schema;
     struct err *e;
 
-    if (!name_is_valid(str_of(t->name)))
+    if (!tool_name_is_valid(str_of(t->name)))
         return err_hint(
             err_new(ERR_VALIDATION, "a tool cannot be called \"%s\"", t->name ? t->name : ""),
             "names have 1 to 64 letters, digits, \"_\" or \"-\"");

@@ -31,6 +31,10 @@ struct tool_entry *tool_set_find(const struct tool_set *s, struct str name); /* 
 /* "Bash, Read, Write": for messages. */
 void tool_set_names(const struct tool_set *s, struct strbuf *out);
 
+/* 1 to TOOL_MAX_NAME letters, digits, "_" or "-": what all providers take. */
+#define TOOL_MAX_NAME 64
+bool tool_name_is_valid(struct str name);
+
 struct tool_registry;
 struct tool_registry *tool_registry_new(void) MUST_USE;
 void tool_registry_free(struct tool_registry *r);

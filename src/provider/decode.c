@@ -99,6 +99,15 @@ static struct err *classify(struct decoder *d)
         e = provider_error(kind_of_status(d->status), d->status, strbuf_str(&d->whole));
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
+    e->peer_status = d->status;
+    return e;
+}
+
+/* Limits of ours that an answer breaks: the provider's failure, not a wrong call of ours. */
+static struct err *blame_provider(struct err *e)
+{
+    if (e)
+        e->kind = ERR_PROVIDER_ERROR;
     return e;
 }
 
@@ -126,10 +135,8 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
         d->on_event(d->self, data);
     if (!str_eq(str_trim(data), S("[DONE]"))) {
         struct err *e = json_parse(&d->decode.scratch, repair(&d->decode.scratch, data), 0, &event);
-        if (e) {
-            e->kind = ERR_PROVIDER_ERROR;
-            return err_wrap(e, "the provider sent an event that cannot be read");
-        }
+        if (e)
+            return err_wrap(blame_provider(e), "the provider sent an event that cannot be read");
     }
     return d->protocol->event(&d->decode, type, event);
 }
@@ -141,7 +148,7 @@ static struct err *drain_sse(struct decoder *d, struct str bytes)
 
     sse_feed(&d->sse, bytes);
     for (;;) {
-        TRY(sse_next(&d->sse, &event, &has_event));
+        TRY(blame_provider(sse_next(&d->sse, &event, &has_event)));
         if (!has_event)
             return NULL;
         TRY(take_event(d, event.type, event.data));
@@ -160,7 +167,7 @@ static struct err *drain_lines(struct decoder *d, struct str bytes)
 
     lines_feed(&d->lines, bytes);
     for (;;) {
-        TRY(lines_next(&d->lines, &line, &has_line));
+        TRY(blame_provider(lines_next(&d->lines, &line, &has_line)));
         if (!has_line)
             return NULL;
         TRY(take_line(d, line));
@@ -226,7 +233,7 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     case FRAMING_JSON:
     case FRAMING_UNKNOWN:
         strbuf_add(&d->whole, bytes);
-        return strbuf_check(&d->whole, "the provider's answer");
+        return blame_provider(strbuf_check(&d->whole, "the provider's answer"));
     }
     BUG("framing");
 }

@@ -31,7 +31,7 @@ static void begin_conversation(struct agent *a, const struct agent_options *opti
 
 /* --- what the model is told --- */
 
-static struct err *write_system_prompt(struct agent *a, const struct agent_options *options)
+static struct err *write_system_prompt(struct agent *a)
 {
     time_t now = (time_t)(clock_unix_ms(loop_clock(task_loop())) / 1000);
     AUTO(strbuf) struct strbuf text = {0};
@@ -44,11 +44,11 @@ static struct err *write_system_prompt(struct agent *a, const struct agent_optio
     strftime(date, sizeof date, "%Y-%m-%d", &day);
     system_prompt_write(
         &text, &(struct system_prompt){
-                   .instead = options->system_prompt,
-                   .append = options->append_system_prompt,
+                   .instead = a->system_prompt,
+                   .append = a->append_system_prompt,
                    .cwd = a->runtime->options.cwd,
-                   .added_dirs = options->added_dirs,
-                   .n_added_dirs = options->n_added_dirs,
+                   .added_dirs = a->tool_config.added_dirs,
+                   .n_added_dirs = a->tool_config.n_added_dirs,
                    .is_repository = a->runtime->is_repository,
                    .platform = "linux",
                    .os_version = arena_format(&a->arena, "%s %s", os.sysname, os.release).p,
@@ -56,6 +56,15 @@ static struct err *write_system_prompt(struct agent *a, const struct agent_optio
                });
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
+}
+
+struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append)
+{
+    if (instead)
+        a->system_prompt = arena_cstr(&a->arena, str_of(instead));
+    if (append)
+        a->append_system_prompt = arena_cstr(&a->arena, str_of(append));
+    return write_system_prompt(a);
 }
 
 /* --- who answers --- */
@@ -117,27 +126,33 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a, options));
-    TRY(write_system_prompt(a, options));
+    TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
+    a->plan.effort = options->effort;
+    a->plan.reasoning_budget = options->reasoning_budget;
     a->plan.cache = PROMPT_CACHE_SHORT;
     begin_conversation(a, options);
-    return NULL;
+    a->hooks.on_notice = options->on_notice;
+    a->hooks.self = options->notice_self;
+    return agent_hooks_open(a);
 }
 
 void agent_done(struct agent *a)
 {
+    agent_hooks_end(a);
     if (a->has_background) {
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
         conversation_done(&a->conversation);
     }
+    agent_hooks_done(a);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     blob_store_free(a->blobs);
-    for (size_t i = 0; i < CHAIN_MAX_TARGETS; i++)
-        provider_free(a->fallback_providers[i]);
+    for (size_t i = 0; i < a->n_providers; i++)
+        provider_free(a->providers[i]);
     arena_done(&a->arena);
     *a = (struct agent){0};
 }
@@ -156,6 +171,7 @@ static struct run_options options_of(struct agent *a)
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
+        .hooks = agent_hooks_port(a),
         .tool_config = &a->tool_config,
         .launcher = &launcher_plain,
         .http = &a->http,
@@ -182,6 +198,7 @@ static void hide_denied_paths(struct agent *a)
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
 {
     hide_denied_paths(a);
+    TRY(agent_hooks_begin(a));
     *ret_options = options_of(a);
     return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
 }

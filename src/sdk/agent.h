@@ -8,6 +8,7 @@
 
 #include "engine/run.h"
 #include "gate/gate.h"
+#include "sdk/agent_hooks.h"
 #include "sdk/runtime.h"
 
 struct agent_options {
@@ -17,7 +18,9 @@ struct agent_options {
     const struct provider *provider;
     const char *system_prompt;        /* instead of keel's own; NULL: keel's own */
     const char *append_system_prompt; /* after it; NULL: nothing */
-    const char *const *allowed;       /* permission patterns: "Bash(git *)", "Read" */
+    const char *const *tools;         /* names: the model sees no others; NULL: all there are */
+    size_t n_tools;
+    const char *const *allowed; /* permission patterns: "Bash(git *)", "Read" */
     size_t n_allowed;
     const char *const *disallowed; /* a bare tool name also hides the tool from the model */
     size_t n_disallowed;
@@ -25,8 +28,12 @@ struct agent_options {
     const char *const *added_dirs;
     size_t n_added_dirs;
     const char *session_id; /* a UUID; NULL: a new one */
+    enum effort effort;
+    int64_t reasoning_budget; /* tokens; 0: as the effort says */
     bool no_stream;
     struct asker *asker; /* NULL: nobody is there, and permissions.onAsk says what then */
+    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
+    void *notice_self;
 };
 
 struct agent {
@@ -36,18 +43,20 @@ struct agent {
     struct tool_registry *tools;
     struct permission_gate gate;
     struct run_plan plan;
-    struct target targets[CHAIN_MAX_TARGETS];
     struct tool_config tool_config;
     struct http_source http;
     struct blob_store *blobs;
     struct asker *asker;
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    struct agent_hooks hooks;
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
-    bool asks_runtime; /* the model is the runtime's */
-    struct provider *fallback_providers[CHAIN_MAX_TARGETS];
+    bool asks_runtime;           /* the model is the runtime's */
+    struct provider **providers; /* all that were made: a run may still use an earlier one */
+    size_t n_providers, providers_room;
+    const char *system_prompt, *append_system_prompt;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;
@@ -65,6 +74,13 @@ DEFINE_AUTO_VAL(agent, agent_done)
 
 /* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
 MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
+
+/* The rest may be changed between and during runs; it counts from the next round. */
+
+/* Asks this model from now on, with the fallbacks that there were; NULL: the runtime's. */
+MUST_USE struct err *agent_set_model(struct agent *a, const char *model);
+/* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */
+MUST_USE struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append);
 
 /* The tools that the model will see; a new reference. */
 struct tool_set *agent_exposed_tools(struct agent *a) MUST_USE;

@@ -30,7 +30,19 @@ static void hide_denied(struct agent *a, const struct texts *deny)
     for (size_t i = 0; i < deny->n; i++)
         if (str_find_char(deny->items[i], '(') == STR_NONE)
             texts_add(&bare, &a->arena, deny->items[i]);
-    a->plan.filter = (struct tool_filter){.allows_all = true, .deny = bare.items, .n_deny = bare.n};
+    a->plan.filter.deny = bare.items;
+    a->plan.filter.n_deny = bare.n;
+}
+
+static void show_only(struct agent *a, const struct agent_options *options)
+{
+    struct texts names = {0};
+
+    for (size_t i = 0; i < options->n_tools; i++)
+        texts_add(&names, &a->arena, arena_str(&a->arena, str_of(options->tools[i])));
+    a->plan.filter.allows_all = !options->tools;
+    a->plan.filter.allow = names.items;
+    a->plan.filter.n_allow = names.n;
 }
 
 /* --- the mode --- */
@@ -78,6 +90,7 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
     TRY(add_flags(a, &deny, "--disallowed-tools", options->disallowed, options->n_disallowed));
     TRY(choose_mode(a, options->mode));
     hide_denied(a, &deny);
+    show_only(a, options);
     permission_gate_init(&a->gate, &(struct permission_rules){
                                        .allow = allow.items,
                                        .n_allow = allow.n,

@@ -51,38 +51,61 @@ static struct target target_of(struct agent *a, const struct profile *p,
     };
 }
 
-/* Each fallback has its own profile, so it may be another vendor's. */
-static struct err *add_fallback(struct agent *a, const char *model)
+/* A target for a model by name, which may be another vendor's than the runtime's. */
+static struct err *make_target(struct agent *a, const char *model, struct target *ret_target)
 {
     const struct runtime *r = a->runtime;
     struct profile_query query = {.model = model, .environment = r->options.environment};
     struct profile *p = ARENA_NEW(&a->arena, struct profile);
-    struct provider **provider = &a->fallback_providers[a->plan.n_targets];
-    struct err *e = profile_resolve(r->settings, &query, &a->arena, p);
+    struct provider *provider = NULL;
 
-    if (!e)
-        e = profile_make_provider(p, provider);
-    if (e)
-        return err_wrap(e, "--fallback-model %s", model);
-    a->targets[a->plan.n_targets++] = target_of(a, p, *provider);
+    TRY(profile_resolve(r->settings, &query, &a->arena, p));
+    TRY(profile_make_provider(p, &provider));
+    a->providers = arena_grow(&a->arena, a->providers, a->n_providers, &a->providers_room,
+                              sizeof(struct provider *));
+    a->providers[a->n_providers++] = provider;
+    *ret_target = target_of(a, p, provider);
     return NULL;
+}
+
+static struct target first_target(struct agent *a, const struct provider *given)
+{
+    if (given)
+        return (struct target){.provider = given, .model = given->id, .price = {-1, -1, -1, -1}};
+    return target_of(a, &a->runtime->profile, a->runtime->provider);
 }
 
 struct err *agent_add_targets(struct agent *a, const struct agent_options *options)
 {
+    size_t n = options->n_fallback_models;
+    struct target *targets = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct target);
+
+    if (n >= CHAIN_MAX_TARGETS)
+        return err_new(ERR_VALIDATION, "there are %zu fallback models; %d is the most", n,
+                       CHAIN_MAX_TARGETS - 1);
     a->asks_runtime = !options->provider;
-    a->plan.targets = a->targets;
-    a->plan.n_targets = 1;
-    if (options->provider)
-        a->targets[0] = (struct target){.provider = options->provider,
-                                        .model = options->provider->id,
-                                        .price = {-1, -1, -1, -1}};
+    targets[0] = first_target(a, options->provider);
+    for (size_t i = 0; i < n; i++) {
+        struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1]);
+
+        if (e)
+            return err_wrap(e, "--fallback-model %s", options->fallback_models[i]);
+    }
+    a->plan.targets = targets;
+    a->plan.n_targets = n + 1;
+    return NULL;
+}
+
+/* A new array is a new chain; a run may still be using the old one. */
+struct err *agent_set_model(struct agent *a, const char *model)
+{
+    struct target *targets =
+        arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
+
+    if (model)
+        TRY(make_target(a, model, &targets[0]));
     else
-        a->targets[0] = target_of(a, &a->runtime->profile, a->runtime->provider);
-    if (options->n_fallback_models >= CHAIN_MAX_TARGETS)
-        return err_new(ERR_VALIDATION, "there are %zu fallback models; %d is the most",
-                       options->n_fallback_models, CHAIN_MAX_TARGETS - 1);
-    for (size_t i = 0; i < options->n_fallback_models; i++)
-        TRY(add_fallback(a, options->fallback_models[i]));
+        targets[0] = first_target(a, NULL);
+    a->plan.targets = targets;
     return NULL;
 }

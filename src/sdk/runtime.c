@@ -2,6 +2,7 @@
 #include "sdk/runtime.h"
 
 #include "net/curl.h"
+#include "sdk/trust.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 
@@ -66,6 +67,7 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
 struct err *runtime_open(struct runtime *r, const struct runtime_options *options)
 {
     struct settings_sources sources;
+    struct trust_state state;
     struct json *flags;
 
     *r = (struct runtime){.options = *options};
@@ -73,10 +75,13 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
         r->options.environment = (const char *const *)environ;
     TRY(read_flag_settings(r, &flags));
     find_place(r);
+    TRY(trust_check(&r->arena, runtime_home(r, &r->arena), r->options.project_dir, &state));
     sources = (struct settings_sources){
         .home = env_find(r->options.environment, "HOME"),
         .keel_home = env_find(r->options.environment, "KEEL_HOME"),
         .project_dir = r->options.project_dir,
+        .skipped = r->options.skipped_layers,
+        .project_is_trusted = state.trust == TRUST_GIVEN,
         .environment = r->options.environment,
         .flags = flags,
     };

@@ -10,6 +10,7 @@
 
 struct runtime_options {
     const char *settings_file;      /* --settings: a file, or JSON text starting with '{' */
+    unsigned skipped_layers;        /* of the settings, a bit each: 1 << LAYER_USER */
     const char *cwd;                /* absolute; NULL: the process's working directory */
     const char *project_dir;        /* NULL: the working directory's project */
     const char *const *environment; /* NULL: environ */

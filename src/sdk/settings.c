@@ -2,7 +2,6 @@
 #include "sdk/settings.h"
 
 #include "sdk/settings_check.h"
-#include "sys/env.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
@@ -40,6 +39,11 @@ static const struct {
 const char *layer_name(enum layer l)
 {
     return layers[l].name;
+}
+
+bool layer_is_foreign(enum layer l)
+{
+    return layers[l].is_foreign;
 }
 
 static void warn(struct settings *s, struct str text)
@@ -123,9 +127,10 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
 
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
-        warn(s,
-             arena_format(&s->arena, "%s: this directory is not trusted, so these are not used: %s",
-                          file, strbuf_cstr(&left_out)));
+        warn(s, arena_format(
+                    &s->arena,
+                    "%s: this directory is not trusted (keel trust), so these are not used: %s",
+                    file, strbuf_cstr(&left_out)));
 }
 
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
@@ -169,7 +174,8 @@ static struct err *load(struct settings *s, const struct settings_sources *sourc
     if (sources->flags)
         s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
-        TRY(load_layer(s, sources, (enum layer)l));
+        if (!(sources->skipped & 1u << l))
+            TRY(load_layer(s, sources, (enum layer)l));
     for (int l = N_LAYERS - 1; l >= 0; l--)
         if (s->layers[l])
             s->merged = settings_merge(&s->arena, s->merged, s->layers[l]);
@@ -245,6 +251,12 @@ bool settings_bool(const struct settings *s, const char *path, bool otherwise)
     return json_bool(settings_get(s, path), otherwise);
 }
 
+const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file)
+{
+    *ret_file = s->files[l].n ? s->files[l] : str_of(layers[l].name);
+    return s->layers[l];
+}
+
 bool settings_next_origin(const struct settings *s, const char *path, size_t *at,
                           struct setting_origin *ret_origin)
 {
@@ -276,16 +288,4 @@ size_t settings_n_warnings(const struct settings *s)
 struct str settings_warning(const struct settings *s, size_t index)
 {
     return s->warnings[index];
-}
-
-/* --- $ENV: --- */
-
-bool env_is_reference(struct str value)
-{
-    return str_starts(value, S(ENV_REFERENCE_PREFIX));
-}
-
-struct str env_resolve(struct str reference, const char *const *environment)
-{
-    return env_get(environment, str_skip(reference, strlen(ENV_REFERENCE_PREFIX)));
 }

@@ -14,6 +14,7 @@
 #define KEEL_SDK_SETTINGS_H
 
 #include "base/json.h"
+#include "sys/env.h"
 
 enum layer {
     LAYER_FLAGS,        /* command line and environment */
@@ -56,6 +57,7 @@ struct settings_sources {
     const char *keel_home;   /* KEEL_HOME; NULL: home + "/.keel" */
     const char *project_dir; /* where .keel/ is looked for; NULL: no project layers */
     bool project_is_trusted;
+    unsigned skipped; /* layers whose files are not read: a bit each, 1 << LAYER_USER */
     const char *const *environment; /* for $ENV:; NULL: environ */
     /* The highest layer, already as a tree: what flags and environment say, and the file that
      * --settings names (settings_parse_file, settings_merge). May be NULL. */
@@ -92,11 +94,6 @@ bool settings_next_origin(const struct settings *s, const char *path, size_t *at
 size_t settings_n_warnings(const struct settings *s);
 struct str settings_warning(const struct settings *s, size_t index);
 
-/* "$ENV:NAME": is it one, and what does it stand for? */
-#define ENV_REFERENCE_PREFIX "$ENV:"
-bool env_is_reference(struct str value);
-struct str env_resolve(struct str reference, const char *const *environment); /* empty if unset */
-
 /* Parses a settings file's text and checks our keys; `file` is for messages. */
 MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
                                          struct json **ret_tree);
@@ -104,5 +101,9 @@ MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const
 struct json *settings_merge(struct arena *a, struct json *under, const struct json *over) MUST_USE;
 
 const char *layer_name(enum layer l);
+bool layer_is_foreign(enum layer l); /* written for another program */
+/* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
+ * by file, with the file's name in messages. */
+const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file);
 
 #endif

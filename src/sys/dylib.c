@@ -16,10 +16,12 @@ static const char *reason(const char *soname)
     return why;
 }
 
+/* Binding lazily spares what the library itself depends on: libcurl brings thirty libraries, and an
+ * exchange calls into a few of them. */
 static struct err *find_symbols(const char *soname, const struct dylib_symbol *symbols,
                                 size_t n_symbols, void **found)
 {
-    void *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
 
     if (!library)
         return err_new(ERR_CONFIGURATION, "cannot load %s: %s", soname, reason(soname));

@@ -20,3 +20,13 @@ const char *env_find(const char *const *environment, const char *name)
 {
     return env_get(environment, str_of(name)).p;
 }
+
+bool env_is_reference(struct str value)
+{
+    return str_starts(value, S(ENV_REFERENCE_PREFIX));
+}
+
+struct str env_resolve(struct str reference, const char *const *environment)
+{
+    return env_get(environment, str_skip(reference, strlen(ENV_REFERENCE_PREFIX)));
+}

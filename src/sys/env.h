@@ -10,4 +10,9 @@ struct str env_get(const char *const *environment, struct str name);
 /* The same with NULL for nothing. */
 const char *env_find(const char *const *environment, const char *name);
 
+/* "$ENV:NAME" in a settings file: is it one, and what does it stand for? */
+#define ENV_REFERENCE_PREFIX "$ENV:"
+bool env_is_reference(struct str value);
+struct str env_resolve(struct str reference, const char *const *environment); /* empty if unset */
+
 #endif

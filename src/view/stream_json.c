@@ -25,15 +25,20 @@ static void make_uuid(struct stream_json *s, int64_t unix_ms, char out[UUID_TEXT
     uuid_v7(unix_ms, bytes, out);
 }
 
+void line_end_as(struct stream_json *s, struct json_writer *w, struct str uuid)
+{
+    jw_kv_str(w, "session_id", str_of(s->options.session_id));
+    jw_kv_str(w, "uuid", uuid);
+    jw_end_object(w);
+    strbuf_add_char(w->out, '\n');
+}
+
 void line_end(struct stream_json *s, struct json_writer *w, const struct event *e)
 {
     char uuid[UUID_TEXT_SIZE];
 
     make_uuid(s, e->unix_ms, uuid);
-    jw_kv_str(w, "session_id", str_of(s->options.session_id));
-    jw_kv_str(w, "uuid", str_of(uuid));
-    jw_end_object(w);
-    strbuf_add_char(w->out, '\n');
+    line_end_as(s, w, str_of(uuid));
 }
 
 void line_parent(struct json_writer *w, const struct event *e)
@@ -133,10 +138,10 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
     jw_kv_int(&w, "max_retries", a->max_attempts ? a->max_attempts - 1 : e->attempt);
     jw_kv_int(&w, "retry_delay_ms", (int64_t)a->delay_ms);
     jw_key(&w, "error_status");
-    if (kind == ERR_NETWORK || kind == ERR_TIMEOUT)
-        jw_null(&w); /* there was no answer that could have had one */
+    if (a->error && a->error->peer_status)
+        jw_int(&w, a->error->peer_status);
     else
-        jw_int(&w, err_http_status(kind));
+        jw_null(&w);
     jw_kv_str(&w, "error", failure_word(kind));
     line_end(s, &w, e);
 }
@@ -246,6 +251,10 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
         begin_run(s, e);
         write_init(s, e, out);
         break;
+    case EVENT_USER_INPUT:
+        if (s->options.replay_user)
+            write_prompt(s, e, out);
+        break;
     case EVENT_COMPACTED:
         write_compacted(s, e, out);
         break;
@@ -299,6 +308,11 @@ struct stream_json *stream_json_new(const struct stream_json_options *options)
 
     s->options = *options;
     return s;
+}
+
+void stream_json_set_mode(struct stream_json *s, const char *permission_mode)
+{
+    s->options.permission_mode = permission_mode;
 }
 
 void stream_json_free(struct stream_json *s)

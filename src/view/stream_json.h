@@ -24,6 +24,7 @@ struct stream_json_options {
     const char *const *tools;    /* their names */
     size_t n_tools;
     bool include_partial;
+    bool replay_user; /* a `user` line with isReplay for every prompt that is taken */
 };
 
 struct stream_json;
@@ -31,6 +32,9 @@ struct stream_json;
 struct stream_json *stream_json_new(const struct stream_json_options *options) MUST_USE;
 void stream_json_free(struct stream_json *s);
 DEFINE_AUTO_PTR(stream_json, stream_json_free)
+
+/* The mode that the next run's init line tells; one of permission_mode_name()'s. */
+void stream_json_set_mode(struct stream_json *s, const char *permission_mode);
 
 /* Appends zero or more whole lines to `out`. A delta costs no allocation once `out` is warm. */
 void stream_json_event(struct stream_json *s, const struct event *e, struct strbuf *out);

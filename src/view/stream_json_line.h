@@ -39,9 +39,10 @@ struct stream_json {
     int64_t earlier_microcents; /* of the runs before this one */
 };
 
-/* A line: begin, add fields, end. The end adds session_id and uuid. */
+/* A line: begin, add fields, end. The end adds session_id and uuid: a new one, or the given. */
 void line_begin(struct json_writer *w, struct strbuf *out, const char *type);
 void line_end(struct stream_json *s, struct json_writer *w, const struct event *e);
+void line_end_as(struct stream_json *s, struct json_writer *w, struct str uuid);
 void line_parent(struct json_writer *w, const struct event *e); /* parent_tool_use_id */
 
 /* An answer's id, which all its lines share: the provider's, else one of our own. */
@@ -58,6 +59,7 @@ void field_stop(struct json_writer *w, struct str reason, enum stop stop);
 struct str failure_word(enum err_kind kind);
 
 void write_assistant(struct stream_json *s, const struct event *e, struct strbuf *out);
+void write_prompt(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_tool_result(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_result(struct stream_json *s, const struct event *e, struct strbuf *out);
 

@@ -2,6 +2,7 @@
 #include "view/stream_json_line.h"
 
 #include "base/base64.h"
+#include "base/uuid.h"
 
 static int64_t or_zero(int64_t n)
 {
@@ -254,6 +255,32 @@ void write_assistant(struct stream_json *s, const struct event *e, struct strbuf
             write_block_line(s, e, &m->parts[i], id, out);
     if (!is_own)
         strbuf_clear(&s->message_id); /* the next message is another one */
+}
+
+/* Under the uuid that its sender gave it, if that is one. */
+void write_prompt(struct stream_json *s, const struct event *e, struct strbuf *out)
+{
+    const struct message *m = e->body.message.message;
+    struct json_writer w;
+
+    line_begin(&w, out, "user");
+    jw_key(&w, "message");
+    jw_begin_object(&w);
+    jw_kv_str(&w, "role", S("user"));
+    jw_key(&w, "content");
+    jw_begin_array(&w);
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (part_is_block(m, &m->parts[i]))
+            block(&w, &m->parts[i]);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    line_parent(&w, e);
+    field_time(&w, "timestamp", e->unix_ms);
+    jw_kv_bool(&w, "isReplay", true);
+    if (uuid_is_valid(m->id))
+        line_end_as(s, &w, m->id);
+    else
+        line_end(s, &w, e);
 }
 
 /* Text alone is a string, anything else a list of blocks. */

@@ -129,13 +129,9 @@ static void field_deferred(struct json_writer *w, const struct run_result *r)
 /* null unless the provider refused with a status. */
 static void field_api_status(struct json_writer *w, const struct run_result *r)
 {
-    bool has_status = r->error && (err_category_of(r->error->kind) == ERR_CATEGORY_PROVIDER ||
-                                   r->error->kind == ERR_PROVIDER_AUTH ||
-                                   r->error->kind == ERR_MODEL_NOT_AVAILABLE);
-
     jw_key(w, "api_error_status");
-    if (has_status)
-        jw_int(w, err_http_status(r->error->kind));
+    if (r->error && r->error->peer_status)
+        jw_int(w, r->error->peer_status);
     else
         jw_null(w);
 }

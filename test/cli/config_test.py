@@ -83,7 +83,7 @@ class Trust(KeelTest):
         result = self.keel("config", "show")
         self.assert_status(result, 0)
         self.assertEqual(result.out, 'permissions.deny = ["Read(.env)"]\n')
-        self.assertEqual(result.err, f"keel: {file}: this directory is not trusted, so these are "
+        self.assertEqual(result.err, f"keel: {file}: this directory is not trusted (keel trust), so these are "
                                      "not used: model, providers, hooks, permissions.allow\n")
 
     def test_the_project_is_the_repository_around_the_directory(self):

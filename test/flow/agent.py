@@ -3,9 +3,12 @@
 The same script is played in all five protocols, and what keel sends is read back into one neutral
 form: so a rule has one golden transcript, in test/flow/golden/, and every protocol must match it.
 """
+import itertools
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 
 import scripted
 from scripted import FlowTest, Protocol, event
@@ -14,19 +17,33 @@ GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 
 class Call:
-    """A tool call as the model makes it. `raw` is sent instead of the arguments' JSON."""
+    """A tool call as the model makes it.
+
+    `raw` is sent instead of the arguments' JSON; as a list it comes in pieces, like a text."""
 
     def __init__(self, name, raw=None, id=None, **arguments):
         self.name, self.arguments, self.id = name, arguments, id
-        self.raw = json.dumps(arguments) if raw is None else raw
+        raw = json.dumps(arguments) if raw is None else raw
+        self.pieces = [raw] if isinstance(raw, str) else raw
+        self.raw = "".join(piece for piece in self.pieces if isinstance(piece, str))
+
+
+class Thought:
+    """Reasoning that the model shows."""
+
+    def __init__(self, text):
+        self.text = text
 
 
 class Turn:
-    """What the model says: text (a string or pieces) and calls, in this order."""
+    """What the model says: text (a string or pieces), thoughts and calls, in this order.
 
-    def __init__(self, *items, stop=None, usage=(5, 9)):
+    usage: tokens of the prompt and of the answer; n_cached of the prompt's were read from the
+    provider's cache."""
+
+    def __init__(self, *items, stop=None, usage=(5, 9), n_cached=0):
         self.items = [[item] if isinstance(item, str) else item for item in items]
-        self.stop, self.usage = stop, usage
+        self.stop, self.usage, self.n_cached = stop, usage, n_cached
 
     @property
     def calls(self):
@@ -46,13 +63,24 @@ def anthropic_messages(turn):
         return event(value, value["type"])
     yield named({"type": "message_start", "message": {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
-        "stop_reason": None, "usage": {"input_tokens": turn.usage[0], "output_tokens": 1}}})
+        "stop_reason": None, "usage": {
+            "input_tokens": turn.usage[0] - turn.n_cached, "output_tokens": 1,
+            "cache_read_input_tokens": turn.n_cached}}})
     for index, item in enumerate(turn.items):
         if isinstance(item, Call):
             yield named({"type": "content_block_start", "index": index, "content_block": {
                 "type": "tool_use", "id": item.id, "name": item.name, "input": {}}})
+            for piece in item.pieces:
+                yield piece if not isinstance(piece, str) else named(
+                    {"type": "content_block_delta", "index": index,
+                     "delta": {"type": "input_json_delta", "partial_json": piece}})
+        elif isinstance(item, Thought):
+            yield named({"type": "content_block_start", "index": index, "content_block": {
+                "type": "thinking", "thinking": "", "signature": ""}})
             yield named({"type": "content_block_delta", "index": index, "delta": {
-                "type": "input_json_delta", "partial_json": item.raw}})
+                "type": "thinking_delta", "thinking": item.text}})
+            yield named({"type": "content_block_delta", "index": index, "delta": {
+                "type": "signature_delta", "signature": "c2lnbmVk"}})
         else:
             yield named({"type": "content_block_start", "index": index,
                          "content_block": {"type": "text", "text": ""}})
@@ -77,14 +105,19 @@ def openai_chat(turn):
         if isinstance(item, Call):
             yield chunk({"tool_calls": [{"index": index, "id": item.id, "type": "function",
                                          "function": {"name": item.name, "arguments": ""}}]})
-            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": item.raw}}]})
+            for piece in item.pieces:
+                yield piece if not isinstance(piece, str) else chunk(
+                    {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
             index += 1
+        elif isinstance(item, Thought):
+            yield chunk({"reasoning_content": item.text})
         else:
             for piece in item:
                 yield piece if not isinstance(piece, str) else chunk({"content": piece})
     yield chunk({}, turn.stop or ("tool_calls" if turn.calls else "stop"))
     yield event({"id": "c", "choices": [], "usage": {
-        "prompt_tokens": turn.usage[0], "completion_tokens": turn.usage[1]}})
+        "prompt_tokens": turn.usage[0], "completion_tokens": turn.usage[1],
+        "prompt_tokens_details": {"cached_tokens": turn.n_cached}}})
     yield b"data: [DONE]\n\n"
 
 
@@ -96,9 +129,11 @@ def openai_responses(turn):
 
     def response(status, output):
         return {"id": "resp_1", "object": "response", "status": status, "model": "m",
-                "output": output, "usage": {"input_tokens": turn.usage[0],
-                                            "output_tokens": turn.usage[1],
-                                            "total_tokens": sum(turn.usage)}}
+                "output": output, "incomplete_details": {"reason": "max_output_tokens"}
+                if status == "incomplete" else None,
+                "usage": {"input_tokens": turn.usage[0], "output_tokens": turn.usage[1],
+                          "input_tokens_details": {"cached_tokens": turn.n_cached},
+                          "total_tokens": sum(turn.usage)}}
 
     done = []
     yield typed("response.created", response=response("in_progress", []))
@@ -108,10 +143,19 @@ def openai_responses(turn):
                      "call_id": item.id, "name": item.name, "arguments": item.raw}
             yield typed("response.output_item.added", output_index=index,
                         item={**whole, "status": "in_progress", "arguments": ""})
-            yield typed("response.function_call_arguments.delta", item_id=whole["id"],
-                        output_index=index, delta=item.raw)
+            for piece in item.pieces:
+                yield piece if not isinstance(piece, str) else typed(
+                    "response.function_call_arguments.delta", item_id=whole["id"],
+                    output_index=index, delta=piece)
             yield typed("response.function_call_arguments.done", item_id=whole["id"],
                         output_index=index, arguments=item.raw)
+        elif isinstance(item, Thought):
+            whole = {"id": f"rs_{index}", "type": "reasoning", "encrypted_content": "c2VjcmV0",
+                     "summary": [{"type": "summary_text", "text": item.text}]}
+            yield typed("response.output_item.added", output_index=index,
+                        item={**whole, "summary": []})
+            yield typed("response.reasoning_summary_text.delta", item_id=whole["id"],
+                        output_index=index, summary_index=0, delta=item.text)
         else:
             where = {"item_id": f"msg_{index}", "output_index": index, "content_index": 0}
             text = "".join(piece for piece in item if isinstance(piece, str))
@@ -127,7 +171,8 @@ def openai_responses(turn):
             yield typed("response.output_text.done", **where, text=text)
         yield typed("response.output_item.done", output_index=index, item=whole)
         done.append(whole)
-    yield typed("response.completed", response=response("completed", done))
+    stop = turn.stop or "completed"
+    yield typed(f"response.{stop}", response=response(stop, done))
 
 
 def gemini(turn):
@@ -136,11 +181,14 @@ def gemini(turn):
                                       **more}],
                       "usageMetadata": {"promptTokenCount": turn.usage[0],
                                         "candidatesTokenCount": turn.usage[1],
+                                        "cachedContentTokenCount": turn.n_cached,
                                         "totalTokenCount": sum(turn.usage)}})
     for item in turn.items:
         if isinstance(item, Call):
             yield chunk({"functionCall": {"id": item.id, "name": item.name,
                                           "args": json.loads(item.raw)}})
+        elif isinstance(item, Thought):
+            yield chunk({"text": item.text, "thought": True})
         else:
             for piece in item:
                 yield piece if not isinstance(piece, str) else chunk({"text": piece})
@@ -155,6 +203,8 @@ def ollama(turn):
         if isinstance(item, Call):
             yield line({"tool_calls": [{"function": {"name": item.name,
                                                      "arguments": json.loads(item.raw)}}]})
+        elif isinstance(item, Thought):
+            yield line({"thinking": item.text})
         else:
             for piece in item:
                 yield piece if not isinstance(piece, str) else line({"content": piece})
@@ -269,6 +319,60 @@ class Reader:
                 self.call(n_calls, call["function"]["name"], call["function"]["arguments"])
 
 
+# --- what strict providers refuse ---
+
+STRICT = scripted.keel_test.SHARED / "tools/strict.mjs"
+NODE = shutil.which("node") or shutil.which("nodejs")
+STRICT_KINDS = {"anthropic-messages": "anth", "openai-chat": "chat", "openai-responses": "resp",
+                "gemini": "gem"}
+STRICT_PROGRAM = """
+import readline from "node:readline";
+const { check } = await import(process.argv[1]);
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const { kind, body } = JSON.parse(line);
+  console.log(JSON.stringify(check(kind, body)));
+}
+"""
+
+
+class StrictRules:
+    """The rules of real providers, a Node program beside the vectors that knows four protocols."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [NODE, "--input-type=module", "-e", STRICT_PROGRAM, str(STRICT)], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def refuses(self, protocol, body):
+        """Why a provider would not take this request; None: it would."""
+        if protocol.name not in STRICT_KINDS:
+            return None
+        print(json.dumps({"kind": STRICT_KINDS[protocol.name], "body": body}),
+              file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.communicate()
+
+
+def names_of_calls(protocol, body):
+    """Names and ids of all calls in a request: real providers refuse strange ones."""
+    if protocol.name == "anthropic-messages":
+        parts = [part for message in body["messages"] if isinstance(message["content"], list)
+                 for part in message["content"] if part["type"] == "tool_use"]
+        return [part["name"] for part in parts] + [part["id"] for part in parts]
+    if protocol.name == "openai-responses":
+        calls = [item for item in body["input"] if item.get("type") == "function_call"]
+        return [call["name"] for call in calls] + [call["call_id"] for call in calls]
+    if protocol.name == "gemini":
+        parts = [part for content in body["contents"] for part in content["parts"]]
+        return [part[kind]["name"] for part in parts for kind in ("functionCall",
+                                                                  "functionResponse")
+                if kind in part]
+    calls = [call for message in body["messages"] for call in message.get("tool_calls", [])]
+    return [call["function"]["name"] for call in calls]
+
+
 def read_request(protocol, request, number, places):
     reader = Reader(protocol, request)
     tools = "with tools" if reader.tools else "without tools"
@@ -281,15 +385,21 @@ def read_request(protocol, request, number, places):
 class AgentTest(FlowTest):
     """Plays turns, runs keel, and compares everything that was sent and printed."""
 
+    base_settings = {}  # a model is asked as often as without any
+
+    def setUp(self):
+        super().setUp()
+        self.ids = itertools.count(1)
+
+    def encode(self, protocol, turn):
+        number_ids(turn, self.ids)
+        return play(protocol, turn)
+
     def play(self, protocol, *turns):
-        count = iter(range(1, 1000))
-        answers = []
-        for turn in turns:
-            if isinstance(turn, Turn):
-                number_ids(turn, count)
-                turn = play(protocol, turn)
-            answers.append(turn)
-        return self.provider(*answers)
+        """A provider that gives these turns, or answers that are something else."""
+        self.ids = itertools.count(1)
+        return self.provider(*[self.encode(protocol, turn) if isinstance(turn, Turn) else turn
+                               for turn in turns])
 
     def transcript(self, protocol, provider, result):
         places = {str(self.project.resolve()): "PROJECT", str(self.project): "PROJECT"}
@@ -313,9 +423,49 @@ class AgentTest(FlowTest):
     def run_agent(self, protocol, provider, *arguments, mode="bypassPermissions", **run):
         return self.ask(provider, "--permission-mode", mode, *arguments, protocol=protocol, **run)
 
+    def start_agent(self, protocol, provider, *arguments, env=None, **streams):
+        """keel -p, and the test goes on beside it."""
+        process = self.start("-p", "--model", f"{protocol.vendor}/m", "--permission-mode",
+                             "bypassPermissions", *arguments,
+                             env={**protocol.environment(provider), **(env or {})}, **streams)
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                self.addCleanup(stream.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.strict = StrictRules() if NODE and STRICT.exists() else None
+        if cls.strict:
+            cls.addClassCleanup(cls.strict.close)
+
+    def assert_taken(self, protocol, provider):
+        """Strict providers would take every request, as far as the rules are here."""
+        for request in provider.requests:
+            body = json.loads(request.body.decode("utf-8"))
+            Reader(protocol, request)  # pairs calls and results
+            for name in names_of_calls(protocol, body):
+                self.assertRegex(name, r"\A[a-zA-Z0-9_-]{1,64}\Z")
+            if self.strict:
+                self.assertIsNone(self.strict.refuses(protocol, body))
+
+    def results_of(self, protocol, turn):
+        """The model sends this, then it is content: the results that it was given, as lines."""
+        provider = self.play(protocol, turn, Turn("Well."))
+        result = self.run_agent(protocol, provider, "hi")
+        self.assert_fine(result)
+        self.assert_taken(protocol, provider)
+        self.assertEqual(len(provider.requests), 2)
+        return [line for line in Reader(protocol, provider.requests[1]).lines
+                if line.startswith("  result")]
+
     def check(self, name, protocol, turns, *arguments, **run):
         """One rule in one protocol."""
         provider = self.play(protocol, *turns())
         result = self.run_agent(protocol, provider, *arguments, **run)
         self.assert_golden(name, self.transcript(protocol, provider, result))
+        self.assert_taken(protocol, provider)
         return provider, result

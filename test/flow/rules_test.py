@@ -132,13 +132,11 @@ class Failures(AgentTest):
     @for_each_protocol
     def test_an_overloaded_model_is_asked_again(self, protocol):
         busy = scripted.json_answer({"error": {"message": "busy"}}, 503, retry_after_ms="1")
-        self.user_settings({"maxAttempts": 5})
         self.check("asked_again", protocol, lambda: [busy, busy, Turn("Here I am.")], "hi")
 
     @for_each_protocol
     def test_a_rate_limit_says_when_to_come_back(self, protocol):
         limited = scripted.json_answer({"error": {"message": "slow down"}}, 429, retry_after_ms="1")
-        self.user_settings({"maxAttempts": 5})
         self.check("rate_limit", protocol, lambda: [limited, Turn("Now.")], "hi")
 
     @for_each_protocol
@@ -167,6 +165,7 @@ class Failures(AgentTest):
 
     @for_each_protocol
     def test_a_cut_stream_keeps_what_came(self, protocol):
+        self.user_settings({"maxAttempts": 1})
         provider = self.play(protocol, Turn(["Once", " upon", scripted.HANG_UP]))
         result = self.run_agent(protocol, provider, "--output-format", "json", "tell me a story")
         self.assert_status(result, 1)

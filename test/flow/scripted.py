@@ -5,6 +5,7 @@ of an answer. Nothing sleeps: where a test must wait for the other side there is
 """
 import functools
 import http.server
+import itertools
 import json
 import pathlib
 import socket
@@ -25,7 +26,7 @@ TEXT = "".join(PIECES)
 # --- answers ---
 
 class Answer:
-    """Status, headers and a body in pieces.
+    """Status, headers and a body in pieces. Without a status the connection breaks at once.
 
     A piece is bytes to send, HANG_UP (the connection breaks) or an Event (wait for it)."""
 
@@ -231,14 +232,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(first, threading.Event):
             first.wait(HANG_SECONDS)
             first = None
+        if answer.status is None:
+            self.close_connection = True
+            return
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        if first is not None:
-            self.send_piece(first)
-        for piece in pieces:
+        for piece in itertools.chain([] if first is None else [first], pieces):
             if self.send_piece(piece) is HANG_UP:
                 return
         self.wfile.write(b"0\r\n\r\n")
@@ -303,13 +305,15 @@ def for_each_protocol(test):
 class FlowTest(KeelTest):
     """One attempt a request, unless a test wants to see more: what fails is told at once."""
 
+    base_settings = {"maxAttempts": 1}
+
     def setUp(self):
         super().setUp()
         self.user_settings({})
 
     def user_settings(self, settings):
         if isinstance(settings, dict):
-            settings = {"maxAttempts": 1, **settings}
+            settings = {**self.base_settings, **settings}
         return super().user_settings(settings)
 
     def provider(self, *answers):

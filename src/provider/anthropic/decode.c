@@ -347,6 +347,8 @@ struct err *anthropic_event(struct decode *d, struct str type, const struct json
         {"error", on_error},
     };
 
+    if (d->reply->is_complete)
+        return NULL; /* after message_stop there is no answer to add to */
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
     for (size_t i = 0; i < ARRAY_LEN(events); i++)

@@ -130,6 +130,8 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
     struct reply *r = d->reply;
     const struct json *error = json_get(event, "error");
 
+    if (r->is_complete)
+        return NULL;
     if (error && error->type != JSON_NULL)
         return ollama_classify(0, event);
     if (r->model.n == 0)

@@ -7,9 +7,9 @@
  * replaces ours, and then the directory is not followed. */
 #include "tool/shell/command.h"
 
+#include "sys/clean_env.h"
 #include "sys/env.h"
 #include "sys/fs.h"
-#include "tool/shell/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,7 +166,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
         hidden[n] = config->secret_variables[n];
     if (config->search.key_variable.n)
         hidden[n++] = config->search.key_variable;
-    return shell_environment(a, config->environment, hidden, n, settings);
+    return clean_environment(a, config->environment, hidden, n, settings);
 }
 
 static struct err *start_in(const struct tool_context *c, const char *shell, struct str text,

@@ -51,8 +51,18 @@ TEST(a_cut_never_splits_a_character)
     assert_int_equal(utf8_incomplete_tail(S("x\xF0\x9F\x98")), 3);
     assert_int_equal(utf8_incomplete_tail(S("x\xF0\x9F\x98\x80")), 0);
     assert_int_equal(utf8_incomplete_tail(S("\x80\x80\x80\x80")), 0);
+}
+
+TEST(characters_are_counted_and_a_bad_byte_counts_as_one)
+{
+    assert_int_equal(utf8_count(S("")), 0);
     assert_int_equal(utf8_count(S("a\xE2\x82\xAC\xff")), 3);
+    assert_int_equal(utf8_count(S("0123456789abcdef")), 16);
+    assert_int_equal(utf8_count(S("01234567\xE2\x82\xAC"
+                                  "89abcdef\xE2\x82")),
+                     19);
 }
 
 RUN_TESTS(UNIT(every_scalar_value_survives_a_round_trip_and_surrogates_do_not_exist),
-          UNIT(bad_bytes_are_repaired_as_browsers_do), UNIT(a_cut_never_splits_a_character))
+          UNIT(bad_bytes_are_repaired_as_browsers_do), UNIT(a_cut_never_splits_a_character),
+          UNIT(characters_are_counted_and_a_bad_byte_counts_as_one))

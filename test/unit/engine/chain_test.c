@@ -170,6 +170,16 @@ TEST(the_providers_own_delay_is_honoured)
           "a#1 provider_rate_limit wait(61000) a#2 ok = hello from a\n");
 }
 
+TEST(nobody_waits_long_while_another_target_is_free)
+{
+    struct world w = {.default_attempts = 3};
+
+    plays(&w,
+          SCRIPTS("turns: [{error: provider_rate_limit, message: x, retry_after_ms: 61000}]",
+                  "turns: [" HELLO "]"),
+          "a#1 provider_rate_limit -> b#1 ok = hello from b\n");
+}
+
 TEST(a_target_that_was_limited_rests_in_later_asks)
 {
     struct world w = {.default_attempts = 1, .n_asks = 2};
@@ -216,6 +226,7 @@ RUN_TESTS(UNIT(the_first_target_answers),
           UNIT(a_failure_that_no_other_target_would_mend_is_final),
           UNIT(the_last_error_comes_back_when_all_targets_fail),
           UNIT(the_providers_own_delay_is_honoured),
+          UNIT(nobody_waits_long_while_another_target_is_free),
           UNIT(a_target_that_was_limited_rests_in_later_asks),
           UNIT(text_that_was_shown_binds_the_answer_to_its_target),
           UNIT(a_run_that_refuses_to_pay_asks_nobody), UNIT(every_attempt_is_settled_with_its_cost))

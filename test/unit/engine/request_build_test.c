@@ -174,6 +174,46 @@ TEST(media_that_a_model_cannot_take_are_named)
                   "take it.])");
 }
 
+TEST(a_name_that_no_tool_could_have_is_made_one_in_call_and_result)
+{
+    static const char *const invented[][2] = {{"", "_"},
+                                              {"a b.c\n", "a_b_c_"},
+                                              {"Gr\xC3\xBC", "Gr__"},
+                                              {"functions.Bash", "functions_Bash"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(invented); i++) {
+        AUTO(built_messages) struct built_messages built;
+        AUTO(message) struct message *q = say(ROLE_USER, "q");
+        AUTO(message)
+        struct message *a = with_call(message_new(ROLE_ASSISTANT, S("a")), "c", invented[i][0]);
+        const struct message *list[] = {q, a};
+
+        request_build(list, 2, &any, NULL, 0, &built);
+        assert_str(built.items[1]->parts[0].name, invented[i][1]);
+        assert_str(built.items[2]->parts[0].name, invented[i][1]);
+    }
+}
+
+/* Each of them looks for an id that is free: that must not take time by their square, or cube. */
+TEST(thousands_of_calls_with_one_id_get_ids_of_their_own)
+{
+    AUTO(built_messages) struct built_messages built;
+    AUTO(message) struct message *q = say(ROLE_USER, "q");
+    AUTO(message) struct message *a = message_new(ROLE_ASSISTANT, S("a"));
+    const struct message *list[] = {q, a};
+    size_t n = 4000;
+
+    for (size_t i = 0; i < n; i++)
+        a = with_call(a, i == 7 ? "c_3" : "c", "Read");
+    request_build(list, 2, &any, NULL, 0, &built);
+    assert_int_equal(built.n, 2 + n);
+    assert_str(built.items[1]->parts[0].id, "c");
+    assert_str(built.items[1]->parts[1].id, "c_2");
+    assert_str(built.items[1]->parts[2].id, "c_4"); /* the provider has given c_3 away */
+    assert_str(built.items[1]->parts[7].id, "c_3");
+    assert_str(built.items[1 + n]->parts[0].id, "c_4000");
+}
+
 TEST(overlays_stand_at_the_end_of_one_request)
 {
     AUTO(built_messages) struct built_messages built;
@@ -362,6 +402,8 @@ RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
           UNIT(a_summary_at_the_start_and_an_answer_at_the_end_are_framed),
           UNIT(reasoning_goes_back_only_to_its_provider),
           UNIT(media_that_a_model_cannot_take_are_named),
+          UNIT(a_name_that_no_tool_could_have_is_made_one_in_call_and_result),
+          UNIT(thousands_of_calls_with_one_id_get_ids_of_their_own),
           UNIT(overlays_stand_at_the_end_of_one_request),
           UNIT(any_history_gives_a_request_that_strict_providers_take),
           UNIT(a_history_keeps_messages_and_events_in_order))

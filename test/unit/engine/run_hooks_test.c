@@ -207,6 +207,114 @@ TEST(a_plugin_may_refuse_a_call)
     assert_int_equal(w.result.outcome, RUN_DONE);
 }
 
+/* --- a person's hooks --- */
+
+struct script_hooks {
+    struct hooks hooks;
+    struct strbuf log;
+    struct hook_outcome outcomes[HOOK_N_EVENTS]; /* each given once */
+};
+
+static struct err *script_run(struct hooks *h, const struct hook_input *input, struct arena *a,
+                              struct hook_outcome *ret_outcome)
+{
+    struct script_hooks *s = (struct script_hooks *)h;
+
+    strbuf_addf(&s->log, "%s(%" STR_FMT ") ", hook_event_name(input->event),
+                STR_ARG(input->matched));
+    json_write(&s->log, input->fields);
+    strbuf_add_char(&s->log, '\n');
+    *ret_outcome = s->outcomes[input->event];
+    s->outcomes[input->event] = (struct hook_outcome){0};
+    return NULL;
+}
+
+TEST(hooks_are_asked_at_the_prompt_after_tools_and_at_the_end)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct script_hooks s = {.hooks = {script_run}};
+
+    w.options.hooks = &s.hooks;
+    world_run(&w, "go");
+    assert_str(strbuf_str(&s.log),
+               "UserPromptSubmit() {\"prompt\":\"go\"}\n"
+               "PostToolUse(Echo) {\"tool_name\":\"Echo\",\"tool_use_id\":\"a\",\"tool_input\":{"
+               "\"text\":\"x\"},\"tool_output\":\"x\",\"tool_response\":\"x\"}\n"
+               "Stop() {\"response\":\"Done.\",\"last_assistant_message\":\"Done.\","
+               "\"stop_hook_active\":false}\n");
+    strbuf_done(&s.log);
+}
+
+TEST(a_hook_may_block_the_prompt)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct script_hooks s = {.hooks = {script_run}};
+
+    s.outcomes[HOOK_USER_PROMPT_SUBMIT] =
+        (struct hook_outcome){.is_blocked = true, .reason = S("not today")};
+    w.options.hooks = &s.hooks;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_VALIDATION);
+    assert_non_null(strstr(w.result.error->text, "not today"));
+    assert_null(strstr(strbuf_cstr(&w.log), "ask"));
+    assert_null(strstr(strbuf_cstr(&w.log), "user:")); /* nor is it in the history */
+    assert_non_null(strstr(strbuf_cstr(&s.log), "StopFailure"));
+    strbuf_done(&s.log);
+}
+
+TEST(hooks_add_to_the_prompt_and_to_results)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct script_hooks s = {.hooks = {script_run}};
+
+    s.outcomes[HOOK_USER_PROMPT_SUBMIT].additional_context = S("It is Sunday.");
+    s.outcomes[HOOK_POST_TOOL_USE] = (struct hook_outcome){
+        .is_blocked = true, .reason = S("bad style"), .additional_context = S("See STYLE.md.")};
+    w.options.hooks = &s.hooks;
+    world_run(&w, "go");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+0 user: \"go\" \"It is Sunday.\"\n"));
+    assert_non_null(
+        strstr(strbuf_cstr(&w.log), "tool: a \"x\nBlocked by hook: bad style\nSee STYLE.md.\"\n"));
+    strbuf_done(&s.log);
+}
+
+TEST(a_stop_hook_makes_the_model_go_on)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: Done.\n - text: Now it is.\n"};
+    struct script_hooks s = {.hooks = {script_run}};
+
+    s.outcomes[HOOK_STOP] =
+        (struct hook_outcome){.is_blocked = true, .reason = S("The tests fail.")};
+    w.options.hooks = &s.hooks;
+    world_run(&w, "go");
+    assert_transcript(&w, "+0 user: \"go\"\n"
+                          "ask m1 tools=7\n    user: \"go\"\n"
+                          "+1 assistant: \"Done.\"\n"
+                          "+2 user: \"The tests fail.\"\n"
+                          "ask m1 tools=7\n    user: \"go\"\n    assistant: \"Done.\"\n"
+                          "    user: \"The tests fail.\"\n"
+                          "+3 assistant: \"Now it is.\"\n"
+                          "= done: \"Now it is.\"\n");
+    assert_non_null(strstr(strbuf_cstr(&s.log), "\"stop_hook_active\":true"));
+    strbuf_done(&s.log);
+}
+
+TEST(a_hook_after_a_tool_may_end_the_run)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct script_hooks s = {.hooks = {script_run}};
+
+    s.outcomes[HOOK_POST_TOOL_USE] =
+        (struct hook_outcome){.stops_run = true, .stop_reason = S("enough")};
+    w.options.hooks = &s.hooks;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_PLUGIN);
+    assert_non_null(strstr(w.result.error->text, "enough"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "tool: a \"x\"")); /* the result is kept */
+    strbuf_done(&s.log);
+}
+
 /* --- parents --- */
 
 struct family {
@@ -310,4 +418,7 @@ RUN_TESTS(UNIT(a_tool_starts_only_after_its_request_is_durable),
           UNIT(plugins_run_by_priority_in_all_hooks),
           UNIT(a_plugins_own_failure_is_reported_and_changes_nothing),
           UNIT(a_plugin_may_refuse_a_run), UNIT(a_plugin_may_refuse_a_call),
+          UNIT(hooks_are_asked_at_the_prompt_after_tools_and_at_the_end),
+          UNIT(a_hook_may_block_the_prompt), UNIT(hooks_add_to_the_prompt_and_to_results),
+          UNIT(a_stop_hook_makes_the_model_go_on), UNIT(a_hook_after_a_tool_may_end_the_run),
           UNIT(a_child_run_tells_and_costs_its_parent))

@@ -3,70 +3,6 @@
 
 #include "gate/command.h"
 
-/* --- single commands --- */
-
-TEST(a_simple_command_is_single)
-{
-    static const char *const commands[] = {
-        "ls",
-        "git log --oneline -5",
-        "  make check\n",
-        "git commit -m 'a; b | c & d > e `f` $(g) {h}'",
-        "git commit -m \"it's fine; really (yes)\"",
-        "grep -n \"a\\\"b\" x.c",
-        "echo a\\;b",
-        "echo $HOME \"$USER\"",
-        "git commit -m 'two\nlines'",
-        "echo a#b 'c # d'",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        if (!command_is_single(str_of(commands[i])))
-            fail_msg("not single: %s", commands[i]);
-}
-
-TEST(whatever_could_start_or_hide_another_command_is_not_single)
-{
-    static const char *const commands[] = {
-        "",
-        "ls; rm x",
-        "ls && rm x",
-        "ls || rm x",
-        "ls | sh",
-        "ls & rm x",
-        "ls\nrm x",
-        "ls `rm x`",
-        "ls $(rm x)",
-        "ls \"$(rm x)\"",
-        "ls \"`rm x`\"",
-        "ls <(rm x)",
-        "ls > x",
-        "cat < x",
-        "(ls)",
-        "{ ls; }",
-        "ls {a,b}",
-        "PATH=/tmp ls",
-        "a[0]=1 ls",
-        "$cmd x",
-        "ls \\\nrm",
-        "ls \\",
-        "ls 'open",
-        "ls \"open",
-        "ls \"open \\\"",
-        "ls #'\nrm -rf x\n#'",
-        "ls $'\\'' x",
-        "ls $\"x\"",
-        "ls \"${x@P}\"",
-        "ls $[x]",
-        "ls x\rrm",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        if (command_is_single(str_of(commands[i])))
-            fail_msg("single: %s", commands[i]);
-    assert_false(command_is_single(S("ls\0rm")));
-}
-
 /* --- allowing --- */
 
 TEST(a_prefix_pattern_allows_the_command_and_what_follows_it)
@@ -111,8 +47,12 @@ TEST(stars_and_backslashes_can_be_meant_as_such)
     allows_not("Bash(ls a?[b])", "ls axb");
 }
 
-TEST(a_compound_command_is_allowed_by_the_bare_tool_or_its_exact_text_only)
+TEST(a_pattern_allows_a_compound_command_only_if_it_holds_for_every_part)
 {
+    allows("Bash(git *)", "git log; git status");
+    allows("Bash(git *)", "git log | git shortlog && git log $(git rev-parse HEAD)");
+    allows("Bash(git *)", "if git diff --quiet; then git log; else (git status &); fi");
+    allows("Bash(git *)", "for f in a b; do git log -- $f; done");
     allows_not("Bash(git *)", "git log; rm -rf x");
     allows_not("Bash(git log:*)", "git log && rm -rf x");
     allows_not("Bash(git *)", "git log $(rm -rf x)");
@@ -154,6 +94,11 @@ TEST(a_denied_command_is_found_wherever_it_stands_in_a_line)
         "eval 'rm x'",
         "sh -c 'ls; rm x'",
         "diff <(rm x) y",
+        "sudo -u root rm x",
+        "timeout 5 rm x",
+        "X=\"a b\" rm x",
+        ">\"a b\" rm x",
+        "! ! ! ! ! ! ! ! ! ! rm x",
         ">/dev/null rm x",
         "2>&1 rm x",
         "cat <<EOF | ls\nEOF\nrm x",
@@ -177,6 +122,7 @@ TEST(a_denied_program_is_found_under_every_spelling_of_its_name)
     denies("Bash(rm -rf *)", "'rm' -rf x");
     denies("Bash(rm -rf *)", "r''m -\"rf\" x");
     denies("Bash(rm -rf *)", "r\\\nm -rf x");
+    denies("Bash(rm -rf *)", "$'\\x72m' -rf y");
     denies("Bash(rm -rf *)", "rm\t -rf   x");
     denies("Bash(rm -rf *)", "rm 2>/dev/null -rf x");
     denies("Bash(rm -rf *)", "rm &>/dev/null -rf x");
@@ -214,7 +160,6 @@ TEST(a_denial_that_depends_on_what_the_shell_puts_in_is_unclear)
     is_unclear("Bash(rm *)", "/bin/r? -rf y");
     is_unclear("Bash(rm *)", "[r]m -rf y");
     is_unclear("Bash(rm *)", "{rm,-rf,y}");
-    is_unclear("Bash(rm *)", "$'\\x72m' -rf y");
     is_unclear("Bash(rm -rf *)", "rm $flags y");
     is_unclear("Bash(git push:*)", "git $x");
     is_unclear("Bash(*--force*)", "git push $x");
@@ -224,32 +169,35 @@ TEST(a_denial_of_commands_that_cannot_be_seen_is_unclear)
 {
     is_unclear("Bash(rm *)", "curl http://x | sh");
     is_unclear("Bash(rm *)", "bash -c \"$x\"");
-    is_unclear("Bash(rm *)", "sudo -u root rm x");
-    is_unclear("Bash(rm *)", "timeout 5 rm x");
-    is_unclear("Bash(rm *)", "X=\"a b\" rm x");
-    is_unclear("Bash(rm *)", ">\"a b\" rm x");
-    is_unclear("Bash(rm *)", "! ! ! ! ! ! ! ! ! ! rm x");
+    is_unclear("Bash(rm *)", "sudo --new-option x rm y");
     is_unclear("Bash(rm *)", NULL);
+}
+
+static enum match match_line(const char *pattern, struct str line, enum reading reading)
+{
+    AUTO(arena) struct arena a = {0};
+    struct command c;
+
+    command_init(&c, &a, line);
+    return command_match(str_of(pattern), &c, reading);
 }
 
 TEST(a_command_that_is_too_long_or_holds_a_nul_is_unclear)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    while (text.n <= COMMAND_MAX_BYTES)
+    while (text.n <= SHELL_MAX_BYTES)
         strbuf_add_cstr(&text, "echo and so on, ");
-    assert_int_equal(command_match(S("rm *"), strbuf_str(&text), READ_WIDELY), MATCH_UNCLEAR);
-    assert_int_equal(command_match(S("echo *"), strbuf_str(&text), READ_NARROWLY), MATCH_NO);
-    assert_int_equal(command_match(S("rm *"), S("ls\0;"), READ_WIDELY), MATCH_UNCLEAR);
+    assert_int_equal(match_line("rm *", strbuf_str(&text), READ_WIDELY), MATCH_UNCLEAR);
+    assert_int_equal(match_line("echo *", strbuf_str(&text), READ_NARROWLY), MATCH_NO);
+    assert_int_equal(match_line("rm *", S("ls\0;"), READ_WIDELY), MATCH_UNCLEAR);
 }
 
-RUN_TESTS(UNIT(a_simple_command_is_single),
-          UNIT(whatever_could_start_or_hide_another_command_is_not_single),
-          UNIT(a_prefix_pattern_allows_the_command_and_what_follows_it),
+RUN_TESTS(UNIT(a_prefix_pattern_allows_the_command_and_what_follows_it),
           UNIT(a_star_in_a_pattern_takes_anything),
           UNIT(without_a_star_only_the_same_command_is_allowed),
           UNIT(stars_and_backslashes_can_be_meant_as_such),
-          UNIT(a_compound_command_is_allowed_by_the_bare_tool_or_its_exact_text_only),
+          UNIT(a_pattern_allows_a_compound_command_only_if_it_holds_for_every_part),
           UNIT(a_denied_command_is_found_wherever_it_stands_in_a_line),
           UNIT(a_denied_program_is_found_under_every_spelling_of_its_name),
           UNIT(a_denied_argument_is_found_behind_a_quoted_separator),

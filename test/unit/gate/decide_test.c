@@ -133,6 +133,117 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
                      DECIDED_BY_MODE);
 }
 
+/* --- lines of several commands --- */
+
+static enum decision decide_line(enum permission_mode mode, const char *line,
+                                 const struct permission_rules *rules)
+{
+    return decide(rules, mode, &bash, line).decision;
+}
+
+TEST(each_part_of_a_line_may_be_allowed_by_another_rule)
+{
+    struct str allow[] = {S("Bash(git *)"), S("Bash(make:*)"), S("Bash(wc)"), S("Read")};
+    struct permission_rules rules = {.allow = allow, .n_allow = ARRAY_LEN(allow)};
+
+    assert_int_equal(decide_line(MODE_DEFAULT, "git pull && make -j2 check", &rules),
+                     DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_PLAN, "git log | wc", &rules), DECISION_AUTO);
+    assert_int_equal(decide(&rules, MODE_PLAN, &bash, "git log | wc").by, DECIDED_BY_ALLOW);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log | wc -l", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log; rm x", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log $(rm x)", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "sudo git pull; make", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "X=1 git pull; make", &rules), DECISION_APPROVE);
+}
+
+TEST(a_line_that_gives_names_another_meaning_is_not_allowed_in_parts)
+{
+    struct str allow[] = {S("Bash(git *)"), S("Bash(printf *)"), S("Bash(export *)"),
+                          S("Bash(read *)"), S("Bash(set *)")};
+    struct permission_rules rules = {.allow = allow, .n_allow = ARRAY_LEN(allow)};
+
+    assert_int_equal(decide_line(MODE_DEFAULT, "git() { git log; }; git x", &rules),
+                     DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "for PATH in /tmp; do git log; done", &rules),
+                     DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "printf -v PATH /tmp; git log", &rules),
+                     DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "export PATH=/tmp; git log", &rules),
+                     DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "export PATH=/tmp", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "printf x; git log", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "set -euo pipefail; git log", &rules),
+                     DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "while read -r x; do git show $x; done", &rules),
+                     DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "read PATH; git log", &rules), DECISION_APPROVE);
+}
+
+TEST(a_redirection_needs_the_write_to_be_allowed_too)
+{
+    struct str allow[] = {S("Bash(git *)"), S("Edit(out/**)"), S("Write(/log)")};
+    struct permission_rules rules = {.allow = allow, .n_allow = ARRAY_LEN(allow)};
+
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log > out/a", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log >> log", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log > x", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_PLAN, "git log > x", &rules), DECISION_DENY);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log > out/../x", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log > $x", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log > '~/x'", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_ACCEPT_EDITS, "git log > x", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_ACCEPT_EDITS, "git log > $x", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_ACCEPT_EDITS, "{ git log; } &> x", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "git log 2>&1 >/dev/null <x", &rules),
+                     DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_ACCEPT_EDITS, "rm y > x", &rules), DECISION_APPROVE);
+}
+
+TEST(after_a_change_of_directory_a_relative_file_is_not_known)
+{
+    struct str allow[] = {S("Bash(git *)"), S("Bash(cd *)"), S("Edit(out/**)")};
+    struct permission_rules rules = {.allow = allow, .n_allow = ARRAY_LEN(allow)};
+
+    assert_int_equal(decide_line(MODE_DEFAULT, "cd x && git log > out/a", &rules),
+                     DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_DEFAULT, "cd x && git log > /proj/out/a", &rules),
+                     DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_DEFAULT, "cd x && git log", &rules), DECISION_AUTO);
+}
+
+TEST(a_file_that_is_denied_or_asked_about_is_so_for_redirections)
+{
+    struct str allow = S("Bash"), deny[] = {S("Edit(secret/**)"), S("Read(.env)")};
+    struct str ask = S("Write(*.lock)"), edit_alone = S("Edit");
+    struct permission_rules rules = {
+        .allow = &allow, .n_allow = 1, .deny = deny, .n_deny = 2, .ask = &ask, .n_ask = 1};
+    struct permission_rules bare = {.deny = &edit_alone, .n_deny = 1};
+
+    assert_int_equal(decide_line(MODE_BYPASS, "echo x > secret/a", &rules), DECISION_DENY);
+    assert_int_equal(decide_line(MODE_BYPASS, "sh -c 'echo x > secret/a'", &rules), DECISION_DENY);
+    assert_int_equal(decide_line(MODE_BYPASS, "cat < secret/a", &rules), DECISION_AUTO);
+    assert_int_equal(decide_line(MODE_BYPASS, "cat < sub/.env", &rules), DECISION_DENY);
+    assert_int_equal(decide_line(MODE_BYPASS, "echo > .env", &rules), DECISION_DENY);
+    assert_int_equal(decide_line(MODE_BYPASS, "echo > a.lock", &rules), DECISION_APPROVE);
+    assert_int_equal(decide_line(MODE_BYPASS, "echo > /dev/null", &rules), DECISION_AUTO);
+    allow = S("Bash(echo *)");
+    bare.allow = &allow;
+    bare.n_allow = 1;
+    assert_int_equal(decide_line(MODE_ACCEPT_EDITS, "echo x > a", &bare), DECISION_APPROVE);
+}
+
+TEST(what_the_session_remembers_counts_for_parts_too)
+{
+    AUTO(sample) struct sample c = sample_make(&bash, "make; git log");
+    struct str allow = S("Bash(git *)");
+    struct permission_rules rules = {.allow = &allow, .n_allow = 1};
+
+    tool_session_set(c.session, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
+    assert_int_equal(permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session).decision,
+                     DECISION_AUTO);
+}
+
 TEST(the_pattern_that_allows_can_be_asked_for_alone)
 {
     AUTO(sample) struct sample c = sample_make(&bash, "git log -5");
@@ -273,6 +384,12 @@ RUN_TESTS(UNIT(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table
           UNIT(a_clear_denial_wins_over_an_unclear_one_before_it),
           UNIT(an_ask_rule_that_cannot_be_evaluated_asks),
           UNIT(what_the_session_remembers_allows_until_it_is_removed),
+          UNIT(each_part_of_a_line_may_be_allowed_by_another_rule),
+          UNIT(a_line_that_gives_names_another_meaning_is_not_allowed_in_parts),
+          UNIT(a_redirection_needs_the_write_to_be_allowed_too),
+          UNIT(after_a_change_of_directory_a_relative_file_is_not_known),
+          UNIT(a_file_that_is_denied_or_asked_about_is_so_for_redirections),
+          UNIT(what_the_session_remembers_counts_for_parts_too),
           UNIT(the_pattern_that_allows_can_be_asked_for_alone),
           UNIT(a_denial_always_wins_and_one_more_never_allows_more),
           UNIT(a_bare_allow_rule_is_as_good_as_bypassing))

@@ -410,6 +410,49 @@ TEST(an_answer_to_another_question_is_no_yes)
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
 }
 
+/* A yes to `make` that says: but with these. */
+static const struct verdict *judge_changed(struct scene *s, enum answer_kind kind, const char *args)
+{
+    struct json *changed;
+
+    assert_ok(json_parse(&s->arena, str_of(args), 0, &changed));
+    s->answer = (struct answer){.kind = kind, .args = changed};
+    return judge(s, "Bash", MAKE);
+}
+
+TEST(a_yes_to_other_arguments_runs_with_those)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    judge_changed(&s, ANSWER_ONCE, "{\"command\":\"make check\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
+    assert_str(json_get_text(s.verdict.args, "command"), "make check");
+    judge_changed(&s, ANSWER_SESSION, "{\"command\":\"make check\"}");
+    assert_str(s.verdict.rule, "Bash(make check)");
+}
+
+TEST(other_arguments_that_the_tool_does_not_take_do_not_run)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    judge_changed(&s, ANSWER_ONCE, "{\"comand\":\"make check\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    assert_true(str_starts(s.verdict.reason, S("Permission denied. The user approved other ")));
+}
+
+TEST(a_rule_that_denies_holds_for_other_arguments_too)
+{
+    static const struct str deny[] = {{"Bash(make install)", 18}};
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, &(struct permission_rules){.deny = deny, .n_deny = 1});
+    judge_changed(&s, ANSWER_ONCE, "{\"command\":\"make install\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    assert_str(s.verdict.rule, "Bash(make install)");
+}
+
 TEST(an_asker_that_fails_ends_the_walk_with_its_error)
 {
     AUTO(scene) struct scene s;
@@ -441,4 +484,7 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(an_answer_that_comes_later_leaves_the_question_in_the_verdict),
           UNIT(an_answer_given_later_does_not_beat_a_rule_that_denies),
           UNIT(an_answer_to_another_question_is_no_yes),
+          UNIT(a_yes_to_other_arguments_runs_with_those),
+          UNIT(other_arguments_that_the_tool_does_not_take_do_not_run),
+          UNIT(a_rule_that_denies_holds_for_other_arguments_too),
           UNIT(an_asker_that_fails_ends_the_walk_with_its_error))

@@ -67,6 +67,20 @@ TEST(arguments_are_settled_and_never_guessed)
     }
 }
 
+TEST(a_call_that_was_cut_off_before_its_arguments_has_none)
+{
+    AUTO(reply) struct reply r;
+    size_t whole, cut;
+
+    reply_init(&r, (struct delta_sink){0});
+    whole = begin(&r, PART_TOOL_CALL, "c1", "Bash");
+    cut = begin(&r, PART_TOOL_CALL, "c2", "Bash");
+    reply_set_stop(&r, S("max_tokens"), STOP_LENGTH);
+    reply_finish(&r);
+    assert_int_equal(reply_part(&r, whole)->bad_args.n, 0);
+    assert_true(reply_part(&r, cut)->bad_args.n > 0);
+}
+
 TEST(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls)
 {
     struct str ids[2][2];
@@ -174,6 +188,7 @@ TEST(a_log_line_without_parts_is_understood)
 
 RUN_TESTS(UNIT(deltas_reach_the_sink_and_the_parts_hold_the_whole),
           UNIT(arguments_are_settled_and_never_guessed),
+          UNIT(a_call_that_was_cut_off_before_its_arguments_has_none),
           UNIT(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls),
           UNIT(only_an_identical_repeat_of_a_call_is_dropped), UNIT(the_number_of_parts_is_capped),
           UNIT(a_message_survives_the_way_through_json),

@@ -188,6 +188,7 @@ TEST(arguments_that_are_no_object_are_bad_ones)
 TEST(an_answer_that_was_cut_off_in_a_call_says_so)
 {
     assert_stream("call 1 f {}\n"
+                  "  bad arguments '(nothing: the answer was cut off)'\n"
                   "  native {'functionCall':{'id':'1','name':'f'}}\n"
                   "cut off MAX_TOKENS\n",
                   PARTS("{'functionCall':{'id':'1','name':'f'}}"), FINISH("MAX_TOKENS"));

@@ -477,6 +477,7 @@ TEST(a_failed_run_tells_its_error_its_code_and_what_to_do)
     w.s.run_result.text = S("");
     w.s.run_result.stop_reason = S("");
     w.s.run_result.error = err_hint(err_new(ERR_PROVIDER_AUTH, "the key is refused"), "set it");
+    w.s.run_result.error->peer_status = 401;
     see(&w, EVENT_RUN_END);
     assert_lines(&w.out,
                  "{'type':'result','subtype':'error_during_execution','is_error':true,"
@@ -603,10 +604,12 @@ TEST(a_retry_says_when_and_why)
     AUTO(watch) struct watch w;
 
     watch_init(&w, false);
+    w.s.error->peer_status = 529;
     see(&w, EVENT_RETRY);
     assert_lines(&w.out, "{'type':'system','subtype':'api_retry','attempt':1,'max_retries':4,"
-                         "'retry_delay_ms':250,'error_status':503,'error':'overloaded'" END("cd"));
+                         "'retry_delay_ms':250,'error_status':529,'error':'overloaded'" END("cd"));
     w.s.error->kind = ERR_NETWORK;
+    w.s.error->peer_status = 0;
     see(&w, EVENT_RETRY);
     assert_lines(&w.out,
                  "{'type':'system','subtype':'api_retry','attempt':1,'max_retries':4,"

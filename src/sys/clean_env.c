@@ -1,5 +1,5 @@
-/* environment.c - a copy of the environment that a model may see. */
-#include "tool/shell/environment.h"
+/* clean_env.c - a copy of the environment that commands may see. */
+#include "sys/clean_env.h"
 
 #include "base/secret_keys.h"
 
@@ -117,7 +117,7 @@ static size_t count(const char *const *entries)
     return n;
 }
 
-const char *const *shell_environment(struct arena *a, const char *const *environment,
+const char *const *clean_environment(struct arena *a, const char *const *environment,
                                      const struct str *hidden, size_t n_hidden,
                                      const char *const *settings)
 {

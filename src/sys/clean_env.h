@@ -1,10 +1,10 @@
-/* environment.h - what commands find in their environment. Pure.
+/* clean_env.h - what commands find in their environment. Pure.
  *
  * A copy of keel's own without credentials, without what makes a shell or the loader do things
  * that the command does not say, and with settings that keep programs from paging and colouring
  * for a person who is not there. */
-#ifndef KEEL_TOOL_SHELL_ENVIRONMENT_H
-#define KEEL_TOOL_SHELL_ENVIRONMENT_H
+#ifndef KEEL_SYS_CLEAN_ENV_H
+#define KEEL_SYS_CLEAN_ENV_H
 
 #include "base/arena.h"
 
@@ -14,7 +14,7 @@ bool variable_is_secret(struct str name);
 /* `environment` NULL: the process's own. `hidden` are names that are secret though they do not
  * look like it. `settings` ("NAME=value", ends with NULL) win over all else. The array ends with
  * NULL and lives in `a`; its entries borrow. */
-const char *const *shell_environment(struct arena *a, const char *const *environment,
+const char *const *clean_environment(struct arena *a, const char *const *environment,
                                      const struct str *hidden, size_t n_hidden,
                                      const char *const *settings) MUST_USE;
 

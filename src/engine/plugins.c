@@ -1,8 +1,8 @@
-/* hooks.c - plugins around a run: in order of their priority, and never in its way. */
+/* plugins.c - plugins around a run: in order of their priority, and never in its way. */
 #include "engine/run_state.h"
 
 /* A few items, and equal ones keep their order. */
-void hooks_sort(struct run *r)
+void plugins_sort(struct run *r)
 {
     size_t n = r->options->n_plugins;
 
@@ -43,7 +43,7 @@ static struct err *refusal(struct run *r, const struct plugin *p, struct err *ta
     return NULL;
 }
 
-struct err *hooks_before_run(struct run *r, struct str *input)
+struct err *plugins_before_run(struct run *r, struct str *input)
 {
     struct plugin_run run = view(r);
 
@@ -56,7 +56,7 @@ struct err *hooks_before_run(struct run *r, struct str *input)
     return NULL;
 }
 
-struct err *hooks_before_tool(struct run *r, const struct event_tool *call)
+struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 {
     struct plugin_run run = view(r);
 
@@ -82,22 +82,22 @@ struct err *hooks_before_tool(struct run *r, const struct event_tool *call)
         }                                                                                          \
     } while (0)
 
-void hooks_after_run(struct run *r)
+void plugins_after_run(struct run *r)
 {
     EACH(r, after_run, r->result);
 }
 
-void hooks_on_error(struct run *r, const struct err *e)
+void plugins_on_error(struct run *r, const struct err *e)
 {
     EACH(r, on_error, e);
 }
 
-void hooks_on_chunk(struct run *r, const struct delta *d)
+void plugins_on_chunk(struct run *r, const struct delta *d)
 {
     EACH(r, on_stream_chunk, d);
 }
 
-void hooks_after_tool(struct run *r, const struct event_tool *result)
+void plugins_after_tool(struct run *r, const struct event_tool *result)
 {
     EACH(r, after_tool, result);
 }

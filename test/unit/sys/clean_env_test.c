@@ -1,7 +1,7 @@
-/* shell_environment_test.c - what commands find in their environment. */
+/* clean_env_test.c - what commands find in their environment. */
 #include "test.h"
 
-#include "tool/shell/environment.h"
+#include "sys/clean_env.h"
 
 static const char *const no_settings[] = {NULL};
 
@@ -17,7 +17,7 @@ static struct str joined(struct arena *a, const char *const *environment)
 
 static struct str made_of(struct arena *a, const char *const *environment)
 {
-    return joined(a, shell_environment(a, environment, NULL, 0, no_settings));
+    return joined(a, clean_environment(a, environment, NULL, 0, no_settings));
 }
 
 #define FIXED "PAGER=cat GIT_PAGER=cat TERM=dumb "
@@ -128,7 +128,7 @@ TEST(settings_win)
     const char *const in[] = {"PWD=/old", "A=1", NULL};
     const char *const settings[] = {"PWD=/new", "BASH_ENV=/start", "TERM=vt100", NULL};
 
-    assert_str(joined(&a, shell_environment(&a, in, NULL, 0, settings)),
+    assert_str(joined(&a, clean_environment(&a, in, NULL, 0, settings)),
                "A=1 PAGER=cat GIT_PAGER=cat PWD=/new BASH_ENV=/start TERM=vt100 ");
 }
 
@@ -138,7 +138,7 @@ TEST(names_that_are_given_as_secret_are_left_out)
     const char *const in[] = {"MY_LLM=abc", "MY_LLM_2=d", NULL};
     const struct str hidden[] = {S("MY_LLM")};
 
-    assert_str(joined(&a, shell_environment(&a, in, hidden, 1, no_settings)), "MY_LLM_2=d " FIXED);
+    assert_str(joined(&a, clean_environment(&a, in, hidden, 1, no_settings)), "MY_LLM_2=d " FIXED);
 }
 
 TEST(entries_that_are_no_variables_are_left_out)

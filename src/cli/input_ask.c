@@ -1,0 +1,229 @@
+/* input_ask.c - asks the host whether a call may run: an asker over control requests. */
+#include "cli/input_parts.h"
+
+/* --- asking --- */
+
+/* "Tool(argument)" as the host's rules spell it, for as long as the session lives. */
+static void field_suggestion(struct json_writer *w, struct str rule)
+{
+    size_t open = str_find_char(rule, '(');
+
+    jw_key(w, "permission_suggestions");
+    jw_begin_array(w);
+    if (rule.n) {
+        jw_begin_object(w);
+        jw_kv_str(w, "type", S("addRules"));
+        jw_key(w, "rules");
+        jw_begin_array(w);
+        jw_begin_object(w);
+        jw_kv_str(w, "toolName", str_slice(rule, 0, MIN(open, rule.n)));
+        if (open < rule.n)
+            jw_kv_str(w, "ruleContent", str_slice(rule, open + 1, rule.n - open - 2));
+        jw_end_object(w);
+        jw_end_array(w);
+        jw_kv_str(w, "behavior", S("allow"));
+        jw_kv_str(w, "destination", S("session"));
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+}
+
+static void say_question(struct input *in, struct str id, const struct ask *ask)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_writer w;
+
+    jw_init(&w, &out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("control_request"));
+    jw_kv_str(&w, "request_id", id);
+    jw_key(&w, "request");
+    jw_begin_object(&w);
+    jw_kv_str(&w, "subtype", S("can_use_tool"));
+    jw_kv_str(&w, "tool_name", ask->tool);
+    jw_kv_str(&w, "display_name", ask->tool);
+    jw_kv_json(&w, "input", ask->args);
+    if (json_get_text(ask->args, "description").n)
+        jw_kv_str(&w, "description", json_get_text(ask->args, "description"));
+    field_suggestion(&w, ask->rule);
+    jw_kv_str(&w, "decision_reason", ask->text);
+    jw_kv_str(&w, "tool_use_id", ask->call_id);
+    jw_end_object(&w);
+    jw_end_object(&w);
+    input_say(in, &out);
+}
+
+static void say_withdrawn(struct input *in, struct str id)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_writer w;
+
+    jw_init(&w, &out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("control_cancel_request"));
+    jw_kv_str(&w, "request_id", id);
+    jw_end_object(&w);
+    input_say(in, &out);
+}
+
+static void unlink_question(struct input *in, const struct input_question *q)
+{
+    struct input_question **at = &in->questions;
+
+    while (*at && *at != q)
+        at = &(*at)->next;
+    if (*at)
+        *at = q->next;
+}
+
+/* --- answers --- */
+
+static struct input_question *find_question(const struct input *in, struct str id)
+{
+    struct input_question *q = in->questions;
+
+    while (q && !str_eq(q->id, id))
+        q = q->next;
+    return q;
+}
+
+/* One that nobody waits for any more is of no use. */
+void input_take_answer(struct input *in, const struct json *line)
+{
+    const struct json *answer = json_get(line, "response");
+    struct input_question *q = find_question(in, json_get_text(answer, "request_id"));
+
+    if (!q)
+        return;
+    unlink_question(in, q);
+    q->answer = json_copy(q->arena, answer);
+    waker_wake(&q->waker);
+}
+
+void input_end_questions(struct input *in)
+{
+    while (in->questions) {
+        struct input_question *q = in->questions;
+
+        in->questions = q->next;
+        waker_wake(&q->waker);
+    }
+}
+
+/* --- rules that come with a yes --- */
+
+static void add_rule(struct input *in, struct arena *a, const struct json *rule)
+{
+    struct str name = json_get_text(rule, "toolName"), content = json_get_text(rule, "ruleContent");
+    struct str pattern =
+        content.n ? arena_format(a, "%" STR_FMT "(%" STR_FMT ")", STR_ARG(name), STR_ARG(content))
+                  : name;
+
+    if (permission_pattern_is_valid(pattern))
+        tool_session_set(in->host->agent->conversation.tools,
+                         arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)),
+                         json_new_bool(a, true));
+    else
+        cli_tell("\"%" STR_FMT "\" is no rule; it is left out", STR_ARG(pattern));
+}
+
+static bool is_of_session(const struct json *update)
+{
+    return str_is(json_get_text(update, "destination"), "session");
+}
+
+/* keel writes no settings for a host: what is meant to last is the host's to keep. */
+static void apply_update(struct input *in, struct arena *a, const struct json *update)
+{
+    struct str type = json_get_text(update, "type");
+
+    if (str_is(type, "addRules") && str_is(json_get_text(update, "behavior"), "allow") &&
+        is_of_session(update)) {
+        json_each (rule, json_get(update, "rules"))
+            add_rule(in, a, rule);
+    } else if (str_is(type, "setMode") && is_of_session(update)) {
+        AUTO(err) struct err *e = input_set_mode(in, json_get_text(update, "mode"));
+
+        if (e)
+            cli_tell_error(e);
+    } else {
+        cli_tell("a change of permissions (%" STR_FMT ", %" STR_FMT
+                 ") is not done: keel adds rules "
+                 "that allow, and sets the mode, for the session",
+                 STR_ARG(type), STR_ARG(json_get_text(update, "destination")));
+    }
+}
+
+/* --- what an answer means --- */
+
+static void read_no(struct input *in, const struct json *said, struct answer *ret_answer)
+{
+    *ret_answer = (struct answer){.kind = ANSWER_NO, .reason = json_get_text(said, "message")};
+    if (json_bool(json_get(said, "interrupt"), false))
+        input_interrupt(in);
+}
+
+static void read_yes(struct input *in, const struct ask *ask, const struct json *said,
+                     struct arena *a, struct answer *ret_answer)
+{
+    const struct json *args = json_get(said, "updatedInput");
+
+    if (!json_is(args, JSON_OBJECT))
+        args = NULL;
+    json_each (update, json_get(said, "updatedPermissions"))
+        apply_update(in, a, update);
+    *ret_answer = (struct answer){.kind = ANSWER_ONCE};
+    if (ask->kind == ASK_QUESTION && json_has(args, "answers"))
+        *ret_answer = (struct answer){.kind = ANSWER_VALUE, .value = args};
+    else if (args && !json_equal(args, ask->args))
+        ret_answer->args = args;
+}
+
+static void read_answer(struct input *in, const struct ask *ask, const struct json *answer,
+                        struct arena *a, struct answer *ret_answer)
+{
+    const struct json *said = json_get(answer, "response");
+    struct str behavior = json_get_text(said, "behavior");
+
+    if (str_is(behavior, "allow"))
+        read_yes(in, ask, said, a, ret_answer);
+    else if (str_is(behavior, "deny"))
+        read_no(in, said, ret_answer);
+    else
+        *ret_answer =
+            (struct answer){.kind = ANSWER_NO,
+                            .reason = arena_format(a, "(the host could not answer: %" STR_FMT ")",
+                                                   STR_ARG(json_get_text(answer, "error")))};
+}
+
+static struct err *ask_host(struct asker *asker, const struct ask *ask, struct arena *a,
+                            struct answer *ret_answer)
+{
+    struct input *in = (struct input *)asker;
+    struct input_question q = {.arena = a};
+    struct err *e;
+
+    *ret_answer = (struct answer){.kind = ANSWER_NOBODY};
+    if (in->is_closed || ask->kind == ASK_BUDGET)
+        return NULL;
+    q.id = arena_format(a, "keel_%llu", (unsigned long long)++in->n_questions);
+    q.next = in->questions;
+    in->questions = &q;
+    waker_init(&q.waker);
+    say_question(in, q.id, ask);
+    e = waker_park(&q.waker);
+    unlink_question(in, &q);
+    if (e)
+        say_withdrawn(in, q.id);
+    else if (q.answer)
+        read_answer(in, ask, q.answer, a, ret_answer);
+    return e;
+}
+
+struct asker *input_asker(struct input *in)
+{
+    if (!in || !in->asks_host)
+        return NULL;
+    in->asker.ask = ask_host;
+    return &in->asker;
+}

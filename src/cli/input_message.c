@@ -1,0 +1,112 @@
+/* input_message.c - a line of type `user` as a message: text, images and documents. */
+#include "cli/input_parts.h"
+
+#include "base/base64.h"
+#include "base/uuid.h"
+
+static struct err *wrong(const char *what)
+{
+    return err_new(ERR_VALIDATION, "%s", what);
+}
+
+static struct err *add_text(struct message *m, struct str text)
+{
+    if (str_trim(text).n)
+        message_add_text(m, text);
+    return NULL;
+}
+
+/* --- media --- */
+
+static struct err *add_bytes(struct message *m, const struct json *source, struct str name)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    struct str mime = json_get_text(source, "media_type");
+
+    if (mime.n == 0)
+        return wrong("a base64 source needs its media_type");
+    TRY(base64_decode(&bytes, json_get_text(source, "data")));
+    if (bytes.n == 0)
+        return wrong("a base64 source needs its data");
+    message_add(m, &(struct part){.kind = PART_MEDIA,
+                                  .media = {.mime = mime,
+                                            .source = MEDIA_BYTES,
+                                            .data = strbuf_str(&bytes),
+                                            .name = name}});
+    return NULL;
+}
+
+static struct err *add_url(struct message *m, const struct json *source, struct str mime,
+                           struct str name)
+{
+    struct str url = json_get_text(source, "url");
+
+    if (url.n == 0)
+        return wrong("a url source needs its url");
+    message_add(
+        m, &(struct part){.kind = PART_MEDIA,
+                          .media = {.mime = mime, .source = MEDIA_URL, .data = url, .name = name}});
+    return NULL;
+}
+
+static struct err *add_media(struct message *m, const struct json *block, struct str mime)
+{
+    const struct json *source = json_get(block, "source");
+    struct str type = json_get_text(source, "type"), name = json_get_text(block, "title");
+
+    if (str_is(type, "base64"))
+        return add_bytes(m, source, name);
+    if (str_is(type, "url"))
+        return add_url(m, source, mime, name);
+    if (str_is(type, "text"))
+        return add_text(m, json_get_text(source, "data"));
+    return err_new(ERR_VALIDATION,
+                   "the source of a block is base64, url or text, not \"%" STR_FMT "\"",
+                   STR_ARG(type));
+}
+
+/* --- blocks --- */
+
+static struct err *add_block(struct message *m, const struct json *block)
+{
+    struct str type = json_get_text(block, "type");
+
+    if (str_is(type, "text"))
+        return add_text(m, json_get_text(block, "text"));
+    if (str_is(type, "image"))
+        return add_media(m, block, S("image/*"));
+    if (str_is(type, "document"))
+        return add_media(m, block, S("application/pdf"));
+    return err_new(ERR_VALIDATION,
+                   "a prompt has text, image and document blocks, not \"%" STR_FMT "\"",
+                   STR_ARG(type));
+}
+
+static struct err *add_content(struct message *m, const struct json *content)
+{
+    if (json_is(content, JSON_STRING))
+        return add_text(m, content->text);
+    if (!json_is(content, JSON_ARRAY))
+        return wrong("message.content must be text or a list of blocks");
+    json_each (block, content)
+        TRY(add_block(m, block));
+    return NULL;
+}
+
+struct err *input_message(const struct json *line, struct message **ret_message)
+{
+    const struct json *message = json_get(line, "message");
+    struct str id = json_get_text(line, "uuid"), role = json_get_text(message, "role");
+    AUTO(message) struct message *m = message_new(ROLE_USER, uuid_is_valid(id) ? id : S("prompt"));
+
+    if (!str_is(role, "user"))
+        return err_new(ERR_VALIDATION, "message.role must be \"user\", not \"%" STR_FMT "\"",
+                       STR_ARG(role));
+    if (!json_bool(json_get(line, "shouldQuery"), true))
+        return wrong("shouldQuery cannot be false: every prompt is answered");
+    TRY(add_content(m, json_get(message, "content")));
+    if (m->n_parts == 0)
+        return wrong("the prompt is empty");
+    *ret_message = TAKE(m);
+    return NULL;
+}

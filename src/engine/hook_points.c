@@ -1,0 +1,161 @@
+/* hook_points.c - where a run waits for a person's hooks, and what their word does to it.
+ *
+ * Whether a tool may run is asked in the gate; here are the others: the prompt, the end of a call,
+ * the end of the turn. */
+#include "engine/run_state.h"
+
+static struct err *ask_hooks(struct run *r, enum hook_event event, struct str matched,
+                             const struct json *fields, struct arena *a,
+                             struct hook_outcome *ret_outcome)
+{
+    struct hook_input input = {.event = event, .matched = matched, .fields = fields};
+
+    TRY(hooks_run(r->options->hooks, &input, a, ret_outcome));
+    if (ret_outcome->system_message.n)
+        run_notice(r, SEVERITY_WARNING, "hook", ret_outcome->system_message);
+    if (ret_outcome->stops_run)
+        return err_new(ERR_PLUGIN, "a %s hook ended the run: %" STR_FMT, hook_event_name(event),
+                       STR_ARG(ret_outcome->stop_reason));
+    return NULL;
+}
+
+/* --- the prompt --- */
+
+static void replace_text(struct run *r, struct message **prompt, struct str text)
+{
+    struct message *other = run_new_message(r, ROLE_USER);
+
+    message_add_text(other, text);
+    for (size_t i = 0; i < (*prompt)->n_parts; i++)
+        if ((*prompt)->parts[i].kind == PART_MEDIA)
+            message_add(other, &(*prompt)->parts[i]);
+    message_unref(*prompt);
+    *prompt = other;
+}
+
+static void add_context(struct run *r, struct message **prompt, struct str context)
+{
+    struct message *longer = run_new_message(r, ROLE_USER);
+
+    for (size_t i = 0; i < (*prompt)->n_parts; i++)
+        message_add(longer, &(*prompt)->parts[i]);
+    message_add_text(longer, context);
+    message_unref(*prompt);
+    *prompt = longer;
+}
+
+struct err *hook_prompt(struct run *r, struct message **prompt)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct json *fields = json_new(&a, JSON_OBJECT);
+    struct hook_outcome outcome;
+
+    if (!r->options->hooks)
+        return NULL;
+    message_text(*prompt, &text);
+    json_set_str(&a, fields, "prompt", strbuf_str(&text));
+    TRY(ask_hooks(r, HOOK_USER_PROMPT_SUBMIT, (struct str){0}, fields, &a, &outcome));
+    if (outcome.is_blocked)
+        return err_new(ERR_VALIDATION, "the prompt was blocked by a hook: %" STR_FMT,
+                       STR_ARG(outcome.reason));
+    if (json_has(outcome.updated_input, "prompt"))
+        replace_text(r, prompt, json_get_text(outcome.updated_input, "prompt"));
+    if (outcome.additional_context.n)
+        add_context(r, prompt, outcome.additional_context);
+    return NULL;
+}
+
+/* --- calls --- */
+
+static void add_to_result(struct call *c, struct str text)
+{
+    if (text.n == 0)
+        return;
+    if (c->result.text.n && !str_ends(strbuf_str(&c->result.text), S("\n")))
+        strbuf_add_char(&c->result.text, '\n');
+    strbuf_add(&c->result.text, text);
+}
+
+struct err *hook_tool_judged(struct call *c)
+{
+    const struct verdict *v = &c->verdict;
+
+    if (v->hook_message.n)
+        run_notice(c->run, SEVERITY_WARNING, "hook", v->hook_message);
+    if (!c->is_ready)
+        add_to_result(c, v->hook_context);
+    if (!v->stops_run)
+        return NULL;
+    return err_new(ERR_PLUGIN, "a PreToolUse hook ended the run: %" STR_FMT,
+                   STR_ARG(v->stop_reason));
+}
+
+struct err *hook_tool_done(struct call *c)
+{
+    struct run *r = c->run;
+    struct json *fields;
+    struct hook_outcome outcome;
+
+    add_to_result(c, c->verdict.hook_context);
+    if (!r->options->hooks || !c->was_executed)
+        return NULL;
+    fields = json_new(&c->arena, JSON_OBJECT);
+    json_set_str(&c->arena, fields, "tool_name", c->part->name);
+    json_set_str(&c->arena, fields, "tool_use_id", c->part->id);
+    json_set(&c->arena, fields, "tool_input", json_copy(&c->arena, c->verdict.args));
+    json_set_str(&c->arena, fields, "tool_output", strbuf_str(&c->result.text));
+    json_set(&c->arena, fields, "tool_response",
+             c->result.details ? json_copy(&c->arena, c->result.details)
+                               : json_new_str(&c->arena, strbuf_str(&c->result.text)));
+    TRY(ask_hooks(r, HOOK_POST_TOOL_USE, c->part->name, fields, &c->arena, &outcome));
+    if (outcome.is_blocked)
+        add_to_result(
+            c, arena_format(&c->arena, "Blocked by hook: %" STR_FMT, STR_ARG(outcome.reason)));
+    add_to_result(c, outcome.additional_context);
+    return NULL;
+}
+
+/* --- the end --- */
+
+static void set_answer(struct arena *a, struct json *fields, struct str answer)
+{
+    json_set_str(a, fields, "response", answer);
+    json_set_str(a, fields, "last_assistant_message", answer);
+}
+
+struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason)
+{
+    struct json *fields;
+    struct hook_outcome outcome;
+
+    *ret_reason = (struct str){0};
+    if (!r->options->hooks)
+        return NULL;
+    fields = json_new(&r->arena, JSON_OBJECT);
+    set_answer(&r->arena, fields, answer);
+    json_set_bool(&r->arena, fields, "stop_hook_active", r->stop_hook_active);
+    TRY(ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, &outcome));
+    if (!outcome.is_blocked)
+        return NULL;
+    r->stop_hook_active = true;
+    *ret_reason = outcome.reason.n ? outcome.reason : S("A hook says that the work is not done.");
+    return NULL;
+}
+
+void hook_failure(struct run *r, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+    struct json *fields;
+    struct hook_outcome outcome;
+
+    if (!r->options->hooks)
+        return;
+    fields = json_new(&r->arena, JSON_OBJECT);
+    json_set_str(&r->arena, fields, "reason", str_of(text));
+    json_set_str(&r->arena, fields, "error", str_of(err_code(e->kind)));
+    json_set_str(&r->arena, fields, "error_code", str_of(err_code(e->kind)));
+    set_answer(&r->arena, fields, r->result->text);
+    err_ignore(ask_hooks(r, HOOK_STOP_FAILURE, (struct str){0}, fields, &r->arena, &outcome),
+               "the failure that it is about is told");
+}

@@ -1,0 +1,13 @@
+/* ask_hooks.h - fires an event about a call: steps 6 and 8. */
+#ifndef KEEL_GATE_ASK_HOOKS_H
+#define KEEL_GATE_ASK_HOOKS_H
+
+#include "port/gate.h"
+#include "port/hook.h"
+
+/* May wait. What hooks say besides their decision is added to the verdict. */
+MUST_USE struct err *gate_ask_hooks(struct hooks *h, enum hook_event event,
+                                    const struct gate_call *call, struct arena *a,
+                                    struct verdict *verdict, struct hook_outcome *ret_outcome);
+
+#endif

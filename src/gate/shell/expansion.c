@@ -1,0 +1,232 @@
+/* expansion.c - what begins with "$" or "`": where it ends, and which commands are in it. */
+#include "gate/shell/parser.h"
+
+void parser_substitution(struct parser *p)
+{
+    size_t n_pending = p->n_pending;
+
+    if (!splitter_enter(p->out)) {
+        p->at = p->src.n;
+        return;
+    }
+    if (n_pending) /* whose newline comes first is not for us to say */
+        splitter_doubt(p->out);
+    p->n_nested++;
+    parser_commands(p, UNTIL_PAREN);
+    p->n_nested--;
+    splitter_leave(p->out);
+}
+
+void parser_backquoted(struct parser *p, enum quoting quoting)
+{
+    AUTO(strbuf) struct strbuf code = {0};
+
+    for (p->at++; !parser_is_at_end(p); p->at++) {
+        char c = parser_char(p, 0), next = parser_char(p, 1);
+
+        if (c == '`') {
+            p->at++;
+            splitter_read(p->out, arena_str(p->out->arena, strbuf_str(&code)));
+            return;
+        }
+        if (c == '\n' && p->n_pending)
+            splitter_doubt(p->out);
+        if (c == '\\' && next) {
+            bool is_removed = strchr("$`\\", next) || (next == '"' && quoting == IN_DOUBLE_QUOTES);
+
+            if (!is_removed)
+                strbuf_add_char(&code, c);
+            c = next;
+            p->at++;
+        }
+        strbuf_add_char(&code, c);
+    }
+    splitter_doubt(p->out);
+}
+
+/* --- arithmetic --- */
+
+/* Bash looks for the end before it knows the commands inside, and may take their quotes for its
+ * own. Then it is no arithmetic. */
+static bool is_odd_arithmetic(struct str content)
+{
+    bool has_command =
+        str_find(content, S("$(")) != STR_NONE || str_find_char(content, '`') != STR_NONE;
+
+    for (size_t i = 0; i < content.n; i++)
+        if (has_command && strchr("'\"\\\n#", content.p[i]))
+            return true;
+    return false;
+}
+
+void parser_arithmetic(struct parser *p)
+{
+    struct word_builder b = {.is_cut = true};
+    size_t start = p->at;
+    unsigned n_open = 0;
+
+    if (!splitter_enter(p->out)) {
+        p->at = p->src.n;
+        return;
+    }
+    while (!parser_is_at_end(p)) {
+        char c = parser_char(p, 0);
+
+        if (c == '$') {
+            parser_dollar(p, &b, IN_DOUBLE_QUOTES);
+            continue;
+        }
+        if (c == '`') {
+            parser_backquoted(p, IN_DOUBLE_QUOTES);
+            continue;
+        }
+        if (c == ')' && n_open == 0)
+            break;
+        if (c == '\'' || c == '"' || c == '\\' || (c == '\n' && p->n_pending))
+            splitter_doubt(p->out);
+        if (shell_is_name_char(c, /* is_first= */ true))
+            p->out->evaluates_text = true;
+        n_open += c == '(';
+        n_open -= c == ')';
+        p->at++;
+    }
+    /* One parenthesis alone: it was a subshell in a substitution, and not arithmetic. */
+    if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' ||
+        is_odd_arithmetic(str_slice(p->src, start, p->at - start)))
+        splitter_doubt(p->out);
+    p->at = MIN(p->at + 2, p->src.n);
+    splitter_leave(p->out);
+}
+
+/* --- ${...} --- */
+
+/* In "${x:-'a'}" the quotes quote or do not, by what stands around. */
+static void quote_in_braces(struct parser *p, struct word_builder *b, enum quoting quoting)
+{
+    char c = parser_char(p, 0);
+
+    p->at++;
+    if (c == '\'') {
+        if (quoting == NOT_QUOTED)
+            parser_single_quoted(p, b);
+        else
+            splitter_doubt(p->out);
+        return;
+    }
+    if (quoting == IN_HERE_DOCUMENT)
+        splitter_doubt(p->out);
+    parser_double_quoted(p, b);
+}
+
+/* "${x@P}" runs what is in x, "${!x}" and "${x[y]}" evaluate names. */
+static void judge_braces(struct parser *p, struct str content)
+{
+    if (str_ends(content, S("@P")) || content.n == 0 || shell_is_blank(content.p[0]) ||
+        strchr("|(\n\\", content.p[0]))
+        splitter_doubt(p->out);
+    if (content.n && (content.p[0] == '!' || str_find_char(content, '[') != STR_NONE ||
+                      str_find_char(content, ':') != STR_NONE))
+        p->out->evaluates_text = true;
+}
+
+/* After "${". */
+static void braces(struct parser *p, enum quoting quoting)
+{
+    struct word_builder b = {.is_cut = true};
+    size_t start = p->at;
+
+    if (!splitter_enter(p->out)) {
+        p->at = p->src.n;
+        return;
+    }
+    while (!parser_is_at_end(p)) {
+        char c = parser_char(p, 0), next = parser_char(p, 1);
+
+        if (c == '}')
+            break;
+        if (c == '\n' && p->n_pending)
+            splitter_doubt(p->out);
+        if (c == '\\') {
+            p->at = MIN(p->at + 2, p->src.n);
+        } else if (c == '$') {
+            /* "$#" and "$}" in braces: a sign or a name? */
+            if (next == '}')
+                splitter_doubt(p->out);
+            parser_dollar(p, &b, quoting);
+        } else if (c == '`') {
+            parser_backquoted(p, quoting);
+        } else if (c == '\'' || c == '"') {
+            quote_in_braces(p, &b, quoting);
+        } else {
+            if ((c == '<' || c == '>') && next == '(')
+                splitter_doubt(p->out);
+            p->at++;
+        }
+    }
+    if (parser_is_at_end(p))
+        splitter_doubt(p->out);
+    judge_braces(p, str_slice(p->src, start, p->at - start));
+    p->at = MIN(p->at + 1, p->src.n);
+    splitter_leave(p->out);
+}
+
+/* --- $ --- */
+
+/* At what follows the "$"; false: nothing that could be a parameter. */
+static bool parameter(struct parser *p)
+{
+    char c = parser_char(p, 0);
+
+    if (c && strchr("@*#?-$!0123456789", c)) {
+        p->at++;
+        /* When bash looks for the end of quotes, it takes the second one in "$$(" for another. */
+        if (c == '$' && parser_char(p, 0) && strchr("({[", parser_char(p, 0)))
+            splitter_doubt(p->out);
+        return true;
+    }
+    if (!shell_is_name_char(c, /* is_first= */ true))
+        return false;
+    while (shell_is_name_char(parser_char(p, 0), /* is_first= */ false))
+        p->at++;
+    return true;
+}
+
+static void parentheses(struct parser *p)
+{
+    parser_take(p);
+    if (parser_char(p, 0) != '(') {
+        parser_substitution(p);
+        return;
+    }
+    p->at++;
+    parser_arithmetic(p);
+}
+
+void parser_dollar(struct parser *p, struct word_builder *b, enum quoting quoting)
+{
+    char next;
+
+    parser_take(p);
+    next = parser_char(p, 0);
+    if (next == '(') {
+        parentheses(p);
+    } else if (next == '{') {
+        parser_take(p);
+        braces(p, quoting);
+    } else if (next == '[') {
+        splitter_doubt(p->out); /* arithmetic of old */
+    } else if (next == '\'' && quoting == NOT_QUOTED) {
+        p->at++;
+        parser_ansi_quoted(p, b);
+        return;
+    } else if (next == '"' && quoting == NOT_QUOTED) {
+        struct word_builder translated = {.is_cut = true};
+
+        p->at++;
+        parser_double_quoted(p, &translated);
+    } else if (!parameter(p)) {
+        builder_add(b, '$');
+        return;
+    }
+    builder_add_anything(b);
+}

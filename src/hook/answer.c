@@ -1,0 +1,398 @@
+/* answer.c - from exit codes and JSON to an outcome. */
+#include "hook/answer.h"
+
+#include "base/clip.h"
+#include "base/utf8.h"
+
+#define MAX_PROBLEM_CHARS 300
+
+/* A reply being read. */
+struct reading {
+    enum hook_event event;
+    const struct hook_event_info *info;
+    struct arena *arena;
+    struct hook_answer *answer;
+};
+
+static struct str shown(struct arena *a, struct str text, size_t max_chars)
+{
+    AUTO(strbuf) struct strbuf valid = {0}, out = {0};
+
+    utf8_add_repaired(&valid, str_trim(text));
+    clip_middle(&out, strbuf_str(&valid), max_chars);
+    return arena_str(a, strbuf_str(&out));
+}
+
+static struct str first_line(struct arena *a, struct str text)
+{
+    text = str_trim(text);
+    return shown(a, str_slice(text, 0, str_find_char(text, '\n')), MAX_PROBLEM_CHARS);
+}
+
+/* The first problem is told. */
+static void complain(struct reading *r, struct str problem)
+{
+    if (r->answer->problem.n == 0)
+        r->answer->problem = problem;
+}
+
+/* --- members of the answer --- */
+
+static void wrong_type(struct reading *r, const char *key, const char *wanted)
+{
+    complain(r, arena_format(r->arena, "its answer is wrong: \"%s\" must be %s", key, wanted));
+}
+
+static void unknown_value(struct reading *r, const char *key, struct str value)
+{
+    complain(r, arena_format(r->arena, "its answer is wrong: \"%s\" cannot be \"%" STR_FMT "\"",
+                             key, STR_ARG(first_line(r->arena, value))));
+}
+
+/* NULL and null are the same: not said. */
+static const struct json *member(const struct json *object, const char *key)
+{
+    const struct json *v = json_get(object, key);
+
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+static struct str read_raw(struct reading *r, const struct json *object, const char *key)
+{
+    const struct json *v = member(object, key);
+
+    if (v && v->type != JSON_STRING)
+        wrong_type(r, key, "a string");
+    return json_str(v);
+}
+
+static struct str read_text(struct reading *r, const struct json *object, const char *key)
+{
+    return shown(r->arena, read_raw(r, object, key), HOOK_MAX_TEXT_CHARS);
+}
+
+static bool read_bool(struct reading *r, const struct json *object, const char *key, bool otherwise)
+{
+    const struct json *v = member(object, key);
+
+    if (v && v->type != JSON_BOOL)
+        wrong_type(r, key, "true or false");
+    return json_bool(v, otherwise);
+}
+
+/* Keeps what is there already when nothing is said. */
+static void set_text(struct str *text, struct str said)
+{
+    if (said.n)
+        *text = said;
+}
+
+static void block(struct reading *r)
+{
+    struct hook_outcome *o = &r->answer->outcome;
+
+    o->is_blocked = o->is_blocked || hook_event_may_block(r->event);
+    if (r->info->decides_permission)
+        o->permission = HOOK_DENY;
+}
+
+static void permit(struct reading *r, enum hook_permission permission)
+{
+    if (!r->info->decides_permission)
+        return;
+    if (permission == HOOK_DENY)
+        block(r);
+    r->answer->outcome.permission = MAX(r->answer->outcome.permission, permission);
+}
+
+static void read_changed_input(struct reading *r, const struct json *object)
+{
+    const struct json *changed = member(object, "updatedInput");
+
+    if (!changed || !r->info->takes_changed_input)
+        return;
+    if (changed->type != JSON_OBJECT)
+        wrong_type(r, "updatedInput", "an object");
+    else if (r->event == HOOK_USER_PROMPT_SUBMIT &&
+             !json_is(json_get(changed, "prompt"), JSON_STRING))
+        wrong_type(r, "updatedInput", "an object with \"prompt\", a string");
+    else
+        r->answer->outcome.updated_input = changed;
+}
+
+/* --- the forms of a decision --- */
+
+/* {"permissionDecision": "deny", "permissionDecisionReason": "..."} */
+static void read_permission(struct reading *r, const struct json *specific)
+{
+    static const struct {
+        const char *name;
+        enum hook_permission permission;
+    } decisions[] = {
+        {"allow", HOOK_ALLOW}, {"deny", HOOK_DENY}, {"ask", HOOK_ASK}, {"defer", HOOK_ASK}};
+    struct str said = read_raw(r, specific, "permissionDecision");
+
+    set_text(&r->answer->outcome.reason, read_text(r, specific, "permissionDecisionReason"));
+    if (said.n == 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(decisions); i++)
+        if (str_is(said, decisions[i].name)) {
+            permit(r, decisions[i].permission);
+            return;
+        }
+    unknown_value(r, "permissionDecision", said);
+}
+
+/* PermissionRequest: {"decision": {"behavior": "allow", "updatedInput": {}, "message": "..."}} */
+static void read_behavior(struct reading *r, const struct json *specific)
+{
+    const struct json *decision = member(specific, "decision");
+    struct str behavior;
+
+    if (!decision || r->event != HOOK_PERMISSION_REQUEST)
+        return;
+    if (decision->type != JSON_OBJECT) {
+        wrong_type(r, "decision", "an object");
+        return;
+    }
+    behavior = read_raw(r, decision, "behavior");
+    set_text(&r->answer->outcome.reason, read_text(r, decision, "message"));
+    read_changed_input(r, decision);
+    if (str_is(behavior, "allow")) {
+        permit(r, HOOK_ALLOW);
+    } else if (str_is(behavior, "deny")) {
+        permit(r, HOOK_DENY);
+        r->answer->outcome.stops_run |= read_bool(r, decision, "interrupt", false);
+    } else {
+        unknown_value(r, "behavior", behavior);
+    }
+}
+
+static void read_specific(struct reading *r, const struct json *answer)
+{
+    const struct json *specific = member(answer, "hookSpecificOutput");
+    struct str name;
+
+    if (!specific)
+        return;
+    if (specific->type != JSON_OBJECT) {
+        wrong_type(r, "hookSpecificOutput", "an object");
+        return;
+    }
+    name = read_raw(r, specific, "hookEventName");
+    if (name.n && !str_is(name, hook_event_name(r->event)))
+        unknown_value(r, "hookEventName", name);
+    read_permission(r, specific);
+    read_behavior(r, specific);
+    read_changed_input(r, specific);
+    set_text(&r->answer->outcome.additional_context, read_text(r, specific, "additionalContext"));
+}
+
+/* {"decision": "block", "reason": "..."}, and "approve" for what is about a permission. */
+static void read_decision(struct reading *r, const struct json *answer)
+{
+    struct str said = read_raw(r, answer, "decision");
+
+    set_text(&r->answer->outcome.reason, read_text(r, answer, "reason"));
+    if (str_is(said, "block") || str_is(said, "deny"))
+        block(r);
+    else if (str_is(said, "approve") || str_is(said, "allow"))
+        permit(r, HOOK_ALLOW);
+    else if (str_is(said, "ask"))
+        permit(r, HOOK_ASK);
+    else if (said.n)
+        unknown_value(r, "decision", said);
+}
+
+static void read_continue(struct reading *r, const struct json *answer)
+{
+    struct hook_outcome *o = &r->answer->outcome;
+
+    if (read_bool(r, answer, "continue", true))
+        return;
+    o->stops_run = true;
+    o->stop_reason = read_text(r, answer, "stopReason");
+    block(r);
+    if (o->reason.n == 0)
+        o->reason = o->stop_reason;
+}
+
+/* suppressOutput is known and needs nothing: what hooks print is not shown anyway. */
+static void read_answer(struct reading *r, const struct json *answer)
+{
+    struct hook_outcome *o = &r->answer->outcome;
+
+    read_decision(r, answer);
+    o->additional_context = read_text(r, answer, "additionalContext");
+    o->system_message = read_text(r, answer, "systemMessage");
+    read_specific(r, answer);
+    read_continue(r, answer);
+    if (r->answer->problem.n) {
+        o->updated_input = NULL;
+        if (o->permission == HOOK_ALLOW)
+            o->permission = HOOK_NO_OPINION;
+    }
+}
+
+/* --- replies --- */
+
+static bool looks_like_json(struct str text)
+{
+    return text.n && text.p[0] == '{';
+}
+
+static const struct json *parse(struct reading *r, const struct hook_reply *reply, struct str text,
+                                struct str *ret_problem)
+{
+    struct json_where where = {0};
+    struct json *value = NULL;
+
+    if (reply->is_cut)
+        *ret_problem =
+            arena_format(r->arena, "its answer is longer than %zu bytes", (size_t)HOOK_MAX_OUTPUT);
+    else if (!json_parse_at(r->arena, arena_str(r->arena, text), JSON_REPAIR_UTF8, &value, &where))
+        *ret_problem =
+            arena_format(r->arena, "its answer is not valid JSON: %s at line %zu, column %zu",
+                         where.reason, where.line, where.column);
+    else
+        return value;
+    return NULL;
+}
+
+static void read_success(struct reading *r, const struct hook_reply *reply)
+{
+    struct str text = str_trim(strbuf_str(&reply->out)), problem = {0};
+    const struct json *answer;
+
+    if (!looks_like_json(text)) {
+        if (r->info->stdout_is_context)
+            r->answer->outcome.additional_context = shown(r->arena, text, HOOK_MAX_TEXT_CHARS);
+        if (r->info->stdout_is_context && reply->is_cut)
+            complain(r, arena_format(r->arena, "it printed more than %zu bytes",
+                                     (size_t)HOOK_MAX_OUTPUT));
+        return;
+    }
+    answer = parse(r, reply, text, &problem);
+    if (answer)
+        read_answer(r, answer);
+    else
+        complain(r, problem);
+}
+
+/* What a hook that did not end well may still have said: that the run shall end. */
+static void read_last_words(struct reading *r, const struct hook_reply *reply)
+{
+    struct str text = str_trim(strbuf_str(&reply->out)), ignored;
+    const struct json *answer = looks_like_json(text) ? parse(r, reply, text, &ignored) : NULL;
+
+    if (answer)
+        read_continue(r, answer);
+}
+
+static void read_block(struct reading *r, const struct hook_reply *reply)
+{
+    struct hook_outcome *o = &r->answer->outcome;
+    struct str said = shown(r->arena, strbuf_str(&reply->err), HOOK_MAX_TEXT_CHARS);
+
+    read_last_words(r, reply);
+    if (!hook_event_may_block(r->event)) {
+        complain(r, arena_format(r->arena, "it says: %" STR_FMT,
+                                 STR_ARG(first_line(r->arena, strbuf_str(&reply->err)))));
+        return;
+    }
+    block(r);
+    set_text(&o->reason, said.n ? said : S("no reason was given"));
+}
+
+static void read_failure(struct reading *r, const struct hook_reply *reply)
+{
+    struct str said = first_line(r->arena, strbuf_str(&reply->err));
+
+    read_last_words(r, reply);
+    complain(r, arena_format(r->arena, "it ended with code %d%s%" STR_FMT, reply->exit_code,
+                             said.n ? ": " : "", STR_ARG(said)));
+}
+
+struct hook_answer hook_answer_read(enum hook_event event, const struct hook_reply *reply,
+                                    struct arena *a)
+{
+    struct hook_answer answer = {0};
+    struct reading r = {
+        .event = event, .info = hook_event_info(event), .arena = a, .answer = &answer};
+
+    if (reply->exit_code == 0)
+        read_success(&r, reply);
+    else if (reply->exit_code == 2)
+        read_block(&r, reply);
+    else
+        read_failure(&r, reply);
+    return answer;
+}
+
+/* --- all of them --- */
+
+static void add_line(struct strbuf *lines, struct str line)
+{
+    if (line.n && lines->n)
+        strbuf_add_char(lines, '\n');
+    strbuf_add(lines, line);
+}
+
+/* Blocking is the strongest opinion for events that know no other, too. */
+static int strength(const struct hook_outcome *o)
+{
+    return o->is_blocked ? HOOK_DENY : (int)o->permission;
+}
+
+static int find_strongest(const struct hook_answer *answers, size_t n)
+{
+    int strongest = HOOK_NO_OPINION;
+
+    for (size_t i = 0; i < n; i++)
+        strongest = MAX(strongest, strength(&answers[i].outcome));
+    return strongest;
+}
+
+/* What is blocked is not changed. */
+static const struct hook_outcome *find_changer(const struct hook_answer *answers, size_t n,
+                                               int strongest)
+{
+    for (int s = strongest; strongest < HOOK_DENY && s >= HOOK_NO_OPINION; s--)
+        for (size_t i = 0; i < n; i++)
+            if (strength(&answers[i].outcome) == s && answers[i].outcome.updated_input)
+                return &answers[i].outcome;
+    return NULL;
+}
+
+struct hook_outcome hook_answers_merge(enum hook_event event, const struct hook_answer *answers,
+                                       size_t n, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf reasons = {0}, contexts = {0}, messages = {0};
+    int strongest = find_strongest(answers, n);
+    const struct hook_outcome *changer = find_changer(answers, n, strongest);
+    struct hook_outcome all = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct hook_outcome *o = &answers[i].outcome;
+
+        all.is_blocked |= o->is_blocked;
+        all.permission = MAX(all.permission, o->permission);
+        if (o->stops_run && !all.stops_run)
+            all.stop_reason = o->stop_reason;
+        all.stops_run |= o->stops_run;
+        if (strength(o) == strongest)
+            add_line(&reasons, o->reason);
+        add_line(&contexts, o->additional_context);
+        add_line(&messages, o->system_message);
+    }
+    if (all.stops_run && hook_event_info(event)->block_goes_on)
+        all.is_blocked = false;
+    if (changer)
+        all.updated_input = changer->updated_input;
+    if (changer && all.permission == HOOK_ALLOW && changer->permission != HOOK_ALLOW)
+        all.permission = HOOK_NO_OPINION;
+    all.reason = arena_str(a, strbuf_str(&reasons));
+    all.additional_context = arena_str(a, strbuf_str(&contexts));
+    all.system_message = arena_str(a, strbuf_str(&messages));
+    return all;
+}

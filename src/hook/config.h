@@ -1,0 +1,53 @@
+/* config.h - the hooks that a person has configured.
+ *
+ *     "hooks": {"PreToolUse": [{"matcher": "Bash|Edit", "hooks": [
+ *         {"type": "command", "command": "./check.sh", "timeout": 5, "failClosed": true}]}]}
+ *
+ * A group may also say "timeout" (seconds) and "failClosed" for all of its hooks, and "env",
+ * further variables for them. Files of our own are read strictly: an unknown event, key or type is
+ * an error that names file and key, since a hook that is misspelt would never run. In files of
+ * other programs what is unknown or wrong is left out with a warning. */
+#ifndef KEEL_HOOK_CONFIG_H
+#define KEEL_HOOK_CONFIG_H
+
+#include "hook/matcher.h"
+#include "hook/table.h"
+
+#define HOOK_DEFAULT_TIMEOUT_MS 10000
+#define HOOK_MAX_TIMEOUT_MS (3600 * 1000)
+#define HOOK_MAX_PER_EVENT 200
+
+struct hook_def {
+    struct str type;
+    struct str label; /* for messages: command "./check.sh" of .keel/settings.json */
+    const struct json *definition;
+    const struct json *env; /* an object of strings, or NULL */
+    uint64_t timeout_ms;
+    bool fails_closed;
+    const struct matcher *matcher; /* of its group */
+};
+
+/* The hooks of one event, in the order in which they stand. */
+struct hook_list {
+    struct hook_def *items;
+    size_t n, room;
+};
+
+struct hook_config;
+struct hook_config *hook_config_new(void) MUST_USE;
+void hook_config_free(struct hook_config *c);
+DEFINE_AUTO_PTR(hook_config, hook_config_free)
+
+/* Adds what one file says under "hooks"; call it for each file, those of the lowest layer first.
+ * Copies. After an error the configuration is good for nothing but to be freed. */
+MUST_USE struct err *hook_config_add(struct hook_config *c, const struct json *hooks,
+                                     const char *file, bool is_foreign);
+
+const struct hook_list *hook_config_list(const struct hook_config *c, enum hook_event e);
+bool hook_config_is_empty(const struct hook_config *c);
+
+/* What was left out, for the person. */
+size_t hook_config_n_warnings(const struct hook_config *c);
+struct str hook_config_warning(const struct hook_config *c, size_t index);
+
+#endif

@@ -1,0 +1,22 @@
+/* matcher.h - which tools, triggers or reasons a group of hooks is for.
+ *
+ * "" and "*" match everything. A name, or names with | between them, match exactly these. Anything
+ * else is a regular expression that is found somewhere in the text, as in Claude Code: "mcp__db__",
+ * "Notebook.*", "^Edit$". Case counts. */
+#ifndef KEEL_HOOK_MATCHER_H
+#define KEEL_HOOK_MATCHER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct matcher;
+
+/* ERR_VALIDATION says what is wrong with the pattern. */
+MUST_USE struct err *matcher_new(struct str pattern, struct matcher **ret_matcher);
+void matcher_free(struct matcher *m);
+DEFINE_AUTO_PTR(matcher, matcher_free)
+
+/* One that takes too long to find out counts as a match: the hook can look for itself. */
+bool matcher_matches(const struct matcher *m, struct str text);
+
+#endif

@@ -1,0 +1,244 @@
+/* run.c - finds the hooks of an event, runs them, and makes one outcome of what they said. */
+#include "hook/run.h"
+
+#include "hook/answer.h"
+#include "sys/task.h"
+
+#define MAX_AT_ONCE 16
+#define MAX_INPUT ((size_t)256 << 20) /* arguments and a result, both escaped */
+
+/* One hook of one event. */
+struct job {
+    const struct hook_runner *runner;
+    const struct hook_def *def;
+    struct hook_job what;
+    struct hook_reply reply;
+    struct err *failure; /* it could not be run */
+};
+
+struct jobs {
+    struct job *items;
+    size_t n;
+};
+
+static void jobs_done(struct jobs *j)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        hook_reply_done(&j->items[i].reply);
+        err_free(j->items[i].failure);
+    }
+    mem_free(j->items);
+}
+DEFINE_AUTO_VAL(jobs, jobs_done)
+
+/* --- which --- */
+
+static bool is_same_env(const struct json *a, const struct json *b)
+{
+    return a == b || (a && b && json_equal(a, b));
+}
+
+static bool is_same(const struct hook_def *a, const struct hook_def *b)
+{
+    return a->timeout_ms == b->timeout_ms && a->fails_closed == b->fails_closed &&
+           is_same_env(a->env, b->env) && json_equal(a->definition, b->definition);
+}
+
+static bool is_there(const struct jobs *j, const struct hook_def *def)
+{
+    for (size_t i = 0; i < j->n; i++)
+        if (is_same(j->items[i].def, def))
+            return true;
+    return false;
+}
+
+static struct str matched_text(const struct hook_input *input)
+{
+    const char *field = hook_event_info(input->event)->match_field;
+
+    if (input->matched.n || !field)
+        return input->matched;
+    return json_get_text(input->fields, field);
+}
+
+static void find_jobs(const struct hook_runner *r, const struct hook_input *input, struct jobs *j)
+{
+    const struct hook_list *list = hook_config_list(r->config, input->event);
+    struct str text = matched_text(input);
+
+    j->items = list->n ? mem_alloc(list->n * sizeof *j->items) : NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        struct job *job = &j->items[j->n];
+
+        if (!matcher_matches(list->items[i].matcher, text) || is_there(j, &list->items[i]))
+            continue;
+        *job = (struct job){.runner = r, .def = &list->items[i]};
+        hook_reply_init(&job->reply);
+        j->n++;
+    }
+}
+
+/* --- running them --- */
+
+static void write_input(const struct hook_input *input, const struct hook_place *place,
+                        struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "session_id", place->session_id);
+    jw_kv_str(&w, "transcript_path", place->transcript_path);
+    jw_kv_str(&w, "cwd", str_of(place->cwd));
+    jw_kv_str(&w, "permission_mode", str_of(place->permission_mode));
+    jw_kv_str(&w, "hook_event_name", str_of(hook_event_name(input->event)));
+    json_each (field, input->fields) {
+        jw_key_str(&w, field->key);
+        jw_json(&w, field);
+    }
+    jw_end_object(&w);
+}
+
+static struct hook_executor *find_executor(const struct hook_runner *r, struct str type)
+{
+    for (size_t i = 0; i < r->n_executors; i++)
+        if (str_is(type, r->executors[i]->type))
+            return r->executors[i];
+    return NULL;
+}
+
+static struct err *execute(struct job *job)
+{
+    struct hook_executor *x = find_executor(job->runner, job->def->type);
+
+    if (!x)
+        return err_new(ERR_CONFIGURATION, "hooks of the type %" STR_FMT " cannot be run here",
+                       STR_ARG(job->def->type));
+    return x->run(x, &job->what, &job->reply);
+}
+
+static bool is_interruption(const struct err *e)
+{
+    return err_is(e, ERR_CANCELLED) || err_is(e, ERR_TIMEOUT);
+}
+
+static struct err *run_job(void *arg)
+{
+    struct job *job = arg;
+    struct err *e = execute(job);
+
+    if (is_interruption(e))
+        return e;
+    job->failure = e;
+    return NULL;
+}
+
+/* `cwd` is a copy: the session may move while the hooks run. */
+static struct err *run_jobs(struct jobs *j, const char *cwd, struct str input)
+{
+    struct group g;
+
+    for (size_t i = 0; i < j->n; i++)
+        j->items[i].what = (struct hook_job){.definition = j->items[i].def->definition,
+                                             .env = j->items[i].def->env,
+                                             .input = input,
+                                             .cwd = cwd,
+                                             .timeout_ms = j->items[i].def->timeout_ms};
+    if (j->n == 1)
+        return run_job(&j->items[0]);
+    group_begin(&g, MAX_AT_ONCE, GROUP_KEEP_GOING);
+    for (size_t i = 0; i < j->n; i++)
+        group_spawn(&g, "hook", run_job, &j->items[i]);
+    return group_end(&g);
+}
+
+static void fail_all(struct jobs *j, const struct strbuf *input)
+{
+    for (size_t i = 0; i < j->n; i++)
+        j->items[i].failure = strbuf_check(input, "a hook's input");
+}
+
+/* --- what they said --- */
+
+static struct str failure_text(const struct err *e, struct arena *a)
+{
+    AUTO_FREE char *text = err_message(e);
+    const char *hint = err_find_hint(e);
+
+    return arena_format(a, "it could not be run: %s%s%s", text, hint ? "; " : "", hint ? hint : "");
+}
+
+static struct hook_answer read_job(const struct job *job, enum hook_event event, struct arena *a)
+{
+    if (job->failure)
+        return (struct hook_answer){.problem = failure_text(job->failure, a)};
+    if (job->reply.timed_out)
+        return (struct hook_answer){.problem =
+                                        arena_format(a, "it took longer than %g s and was ended",
+                                                     (double)job->what.timeout_ms / 1000)};
+    return hook_answer_read(event, &job->reply, a);
+}
+
+static void tell(const struct hook_runner *r, enum hook_event event, struct str text)
+{
+    if (r->notice)
+        r->notice(r->self, event, text);
+}
+
+static struct hook_answer judge_job(const struct job *job, enum hook_event event, struct arena *a)
+{
+    struct hook_answer answer = read_job(job, event, a);
+    struct hook_outcome *o = &answer.outcome;
+    struct str text;
+
+    if (answer.problem.n == 0)
+        return answer;
+    text = arena_format(a, "the %s hook %" STR_FMT " failed: %" STR_FMT, hook_event_name(event),
+                        STR_ARG(job->def->label), STR_ARG(answer.problem));
+    tell(job->runner, event, text);
+    if (!job->def->fails_closed)
+        return answer;
+    o->is_blocked = true;
+    o->permission = HOOK_DENY;
+    if (o->reason.n == 0)
+        o->reason =
+            arena_format(a, "%" STR_FMT "; nothing passes without its answer", STR_ARG(text));
+    return answer;
+}
+
+static void judge_jobs(const struct jobs *j, enum hook_event event, struct arena *a,
+                       struct hook_outcome *ret_outcome)
+{
+    struct hook_answer *answers = ARENA_ARRAY(a, j->n, struct hook_answer);
+
+    for (size_t i = 0; i < j->n; i++)
+        answers[i] = judge_job(&j->items[i], event, a);
+    *ret_outcome = hook_answers_merge(event, answers, j->n, a);
+}
+
+static struct err *run(struct hooks *h, const struct hook_input *input, struct arena *a,
+                       struct hook_outcome *ret_outcome)
+{
+    const struct hook_runner *r = (const struct hook_runner *)h;
+    AUTO(jobs) struct jobs j = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct hook_place place = {0};
+
+    find_jobs(r, input, &j);
+    if (j.n == 0)
+        return NULL;
+    r->place(r->self, &place);
+    strbuf_init(&text, MAX_INPUT);
+    write_input(input, &place, &text);
+    if (text.overflowed)
+        fail_all(&j, &text);
+    else
+        TRY(run_jobs(&j, arena_cstr(a, str_of(place.cwd)), strbuf_str(&text)));
+    judge_jobs(&j, input->event, a, ret_outcome);
+    return NULL;
+}
+
+void hook_runner_init(struct hook_runner *r)
+{
+    *r = (struct hook_runner){.hooks = {.run = run}};
+}

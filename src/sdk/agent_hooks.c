@@ -1,0 +1,108 @@
+/* agent_hooks.c - which hooks an agent has, and when its session begins and ends for them. */
+#include "sdk/agent_parts.h"
+
+#include "sdk/settings_hooks.h"
+
+static void tell_place(void *self, struct hook_place *ret_place)
+{
+    const struct agent *a = self;
+
+    *ret_place = (struct hook_place){.session_id = str_of(a->conversation.id),
+                                     .cwd = tool_session_cwd(a->conversation.tools),
+                                     .permission_mode = permission_mode_name(a->plan.mode)};
+}
+
+static void on_notice(void *self, enum hook_event event, struct str text)
+{
+    const struct agent *a = self;
+
+    if (a->hooks.on_notice)
+        a->hooks.on_notice(a->hooks.self, text);
+}
+
+static void tell_warnings(const struct agent_hooks *h)
+{
+    for (size_t i = 0; h->on_notice && i < hook_config_n_warnings(h->config); i++)
+        h->on_notice(h->self, hook_config_warning(h->config, i));
+}
+
+struct err *agent_hooks_open(struct agent *a)
+{
+    struct agent_hooks *h = &a->hooks;
+    const char *const *environment = a->runtime->options.environment;
+
+    TRY(settings_hooks(a->runtime->settings, &h->config));
+    tell_warnings(h);
+    if (hook_config_is_empty(h->config))
+        return NULL;
+    command_hooks_init(&h->commands, &launcher_plain, a->runtime->options.project_dir, environment);
+    h->commands.secret_variables = a->tool_config.secret_variables;
+    h->commands.n_secret_variables = a->tool_config.n_secret_variables;
+    http_hooks_init(&h->http, &a->http, environment);
+    h->executors[0] = &h->commands.executor;
+    h->executors[1] = &h->http.executor;
+    hook_runner_init(&h->runner);
+    h->runner.config = h->config;
+    h->runner.executors = h->executors;
+    h->runner.n_executors = ARRAY_LEN(h->executors);
+    h->runner.place = tell_place;
+    h->runner.notice = on_notice;
+    h->runner.self = a;
+    a->gate.hooks = agent_hooks_port(a);
+    return NULL;
+}
+
+void agent_hooks_done(struct agent *a)
+{
+    hook_config_free(a->hooks.config);
+    a->hooks = (struct agent_hooks){0};
+}
+
+struct hooks *agent_hooks_port(struct agent *a)
+{
+    return a->hooks.config && !hook_config_is_empty(a->hooks.config) ? &a->hooks.runner.hooks
+                                                                     : NULL;
+}
+
+/* --- the session --- */
+
+static struct err *ask(struct agent *a, enum hook_event event, const char *key, struct str value,
+                       struct arena *arena, struct hook_outcome *ret_outcome)
+{
+    struct json *fields = json_new(arena, JSON_OBJECT);
+    struct hook_input input = {.event = event, .matched = value, .fields = fields};
+
+    json_set_str(arena, fields, key, value);
+    return hooks_run(agent_hooks_port(a), &input, arena, ret_outcome);
+}
+
+struct err *agent_hooks_begin(struct agent *a)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct hook_outcome outcome;
+
+    if (a->hooks.has_begun || !agent_hooks_port(a))
+        return NULL;
+    a->hooks.has_begun = true;
+    TRY(ask(a, HOOK_SESSION_START, "source", S("startup"), &scratch, &outcome));
+    if (outcome.system_message.n && a->hooks.on_notice)
+        a->hooks.on_notice(a->hooks.self, outcome.system_message);
+    if (outcome.additional_context.n)
+        a->plan.system = arena_format(&a->arena, "%" STR_FMT "\n\n%" STR_FMT,
+                                      STR_ARG(a->plan.system), STR_ARG(outcome.additional_context));
+    return NULL;
+}
+
+void agent_hooks_end(struct agent *a)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct hook_outcome outcome;
+
+    if (!a->hooks.has_begun)
+        return;
+    a->hooks.has_begun = false;
+    task_shield_begin();
+    err_ignore(ask(a, HOOK_SESSION_END, "reason", S("other"), &scratch, &outcome),
+               "the session ends all the same");
+    task_shield_end();
+}

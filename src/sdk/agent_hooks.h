@@ -1,0 +1,33 @@
+/* agent_hooks.h - a person's hooks, as the settings have them, put around an agent. */
+#ifndef KEEL_SDK_AGENT_HOOKS_H
+#define KEEL_SDK_AGENT_HOOKS_H
+
+#include "hook/executors.h"
+#include "hook/run.h"
+
+struct agent;
+
+struct agent_hooks {
+    struct hook_config *config;
+    struct command_hooks commands;
+    struct http_hooks http;
+    struct hook_executor *executors[2];
+    struct hook_runner runner;
+    bool has_begun;
+    void (*on_notice)(void *self, struct str text); /* may be NULL */
+    void *self;
+};
+
+/* Reads the settings; an agent without hooks has nothing to do with the rest. */
+MUST_USE struct err *agent_hooks_open(struct agent *a);
+void agent_hooks_done(struct agent *a);
+
+/* NULL: there are none. */
+struct hooks *agent_hooks_port(struct agent *a);
+
+/* SessionStart, before the first run; what the hooks say is added to the system text. */
+MUST_USE struct err *agent_hooks_begin(struct agent *a);
+/* SessionEnd, once. Waits even when the session was cancelled, as long as the hooks may take. */
+void agent_hooks_end(struct agent *a);
+
+#endif

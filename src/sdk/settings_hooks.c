@@ -1,0 +1,17 @@
+/* settings_hooks.c - reads "hooks" file by file, so that messages can name the file. */
+#include "sdk/settings_hooks.h"
+
+struct err *settings_hooks(const struct settings *s, struct hook_config **ret_config)
+{
+    AUTO(hook_config) struct hook_config *c = hook_config_new();
+
+    for (int l = N_LAYERS - 1; l >= 0; l--) {
+        struct str file;
+        const struct json *hooks = json_get(settings_layer(s, (enum layer)l, &file), "hooks");
+
+        if (hooks)
+            TRY(hook_config_add(c, hooks, file.p, layer_is_foreign((enum layer)l)));
+    }
+    *ret_config = TAKE(c);
+    return NULL;
+}

@@ -1,0 +1,165 @@
+"""cost_test.py - what a run has taken: every attempt counts, and the sums are exact.
+
+Money is counted in whole micro-cents (1e-8 USD). An attempt's price is rounded up once, so the
+expected values below are the sums of what is written beside them.
+"""
+import decimal
+import json
+import signal
+
+import scripted
+from agent import AgentTest, Call, Turn
+from scripted import ANTHROPIC, BY_NAME, HANG_UP, for_each_protocol, json_answer
+
+CHAT = BY_NAME["openai-chat"]
+
+# USD per million tokens; a token in costs 12.3457 micro-cents, one out 700.0001, one read 1.25
+PRICE = {"input": 0.123457, "output": 7.000001, "cacheRead": 0.0125}
+
+
+def in_microcents(usd):
+    exact = usd * 10**8
+    assert exact == exact.to_integral_value(), f"{usd} has a fraction of a micro-cent"
+    return int(exact)
+
+
+class CostTest(AgentTest):
+    def price(self, *names, **more):
+        self.user_settings({"pricing": {name: PRICE for name in names}, **more})
+
+    def result(self, result):
+        line = json.loads(result.out.splitlines()[-1], parse_float=decimal.Decimal,
+                          parse_int=decimal.Decimal)
+        self.assertEqual(line["type"], "result")
+        return line
+
+    def assert_took(self, result, microcents, tokens):
+        """tokens: fresh input, output, read from the cache; of the whole run."""
+        line = self.result(result)
+        usage = line["usage"]
+        self.assertEqual(in_microcents(line["total_cost_usd"]), microcents)
+        self.assertEqual((usage["input_tokens"], usage["output_tokens"],
+                          usage["cache_read_input_tokens"]), tokens)
+        models = line["modelUsage"].values()
+        self.assertEqual(sum(in_microcents(model["costUSD"]) for model in models), microcents)
+        self.assertEqual((sum(model["inputTokens"] for model in models),
+                          sum(model["outputTokens"] for model in models),
+                          sum(model["cacheReadInputTokens"] for model in models)), tokens)
+        return line
+
+    def run_json(self, protocol, provider, *arguments, **run):
+        return self.run_agent(protocol, provider, "--output-format", "json", *arguments, "hi",
+                              **run)
+
+
+class Sums(CostTest):
+    @for_each_protocol
+    def test_an_answer(self, protocol):
+        self.price(f"{protocol.vendor}/m")
+        result = self.run_json(protocol, self.play(protocol, Turn("Yes.", usage=(1000, 7))))
+        self.assert_took(result, 17246, (1000, 7, 0))  # 12345.7 + 4900.0007 = 17245.7007
+
+    @for_each_protocol
+    def test_what_was_read_from_the_cache_has_its_own_price(self, protocol):
+        if protocol.name == "ollama":
+            return  # it has no such count
+        self.price(f"{protocol.vendor}/m")
+        result = self.run_json(protocol, self.play(protocol, Turn("Yes.", usage=(1000, 7),
+                                                                  n_cached=900)))
+        # 100 fresh: 1234.57, 900 read: 1125, 7 out: 4900.0007
+        self.assert_took(result, 7260, (100, 7, 900))
+
+    @for_each_protocol
+    def test_all_rounds(self, protocol):
+        self.price(f"{protocol.vendor}/m")
+        provider = self.play(protocol, Turn(Call("Bash", command="true"), usage=(1000, 7)),
+                             Turn(Call("Bash", command="true"), usage=(1100, 1)),
+                             Turn("Done.", usage=(1200, 3)))
+        # 17245.7007, 13580.27 + 700.0001 = 14280.2701, 14814.84 + 2100.0003 = 16914.8403
+        self.assert_took(self.run_json(protocol, provider), 17246 + 14281 + 16915, (3300, 11, 0))
+
+    def test_a_model_without_a_price_costs_nothing_that_is_known(self):
+        result = self.run_json(ANTHROPIC, self.play(ANTHROPIC, Turn("Yes.", usage=(1000, 7))))
+        self.assert_took(result, 0, (1000, 7, 0))
+
+    def test_what_the_provider_says_it_costs_is_what_it_costs(self):
+        self.price("groq/m")
+        answer = self.encode(CHAT, Turn("Yes.", usage=(1000, 7)))
+        answer.pieces = [piece.replace(b'"usage": {', b'"usage": {"cost": 0.00012345, ')
+                         for piece in answer.pieces]
+        self.assert_took(self.run_json(CHAT, self.play(CHAT, answer)), 12345, (1000, 7, 0))
+
+    def test_counts_that_no_provider_can_mean_break_nothing(self):
+        self.price("anthropic/m")
+        for count in (-5, 1.5, 2**63, 10**30, "many", None):
+            with self.subTest(count):
+                answer = self.encode(ANTHROPIC, Turn("Yes."))
+                answer.pieces = [piece.replace(b'"input_tokens": 5',
+                                               b'"input_tokens": ' + json.dumps(count).encode())
+                                 for piece in answer.pieces]
+                result = self.run_json(ANTHROPIC, self.play(ANTHROPIC, answer))
+                self.assert_fine(result)
+                self.assertGreaterEqual(self.result(result)["total_cost_usd"], 0)
+
+
+class FailedAttempts(CostTest):
+    def test_one_that_told_its_usage_before_it_broke_is_paid_for(self):
+        self.price("anthropic/m")
+        provider = self.play(ANTHROPIC, Turn([HANG_UP], usage=(1000, 7)),
+                             Turn("Yes.", usage=(1000, 7)))
+        # the first has told of 1000 in and 1 out: 12345.7 + 700.0001
+        self.assert_took(self.run_json(ANTHROPIC, provider), 13046 + 17246, (2000, 8, 0))
+
+    def test_one_that_was_refused_costs_nothing(self):
+        self.price("anthropic/m")
+        busy = json_answer({"error": {"message": "busy"}}, 529, retry_after_ms="1")
+        provider = self.play(ANTHROPIC, busy, busy, Turn("Yes.", usage=(1000, 7)))
+        self.assert_took(self.run_json(ANTHROPIC, provider), 17246, (1000, 7, 0))
+
+    def test_each_model_has_its_own_sum(self):
+        self.user_settings({"maxAttempts": 1, "pricing": {
+            "anthropic/m": PRICE, "groq/n": {"input": 1, "output": 2}}})
+        one = self.play(ANTHROPIC, Turn([HANG_UP], usage=(1000, 7)))
+        two = self.play(CHAT, Turn("Yes.", usage=(30, 4)))
+        result = self.run_json(ANTHROPIC, one, "--fallback-model", "groq/n",
+                               env=CHAT.environment(two))
+        # 30 in at 100 micro-cents, 4 out at 200
+        line = self.assert_took(result, 13046 + 3800, (1030, 5, 0))
+        self.assertEqual({name: in_microcents(model["costUSD"])
+                          for name, model in line["modelUsage"].items()},
+                         {"m": 13046, "n": 3800})
+
+    def test_a_run_that_fails_for_good_tells_what_it_took(self):
+        self.price("anthropic/m", maxAttempts=2)
+        provider = self.play(ANTHROPIC, Turn([HANG_UP], usage=(1000, 7)))
+        result = self.run_json(ANTHROPIC, provider)
+        self.assert_status(result, 1)
+        self.assert_took(result, 2 * 13046, (2000, 2, 0))
+
+    def test_a_run_that_was_interrupted_tells_what_it_took(self):
+        self.price("anthropic/m")
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="true"), usage=(1000, 7)),
+                             Turn(["Half", self.hold()], usage=(1000, 7)))
+        process = self.start_agent(ANTHROPIC, provider, "--output-format", "stream-json",
+                                   "--include-partial-messages", "hi")
+        for line in process.stdout:
+            if b'"Half"' in line:
+                break
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assert_status(result, 130)
+        self.assert_took(result, 17246 + 13046, (2000, 8, 0))
+
+    def test_every_attempt_is_told(self):
+        self.price("anthropic/m", maxAttempts=2)
+        busy = json_answer({"error": {"message": "busy"}}, 529, retry_after_ms="1")
+        provider = self.play(ANTHROPIC, Turn([HANG_UP], usage=(1000, 7)), busy)
+        result = self.run_agent(ANTHROPIC, provider, "--verbose", "hi")
+        told = [line for line in result.err.splitlines() if line.startswith("  anthropic/m: ")]
+        self.assertEqual(len(told), 2, result)
+        self.assertIn("network, 1000 tokens in, 1 out, $0.0001", told[0])
+        self.assertIn("provider_unavailable", told[1])
+
+
+if __name__ == "__main__":
+    scripted.main()

@@ -1,0 +1,107 @@
+"""hooks_test.py - a person's hooks around a run: the prompt, calls, the end, the session."""
+import json
+
+import scripted
+from agent import AgentTest, Call, Turn
+from scripted import ANTHROPIC
+
+
+class Hooks(AgentTest):
+    def configure(self, **hooks):
+        """A hook is a shell script; what it is given is kept in the log."""
+        groups = {}
+        for event, script in hooks.items():
+            path = self.write(f"hook-{event}.sh", f"cat >> {self.dir}/{event}.log\n"
+                              f"echo >> {self.dir}/{event}.log\n{script}\n")
+            groups[event] = [{"matcher": "", "hooks": [
+                {"type": "command", "command": f"sh {path}"}]}]
+        self.user_settings({"hooks": groups})
+
+    def given(self, event):
+        text = (self.dir / f"{event}.log").read_text()
+        return [json.loads(line) for line in text.splitlines() if line]
+
+    def run_with(self, *turns, mode="bypassPermissions"):
+        self.one = self.play(ANTHROPIC, *turns)
+        return self.run_agent(ANTHROPIC, self.one, "go", mode=mode)
+
+    def last_request(self):
+        return self.one.requests[-1].body.decode()
+
+    def test_every_point_is_told_with_its_fields(self):
+        self.configure(PreToolUse="", PostToolUse="", UserPromptSubmit="", Stop="",
+                       SessionStart="", SessionEnd="")
+        result = self.run_with(Turn(Call("Bash", command="echo hi")), Turn("Done."))
+        self.assert_answer(result, "Done.")
+        before, after = self.given("PreToolUse")[0], self.given("PostToolUse")[0]
+        self.assertEqual((before["tool_name"], before["tool_input"]),
+                         ("Bash", {"command": "echo hi"}))
+        self.assertEqual(before["hook_event_name"], "PreToolUse")
+        self.assertEqual(before["permission_mode"], "bypassPermissions")
+        self.assertEqual(before["cwd"], str(self.project))
+        self.assertEqual(after["tool_output"], "hi\n")
+        self.assertEqual(self.given("UserPromptSubmit")[0]["prompt"], "go")
+        self.assertEqual(self.given("Stop")[0]["last_assistant_message"], "Done.")
+        self.assertEqual(self.given("SessionStart")[0]["source"], "startup")
+        self.assertEqual(len(self.given("SessionEnd")), 1)
+
+    def test_exit_2_blocks_a_call(self):
+        self.configure(PreToolUse="echo never on Sundays >&2; exit 2")
+        result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("All right."))
+        self.assert_status(result, 0)
+        self.assertIn("Blocked by hook: never on Sundays", self.last_request())
+        self.assertFalse((self.project / "made").exists())
+
+    def test_a_hook_may_change_the_arguments(self):
+        answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+                                         "updatedInput": {"command": "echo changed"}}}
+        self.configure(PreToolUse=f"echo '{json.dumps(answer)}'")
+        self.run_with(Turn(Call("Bash", command="echo as it was")), Turn("Done."), mode="default")
+        self.assertIn("changed", self.last_request().split('"tool_result"')[-1])
+
+    def test_a_blocked_prompt_is_not_sent(self):
+        self.configure(UserPromptSubmit="echo not today >&2; exit 2")
+        result = self.run_with(Turn("never"))
+        self.assert_refused(result, 2, "not today")
+        self.assertEqual(self.one.requests, [])
+
+    def test_what_a_prompt_hook_prints_goes_with_the_prompt(self):
+        self.configure(UserPromptSubmit="echo it is Sunday")
+        self.run_with(Turn("Done."))
+        self.assertIn("it is Sunday", self.last_request())
+
+    def test_a_stop_hook_makes_it_go_on(self):
+        self.configure(Stop=f"""
+if [ -e {self.dir}/once ]; then exit 0; fi
+touch {self.dir}/once; echo the tests fail >&2; exit 2""")
+        self.assert_answer(self.run_with(Turn("Done."), Turn("Now it is.")), "Now it is.")
+        self.assertIn("the tests fail", self.last_request())
+        self.assertEqual([stop["stop_hook_active"] for stop in self.given("Stop")], [False, True])
+
+    def test_a_failed_run_is_told(self):
+        self.configure(StopFailure="")
+        result = self.run_with(scripted.json_answer({"error": {"message": "no"}}, 400))
+        self.assertNotEqual(result.status, 0)
+        self.assertEqual(len(self.given("StopFailure")), 1)
+
+    def test_a_hook_that_fails_is_only_told(self):
+        self.configure(PreToolUse="echo oops >&2; exit 1")
+        result = self.run_with(Turn(Call("Bash", command="echo hi")), Turn("Done."))
+        self.assert_status(result, 0)
+        self.assertIn("oops", result.err)
+
+    def test_hooks_of_a_project_that_is_not_trusted_do_not_run(self):
+        (self.project / ".keel").mkdir()
+        settings = {"hooks": {"Stop": [{"hooks": [
+            {"type": "command", "command": f"touch {self.dir}/ran"}]}]}}
+        (self.project / ".keel" / "settings.json").write_text(json.dumps(settings))
+        result = self.run_with(Turn("Done."))
+        self.assertIn("keel trust", result.err)
+        self.assertFalse((self.dir / "ran").exists())
+        self.keel("trust", "--yes")
+        self.assert_answer(self.run_with(Turn("Done.")), "Done.")
+        self.assertTrue((self.dir / "ran").exists())
+
+
+if __name__ == "__main__":
+    scripted.main()
