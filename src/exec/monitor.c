@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -49,12 +50,52 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void report(int control, enum exec_kind kind, int value)
+static void send_record(int control, struct exec_record record)
 {
-    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value};
-
+    record.version = EXEC_PROTOCOL_VERSION;
     /* A keel that is gone needs no report. */
     send(control, &record, sizeof record, MSG_NOSIGNAL);
+}
+
+/* With the namespaces for later commands. */
+static void report_start(int control, struct place *place)
+{
+    struct exec_record record = {
+        .version = EXEC_PROTOCOL_VERSION, .kind = EXEC_STARTED, .value = place->mode};
+    union {
+        char bytes[CMSG_SPACE(sizeof place->new_namespaces)];
+        struct cmsghdr align;
+    } control_data = {0};
+    struct iovec part = {&record, sizeof record};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    size_t n_bytes = (size_t)place->n_new_namespaces * sizeof place->new_namespaces[0];
+
+    if (n_bytes) {
+        control_data.align.cmsg_level = SOL_SOCKET;
+        control_data.align.cmsg_type = SCM_RIGHTS;
+        control_data.align.cmsg_len = CMSG_LEN(n_bytes);
+        memcpy(CMSG_DATA(&control_data.align), place->new_namespaces, n_bytes);
+        message.msg_control = control_data.bytes;
+        message.msg_controllen = CMSG_SPACE(n_bytes);
+    }
+    sendmsg(control, &message, MSG_NOSIGNAL);
+    while (place->n_new_namespaces)
+        close(place->new_namespaces[--place->n_new_namespaces]);
+}
+
+static void report(int control, enum exec_kind kind, int value)
+{
+    send_record(control, (struct exec_record){.kind = kind, .value = value});
+}
+
+void report_fault(int control, const struct fault *fault)
+{
+    send_record(control, (struct exec_record){
+                             .kind = fault->step ? EXEC_REFUSED : EXEC_FAILED,
+                             .value = fault->error,
+                             .step = fault->step,
+                             .item = fault->item,
+                         });
 }
 
 static void signal_all(const struct monitor *m, int signal)
@@ -179,21 +220,21 @@ static void supervise(struct monitor *m)
     }
 }
 
-int monitor_run(const struct options *o, const struct place *place)
+int monitor_run(const struct options *o, struct place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
+    struct fault fault;
     sigset_t heard;
-    int error;
 
     /* kill(-1) anywhere else would end all that this user runs. */
     if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
         return EXIT_SUPERVISOR;
-    error = command_start(o, place, &m.command);
-    if (error) {
-        report(o->control, EXEC_FAILED, error);
+    fault = command_start(o, place, &m.command);
+    if (fault.error) {
+        report_fault(o->control, &fault);
         return EXIT_CANNOT_RUN;
     }
-    report(o->control, EXEC_STARTED, place->mode);
+    report_start(o->control, place);
     release_fds(o->control);
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);

@@ -7,6 +7,7 @@
 #ifndef KEEL_SANDBOX_SANDBOX_H
 #define KEEL_SANDBOX_SANDBOX_H
 
+#include "base/arena.h"
 #include "port/launcher.h"
 
 enum sandbox_network {
@@ -36,16 +37,43 @@ struct sandbox_probe {
     bool user_namespace, mount_namespace, net_namespace, pid_namespace;
     int landlock_abi; /* 0: none */
     bool seccomp;
-    bool is_complete;  /* every protection can be had */
-    char missing[512]; /* what cannot, and what a person can do about it; empty: nothing */
+    bool is_complete;        /* every protection can be had */
+    char missing[512];       /* what cannot, and what a person can do about it; empty: nothing */
+    char no_namespaces[256]; /* why they cannot be made; empty: they can */
 };
+/* Blocks for some milliseconds. */
 MUST_USE struct err *sandbox_probe(struct sandbox_probe *ret_probe);
+#define SANDBOX_LANDLOCK_SIGNALS 6 /* from this version on it covers signals */
+/* "/proc cannot be mounted" */
+const char *sandbox_step_text(enum exec_step step);
+#define SANDBOX_REMEDY                                                                             \
+    "Allow namespaces for keel: in Docker --security-opt seccomp=unconfined --cap-add SYS_ADMIN, " \
+    "on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0; or use a kernel of 6.12 or " \
+    "later with Landlock"
+
+/* How commands are confined. The first one finds out; later ones do the same or fail. */
+enum sandbox_way { SANDBOX_UNKNOWN, SANDBOX_WITH_NAMESPACES, SANDBOX_WITHOUT_NAMESPACES };
 
 struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
+    enum sandbox_way way;
+    struct guard *guard; /* protected places before the commands that run now; NULL: none run */
+    size_t n_running;
+    int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
+void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
+
+/* To be called once for every command that was started, after proc_free(): looks at the protected
+ * places that the kernel could not protect, puts right what the command did there, and appends a
+ * line for the person about each. May wait. */
+MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
+
+/* A private directory for temporary files, below TMPDIR or /tmp, and its end with all that is in
+ * it. They block. */
+MUST_USE struct err *sandbox_make_tmp(char ret_path[4096]);
+void sandbox_remove_tmp(const char *path);
 
 /* The places that are hidden from commands whatever the settings say: ~/.ssh, ~/.aws, ..., the
  * homes of others. In `a`. */

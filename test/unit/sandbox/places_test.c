@@ -1,0 +1,101 @@
+/* places_test.c - what is secret, what is protected, and a place for temporary files. */
+#include "files.h"
+#include "sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static bool lists(const char *const *paths, size_t n, const char *path)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* --- secrets --- */
+
+TEST(the_homes_of_others_are_secret_but_not_one_s_own)
+{
+    AUTO(arena) struct arena a = {0};
+    size_t n;
+    const char *const *paths = sandbox_secret_places(&a, "/root", "/keel", &n);
+
+    assert_true(lists(paths, n, "/home") && lists(paths, n, "/keel"));
+    assert_false(lists(paths, n, "/root"));
+    paths = sandbox_secret_places(&a, "/home/somebody", NULL, &n);
+    assert_true(lists(paths, n, "/root") && lists(paths, n, "/home"));
+    assert_true(lists(paths, n, "/home/somebody/.ssh"));
+}
+
+TEST(a_secret_behind_a_link_is_named_by_its_own_path)
+{
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *const *paths;
+    size_t n;
+
+    put(&d, "vault/ssh/id", "x");
+    put(&d, "home/", "");
+    assert_int_equal(symlink(temp_path(&d, "vault/ssh"), temp_path(&d, "home/.ssh")), 0);
+    paths = sandbox_secret_places(&a, temp_path(&d, "home"), NULL, &n);
+    assert_true(lists(paths, n, temp_path(&d, "vault/ssh")));
+    temp_dir_done(&d);
+}
+
+/* --- protected files --- */
+
+TEST(repositories_are_found_wherever_they_are)
+{
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *const *paths;
+    size_t n;
+
+    put(&d, ".git/HEAD", "");
+    put(&d, ".git/modules/group/sub/HEAD", "");
+    put(&d, ".git/modules/group/sub/modules/inner/HEAD", "");
+    put(&d, ".git/worktrees/other/HEAD", "");
+    put(&d, "group/sub/.git", "gitdir: ../../.git/modules/group/sub\n");
+    put(&d, "node_modules/.hidden/repo/.git/HEAD", "");
+    put(&d, ".gitignore", "node_modules\n");
+    assert_ok(sandbox_protected_places(&a, d.path, &paths, &n));
+    assert_true(lists(paths, n, temp_path(&d, ".git/hooks")));
+    assert_true(lists(paths, n, temp_path(&d, ".git/modules/group/sub/config")));
+    assert_true(lists(paths, n, temp_path(&d, ".git/modules/group/sub/modules/inner/hooks")));
+    assert_true(lists(paths, n, temp_path(&d, ".git/worktrees/other/commondir")));
+    assert_true(lists(paths, n, temp_path(&d, "group/sub/.git")));
+    assert_true(lists(paths, n, temp_path(&d, "node_modules/.hidden/repo/.git/config")));
+    assert_true(lists(paths, n, temp_path(&d, "node_modules/.hidden/repo/.mcp.json")));
+    temp_dir_done(&d);
+}
+
+/* --- temporary files --- */
+
+TEST(a_tree_as_deep_as_it_likes_is_removed)
+{
+    char path[4096];
+    int dir;
+
+    assert_ok(sandbox_make_tmp(path));
+    dir = open(path, O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < 300; i++) {
+        int next;
+
+        assert_int_equal(mkdirat(dir, "a-rather-long-name-for-a-directory", 0700), 0);
+        assert_int_equal(symlinkat("/etc", dir, "link"), 0);
+        next = openat(dir, "a-rather-long-name-for-a-directory", O_RDONLY | O_DIRECTORY);
+        close(dir);
+        dir = next;
+    }
+    fchmod(dir, 0);
+    close(dir);
+    sandbox_remove_tmp(path);
+    assert_false(fs_exists(path));
+    assert_true(fs_exists("/etc/passwd"));
+}
+
+RUN_TESTS(UNIT(the_homes_of_others_are_secret_but_not_one_s_own),
+          UNIT(a_secret_behind_a_link_is_named_by_its_own_path),
+          UNIT(repositories_are_found_wherever_they_are),
+          UNIT(a_tree_as_deep_as_it_likes_is_removed))
