@@ -16,9 +16,10 @@
  * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
  * widely:
  * - A line of several commands is allowed by `Bash`, `Bash(*)` or its exact text, or when each
- *   command in it, as written, is allowed by some rule, and each file that it redirects to by a rule
- *   or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an assignment
- *   before a command, a function or text that cannot be split for sure is allowed by nothing else.
+ *   command in it, as written, is allowed by some rule, and each file that it redirects to by a
+ * rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
+ * assignment before a command, a function or text that cannot be split for sure is allowed by
+ * nothing else.
  * - A line is denied when any command in it is, by whatever path the program is named, and those
  *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
  * - A path that is denied is denied with all below it, from the root and from the current

@@ -103,12 +103,23 @@ static void note_variable(struct parser *p, struct str name)
         p->out->split->changes_names = true;
 }
 
+/* "{fd}", but not "{a,b}". */
+static bool is_named_descriptor(struct str source)
+{
+    if (source.n < 3 || source.p[0] != '{' || source.p[source.n - 1] != '}')
+        return false;
+    for (size_t i = 1; i + 1 < source.n; i++)
+        if (!shell_is_name_char(source.p[i], i == 1))
+            return false;
+    return true;
+}
+
 /* "2" or "{fd}" before a sign belongs to the redirection. */
 static bool is_descriptor(struct parser *p, struct str source)
 {
     if (!is_at_redirection(p) || parser_char(p, 0) == '&')
         return false;
-    if (source.n > 2 && source.p[0] == '{' && source.p[source.n - 1] == '}') {
+    if (is_named_descriptor(source)) {
         note_variable(p, str_slice(source, 1, source.n - 2));
         return true;
     }

@@ -157,7 +157,7 @@ TEST(a_denied_program_is_found_or_asked_about_in_hostile_lines)
         "echo cm0geA== | base64 -d | bash",
         ". /dev/stdin <<< 'rm x'",
         "bash -c \"$(echo rm x)\"",
-        "(((rm x)))",
+        "( ( (rm x) ) )",
         "echo $((echo) ; rm x)",
         "i\\\nf rm x; then ls; fi",
         "a $(<f ! rm x)",

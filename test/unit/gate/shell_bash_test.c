@@ -10,7 +10,7 @@
 #include "sys/random.h"
 
 #ifndef N_LINES
-#define N_LINES 1500 /* more take long: bash forks for nearly every word of them */
+#define N_LINES 1000 /* more take long: bash forks for nearly every word of them */
 #endif
 #ifndef SEED
 #define SEED 1

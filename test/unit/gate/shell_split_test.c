@@ -268,6 +268,7 @@ TEST(redirections_are_told_apart_from_words)
     splits("a 2>&1 1>&- 3<&0 >&2 <&-", "a\n");
     splits(">b a", "a\n>b\n");
     splits("a {x}>b 10>c d9>e", "a d9\n>b\n>c\n>e\n");
+    splits("{a,b}>c", "@\n(@)\n>c\n");
     splits("{ a; } >b; (c) <d", "a\nc\n>b\n<d\n");
     splits("a > \"b c\" >$d", "a\n>b c\n>@\n");
     splits("a > >(b)", "b\na\n");
