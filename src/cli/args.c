@@ -95,8 +95,8 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
     return take_option(a, o, word[2] ? word + 2 : NULL, argv, argc, at);
 }
 
-struct err *args_parse(struct args *a, const char *command, const struct option *options, int argc,
-                       char **argv)
+static struct err *parse(struct args *a, const char *command, const struct option *options,
+                         int argc, char **argv, bool first_operand_ends)
 {
     bool only_operands = false, is_in_list = false;
 
@@ -116,9 +116,22 @@ struct err *args_parse(struct args *a, const char *command, const struct option 
         } else {
             a->operands[a->n_operands++] = argv[i];
             is_in_list = false;
+            only_operands = only_operands || first_operand_ends;
         }
     }
     return NULL;
+}
+
+struct err *args_parse(struct args *a, const char *command, const struct option *options, int argc,
+                       char **argv)
+{
+    return parse(a, command, options, argc, argv, /* first_operand_ends= */ false);
+}
+
+struct err *args_parse_command(struct args *a, const char *command, const struct option *options,
+                               int argc, char **argv)
+{
+    return parse(a, command, options, argc, argv, /* first_operand_ends= */ true);
 }
 
 void args_done(struct args *a)

@@ -31,6 +31,9 @@ struct args {
 
 MUST_USE struct err *args_parse(struct args *a, const char *command, const struct option *options,
                                 int argc, char **argv);
+/* The same for operands that are a command of their own: the first one ends the options. */
+MUST_USE struct err *args_parse_command(struct args *a, const char *command,
+                                        const struct option *options, int argc, char **argv);
 void args_done(struct args *a);
 DEFINE_AUTO_VAL(args, args_done)
 

@@ -16,6 +16,7 @@ struct command {
     const char *summary;                   /* one line */
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
     const struct option *options;          /* ends with a NULL name; NULL: none */
+    bool takes_command;                    /* its operands are a command with options of its own */
     const struct command *const *children; /* ends with NULL; NULL: it runs itself */
     struct err *(*run)(const struct args *args, int *ret_status);
 };

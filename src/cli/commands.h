@@ -10,5 +10,6 @@ extern const struct command command_demo;
 extern const struct command command_doctor;
 extern const struct command command_inspect;
 extern const struct command command_models;
+extern const struct command command_sandbox;
 
 #endif

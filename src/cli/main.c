@@ -11,6 +11,7 @@ static const struct command *const children[] = {
     &command_models,
     &command_config,
     &command_doctor,
+    &command_sandbox,
     &command_completion,
     &command_inspect,
     NULL,
@@ -103,12 +104,15 @@ static struct err *run_root(const struct args *args, int *ret_status)
     return print_help(&command_root);
 }
 
-/* --help is answered wherever it stands, also beside options that would need a value. */
-static bool asks_for_help(int argc, char **argv)
+/* --help is answered wherever it stands, also beside options that would need a value; but not for
+ * a command that keel is to run. */
+static bool asks_for_help(const struct command *c, int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
+        else if (c->takes_command && argv[i][0] != '-')
+            return false;
     return false;
 }
 
@@ -134,11 +138,12 @@ static struct err *dispatch(int argc, char **argv, int *ret_status)
         c = next;
         at++;
     }
-    if (asks_for_help(argc - at, argv + at))
+    if (asks_for_help(c, argc - at, argv + at))
         return print_help(c);
     if (!c->run)
         return at < argc && argv[at][0] != '-' ? unknown_command(c, argv[at]) : missing_child(c);
-    TRY(args_parse(&args, c->name, c->options ? c->options : none, argc - at, argv + at));
+    TRY((c->takes_command ? args_parse_command : args_parse)(
+        &args, c->name, c->options ? c->options : none, argc - at, argv + at));
     return c->run(&args, ret_status);
 }
 

@@ -1,14 +1,16 @@
 /* exec.h - the parts of keel-exec, the supervisor of one command.
  *
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
- * namespace.c makes the pid namespace, command.c becomes the command, monitor.c waits and ends the
- * tree, tree.c finds descendants where there is no namespace. Nothing here allocates. */
+ * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
+ * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
+ * reads what keel wants, mounts.c, privileges.c, landlock.c and seccomp.c. Nothing here allocates.
+ */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
+#include "exec/policy.h"
 #include "exec/protocol.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 enum {
@@ -19,23 +21,56 @@ enum {
 struct options {
     int control;
     int grace_ms;
+    int policy_fd; /* -1: none */
     bool tty, no_namespace;
     const char *program;
     char **argv;
 };
 
+/* Why a sandbox could not be built; error 0: it could. */
+struct fault {
+    int error; /* errno */
+    enum exec_step step;
+    unsigned item; /* of the policy */
+};
+
+/* --- a policy --- */
+
+/* NULL when it cannot be read or does not hold together. */
+const struct policy_header *policy_open(int fd);
+const struct policy_item *policy_next(const struct policy_header *p,
+                                      const struct policy_item *item); /* NULL: the first */
+
+#define policy_each(item, p)                                                                       \
+    for (const struct policy_item *item = NULL; (item = policy_next(p, item));)
+
 /* Where this process stands above the command. */
 struct place {
     enum exec_mode mode;
-    bool own_user_namespace; /* it gave us capabilities that the command must not have */
+    bool own_user_namespace;            /* it gave us capabilities that the command must not have */
+    const struct policy_header *policy; /* NULL: the command is not confined */
 };
 
-/* Like fork(), with the child as init of a new pid namespace that has a /proc of its own.
- * -1: this may not be made here, and nothing has changed. */
-pid_t namespace_fork(struct place *ret_place);
+/* Like fork(), with the child as init of a new pid namespace that has a /proc of its own; with a
+ * policy, of all the namespaces and mounts that it wants. -1: this may not be made here, for the
+ * reason given, and nothing has changed. */
+pid_t namespace_fork(struct place *place, struct fault *ret_fault);
 
-/* Starts the command and waits until it runs. 0, or errno with nothing left behind. */
-int command_start(const struct options *o, const struct place *place, pid_t *ret_pid);
+/* The steps of a sandbox, in their order. The first is for init, the others for the command. */
+struct fault mounts_build(const struct policy_header *p);
+struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
+struct fault landlock_confine(const struct policy_header *p, int *ret_abi);
+struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
+
+/* The devices that every program may use; ends with NULL. */
+extern const char *const common_devices[];
+
+/* Starts the command and waits until it runs. Error 0, or the reason with nothing left behind. */
+struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid);
+
+/* Tells keel. */
+void report(int control, enum exec_kind kind, int value);
+void report_fault(int control, const struct fault *fault);
 
 /* Supervises until no descendant is left; gives the exit code. Signals are blocked. */
 int monitor_run(const struct options *o, const struct place *place);

@@ -42,6 +42,8 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->control) && o->control > STDERR_FILENO;
     if ((value = value_of(arg, EXEC_OPTION_GRACE)))
         return parse_number(value, &o->grace_ms);
+    if ((value = value_of(arg, EXEC_OPTION_POLICY)))
+        return parse_number(value, &o->policy_fd) && o->policy_fd > STDERR_FILENO;
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
@@ -51,7 +53,7 @@ static bool parse_option(const char *arg, struct options *o)
 
 static bool parse_options(char **argv, struct options *ret)
 {
-    *ret = (struct options){.control = -1, .grace_ms = 2000};
+    *ret = (struct options){.control = -1, .grace_ms = 2000, .policy_fd = -1};
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;
@@ -99,14 +101,34 @@ static int follow_init(const struct options *o, pid_t init)
     }
 }
 
+/* What the command may reach was asked for: there is no command without it. */
+static bool read_policy(const struct options *o, struct place *place)
+{
+    static const struct fault unreadable = {EINVAL, EXEC_STEP_POLICY, 0};
+
+    if (o->policy_fd < 0)
+        return true;
+    place->policy = policy_open(o->policy_fd);
+    if (!place->policy)
+        report_fault(o->control, &unreadable);
+    close(o->policy_fd);
+    return place->policy;
+}
+
+static bool wants_namespace(const struct options *o, const struct place *place)
+{
+    return place->policy ? place->policy->flags & POLICY_NAMESPACES : !o->no_namespace;
+}
+
 int main(int argc, char **argv)
 {
     static const char usage[] = "keel-exec: keel starts this program to run its commands; "
                                 "it has no use on its own\n";
-    struct place place = {EXEC_MODE_SUBREAPER, false};
+    struct place place = {EXEC_MODE_SUBREAPER, false, NULL};
+    struct fault fault;
     struct options o;
     sigset_t all;
-    pid_t init;
+    pid_t init = -1;
 
     if (argc < 1 || !parse_options(argv, &o)) {
         (void)!write(STDERR_FILENO, usage, sizeof usage - 1);
@@ -116,9 +138,17 @@ int main(int argc, char **argv)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
 
-    init = o.no_namespace ? -1 : namespace_fork(&place);
-    if (init > 0)
-        _exit(follow_init(&o, init));
+    if (!read_policy(&o, &place))
+        _exit(EXIT_CANNOT_RUN);
+    if (wants_namespace(&o, &place)) {
+        init = namespace_fork(&place, &fault);
+        if (init > 0)
+            _exit(follow_init(&o, init));
+        if (init < 0 && place.policy) {
+            report_fault(o.control, &fault);
+            _exit(EXIT_CANNOT_RUN);
+        }
+    }
     if (init < 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         _exit(EXIT_SUPERVISOR);
     /* The command runs as the same user and must not attach to its supervisor. */

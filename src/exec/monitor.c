@@ -49,12 +49,26 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void report(int control, enum exec_kind kind, int value)
+static void send_record(int control, struct exec_record record)
 {
-    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value};
-
+    record.version = EXEC_PROTOCOL_VERSION;
     /* A keel that is gone needs no report. */
     send(control, &record, sizeof record, MSG_NOSIGNAL);
+}
+
+void report(int control, enum exec_kind kind, int value)
+{
+    send_record(control, (struct exec_record){.kind = kind, .value = value});
+}
+
+void report_fault(int control, const struct fault *fault)
+{
+    send_record(control, (struct exec_record){
+                             .kind = fault->step ? EXEC_REFUSED : EXEC_FAILED,
+                             .value = fault->error,
+                             .step = fault->step,
+                             .item = fault->item,
+                         });
 }
 
 static void signal_all(const struct monitor *m, int signal)
@@ -182,15 +196,15 @@ static void supervise(struct monitor *m)
 int monitor_run(const struct options *o, const struct place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
+    struct fault fault;
     sigset_t heard;
-    int error;
 
     /* kill(-1) anywhere else would end all that this user runs. */
     if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
         return EXIT_SUPERVISOR;
-    error = command_start(o, place, &m.command);
-    if (error) {
-        report(o->control, EXEC_FAILED, error);
+    fault = command_start(o, place, &m.command);
+    if (fault.error) {
+        report_fault(o->control, &fault);
         return EXIT_CANNOT_RUN;
     }
     report(o->control, EXEC_STARTED, place->mode);

@@ -1,10 +1,11 @@
-/* namespace.c - a pid namespace around the command, where one may be made.
+/* namespace.c - namespaces around the command, where they may be made.
  *
- * Its init is this program: orphans come to it, nothing inside can hide from kill(-1), and the
+ * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing inside can hide from kill(-1), and the
  * kernel ends all of it with init. It is used only together with a mount namespace that has its
  * own /proc: with the outer /proc the command would see pids that are not its own, and `ps`,
  * /proc/$$ and every debugger would act on the wrong process. Only /proc is made private; mounts
- * that root makes elsewhere spread as before.
+ * that root makes elsewhere spread as before. A sandbox has all mounts for itself (mounts.c), and
+ * network and IPC too.
  *
  * Root needs no user namespace. Others get one that maps just their own user and group to
  * themselves, so files and getuid() look as before. The capabilities that it brings are for init
@@ -14,11 +15,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +56,34 @@ static bool mount_proc(void)
            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }
 
+/* A new network namespace has a loopback that is down. */
+static bool start_loopback(void)
+{
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool done = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+    int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return done;
+}
+
+static bool has_own_network(const struct policy_header *policy)
+{
+    return policy && !(policy->flags & POLICY_NETWORK);
+}
+
+static struct fault build(const struct policy_header *policy)
+{
+    if (!policy)
+        return (struct fault){mount_proc() ? 0 : errno, EXEC_STEP_PROC, 0};
+    if (has_own_network(policy) && !start_loopback())
+        return (struct fault){errno, EXEC_STEP_LOOPBACK, 0};
+    return mounts_build(policy);
+}
+
 static pid_t clone_with(uint64_t flags)
 {
     struct clone_args args = {.flags = flags, .exit_signal = SIGCHLD};
@@ -59,47 +91,65 @@ static pid_t clone_with(uint64_t flags)
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* Runs in the new init until all is in place; only then the caller hears that it is ready. */
-static void become_init(int ready, bool own_user_namespace, uid_t uid, gid_t gid)
+static uint64_t clone_flags(const struct policy_header *policy)
 {
-    char byte = 0;
+    uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
+
+    if (policy)
+        flags |= CLONE_NEWIPC;
+    if (has_own_network(policy))
+        flags |= CLONE_NEWNET;
+    return flags;
+}
+
+/* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
+static void become_init(int ready, const struct place *place, uid_t uid, gid_t gid)
+{
+    struct fault fault = {0};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (own_user_namespace && !map_identity(uid, gid))
-        _exit(EXIT_SUPERVISOR);
+    if (place->own_user_namespace && !map_identity(uid, gid))
+        fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
+    else
+        fault = build(place->policy);
     /* The write fails when the parent died before its death could signal us. */
-    if (!mount_proc() || write(ready, &byte, 1) != 1)
+    if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);
 }
 
-pid_t namespace_fork(struct place *ret_place)
+pid_t namespace_fork(struct place *place, struct fault *ret_fault)
 {
-    struct place place = {EXEC_MODE_NAMESPACE, false};
+    struct fault fault = {EIO, EXEC_STEP_NAMESPACES, 0};
     uid_t uid = geteuid();
     gid_t gid = getegid();
     int ready[2];
     pid_t pid;
-    char byte;
 
+    *ret_fault = fault;
     if (pipe2(ready, O_CLOEXEC) < 0)
         return -1;
-    pid = clone_with(CLONE_NEWPID | CLONE_NEWNS);
+    pid = clone_with(clone_flags(place->policy));
     if (pid < 0 && errno == EPERM && uid != 0) {
-        place.own_user_namespace = true;
-        pid = clone_with(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUSER);
+        place->own_user_namespace = true;
+        pid = clone_with(clone_flags(place->policy) | CLONE_NEWUSER);
     }
     if (pid == 0) {
         close(ready[0]);
-        become_init(ready[1], place.own_user_namespace, uid, gid);
+        become_init(ready[1], place, uid, gid);
         close(ready[1]);
-        *ret_place = place;
+        place->mode = EXEC_MODE_NAMESPACE;
         return 0;
     }
+    if (pid < 0)
+        fault.error = errno;
     close(ready[1]);
-    if (pid > 0 && read(ready[0], &byte, 1) != 1) {
+    if (pid > 0 && (read(ready[0], &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)) {
         waitpid(pid, NULL, 0);
         pid = -1;
     }
     close(ready[0]);
+    if (pid < 0)
+        place->own_user_namespace = false;
+    *ret_fault = fault;
     return pid;
 }

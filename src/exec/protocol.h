@@ -5,7 +5,7 @@
  * is one struct exec_record in the machine's own byte order: both programs come from one build,
  * and the version tells when they do not.
  *
- * The first record is EXEC_STARTED or EXEC_FAILED; after EXEC_STARTED comes one EXEC_EXITED or
+ * The first record is EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one EXEC_EXITED or
  * EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be ended.
  * keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes, for
  * whatever reason, the tree is ended. */
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 1
+#define EXEC_PROTOCOL_VERSION 2
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -24,11 +24,14 @@
 #define EXEC_OPTION_TTY "--tty"
 /* Be a subreaper even where a namespace may be made. */
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
+/* The fd of a policy (policy.h): the command runs within it or not at all. */
+#define EXEC_OPTION_POLICY "--policy="
 
 enum exec_kind {
     /* from keel-exec */
     EXEC_STARTED = 1, /* value: enum exec_mode */
     EXEC_FAILED,      /* value: errno; the command never ran */
+    EXEC_REFUSED,     /* value: errno, step, item: the sandbox could not be built */
     EXEC_EXITED,      /* value: exit code */
     EXEC_SIGNALLED,   /* value: signal */
     EXEC_LOST,        /* it has gained privileges: KILL did not reach it */
@@ -39,10 +42,27 @@ enum exec_kind {
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };
 
+/* What was being done when a sandbox could not be built. */
+enum exec_step {
+    EXEC_STEP_NONE,
+    EXEC_STEP_POLICY,     /* the policy could not be read */
+    EXEC_STEP_NAMESPACES, /* they may not be made here */
+    EXEC_STEP_PROC,       /* /proc could not be mounted */
+    EXEC_STEP_LOOPBACK,
+    EXEC_STEP_MOUNTS,   /* the read-only root, /dev */
+    EXEC_STEP_ITEM,     /* an item of the policy: record.item */
+    EXEC_STEP_CWD,      /* the working directory is hidden */
+    EXEC_STEP_LANDLOCK, /* EOPNOTSUPP, ENOSYS: the kernel has none */
+    EXEC_STEP_SECCOMP,
+    EXEC_STEP_PRIVILEGES,
+};
+
 struct exec_record {
     uint32_t version; /* EXEC_PROTOCOL_VERSION */
     uint32_t kind;    /* enum exec_kind */
     int32_t value;
+    uint32_t step; /* enum exec_step */
+    uint32_t item; /* of the policy, counted from 0 */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef KEEL_SANDBOX_SANDBOX_H
 #define KEEL_SANDBOX_SANDBOX_H
 
+#include "base/arena.h"
 #include "port/launcher.h"
 
 enum sandbox_network {
@@ -41,11 +42,20 @@ struct sandbox_probe {
 };
 MUST_USE struct err *sandbox_probe(struct sandbox_probe *ret_probe);
 
+/* How commands are confined. The first one finds out; later ones do the same or fail. */
+enum sandbox_way { SANDBOX_UNKNOWN, SANDBOX_WITH_NAMESPACES, SANDBOX_WITHOUT_NAMESPACES };
+
 struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
+    enum sandbox_way way;
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
+
+/* A private directory for temporary files, below TMPDIR or /tmp, and its end with all that is in
+ * it. They block. */
+MUST_USE struct err *sandbox_make_tmp(char ret_path[4096]);
+void sandbox_remove_tmp(const char *path);
 
 /* The places that are hidden from commands whatever the settings say: ~/.ssh, ~/.aws, ..., the
  * homes of others. In `a`. */

@@ -4,8 +4,6 @@
  * else's, so signals to them cannot go astray. */
 #include "sys/proc_internal.h"
 
-#include "exec/protocol.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -37,7 +35,7 @@ static bool is_supervised(const struct proc *p)
 
 static void request(struct proc *p, enum exec_kind kind, int value)
 {
-    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value};
+    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value, EXEC_STEP_NONE, 0};
 
     /* A supervisor that is gone has nothing left to do. */
     send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -79,6 +77,14 @@ static struct proc *make(const struct proc_spec *spec)
     return p;
 }
 
+static struct err *refuse(const struct proc *p, const struct proc_spec *spec,
+                          const struct exec_record *record)
+{
+    if (spec->confinement)
+        spec->confinement->refusal = *record;
+    return err_errno(ERR_SANDBOX, record->value, "cannot build the sandbox of %s", p->name);
+}
+
 struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
 {
     AUTO(proc) struct proc *p = make(spec);
@@ -91,6 +97,8 @@ struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
         TRY(read_record(p, &record));
         if (record.kind == EXEC_FAILED)
             return proc_exec_error(spec, program, record.value);
+        if (record.kind == EXEC_REFUSED)
+            return refuse(p, spec, &record);
         p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
     }
     *ret_proc = TAKE(p);

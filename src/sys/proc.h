@@ -15,14 +15,26 @@
 #define KEEL_SYS_PROC_H
 
 #include "base/strbuf.h"
+#include "exec/protocol.h"
 #include "sys/task.h"
 
 enum proc_stdin {
     PROC_STDIN_CLOSED, /* /dev/null; on a terminal an end-of-file that is typed at once */
     PROC_STDIN_PIPE,   /* or the terminal: written by proc_write() */
     PROC_STDIN_BYTES,  /* stdin_bytes, in a pipe or in a file if they are many; not on a terminal */
+    PROC_STDIN_INHERIT, /* keel's own */
 };
-enum proc_stdout { PROC_STDOUT_PIPE, PROC_STDOUT_PTY /* all three on one terminal */ };
+enum proc_stdout {
+    PROC_STDOUT_PIPE,
+    PROC_STDOUT_PTY,     /* all three on one terminal */
+    PROC_STDOUT_INHERIT, /* keel's own stdout and stderr; there is nothing to read */
+};
+
+/* Walls around a supervised command, which runs within them or not at all. */
+struct proc_confinement {
+    int policy_fd;              /* exec/policy.h */
+    struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
+};
 
 struct proc_spec {
     const char *const *argv;        /* argv[0] is looked up in the PATH of `environment` */
@@ -37,10 +49,11 @@ struct proc_spec {
      * and other set-user-ID programs do not work there. This keeps it out, at a price: should
      * keel-exec be killed by KILL, the command's own children may live on. */
     bool no_namespace;
+    struct proc_confinement *confinement; /* NULL: none */
     uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
     unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
     const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
-    size_t n_extra_fds;               /* at most 28 */
+    size_t n_extra_fds;               /* at most 27 */
 };
 
 enum proc_stream { PROC_OUT, PROC_ERR };

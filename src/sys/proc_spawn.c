@@ -1,8 +1,6 @@
 /* proc_spawn.c - starting a child, by itself or under its supervisor. */
 #include "sys/proc_internal.h"
 
-#include "exec/protocol.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -115,10 +113,10 @@ static size_t count(const char *const *argv)
 
 /* keel-exec OPTIONS -- PROGRAM ARGV...; `options` holds the texts. */
 static const char **supervisor_argv(const struct proc *p, const struct proc_spec *spec,
-                                    const char *program, int control, char options[2][64])
+                                    const char *program, int control, char options[3][64])
 {
     size_t n = 0, n_argv = count(spec->argv);
-    const char **argv = mem_alloc((n_argv + 8) * sizeof *argv);
+    const char **argv = mem_alloc((n_argv + 9) * sizeof *argv);
 
     snprintf(options[0], sizeof options[0], EXEC_OPTION_CONTROL "%d", control);
     snprintf(options[1], sizeof options[1], EXEC_OPTION_GRACE "%d",
@@ -130,6 +128,10 @@ static const char **supervisor_argv(const struct proc *p, const struct proc_spec
         argv[n++] = EXEC_OPTION_TTY;
     if (spec->no_namespace)
         argv[n++] = EXEC_OPTION_NO_NAMESPACE;
+    if (spec->confinement) {
+        snprintf(options[2], sizeof options[2], EXEC_OPTION_POLICY "%d", control + 1);
+        argv[n++] = options[2];
+    }
     argv[n++] = "--";
     argv[n++] = program;
     memcpy(argv + n, spec->argv, n_argv * sizeof *argv);
@@ -140,13 +142,16 @@ static struct err *start_supervised(struct proc *p, const struct proc_spec *spec
                                     struct child_fds *c, const char *program)
 {
     AUTO_FREE const char **argv = NULL;
-    char supervisor[4096], options[2][64];
+    char supervisor[4096], options[3][64];
+    int control, error;
     pid_t pid;
-    int error;
 
     TRY(proc_find_supervisor(supervisor));
     TRY(open_control(p, c));
-    argv = supervisor_argv(p, spec, program, /* control= */ c->n - 1, options);
+    control = c->n - 1;
+    if (spec->confinement)
+        TRY(child_fds_add(c, spec->confinement->policy_fd));
+    argv = supervisor_argv(p, spec, program, control, options);
     error = spawn(spec, c, supervisor, argv, &pid);
     if (error == E2BIG)
         return proc_exec_error(spec, program, error);
@@ -160,7 +165,8 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
 {
     AUTO(child_fds) struct child_fds c = {0};
 
-    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 4);
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 5);
+    BUG_IF(spec->confinement && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
     if (spec->supervised)
         return start_supervised(p, spec, &c, program);

@@ -131,6 +131,8 @@ static struct err *open_stdin(struct proc *p, const struct proc_spec *spec, stru
         return open_pipe(c, /* child_reads= */ true, &p->in);
     case PROC_STDIN_BYTES:
         return open_bytes(c, spec->stdin_bytes);
+    case PROC_STDIN_INHERIT:
+        return child_fds_add(c, STDIN_FILENO);
     case PROC_STDIN_CLOSED:
         break;
     }
@@ -140,6 +142,10 @@ static struct err *open_stdin(struct proc *p, const struct proc_spec *spec, stru
 static struct err *open_pipes(struct proc *p, const struct proc_spec *spec, struct child_fds *c)
 {
     TRY(open_stdin(p, spec, c));
+    if (spec->stdout_kind == PROC_STDOUT_INHERIT) {
+        TRY(child_fds_add(c, STDOUT_FILENO));
+        return child_fds_add(c, STDERR_FILENO);
+    }
     TRY(open_pipe(c, /* child_reads= */ false, &p->out));
     if (spec->merge_stderr)
         return child_fds_add(c, c->fd[STDOUT_FILENO]);
@@ -160,7 +166,7 @@ static struct err *open_pty(struct proc *p, const struct proc_spec *spec, struct
 {
     AUTO_CLOSE int terminal = -1;
 
-    BUG_IF(spec->stdin_kind == PROC_STDIN_BYTES);
+    BUG_IF(spec->stdin_kind == PROC_STDIN_BYTES || spec->stdin_kind == PROC_STDIN_INHERIT);
     p->is_pty = true;
     p->out = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (p->out < 0 || unlockpt(p->out) < 0 ||

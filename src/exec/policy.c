@@ -1,0 +1,53 @@
+/* policy.c - reads the policy of a sandbox, which keel has put into a file in memory. */
+#include "exec/exec.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { MAX_BYTES = 16 << 20 };
+
+static const char *end_of(const struct policy_header *p)
+{
+    return (const char *)p + p->n_bytes;
+}
+
+static bool is_whole(const struct policy_header *p, const struct policy_item *item)
+{
+    size_t room = (size_t)(end_of(p) - (const char *)item);
+
+    return room > sizeof *item && item->n_bytes > sizeof *item && item->n_bytes <= room &&
+           item->n_bytes % 4 == 0 && memchr(item->text, 0, item->n_bytes - sizeof *item);
+}
+
+static bool is_sound(const struct policy_header *p, size_t n_bytes)
+{
+    unsigned n_items = 0;
+
+    if (p->version != POLICY_VERSION || p->n_bytes != n_bytes)
+        return false;
+    policy_each (item, p) {
+        if (!is_whole(p, item))
+            return false;
+        n_items++;
+    }
+    return n_items == p->n_items;
+}
+
+const struct policy_header *policy_open(int fd)
+{
+    const struct policy_header *p;
+    struct stat st;
+
+    if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof *p || st.st_size > MAX_BYTES)
+        return NULL;
+    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    return p != MAP_FAILED && is_sound(p, (size_t)st.st_size) ? p : NULL;
+}
+
+const struct policy_item *policy_next(const struct policy_header *p, const struct policy_item *item)
+{
+    const char *next = item ? (const char *)item + item->n_bytes : (const char *)(p + 1);
+
+    return next < end_of(p) ? (const struct policy_item *)next : NULL;
+}

@@ -1,0 +1,48 @@
+/* privileges.c - gives up every capability and every way to gain one.
+ *
+ * What a command may do is then what its user may do. Root in a sandbox keeps its rights over files
+ * (whose files they are, and the modes, do not stop root), since a workspace may be somebody
+ * else's; mounts and Landlock say which files those are. CAP_DAC_READ_SEARCH is not among them: it
+ * opens any file of a file system by its number. */
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BIT(cap) (1u << (cap))
+
+static const uint32_t file_capabilities =
+    BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID);
+
+static bool is_kept(int cap, uint32_t kept)
+{
+    return cap < 32 && (kept & BIT(cap));
+}
+
+static bool drop(uint32_t kept)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    /* Those without CAP_SETPCAP have nothing that an execve() could give back: no_new_privs. */
+    for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+        if (!is_kept(cap, kept) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EPERM)
+            return false;
+    if (syscall(SYS_capget, &header, data) < 0)
+        return false;
+    data[0].effective = data[0].permitted = data[0].permitted & kept;
+    data[1].effective = data[1].permitted = 0;
+    data[0].inheritable = data[1].inheritable = 0;
+    return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
+           syscall(SYS_capset, &header, data) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+struct fault privileges_drop(bool keep_files)
+{
+    if (!drop(keep_files ? file_capabilities : 0))
+        return (struct fault){errno, EXEC_STEP_PRIVILEGES, 0};
+    return (struct fault){0};
+}

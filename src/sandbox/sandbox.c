@@ -1,0 +1,207 @@
+/* sandbox.c - the launcher: works the policy out, starts the command under it, says why not. */
+#include "sandbox/sandbox.h"
+
+#include "sandbox/plan.h"
+#include "sys/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- refusals --- */
+
+static bool is_about_namespaces(enum exec_step step)
+{
+    return step == EXEC_STEP_NAMESPACES || step == EXEC_STEP_PROC || step == EXEC_STEP_LOOPBACK ||
+           step == EXEC_STEP_MOUNTS;
+}
+
+/* Forbidden or unknown here, now and later. What may pass, such as too many processes, is not:
+ * the second way must not be had by exhausting the first. */
+static bool are_namespaces_forbidden(const struct exec_record *r)
+{
+    return r->kind == EXEC_REFUSED && is_about_namespaces(r->step) &&
+           (r->value == EPERM || r->value == EACCES || r->value == ENOSYS || r->value == EINVAL ||
+            r->value == EOPNOTSUPP || r->value == ENODEV || r->value == EUSERS ||
+            (r->value == ENOSPC && r->step == EXEC_STEP_NAMESPACES));
+}
+
+static const char *step_text(enum exec_step step)
+{
+    switch (step) {
+    case EXEC_STEP_POLICY:
+        return "keel-exec cannot read the policy";
+    case EXEC_STEP_NAMESPACES:
+        return "namespaces cannot be made";
+    case EXEC_STEP_PROC:
+        return "/proc cannot be mounted";
+    case EXEC_STEP_LOOPBACK:
+        return "the loopback network cannot be started";
+    case EXEC_STEP_MOUNTS:
+        return "file systems cannot be mounted read-only";
+    case EXEC_STEP_CWD:
+        return "the working directory is hidden from commands";
+    case EXEC_STEP_LANDLOCK:
+        return "Landlock is missing";
+    case EXEC_STEP_SECCOMP:
+        return "system calls cannot be filtered (seccomp)";
+    case EXEC_STEP_PRIVILEGES:
+        return "privileges cannot be given up";
+    case EXEC_STEP_ITEM:
+    case EXEC_STEP_NONE:
+        break;
+    }
+    return "a rule cannot be carried out";
+}
+
+static struct err *add_hint(struct err *e, enum exec_step step)
+{
+    switch (step) {
+    case EXEC_STEP_LANDLOCK:
+        return err_hint(e, "commands run only in a sandbox: allow namespaces for keel (in Docker: "
+                           "--security-opt seccomp=unconfined --cap-add SYS_ADMIN; on Ubuntu: "
+                           "sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use a "
+                           "kernel of 5.13 or later with Landlock; see keel doctor");
+    case EXEC_STEP_CWD:
+        return err_hint(e, "run it in the workspace, or add the directory to it");
+    case EXEC_STEP_POLICY:
+        return err_hint(e, "install keel and keel-exec from the same version");
+    default:
+        return err_hint(e, "see keel doctor");
+    }
+}
+
+static struct err *explain(const struct exec_record *r, struct str plan)
+{
+    const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
+    struct err *e =
+        item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
+             : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                         step_text(r->step));
+
+    return add_hint(e, r->step);
+}
+
+/* --- starting --- */
+
+struct start {
+    struct sandbox *sandbox;
+    const struct proc_spec *spec;
+    bool namespaces;
+    struct strbuf plan;
+    int fd;
+    struct arena arena;
+};
+
+static void start_done(struct start *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    strbuf_done(&s->plan);
+    arena_done(&s->arena);
+}
+DEFINE_AUTO_VAL(start, start_done)
+
+/* A file in memory that nobody can change any more. */
+static struct err *open_plan(struct start *s)
+{
+    struct str rest = strbuf_str(&s->plan);
+
+    s->fd = memfd_create("policy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    while (s->fd >= 0 && rest.n > 0) {
+        ssize_t n = write(s->fd, rest.p, rest.n);
+
+        if (n < 0 && errno != EINTR)
+            return err_errno(ERR_SANDBOX, errno, "cannot write the policy of a command");
+        rest = str_skip(rest, n > 0 ? (size_t)n : 0);
+    }
+    if (s->fd < 0 ||
+        fcntl(s->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+        return err_errno(ERR_SANDBOX, errno, "cannot make the policy of a command");
+    return NULL;
+}
+
+static struct err *prepare(void *arg)
+{
+    struct start *s = arg;
+
+    TRY(plan_write(&s->sandbox->policy, s->namespaces, &s->plan));
+    return open_plan(s);
+}
+
+static bool is_variable(const char *entry, struct str name)
+{
+    return strncmp(entry, name.p, name.n) == 0 && entry[name.n] == '=';
+}
+
+/* The command's environment, with a TMPDIR that it may write to. */
+static const char *const *add_tmp_dir(struct arena *a, const char *const *environment,
+                                      const char *tmp_dir)
+{
+    size_t n = 0, n_all = 0;
+    const char **copy;
+
+    while (environment && environment[n_all])
+        n_all++;
+    copy = ARENA_ARRAY(a, n_all + 2, const char *);
+    for (size_t i = 0; i < n_all; i++)
+        if (!is_variable(environment[i], S("TMPDIR")))
+            copy[n++] = environment[i];
+    copy[n] = arena_format(a, "TMPDIR=%s", tmp_dir).p;
+    return copy;
+}
+
+/* Tries one way. *ret_is_forbidden: namespaces cannot be had here, whatever the command. */
+static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *spec,
+                              bool namespaces, struct proc **ret_proc, bool *ret_is_forbidden)
+{
+    AUTO(start)
+    struct start s = {.sandbox = sandbox, .spec = spec, .namespaces = namespaces, .fd = -1};
+    struct proc_confinement confinement = {0};
+    struct proc_spec confined = *spec;
+    struct err *e;
+
+    TRY(work_run(prepare, &s));
+    confinement.policy_fd = s.fd;
+    confined.supervised = true;
+    confined.confinement = &confinement;
+    if (sandbox->policy.tmp_dir)
+        confined.environment = add_tmp_dir(&s.arena, spec->environment, sandbox->policy.tmp_dir);
+    e = proc_spawn(&confined, ret_proc);
+    *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
+    if (!e || confinement.refusal.kind != EXEC_REFUSED)
+        return e;
+    err_ignore(e, "it is told with what was being done");
+    return explain(&confinement.refusal, strbuf_str(&s.plan));
+}
+
+/* Once a command has run, the way that it went is the way for all. */
+static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct sandbox *s = (struct sandbox *)l;
+    bool is_forbidden = false;
+    struct err *e;
+
+    if (s->policy.network == SANDBOX_PROXY_ONLY && s->way == SANDBOX_WITHOUT_NAMESPACES)
+        return err_hint(err_new(ERR_SANDBOX, "network by domain needs a network namespace"),
+                        "namespaces cannot be made here; see keel doctor");
+    if (s->way != SANDBOX_WITHOUT_NAMESPACES) {
+        e = start_with(s, spec, /* namespaces= */ true, ret_proc, &is_forbidden);
+        if (!e)
+            s->way = SANDBOX_WITH_NAMESPACES;
+        if (!is_forbidden || s->way == SANDBOX_WITH_NAMESPACES)
+            return e;
+        err_ignore(e, "there is a second way");
+    }
+    TRY(start_with(s, spec, /* namespaces= */ false, ret_proc, &is_forbidden));
+    s->way = SANDBOX_WITHOUT_NAMESPACES;
+    return NULL;
+}
+
+void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
+{
+    *s = (struct sandbox){.launcher = {start}, .policy = *policy};
+    if (policy->no_namespaces)
+        s->way = SANDBOX_WITHOUT_NAMESPACES;
+}
