@@ -53,7 +53,7 @@ def make(world, person, attempt, sandbox):
         around = attempt.around if sandbox else attempt.around + attempt.around_control
         around = [str(person.uid) if word == "UID" else word for word in around]
         run = stage.run(attempt.script, sandbox, around, as_root=bool(attempt.around))
-        got = bool(attempt.got(run))
+        got = attempt.got(run)
         run.left = stage.left_behind() if sandbox and not attempt.must_work else []
         return got, run
     finally:
@@ -101,7 +101,7 @@ def judge_inside(world, person, attempt, mode):
         return Verdict(person, mode, PASSED) if got else Verdict(
             person, mode, BROKEN, f"does not work inside: {run.reason}")
     if got:
-        return Verdict(person, mode, BREACH, attempt.script)
+        return Verdict(person, mode, BREACH, f"{attempt.script}\n          got {str(got)[:300]}")
     if run.left:
         return Verdict(person, mode, BREACH, f"left behind: {', '.join(run.left)}")
     return Verdict(person, mode, PASSED)

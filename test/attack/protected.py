@@ -26,11 +26,12 @@ def hooks_are_a_link(stage):
     stage.own()
 
 
-def nested_is_a_worktree(stage):
+def nested_is_a_submodule(stage):
     """deep/er/nested/.git is a file that says where the repository is."""
     nested = stage.workspace / "deep/er/nested"
-    os.rename(nested / ".git", stage.workspace / ".git/modules-nested")
-    (nested / ".git").write_text("gitdir: ../../../.git/modules-nested\n")
+    (stage.workspace / ".git/modules").mkdir()
+    os.rename(nested / ".git", stage.workspace / ".git/modules/nested")
+    (nested / ".git").write_text("gitdir: ../../../.git/modules/nested\n")
     stage.own()
 
 
@@ -58,9 +59,9 @@ def evil_repository(stage):
     stage.own()
 
 
-def evil_repository_and_worktree(stage):
+def evil_repository_and_submodule(stage):
     evil_repository(stage)
-    nested_is_a_worktree(stage)
+    nested_is_a_submodule(stage)
 
 
 def trap_outside(stage):
@@ -133,12 +134,12 @@ ATTEMPTS = [
     Hook("a nested repository, renamed by the topmost directory",
          'mv deep was; cp -r was deep; cp "$EVIL" deep/er/nested/.git/hooks/pre-commit',
          got=NESTED),
-    Hook("the file that names a nested repository",
+    Hook("the file that says where a submodule's repository is",
          'echo "gitdir: ../../../evil.git" >deep/er/nested/.git', got=NESTED,
-         prepare=evil_repository_and_worktree),
-    Hook("a hook of a repository that a file names",
-         'mkdir -p .git/modules-nested/hooks; cp "$EVIL" .git/modules-nested/hooks/pre-commit',
-         got=NESTED, prepare=nested_is_a_worktree),
+         prepare=evil_repository_and_submodule),
+    Hook("a hook of a submodule",
+         'cp "$EVIL" .git/modules/nested/hooks/pre-commit',
+         got=NESTED, prepare=nested_is_a_submodule),
     Hook("a new repository of which nobody is told",
          'mv dotgit .git; cp "$EVIL" .git/hooks/pre-commit',
          got=unreported(".git"), prepare=no_repository),

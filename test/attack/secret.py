@@ -1,7 +1,7 @@
 """secret.py - attempts to read what the sandbox hides."""
 import os
 
-from attempt import Attempt, Read
+from attempt import Attempt, Read, WATCHED
 from outside import handle
 from stage import SECRET_FILES
 
@@ -127,8 +127,8 @@ ATTEMPTS = [
     Read("by the environment of every process", 'cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"',
          prepare=victim),
     Attempt("reads: keys in keel's environment, by /proc",
-            'unset ANTHROPIC_API_KEY; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"',
-            key_leaked),
+            "exec env -u ANTHROPIC_API_KEY bash -c 'cat /proc/[0-9]*/environ' 2>/dev/null",
+            key_leaked, around_control=WATCHED),
     Attempt("reads: keys in its own environment", 'env', key_leaked),
     Read("below an inherited directory", '"$PROBE" read-below-fd "$INHERITED" .ssh/id_ed25519',
          prepare=inherit_home),

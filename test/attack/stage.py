@@ -26,7 +26,8 @@ HERE = pathlib.Path(__file__).parent
 HANG_SECONDS = 60  # only ever ends an attempt that hangs
 USER_ID = 61234    # an ordinary user that no machine has
 OTHER_ID = 61235   # somebody else
-KEPT_VARIABLES = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # none of them in a home
+KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
 GREETING = b"the attack was here"
 
 # The places that the sandbox hides, with a file in each.
@@ -68,7 +69,7 @@ def write(path, text, mode=0o644):
 def make_repository(path):
     """A repository with one commit and one hook that does nothing."""
     git = ["git", "-C", str(path), "-c", "init.defaultBranch=main"]
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"PATH": PATH, "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     path.mkdir(parents=True, exist_ok=True)
     subprocess.run([*git, "init", "-q", "--template="], check=True, env=env)
     with open(path / ".git/config", "a", encoding="utf-8") as config:
@@ -117,6 +118,7 @@ class World:
         self.bin.mkdir()
         self.others_home = None
         self.run_dir = None
+        self.removals = []
         try:
             self._build(keel)
         except BaseException:
@@ -190,13 +192,23 @@ class World:
         write(top / ".bashrc", "# nothing\n")
         write(top / "src/main.c", "int main(void)\n{\n    return 0;\n}\n")
 
+    def discard(self, directory):
+        """Removes a directory while other things go on."""
+        self.removals.append(subprocess.Popen(["rm", "-rf", directory]))
+
     def left_processes(self):
         """Processes of stages that are gone. They are ended."""
+        self._finish_removals()
         found = processes_with(str(self.base))
         end_processes(found, str(self.base))
         return found
 
+    def _finish_removals(self):
+        for removal in self.removals:
+            removal.wait()
+
     def close(self):
+        self._finish_removals()
         for directory in (self.base, self.others_home, self.run_dir):
             if directory:
                 shutil.rmtree(directory, ignore_errors=True)
@@ -248,7 +260,7 @@ class Victim:
     """A process outside, of the same person, with a secret in memory, environment and a file."""
 
     def __init__(self, stage):
-        env = {"PATH": os.environ["PATH"], "CANARY": stage.secret}
+        env = {"PATH": PATH, "CANARY": stage.secret}
         self.process = stage.person.start(
             [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -424,7 +436,7 @@ class Stage:
 
     def environment(self):
         env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        env.update(HOME=str(self.home), KEEL_HOME=str(self.keel_home), LANG="C.UTF-8",
+        env.update(PATH=PATH, HOME=str(self.home), KEEL_HOME=str(self.keel_home), LANG="C.UTF-8",
                    TMPDIR=str(self.tmp), ANTHROPIC_API_KEY=self.key)
         return env
 
@@ -489,4 +501,4 @@ class Stage:
             except OSError:
                 pass
         end_processes(self.found, self.token)
-        subprocess.run(["rm", "-rf", self.dir], check=False)
+        self.world.discard(self.dir)
