@@ -1,7 +1,7 @@
 /* sandbox.c - `keel sandbox`: runs a command as the agent's commands are run. */
+#include "sandbox/sandbox.h"
 #include "cli/commands.h"
 #include "cli/run.h"
-#include "sandbox/sandbox.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -89,18 +89,46 @@ static struct err *run_in(struct sandbox *sandbox, struct job *j)
     return NULL;
 }
 
+static void tell_notes(struct str notes)
+{
+    struct str line;
+
+    while (str_split(&notes, '\n', &line))
+        if (line.n)
+            cli_tell("%" STR_FMT, STR_ARG(line));
+}
+
+/* Also when the person has interrupted the command. */
+static struct err *look_after(struct sandbox *sandbox)
+{
+    AUTO(strbuf) struct strbuf notes = {0};
+    struct err *e = NULL;
+
+    task_shield_begin();
+    if (sandbox->n_running)
+        e = sandbox_command_ended(sandbox, &notes);
+    task_shield_end();
+    tell_notes(strbuf_str(&notes));
+    return e;
+}
+
 static struct err *run_job(void *arg)
 {
     struct job *j = arg;
     struct sandbox sandbox;
-    struct err *e;
+    struct err *e, *after;
 
     TRY(work_run(find_protected, j));
     TRY(sandbox_make_tmp(j->tmp_dir));
     j->policy.tmp_dir = j->tmp_dir;
     sandbox_init(&sandbox, &j->policy);
     e = run_in(&sandbox, j);
+    after = look_after(&sandbox);
+    sandbox_done(&sandbox);
     sandbox_remove_tmp(j->tmp_dir);
+    if (!e)
+        return after;
+    err_ignore(after, "the first error counts");
     return e;
 }
 

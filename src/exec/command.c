@@ -29,7 +29,8 @@ static struct fault confine(const struct policy_header *p)
 
 /* Returns only when it fails. A session of its own keeps the command's signals away
  * from the supervisor, and the supervisor's terminal, if any, away from the command. */
-static struct fault become_command(const struct options *o, const struct place *place, pid_t supervisor)
+static struct fault become_command(const struct options *o, const struct place *place,
+                                   pid_t supervisor)
 {
     struct fault fault = {0};
     sigset_t none;

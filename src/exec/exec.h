@@ -21,7 +21,8 @@ enum {
 struct options {
     int control;
     int grace_ms;
-    int policy_fd; /* -1: none */
+    int policy_fd;           /* -1: none */
+    int user_fd, network_fd; /* namespaces to join; -1: none */
     bool tty, no_namespace;
     const char *program;
     char **argv;
@@ -49,12 +50,14 @@ struct place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
     const struct policy_header *policy; /* NULL: the command is not confined */
+    int new_namespaces[2];              /* that later commands may join */
+    int n_new_namespaces;
 };
 
 /* Like fork(), with the child as init of a new pid namespace that has a /proc of its own; with a
  * policy, of all the namespaces and mounts that it wants. -1: this may not be made here, for the
  * reason given, and nothing has changed. */
-pid_t namespace_fork(struct place *place, struct fault *ret_fault);
+pid_t namespace_fork(const struct options *o, struct place *place, struct fault *ret_fault);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p);
@@ -69,11 +72,10 @@ extern const char *const common_devices[];
 struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid);
 
 /* Tells keel. */
-void report(int control, enum exec_kind kind, int value);
 void report_fault(int control, const struct fault *fault);
 
 /* Supervises until no descendant is left; gives the exit code. Signals are blocked. */
-int monitor_run(const struct options *o, const struct place *place);
+int monitor_run(const struct options *o, struct place *place);
 
 /* Lets go of the command's stdio and inherited fds, so that its pipes end when it closes them. */
 void release_fds(int first_kept);

@@ -66,22 +66,29 @@ static bool open_rules(struct rules *r, int abi)
     return r->fd >= 0;
 }
 
+static unsigned char type_of(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 ? IFTODT(st.st_mode) : DT_REG;
+}
+
 /* What is not there, or out of the user's own reach, needs no rule. */
-static bool grant_at(const struct rules *r, int dir, const char *path, uint64_t rights)
+static bool grant_at(const struct rules *r, int dir, const char *path, unsigned char type,
+                     uint64_t rights)
 {
     struct path_attr attr = {.rights = rights & r->handled};
-    struct stat st;
     bool done;
     int error;
 
     attr.fd = openat(dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (attr.fd < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
-    done = fstat(attr.fd, &st) == 0;
-    if (done && !S_ISDIR(st.st_mode))
+    if (type == DT_UNKNOWN)
+        type = type_of(attr.fd);
+    if (type != DT_DIR)
         attr.rights &= FILE_RIGHTS;
-    if (done && !S_ISLNK(st.st_mode))
-        done = syscall(SYS_landlock_add_rule, r->fd, PATH_BENEATH, &attr, 0) == 0;
+    done = type == DT_LNK || syscall(SYS_landlock_add_rule, r->fd, PATH_BENEATH, &attr, 0) == 0;
     error = errno;
     close(attr.fd);
     errno = error;
@@ -90,7 +97,7 @@ static bool grant_at(const struct rules *r, int dir, const char *path, uint64_t 
 
 static bool grant(const struct rules *r, const char *path, uint64_t rights)
 {
-    return grant_at(r, AT_FDCWD, path, rights);
+    return grant_at(r, AT_FDCWD, path, DT_UNKNOWN, rights);
 }
 
 /* Devices are not to be made, whoever may. */
@@ -131,7 +138,7 @@ static bool grant_entries(const struct rules *r, const struct policy_header *p,
             const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
 
             if (entry->d_type != DT_LNK && !is_excepted(p, split, entry->d_name) &&
-                !grant_at(r, dir, entry->d_name, rights))
+                !grant_at(r, dir, entry->d_name, entry->d_type, rights))
                 return false;
             at += entry->d_reclen;
         }
@@ -148,7 +155,7 @@ static bool grant_split(const struct rules *r, const struct policy_header *p,
 
     if (dir < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
-    done = (!is_writable || grant_at(r, dir, ".", READ_DIR)) &&
+    done = (!is_writable || grant_at(r, dir, ".", DT_DIR, READ_DIR)) &&
            grant_entries(r, p, split, dir, is_writable ? all_rights(r) : READ_RIGHTS);
     close(dir);
     return done;
@@ -174,7 +181,8 @@ static struct fault carry_out_items(const struct rules *r, const struct policy_h
 {
     unsigned i = 0;
 
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         if (!carry_out(r, p, item))
             return (struct fault){errno, EXEC_STEP_ITEM, i};
         i++;

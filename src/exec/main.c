@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The policy and two namespaces, behind the control channel. */
+enum { N_OWN_FDS = 3 };
+
 static bool parse_number(const char *text, int *ret_value)
 {
     char *end;
@@ -44,6 +47,10 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->grace_ms);
     if ((value = value_of(arg, EXEC_OPTION_POLICY)))
         return parse_number(value, &o->policy_fd) && o->policy_fd > STDERR_FILENO;
+    if ((value = value_of(arg, EXEC_OPTION_USER)))
+        return parse_number(value, &o->user_fd);
+    if ((value = value_of(arg, EXEC_OPTION_NETWORK)))
+        return parse_number(value, &o->network_fd);
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
@@ -53,7 +60,8 @@ static bool parse_option(const char *arg, struct options *o)
 
 static bool parse_options(char **argv, struct options *ret)
 {
-    *ret = (struct options){.control = -1, .grace_ms = 2000, .policy_fd = -1};
+    *ret = (struct options){
+        .control = -1, .grace_ms = 2000, .policy_fd = -1, .user_fd = -1, .network_fd = -1};
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;
@@ -124,7 +132,7 @@ int main(int argc, char **argv)
 {
     static const char usage[] = "keel-exec: keel starts this program to run its commands; "
                                 "it has no use on its own\n";
-    struct place place = {EXEC_MODE_SUBREAPER, false, NULL};
+    struct place place = {.mode = EXEC_MODE_SUBREAPER};
     struct fault fault;
     struct options o;
     sigset_t all;
@@ -134,14 +142,15 @@ int main(int argc, char **argv)
         (void)!write(STDERR_FILENO, usage, sizeof usage - 1);
         return EXIT_SUPERVISOR;
     }
-    fcntl(o.control, F_SETFD, FD_CLOEXEC);
+    for (int fd = o.control; fd <= o.control + N_OWN_FDS; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
 
     if (!read_policy(&o, &place))
         _exit(EXIT_CANNOT_RUN);
     if (wants_namespace(&o, &place)) {
-        init = namespace_fork(&place, &fault);
+        init = namespace_fork(&o, &place, &fault);
         if (init > 0)
             _exit(follow_init(&o, init));
         if (init < 0 && place.policy) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -56,7 +57,33 @@ static void send_record(int control, struct exec_record record)
     send(control, &record, sizeof record, MSG_NOSIGNAL);
 }
 
-void report(int control, enum exec_kind kind, int value)
+/* With the namespaces for later commands. */
+static void report_start(int control, struct place *place)
+{
+    struct exec_record record = {
+        .version = EXEC_PROTOCOL_VERSION, .kind = EXEC_STARTED, .value = place->mode};
+    union {
+        char bytes[CMSG_SPACE(sizeof place->new_namespaces)];
+        struct cmsghdr align;
+    } control_data = {0};
+    struct iovec part = {&record, sizeof record};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    size_t n_bytes = (size_t)place->n_new_namespaces * sizeof place->new_namespaces[0];
+
+    if (n_bytes) {
+        control_data.align.cmsg_level = SOL_SOCKET;
+        control_data.align.cmsg_type = SCM_RIGHTS;
+        control_data.align.cmsg_len = CMSG_LEN(n_bytes);
+        memcpy(CMSG_DATA(&control_data.align), place->new_namespaces, n_bytes);
+        message.msg_control = control_data.bytes;
+        message.msg_controllen = CMSG_SPACE(n_bytes);
+    }
+    sendmsg(control, &message, MSG_NOSIGNAL);
+    while (place->n_new_namespaces)
+        close(place->new_namespaces[--place->n_new_namespaces]);
+}
+
+static void report(int control, enum exec_kind kind, int value)
 {
     send_record(control, (struct exec_record){.kind = kind, .value = value});
 }
@@ -193,7 +220,7 @@ static void supervise(struct monitor *m)
     }
 }
 
-int monitor_run(const struct options *o, const struct place *place)
+int monitor_run(const struct options *o, struct place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
     struct fault fault;
@@ -207,7 +234,7 @@ int monitor_run(const struct options *o, const struct place *place)
         report_fault(o->control, &fault);
         return EXIT_CANNOT_RUN;
     }
-    report(o->control, EXEC_STARTED, place->mode);
+    report_start(o->control, place);
     release_fds(o->control);
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);

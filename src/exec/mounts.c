@@ -177,7 +177,8 @@ static struct fault clone_items(struct builder *b, const struct policy_header *p
 {
     unsigned i = 0;
 
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         bool is_cloned = item->kind == POLICY_WRITABLE || item->kind == POLICY_VISIBLE;
 
         if (is_cloned && !clone_item(b, item))
@@ -291,13 +292,15 @@ static struct fault carry_out_items(const struct builder *b, const struct policy
     unsigned i = 0;
     int at_clone = 0;
 
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         if (!carry_out(b, item, &at_clone))
             return (struct fault){errno, EXEC_STEP_ITEM, i};
         i++;
     }
     i = 0;
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         if (item->kind == POLICY_HOLDER && !close_holder(item))
             return (struct fault){errno, EXEC_STEP_ITEM, i};
         i++;

@@ -1,11 +1,11 @@
 /* namespace.c - namespaces around the command, where they may be made.
  *
- * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing inside can hide from kill(-1), and the
- * kernel ends all of it with init. It is used only together with a mount namespace that has its
- * own /proc: with the outer /proc the command would see pids that are not its own, and `ps`,
- * /proc/$$ and every debugger would act on the wrong process. Only /proc is made private; mounts
- * that root makes elsewhere spread as before. A sandbox has all mounts for itself (mounts.c), and
- * network and IPC too.
+ * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing
+ * inside can hide from kill(-1), and the kernel ends all of it with init. It is used only together
+ * with a mount namespace that has its own /proc: with the outer /proc the command would see pids
+ * that are not its own, and `ps`, /proc/$$ and every debugger would act on the wrong process. Only
+ * /proc is made private; mounts that root makes elsewhere spread as before. A sandbox has all
+ * mounts for itself (mounts.c), and network and IPC too.
  *
  * Root needs no user namespace. Others get one that maps just their own user and group to
  * themselves, so files and getuid() look as before. The capabilities that it brings are for init
@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <net/if.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,18 +71,18 @@ static bool start_loopback(void)
     return done;
 }
 
-static bool has_own_network(const struct policy_header *policy)
+static bool makes_network(const struct options *o, const struct place *place)
 {
-    return policy && !(policy->flags & POLICY_NETWORK);
+    return place->policy && !(place->policy->flags & POLICY_NETWORK) && o->network_fd < 0;
 }
 
-static struct fault build(const struct policy_header *policy)
+static struct fault build(const struct options *o, const struct place *place)
 {
-    if (!policy)
+    if (!place->policy)
         return (struct fault){mount_proc() ? 0 : errno, EXEC_STEP_PROC, 0};
-    if (has_own_network(policy) && !start_loopback())
+    if (makes_network(o, place) && !start_loopback())
         return (struct fault){errno, EXEC_STEP_LOOPBACK, 0};
-    return mounts_build(policy);
+    return mounts_build(place->policy);
 }
 
 static pid_t clone_with(uint64_t flags)
@@ -91,33 +92,65 @@ static pid_t clone_with(uint64_t flags)
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-static uint64_t clone_flags(const struct policy_header *policy)
+static uint64_t clone_flags(const struct options *o, const struct place *place)
 {
     uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
 
-    if (policy)
+    if (place->policy)
         flags |= CLONE_NEWIPC;
-    if (has_own_network(policy))
+    if (makes_network(o, place))
         flags |= CLONE_NEWNET;
     return flags;
 }
 
-/* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
-static void become_init(int ready, const struct place *place, uid_t uid, gid_t gid)
+/* The user namespace comes first: it gives the right to join the network. */
+static bool join(const struct options *o, struct place *place)
 {
+    if (o->user_fd >= 0) {
+        if (setns(o->user_fd, CLONE_NEWUSER) < 0)
+            return false;
+        close(o->user_fd);
+        place->own_user_namespace = true;
+    }
+    if (o->network_fd >= 0) {
+        if (setns(o->network_fd, CLONE_NEWNET) < 0)
+            return false;
+        close(o->network_fd);
+    }
+    return true;
+}
+
+static void keep_namespace(struct place *place, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        place->new_namespaces[place->n_new_namespaces++] = fd;
+}
+
+/* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
+static void become_init(const struct options *o, struct place *place, int ready, uid_t uid,
+                        gid_t gid)
+{
+    bool is_new_user = place->own_user_namespace && o->user_fd < 0;
     struct fault fault = {0};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (place->own_user_namespace && !map_identity(uid, gid))
+    if (is_new_user && !map_identity(uid, gid))
         fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
     else
-        fault = build(place->policy);
+        fault = build(o, place);
+    if (!fault.error && makes_network(o, place)) {
+        keep_namespace(place, "/proc/self/ns/net");
+        if (is_new_user)
+            keep_namespace(place, "/proc/self/ns/user");
+    }
     /* The write fails when the parent died before its death could signal us. */
     if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);
 }
 
-pid_t namespace_fork(struct place *place, struct fault *ret_fault)
+pid_t namespace_fork(const struct options *o, struct place *place, struct fault *ret_fault)
 {
     struct fault fault = {EIO, EXEC_STEP_NAMESPACES, 0};
     uid_t uid = geteuid();
@@ -128,14 +161,14 @@ pid_t namespace_fork(struct place *place, struct fault *ret_fault)
     *ret_fault = fault;
     if (pipe2(ready, O_CLOEXEC) < 0)
         return -1;
-    pid = clone_with(clone_flags(place->policy));
-    if (pid < 0 && errno == EPERM && uid != 0) {
+    pid = join(o, place) ? clone_with(clone_flags(o, place)) : -1;
+    if (pid < 0 && errno == EPERM && uid != 0 && o->network_fd < 0) {
         place->own_user_namespace = true;
-        pid = clone_with(clone_flags(place->policy) | CLONE_NEWUSER);
+        pid = clone_with(clone_flags(o, place) | CLONE_NEWUSER);
     }
     if (pid == 0) {
         close(ready[0]);
-        become_init(ready[1], place, uid, gid);
+        become_init(o, place, ready[1], uid, gid);
         close(ready[1]);
         place->mode = EXEC_MODE_NAMESPACE;
         return 0;

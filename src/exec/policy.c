@@ -26,7 +26,8 @@ static bool is_sound(const struct policy_header *p, size_t n_bytes)
 
     if (p->version != POLICY_VERSION || p->n_bytes != n_bytes)
         return false;
-    policy_each (item, p) {
+    policy_each(item, p)
+    {
         if (!is_whole(p, item))
             return false;
         n_items++;

@@ -5,10 +5,10 @@
  * is one struct exec_record in the machine's own byte order: both programs come from one build,
  * and the version tells when they do not.
  *
- * The first record is EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one EXEC_EXITED or
- * EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be ended.
- * keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes, for
- * whatever reason, the tree is ended. */
+ * The first record is EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one
+ * EXEC_EXITED or EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be
+ * ended. keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes,
+ * for whatever reason, the tree is ended. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
@@ -26,6 +26,11 @@
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
 /* The fd of a policy (policy.h): the command runs within it or not at all. */
 #define EXEC_OPTION_POLICY "--policy="
+/* The fds of a user and of a network namespace that an earlier command under a policy was given:
+ * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS, the
+ * network before the user; only those that it made. */
+#define EXEC_OPTION_USER "--user="
+#define EXEC_OPTION_NETWORK "--network="
 
 enum exec_kind {
     /* from keel-exec */

@@ -50,21 +50,56 @@ enum {
 
 static const uint16_t never[] = {
     /* keys */
-    SYS_add_key, SYS_keyctl, SYS_request_key,
+    SYS_add_key,
+    SYS_keyctl,
+    SYS_request_key,
     /* mounts and namespaces */
-    SYS_chroot, SYS_fsconfig, SYS_fsmount, SYS_fsopen, SYS_fspick, SYS_mount, SYS_mount_setattr,
-    SYS_move_mount, SYS_open_tree, SYS_pivot_root, SYS_setns, SYS_umount2,
+    SYS_chroot,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fsopen,
+    SYS_fspick,
+    SYS_mount,
+    SYS_mount_setattr,
+    SYS_move_mount,
+    SYS_open_tree,
+    SYS_pivot_root,
+    SYS_setns,
+    SYS_umount2,
     /* files by number, whatever covers them */
-    SYS_name_to_handle_at, SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    SYS_open_by_handle_at,
     /* the memory and descriptors of other processes; a debugger has ptrace for its own */
-    SYS_kcmp, SYS_pidfd_getfd, SYS_process_madvise, SYS_process_vm_readv, SYS_process_vm_writev,
+    SYS_kcmp,
+    SYS_pidfd_getfd,
+    SYS_process_madvise,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
     /* large parts of the kernel */
-    SYS_bpf, SYS_fanotify_init, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup,
-    SYS_lookup_dcookie, SYS_perf_event_open, SYS_userfaultfd,
+    SYS_bpf,
+    SYS_fanotify_init,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_io_uring_setup,
+    SYS_lookup_dcookie,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
     /* the machine */
-    SYS_acct, SYS_clock_settime, SYS_delete_module, SYS_finit_module, SYS_init_module,
-    SYS_kexec_load, SYS_quotactl, SYS_reboot, SYS_setdomainname, SYS_sethostname,
-    SYS_settimeofday, SYS_swapoff, SYS_swapon, SYS_syslog, SYS_vhangup,
+    SYS_acct,
+    SYS_clock_settime,
+    SYS_delete_module,
+    SYS_finit_module,
+    SYS_init_module,
+    SYS_kexec_load,
+    SYS_quotactl,
+    SYS_reboot,
+    SYS_setdomainname,
+    SYS_sethostname,
+    SYS_settimeofday,
+    SYS_swapoff,
+    SYS_swapon,
+    SYS_syslog,
+    SYS_vhangup,
 #ifdef SYS_kexec_file_load
     SYS_kexec_file_load,
 #endif
@@ -72,19 +107,25 @@ static const uint16_t never[] = {
     SYS_quotactl_fd,
 #endif
 #ifdef __x86_64__
-    SYS__sysctl, SYS_ioperm, SYS_iopl, SYS_modify_ldt, SYS_uselib, SYS_ustat,
+    SYS__sysctl,
+    SYS_ioperm,
+    SYS_iopl,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_ustat,
 #endif
 };
 
 /* Landlock has no right for these, and no namespace keeps them away from others. */
 static const uint16_t without_namespaces[] = {
-    SYS_fchmod, SYS_fchmodat, FCHMODAT2, SYS_fchown, SYS_fchownat, SYS_utimensat,
-    SYS_fremovexattr, SYS_fsetxattr, SYS_lremovexattr, SYS_lsetxattr, SYS_removexattr,
-    SYS_setxattr,
-    SYS_mq_open, SYS_mq_unlink, SYS_msgctl, SYS_msgget, SYS_msgrcv, SYS_msgsnd, SYS_semctl,
-    SYS_semget, SYS_semop, SYS_semtimedop, SYS_shmat, SYS_shmctl, SYS_shmget,
+    SYS_fchmod,      SYS_fchmodat,     FCHMODAT2,     SYS_fchown,       SYS_fchownat,
+    SYS_utimensat,   SYS_fremovexattr, SYS_fsetxattr, SYS_lremovexattr, SYS_lsetxattr,
+    SYS_removexattr, SYS_setxattr,     SYS_mq_open,   SYS_mq_unlink,    SYS_msgctl,
+    SYS_msgget,      SYS_msgrcv,       SYS_msgsnd,    SYS_semctl,       SYS_semget,
+    SYS_semop,       SYS_semtimedop,   SYS_shmat,     SYS_shmctl,       SYS_shmget,
 #ifdef __x86_64__
-    SYS_chmod, SYS_chown, SYS_futimesat, SYS_lchown, SYS_utime, SYS_utimes,
+    SYS_chmod,       SYS_chown,        SYS_futimesat, SYS_lchown,       SYS_utime,
+    SYS_utimes,
 #endif
 };
 

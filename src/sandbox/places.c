@@ -35,16 +35,38 @@ static void add_in(struct list *l, const char *directory, const char *name)
 /* --- secrets --- */
 
 static const char *const secrets_in_home[] = {
-    ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config/gh", ".config/gcloud",
-    ".netrc", ".npmrc", ".git-credentials",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".config/gh",
+    ".config/gcloud",
+    ".netrc",
+    ".npmrc",
+    ".git-credentials",
     /* and those of other programs */
-    ".boto", ".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials",
-    ".config/glab-cli", ".config/hub", ".config/op", ".gem/credentials", ".local/share/keyrings",
-    ".m2/settings-security.xml", ".my.cnf", ".password-store", ".pgpass", ".pypirc", ".s3cfg",
-    ".terraform.d/credentials.tfrc.json", ".vault-token",
+    ".boto",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/op",
+    ".gem/credentials",
+    ".local/share/keyrings",
+    ".m2/settings-security.xml",
+    ".my.cnf",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".s3cfg",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
 };
 
-/* What root could read. */
+/* What only root could read. */
 static const char *const secrets_of_system[] = {
     "/etc/gshadow", "/etc/gshadow-", "/etc/shadow", "/etc/shadow-", "/etc/ssl/private",
 };
@@ -64,7 +86,7 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 
     for (size_t i = 0; home && i < ARRAY_LEN(secrets_in_home); i++)
         add_real(&l, fs_join(a, home, secrets_in_home[i]));
-    for (size_t i = 0; i < ARRAY_LEN(secrets_of_system); i++)
+    for (size_t i = 0; geteuid() == 0 && i < ARRAY_LEN(secrets_of_system); i++)
         add_real(&l, secrets_of_system[i]);
     if (keel_home)
         add_real(&l, keel_home);
@@ -81,13 +103,35 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 
 static const char *const protected_names[] = {
     /* keel and its like read them, and run what they name */
-    ".claude", ".keel", ".mcp.json", ".robota",
+    ".claude",
+    ".keel",
+    ".mcp.json",
+    ".robota",
     /* shells do when they start */
-    ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".config/fish",
-    ".cshrc", ".inputrc", ".kshrc", ".login", ".logout", ".profile", ".tcshrc", ".xprofile",
-    ".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc",
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/fish",
+    ".cshrc",
+    ".inputrc",
+    ".kshrc",
+    ".login",
+    ".logout",
+    ".profile",
+    ".tcshrc",
+    ".xprofile",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
     /* desktops and git do, in a workspace that is somebody's home */
-    ".config/autostart", ".config/git", ".config/systemd", ".gitconfig",
+    ".config/autostart",
+    ".config/git",
+    ".config/systemd",
+    ".gitconfig",
 };
 
 /* Of a git directory. The last two say where the others are to be found. */

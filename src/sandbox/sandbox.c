@@ -1,6 +1,7 @@
 /* sandbox.c - the launcher: works the policy out, starts the command under it, says why not. */
 #include "sandbox/sandbox.h"
 
+#include "sandbox/guard.h"
 #include "sandbox/plan.h"
 #include "sys/work.h"
 
@@ -75,10 +76,9 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 static struct err *explain(const struct exec_record *r, struct str plan)
 {
     const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
-    struct err *e =
-        item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
-             : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                         step_text(r->step));
+    struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
+                         : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                                     step_text(r->step));
 
     return add_hint(e, r->step);
 }
@@ -127,7 +127,16 @@ static struct err *prepare(void *arg)
     struct start *s = arg;
 
     TRY(plan_write(&s->sandbox->policy, s->namespaces, &s->plan));
-    return open_plan(s);
+    TRY(open_plan(s));
+    /* While others run, theirs is the state that counts. */
+    return s->sandbox->guard ? NULL
+                             : guard_take(&s->sandbox->policy, s->namespaces, &s->sandbox->guard);
+}
+
+static void drop_guard_if_idle(struct sandbox *s)
+{
+    if (s->n_running == 0)
+        guard_free(TAKE(s->guard));
 }
 
 static bool is_variable(const char *entry, struct str name)
@@ -152,16 +161,36 @@ static const char *const *add_tmp_dir(struct arena *a, const char *const *enviro
     return copy;
 }
 
+static void keep_fd(int *fd, int made)
+{
+    if (*fd < 0)
+        *fd = made;
+    else if (made >= 0 && made != *fd)
+        close(made); /* another command was faster */
+}
+
+/* The next command shares its network: a server in the background can be reached. */
+static void note_start(struct sandbox *s, const struct proc_confinement *confinement)
+{
+    s->n_running++;
+    if (s->network_fd < 0 || s->network_fd != confinement->network_fd) {
+        keep_fd(&s->user_fd, confinement->user_fd);
+        keep_fd(&s->network_fd, confinement->network_fd);
+    }
+}
+
 /* Tries one way. *ret_is_forbidden: namespaces cannot be had here, whatever the command. */
 static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *spec,
                               bool namespaces, struct proc **ret_proc, bool *ret_is_forbidden)
 {
     AUTO(start)
     struct start s = {.sandbox = sandbox, .spec = spec, .namespaces = namespaces, .fd = -1};
-    struct proc_confinement confinement = {0};
+    struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
+                                           .user_fd = sandbox->user_fd};
     struct proc_spec confined = *spec;
     struct err *e;
 
+    *ret_is_forbidden = false;
     TRY(work_run(prepare, &s));
     confinement.policy_fd = s.fd;
     confined.supervised = true;
@@ -169,6 +198,10 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     if (sandbox->policy.tmp_dir)
         confined.environment = add_tmp_dir(&s.arena, spec->environment, sandbox->policy.tmp_dir);
     e = proc_spawn(&confined, ret_proc);
+    if (e)
+        drop_guard_if_idle(sandbox);
+    else
+        note_start(sandbox, &confinement);
     *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
     if (!e || confinement.refusal.kind != EXEC_REFUSED)
         return e;
@@ -199,9 +232,46 @@ static struct err *start(struct launcher *l, const struct proc_spec *spec, struc
     return NULL;
 }
 
+/* --- after a command --- */
+
+struct ended {
+    struct guard *guard;
+    struct strbuf *notes;
+};
+
+static struct err *check_guard(void *arg)
+{
+    struct ended *ended = arg;
+
+    guard_check(ended->guard, ended->notes);
+    return NULL;
+}
+
+struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
+{
+    struct ended ended = {s->guard, notes};
+    struct err *e;
+
+    BUG_IF(s->n_running == 0);
+    e = work_run(check_guard, &ended);
+    s->n_running--;
+    drop_guard_if_idle(s);
+    return e;
+}
+
+void sandbox_done(struct sandbox *s)
+{
+    guard_free(TAKE(s->guard));
+    if (s->network_fd >= 0)
+        close(s->network_fd);
+    if (s->user_fd >= 0)
+        close(s->user_fd);
+    s->network_fd = s->user_fd = -1;
+}
+
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
-    *s = (struct sandbox){.launcher = {start}, .policy = *policy};
+    *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;
 }

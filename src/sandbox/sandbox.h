@@ -49,8 +49,17 @@ struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
     enum sandbox_way way;
+    struct guard *guard; /* protected places before the commands that run now; NULL: none run */
+    size_t n_running;
+    int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
+void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
+
+/* To be called once for every command that was started, after proc_free(): looks at the protected
+ * places that the kernel could not protect, puts right what the command did there, and appends a
+ * line for the person about each. May wait. */
+MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
 
 /* A private directory for temporary files, below TMPDIR or /tmp, and its end with all that is in
  * it. They block. */

@@ -61,7 +61,8 @@ static void empty(int top, const char *name, unsigned *n_moved)
         if (is_dots(entry->d_name) || unlinkat(dirfd(d), entry->d_name, 0) == 0)
             continue;
         snprintf(moved, sizeof moved, ".keel-%u", (*n_moved)++);
-        fchmodat(dirfd(d), entry->d_name, 0700, 0); /* one is moved by its own ".." too */
+        /* Whoever moves a directory must be able to write it: it has a "..". */
+        (void)!fchmodat(dirfd(d), entry->d_name, 0700, 0);
         (void)!renameat(dirfd(d), entry->d_name, top, moved);
     }
     if (d)

@@ -47,14 +47,47 @@ static struct err *supervisor_is_gone(const struct proc *p)
                     "keel-exec was killed, or the system is out of memory or processes");
 }
 
-/* Waits for the next record. */
-static struct err *read_record(struct proc *p, struct exec_record *ret)
+/* Takes the descriptors that came with a record. */
+static void take_fds(struct msghdr *message, int *fds[], size_t n_fds)
+{
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    size_t n = 0;
+    int fd;
+
+    if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+        return;
+    for (; CMSG_LEN((n + 1) * sizeof fd) <= header->cmsg_len; n++) {
+        memcpy(&fd, CMSG_DATA(header) + n * sizeof fd, sizeof fd);
+        if (n < n_fds && *fds[n] < 0)
+            *fds[n] = fd;
+        else
+            close(fd);
+    }
+}
+
+static ssize_t receive(int control, struct exec_record *ret, int *fds[], size_t n_fds)
+{
+    char data[CMSG_SPACE(4 * sizeof(int))] __attribute__((aligned(8)));
+    struct iovec part = {ret, sizeof *ret};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = n_fds ? data : NULL,
+                             .msg_controllen = n_fds ? sizeof data : 0};
+    ssize_t n = recvmsg(control, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    if (n > 0)
+        take_fds(&message, fds, n_fds);
+    return n;
+}
+
+/* Waits for the next record. Descriptors may come with it. */
+static struct err *read_record(struct proc *p, struct exec_record *ret, int *fds[], size_t n_fds)
 {
     ssize_t n;
 
     do {
         TRY(task_wait_fd(p->control, TASK_FD_READ, NULL));
-        n = recv(p->control, ret, sizeof *ret, MSG_DONTWAIT);
+        n = receive(p->control, ret, fds, n_fds);
         /* ECONNRESET tells that a request was not read any more; records come after it. */
     } while (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET));
     if (n <= 0)
@@ -85,22 +118,31 @@ static struct err *refuse(const struct proc *p, const struct proc_spec *spec,
     return err_errno(ERR_SANDBOX, record->value, "cannot build the sandbox of %s", p->name);
 }
 
+/* Waits until the command runs. */
+static struct err *await_start(struct proc *p, const struct proc_spec *spec, const char *program)
+{
+    struct proc_confinement *c = spec->confinement;
+    int *fds[] = {c ? &c->network_fd : NULL, c ? &c->user_fd : NULL};
+    struct exec_record record;
+
+    TRY(read_record(p, &record, fds, c ? ARRAY_LEN(fds) : 0));
+    if (record.kind == EXEC_FAILED)
+        return proc_exec_error(spec, program, record.value);
+    if (record.kind == EXEC_REFUSED)
+        return refuse(p, spec, &record);
+    p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
+    return NULL;
+}
+
 struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
 {
     AUTO(proc) struct proc *p = make(spec);
     AUTO_FREE char *program = NULL;
-    struct exec_record record;
 
     TRY(proc_find_program(spec, &program));
     TRY(proc_start(p, spec, program));
-    if (is_supervised(p)) {
-        TRY(read_record(p, &record));
-        if (record.kind == EXEC_FAILED)
-            return proc_exec_error(spec, program, record.value);
-        if (record.kind == EXEC_REFUSED)
-            return refuse(p, spec, &record);
-        p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
-    }
+    if (is_supervised(p))
+        TRY(await_start(p, spec, program));
     *ret_proc = TAKE(p);
     return NULL;
 }
@@ -156,7 +198,7 @@ static struct err *wait_supervised(struct proc *p)
 {
     struct exec_record record;
 
-    TRY(read_record(p, &record));
+    TRY(read_record(p, &record, NULL, 0));
     if (record.kind == EXEC_LOST)
         return err_hint(err_new(ERR_TOOL_FAILED, "%s could not be ended", p->name),
                         "it has privileges that keel lacks; end it as root");

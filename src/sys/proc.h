@@ -32,7 +32,10 @@ enum proc_stdout {
 
 /* Walls around a supervised command, which runs within them or not at all. */
 struct proc_confinement {
-    int policy_fd;              /* exec/policy.h */
+    int policy_fd; /* exec/policy.h */
+    /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
+     * command are put here, for the caller to close. */
+    int network_fd, user_fd;
     struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
 };
 
@@ -50,10 +53,10 @@ struct proc_spec {
      * keel-exec be killed by KILL, the command's own children may live on. */
     bool no_namespace;
     struct proc_confinement *confinement; /* NULL: none */
-    uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
-    unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
-    const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
-    size_t n_extra_fds;               /* at most 27 */
+    uint64_t grace_ms;                    /* between TERM and KILL; 0: 2 s */
+    unsigned short n_rows, n_columns;     /* of the pty; 0: 24 x 80 */
+    const int *extra_fds;                 /* become 3, 4, ... in the child, in this order */
+    size_t n_extra_fds;                   /* at most 25 */
 };
 
 enum proc_stream { PROC_OUT, PROC_ERR };

@@ -1,6 +1,8 @@
 /* proc_spawn.c - starting a child, by itself or under its supervisor. */
 #include "sys/proc_internal.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -111,48 +113,78 @@ static size_t count(const char *const *argv)
     return n;
 }
 
-/* keel-exec OPTIONS -- PROGRAM ARGV...; `options` holds the texts. */
-static const char **supervisor_argv(const struct proc *p, const struct proc_spec *spec,
-                                    const char *program, int control, char options[3][64])
-{
-    size_t n = 0, n_argv = count(spec->argv);
-    const char **argv = mem_alloc((n_argv + 9) * sizeof *argv);
+/* keel-exec OPTIONS -- PROGRAM ARGV... */
+struct supervisor_argv {
+    struct arena arena;
+    const char **words;
+    size_t n;
+};
 
-    snprintf(options[0], sizeof options[0], EXEC_OPTION_CONTROL "%d", control);
-    snprintf(options[1], sizeof options[1], EXEC_OPTION_GRACE "%d",
-             (int)MIN(p->grace_ms, (uint64_t)INT32_MAX));
-    argv[n++] = "keel-exec";
-    argv[n++] = options[0];
-    argv[n++] = options[1];
+static void supervisor_argv_done(struct supervisor_argv *v)
+{
+    arena_done(&v->arena);
+}
+DEFINE_AUTO_VAL(supervisor_argv, supervisor_argv_done)
+
+static void add_option(struct supervisor_argv *v, const char *option, int64_t value)
+{
+    v->words[v->n++] = arena_format(&v->arena, "%s%lld", option, (long long)value).p;
+}
+
+/* Gives the supervisor a descriptor of its own, and says which. */
+static struct err *add_fd(struct supervisor_argv *v, struct child_fds *c, const char *option,
+                          int fd)
+{
+    TRY(child_fds_add(c, fd));
+    add_option(v, option, c->n - 1);
+    return NULL;
+}
+
+static struct err *add_confinement(struct supervisor_argv *v, struct child_fds *c,
+                                   const struct proc_confinement *confinement)
+{
+    TRY(add_fd(v, c, EXEC_OPTION_POLICY, confinement->policy_fd));
+    if (confinement->network_fd >= 0)
+        TRY(add_fd(v, c, EXEC_OPTION_NETWORK, confinement->network_fd));
+    if (confinement->user_fd >= 0)
+        TRY(add_fd(v, c, EXEC_OPTION_USER, confinement->user_fd));
+    return NULL;
+}
+
+static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *p,
+                                        const struct proc_spec *spec, struct child_fds *c,
+                                        const char *program)
+{
+    size_t n_argv = count(spec->argv);
+
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 11, const char *);
+    v->words[v->n++] = "keel-exec";
+    add_option(v, EXEC_OPTION_CONTROL, c->n);
+    TRY(open_control(p, c));
+    add_option(v, EXEC_OPTION_GRACE, (int64_t)MIN(p->grace_ms, (uint64_t)INT32_MAX));
     if (p->is_pty)
-        argv[n++] = EXEC_OPTION_TTY;
+        v->words[v->n++] = EXEC_OPTION_TTY;
     if (spec->no_namespace)
-        argv[n++] = EXEC_OPTION_NO_NAMESPACE;
-    if (spec->confinement) {
-        snprintf(options[2], sizeof options[2], EXEC_OPTION_POLICY "%d", control + 1);
-        argv[n++] = options[2];
-    }
-    argv[n++] = "--";
-    argv[n++] = program;
-    memcpy(argv + n, spec->argv, n_argv * sizeof *argv);
-    return argv;
+        v->words[v->n++] = EXEC_OPTION_NO_NAMESPACE;
+    if (spec->confinement)
+        TRY(add_confinement(v, c, spec->confinement));
+    v->words[v->n++] = "--";
+    v->words[v->n++] = program;
+    memcpy(v->words + v->n, spec->argv, n_argv * sizeof *v->words);
+    return NULL;
 }
 
 static struct err *start_supervised(struct proc *p, const struct proc_spec *spec,
                                     struct child_fds *c, const char *program)
 {
-    AUTO_FREE const char **argv = NULL;
-    char supervisor[4096], options[3][64];
-    int control, error;
+    AUTO(supervisor_argv) struct supervisor_argv argv = {0};
+    char supervisor[4096];
     pid_t pid;
+    int error;
 
     TRY(proc_find_supervisor(supervisor));
-    TRY(open_control(p, c));
-    control = c->n - 1;
-    if (spec->confinement)
-        TRY(child_fds_add(c, spec->confinement->policy_fd));
-    argv = supervisor_argv(p, spec, program, control, options);
-    error = spawn(spec, c, supervisor, argv, &pid);
+    TRY(make_supervisor_argv(&argv, p, spec, c, program));
+    error = spawn(spec, c, supervisor, argv.words, &pid);
     if (error == E2BIG)
         return proc_exec_error(spec, program, error);
     if (error)
@@ -165,7 +197,7 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
 {
     AUTO(child_fds) struct child_fds c = {0};
 
-    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 5);
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 7);
     BUG_IF(spec->confinement && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
     if (spec->supervised)

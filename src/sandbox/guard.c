@@ -1,0 +1,302 @@
+/* guard.c - remembers protected places before a command. */
+#include "sandbox/guard.h"
+
+#include "sandbox/guard_internal.h"
+#include "sandbox/plan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    MAX_FILE_BYTES = 4 << 20,
+    MAX_BYTES = 64 << 20,
+    MAX_ITEMS = 20000,
+    MAX_ANCESTORS = 512, /* each keeps a descriptor open */
+    MAX_DEPTH = 64,
+};
+
+/* --- opening --- */
+
+int guard_open_dir(const struct guarded_root *root, const char *path)
+{
+    struct open_how how = {
+        .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+
+    return (int)syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof how);
+}
+
+int guard_open_parent(const struct guarded_root *root, const char *path, const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    char parent[4096];
+
+    if (!slash) {
+        *ret_name = path;
+        return guard_open_dir(root, "");
+    }
+    if ((size_t)(slash - path) >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(parent, path, (size_t)(slash - path));
+    parent[slash - path] = 0;
+    *ret_name = slash + 1;
+    return guard_open_dir(root, parent);
+}
+
+/* --- remembering --- */
+
+static struct guarded *add(struct guard *g, struct guarded_root *root, const char *path,
+                           enum guarded_kind kind, const struct stat *st)
+{
+    struct guarded *item;
+
+    root->items = arena_grow(&g->arena, root->items, root->n, &root->room, sizeof *root->items);
+    item = &root->items[root->n++];
+    *item = (struct guarded){.path = path, .kind = kind, .fd = -1};
+    if (st) {
+        item->mode = st->st_mode;
+        item->device = st->st_dev;
+        item->inode = st->st_ino;
+    }
+    g->n_items++;
+    return item;
+}
+
+static struct err *too_much(const struct guarded_root *root, const char *path)
+{
+    return err_hint(err_new(ERR_SANDBOX, "%s/%s is too large to be protected", root->path, path),
+                    "without namespaces protected files are copied before each command; move it, "
+                    "or allow namespaces: see keel doctor");
+}
+
+static struct err *unreadable(const struct guarded_root *root, const char *path)
+{
+    return err_errno(ERR_SANDBOX, errno, "cannot remember %s/%s before a command", root->path,
+                     path);
+}
+
+static struct err *take_content(struct guard *g, struct guarded_root *root, int dir,
+                                const char *name, struct guarded *item)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    char *bytes = NULL;
+    ssize_t n = 0;
+    struct stat st;
+
+    if (fd < 0)
+        return unreadable(root, item->path);
+    if (fstat(fd, &st) < 0 || st.st_size > MAX_FILE_BYTES || g->n_bytes > MAX_BYTES) {
+        close(fd);
+        return too_much(root, item->path);
+    }
+    bytes = arena_alloc(&g->arena, (size_t)st.st_size + 1);
+    n = read(fd, bytes, (size_t)st.st_size);
+    close(fd);
+    if (n < 0)
+        return unreadable(root, item->path);
+    item->content = str_make(bytes, (size_t)n);
+    g->n_bytes += (size_t)n;
+    return NULL;
+}
+
+static void take_link(struct guard *g, struct guarded *item, int dir, const char *name)
+{
+    char target[4096];
+    ssize_t n = readlinkat(dir, name, target, sizeof target);
+
+    item->content = arena_str(&g->arena, str_make(target, n > 0 ? (size_t)n : 0));
+}
+
+static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
+                        const char *path, int depth);
+
+static struct err *take_entries(struct guard *g, struct guarded_root *root, const char *path,
+                                int depth)
+{
+    int fd = depth < MAX_DEPTH ? guard_open_dir(root, path) : -1;
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    struct err *e = NULL;
+
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return unreadable(root, path);
+    }
+    while (!e && (entry = readdir(d)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            e = take(g, root, dirfd(d), entry->d_name,
+                     arena_format(&g->arena, "%s/%s", path, entry->d_name).p, depth + 1);
+    closedir(d);
+    return e;
+}
+
+/* With namespaces files and directories are mounts, and stay what they are by themselves. */
+static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
+                        const char *path, int depth)
+{
+    struct stat st;
+
+    if (g->n_items > MAX_ITEMS)
+        return too_much(root, path);
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        if (errno != ENOENT)
+            return unreadable(root, path);
+        add(g, root, path, GUARDED_ABSENT, NULL);
+    } else if (S_ISLNK(st.st_mode)) {
+        take_link(g, add(g, root, path, GUARDED_LINK, &st), dir, name);
+    } else if (g->namespaces) {
+        return NULL;
+    } else if (S_ISREG(st.st_mode)) {
+        return take_content(g, root, dir, name, add(g, root, path, GUARDED_FILE, &st));
+    } else if (S_ISDIR(st.st_mode)) {
+        add(g, root, path, GUARDED_DIRECTORY, &st);
+        return take_entries(g, root, path, depth);
+    } else {
+        add(g, root, path, GUARDED_SPECIAL, &st);
+    }
+    return NULL;
+}
+
+static bool has_ancestor(const struct guarded_root *root, const char *path)
+{
+    for (size_t i = 0; i < root->n; i++)
+        if (root->items[i].kind == GUARDED_ANCESTOR && strcmp(root->items[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Each directory from below the root down to above `path`, once. */
+static struct err *take_ancestors(struct guard *g, struct guarded_root *root, const char *path)
+{
+    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+        const char *directory = arena_cstr(&g->arena, str_make(path, (size_t)(slash - path)));
+        struct guarded *item;
+        struct stat st;
+
+        if (has_ancestor(root, directory))
+            continue;
+        if (g->n_ancestors++ >= MAX_ANCESTORS)
+            return too_much(root, path);
+        item = add(g, root, directory, GUARDED_ANCESTOR, NULL);
+        item->fd = guard_open_dir(root, directory);
+        if (item->fd < 0 || fstat(item->fd, &st) < 0)
+            return unreadable(root, directory);
+        item->device = st.st_dev;
+        item->inode = st.st_ino;
+    }
+    return NULL;
+}
+
+static struct err *take_path(struct guard *g, struct guarded_root *root, const char *path)
+{
+    const char *name;
+    struct err *e;
+    struct stat st;
+    int dir;
+
+    /* Most are absent, and that is quickly seen. */
+    if (!strchr(path, '/') && fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+        errno == ENOENT) {
+        add(g, root, path, GUARDED_ABSENT, NULL);
+        return NULL;
+    }
+    dir = guard_open_parent(root, path, &name);
+    if (dir < 0) {
+        add(g, root, path, GUARDED_ABSENT_WITH_PARENT, NULL);
+        return NULL;
+    }
+    e = take(g, root, dir, name, path, 0);
+    close(dir);
+    if (!e && !g->namespaces)
+        e = take_ancestors(g, root, path);
+    return e;
+}
+
+/* --- roots --- */
+
+static int guarded_cmp(const void *a, const void *b)
+{
+    const struct guarded *left = a, *right = b;
+
+    int order = path_cmp(left->path, right->path);
+
+    return order ? order : (int)left->kind - (int)right->kind;
+}
+
+/* A directory that is guarded may lie above another such. */
+static void sort(struct guarded_root *root)
+{
+    size_t n = 0;
+
+    if (root->n)
+        qsort(root->items, root->n, sizeof *root->items, guarded_cmp);
+    for (size_t i = 0; i < root->n; i++) {
+        if (n && strcmp(root->items[n - 1].path, root->items[i].path) == 0) {
+            if (root->items[i].fd >= 0)
+                close(root->items[i].fd);
+            continue;
+        }
+        root->items[n++] = root->items[i];
+    }
+    root->n = n;
+}
+
+static struct err *take_root(struct guard *g, const char *path, const struct sandbox_policy *policy)
+{
+    struct guarded_root *root = &g->roots[g->n_roots];
+
+    *root = (struct guarded_root){
+        .path = arena_cstr(&g->arena, str_of(path)),
+        .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
+    };
+    if (root->fd < 0)
+        return err_errno(ERR_SANDBOX, errno, "cannot open %s", path);
+    g->n_roots++;
+    for (size_t i = 0; i < policy->n_read_only; i++) {
+        const char *guarded = policy->read_only[i];
+
+        if (path_is_in(guarded, path) && strcmp(guarded, path) != 0)
+            TRY(take_path(g, root,
+                          arena_cstr(&g->arena, str_skip(str_of(guarded), strlen(path) + 1))));
+    }
+    sort(root);
+    return NULL;
+}
+
+struct err *guard_take(const struct sandbox_policy *policy, bool namespaces,
+                       struct guard **ret_guard)
+{
+    AUTO(guard) struct guard *g = mem_alloc(sizeof *g);
+
+    g->namespaces = namespaces;
+    g->roots = ARENA_ARRAY(&g->arena, policy->n_writable + 1, struct guarded_root);
+    TRY(take_root(g, policy->workspace, policy));
+    for (size_t i = 0; i < policy->n_writable; i++)
+        if (!path_is_in(policy->writable[i], policy->workspace))
+            TRY(take_root(g, policy->writable[i], policy));
+    *ret_guard = TAKE(g);
+    return NULL;
+}
+
+void guard_free(struct guard *g)
+{
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->n_roots; i++) {
+        for (size_t j = 0; j < g->roots[i].n; j++)
+            if (g->roots[i].items[j].fd >= 0)
+                close(g->roots[i].items[j].fd);
+        close(g->roots[i].fd);
+    }
+    arena_done(&g->arena);
+    mem_free(g);
+}

@@ -1,0 +1,50 @@
+/* guard_internal.h - what guard.c remembers and guard_check.c compares. Only they include this. */
+#ifndef KEEL_SANDBOX_GUARD_INTERNAL_H
+#define KEEL_SANDBOX_GUARD_INTERNAL_H
+
+#include "sandbox/guard.h"
+
+#include <sys/stat.h>
+
+enum guarded_kind {
+    GUARDED_ABSENT,
+    GUARDED_ABSENT_WITH_PARENT, /* the directory that it would be in was not there either */
+    GUARDED_LINK,
+    GUARDED_FILE,
+    GUARDED_DIRECTORY, /* with all that is in it, as items of their own */
+    GUARDED_ANCESTOR,  /* a directory above another item: must stay the one that it is */
+    GUARDED_SPECIAL,   /* a pipe, a socket: must stay the one that it is */
+};
+
+struct guarded {
+    const char *path; /* relative to the root */
+    enum guarded_kind kind;
+    struct str content; /* of a file; where a link leads */
+    mode_t mode;
+    dev_t device;
+    ino_t inode;
+    int fd; /* of an ancestor, to find it wherever it went; else -1 */
+};
+
+/* A writable directory, and what is guarded in it, sorted: a directory before what is in it. */
+struct guarded_root {
+    const char *path;
+    int fd;
+    struct guarded *items;
+    size_t n, room;
+};
+
+struct guard {
+    struct arena arena;
+    struct guarded_root *roots;
+    size_t n_roots;
+    bool namespaces;
+    size_t n_bytes, n_items, n_ancestors; /* remembered */
+};
+
+/* Opens a directory below the root without following any link; -1 and errno. */
+int guard_open_dir(const struct guarded_root *root, const char *path);
+/* The same for the directory that `path` is in; *ret_name is its name there. */
+int guard_open_parent(const struct guarded_root *root, const char *path, const char **ret_name);
+
+#endif
