@@ -163,7 +163,7 @@ def count(results, left, is_whole):
         print(f"SKIPPED: not root, so root's half of the {len(results)} attempts was left out")
     for what in left:
         print(f"BREACH: left behind: {what}")
-    print("  ".join(f"{kind}: {kinds.count(kind)}" for kind in (PASSED, IMPOSSIBLE, BREACH, BROKEN)))
+    print("  ".join(f"{kind}: {kinds.count(kind)}" for kind in MARKS))
     failed = BREACH in kinds or BROKEN in kinds or left
     if is_whole and attacks < LEAST_ATTEMPTS:
         print(f"Fewer than {LEAST_ATTEMPTS} attacks could be made: this machine proves too little.")

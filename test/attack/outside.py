@@ -1,5 +1,6 @@
 """outside.py - attempts to change files outside the workspace, or what is known about them."""
 import os
+import pathlib
 
 from attempt import Attempt, Write, made, reached
 
@@ -59,8 +60,7 @@ def canary_in_run(stage):
     if not stage.world.run_dir:
         return
     stage.vars["RUN"] = stage.world.run_dir
-    stage.closers.append(lambda: [path.unlink() for path in
-                                  stage.world.run_dir.glob(stage.token)])
+    stage.closers.append((stage.world.run_dir / stage.token).unlink)
 
 
 def repository_widens_sandbox(stage):
@@ -72,26 +72,24 @@ def repository_widens_sandbox(stage):
         stage.owned(stage.workspace / name, settings)
 
 
+def file_of_this_stage(stage):
+    """A name that is found only from processes of this stage, not from others' at the same time."""
+    stage.owned(stage.outside / stage.token, "canary\n")
+
+
 def nested_mount(stage):
     stage.vars["MOUNTED"] = stage.outside / "dir"
 
 
 # Files that stand in the machine's own directories, for as long as an attempt takes.
-def in_shared_place(directory):
-    def path(stage):
-        return directory / stage.token
-    return path
-
-
 def shared(name, directory, **more):
-    import pathlib
     directory = pathlib.Path(directory)
 
     def prepare(stage):
         path = directory / stage.token
         stage.closers.append(lambda: path.exists() and path.unlink())
     return Attempt("writes: " + name, f'echo x >"{directory}/$TOKEN"',
-                   made(in_shared_place(directory)), prepare=prepare, **more)
+                   made(lambda stage: directory / stage.token), prepare=prepare, **more)
 
 
 METADATA = [
@@ -148,7 +146,8 @@ ATTEMPTS = [
     Write("by the root of every process",
           'for p in /proc/[0-9]*; do { echo x >>"$p/root$OUT/canary"; } 2>/dev/null; done'),
     Write("by the working directory of every process",
-          'for p in /proc/[0-9]*; do { echo x >>"$p/cwd/../outside/canary"; } 2>/dev/null; done'),
+          'for p in /proc/[0-9]*; do f=$p/cwd/../outside/$TOKEN; [ -e $f ] && echo x >>$f; done',
+          prepare=file_of_this_stage),
     Write("by mapping the file into memory", '"$PROBE" mmap "$OUT/canary"'),
     Write("by O_TRUNC", ': >"$OUT/canary"'),
     Write("by truncate", '"$PROBE" truncate "$OUT/canary"'),

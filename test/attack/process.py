@@ -52,7 +52,7 @@ def other_terminal_shows(run):
 
 
 def key(stage):
-    stage.vars["KEY"] = int(stage.secret[:6], 16) + 1
+    stage.vars["KEY"] = int(stage.token[-6:], 16) + 1
     stage.closers.append(lambda: make(stage, "shm-remove", str(stage.vars["KEY"])))
 
 
@@ -83,7 +83,7 @@ ATTEMPTS = [
     Hit("a signal by kill", 'kill -USR1 "$VICTIM"'),
     Hit("an end by kill -9", 'kill -9 "$VICTIM"'),
     Hit("a signal to everything that /proc shows",
-        'for p in /proc/[0-9]*; do [ "${p#/proc/}" = "$VICTIM" ] && kill -USR1 "${p#/proc/}"; done'),
+        'for p in /proc/[0-9]*; do [ $p = "/proc/$VICTIM" ] && kill -USR1 "${p#/proc/}"; done'),
     Hit("a signal by tgkill", '"$PROBE" tgkill "$VICTIM"'),
     Hit("a signal by sigqueue", '"$PROBE" sigqueue "$VICTIM"'),
     Hit("a signal by pidfd_send_signal", '"$PROBE" pidfd-signal "$VICTIM"'),

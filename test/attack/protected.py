@@ -121,8 +121,8 @@ ATTEMPTS = [
     Hook("another common directory", 'echo ../evil.git >.git/commondir', prepare=evil_repository),
     Hook("the workspace as a bare repository", 'mv evil.git/* .; rm -rf .git/HEAD',
          prepare=evil_repository),
-    Hook("a configuration of the worktree", '{ printf "[extensions]\\n\\tworktreeConfig = true\\n"; } '
-         '>>.git/config; ' + CONFIG.format(key="fsmonitor", value='"$EVIL"',
+    Hook("a configuration of the worktree",
+         'printf "[extensions]\\n\\tworktreeConfig = true\\n" >>.git/config; ' + CONFIG.format(key="fsmonitor", value='"$EVIL"',
                                            config=".git/config.worktree")),
     Hook("a hook of a nested repository", 'cp "$EVIL" deep/er/nested/.git/hooks/pre-commit',
          got=NESTED),
@@ -186,7 +186,8 @@ ATTEMPTS = [
             new_file_unreported(".bashrc"), prepare=no_start_up_file),
     Attempt("settings: files outside are written when keel puts its own back",
             'rm -rf .keel && ln -s "$OUT/trap" .keel; rm -rf .git && ln -s "$OUT/trap" .git; '
-            'touch .keel/x 2>/dev/null; echo x >>"$OUT/trap/config"', changed, prepare=trap_outside),
+            'touch .keel/x 2>/dev/null; echo x >>"$OUT/trap/config"', changed,
+            prepare=trap_outside),
     Attempt("settings: files outside are removed when keel takes new hooks away",
             'rm -rf .git/hooks && ln -s "$OUT/trap/hooks" .git/hooks; rm -f "$OUT/trap/hooks/mine"',
             changed, prepare=trap_outside),

@@ -71,7 +71,7 @@ def victim(stage):
 
 
 def shared_memory(stage):
-    stage.vars["KEY"] = int(stage.secret[:6], 16) + 1
+    stage.vars["KEY"] = int(stage.token[-6:], 16) + 1
     make(stage, "shm-make", str(stage.vars["KEY"]), stage.secret)
     stage.closers.append(lambda: make(stage, "shm-remove", str(stage.vars["KEY"])))
 
@@ -122,9 +122,9 @@ ATTEMPTS = [
     Read("by the descriptors of every process",
          'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && cat "$f"; done 2>/dev/null',
          prepare=victim),
-    Read("by the working directory of a process, which is the root", 'cat "/proc/$VICTIM/cwd$HOME/.netrc"',
-         prepare=victim),
-    Read("by the environment of every process", 'cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"',
+    Read("by the working directory of a process, which is the root",
+         'cat "/proc/$VICTIM/cwd$HOME/.netrc"', prepare=victim),
+    Read("by the environment of every process", 'cat /proc/[0-9]*/environ 2>/dev/null',
          prepare=victim),
     Attempt("reads: keys in keel's environment, by /proc",
             "exec env -u ANTHROPIC_API_KEY bash -c 'cat /proc/[0-9]*/environ' 2>/dev/null",

@@ -25,10 +25,8 @@ import threading
 HERE = pathlib.Path(__file__).parent
 HANG_SECONDS = 60  # only ever ends an attempt that hangs
 USER_ID = 61234    # an ordinary user that no machine has
-OTHER_ID = 61235   # somebody else
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # none of them in a home
 KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
-GREETING = b"the attack was here"
 
 # The places that the sandbox hides, with a file in each.
 SECRET_FILES = (".ssh/id_ed25519", ".aws/credentials", ".gnupg/private.key", ".kube/config",
@@ -471,9 +469,10 @@ class Stage:
         return {**picture(self.outside), **picture(self.home, leave_out=self.workspace)}
 
     def changed(self):
-        """What is different outside: a list of paths."""
+        """What is different outside, and how."""
         now = self.look()
-        return sorted(path for path in now.keys() | self.before.keys()
+        return sorted(f"{path}: {self.before.get(path)} -> {now.get(path)}"
+                      for path in now.keys() | self.before.keys()
                       if now.get(path) != self.before.get(path))
 
     def as_person(self, script):

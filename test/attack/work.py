@@ -34,7 +34,7 @@ ATTEMPTS = [
          'tempfile.TemporaryFile().write(b\'x\'); subprocess.run([\'true\'], check=True)" >p.py; '
          'python3 p.py'),
     Work("python's worker processes", 'printf "import multiprocessing as m\\n'
-         'if __name__ == \'__main__\':\\n    with m.Pool(2) as p: print(p.map(abs, [-1]))\\n" >p.py; '
+         'if __name__ == \'__main__\':\\n    with m.Pool(2) as p: p.map(abs, [-1])\\n" >p.py; '
          'python3 p.py', modes=NAMESPACES),
     Work("a list of the root", 'ls / >/dev/null; ls "$HOME" >/dev/null', modes=NAMESPACES),
     Work("python modules compiled beside their source",
@@ -62,15 +62,17 @@ ATTEMPTS = [
     Work("/dev/null, zero, urandom, full", 'echo x >/dev/null; head -c 9 /dev/zero >z; '
          'head -c 9 /dev/urandom >u; [ "$(wc -c <u)" = 9 ]'),
     Work("/dev/stdin, stdout, stderr, fd", 'echo x | cat /dev/stdin >/dev/null; '
-         '{ echo x >/dev/stderr; echo y >/dev/stdout; } 2>&1 | grep -q y; cat /dev/fd/0 </dev/null'),
+         '{ echo x >/dev/stderr; echo y >/dev/stdout; } 2>&1 | grep -q y; '
+         'cat /dev/fd/0 </dev/null'),
     Work("ps shows the command itself", 'ps >p; ps aux >>p; grep -q ps p', **needs("ps")),
-    Work("/proc/self", 'cat /proc/self/status >/dev/null; [ "$(readlink /proc/self/cwd)" = "$WS" ]; '
+    Work("/proc/self", 'cat /proc/self/status >/dev/null; '
+         '[ "$(readlink /proc/self/cwd)" = "$WS" ]; '
          'cat /proc/meminfo /proc/cpuinfo >/dev/null'),
     Work("signals and process groups of its own", 'sleep 60 & kill $!; ! wait $!'),
     Work("names of users", 'getent passwd root >/dev/null; id >/dev/null; '
          '[ "$(id -u)" = "$WANTED_ID" ]'),
     Work("a locale", '[ "$LANG" = C.UTF-8 ]; printf "äö\\n" | grep -q ö'),
-    Work("/etc and /usr for reading", 'cat /etc/passwd /etc/hosts >/dev/null; ls /usr/bin >/dev/null; '
+    Work("/etc and /usr for reading", 'cat /etc/passwd >/dev/null; ls /usr/bin >/dev/null; '
          'ls /usr/include >/dev/null'),
     Work("other files of the home for reading", 'cat ~/.bashrc >/dev/null'),
     Work("a workspace with spaces and other letters in its name",
