@@ -3,19 +3,16 @@
 
 #include "net/curl.h"
 #include "net/url.h"
+#include "sandbox/sandbox.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 
 #include <dlfcn.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- providers --- */
@@ -114,40 +111,43 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
 
 /* --- sandbox --- */
 
-/* In a child, because a namespace cannot be left again. */
-static bool can_unshare(int flags)
+static void add_sandbox(struct report *r, const struct sandbox_probe *p)
 {
-    int status;
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(unshare(flags) == 0 ? 0 : 1);
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    if (p->mount_namespace)
+        report_add(r, HEALTH_GOOD, "Sandbox", "namespaces", "can be made%s",
+                   p->user_namespace ? ", with a user namespace" : "");
+    else
+        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; Landlock does without",
+                   p->no_namespaces);
+    if (p->landlock_abi > 0)
+        report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %d of its interface",
+                   p->landlock_abi);
+    else
+        report_add(r, HEALTH_NOTE, "Sandbox", "Landlock", "this kernel does not offer it");
+    if (p->seccomp)
+        report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "there");
+    else
+        report_add(r, HEALTH_BAD, "Sandbox", "seccomp", "this kernel does not offer it");
+    if (p->is_complete)
+        report_add(r, HEALTH_GOOD, "Sandbox", "commands", "are confined, files, network and all");
+    else
+        report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
 }
 
 void doctor_check_sandbox(struct report *r)
 {
-    int flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC;
-    bool namespaces = can_unshare(geteuid() == 0 ? flags : flags | CLONE_NEWUSER);
-    long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* ask for the version */);
+    struct sandbox_probe probe;
     char path[4096];
     AUTO(err) struct err *e = proc_find_supervisor(path);
 
-    report_add(r, namespaces ? HEALTH_GOOD : HEALTH_NOTE, "Sandbox", "namespaces",
-               namespaces ? "can be made" : "cannot be made here");
-    if (landlock > 0)
-        report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %ld of its interface", landlock);
-    else
-        report_add(r, HEALTH_NOTE, "Sandbox", "Landlock", "this kernel does not offer it");
-    if (prctl(PR_GET_SECCOMP) >= 0)
-        report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "there");
-    else
-        report_add(r, HEALTH_NOTE, "Sandbox", "seccomp", "this kernel does not offer it");
+    if (!e) {
+        report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
+        e = sandbox_probe(&probe);
+    }
     if (e)
         report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
     else
-        report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
+        add_sandbox(r, &probe);
 }
 
 /* --- stores --- */

@@ -65,6 +65,11 @@ struct fault privileges_drop(bool keep_files); /* root's rights over files may s
 struct fault landlock_confine(const struct policy_header *p, int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
 
+int landlock_version(void); /* of its interface; 0: there is none */
+
+/* What can be built here, to stdout. */
+int probe_run(const struct options *o);
+
 /* The devices that every program may use; ends with NULL. */
 extern const char *const common_devices[];
 

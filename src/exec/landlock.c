@@ -198,17 +198,23 @@ static bool grant_root(const struct rules *r)
            grant(r, "/dev/ptmx", READ_FILE | WRITE_FILE | IOCTL_DEV);
 }
 
+int landlock_version(void)
+{
+    int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
+
+    return abi > 0 ? abi : 0;
+}
+
 struct fault landlock_confine(const struct policy_header *p, int *ret_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
-    int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
+    int abi = *ret_abi = landlock_version();
     struct fault fault;
     struct rules r;
 
-    *ret_abi = abi > 0 ? abi : 0;
-    if (abi <= 0 && has_namespaces)
+    if (abi == 0 && has_namespaces)
         return (struct fault){0}; /* the first wall stands */
-    if (abi <= 0 || !open_rules(&r, abi))
+    if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = carry_out_items(&r, p);
     if (fault.error)

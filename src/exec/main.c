@@ -138,6 +138,8 @@ int main(int argc, char **argv)
     sigset_t all;
     pid_t init = -1;
 
+    if (argc == 2 && strcmp(argv[1], EXEC_OPTION_PROBE) == 0)
+        return probe_run(&(struct options){.control = -1, .user_fd = -1, .network_fd = -1});
     if (argc < 1 || !parse_options(argv, &o)) {
         (void)!write(STDERR_FILENO, usage, sizeof usage - 1);
         return EXIT_SUPERVISOR;

@@ -31,6 +31,8 @@
  * network before the user; only those that it made. */
 #define EXEC_OPTION_USER "--user="
 #define EXEC_OPTION_NETWORK "--network="
+/* Alone: writes a struct exec_probe to stdout and exits. */
+#define EXEC_OPTION_PROBE "--probe"
 
 enum exec_kind {
     /* from keel-exec */
@@ -60,6 +62,14 @@ enum exec_step {
     EXEC_STEP_LANDLOCK, /* EOPNOTSUPP, ENOSYS: the kernel has none */
     EXEC_STEP_SECCOMP,
     EXEC_STEP_PRIVILEGES,
+};
+
+struct exec_probe {
+    uint32_t version; /* EXEC_PROTOCOL_VERSION */
+    uint32_t has_namespaces, has_user_namespace, has_seccomp;
+    int32_t landlock_abi; /* 0: none */
+    int32_t error;        /* errno, when there are no namespaces */
+    uint32_t step;        /* enum exec_step */
 };
 
 struct exec_record {

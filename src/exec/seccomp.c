@@ -361,6 +361,28 @@ static void refuse_truncation(struct filter *f)
     }
 }
 
+/* What is left is kill() by number: BPF cannot tell whose process that is. */
+static void refuse_signals(struct filter *f)
+{
+    static const uint16_t calls[] = {SYS_pidfd_send_signal, SYS_rt_sigqueueinfo,
+                                     SYS_rt_tgsigqueueinfo, SYS_tkill};
+    unsigned begin = begin_call(f, SYS_kill);
+
+    load_arg(f, 0);
+    end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* everybody */
+    end_with(f, ALLOW);
+    end_call(f, begin);
+    /* Signals by way of a file that is ready. */
+    begin = begin_call(f, SYS_fcntl);
+    load_arg(f, 1);
+    end_if(f, BPF_JEQ, F_SETOWN, REFUSE);
+    end_if(f, BPF_JEQ, F_SETOWN_EX, REFUSE);
+    end_if(f, BPF_JEQ, F_SETSIG, REFUSE);
+    end_with(f, ALLOW);
+    end_call(f, begin);
+    add_calls(f, calls, sizeof calls / sizeof calls[0]);
+}
+
 static void build(struct filter *f, const struct policy_header *p, int landlock_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
@@ -384,6 +406,8 @@ static void build(struct filter *f, const struct policy_header *p, int landlock_
         add_calls(f, without_namespaces, sizeof without_namespaces / sizeof *without_namespaces);
         if (landlock_abi < 3)
             refuse_truncation(f);
+        if (landlock_abi < 6)
+            refuse_signals(f);
     }
     search(f, 0, f->n_calls);
 }

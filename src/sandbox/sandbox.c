@@ -28,7 +28,7 @@ static bool are_namespaces_forbidden(const struct exec_record *r)
             (r->value == ENOSPC && r->step == EXEC_STEP_NAMESPACES));
 }
 
-static const char *step_text(enum exec_step step)
+const char *sandbox_step_text(enum exec_step step)
 {
     switch (step) {
     case EXEC_STEP_POLICY:
@@ -60,10 +60,7 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 {
     switch (step) {
     case EXEC_STEP_LANDLOCK:
-        return err_hint(e, "commands run only in a sandbox: allow namespaces for keel (in Docker: "
-                           "--security-opt seccomp=unconfined --cap-add SYS_ADMIN; on Ubuntu: "
-                           "sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use a "
-                           "kernel of 5.13 or later with Landlock; see keel doctor");
+        return err_hint(e, "%s. See keel doctor.", SANDBOX_REMEDY);
     case EXEC_STEP_CWD:
         return err_hint(e, "run it in the workspace, or add the directory to it");
     case EXEC_STEP_POLICY:
@@ -78,7 +75,7 @@ static struct err *explain(const struct exec_record *r, struct str plan)
     const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
     struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
                          : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                                     step_text(r->step));
+                                     sandbox_step_text(r->step));
 
     return add_hint(e, r->step);
 }

@@ -37,10 +37,19 @@ struct sandbox_probe {
     bool user_namespace, mount_namespace, net_namespace, pid_namespace;
     int landlock_abi; /* 0: none */
     bool seccomp;
-    bool is_complete;  /* every protection can be had */
-    char missing[512]; /* what cannot, and what a person can do about it; empty: nothing */
+    bool is_complete;        /* every protection can be had */
+    char missing[512];       /* what cannot, and what a person can do about it; empty: nothing */
+    char no_namespaces[256]; /* why they cannot be made; empty: they can */
 };
+/* Blocks for some milliseconds. */
 MUST_USE struct err *sandbox_probe(struct sandbox_probe *ret_probe);
+#define SANDBOX_LANDLOCK_SIGNALS 6 /* from this version on it covers signals */
+/* "/proc cannot be mounted" */
+const char *sandbox_step_text(enum exec_step step);
+#define SANDBOX_REMEDY                                                                             \
+    "Allow namespaces for keel: in Docker --security-opt seccomp=unconfined --cap-add SYS_ADMIN, " \
+    "on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0; or use a kernel of 6.12 or " \
+    "later with Landlock"
 
 /* How commands are confined. The first one finds out; later ones do the same or fail. */
 enum sandbox_way { SANDBOX_UNKNOWN, SANDBOX_WITH_NAMESPACES, SANDBOX_WITHOUT_NAMESPACES };

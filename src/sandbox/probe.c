@@ -1,0 +1,82 @@
+/* probe.c - asks keel-exec what it can build here. */
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct err *read_answer(const char *supervisor, int fd, pid_t pid, struct exec_probe *ret)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, ret, sizeof *ret);
+    while (n < 0 && errno == EINTR);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (n != (ssize_t)sizeof *ret || ret->version != EXEC_PROTOCOL_VERSION)
+        return err_hint(err_new(ERR_CONFIGURATION, "%s does not fit this keel", supervisor),
+                        "install both from the same version, and look at KEEL_EXEC");
+    return NULL;
+}
+
+static struct err *ask(struct exec_probe *ret)
+{
+    char supervisor[4096], name[] = "keel-exec", option[] = EXEC_OPTION_PROBE;
+    char *argv[] = {name, option, NULL}, *environment[] = {NULL};
+    posix_spawn_file_actions_t actions;
+    struct err *e = NULL;
+    int ends[2], error;
+    pid_t pid;
+
+    TRY(proc_find_supervisor(supervisor));
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_errno(ERR_SANDBOX, errno, "cannot make a pipe");
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    error = posix_spawn(&pid, supervisor, &actions, NULL, argv, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error)
+        e = err_errno(ERR_SANDBOX, error, "cannot run %s", supervisor);
+    else
+        e = read_answer(supervisor, ends[0], pid, ret);
+    close(ends[0]);
+    return e;
+}
+
+static const char *what_is_missing(const struct sandbox_probe *p)
+{
+    if (!p->seccomp)
+        return "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER): commands do not run";
+    if (p->mount_namespace)
+        return "";
+    if (p->landlock_abi == 0)
+        return "neither namespaces nor Landlock: commands do not run. " SANDBOX_REMEDY;
+    if (p->landlock_abi < SANDBOX_LANDLOCK_SIGNALS)
+        return "commands can signal your other processes, which Landlock prevents from Linux 6.12 "
+               "on. " SANDBOX_REMEDY;
+    return "";
+}
+
+struct err *sandbox_probe(struct sandbox_probe *ret_probe)
+{
+    struct sandbox_probe p = {0};
+    struct exec_probe answer;
+
+    TRY(ask(&answer));
+    p.mount_namespace = p.net_namespace = p.pid_namespace = answer.has_namespaces;
+    p.user_namespace = answer.has_user_namespace;
+    p.landlock_abi = answer.landlock_abi;
+    p.seccomp = answer.has_seccomp;
+    snprintf(p.missing, sizeof p.missing, "%s", what_is_missing(&p));
+    p.is_complete = !p.missing[0];
+    if (!answer.has_namespaces)
+        snprintf(p.no_namespaces, sizeof p.no_namespaces, "%s: %s", sandbox_step_text(answer.step),
+                 strerror(answer.error));
+    *ret_probe = p;
+    return NULL;
+}
