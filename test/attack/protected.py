@@ -122,8 +122,8 @@ ATTEMPTS = [
     Hook("the workspace as a bare repository", 'mv evil.git/* .; rm -rf .git/HEAD',
          prepare=evil_repository),
     Hook("a configuration of the worktree",
-         'printf "[extensions]\\n\\tworktreeConfig = true\\n" >>.git/config; ' + CONFIG.format(key="fsmonitor", value='"$EVIL"',
-                                           config=".git/config.worktree")),
+         'printf "[extensions]\\n\\tworktreeConfig = true\\n" >>.git/config; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config.worktree")),
     Hook("a hook of a nested repository", 'cp "$EVIL" deep/er/nested/.git/hooks/pre-commit',
          got=NESTED),
     Hook("the configuration of a nested repository", CONFIG.format(
