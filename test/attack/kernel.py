@@ -1,0 +1,157 @@
+"""kernel.py - attempts to gain rights, or parts of the kernel that no command needs."""
+import os
+import shutil
+import stat
+import subprocess
+
+from attempt import Attempt, Reach, Write, reached, typed
+
+ROOT_ONLY = {"who": ("root",), "needs": "root that may"}
+
+
+def terminal(stage):
+    stage.open_terminal()
+
+
+def root_device():
+    st = os.stat("/")
+    return st.st_dev
+
+
+def device_path():
+    """The block device of the root, if it has a name."""
+    number = root_device()
+    for entry in os.scandir("/dev"):
+        st = entry.stat(follow_symlinks=False)
+        if stat.S_ISBLK(st.st_mode) and st.st_rdev == number:
+            return entry.path
+    return "/dev/no-such-device"
+
+
+def setuid_program(stage):
+    path = stage.outside / "id"
+    shutil.copy("/usr/bin/id", path)
+    os.chown(path, 0, 0)
+    path.chmod(0o4755)
+
+
+def program_with_capabilities(stage):
+    path = stage.outside / "capable"
+    shutil.copy(stage.world.probe, path)
+    os.chown(path, 0, 0)
+    subprocess.run(["setcap", "cap_net_raw,cap_dac_override+ep", path], check=False,
+                   stderr=subprocess.DEVNULL)
+
+
+def has_capabilities(names):
+    """Any of these capabilities (numbers) among the effective ones."""
+    def has(run):
+        for line in run.out.splitlines():
+            if line.startswith("CapEff:"):
+                return any(int(line.split()[1], 16) >> number & 1 for number in names)
+        return False
+    return has
+
+
+# CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID and those to change ids serve files and
+# programs; the others, from 8 (SETPCAP) on, are for the machine. 27 is MKNOD, 31 is SETFCAP.
+MACHINE = [n for n in range(41) if n not in (0, 1, 2, 3, 4, 5, 6, 7, 31)]
+
+CALLS = [
+    ("io-uring", "io_uring", {}),
+    ("userfaultfd", "userfaultfd", {"needs": "userfaultfd"}),
+    ("perf", "perf_event_open", {"needs": "perf"}),
+    ("add-key \"$TOKEN\"", "a key in the keyring (add_key)", {}),
+    ("keyctl", "keyctl", {}),
+    ("request-key", "request_key", {}),
+    ("quotactl", "quotactl", {"needs": "quotas"}),
+    ("no-new-privs", "programs that may gain rights", {}),
+    ("unshare-user", "a user namespace by unshare", {"needs": "user namespaces"}),
+    ("clone-user", "a user namespace by clone", {"needs": "user namespaces"}),
+    ("clone3-user", "a user namespace by clone3", {"needs": "user namespaces"}),
+    ("bpf", "bpf", {"needs": "the right to"}),
+    ("fanotify", "fanotify", ROOT_ONLY),
+    ("init-module", "a module", {**ROOT_ONLY, "needs": "loadable modules"}),
+    ("reboot", "reboot", ROOT_ONLY),
+    ("kexec", "kexec", {**ROOT_ONLY, "needs": "kexec"}),
+    ("swapon", "swapon", ROOT_ONLY),
+    ("acct", "process accounting", ROOT_ONLY),
+    ("settime", "the clock", ROOT_ONLY),
+    ("sethostname", "the name of the machine", ROOT_ONLY),
+    ("iopl", "ports of devices", {**ROOT_ONLY, "needs": "iopl"}),
+    ("fsopen", "a file system by fsopen", ROOT_ONLY),
+    ('open-tree "$OUT"', "a copy of a mount by open_tree", ROOT_ONLY),
+]
+
+# Written with what they say already, or only opened: outside nothing changes either.
+SETTINGS = [
+    ("/proc/sys/kernel/core_pattern", "the program that gets core dumps"),
+    ("/proc/sys/kernel/domainname", "a setting of the kernel"),
+    ("/proc/sys/vm/drop_caches", "a setting of the memory"),
+    ("/proc/sysrq-trigger", "the magic keys"),
+    ("/sys/kernel/uevent_helper", "the program for device events"),
+    ("/sys/power/state", "the power of the machine"),
+]
+
+DEVICES = [
+    ("/dev/mem", "r", "the memory of the machine"),
+    ("/dev/kmsg", "w", "the kernel's log"),
+    ("/dev/kvm", "r", "virtual machines"),
+    ("/dev/fuse", "r", "file systems of one's own"),
+    ("/dev/loop-control", "r", "loop devices"),
+    ("/dev/loop0", "r", "a loop device"),
+    ("/dev/net/tun", "r", "tunnels"),
+    (device_path(), "r", "the disk, for reading"),
+    (device_path(), "w", "the disk, for writing"),
+]
+
+ATTEMPTS = [
+    *[Reach(what, f'"$PROBE" {deed}', **more) for deed, what, more in CALLS],
+    *[Reach(what, f'{{ exec 3<>{path}; }} && echo REACHED', **ROOT_ONLY)
+      for path, what in SETTINGS],
+    *[Reach(what, f'"$PROBE" open-device {path} {how}', who=("root",), needs=path)
+      for path, how, what in DEVICES],
+    Reach("the disk, by a device node in the workspace", f'"$PROBE" mknod node {root_device()}',
+          **ROOT_ONLY),
+    Reach("a group of processes (cgroup)",
+          'd=/sys/fs/cgroup/$TOKEN; mkdir $d && rmdir $d && echo REACHED', who=("root",),
+          needs="cgroups"),
+    Reach("a tmpfs on the workspace", 'mkdir m; "$PROBE" mount m',
+          around_control=("unshare", "-m"), **ROOT_ONLY),
+    Reach("a tmpfs in a user namespace", 'mkdir m; unshare -Urm "$PROBE" mount m',
+          needs="user namespaces"),
+    Write("by mounting the directory into the workspace", 'mkdir m; "$PROBE" bind "$OUT" "$WS/m"',
+          around_control=("unshare", "-m"), **ROOT_ONLY),
+    Write("by mounting the directory in a user namespace",
+          'mkdir m; unshare -Urm "$PROBE" bind "$OUT" "$WS/m"', needs="user namespaces"),
+    Write("by making the root writable again", '"$PROBE" remount "$OUT" "$OUT/canary"'),
+    Write("by making the root writable again in a user namespace",
+          'unshare -Urm "$PROBE" remount "$OUT" "$OUT/canary"', needs="user namespaces"),
+    Reach("an overlay over files outside",
+          'mkdir -p m o/upper o/work; "$PROBE" overlay "$OUT" "$WS/o" "$WS/m"',
+          around_control=("unshare", "-m"), **ROOT_ONLY),
+    Reach("an overlay in a user namespace", 'mkdir -p m o/upper o/work; '
+          'unshare -Urm "$PROBE" overlay "$OUT" "$WS/o" "$WS/m"', needs="overlays for everybody"),
+    Reach("pivot_root", 'mkdir m; "$PROBE" pivot-root "$WS/m"', **ROOT_ONLY),
+    Reach("pivot_root in a user namespace",
+          'mkdir m; unshare -Urm "$PROBE" pivot-root "$WS/m"', needs="user namespaces"),
+    *[Reach(f"the {kind} namespace of a process outside", f'"$PROBE" setns "$VICTIM" {kind}',
+            prepare=lambda stage: stage.attack_victim(), **ROOT_ONLY)
+      for kind in ("mnt", "net", "ipc", "cgroup")],
+    Attempt("kernel: a program that becomes root (set-uid)", '"$OUT/id" -u',
+            lambda run: "0" in run.out.splitlines(), prepare=setuid_program, who=("user",),
+            needs="a file of root's, which only root can make"),
+    Attempt("kernel: a program with capabilities of its own", '"$OUT/capable" capabilities',
+            has_capabilities([1, 13]), prepare=program_with_capabilities, who=("user",),
+            needs="setcap"),
+    Attempt("kernel: capabilities for the machine", '"$PROBE" capabilities',
+            has_capabilities(MACHINE), **ROOT_ONLY),
+    Attempt("kernel: the rights of root by sudo", 'sudo -n "$PROBE" began && echo REACHED', reached,
+            needs="sudo without a password"),
+    Attempt("terminal: input by TIOCSTI", '"$PROBE" tiocsti', typed, prepare=terminal,
+            needs="a kernel that has TIOCSTI"),
+    Attempt("terminal: input by TIOCSTI with a wide number", '"$PROBE" tiocsti-wide', typed,
+            prepare=terminal, needs="a kernel that has TIOCSTI"),
+    Reach("a selection pasted by TIOCLINUX", '"$PROBE" tioclinux', prepare=terminal,
+          needs="a virtual console"),
+]

@@ -1,0 +1,194 @@
+"""protected.py - attempts on files in the workspace that somebody will run or obey later."""
+import os
+import shutil
+
+from attempt import Attempt, changed, evil_runs_in, file_differs
+
+HERE = evil_runs_in(".")
+NESTED = evil_runs_in("deep/er/nested")
+
+CONFIG = 'printf "[core]\\n\\t%s = %s\\n" {key} {value} >>{config}'
+
+
+def Hook(name, script, got=HERE, **more):
+    """git is used afterwards, without a sandbox, and the attacker's program runs."""
+    return Attempt("git: " + name, script, got, **more)
+
+
+def Settings(name, script, file, was, **more):
+    return Attempt("settings: " + name, script, file_differs(file, was), **more)
+
+
+def hooks_are_a_link(stage):
+    hooks = stage.workspace / ".git/hooks"
+    os.rename(hooks, stage.workspace / "shared-hooks")
+    hooks.symlink_to("../shared-hooks")
+    stage.own()
+
+
+def nested_is_a_submodule(stage):
+    """deep/er/nested/.git is a file that says where the repository is."""
+    nested = stage.workspace / "deep/er/nested"
+    (stage.workspace / ".git/modules").mkdir()
+    os.rename(nested / ".git", stage.workspace / ".git/modules/nested")
+    (nested / ".git").write_text("gitdir: ../../../.git/modules/nested\n")
+    stage.own()
+
+
+def no_repository(stage):
+    os.rename(stage.workspace / ".git", stage.workspace / "dotgit")
+
+
+def no_start_up_file(stage):
+    (stage.workspace / ".bashrc").unlink()
+
+
+def settings_are_a_link(stage):
+    os.rename(stage.workspace / ".keel", stage.workspace / "conf")
+    (stage.workspace / ".keel").symlink_to("conf")
+    stage.own()
+
+
+def evil_repository(stage):
+    """Files that any command can write; they harm only where git takes them for a repository."""
+    evil = stage.workspace / "evil.git"
+    shutil.copytree(stage.workspace / ".git", evil)
+    (evil / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+                                 f"\tworktree = {stage.workspace}\n"
+                                 f"\tfsmonitor = {stage.outside}/evil.sh\n")
+    stage.own()
+
+
+def evil_repository_and_submodule(stage):
+    evil_repository(stage)
+    nested_is_a_submodule(stage)
+
+
+def trap_outside(stage):
+    """Where keel would put files back, or remove new ones, if it followed a link."""
+    for name in ("settings.json", "settings.local.json", "hooks/post-checkout", "hooks/mine",
+                 "config"):
+        stage.owned(stage.outside / "trap" / name, "precious\n")
+
+
+def unreported(*words):
+    """Something new would be obeyed later, and the person was not told of it."""
+    def check(run):
+        return HERE(run) and not any(word in run.err for word in words)
+    return check
+
+
+def new_file_unreported(name):
+    def check(run):
+        return (run.stage.workspace / name).exists() and name not in run.err
+    return check
+
+
+ATTEMPTS = [
+    Hook("a new hook", 'cp "$EVIL" .git/hooks/pre-commit'),
+    Hook("a hook that is there, changed", 'cat "$EVIL" >.git/hooks/post-checkout'),
+    Hook("a hook that is there, replaced",
+         'cp "$EVIL" h; "$PROBE" rename h .git/hooks/post-checkout'),
+    Hook("a symlink as a hook", 'ln -s "$EVIL" .git/hooks/pre-commit'),
+    Hook("the directory of hooks, replaced",
+         'mv .git/hooks .git/old; mkdir .git/hooks; cp "$EVIL" .git/hooks/pre-commit'),
+    Hook("the directory of hooks, exchanged",
+         'mkdir h; cp "$EVIL" h/pre-commit; "$PROBE" exchange h .git/hooks'),
+    Hook("a symlink as the directory of hooks",
+         'mkdir h; cp "$EVIL" h/pre-commit; rm -rf .git/hooks; ln -s ../h .git/hooks'),
+    Hook("hooks behind a symlink", 'cp "$EVIL" shared-hooks/pre-commit', prepare=hooks_are_a_link),
+    Hook("core.fsmonitor", CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config")),
+    Hook("core.fsmonitor by git config", 'git config core.fsmonitor "$EVIL"'),
+    Hook("core.hooksPath", 'mkdir h; cp "$EVIL" h/pre-commit; ' + CONFIG.format(
+        key="hooksPath", value='"$WS/h"', config=".git/config")),
+    Hook("the configuration, replaced",
+         'cp .git/config c; ' + CONFIG.format(key="fsmonitor", value='"$EVIL"', config="c") +
+         '; "$PROBE" rename c .git/config'),
+    Hook("the configuration, by a hardlink", 'ln .git/config c; ' + CONFIG.format(
+        key="fsmonitor", value='"$EVIL"', config="c")),
+    Hook("the repository, renamed and copied back",
+         'mv .git g; cp -r g .git; cp "$EVIL" .git/hooks/pre-commit'),
+    Hook("the repository, renamed, changed and renamed back",
+         'mv .git g; cp "$EVIL" g/hooks/pre-commit; mv g .git'),
+    Hook("the repository, exchanged", 'cp -r .git g; cp "$EVIL" g/hooks/pre-commit; '
+         '"$PROBE" exchange g .git'),
+    Hook("the repository, removed and made anew",
+         'cp -r .git g; rm -rf .git; mkdir .git; cp -r g/* .git; cp "$EVIL" .git/hooks/pre-commit'),
+    Hook("a symlink as the repository",
+         'cp -r .git g; cp "$EVIL" g/hooks/pre-commit; rm -rf .git; ln -s g .git'),
+    Hook("a file as the repository",
+         'rm -rf .git; echo "gitdir: evil.git" >.git', prepare=evil_repository),
+    Hook("another common directory", 'echo ../evil.git >.git/commondir', prepare=evil_repository),
+    Hook("the workspace as a bare repository", 'mv evil.git/* .; rm -rf .git/HEAD',
+         prepare=evil_repository),
+    Hook("a configuration of the worktree",
+         'printf "[extensions]\\n\\tworktreeConfig = true\\n" >>.git/config; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config.worktree")),
+    Hook("a hook of a nested repository", 'cp "$EVIL" deep/er/nested/.git/hooks/pre-commit',
+         got=NESTED),
+    Hook("the configuration of a nested repository", CONFIG.format(
+        key="fsmonitor", value='"$EVIL"', config="deep/er/nested/.git/config"), got=NESTED),
+    Hook("a nested repository, renamed by the directory above",
+         'mv deep/er deep/was; mkdir deep/er; cp -r deep/was/nested deep/er/nested; '
+         'cp "$EVIL" deep/er/nested/.git/hooks/pre-commit', got=NESTED),
+    Hook("a nested repository, renamed by the topmost directory",
+         'mv deep was; cp -r was deep; cp "$EVIL" deep/er/nested/.git/hooks/pre-commit',
+         got=NESTED),
+    Hook("the file that says where a submodule's repository is",
+         'echo "gitdir: ../../../evil.git" >deep/er/nested/.git', got=NESTED,
+         prepare=evil_repository_and_submodule),
+    Hook("a hook of a submodule",
+         'cp "$EVIL" .git/modules/nested/hooks/pre-commit',
+         got=NESTED, prepare=nested_is_a_submodule),
+    Hook("a new repository of which nobody is told",
+         'mv dotgit .git; cp "$EVIL" .git/hooks/pre-commit',
+         got=unreported(".git"), prepare=no_repository),
+    Settings("keel's", 'echo "[]" >.keel/settings.json', ".keel/settings.json", "{}\n"),
+    Settings("keel's local ones", 'echo "[]" >.keel/settings.local.json',
+             ".keel/settings.local.json", "{}\n"),
+    Settings("keel's, replaced", 'echo "[]" >s; "$PROBE" rename s .keel/settings.json',
+             ".keel/settings.json", "{}\n"),
+    Settings("keel's, removed", 'rm .keel/settings.json', ".keel/settings.json", "{}\n"),
+    Settings("keel's, by a hardlink", 'ln .keel/settings.json s; echo "[]" >s',
+             ".keel/settings.json", "{}\n"),
+    Settings("keel's, by renaming the directory",
+             'mv .keel k; mkdir .keel; echo "[]" >.keel/settings.json', ".keel/settings.json",
+             "{}\n"),
+    Settings("keel's, by exchanging the directory",
+             'mkdir k; echo "[]" >k/settings.json; "$PROBE" exchange k .keel',
+             ".keel/settings.json", "{}\n"),
+    Settings("keel's, behind a symlink", 'echo "[]" >conf/settings.json', ".keel/settings.json",
+             "{}\n", prepare=settings_are_a_link),
+    Settings("keel's, by another symlink",
+             'mkdir k; echo "[]" >k/settings.json; rm -f .keel; ln -s k .keel',
+             ".keel/settings.json", "{}\n", prepare=settings_are_a_link),
+    Settings("keel's, with a directory in its place",
+             'rm .keel/settings.json; mkdir -p .keel/settings.json/full', ".keel/settings.json",
+             "{}\n"),
+    Settings("keel's, with a fifo in its place", 'rm .mcp.json; mkfifo .mcp.json; '
+             'rm .keel/settings.json; mkfifo .keel/settings.json; echo "[]" >.claude/settings.json',
+             ".claude/settings.json", "{}\n"),
+    Settings("a file beside keel's", 'echo x >.keel/hook.sh; [ -e .keel/hook.sh ] && '
+             'echo "[]" >.keel/settings.json', ".keel/settings.json", "{}\n"),
+    Attempt("settings: a new file in keel's directory", 'mkdir -p .keel/agents; '
+            'echo x >.keel/agents/evil.md',
+            lambda run: (run.stage.workspace / ".keel/agents/evil.md").exists()),
+    Settings("Claude Code's", 'echo "[]" >.claude/settings.json', ".claude/settings.json", "{}\n"),
+    Settings("those of .robota", 'echo "[]" >.robota/settings.json', ".robota/settings.json",
+             "{}\n"),
+    Settings("MCP servers", 'echo "[]" >.mcp.json', ".mcp.json", "{}\n"),
+    Settings("MCP servers, replaced", 'echo "[]" >m; "$PROBE" rename m .mcp.json', ".mcp.json",
+             "{}\n"),
+    Settings("a start-up file of the shell", 'echo evil >>.bashrc', ".bashrc", "# nothing\n"),
+    Settings("a start-up file of the shell, replaced",
+             'echo evil >b; "$PROBE" rename b .bashrc', ".bashrc", "# nothing\n"),
+    Attempt("settings: a new start-up file of which nobody is told", 'echo evil >.bashrc',
+            new_file_unreported(".bashrc"), prepare=no_start_up_file),
+    Attempt("settings: files outside are written when keel puts its own back",
+            'rm -rf .keel && ln -s "$OUT/trap" .keel; rm -rf .git && ln -s "$OUT/trap" .git; '
+            'touch .keel/x 2>/dev/null; echo x >>"$OUT/trap/config"', changed,
+            prepare=trap_outside),
+    Attempt("settings: files outside are removed when keel takes new hooks away",
+            'rm -rf .git/hooks && ln -s "$OUT/trap/hooks" .git/hooks; rm -f "$OUT/trap/hooks/mine"',
+            changed, prepare=trap_outside),
+]

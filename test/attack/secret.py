@@ -1,0 +1,163 @@
+"""secret.py - attempts to read what the sandbox hides."""
+import os
+
+from attempt import Attempt, Read, WATCHED
+from outside import handle
+from stage import SECRET_FILES
+
+
+def symlinks_to_secrets(stage):
+    (stage.workspace / "key").symlink_to(stage.home / ".ssh/id_ed25519")
+    (stage.workspace / "keys").symlink_to(stage.home / ".ssh")
+    (stage.workspace / "all").symlink_to("/")
+    stage.own()
+
+
+def protected_place_is_a_link(stage):
+    """If the sandbox mounts what a protected name leads to, it shows what it should hide."""
+    for name in (".keel/settings.json", ".keel/settings.local.json"):
+        (stage.workspace / name).unlink()
+    (stage.workspace / ".keel").rmdir()
+    (stage.workspace / ".keel").symlink_to(stage.home / ".ssh")
+    stage.own()
+
+
+def secrets_lie_behind_links(stage):
+    real = stage.home / "dotfiles"
+    real.mkdir()
+    os.rename(stage.home / ".aws", real / "aws")
+    os.rename(stage.home / ".netrc", real / "netrc")
+    (stage.home / ".aws").symlink_to(real / "aws")
+    (stage.home / ".netrc").symlink_to("dotfiles/netrc")
+    stage.own()
+
+
+def home_on_input(stage):
+    stage.standard_input(stage.home, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def inherit_home(stage):
+    stage.inherit(stage.home, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def inherit_root(stage):
+    stage.inherit("/", os.O_RDONLY | os.O_DIRECTORY)
+    stage.vars["NAME"] = str(stage.home / ".ssh/id_ed25519")[1:]
+
+
+def handle_of_secret(stage):
+    handle(stage, stage.home / ".ssh/id_ed25519")
+
+
+def others_home(stage):
+    if stage.world.others_home:
+        path = stage.world.others_home / stage.token
+        path.write_text(stage.secret + "\n")
+        path.chmod(0o644)
+        stage.vars["OTHER"] = path
+        stage.closers.append(path.unlink)
+
+
+def deny_rules(stage):
+    stage.owned(stage.keel_home / "settings.json",
+                '{"permissions": {"deny": ["Read(./private/**)", "Read(/%s/**)"]}}\n'
+                % (stage.outside / "dir"))
+    stage.owned(stage.workspace / "private/key", stage.secret + "\n")
+    stage.owned(stage.outside / "dir/key", stage.secret + "\n")
+
+
+def victim(stage):
+    stage.attack_victim()
+
+
+def shared_memory(stage):
+    stage.vars["KEY"] = int(stage.token[-6:], 16) + 1
+    make(stage, "shm-make", str(stage.vars["KEY"]), stage.secret)
+    stage.closers.append(lambda: make(stage, "shm-remove", str(stage.vars["KEY"])))
+
+
+def message_queue(stage):
+    stage.vars["QUEUE"] = "/" + stage.token
+    make(stage, "mq-make", "/" + stage.token, stage.secret)
+    stage.closers.append(lambda: make(stage, "mq-remove", "/" + stage.token))
+
+
+def make(stage, *words):
+    stage.person.start([stage.world.probe, *words], cwd="/", stdout=-3, stderr=-3).wait()
+
+
+def key_leaked(run):
+    return run.stage.key in run.out
+
+
+ATTEMPTS = [
+    *[Read(f"~/{name}", f'cat ~/{name}') for name in SECRET_FILES],
+    Read("keel's own home", 'cat "$KEEL_HOME/credentials.json"'),
+    Read("by ..", 'cat ../home/.ssh/id_ed25519'),
+    Read("by .., from a workspace in the home", 'cat ../.ssh/id_ed25519', place="home"),
+    Read("by .., from a workspace in /tmp", 'cat "$HOME/.netrc"', place="tmp"),
+    Read("all of the home, from a workspace in it", 'cd ..; tar c . 2>/dev/null', place="home"),
+    Read("all of the home, by find -exec", 'find ~ -type f -exec cat {} +'),
+    Read("all of the home, by grep -r", 'grep -r . ~'),
+    Read("all of the home, copied", 'cp -r ~ copy; cat copy/.ssh/*'),
+    Read("by a symlink that was there before", 'cat key', prepare=symlinks_to_secrets),
+    Read("below a symlink that was there before", 'cat keys/id_ed25519',
+         prepare=symlinks_to_secrets),
+    Read("below a symlink to the root", 'cat "all$HOME/.ssh/id_ed25519"',
+         prepare=symlinks_to_secrets),
+    Read("by a symlink made just now", 'ln -s ~/.aws now; cat now/credentials'),
+    Read("by a hardlink made just now", 'ln ~/.netrc here; cat here'),
+    Read("by renaming the file into the workspace", '"$PROBE" rename ~/.netrc here; cat here'),
+    Read("by renaming the directory into the workspace", '"$PROBE" rename ~/.ssh s; cat s/*'),
+    Read("by renaming the directory aside", '"$PROBE" rename ~/.ssh ~/s; cat ~/s/*'),
+    Read("where a hidden place is a symlink", 'cat ~/dotfiles/aws/credentials ~/dotfiles/netrc',
+         prepare=secrets_lie_behind_links),
+    Read("through a protected name that leads to a hidden place", 'cat .keel/id_ed25519',
+         prepare=protected_place_is_a_link),
+    Read("by /proc/self/root", 'cat "/proc/self/root$HOME/.ssh/id_ed25519"'),
+    Read("by the root of every process",
+         'for p in /proc/[0-9]*; do cat "$p/root$HOME/.ssh/id_ed25519"; done 2>/dev/null'),
+    Read("by the working directory of every process",
+         'for p in /proc/[0-9]*; do cat "$p/cwd/../home/.ssh/id_ed25519"; done 2>/dev/null'),
+    Read("by the descriptors of every process",
+         'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && cat "$f"; done 2>/dev/null',
+         prepare=victim),
+    Read("by the working directory of a process, which is the root",
+         'cat "/proc/$VICTIM/cwd$HOME/.netrc"', prepare=victim),
+    Read("by the environment of every process", 'cat /proc/[0-9]*/environ 2>/dev/null',
+         prepare=victim),
+    Attempt("reads: keys in keel's environment, by /proc",
+            "exec env -u ANTHROPIC_API_KEY bash -c 'cat /proc/[0-9]*/environ' 2>/dev/null",
+            key_leaked, around_control=WATCHED),
+    Attempt("reads: keys in its own environment", 'env', key_leaked),
+    Read("below an inherited directory", '"$PROBE" read-below-fd "$INHERITED" .ssh/id_ed25519',
+         prepare=inherit_home),
+    Read("below the inherited root", '"$PROBE" read-below-fd "$INHERITED" "$NAME"',
+         prepare=inherit_root),
+    Read("below a directory on standard input", '"$PROBE" read-below-fd 0 .ssh/id_ed25519',
+         prepare=home_on_input),
+    Read("above a directory on standard input", '"$PROBE" read-below-fd 0 ../home/.netrc',
+         prepare=home_on_input),
+    Read("by a handle of the file", '"$PROBE" read-handle "$WS" "$HANDLE"',
+         prepare=handle_of_secret, who=("root",), needs="file handles"),
+    Read("the home of somebody else", 'cat "$OTHER"', prepare=others_home,
+         needs="a second home, which only root can make"),
+    Read("the home of somebody else, by ..", 'cd /usr; cat "..$OTHER"', prepare=others_home,
+         needs="a second home, which only root can make"),
+    Read("a directory that a rule denies, in the workspace", 'cat private/key',
+         prepare=deny_rules),
+    Read("a directory that a rule denies, outside", 'cat "$OUT/dir/key"', prepare=deny_rules),
+    Read("a denied directory that is renamed", 'mv private public; cat public/key',
+         prepare=deny_rules),
+    Read("a file of a denied directory, by a hardlink", 'ln private/key here; cat here',
+         prepare=deny_rules),
+    Read("by taking the mask off", '"$PROBE" umount ~/.ssh ~/.ssh/id_ed25519'),
+    Read("by taking the mask off in a user namespace",
+         'unshare -Urm "$PROBE" umount ~/.ssh ~/.ssh/id_ed25519', needs="user namespaces"),
+    Read("out of a chroot", 'mkdir -p jail; "$PROBE" chroot-escape jail '
+         '"${HOME#/}/.ssh/id_ed25519"', who=("root",), needs="chroot"),
+    Read("by a program in memory", '"$PROBE" memfd-exec print ~/.ssh/id_ed25519'),
+    Read("shared memory by its key", '"$PROBE" shm-read "$KEY"', prepare=shared_memory),
+    Read("a message queue", '"$PROBE" mq-read "$QUEUE"', prepare=message_queue,
+         needs="message queues"),
+]

@@ -1,0 +1,503 @@
+"""stage.py - where an attempt is made: a person, a home with secrets, a workspace, things outside.
+
+Every attempt gets a stage of its own, made anew and taken down afterwards. What an attempt may want
+lies on the stage: a file outside, secrets that are random words, listeners, a process to attack.
+Nothing of the machine is touched but directories that the suite has made itself.
+"""
+import dataclasses
+import fcntl
+import os
+import pathlib
+import pty
+import secrets
+import select
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import tempfile
+import termios
+import threading
+
+HERE = pathlib.Path(__file__).parent
+HANG_SECONDS = 60  # only ever ends an attempt that hangs
+USER_ID = 61234    # an ordinary user that no machine has
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # none of them in a home
+KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
+
+# The places that the sandbox hides, with a file in each.
+SECRET_FILES = (".ssh/id_ed25519", ".aws/credentials", ".gnupg/private.key", ".kube/config",
+                ".docker/config.json", ".azure/token", ".config/gh/hosts.yml",
+                ".config/gcloud/key.json", ".netrc", ".npmrc", ".git-credentials")
+
+
+@dataclasses.dataclass(frozen=True)
+class Person:
+    name: str
+    uid: int
+
+    @property
+    def is_root(self):
+        return self.uid == 0
+
+    def start(self, command, **how):
+        """A process of this person."""
+        if os.getuid() != self.uid:
+            how.update(user=self.uid, group=self.uid, extra_groups=[])
+        return subprocess.Popen(command, **how)
+
+    def own(self, path):
+        """Gives a file or a tree to this person."""
+        if os.getuid() != self.uid:
+            os.chown(path, self.uid, self.uid, follow_symlinks=False)
+            for top, directories, files in os.walk(path):
+                for name in directories + files:
+                    os.chown(os.path.join(top, name), self.uid, self.uid, follow_symlinks=False)
+
+
+def write(path, text, mode=0o644):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+
+
+def make_repository(path):
+    """A repository with one commit and one hook that does nothing."""
+    git = ["git", "-C", str(path), "-c", "init.defaultBranch=main"]
+    env = {"PATH": PATH, "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    path.mkdir(parents=True, exist_ok=True)
+    subprocess.run([*git, "init", "-q", "--template="], check=True, env=env)
+    with open(path / ".git/config", "a", encoding="utf-8") as config:
+        config.write("[user]\n\tname = A\n\temail = a@example.org\n[gc]\n\tauto = 0\n")
+    write(path / ".git/hooks/post-checkout", "#!/bin/sh\nexit 0\n", 0o755)
+    write(path / "README", "a project\n")
+    subprocess.run([*git, "add", "README"], check=True, env=env)
+    subprocess.run([*git, "commit", "-q", "-m", "first"], check=True, env=env)
+
+
+def has_word(pid, word):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as words:
+            return word.encode() in words.read()  # the dead have no words
+    except OSError:
+        return False
+
+
+def processes_with(word):
+    """The processes that have this word on their command line, but for this one."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [pid for pid in pids if pid != os.getpid() and has_word(pid, word)]
+
+
+def end_processes(pids, word):
+    """Ends them, and nobody who may have got such a number since."""
+    for pid in pids:
+        try:
+            fd = os.pidfd_open(pid)
+            if has_word(pid, word):
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+            os.close(fd)
+        except OSError:
+            pass
+
+
+class World:
+    """What all stages share: the programs, the template of a workspace, a home of somebody else."""
+
+    def __init__(self, keel):
+        self.is_root = os.getuid() == 0
+        # Not in /tmp, which a sandbox may replace as a whole: an attempt must find its target.
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix="keel-attack-", dir="/var/tmp"))
+        self.base.chmod(0o755)
+        self.bin = self.base / "bin"
+        self.bin.mkdir()
+        self.others_home = None
+        self.run_dir = None
+        self.removals = []
+        try:
+            self._build(keel)
+        except BaseException:
+            self.close()
+            raise
+
+    def _build(self, keel):
+        self.probe = self.bin / "probe"
+        self.has_probe = self._compile()
+        self.keel = self._reachable(keel)
+        self._make_template()
+        if self.is_root:
+            self.others_home = pathlib.Path(tempfile.mkdtemp(prefix="keel-attack-", dir="/home"))
+            self.run_dir = pathlib.Path(tempfile.mkdtemp(prefix="keel-attack-", dir="/run"))
+            for directory in (self.others_home, self.run_dir):
+                directory.chmod(0o777)
+
+    def _compile(self):
+        compiler = os.environ.get("CC") or "cc"
+        command = [*shlex.split(compiler), "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-o", self.probe,
+                   *sorted(HERE.glob("probe*.c"))]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except FileNotFoundError:
+            return False
+        except subprocess.CalledProcessError as error:
+            raise SystemExit(f"The probe cannot be compiled:\n{error.stderr}") from error
+        return True
+
+    def _reachable(self, keel):
+        """keel where an ordinary user can run it too: where it is, or a copy."""
+        if not self.is_root:
+            return keel
+        try:
+            done = Person("user", USER_ID).start([keel, "--version"], cwd="/", env={},
+                                                 stdout=subprocess.DEVNULL,
+                                                 stderr=subprocess.DEVNULL).wait()
+        except PermissionError:
+            done = 1
+        if done == 0:
+            return keel
+        helper = os.environ.get("KEEL_EXEC") or os.path.join(os.path.dirname(keel), "keel-exec")
+        shutil.copy(helper, self.bin / "keel-exec")
+        os.environ["KEEL_EXEC"] = str(self.bin / "keel-exec")
+        return shutil.copy(keel, self.bin / "keel")
+
+    def _make_template(self):
+        """All that a stage has, ready to be copied."""
+        self.secret = secrets.token_hex(12)
+        self.template = self.base / "template"
+        for name in SECRET_FILES:
+            write(self.template / "home" / name, self.secret + "\n")
+        write(self.template / "home/.bashrc", "# nothing\n")
+        write(self.template / "keel-home/credentials.json", self.secret + "\n")
+        write(self.template / "keel-home/settings.json", "{}\n")
+        write(self.template / "outside/canary", "canary\n")
+        write(self.template / "outside/held", self.secret + "\n")
+        for name in ("outside/dir", "tmp", "logs"):
+            (self.template / name).mkdir()
+        self._make_workspace(self.template / "workspace")
+
+    @staticmethod
+    def _make_workspace(top):
+        make_repository(top)
+        make_repository(top / "deep/er/nested")
+        write(top / ".keel/settings.json", "{}\n")
+        write(top / ".keel/settings.local.json", "{}\n")
+        write(top / ".claude/settings.json", "{}\n")
+        write(top / ".robota/settings.json", "{}\n")
+        write(top / ".mcp.json", "{}\n")
+        write(top / ".bashrc", "# nothing\n")
+        write(top / "src/main.c", "int main(void)\n{\n    return 0;\n}\n")
+
+    def discard(self, directory):
+        """Removes a directory while other things go on."""
+        self.removals.append(subprocess.Popen(["rm", "-rf", directory]))
+
+    def left_processes(self):
+        """Processes of stages that are gone. They are ended."""
+        self._finish_removals()
+        found = processes_with(str(self.base))
+        end_processes(found, str(self.base))
+        return found
+
+    def _finish_removals(self):
+        for removal in self.removals:
+            removal.wait()
+
+    def close(self):
+        self._finish_removals()
+        for directory in (self.base, self.others_home, self.run_dir):
+            if directory:
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def picture(top, leave_out=None):
+    """All that is known of a tree: names, kinds, owners, times, attributes, contents."""
+    seen = {}
+    for directory, directories, files in os.walk(top):
+        directories[:] = [d for d in directories if os.path.join(directory, d) != str(leave_out)]
+        for name in [".", *directories, *files]:
+            path = os.path.join(directory, name)
+            st = os.lstat(path)
+            is_file = stat.S_ISREG(st.st_mode)
+            seen[path] = (st.st_mode, st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns,
+                          st.st_ctime_ns, attributes(path),
+                          pathlib.Path(path).read_bytes() if is_file else b"")
+    return seen
+
+
+def attributes(path):
+    try:
+        names = os.listxattr(path, follow_symlinks=False)
+        return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in names)
+    except OSError:
+        return ()
+
+
+@dataclasses.dataclass
+class Run:
+    """How an attempt went, as far as its output tells."""
+    stage: "Stage"
+    status: int
+    out: str
+    err: str
+    hung: bool
+
+    @property
+    def began(self):
+        return "BEGAN" in self.out
+
+    @property
+    def reason(self):
+        lines = [line for line in self.err.splitlines() if line.strip()]
+        return lines[-1].strip() if lines else f"exit status {self.status}"
+
+
+class Victim:
+    """A process outside, of the same person, with a secret in memory, environment and a file."""
+
+    def __init__(self, stage):
+        env = {"PATH": PATH, "CANARY": stage.secret}
+        self.process = stage.person.start(
+            [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid, self.address, self.fd = self.process.stdout.readline().split()
+        self.before = self.report()
+
+    def report(self):
+        """What it says of itself now; nothing if it is dead. A signal that was sent is in it."""
+        try:
+            self.process.stdin.write("?\n")
+            self.process.stdin.flush()
+            return self.process.stdout.readline()
+        except OSError:
+            return ""
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Stage:
+    def __init__(self, world, person, place="beside"):
+        self.world, self.person, self.secret = world, person, world.secret
+        self.key = "sk-" + secrets.token_hex(12)
+        self.token = "token" + secrets.token_hex(8)
+        self.dir = world.base / f"stage-{self.token}"
+        self.home = self.dir / "home"
+        self.keel_home = self.dir / "keel-home"
+        self.outside = self.dir / "outside"
+        self.tmp = self.dir / "tmp"
+        self.logs = self.dir / "logs"
+        self.inherited = ()
+        self.stdin = subprocess.DEVNULL
+        self.terminal = None
+        self.listeners = []
+        self.victim = None
+        self.found = []
+        self.closers = []
+        self._furnish(place)
+        self.vars = {
+            "HOME": self.home, "KEEL_HOME": self.keel_home, "OUT": self.outside,
+            "WS": self.workspace, "PROBE": world.probe, "TOKEN": self.token,
+            "EVIL": self.outside / "evil.sh", "BIN": world.bin,
+        }
+
+    def _furnish(self, place):
+        self.dir.mkdir()
+        self.person.own(self.dir)
+        self.person.start(["cp", "-r", "--preserve=mode", f"{self.world.template}/.",
+                           self.dir]).wait()
+        self.owned(self.outside / "evil.sh", f"#!/bin/sh\ntouch '{self.outside}/evil'\n", 0o755)
+        try:
+            os.setxattr(self.outside / "canary", "user.canary", b"x")
+        except OSError:
+            pass
+        self.workspace = self._workspace(place)
+        if self.workspace != self.dir / "workspace":
+            shutil.move(self.dir / "workspace", self.workspace)
+
+    def _workspace(self, place):
+        if place == "home":
+            return self.home / "project"
+        if place == "tmp":
+            path = pathlib.Path("/tmp", "keel-attack-" + self.token)
+            self.closers.append(lambda: shutil.rmtree(path, ignore_errors=True))
+            return path
+        if place == "odd":
+            return self.dir / "a wörkspace, 工作 'quoted'"
+        return self.dir / "workspace"
+
+    # ---- what attempts ask for ----
+
+    def owned(self, path, text, mode=0o644):
+        """A file of the person, with the directories above it."""
+        write(path, text, mode)
+        self.person.own(path)
+        for parent in path.parents:
+            if parent.parent in (self.dir, self.world.base, pathlib.Path("/")):
+                break
+            self.person.own(parent)
+        return path
+
+    def own(self):
+        self.person.own(self.dir)
+        self.person.own(self.workspace)
+
+    def attack_victim(self):
+        self.victim = Victim(self)
+        self.closers.append(self.victim.close)
+        self.vars.update(VICTIM=self.victim.pid, ADDRESS=self.victim.address, FD=self.victim.fd)
+
+    def listen(self, family, kind, address):
+        """A listener outside. What comes is kept by the kernel until it is looked at."""
+        listener = socket.socket(family, kind)
+        self.closers.append(listener.close)
+        listener.bind(address)
+        listener.setblocking(False)
+        if kind == socket.SOCK_STREAM:
+            listener.listen(8)
+        self.listeners.append(listener)
+        name = listener.getsockname()
+        if family in (socket.AF_INET, socket.AF_INET6):
+            self.vars["PORT"] = name[1]
+        elif isinstance(name, str) and name:
+            os.chmod(name, 0o777)
+            self.vars["SOCKET"] = name
+        else:
+            self.vars["ABSTRACT"] = os.fsdecode(name[1:])
+        return listener
+
+    def heard(self):
+        """Did anything at all arrive at a listener?"""
+        for listener in self.listeners:
+            try:
+                if listener.type == socket.SOCK_STREAM:
+                    listener.accept()[0].close()
+                else:
+                    listener.recv(4096)
+                return True
+            except BlockingIOError:
+                pass
+        return False
+
+    def accomplice(self, path):
+        """A process outside that gives a file away to whoever connects."""
+        process = self.person.start([self.world.probe, "give-fd", path, self.outside / "canary"],
+                                    stdout=subprocess.PIPE, text=True, cwd="/")
+
+        def close():
+            process.kill()
+            process.communicate()
+        self.closers.append(close)
+        process.stdout.readline()
+        self.vars["SOCKET"] = path
+
+    def open_terminal(self):
+        master, slave = pty.openpty()
+        self.closers += [lambda: os.close(slave), lambda: os.close(master)]
+        os.chown(os.ttyname(slave), self.person.uid, -1)
+        self.terminal = slave
+        drain = threading.Thread(target=self._drain, args=(master,), daemon=True)
+        self._drained = threading.Event()
+        drain.start()
+        self.closers.insert(0, self._drained.set)
+
+    def _drain(self, master):
+        """Nobody reads what the terminal shows, but it must not fill up."""
+        while not self._drained.is_set():
+            if select.select([master], [], [], 0.05)[0]:
+                try:
+                    os.read(master, 4096)
+                except OSError:
+                    return
+
+    def typed(self):
+        """Is there input in the terminal that nobody typed?"""
+        waiting = fcntl.ioctl(self.terminal, termios.FIONREAD, struct.pack("i", 0))
+        return struct.unpack("i", waiting)[0] > 0
+
+    def inherit(self, path, flags):
+        """Opens a file that the command inherits, as it would from a careless parent."""
+        fd = os.open(path, flags)
+        os.set_inheritable(fd, True)
+        self.closers.append(lambda: os.close(fd))
+        self.inherited = (*self.inherited, fd)
+        self.vars["INHERITED"] = fd
+
+    def standard_input(self, path, flags=os.O_RDONLY):
+        self.stdin = os.open(path, flags)
+        self.closers.append(lambda: os.close(self.stdin))
+
+    # ---- making the attempt ----
+
+    def environment(self):
+        env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        env.update(PATH=PATH, HOME=str(self.home), KEEL_HOME=str(self.keel_home), LANG="C.UTF-8",
+                   TMPDIR=str(self.tmp), ANTHROPIC_API_KEY=self.key)
+        return env
+
+    def script(self, text):
+        lines = [f"export {name}={shlex.quote(str(value))}" for name, value in self.vars.items()]
+        began = '"$PROBE" began || exit 99' if self.world.has_probe else "echo BEGAN"
+        return "\n".join([*lines, began, text])
+
+    def run(self, text, sandbox=(), around=(), as_root=False):
+        """Runs a script in the workspace, behind the words that make the sandbox."""
+        command = [*around, *sandbox, "bash", "-c", self.script(text)]
+        stdin = self.stdin
+        if self.terminal is not None:
+            command = ["setsid", "-c", "-w", *command]
+            stdin = self.terminal
+        self.before = self.look()
+        with open(self.logs / "out", "wb") as out, open(self.logs / "err", "wb") as err:
+            self.person.own(self.logs)
+            starter = Person("root", 0) if as_root else self.person
+            process = starter.start(
+                command, cwd=self.workspace, env=self.environment(), stdin=stdin, stdout=out,
+                stderr=err, pass_fds=self.inherited, start_new_session=self.terminal is None)
+            try:
+                status, hung = process.wait(HANG_SECONDS), False
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status, hung = process.wait(), True
+        return Run(self, status, (self.logs / "out").read_text(errors="replace"),
+                   (self.logs / "err").read_text(errors="replace"), hung)
+
+    def look(self):
+        return {**picture(self.outside), **picture(self.home, leave_out=self.workspace)}
+
+    def changed(self):
+        """What is different outside, and how."""
+        now = self.look()
+        return sorted(f"{path}: {self.before.get(path)} -> {now.get(path)}"
+                      for path in now.keys() | self.before.keys()
+                      if now.get(path) != self.before.get(path))
+
+    def as_person(self, script):
+        """Something that the person does afterwards, in the workspace and without a sandbox."""
+        env = {**self.environment(), "GIT_CONFIG_NOSYSTEM": "1"}
+        return self.person.start(["bash", "-c", script], cwd=self.workspace, env=env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL).wait(HANG_SECONDS)
+
+    def survivors(self):
+        """Processes that carry the token of this stage, apart from the dead."""
+        self.found = processes_with(self.token)
+        return self.found
+
+    def left_behind(self):
+        """What is still there of a command that has ended."""
+        return [str(path) for path in self.tmp.iterdir()]
+
+    def close(self):
+        if self.workspace.is_dir():
+            (self.workspace / "stop").touch()
+        for closer in reversed(self.closers):
+            try:
+                closer()
+            except OSError:
+                pass
+        end_processes(self.found, self.token)
+        self.world.discard(self.dir)
