@@ -2,6 +2,8 @@
 #include "sandbox/sandbox.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/sandbox_stdio.h"
+#include "sys/clean_env.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -74,17 +76,17 @@ static struct err *find_protected(void *arg)
 
 static struct err *run_in(struct sandbox *sandbox, struct job *j)
 {
+    static const char *const none[] = {NULL};
     AUTO(proc) struct proc *p = NULL;
     struct proc_status status;
     struct proc_spec spec = {
         .argv = j->args->operands,
-        .environment = (const char *const *)environ,
-        .stdin_kind = PROC_STDIN_INHERIT,
-        .stdout_kind = PROC_STDOUT_INHERIT,
+        .environment = clean_environment(&j->arena, NULL, NULL, 0, none),
     };
 
+    sandbox_stdio_choose(&spec);
     TRY(launcher_start(&sandbox->launcher, &spec, &p));
-    TRY(proc_wait(p, &status));
+    TRY(sandbox_stdio_follow(p, &spec, &status));
     j->status = status.exited ? status.exit_code : 128 + status.signal;
     return NULL;
 }

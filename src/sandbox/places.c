@@ -2,6 +2,7 @@
  * execute. */
 #include "sandbox/sandbox.h"
 
+#include "sandbox/plan.h"
 #include "sys/fs.h"
 #include "sys/walk.h"
 
@@ -17,6 +18,7 @@ enum { MAX_DEPTH = 32 };
 
 struct list {
     struct arena *arena;
+    const char *workspace; /* for protected places */
     const char **paths;
     size_t n, room;
 };
@@ -25,11 +27,6 @@ static void add(struct list *l, const char *path)
 {
     l->paths = arena_grow(l->arena, l->paths, l->n, &l->room, sizeof *l->paths);
     l->paths[l->n++] = path;
-}
-
-static void add_in(struct list *l, const char *directory, const char *name)
-{
-    add(l, fs_join(l->arena, directory, name));
 }
 
 /* --- secrets --- */
@@ -145,10 +142,22 @@ static bool exists_as(const char *path, mode_t type)
     return lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == type;
 }
 
+/* A link is protected, and so is what it leads to in the workspace; but never all of that. */
+static void protect(struct list *l, const char *directory, const char *name)
+{
+    const char *path = fs_join(l->arena, directory, name);
+    char real[PATH_MAX];
+
+    add(l, path);
+    if (realpath(path, real) && strcmp(real, path) != 0 && path_is_in(real, l->workspace) &&
+        strcmp(real, l->workspace) != 0 && !path_is_in(path, real))
+        add(l, arena_cstr(l->arena, str_of(real)));
+}
+
 static void add_git_names(struct list *l, const char *git_dir)
 {
     for (size_t i = 0; i < ARRAY_LEN(git_names); i++)
-        add_in(l, git_dir, git_names[i]);
+        protect(l, git_dir, git_names[i]);
 }
 
 static void add_git_dirs(struct list *l, const char *directory, int depth);
@@ -184,7 +193,12 @@ static void add_repository(struct list *l, const char *directory)
     const char *git = fs_join(l->arena, directory, ".git");
 
     for (size_t i = 0; i < ARRAY_LEN(protected_names); i++)
-        add_in(l, directory, protected_names[i]);
+        protect(l, directory, protected_names[i]);
+    /* A directory with a HEAD and a few others is a git directory by itself. */
+    if (!fs_exists(fs_join(l->arena, directory, "HEAD")))
+        add(l, fs_join(l->arena, directory, "HEAD"));
+    else if (fs_is_dir(fs_join(l->arena, directory, "objects")))
+        add_git_names(l, directory);
     if (exists_as(git, S_IFREG) || exists_as(git, S_IFLNK))
         add(l, git); /* it names the git directory */
     add_git_names(l, git);
@@ -220,7 +234,7 @@ static bool visit(void *self, void *thread, const struct walk_entry *entry)
 struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                      const char *const **ret_paths, size_t *ret_n)
 {
-    struct list l = {.arena = a};
+    struct list l = {.arena = a, .workspace = workspace};
     struct search s = {PTHREAD_MUTEX_INITIALIZER, workspace, &l};
     struct walk_options options = {.root = workspace, .hidden = true, .no_ignore = true};
     struct walk_visitor visitor = {.visit = visit, .self = &s};

@@ -1,0 +1,113 @@
+"""sandbox_test.py - keel sandbox as a program: options, exit status, streams."""
+import os
+import subprocess
+
+import keel_test
+from keel_test import KeelTest
+
+
+class Sandbox(KeelTest):
+    def sandbox(self, *arguments, **options):
+        return self.keel("sandbox", *arguments, **options)
+
+    def both_ways(self, *arguments, **options):
+        for way in ((), ("--no-namespaces",)):
+            with self.subTest(way=way):
+                yield self.sandbox(*way, *arguments, **options)
+
+    def test_the_exit_status_is_the_command_s(self):
+        for result in self.both_ways("--", "sh", "-c", "echo out; echo err >&2; exit 42"):
+            self.assert_status(result, 42)
+            self.assertEqual((result.out, result.err), ("out\n", "err\n"))
+
+    def test_a_signal_gives_the_status_that_a_shell_would(self):
+        self.assert_status(self.sandbox("sh", "-c", "kill -TERM $$"), 143)
+
+    def test_options_of_the_command_are_its_own(self):
+        (self.project / "file").write_text("x")
+        result = self.sandbox("ls", "--no-namespaces", "-a")
+        self.assert_status(result, 2)  # of ls
+        self.assertIn("ls: unrecognized option", result.err)
+        self.assertIn("Usage: grep", self.sandbox("grep", "--help").out)
+        self.assertEqual(self.sandbox("--", "ls", "-A").out, "file\n")
+
+    def test_a_command_is_needed(self):
+        self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
+
+    def test_a_command_that_is_not_there_has_status_127(self):
+        self.assert_refused(self.sandbox("no-such-command"), 127, "cannot run no-such-command")
+
+    def test_the_whole_file_system_is_no_workspace(self):
+        self.assert_refused(self.sandbox("true", cwd="/"), 2, "the whole file system")
+
+    def test_an_added_directory_can_be_written(self):
+        added = self.dir / "added"
+        added.mkdir()
+        for result in self.both_ways("--add-dir", str(added), "sh", "-c", f"echo x >{added}/new"):
+            self.assert_fine(result)
+            self.assertEqual((added / "new").read_text(), "x\n")
+        self.assert_refused(self.sandbox("--add-dir", "/nowhere", "true"), 2, "/nowhere")
+
+    def test_credentials_are_not_in_the_environment(self):
+        result = self.sandbox("env", env={"ANTHROPIC_API_KEY": "sk-1", "PLAIN": "yes"})
+        self.assertIn("PLAIN=yes\n", result.out)
+        self.assertNotIn("sk-1", result.out)
+
+    def test_input_and_output_may_be_files(self):
+        path = self.write("in", "line\n" * 100000)
+        for way in ((), ("--no-namespaces",)):
+            with open(path, "rb") as source, open(self.dir / "out", "w+b") as target:
+                result = self.sandbox(*way, "cat", stdin=source, stdout=target)
+                self.assert_fine(result)
+                target.seek(0)
+                self.assertEqual(len(target.read()), 500000)
+
+    def test_a_file_that_is_read_keeps_its_mode_and_times(self):
+        path = self.write("in", "text")
+        os.utime(path, (1, 1))
+        os.chmod(path, 0o640)
+        script = "import os\nfor f in (lambda: os.fchmod(0, 0o777), lambda: os.utime(0)):\n" \
+                 " try: f()\n except OSError: pass\n"
+        with open(path, "rb") as source:
+            self.sandbox("python3", "-c", script, stdin=source)
+        self.assertEqual((os.stat(path).st_mode & 0o777, os.stat(path).st_mtime), (0o640, 1))
+
+    def test_what_the_command_leaves_in_tmpdir_is_removed(self):
+        tmp = self.dir / "tmp"
+        tmp.mkdir()
+        for result in self.both_ways("sh", "-c", 'mkdir -p "$TMPDIR/a/b"; echo x >"$TMPDIR/a/b/c"',
+                                     env={"TMPDIR": str(tmp)}):
+            self.assert_fine(result)
+            self.assertEqual(os.listdir(tmp), [])
+
+    def test_the_person_is_told_what_was_put_back(self):
+        (self.project / ".mcp.json").write_text("{}")
+        result = self.sandbox("--no-namespaces", "sh", "-c", "echo evil >.mcp.json")
+        self.assert_status(result, 0)
+        self.assertIn(".mcp.json was changed by the command; it has been put back", result.err)
+        self.assertEqual((self.project / ".mcp.json").read_text(), "{}")
+
+    def test_an_interrupted_command_ends_and_so_does_keel(self):
+        process = self.start("sandbox", "sh", "-c", "echo ready; sleep 1000")
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(keel_test.signal.SIGINT)
+        self.assert_status(self.finish(process), 130)
+
+    def test_without_keel_exec_there_is_no_command(self):
+        result = self.sandbox("true", env={"KEEL_EXEC": "/nowhere"})
+        self.assertNotEqual(result.status, 0)
+        self.assertIn("KEEL_EXEC", result.err)
+
+    def test_where_namespaces_are_forbidden_the_second_way_is_gone(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give up the right to make them")
+        arguments = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin",
+                     keel_test.KEEL, "sandbox", "sh", "-c", "echo x >new && ls /"]
+        result = subprocess.run(arguments, cwd=self.project, env=self.environment(),
+                                capture_output=True, text=True, check=False)
+        self.assertEqual((self.project / "new").read_text(), "x\n")
+        self.assertIn("Permission denied", result.stderr)
+
+
+if __name__ == "__main__":
+    keel_test.main()
