@@ -202,6 +202,7 @@ static struct err *run_tool(struct call *c)
     const struct tool *t = c->verdict.entry->tool;
     static const struct tool_config no_config;
     struct tool_context context = {.call_id = c->part->id,
+                                   .target = c->verdict.target,
                                    .session = c->run->conversation->tools,
                                    .config = o->tool_config ? o->tool_config : &no_config,
                                    .launcher = o->launcher,

@@ -29,6 +29,7 @@
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
+#include "gate/hard_policy.h"
 #include "port/gate.h"
 #include "port/hook.h"
 
@@ -94,10 +95,32 @@ void denied_paths_free(struct denied_paths *d);
 DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
 struct path_filter denied_paths_filter(const struct denied_paths *d);
 
+/* Steps 5 and 7 for a call as it stands, without hooks and without a person. May wait: links are
+ * looked up. What it points at lives in `a`. */
+struct judged {
+    enum decision decision;
+    int step;
+    struct str rule, reason; /* the reason is a sentence; never empty */
+};
+MUST_USE struct err *permission_judge(const struct permission_rules *rules,
+                                      const struct hard_policy *policy, enum permission_mode mode,
+                                      const struct tool *tool, const struct json *args,
+                                      const struct tool_session *session, struct arena *a,
+                                      struct judged *ret_judged);
+
+/* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that
+ * covers what was shown. */
+struct rule_keeper {
+    struct err *(*keep)(void *self, struct str rule);
+    void *self;
+};
+
 /* The port's gate over these rules. */
 struct permission_gate {
     struct gate gate;
     struct permission_rules rules; /* borrowed; may be changed between calls */
+    struct hard_policy policy;     /* borrowed likewise */
+    struct rule_keeper keeper;     /* keep NULL: "project" answers hold for the session */
     struct hooks *hooks;           /* borrowed; NULL: there are none */
 };
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules);

@@ -41,7 +41,10 @@ struct verdict {
     int step;
     struct tool_entry *entry; /* NULL: unknown tool */
     const struct json *args;  /* the effective ones; what came, when they are wrong */
-    struct str rule;          /* the pattern or the mode's cell that decided; may be empty */
+    /* The file or directory that was decided about: absolute, links and ".." resolved as far as it
+     * exists. NULL: the call is not about one. */
+    const char *target;
+    struct str rule; /* the pattern or the mode's cell that decided; may be empty */
     struct str reason;
     struct ask ask;
     /* What hooks said besides: for the model with the result, for the person; may be empty. */

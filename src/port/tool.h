@@ -111,7 +111,11 @@ struct http_source {
 
 /* One call. Everything is borrowed until the tool returns. */
 struct tool_context {
-    struct str call_id;           /* the provider's */
+    struct str call_id; /* the provider's */
+    /* The file or directory that the gate decided about: absolute, without links. It is opened in
+     * a way that follows none, so that one put there meanwhile does not win. NULL: nobody has
+     * looked. */
+    const char *target;
     struct tool_session *session; /* what the tools of this session know */
     const struct tool_config *config;
     struct launcher *launcher;        /* NULL: no commands */
