@@ -1,0 +1,149 @@
+/* store.c - the calls of a store, and what all adapters share. */
+#include "port/store.h"
+
+#define MAX_ID_BYTES 128
+
+struct err *store_open(struct store *s, struct str id, const struct store_summary *create,
+                       struct arena *a, struct store_lease *ret_lease)
+{
+    *ret_lease = (struct store_lease){0};
+    if (!store_id_is_valid(id))
+        return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no session id", STR_ARG(id)),
+                        "use a UUID, or up to %d letters, digits, '-', '_' and '.'", MAX_ID_BYTES);
+    return s->ops->open(s, id, create, a, ret_lease);
+}
+
+void store_close(struct store *s, struct str id, uint64_t fence)
+{
+    s->ops->close(s, id, fence);
+}
+
+struct err *store_add_child(struct store *s, const struct store_summary *child, uint64_t fence)
+{
+    if (!store_id_is_valid(child->id))
+        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no session id", STR_ARG(child->id));
+    return s->ops->add_child(s, child, fence);
+}
+
+struct err *store_append(struct store *s, struct str stream, uint64_t expected_seq, uint64_t fence,
+                         const struct store_record *records, size_t n,
+                         const struct store_summary *update)
+{
+    return s->ops->append(s, stream, expected_seq, fence, records, n, update);
+}
+
+struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
+                       struct store_page *ret_page)
+{
+    *ret_page = (struct store_page){0};
+    return s->ops->read(s, stream, q, ret_page);
+}
+
+void store_page_done(struct store_page *p)
+{
+    arena_done(&p->arena);
+    *p = (struct store_page){0};
+}
+
+struct err *store_find(struct store *s, struct str id, struct arena *a,
+                       struct store_summary *ret_summary, bool *ret_found)
+{
+    *ret_summary = (struct store_summary){0};
+    *ret_found = false;
+    return store_id_is_valid(id) ? s->ops->find(s, id, a, ret_summary, ret_found) : NULL;
+}
+
+struct err *store_list(struct store *s, const struct store_list_query *q, struct arena *a,
+                       struct store_summary **ret_items, size_t *ret_n)
+{
+    *ret_items = NULL;
+    *ret_n = 0;
+    return s->ops->list(s, q, a, ret_items, ret_n);
+}
+
+struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
+                         struct store_hit **ret_hits, size_t *ret_n)
+{
+    *ret_hits = NULL;
+    *ret_n = 0;
+    return s->ops->search(s, words, n_max, a, ret_hits, ret_n);
+}
+
+struct err *store_remove(struct store *s, struct str id)
+{
+    return store_id_is_valid(id) ? s->ops->remove(s, id) : NULL;
+}
+
+struct err *store_update(struct store *s, const struct store_summary *update)
+{
+    return s->ops->update(s, update);
+}
+
+struct err *store_rebuild(struct store *s)
+{
+    return s->ops->rebuild(s);
+}
+
+struct blob_store *store_blobs(struct store *s, struct str stream)
+{
+    return s->ops->blobs(s, stream);
+}
+
+struct err *store_save_record(struct store *s, struct str id, struct str json)
+{
+    return s->ops->save_record ? s->ops->save_record(s, id, json) : NULL;
+}
+
+void store_free(struct store *s)
+{
+    if (s)
+        s->ops->free(s);
+}
+
+/* --- what all adapters share --- */
+
+static bool is_id_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+bool store_id_is_valid(struct str id)
+{
+    if (id.n == 0 || id.n > MAX_ID_BYTES || id.p[0] == '.')
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (!is_id_char(id.p[i]))
+            return false;
+    return true;
+}
+
+static void add_text(struct strbuf *out, struct str text)
+{
+    if (text.n == 0)
+        return;
+    if (out->n)
+        strbuf_add_char(out, '\n');
+    strbuf_add(out, text);
+}
+
+void store_record_text(const struct store_record *r, struct strbuf *out)
+{
+    AUTO(arena) struct arena scratch = {0};
+    const struct json *message, *parts;
+    struct json_where where;
+    struct json *body;
+
+    if (!str_is(r->type, "history_mutation") ||
+        !json_parse_at(&scratch, r->body, JSON_REPAIR_UTF8, &body, &where))
+        return;
+    message = json_get(body, "message");
+    parts = json_get(message, "parts");
+    if (!parts)
+        add_text(out, json_get_text(message, "content"));
+    json_each (part, parts) {
+        add_text(out, json_get_text(part, "text"));
+        json_each (piece, json_get(part, "content"))
+            add_text(out, json_get_text(piece, "text"));
+    }
+}

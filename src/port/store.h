@@ -1,0 +1,183 @@
+/* store.h - where sessions live: append-only streams of records, an index of them, their blobs.
+ *
+ * A session is a stream; its child runs are streams below it. Records are numbered without a gap,
+ * are never changed, and have happened once append() has returned: they then survive a loss of
+ * power. Everything else (index, search, the record that other programs read) is derived from them
+ * and can be made again.
+ *
+ * Whoever writes a stream holds the lease of its root. A lease has a fence, a number that grows
+ * with every new holder; an append with an older one fails in every adapter, so that a writer that
+ * was thought dead changes nothing. The lease of a process that has died is free at once on the
+ * same machine.
+ *
+ * All calls may wait and are made in tasks; several may be under way at once. Adapters pass
+ * test/unit/port/store_conformance.h. What goes wrong is ERR_STORAGE with the place and what to do;
+ * a failed append has appended nothing. */
+#ifndef KEEL_PORT_STORE_H
+#define KEEL_PORT_STORE_H
+
+#include "port/blob.h"
+
+struct store;
+
+/* --- records --- */
+
+struct store_record {
+    uint64_t seq; /* from 0 */
+    /* How many numbers it takes: a record may hold a run of small events. At least 1. */
+    uint32_t n_events;
+    int64_t unix_ms;
+    struct str type;   /* "history_mutation" */
+    struct str run_id; /* may be empty */
+    uint32_t turn, round, attempt;
+    bool is_core;               /* needed to open the session, not only to look at it */
+    struct str body;            /* one JSON object: the event's own fields */
+    const struct str *payloads; /* handles of the blobs that the body refers to */
+    size_t n_payloads;
+};
+
+/* What is known of a session without reading it. Empty texts in an update leave what there is. */
+struct store_summary {
+    struct str id, parent; /* parent: empty for a root */
+    struct str cwd, name, provider, model;
+    struct str preview; /* the start of the first prompt */
+    int64_t created_ms, updated_ms;
+    uint64_t next_seq;
+    uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
+    uint64_t n_bytes;    /* of its records */
+    bool is_open;        /* somebody holds its lease; told by list and find */
+};
+
+/* --- reading --- */
+
+struct store_query {
+    uint64_t from;   /* the first number */
+    uint64_t to;     /* the one after the last; 0: to the end */
+    struct str type; /* only these; empty: all */
+    bool core_only;
+    bool newest_first;
+    size_t n_max; /* records; 0: as many as a page holds */
+};
+
+#define STORE_PAGE_BYTES ((size_t)4 << 20) /* a page ends after the record that passes this */
+
+struct store_page {
+    struct arena arena;
+    struct store_record *records;
+    size_t n;
+    bool has_more;
+};
+void store_page_done(struct store_page *p);
+DEFINE_AUTO_VAL(store_page, store_page_done)
+
+struct store_list_query {
+    struct str cwd;       /* only of this directory; empty: all */
+    struct str name;      /* only with exactly this name; empty: all */
+    struct str parent;    /* children of this one; empty: roots */
+    int64_t before_ms;    /* updated before this; 0: from the newest */
+    struct str before_id; /* that session itself is left out: the last one of the page before */
+    size_t n_max;         /* 0: all */
+};
+
+/* A place where the words of a search stand. */
+struct store_hit {
+    struct store_summary session;
+    uint64_t seq;
+    struct str excerpt; /* some words around, as UTF-8 */
+};
+
+/* --- the lease --- */
+
+struct store_lease {
+    uint64_t fence;
+    uint64_t next_seq;
+    bool is_new;       /* the session was made by this */
+    struct str notice; /* what had to be cut off because a crash had torn it; empty: nothing */
+};
+
+/* --- the adapter --- */
+
+struct store_ops {
+    const char *name; /* "sqlite" */
+
+    /* Takes the lease of the session; makes it from `create` if there is none, or fails when that
+     * is NULL. Held by another: ERR_STORAGE that says by whom, with forking as the hint. Texts of
+     * the lease live in `a`. */
+    struct err *(*open)(struct store *s, struct str id, const struct store_summary *create,
+                        struct arena *a, struct store_lease *ret_lease);
+    void (*close)(struct store *s, struct str id, uint64_t fence); /* gives the lease back */
+    /* A stream below `parent`, written under the lease of the root. */
+    struct err *(*add_child)(struct store *s, const struct store_summary *child, uint64_t fence);
+
+    /* The records in their order; the first has number `expected_seq`. A stale fence and another
+     * number than the stream's next are errors. `update` may be NULL. Durable when it returns. */
+    struct err *(*append)(struct store *s, struct str stream, uint64_t expected_seq, uint64_t fence,
+                          const struct store_record *records, size_t n,
+                          const struct store_summary *update);
+
+    /* Without a lease; what has been appended is seen at once, by others too. */
+    struct err *(*read)(struct store *s, struct str stream, const struct store_query *q,
+                        struct store_page *ret_page);
+    /* By id. *ret_found false, and no error, when there is none. Texts live in `a`. */
+    struct err *(*find)(struct store *s, struct str id, struct arena *a,
+                        struct store_summary *ret_summary, bool *ret_found);
+    /* Newest first. */
+    struct err *(*list)(struct store *s, const struct store_list_query *q, struct arena *a,
+                        struct store_summary **ret_items, size_t *ret_n);
+    /* All the words, in any case of letters; newest first. */
+    struct err *(*search)(struct store *s, struct str words, size_t n_max, struct arena *a,
+                          struct store_hit **ret_hits, size_t *ret_n);
+
+    /* With its children, and with the blobs that nothing else refers to; absent is fine. Open in
+     * another process: an error. */
+    struct err *(*remove)(struct store *s, struct str id);
+    /* Changes the name or other texts of the summary, without a lease. */
+    struct err *(*update)(struct store *s, const struct store_summary *update);
+    /* Derives index and search again from the records. */
+    struct err *(*rebuild)(struct store *s);
+
+    /* Where payloads of this stream go; borrowed, as long as the store lives. */
+    struct blob_store *(*blobs)(struct store *s, struct str stream);
+    /* The record that other programs read, written beside the log where the adapter has such a
+     * place; may be NULL. */
+    struct err *(*save_record)(struct store *s, struct str id, struct str json);
+    void (*free)(struct store *s); /* waits for nothing: all appends have returned */
+};
+
+/* Adapters embed this first. */
+struct store {
+    const struct store_ops *ops;
+};
+
+MUST_USE struct err *store_open(struct store *s, struct str id, const struct store_summary *create,
+                                struct arena *a, struct store_lease *ret_lease);
+void store_close(struct store *s, struct str id, uint64_t fence);
+MUST_USE struct err *store_add_child(struct store *s, const struct store_summary *child,
+                                     uint64_t fence);
+MUST_USE struct err *store_append(struct store *s, struct str stream, uint64_t expected_seq,
+                                  uint64_t fence, const struct store_record *records, size_t n,
+                                  const struct store_summary *update);
+MUST_USE struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
+                                struct store_page *ret_page);
+MUST_USE struct err *store_find(struct store *s, struct str id, struct arena *a,
+                                struct store_summary *ret_summary, bool *ret_found);
+MUST_USE struct err *store_list(struct store *s, const struct store_list_query *q, struct arena *a,
+                                struct store_summary **ret_items, size_t *ret_n);
+MUST_USE struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
+                                  struct store_hit **ret_hits, size_t *ret_n);
+MUST_USE struct err *store_remove(struct store *s, struct str id);
+MUST_USE struct err *store_update(struct store *s, const struct store_summary *update);
+MUST_USE struct err *store_rebuild(struct store *s);
+struct blob_store *store_blobs(struct store *s, struct str stream);
+MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);
+void store_free(struct store *s);
+DEFINE_AUTO_PTR(store, store_free)
+
+/* Ids are file names and keys: a UUID, or 1 to 128 letters, digits, `-`, `_` and `.`, not beginning
+ * with a dot. */
+bool store_id_is_valid(struct str id);
+
+/* What search looks at in a record: the text of a message; nothing in other records. Appends. */
+void store_record_text(const struct store_record *r, struct strbuf *out);
+
+#endif
