@@ -12,6 +12,7 @@
 struct ask_state {
     struct run *run;
     const struct final_turn *final; /* NULL: an ordinary round */
+    const struct aside *aside;      /* NULL: it belongs to the conversation */
     struct reply reply;
     struct built_messages built;
     const struct tool_def **tools;
@@ -42,6 +43,12 @@ struct token_estimate run_estimate(struct run *r)
     return ledger_estimate(messages, n, r->options->context_floor);
 }
 
+struct token_estimate run_context(struct run *r, int64_t *ret_window)
+{
+    *ret_window = target_window(&r->plan->targets[0]);
+    return run_estimate(r);
+}
+
 void run_emit_context(struct run *r)
 {
     struct token_estimate estimate = run_estimate(r);
@@ -61,8 +68,10 @@ static void choose_tools(struct ask_state *a)
 {
     const struct tool_set *set = a->run->tools;
 
-    a->tools = ARENA_ARRAY(&a->built.arena, set->n, const struct tool_def *);
     a->n_tools = 0;
+    if (a->aside)
+        return;
+    a->tools = ARENA_ARRAY(&a->built.arena, set->n, const struct tool_def *);
     for (size_t i = 0; i < set->n; i++)
         if (!a->final || (a->run->policy->final_tool &&
                           str_is(set->entries[i].def.name, a->run->policy->final_tool)))
@@ -72,12 +81,13 @@ static void choose_tools(struct ask_state *a)
 /* A provider's own tools obey the filter of ours. */
 static bool may_use_native(const struct ask_state *a, struct str name)
 {
-    return !a->final && tool_filter_has(&a->run->plan->filter, name);
+    return !a->final && !a->aside && tool_filter_has(&a->run->plan->filter, name);
 }
 
 static struct str join_system(struct ask_state *a)
 {
-    struct str authored = a->run->plan->system, told = a->built.system;
+    struct str authored = a->aside ? a->aside->system : a->run->plan->system;
+    struct str told = a->built.system;
 
     if (told.n == 0 || authored.n == 0)
         return authored.n ? authored : told;
@@ -90,9 +100,10 @@ static void build_messages(struct ask_state *a, const struct target *t)
     AUTO(arena) struct arena scratch = {0};
     struct request_target target = {
         .provider = t->provider->id, .protocol = t->provider->protocol, .info = t->info};
-    size_t n;
+    size_t n = a->aside ? a->aside->n_messages : 0;
     const struct message *const *messages =
-        history_messages(&a->run->conversation->history, &scratch, &n);
+        a->aside ? a->aside->messages
+                 : history_messages(&a->run->conversation->history, &scratch, &n);
 
     built_messages_done(&a->built);
     request_build(messages, n, &target, a->final ? &a->final->instruction : NULL, a->final ? 1 : 0,
@@ -119,7 +130,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
         .max_output = t->max_output,
-        .output_schema = a->run->options->output_schema,
+        .output_schema = a->aside ? NULL : a->run->options->output_schema,
         .stream = plan->stream,
         .web_search = plan->web_search && may_use_native(a, S(TOOL_WEB_SEARCH)),
         .web_fetch = plan->web_fetch && may_use_native(a, S(TOOL_WEB_FETCH)),
@@ -404,6 +415,38 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
     /* An abort leaves a message too, even an empty one; another failure only if something came. */
     if (!e || err_is(e, ERR_CANCELLED) || a.reply.n_parts)
         commit(&a, target, e, ret_message);
+    reply_done(&a.reply);
+    built_messages_done(&a.built);
+    return e;
+}
+
+/* --- aside --- */
+
+struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbuf *ret_text)
+{
+    struct ask_state a = {.run = r, .aside = aside, .prompt_tokens = run_estimate(r).used};
+    struct chain_hooks hooks = {build, reserve, settle, on_retry, on_fallback, NULL, &a};
+    struct provider_call call = r->options->call;
+    const struct target *target = &r->plan->targets[0];
+    AUTO(message) struct message *m = NULL;
+    char id[UUID_TEXT_SIZE];
+    struct err *e;
+
+    call.on_native_payload = on_native_payload;
+    call.self = &a;
+    r->attempt = 1;
+    reply_init(&a.reply, (struct delta_sink){0}); /* nobody watches */
+    e = chain_ask(&r->chain, &hooks, &call, &a.reply, &target);
+    if (!e)
+        e = check_stop(&a.reply);
+    if (!e) {
+        m = reply_to_message(
+            &a.reply, run_new_id(r, id), MESSAGE_COMPLETE,
+            (struct origin){target->provider->id, target->provider->protocol, target->model});
+        run_emit_message(r, EVENT_RESPONSE_NORMALIZED, m);
+        message_text(m, ret_text);
+    }
+    r->attempt = 0;
     reply_done(&a.reply);
     built_messages_done(&a.built);
     return e;

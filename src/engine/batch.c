@@ -98,7 +98,7 @@ static struct err *prepare(struct batch *b)
     run_emit(b->run, EVENT_BATCH_BEGIN, &e);
     for (size_t i = 0; i < b->n; i++)
         TRY(call_prepare(&b->calls[i]));
-    return recorder_sync(b->run->options->recorder);
+    return NULL;
 }
 
 static bool is_barrier(const struct call *c)
@@ -133,21 +133,9 @@ static void run_all(struct batch *b)
 static struct message *result_message(struct call *c)
 {
     struct message *m = run_new_message(c->run, ROLE_TOOL);
-    size_t n_content = 0;
-    struct part *content = ARENA_ARRAY(&c->arena, c->result.n_media + 1, struct part);
-    struct part part = {.kind = PART_TOOL_RESULT,
-                        .id = c->part->id,
-                        .name = c->part->name,
-                        .is_error = c->result.is_error,
-                        .content = content};
+    struct part result = call_result_part(c);
 
-    if (c->result.text.n || c->result.n_media == 0)
-        content[n_content++] =
-            (struct part){.kind = PART_TEXT, .text = strbuf_str(&c->result.text)};
-    for (size_t i = 0; i < c->result.n_media; i++)
-        content[n_content++] = (struct part){.kind = PART_MEDIA, .media = c->result.media[i]};
-    part.n_content = n_content;
-    message_add(m, &part);
+    message_add(m, &result);
     return m;
 }
 

@@ -10,6 +10,9 @@
 #define INTERRUPTED_TEXT "Execution interrupted by user"
 #define NOT_RUN_TEXT "The tool call was not executed: the run ended before its turn came."
 #define TIMEOUT_TEXT "(tool failed: timeout)"
+#define UNKNOWN_TEXT                                                                               \
+    "keel was stopped while this call was under way. It is not known whether it took effect, and " \
+    "it was not run again. Look at the state of things before you repeat it."
 
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part)
@@ -25,6 +28,9 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
     for (size_t i = 0; i < o->n_answers; i++)
         if (str_eq(o->answers[i].call_id, part->id))
             c->answer = &o->answers[i].answer;
+    for (size_t i = 0; i < o->n_outcomes; i++)
+        if (o->outcomes[i].index == index && str_eq(o->outcomes[i].call_id, part->id))
+            c->outcome = &o->outcomes[i];
 }
 
 void call_done(struct call *c)
@@ -157,13 +163,53 @@ static void ask_plugins(struct call *c)
     fail(c, e->kind, str_of(text));
 }
 
+/* --- what an earlier process has done --- */
+
+static bool was_begun(const struct call *c)
+{
+    return c->outcome && c->outcome->outcome != CALL_NEVER_STARTED;
+}
+
+static void take_result(struct call *c, const struct part *result, const char *error_code)
+{
+    for (size_t i = 0; i < result->n_content; i++) {
+        const struct part *p = &result->content[i];
+
+        if (p->kind == PART_TEXT)
+            strbuf_add(&c->result.text, p->text);
+        else
+            tool_result_add_media(&c->result, &p->media);
+    }
+    c->result.is_error = result->is_error;
+    c->code = error_code;
+    c->was_executed = true;
+}
+
+static void take_outcome(struct call *c)
+{
+    struct json_where where;
+    struct json *args;
+
+    if (json_parse_at(&c->arena, arena_str(&c->arena, c->part->args), JSON_REPAIR_UTF8, &args,
+                      &where))
+        c->verdict.args = args;
+    if (c->outcome->outcome == CALL_COMPLETED)
+        take_result(c, c->outcome->result, c->outcome->error_code);
+    else
+        fail(c, ERR_INTERNAL, S(UNKNOWN_TEXT));
+}
+
 struct err *call_prepare(struct call *c)
 {
     struct event e;
 
-    TRY(judge(c));
-    TRY(act_on_verdict(c));
-    TRY(hook_tool_judged(c));
+    if (was_begun(c)) {
+        take_outcome(c);
+    } else {
+        TRY(judge(c));
+        TRY(act_on_verdict(c));
+        TRY(hook_tool_judged(c));
+    }
     e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
     run_emit(c->run, EVENT_TOOL_REQUEST, &e);
     if (c->is_ready)
@@ -251,15 +297,56 @@ static struct err *run_in_time(struct call *c, bool *ret_expired)
     return e;
 }
 
+struct part call_result_part(struct call *c)
+{
+    struct part *content = ARENA_ARRAY(&c->arena, c->result.n_media + 1, struct part);
+    size_t n = 0;
+
+    if (c->result.text.n || c->result.n_media == 0)
+        content[n++] = (struct part){.kind = PART_TEXT, .text = strbuf_str(&c->result.text)};
+    for (size_t i = 0; i < c->result.n_media; i++)
+        content[n++] = (struct part){.kind = PART_MEDIA, .media = c->result.media[i]};
+    return (struct part){.kind = PART_TOOL_RESULT,
+                         .id = c->part->id,
+                         .name = c->part->name,
+                         .is_error = c->result.is_error,
+                         .content = content,
+                         .n_content = n};
+}
+
+/* Its outcome is known from here on, whatever becomes of the rest of the batch. */
+static void tell_end(struct call *c)
+{
+    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
+    struct part result = call_result_part(c);
+
+    e.body.tool.result = &result;
+    run_emit(c->run, EVENT_TOOL_END, &e);
+}
+
+/* Once a tool has begun, what it did cannot be told from what it did not: so the journal must know
+ * before. */
+static struct err *tell_begin(struct call *c)
+{
+    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
+
+    run_emit(c->run, EVENT_TOOL_BEGIN, &e);
+    return recorder_sync(c->run->options->recorder);
+}
+
 struct err *call_run(void *arg)
 {
     struct call *c = arg;
     uint64_t started_ms = loop_now_ms(task_loop());
-    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
     AUTO(err) struct err *failure = NULL;
     bool is_expired;
 
-    run_emit(c->run, EVENT_TOOL_BEGIN, &e);
+    c->ends_run = tell_begin(c);
+    if (c->ends_run) {
+        fail(c, c->ends_run->kind, S(NOT_RUN_TEXT));
+        c->is_ready = false;
+        return NULL;
+    }
     failure = run_in_time(c, &is_expired);
     c->duration_ms = loop_now_ms(task_loop()) - started_ms;
     c->is_ready = false;
@@ -269,8 +356,10 @@ struct err *call_run(void *arg)
         c->is_suspended = true;
     else if (c->result.is_error)
         c->code = err_code(c->result.code);
-    if (!c->is_suspended)
-        c->ends_run = hook_tool_done(c);
+    if (c->is_suspended)
+        return NULL;
+    tell_end(c);
+    c->ends_run = hook_tool_done(c);
     return NULL;
 }
 

@@ -92,6 +92,28 @@ void run_append(struct run *r, struct message *m)
     run_emit(r, EVENT_HISTORY, &e);
 }
 
+const struct history *run_history(const struct run *r)
+{
+    return &r->conversation->history;
+}
+
+void run_replace_history(struct run *r, const char *mutation, struct message *const *messages,
+                         size_t n, const struct event_compact *compact)
+{
+    struct history *h = &r->conversation->history;
+    struct event told = {.body.compact = *compact};
+
+    history_done(h);
+    for (size_t i = 0; i < n; i++) {
+        struct event e = {
+            .body.message = {.message = messages[i], .index = i, .mutation = mutation}};
+
+        history_add_message(h, messages[i], run_unix_ms());
+        run_emit(r, EVENT_HISTORY, &e);
+    }
+    run_emit(r, EVENT_COMPACTED, &told);
+}
+
 /* --- accounting --- */
 
 struct accounting_entry *run_account(struct run *r)

@@ -11,6 +11,7 @@
 
 #include "engine/chain.h"
 #include "engine/conversation.h"
+#include "engine/ledger.h"
 #include "engine/policy.h"
 #include "port/hook.h"
 #include "port/plugin.h"
@@ -51,7 +52,28 @@ struct given_answer {
     struct answer answer;
 };
 
+/* How a call ended that an earlier process had begun. */
+enum call_outcome {
+    CALL_NEVER_STARTED, /* it is judged and run as if it were new */
+    CALL_COMPLETED,     /* `result` is what it gave */
+    CALL_UNKNOWN,       /* it was under way when that process died: never run again */
+};
+struct given_outcome {
+    struct str call_id;
+    size_t index; /* of the call among those of its answer: ids may repeat */
+    enum call_outcome outcome;
+    const struct part *result; /* CALL_COMPLETED: a tool result */
+    const char *error_code;    /* of it; NULL: it was a success */
+};
+
 struct run;
+
+/* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
+ * durable and before it is in the history, and between rounds. What fails is told by the compactor
+ * and leaves the history as it is; an error ends the run. */
+struct compactor {
+    struct err *(*compact)(struct compactor *c, struct run *r);
+};
 
 struct run_options {
     /* what is asked */
@@ -59,6 +81,8 @@ struct run_options {
     struct message *input;           /* the user's; NULL: go on where the last run stopped */
     const struct given_answer *answers;
     size_t n_answers;
+    const struct given_outcome *outcomes; /* of calls that a crash has cut off */
+    size_t n_outcomes;
     const struct json *output_schema; /* the answer must be JSON that fits; NULL: any text */
     unsigned max_rounds;              /* 0: no cap */
 
@@ -87,6 +111,7 @@ struct run_options {
     struct plugin *const *plugins;
     size_t n_plugins;
     struct attempt_budget budget;
+    struct compactor *compactor; /* NULL: never */
     /* A failed attempt's text was shown: may it be taken back? NULL: no. */
     bool (*drop_text)(void *self);
     void *drop_self;
@@ -109,6 +134,24 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
 
 /* Tells this run's listeners something; for what runs inside of it (hooks, child runs). */
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text);
+
+/* --- for a compactor --- */
+
+struct token_estimate run_context(struct run *r, int64_t *ret_window);
+/* A question to the run's model that does not belong to the conversation: no tools, nothing
+ * committed, but accounted for. Appends the answer's text. */
+struct aside {
+    struct str system;
+    const struct message *const *messages;
+    size_t n_messages;
+};
+MUST_USE struct err *run_ask_aside(struct run *r, const struct aside *aside,
+                                   struct strbuf *ret_text);
+const struct history *run_history(const struct run *r);
+/* These messages instead of the history, as one mutation ("compact"); tells of the compaction. */
+void run_replace_history(struct run *r, const char *mutation, struct message *const *messages,
+                         size_t n, const struct event_compact *compact);
+struct message *run_new_message(struct run *r, enum role role) MUST_USE;
 
 /* Ends the run with the answer it can give now, after what is under way: a forced last turn. */
 void run_stop(struct run *r);

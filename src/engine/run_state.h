@@ -57,7 +57,6 @@ void run_emit(struct run *r, enum event_type type, struct event *e); /* fills in
 void run_emit_message(struct run *r, enum event_type type, const struct message *m);
 /* Appends to the history and tells so. */
 void run_append(struct run *r, struct message *m);
-struct message *run_new_message(struct run *r, enum role role) MUST_USE;
 int64_t run_unix_ms(void);
 struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE]);
 
@@ -83,6 +82,8 @@ void hook_failure(struct run *r, const struct err *e);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
+/* Lets the compactor look at the history, with the plan of the coming round. */
+MUST_USE struct err *run_compact(struct run *r);
 
 /* ask.c */
 struct final_turn {
@@ -120,8 +121,9 @@ struct call {
     const char *code;      /* error code of a result that is no success */
     struct json *metadata; /* in the arena */
     uint64_t duration_ms;
-    const struct answer *answer; /* to what it asked before, or NULL */
-    struct err *ends_run;        /* a hook has said so */
+    const struct answer *answer;         /* to what it asked before, or NULL */
+    const struct given_outcome *outcome; /* of an earlier process's try, or NULL */
+    struct err *ends_run;                /* a hook has said so */
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
@@ -133,6 +135,7 @@ MUST_USE struct err *call_run(void *call);
 /* Gives a call that has no result yet one that says so. */
 void call_skip(struct call *c, bool is_interrupted);
 struct event_tool call_event(struct call *c);
+struct part call_result_part(struct call *c); /* borrows from the call */
 /* The result becomes a failure with this code. */
 void call_fail(struct call *c, const char *code, struct str text);
 struct json *call_metadata(struct call *c);

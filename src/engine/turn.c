@@ -68,6 +68,16 @@ static void refresh_plan(struct run *r)
     refresh_tools(r);
 }
 
+struct err *run_compact(struct run *r)
+{
+    struct compactor *c = r->options->compactor;
+
+    if (!c)
+        return NULL;
+    refresh_plan(r);
+    return c->compact(c, r);
+}
+
 /* --- may it be asked? --- */
 
 /* Nothing is sent that cannot fit; a message tells why. */
@@ -178,7 +188,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     else if (err_is(e, ERR_CANCELLED))
         err_ignore(batch_run(r, answer), "it only notes what was not run; the abort is told");
     *ret_is_over = e || r->result->n_asks;
-    return e;
+    return e || *ret_is_over ? e : run_compact(r);
 }
 
 /* What an earlier run left open comes first: calls that were suspended, or that a crash cut off. */

@@ -51,6 +51,7 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_TOOL_REQUEST] = "tool.execute_request",
     [EVENT_TOOL_BEGIN] = "tool.execute_start",
     [EVENT_TOOL_PROGRESS] = "tool.progress",
+    [EVENT_TOOL_END] = "tool.execute_end",
     [EVENT_TOOL_COMMITTED] = "tool.message_committed",
     [EVENT_STATE] = "tool.state",
     [EVENT_ASKED] = "user.asked",
@@ -122,6 +123,7 @@ static const struct owner *owner_of(const struct event *e)
     case EVENT_TOOL_REQUEST:
     case EVENT_TOOL_BEGIN:
     case EVENT_TOOL_PROGRESS:
+    case EVENT_TOOL_END:
     case EVENT_TOOL_RESULT:
     case EVENT_TOOL_COMMITTED:
         return e->body.tool.owner ? e->body.tool.owner : e->owner;

@@ -37,6 +37,7 @@
     X(TOOL_REQUEST, "tool_execution_request", tool)                                                \
     X(TOOL_BEGIN, "tool_begin", tool)                                                              \
     X(TOOL_PROGRESS, "tool_progress", tool)                                                        \
+    X(TOOL_END, "tool_end", tool)                                                                  \
     X(TOOL_RESULT, "tool_execution_result", tool)                                                  \
     X(TOOL_COMMITTED, "tool_message_committed", tool)                                              \
     X(STATE, "tool_state", state)                                                                  \
@@ -164,9 +165,9 @@ struct event_tool {
     const struct owner *owner; /* of the call: the event's own owner is the execution */
     enum risk risk;
     struct str progress; /* PROGRESS */
-    /* RESULT */
+    /* END: as the tool gave it, at once; RESULT: in the order of the calls */
     bool is_ok, was_executed, was_denied;
-    const struct part *result;   /* as the model gets it */
+    const struct part *result;   /* RESULT: as the model gets it, perhaps cut to size */
     const char *error_code;      /* NULL when it is ok */
     const struct json *metadata; /* errorCode, requestedTool, availableTools, the tool's own */
     uint64_t duration_ms;

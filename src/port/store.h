@@ -23,7 +23,7 @@ struct store;
 /* --- records --- */
 
 struct store_record {
-    uint64_t seq; /* from 0 */
+    uint64_t seq; /* from 1 */
     /* How many numbers it takes: a record may hold a run of small events. At least 1. */
     uint32_t n_events;
     int64_t unix_ms;

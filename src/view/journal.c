@@ -349,6 +349,7 @@ static void body_fields(struct json_writer *w, const struct event *e)
         tool_fields(w, &e->body.tool);
         jw_kv_str(w, "text", e->body.tool.progress);
         break;
+    case EVENT_TOOL_END:
     case EVENT_TOOL_RESULT:
         tool_result_fields(w, &e->body.tool);
         break;

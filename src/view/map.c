@@ -211,6 +211,15 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* a line for each piece of output helps nobody */
         },
+    [EVENT_TOOL_END] =
+        {
+            [VIEW_JOURNAL] = "tool_end",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the result comes in the order of the calls */
+            [VIEW_EMITTER] = "tool.execute_end",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* likewise */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* likewise */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* likewise */
+        },
     [EVENT_TOOL_RESULT] =
         {
             [VIEW_JOURNAL] = "tool_execution_result",

@@ -10,14 +10,14 @@ static const char one_tool[] = "turns:\n"
 struct tape {
     struct recorder recorder;
     struct strbuf log;
-    bool is_broken;
+    unsigned n_syncs, broken_from; /* the first sync that fails; 0: none */
 };
 
 static void tape_append(struct recorder *r, const struct event *e)
 {
     struct tape *t = (struct tape *)r;
 
-    if (e->type == EVENT_TOOL_REQUEST || e->type == EVENT_TOOL_BEGIN ||
+    if (e->type == EVENT_TOOL_REQUEST || e->type == EVENT_TOOL_BEGIN || e->type == EVENT_TOOL_END ||
         e->type == EVENT_USER_INPUT || e->type == EVENT_ATTEMPT_BEGIN)
         strbuf_addf(&t->log, "%s ", event_type_name(e->type));
 }
@@ -27,7 +27,9 @@ static struct err *tape_sync(struct recorder *r)
     struct tape *t = (struct tape *)r;
 
     strbuf_add_cstr(&t->log, "durable ");
-    return t->is_broken ? err_new(ERR_STORAGE, "the disk is full") : NULL;
+    t->n_syncs++;
+    return t->broken_from && t->n_syncs >= t->broken_from ? err_new(ERR_STORAGE, "the disk is full")
+                                                          : NULL;
 }
 
 TEST(a_tool_starts_only_after_its_request_is_durable)
@@ -38,19 +40,33 @@ TEST(a_tool_starts_only_after_its_request_is_durable)
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_str(strbuf_str(&tape.log), "user_input durable attempt_begin tool_execution_request "
-                                      "durable tool_begin attempt_begin ");
+                                      "tool_begin durable tool_end attempt_begin ");
     strbuf_done(&tape.log);
 }
 
 TEST(nothing_runs_when_the_journal_cannot_be_written)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .is_broken = true};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 1};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
+    strbuf_done(&tape.log);
+}
+
+TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_STORAGE);
+    assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
+    assert_null(strstr(strbuf_cstr(&tape.log), "tool_end"));
+    assert_int_equal(w.result.n_tools_executed, 0);
     strbuf_done(&tape.log);
 }
 
@@ -414,6 +430,7 @@ TEST(a_child_run_tells_and_costs_its_parent)
 
 RUN_TESTS(UNIT(a_tool_starts_only_after_its_request_is_durable),
           UNIT(nothing_runs_when_the_journal_cannot_be_written),
+          UNIT(a_tool_does_not_run_when_its_beginning_is_not_durable),
           UNIT(events_are_numbered_without_a_gap_over_all_runs),
           UNIT(plugins_run_by_priority_in_all_hooks),
           UNIT(a_plugins_own_failure_is_reported_and_changes_nothing),

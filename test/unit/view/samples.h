@@ -230,6 +230,7 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_TOOL_REQUEST].body.tool = tool;
     e[EVENT_TOOL_BEGIN].body.tool = tool;
     e[EVENT_TOOL_PROGRESS].body.tool = tool;
+    e[EVENT_TOOL_END].body.tool = tool;
     e[EVENT_TOOL_RESULT].body.tool = tool;
     e[EVENT_TOOL_COMMITTED].body.tool = tool;
     e[EVENT_STATE].body.state = (struct event_state){S("cwd"), s->args};
