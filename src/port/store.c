@@ -118,6 +118,23 @@ bool store_id_is_valid(struct str id)
     return true;
 }
 
+struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
+                               const struct store_record *records, size_t n)
+{
+    uint64_t seq = expected_seq;
+
+    if (expected_seq != next_seq)
+        return err_hint(
+            err_new(ERR_STORAGE, "the session has %llu events, not %llu: somebody else wrote to it",
+                    (unsigned long long)(next_seq - 1), (unsigned long long)(expected_seq - 1)),
+            "open it again");
+    for (size_t i = 0; i < n; i++) {
+        BUG_IF(records[i].seq != seq || records[i].n_events == 0);
+        seq += records[i].n_events;
+    }
+    return NULL;
+}
+
 static void add_text(struct strbuf *out, struct str text)
 {
     if (text.n == 0)

@@ -177,6 +177,10 @@ DEFINE_AUTO_PTR(store, store_free)
  * with a dot. */
 bool store_id_is_valid(struct str id);
 
+/* For adapters: do these records follow each other, and the stream? */
+MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
+                                        const struct store_record *records, size_t n);
+
 /* What search looks at in a record: the text of a message; nothing in other records. Appends. */
 void store_record_text(const struct store_record *r, struct strbuf *out);
 

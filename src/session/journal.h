@@ -1,0 +1,50 @@
+/* journal.h - the recorder of a session: its events become records of its stream.
+ *
+ * append() encodes at once and never waits. A task of the session's group writes what has piled up:
+ * at once when somebody waits for it, else 100 ms after the first of it at the latest. There is no
+ * task while there is nothing to write. What was written is durable; a record that could not be
+ * written stays in memory and is tried again with the next, up to a cap, so that a disk that was
+ * full for a while leaves no gap. */
+#ifndef KEEL_SESSION_JOURNAL_H
+#define KEEL_SESSION_JOURNAL_H
+
+#include "model/history.h"
+#include "port/recorder.h"
+#include "port/store.h"
+#include "sys/task.h"
+
+#define JOURNAL_DELAY_MS 100
+#define JOURNAL_MAX_BACKLOG_BYTES ((size_t)64 << 20)
+
+enum journal_failure {
+    JOURNAL_STOPS, /* sync() fails, and with it the run */
+    JOURNAL_WARNS, /* it is told once, the run goes on; what came is still written later */
+};
+
+struct journal_options {
+    struct store *store; /* borrowed */
+    struct str stream;   /* copied */
+    uint64_t fence, next_seq;
+    struct group *tasks; /* where the writing task runs; outlives the journal */
+    enum journal_failure on_failure;
+    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
+    void *self;
+};
+
+struct journal;
+struct journal *journal_new(const struct journal_options *options) MUST_USE;
+/* The stream holds this history already, from that mutation on. */
+void journal_continue(struct journal *j, uint64_t base_seq, const struct history *history);
+struct recorder *journal_recorder(struct journal *j);
+
+/* Waits until all that was appended is durable. */
+MUST_USE struct err *journal_sync(struct journal *j);
+uint64_t journal_durable_seq(const struct journal *j); /* the number after the last durable event */
+
+/* What the index says of the session from the next write on. */
+void journal_update(struct journal *j, const struct store_summary *update);
+
+void journal_free(struct journal *j); /* after a last sync; what is not durable is lost */
+DEFINE_AUTO_PTR(journal, journal_free)
+
+#endif

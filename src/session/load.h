@@ -1,0 +1,51 @@
+/* load.h - a session out of its stream: what the next run needs, and how the last one ended.
+ *
+ * Only core records from the last base of the history on are read, and of tool state what the last
+ * checkpoint holds and what came after it: the cost does not depend on how long the session has
+ * been. After a crash every call that was under way has one of three outcomes, a partial answer is
+ * an interrupted message, and a prompt that was durable but not yet committed is known. */
+#ifndef KEEL_SESSION_LOAD_H
+#define KEEL_SESSION_LOAD_H
+
+#include "engine/conversation.h"
+#include "engine/run.h"
+#include "port/store.h"
+
+enum last_run {
+    LAST_RUN_NONE,      /* the session has had none */
+    LAST_RUN_ENDED,     /* with a result */
+    LAST_RUN_SUSPENDED, /* `asks` wait for answers */
+    LAST_RUN_CUT_OFF,   /* its process died */
+};
+
+struct loaded {
+    struct arena arena;
+    struct store_summary summary;
+    uint64_t base_seq; /* of the mutation that the history begins with */
+    enum last_run last_run;
+    struct str run_id;
+    struct message *prompt;         /* CUT_OFF before it was committed: the person's; else NULL */
+    struct given_outcome *outcomes; /* of the open calls of the last answer */
+    size_t n_outcomes;
+    struct ask *asks;
+    size_t n_asks;
+    /* What the last requests were made with. */
+    struct str provider, model;
+    struct str mode; /* permission mode; empty: the default */
+    /* All runs and their children. */
+    struct usage usage;
+    int64_t cost_microcents;
+    bool cost_is_known;
+    uint64_t n_rounds, n_tool_calls;
+    uint64_t active_ms;
+    struct str notice; /* what was cut off or could not be read; empty: nothing */
+};
+void loaded_done(struct loaded *l);
+DEFINE_AUTO_VAL(loaded, loaded_done)
+
+/* Fills history, tool state and numbers of a fresh conversation. The lease is the caller's. May
+ * wait. */
+MUST_USE struct err *session_load(struct store *s, struct str id, struct conversation *c,
+                                  struct loaded *ret_loaded);
+
+#endif

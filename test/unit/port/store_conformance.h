@@ -1,0 +1,403 @@
+/* store_conformance.h - what every store must do. Adapters' tests list STORE_CONFORMS.
+ *
+ * An adapter's test defines struct store *conformance_store(void), which makes an empty store, and
+ * conformance_reopen(), which gives it up without a word (as a killed process would) and opens what
+ * it had written; NULL where nothing outlives the process. All tests run in a task. */
+#ifndef KEEL_TEST_UNIT_PORT_STORE_CONFORMANCE_H
+#define KEEL_TEST_UNIT_PORT_STORE_CONFORMANCE_H
+
+#include "port/store.h"
+#include "sys/in_task.h"
+#include "test.h"
+
+static struct store *conformance_store(void);
+static struct store *conformance_reopen(struct store *take_store);
+
+#define ID_A S("0190a000-0000-7000-8000-00000000000a")
+#define ID_B S("0190a000-0000-7000-8000-00000000000b")
+#define ID_C S("0190a000-0000-7000-8000-00000000000c")
+
+static inline struct store_summary summary_of(struct str id, int64_t ms)
+{
+    return (struct store_summary){
+        .id = id, .cwd = S("/p"), .preview = S("hello"), .created_ms = ms, .updated_ms = ms};
+}
+
+static inline uint64_t open_new(struct store *s, struct str id, int64_t ms)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_summary create = summary_of(id, ms);
+    struct store_lease lease;
+
+    assert_ok(store_open(s, id, &create, &a, &lease));
+    assert_true(lease.is_new);
+    assert_int_equal(lease.next_seq, 1);
+    return lease.fence;
+}
+
+static inline struct store_record record_of(uint64_t seq, const char *type, const char *body)
+{
+    return (struct store_record){.seq = seq,
+                                 .n_events = 1,
+                                 .unix_ms = 1000 + (int64_t)seq,
+                                 .type = str_of(type),
+                                 .run_id = S("run-1"),
+                                 .turn = 1,
+                                 .round = 2,
+                                 .attempt = 3,
+                                 .is_core = strcmp(type, "history_mutation") == 0,
+                                 .body = str_of(body)};
+}
+
+static inline void append_one(struct store *s, struct str id, uint64_t fence, uint64_t seq,
+                              const char *type, const char *body)
+{
+    struct store_record r = record_of(seq, type, body);
+
+    assert_ok(store_append(s, id, seq, fence, &r, 1, NULL));
+}
+
+static inline void assert_bodies_(struct store *s, struct str id, const struct store_query *q,
+                                  const char *want, const char *file, int line)
+{
+    AUTO(strbuf) struct strbuf got = {0};
+    AUTO(store_page) struct store_page page = {0};
+
+    assert_ok(store_read(s, id, q, &page));
+    for (size_t i = 0; i < page.n; i++)
+        strbuf_addf(&got, "%llu:%" STR_FMT " ", (unsigned long long)page.records[i].seq,
+                    STR_ARG(page.records[i].body));
+    if (page.has_more)
+        strbuf_add_cstr(&got, "...");
+    assert_str_(strbuf_str(&got), want, file, line);
+}
+#define assert_bodies(s, id, want, ...)                                                            \
+    assert_bodies_((s), (id), &(struct store_query){__VA_ARGS__}, (want), __FILE__, __LINE__)
+
+IN_TASK(what_was_appended_is_read_back_as_it_was)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct str handle = S("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    struct store_record r = record_of(1, "notice", "{\"text\":\"a\\u0000b \xF0\x9F\x9A\xA2\"}");
+    AUTO(store_page) struct store_page page = {0};
+    const struct store_record *got;
+
+    r.n_events = 7;
+    r.payloads = &handle;
+    r.n_payloads = 1;
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    append_one(s, ID_A, fence, 8, "history_mutation", "{}");
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.n, 2);
+    got = &page.records[0];
+    assert_int_equal(got->seq, 1);
+    assert_int_equal(got->n_events, 7);
+    assert_int_equal(got->unix_ms, 1001);
+    assert_str(got->type, "notice");
+    assert_str(got->run_id, "run-1");
+    assert_int_equal(got->turn, 1);
+    assert_int_equal(got->round, 2);
+    assert_int_equal(got->attempt, 3);
+    assert_false(got->is_core);
+    assert_true(str_eq(got->body, r.body));
+    assert_true(page.records[1].is_core);
+    assert_int_equal(page.records[1].seq, 8);
+    assert_false(page.has_more);
+}
+
+IN_TASK(records_are_found_by_number_type_and_use)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    append_one(s, ID_A, fence, 1, "history_mutation", "{\"n\":1}");
+    append_one(s, ID_A, fence, 2, "notice", "{\"n\":2}");
+    append_one(s, ID_A, fence, 3, "history_mutation", "{\"n\":3}");
+    append_one(s, ID_A, fence, 4, "notice", "{\"n\":4}");
+    assert_bodies(s, ID_A, "2:{\"n\":2} 3:{\"n\":3} ", .from = 2, .to = 4);
+    assert_bodies(s, ID_A, "1:{\"n\":1} 3:{\"n\":3} ", .core_only = true);
+    assert_bodies(s, ID_A, "2:{\"n\":2} 4:{\"n\":4} ", .type = S("notice"));
+    assert_bodies(s, ID_A, "4:{\"n\":4} ...", .type = S("notice"), .newest_first = true,
+                  .n_max = 1);
+    assert_bodies(s, ID_A, "1:{\"n\":1} ...", .n_max = 1);
+    assert_bodies(s, ID_A, "", .from = 5);
+}
+
+IN_TASK(a_record_that_spans_several_events_is_found_by_each_of_them)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "deltas", "{}");
+
+    r.n_events = 10;
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    append_one(s, ID_A, fence, 11, "notice", "{\"n\":11}");
+    assert_bodies(s, ID_A, "1:{} 11:{\"n\":11} ", .from = 5);
+    assert_bodies(s, ID_A, "11:{\"n\":11} ", .from = 11);
+}
+
+IN_TASK(a_long_stream_comes_in_pages)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5), from = 1;
+    AUTO(strbuf) struct strbuf body = {0};
+    bool has_more = true;
+    size_t n_pages = 0;
+
+    strbuf_add_cstr(&body, "{\"x\":\"");
+    for (size_t i = 0; i < STORE_PAGE_BYTES / 3; i++)
+        strbuf_add_char(&body, 'x');
+    strbuf_add_cstr(&body, "\"}");
+    for (uint64_t seq = 1; seq <= 7; seq++)
+        append_one(s, ID_A, fence, seq, "notice", strbuf_cstr(&body));
+    for (; has_more; n_pages++) {
+        AUTO(store_page) struct store_page page = {0};
+
+        assert_ok(store_read(s, ID_A, &(struct store_query){.from = from}, &page));
+        assert_in_range(page.n, 1, 4);
+        assert_int_equal(page.records[0].seq, from);
+        from += page.n;
+        has_more = page.has_more;
+    }
+    assert_int_equal(from, 8);
+    assert_in_range(n_pages, 2, 7);
+}
+
+IN_TASK(a_wrong_number_appends_nothing)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(3, "notice", "{}");
+
+    append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
+    assert_err(store_append(s, ID_A, 3, fence, &r, 1, NULL), ERR_STORAGE);
+    r.seq = 1;
+    assert_err(store_append(s, ID_A, 1, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_bodies(s, ID_A, "1:{\"n\":1} ", .from = 1);
+    append_one(s, ID_A, fence, 2, "notice", "{\"n\":2}");
+}
+
+IN_TASK(one_writer_a_session)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_lease lease;
+
+    assert_err(store_open(s, ID_A, NULL, &a, &lease), ERR_STORAGE);
+    store_close(s, ID_A, fence);
+    assert_err(store_append(s, ID_A, 1, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
+    assert_false(lease.is_new);
+    assert_true(lease.fence > fence);
+    assert_err(store_append(s, ID_A, 1, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_ok(store_append(s, ID_A, 1, lease.fence, &r, 1, NULL));
+    store_close(s, ID_A, fence); /* an old lease gives nothing back */
+    assert_err(store_open(s, ID_A, NULL, &a, &lease), ERR_STORAGE);
+}
+
+IN_TASK(what_is_not_there_is_said_so)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    struct store_summary summary;
+    AUTO(store_page) struct store_page page = {0};
+    struct store_lease lease;
+    bool found;
+
+    assert_err(store_open(s, ID_A, NULL, &a, &lease), ERR_STORAGE);
+    assert_err(store_open(s, S("../x"), NULL, &a, &lease), ERR_VALIDATION);
+    assert_err(store_read(s, ID_A, &(struct store_query){0}, &page), ERR_STORAGE);
+    assert_ok(store_find(s, ID_A, &a, &summary, &found));
+    assert_false(found);
+    assert_ok(store_remove(s, ID_A));
+}
+
+static inline void assert_listed_(struct store *s, const struct store_list_query *q,
+                                  const char *want, const char *file, int line)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf got = {0};
+    struct store_summary *items;
+    size_t n;
+
+    assert_ok(store_list(s, q, &a, &items, &n));
+    for (size_t i = 0; i < n; i++)
+        strbuf_add_char(&got, items[i].id.p[items[i].id.n - 1]);
+    assert_str_(strbuf_str(&got), want, file, line);
+}
+#define assert_listed(s, want, ...)                                                                \
+    assert_listed_((s), &(struct store_list_query){__VA_ARGS__}, (want), __FILE__, __LINE__)
+
+IN_TASK(sessions_are_listed_newest_first_by_directory_and_page)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    open_new(s, ID_B, 6);
+    open_new(s, ID_C, 7);
+    assert_listed(s, "cba", .n_max = 0);
+    append_one(s, ID_A, fence, 1, "notice", "{}"); /* at 1001 */
+    assert_listed(s, "acb", .n_max = 0);
+    assert_ok(store_update(s, &(struct store_summary){.id = ID_B, .cwd = S("/q")}));
+    assert_listed(s, "b", .cwd = S("/q"));
+    assert_listed(s, "ac", .cwd = S("/p"));
+    assert_listed(s, "a", .n_max = 1);
+    assert_listed(s, "cb", .before_ms = 1001, .before_id = ID_A);
+    assert_listed(s, "b", .before_ms = 7, .before_id = ID_C);
+}
+
+IN_TASK(a_summary_is_kept_and_changed)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_summary got;
+    bool found;
+
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1,
+                           &(struct store_summary){.model = S("m"), .n_messages = 3}));
+    assert_ok(store_update(s, &(struct store_summary){.id = ID_A, .name = S("my work")}));
+    assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_true(found);
+    assert_str(got.id, "0190a000-0000-7000-8000-00000000000a");
+    assert_str(got.cwd, "/p");
+    assert_str(got.preview, "hello");
+    assert_str(got.model, "m");
+    assert_str(got.name, "my work");
+    assert_int_equal(got.n_messages, 3);
+    assert_int_equal(got.created_ms, 5);
+    assert_int_equal(got.updated_ms, 1001);
+    assert_int_equal(got.next_seq, 2);
+    assert_true(got.n_bytes > 0);
+    assert_true(got.is_open);
+    store_close(s, ID_A, fence);
+    assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_false(got.is_open);
+    assert_listed(s, "a", .name = S("my work"));
+    assert_listed(s, "", .name = S("my"));
+}
+
+IN_TASK(children_are_hidden_written_and_removed_with_their_root)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_summary child = {.id = ID_B, .parent = ID_A, .created_ms = 6}, got;
+    struct store_summary grandchild = {.id = ID_C, .parent = ID_B, .created_ms = 7};
+    bool found;
+
+    assert_err(store_add_child(s, &child, fence + 1), ERR_STORAGE);
+    assert_ok(store_add_child(s, &child, fence));
+    assert_ok(store_add_child(s, &grandchild, fence));
+    append_one(s, ID_B, fence, 1, "notice", "{\"n\":1}");
+    append_one(s, ID_C, fence, 1, "notice", "{}");
+    assert_listed(s, "a", .n_max = 0);
+    assert_listed(s, "b", .parent = ID_A);
+    assert_bodies(s, ID_B, "1:{\"n\":1} ", .from = 1);
+    assert_err(store_remove(s, ID_A), ERR_STORAGE); /* it is open */
+    store_close(s, ID_A, fence);
+    assert_ok(store_remove(s, ID_A));
+    assert_ok(store_find(s, ID_C, &a, &got, &found));
+    assert_false(found);
+    assert_listed(s, "", .n_max = 0);
+}
+
+static inline const char *message_body(struct arena *a, const char *text)
+{
+    return arena_format(a,
+                        "{\"message\":{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":"
+                        "\"%s\"}]}}",
+                        text)
+        .p;
+}
+
+IN_TASK(messages_are_found_by_their_words)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5), other = open_new(s, ID_B, 6);
+    struct store_hit *hits;
+    size_t n;
+
+    append_one(s, ID_A, fence, 1, "history_mutation", message_body(&a, "Fix the Parser of dates"));
+    append_one(s, ID_A, fence, 2, "notice", "{\"text\":\"parser\"}");
+    append_one(s, ID_B, other, 1, "history_mutation", message_body(&a, "the parser is slow"));
+    assert_ok(store_search(s, S("parser"), 10, &a, &hits, &n));
+    assert_int_equal(n, 2);
+    assert_ok(store_search(s, S("dates PARSER"), 10, &a, &hits, &n));
+    assert_int_equal(n, 1);
+    assert_true(str_eq(hits[0].session.id, ID_A));
+    assert_int_equal(hits[0].seq, 1);
+    assert_non_null(strstr(arena_cstr(&a, hits[0].excerpt), "Parser"));
+    assert_ok(store_search(s, S("nothing"), 10, &a, &hits, &n));
+    assert_int_equal(n, 0);
+    assert_ok(store_search(s, S("\"*( OR NEAR"), 10, &a, &hits, &n)); /* words, not a language */
+    assert_int_equal(n, 0);
+    append_one(s, ID_B, other, 2, "history_mutation", message_body(&a, "later: nothing"));
+    assert_ok(store_search(s, S("nothing"), 10, &a, &hits, &n));
+    assert_int_equal(n, 1);
+    assert_ok(store_rebuild(s));
+    assert_ok(store_search(s, S("parser"), 10, &a, &hits, &n));
+    assert_int_equal(n, 2);
+}
+
+IN_TASK(payloads_are_kept_once_and_go_with_the_last_session_that_has_them)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf out = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    char handle[SHA256_HEX_SIZE];
+    struct store_record r = record_of(1, "notice", "{}");
+    struct str payload;
+
+    assert_ok(blob_put(store_blobs(s, ID_A), S("{\"big\":1}"), handle));
+    payload = str_of(handle);
+    r.payloads = &payload;
+    r.n_payloads = 1;
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    assert_ok(blob_get(store_blobs(s, ID_A), payload, &out));
+    assert_str(strbuf_str(&out), "{\"big\":1}");
+}
+
+IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
+{
+    struct store *s = conformance_store(), *again;
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(3, "notice", "{}");
+    struct store_lease lease;
+
+    append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
+    append_one(s, ID_A, fence, 2, "history_mutation", "{\"n\":2}");
+    again = conformance_reopen(s);
+    if (!again)
+        return;
+    assert_bodies(again, ID_A, "1:{\"n\":1} 2:{\"n\":2} ", .from = 1);
+    assert_ok(store_open(again, ID_A, NULL, &a, &lease));
+    assert_int_equal(lease.next_seq, 3);
+    assert_true(lease.fence > fence);
+    assert_err(store_append(again, ID_A, 3, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_ok(store_append(again, ID_A, 3, lease.fence, &r, 1, NULL));
+    assert_listed(again, "a", .n_max = 0);
+    store_close(again, ID_A, lease.fence);
+    store_free(again);
+}
+
+#define STORE_CONFORMS                                                                             \
+    UNIT(what_was_appended_is_read_back_as_it_was),                                                \
+        UNIT(records_are_found_by_number_type_and_use),                                            \
+        UNIT(a_record_that_spans_several_events_is_found_by_each_of_them),                         \
+        UNIT(a_long_stream_comes_in_pages), UNIT(a_wrong_number_appends_nothing),                  \
+        UNIT(one_writer_a_session), UNIT(what_is_not_there_is_said_so),                            \
+        UNIT(sessions_are_listed_newest_first_by_directory_and_page),                              \
+        UNIT(a_summary_is_kept_and_changed),                                                       \
+        UNIT(children_are_hidden_written_and_removed_with_their_root),                             \
+        UNIT(messages_are_found_by_their_words),                                                   \
+        UNIT(payloads_are_kept_once_and_go_with_the_last_session_that_has_them),                   \
+        UNIT(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
+
+#endif
