@@ -1,0 +1,121 @@
+/* session_lock.c - open file description locks: they belong to the opening, not to the process, so
+ * that two stores in one process exclude each other too. */
+#include "store/session_lock.h"
+
+#include "base/strbuf.h"
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_PATH_BYTES 4096
+
+static bool lock_path(const char *dir, struct str id, char path[MAX_PATH_BYTES])
+{
+    int n = snprintf(path, MAX_PATH_BYTES, "%s/%" STR_FMT ".lock", dir, STR_ARG(id));
+
+    return n > 0 && n < MAX_PATH_BYTES;
+}
+
+static bool lock_fd(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_OFD_SETLK, &whole) == 0;
+}
+
+/* "process 123", as whoever holds it has written there. */
+static void read_holder(int fd, char holder[64])
+{
+    ssize_t n = pread(fd, holder, 63, 0);
+
+    holder[n > 0 ? n : 0] = '\0';
+}
+
+static struct err *is_held(struct str id, int fd)
+{
+    char holder[64];
+
+    read_holder(fd, holder);
+    return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %s", STR_ARG(id),
+                            *holder ? holder : "another process"),
+                    "close it there, or go on in a copy of it with --fork-session");
+}
+
+/* The file may have been removed between opening and locking it. */
+static bool is_current(int fd, const char *path)
+{
+    struct stat of_fd, of_path;
+
+    return fstat(fd, &of_fd) == 0 && stat(path, &of_path) == 0 && of_fd.st_ino == of_path.st_ino &&
+           of_fd.st_dev == of_path.st_dev;
+}
+
+static struct err *try_lock(const char *path, struct str id, int *ret_fd)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct err *e;
+
+    *ret_fd = -1;
+    if (fd < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot open %s", path);
+    if (lock_fd(fd)) {
+        if (is_current(fd, path))
+            *ret_fd = fd;
+        else
+            close(fd);
+        return NULL;
+    }
+    e = errno == EAGAIN || errno == EACCES ? is_held(id, fd)
+                                           : err_errno(ERR_STORAGE, errno, "cannot lock %s", path);
+    close(fd);
+    return e;
+}
+
+struct err *session_lock_take(const char *dir, struct str id, int *ret_fd)
+{
+    char path[MAX_PATH_BYTES], holder[64];
+    int n;
+
+    *ret_fd = -1;
+    if (!lock_path(dir, id, path))
+        return err_new(ERR_STORAGE, "the path of %s is too long", dir);
+    TRY(fs_make_dirs(dir, 0700));
+    while (*ret_fd < 0)
+        TRY(try_lock(path, id, ret_fd));
+    n = snprintf(holder, sizeof holder, "process %ld", (long)getpid());
+    if (ftruncate(*ret_fd, 0) < 0 || pwrite(*ret_fd, holder, (size_t)n, 0) < 0)
+        return NULL; /* a full disk: the lock holds all the same, only its holder has no name */
+    return NULL;
+}
+
+void session_lock_release(const char *dir, struct str id, int fd)
+{
+    char path[MAX_PATH_BYTES];
+
+    if (fd < 0)
+        return;
+    if (lock_path(dir, id, path) && is_current(fd, path))
+        unlink(path);
+    close(fd);
+}
+
+bool session_lock_is_held(const char *dir, struct str id)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char path[MAX_PATH_BYTES];
+    bool held;
+    int fd;
+
+    if (!lock_path(dir, id, path))
+        return false;
+    fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    close(fd);
+    return held;
+}

@@ -1,0 +1,18 @@
+/* session_lock.h - who writes a session on this machine: a locked file each.
+ *
+ * The kernel gives a lock back the moment its process is gone, however it went. Children that are
+ * started with exec do not have it. The calls block. */
+#ifndef KEEL_STORE_SESSION_LOCK_H
+#define KEEL_STORE_SESSION_LOCK_H
+
+#include "base/err.h"
+
+/* The lock of `id` in `dir`, which is made if it is not there. Held by another: ERR_STORAGE that
+ * names the process, with forking as the hint. The fd is the lock. */
+MUST_USE struct err *session_lock_take(const char *dir, struct str id, int *ret_fd);
+/* Removes the file too: nobody must be given a lock on a file that is no longer there. */
+void session_lock_release(const char *dir, struct str id, int fd);
+/* Does anybody hold it? */
+bool session_lock_is_held(const char *dir, struct str id);
+
+#endif

@@ -1,0 +1,384 @@
+/* sqlite.c - from tasks to workers: changes that wait together share one transaction.
+ *
+ * Whoever comes first carries out what has come until there is nothing left; the others wait. So
+ * an fsync serves all who came while the one before it was under way, and nobody has a thread of
+ * his own. Looks have a connection of their own, as readers do not wait for writers. */
+#include "store/sqlite.h"
+
+#include "store/blob_files.h"
+#include "store/session_lock.h"
+#include "store/sqlite_store.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+#include "sys/work.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct waiting {
+    struct sqlite_job *job;
+    struct waker waker;
+    struct err *error;
+    struct waiting *next;
+};
+
+struct sqlite_store {
+    struct store store;
+    char *path, *lock_dir;
+    struct blob_store *blobs;
+    struct held_lock *locks;
+
+    struct sqlite_db writer; /* used by one worker at a time */
+    bool is_writing;
+    struct waiting *first, **last;
+
+    pthread_mutex_t looking; /* guards the reader */
+    struct sqlite_db reader;
+};
+
+static struct sqlite_store *sqlite_of(struct store *s)
+{
+    return (struct sqlite_store *)s;
+}
+
+static struct err *open_db(struct sqlite_db *db, const char *path)
+{
+    struct err *e;
+
+    if (db->handle)
+        return NULL;
+    e = sqlite_db_open(db, path);
+    if (e)
+        sqlite_db_close(db);
+    return e;
+}
+
+/* --- changes --- */
+
+struct batch {
+    struct sqlite_store *store;
+    struct waiting *first;
+};
+
+/* A job that was refused has changed nothing; the others are not to suffer for it. */
+static struct err *run_jobs(struct sqlite_db *db, struct waiting *first)
+{
+    for (struct waiting *w = first; w; w = w->next) {
+        struct err *e = w->job->run(db, w->job);
+
+        if (e && !err_is(e, ERR_VALIDATION))
+            return e;
+        w->error = e;
+        if (e)
+            e->kind = ERR_STORAGE;
+    }
+    return NULL;
+}
+
+static struct err *run_batch(void *arg)
+{
+    struct batch *b = arg;
+    struct sqlite_db *db = &b->store->writer;
+
+    TRY(open_db(db, b->store->path));
+    TRY(sqlite_begin_transaction(db));
+    return sqlite_end_transaction(db, run_jobs(db, b->first));
+}
+
+/* All of them have failed when the transaction has. */
+static void end_batch(struct waiting *first, const struct err *failure, const struct waiting *own)
+{
+    for (struct waiting *w = first, *next; w; w = next) {
+        next = w->next; /* a woken waiter is gone */
+        if (failure && !w->error)
+            w->error = err_copy(failure);
+        if (w != own)
+            waker_wake(&w->waker);
+    }
+}
+
+static void write_all(struct sqlite_store *s, const struct waiting *own)
+{
+    s->is_writing = true;
+    task_shield_begin(); /* others wait for this */
+    while (s->first) {
+        struct batch b = {.store = s, .first = s->first};
+        AUTO(err) struct err *e = NULL;
+
+        s->first = NULL;
+        s->last = &s->first;
+        e = work_run(run_batch, &b);
+        end_batch(b.first, e, own);
+    }
+    task_shield_end();
+    s->is_writing = false;
+}
+
+/* A change that has been handed in is made, also when nobody waits for it any more. */
+static struct err *change(struct store *store, struct sqlite_job *job)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    struct waiting w = {.job = job};
+
+    job->unix_ms = clock_unix_ms(loop_clock(task_loop()));
+    waker_init(&w.waker);
+    *s->last = &w;
+    s->last = &w.next;
+    if (!s->is_writing) {
+        write_all(s, &w);
+        return w.error;
+    }
+    task_shield_begin();
+    err_ignore(waker_park(&w.waker), "a shielded wait is not interrupted");
+    task_shield_end();
+    return w.error;
+}
+
+/* --- leases --- */
+
+struct lock_call {
+    struct sqlite_store *store;
+    struct str id;
+    int fd;
+};
+
+static struct err *take_lock(void *arg)
+{
+    struct lock_call *c = arg;
+
+    return session_lock_take(c->store->lock_dir, c->id, &c->fd);
+}
+
+static void remember_lock(struct sqlite_store *s, struct str id, int fd, uint64_t fence)
+{
+    struct held_lock *l = mem_alloc(sizeof *l);
+
+    *l = (struct held_lock){.next = s->locks, .id = str_dup(id), .fd = fd, .fence = fence};
+    s->locks = l;
+}
+
+static bool forget_lock(struct sqlite_store *s, struct str id, uint64_t fence)
+{
+    for (struct held_lock **at = &s->locks; *at; at = &(*at)->next) {
+        struct held_lock *l = *at;
+
+        if (l->fence != fence || !str_is(id, l->id))
+            continue;
+        *at = l->next;
+        session_lock_release(s->lock_dir, id, l->fd);
+        mem_free(l->id);
+        mem_free(l);
+        return true;
+    }
+    return false;
+}
+
+static struct err *open_session(struct store *store, struct str id,
+                                const struct store_summary *create, struct arena *a,
+                                struct store_lease *ret_lease)
+{
+    struct lock_call lock = {.store = sqlite_of(store), .id = id};
+    struct sqlite_job job = {
+        .run = sqlite_job_open, .id = id, .summary = create, .ret_lease = ret_lease, .arena = a};
+    struct err *e;
+
+    TRY(work_run(take_lock, &lock));
+    e = change(store, &job);
+    if (e) {
+        session_lock_release(lock.store->lock_dir, id, lock.fd);
+        return e;
+    }
+    remember_lock(lock.store, id, lock.fd, ret_lease->fence);
+    return NULL;
+}
+
+static void close_session(struct store *store, struct str id, uint64_t fence)
+{
+    struct sqlite_job job = {.run = sqlite_job_close, .id = id, .fence = fence};
+
+    err_ignore(change(store, &job), "whoever opens it next looks at the lock");
+    forget_lock(sqlite_of(store), id, fence);
+}
+
+/* --- what the port asks for --- */
+
+static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+{
+    struct sqlite_job job = {
+        .run = sqlite_job_add_child, .id = child->id, .summary = child, .fence = fence};
+
+    return change(store, &job);
+}
+
+static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
+                          uint64_t fence, const struct store_record *records, size_t n,
+                          const struct store_summary *update)
+{
+    struct sqlite_job job = {.run = sqlite_job_append,
+                             .id = stream,
+                             .fence = fence,
+                             .expected_seq = expected_seq,
+                             .records = records,
+                             .n_records = n,
+                             .summary = update};
+
+    return change(store, &job);
+}
+
+static struct err *update_session(struct store *store, const struct store_summary *update)
+{
+    struct sqlite_job job = {.run = sqlite_job_update, .id = update->id, .summary = update};
+
+    return change(store, &job);
+}
+
+static struct err *remove_session(struct store *store, struct str id)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    AUTO(arena) struct arena a = {0};
+    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .arena = &a};
+    struct lock_call lock = {.store = s, .id = id};
+    struct err *e;
+
+    TRY(work_run(take_lock, &lock));
+    e = change(store, &job);
+    session_lock_release(s->lock_dir, id, lock.fd);
+    for (size_t i = 0; !e && i < job.n_handles; i++)
+        e = blob_remove(s->blobs, job.handles[i]);
+    return e;
+}
+
+static struct err *rebuild(struct store *store)
+{
+    struct sqlite_job job = {.run = sqlite_job_forget_words};
+
+    return change(store, &job);
+}
+
+/* --- looks --- */
+
+struct look_call {
+    struct sqlite_store *store;
+    struct sqlite_look *look;
+};
+
+static struct err *run_look(void *arg)
+{
+    struct look_call *c = arg;
+    struct err *e;
+
+    pthread_mutex_lock(&c->store->looking);
+    e = open_db(&c->store->reader, c->store->path);
+    if (!e)
+        e = c->look->run(&c->store->reader, c->look);
+    pthread_mutex_unlock(&c->store->looking);
+    return e;
+}
+
+static struct err *look(struct store *store, struct sqlite_look *l)
+{
+    struct look_call c = {sqlite_of(store), l};
+
+    l->lock_dir = c.store->lock_dir;
+    return work_run(run_look, &c);
+}
+
+static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
+                                struct store_page *ret_page)
+{
+    struct sqlite_look l = {
+        .run = sqlite_look_read, .id = stream, .query = q, .ret_page = ret_page};
+
+    return look(store, &l);
+}
+
+static struct err *find(struct store *store, struct str id, struct arena *a,
+                        struct store_summary *ret_summary, bool *ret_found)
+{
+    struct sqlite_look l = {.run = sqlite_look_find,
+                            .id = id,
+                            .arena = a,
+                            .ret_summary = ret_summary,
+                            .ret_found = ret_found};
+
+    return look(store, &l);
+}
+
+static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
+                        struct store_summary **ret_items, size_t *ret_n)
+{
+    struct sqlite_look l = {
+        .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
+
+    return look(store, &l);
+}
+
+static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                          struct store_hit **ret_hits, size_t *ret_n)
+{
+    struct sqlite_job index = {.run = sqlite_job_index};
+    struct sqlite_look l = {.run = sqlite_look_search,
+                            .words = words,
+                            .n_max = n_max,
+                            .arena = a,
+                            .ret_hits = ret_hits,
+                            .ret_n = ret_n};
+
+    TRY(change(store, &index));
+    return look(store, &l);
+}
+
+static struct blob_store *blobs(struct store *store, struct str stream)
+{
+    return sqlite_of(store)->blobs;
+}
+
+/* --- the store --- */
+
+static void free_store(struct store *store)
+{
+    struct sqlite_store *s = sqlite_of(store);
+
+    while (s->locks)
+        forget_lock(s, str_of(s->locks->id), s->locks->fence);
+    sqlite_db_close(&s->writer);
+    sqlite_db_close(&s->reader);
+    pthread_mutex_destroy(&s->looking);
+    blob_store_free(s->blobs);
+    mem_free(s->lock_dir);
+    mem_free(s->path);
+    mem_free(s);
+}
+
+struct store *store_sqlite_new(const char *path)
+{
+    static const struct store_ops ops = {
+        .name = "sqlite",
+        .open = open_session,
+        .close = close_session,
+        .add_child = add_child,
+        .append = append,
+        .read = read_records,
+        .find = find,
+        .list = list,
+        .search = search,
+        .remove = remove_session,
+        .update = update_session,
+        .rebuild = rebuild,
+        .blobs = blobs,
+        .free = free_store,
+    };
+    AUTO(arena) struct arena a = {0};
+    struct sqlite_store *s = mem_alloc(sizeof *s);
+    const char *slash = strrchr(path, '/');
+    struct str dir = slash ? str_make(path, (size_t)(slash - path)) : S(".");
+
+    s->store.ops = &ops;
+    s->path = mem_strdup(path);
+    s->lock_dir = mem_strdup(arena_format(&a, "%s-locks", path).p);
+    s->blobs = blob_files_new(fs_join(&a, arena_cstr(&a, dir), "blobs"), 0);
+    s->last = &s->first;
+    pthread_mutex_init(&s->looking, NULL);
+    return &s->store;
+}

@@ -1,0 +1,43 @@
+/* sqlite_api.h - SQLite's functions, looked up by name: the library is not linked.
+ *
+ * Members are called as SQLite's functions without their prefix: api->step(...). */
+#ifndef KEEL_STORE_SQLITE_API_H
+#define KEEL_STORE_SQLITE_API_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+
+#define SQLITE_API_TABLE(X)                                                                        \
+    X(open_v2)                                                                                     \
+    X(close_v2)                                                                                    \
+    X(busy_timeout)                                                                                \
+    X(exec)                                                                                        \
+    X(prepare_v3)                                                                                  \
+    X(finalize)                                                                                    \
+    X(reset)                                                                                       \
+    X(clear_bindings)                                                                              \
+    X(step)                                                                                        \
+    X(bind_int64)                                                                                  \
+    X(bind_text64)                                                                                 \
+    X(bind_null)                                                                                   \
+    X(column_int64)                                                                                \
+    X(column_text)                                                                                 \
+    X(column_bytes)                                                                                \
+    X(extended_errcode)                                                                            \
+    X(extended_result_codes)                                                                       \
+    X(errmsg)                                                                                      \
+    X(errstr)                                                                                      \
+    X(changes64)                                                                                   \
+    X(last_insert_rowid)                                                                           \
+    X(get_autocommit)
+
+struct sqlite_api {
+#define X(name) __typeof__(sqlite3_##name) *name;
+    SQLITE_API_TABLE(X)
+#undef X
+};
+
+MUST_USE struct err *sqlite_api_load(struct sqlite_api *ret_api);
+
+#endif

@@ -1,0 +1,251 @@
+/* sqlite_db.c - opening, asking, and saying what went wrong. */
+#include "store/sqlite_db.h"
+
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How long a transaction waits for those of other processes. */
+#define BUSY_MS 30000
+#define VERSION 1
+
+static const char *const statement_texts[] = {
+#define X(name, sql) sql,
+    SQLITE_STATEMENTS(X)
+#undef X
+};
+
+/* key: the stream's number and the record's, see sqlite_key(). Numbers of streams are never used
+ * again, so that an old entry of the search index can lead to nothing else. */
+static const char tables[] =
+    "CREATE TABLE IF NOT EXISTS sessions ("
+    " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+    " parent TEXT NOT NULL DEFAULT '', root TEXT NOT NULL, cwd TEXT NOT NULL DEFAULT '',"
+    " name TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL DEFAULT '',"
+    " model TEXT NOT NULL DEFAULT '', preview TEXT NOT NULL DEFAULT '',"
+    " created INTEGER NOT NULL, updated INTEGER NOT NULL, next_seq INTEGER NOT NULL DEFAULT 1,"
+    " n_messages INTEGER NOT NULL DEFAULT 0, n_bytes INTEGER NOT NULL DEFAULT 0,"
+    " fence INTEGER NOT NULL DEFAULT 0, is_leased INTEGER NOT NULL DEFAULT 0,"
+    " indexed INTEGER NOT NULL DEFAULT 1);"
+    "CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (parent, updated DESC, id DESC);"
+    "CREATE INDEX IF NOT EXISTS sessions_by_cwd ON sessions (parent, cwd, updated DESC, id DESC);"
+    "CREATE INDEX IF NOT EXISTS sessions_by_root ON sessions (root);"
+    "CREATE TABLE IF NOT EXISTS records ("
+    " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"
+    " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"
+    " attempt INTEGER NOT NULL, core INTEGER NOT NULL, body TEXT NOT NULL);"
+    "CREATE INDEX IF NOT EXISTS records_core ON records (key) WHERE core = 1;"
+    "CREATE TABLE IF NOT EXISTS payloads (handle TEXT NOT NULL, stream INTEGER NOT NULL,"
+    " PRIMARY KEY (handle, stream)) WITHOUT ROWID;"
+    /* Blobs that nothing refers to any more. They are removed after a while only: somebody may be
+     * about to refer to one that was there. */
+    "CREATE TABLE IF NOT EXISTS doomed (handle TEXT PRIMARY KEY, since INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS payloads_by_stream ON payloads (stream);"
+    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='');";
+
+/* --- errors --- */
+
+static const char *advice(int code)
+{
+    switch (code & 0xFF) {
+    case SQLITE_FULL:
+        return "the disk is full: make room, or use another store with --store";
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        return "see to it that you may write there, or use another store with --store";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return "keep a copy of the file, then try `sqlite3 FILE .recover`, or use another store "
+               "with --store";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "another program holds the file for long: end it and try again";
+    default:
+        return NULL;
+    }
+}
+
+struct err *sqlite_db_error(const struct sqlite_db *db, const char *what)
+{
+    int code = db->handle ? db->api.extended_errcode(db->handle) : SQLITE_NOMEM;
+    struct err *e = err_new(ERR_STORAGE, "cannot %s in %s: %s", what, db->path,
+                            db->handle ? db->api.errmsg(db->handle) : "out of memory");
+    const char *hint = advice(code);
+
+    return hint ? err_hint(e, "%s", hint) : e;
+}
+
+/* --- opening --- */
+
+static struct err *run_script(struct sqlite_db *db, const char *sql, const char *what)
+{
+    return db->api.exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? NULL
+                                                                        : sqlite_db_error(db, what);
+}
+
+static int read_version(void *self, int n, char **values, char **names)
+{
+    *(int *)self = n && values[0] ? (int)strtol(values[0], NULL, 10) : 0;
+    return 0;
+}
+
+static struct err *make_tables(struct sqlite_db *db)
+{
+    int version = 0;
+
+    if (db->api.exec(db->handle, "PRAGMA user_version", read_version, &version, NULL) != SQLITE_OK)
+        return sqlite_db_error(db, "look");
+    if (version == VERSION)
+        return NULL;
+    if (version > VERSION)
+        return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
+                        "update keel, or use another store with --store");
+    TRY(run_script(db, "BEGIN IMMEDIATE", "make the tables"));
+    TRY(run_script(db, tables, "make the tables"));
+    TRY(run_script(db, "PRAGMA user_version = 1", "make the tables"));
+    return run_script(db, "COMMIT", "make the tables");
+}
+
+/* Others must not read what people say to a model. SQLite gives its own files the same mode. */
+static struct err *make_file(const char *path)
+{
+    AUTO_FREE char *dir = mem_strdup(path);
+    char *slash = strrchr(dir, '/');
+    int fd;
+
+    if (slash && slash != dir) {
+        *slash = '\0';
+        TRY(fs_make_dirs(dir, 0700));
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 && access(path, R_OK) < 0)
+        return err_hint(err_errno(ERR_STORAGE, errno, "cannot open %s", path),
+                        "see to it that you may write there, or use another store with --store");
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
+{
+    /* Power loss must not lose what was acknowledged: every commit is an fsync of the log. */
+    static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                                   "PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
+                                   "PRAGMA journal_size_limit = 67108864;";
+
+    *db = (struct sqlite_db){.path = mem_strdup(path)};
+    TRY(sqlite_api_load(&db->api));
+    TRY(make_file(path));
+    if (db->api.open_v2(path, &db->handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return sqlite_db_error(db, "open sessions");
+    db->api.extended_result_codes(db->handle, 1);
+    db->api.busy_timeout(db->handle, BUSY_MS);
+    TRY(run_script(db, settings, "open sessions"));
+    return make_tables(db);
+}
+
+void sqlite_db_close(struct sqlite_db *db)
+{
+    for (size_t i = 0; i < SQL_N; i++)
+        if (db->statements[i])
+            db->api.finalize(db->statements[i]);
+    if (db->handle)
+        db->api.close_v2(db->handle);
+    mem_free(db->path);
+    *db = (struct sqlite_db){0};
+}
+
+/* --- statements --- */
+
+struct err *sqlite_begin(struct sqlite_db *db, enum sqlite_statement s)
+{
+    if (db->statements[s])
+        return NULL;
+    if (db->api.prepare_v3(db->handle, statement_texts[s], -1, SQLITE_PREPARE_PERSISTENT,
+                           &db->statements[s], NULL) == SQLITE_OK)
+        return NULL;
+    return sqlite_db_error(db, "look");
+}
+
+void sqlite_int(struct sqlite_db *db, enum sqlite_statement s, int place, int64_t value)
+{
+    BUG_IF(db->api.bind_int64(db->statements[s], place, value) != SQLITE_OK);
+}
+
+void sqlite_text(struct sqlite_db *db, enum sqlite_statement s, int place, struct str text)
+{
+    BUG_IF(db->api.bind_text64(db->statements[s], place, text.n ? text.p : "", text.n,
+                               SQLITE_STATIC, SQLITE_UTF8) != SQLITE_OK);
+}
+
+struct err *sqlite_step(struct sqlite_db *db, enum sqlite_statement s, bool *ret_row)
+{
+    int code = db->api.step(db->statements[s]);
+
+    *ret_row = code == SQLITE_ROW;
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        return NULL;
+    return sqlite_db_error(db, "work");
+}
+
+int64_t sqlite_column_int(struct sqlite_db *db, enum sqlite_statement s, int column)
+{
+    return db->api.column_int64(db->statements[s], column);
+}
+
+struct str sqlite_column_text(struct sqlite_db *db, enum sqlite_statement s, int column)
+{
+    const char *text = (const char *)db->api.column_text(db->statements[s], column);
+    int n = db->api.column_bytes(db->statements[s], column);
+
+    return text ? str_make(text, (size_t)n) : (struct str){0};
+}
+
+void sqlite_end(struct sqlite_db *db, enum sqlite_statement s)
+{
+    if (!db->statements[s])
+        return;
+    db->api.reset(db->statements[s]);
+    db->api.clear_bindings(db->statements[s]);
+}
+
+struct err *sqlite_finish(struct sqlite_db *db, enum sqlite_statement s)
+{
+    bool has_row;
+    struct err *e = sqlite_step(db, s, &has_row);
+
+    sqlite_end(db, s);
+    return e;
+}
+
+/* --- transactions --- */
+
+static struct err *run(struct sqlite_db *db, enum sqlite_statement s)
+{
+    TRY(sqlite_begin(db, s));
+    return sqlite_finish(db, s);
+}
+
+struct err *sqlite_begin_transaction(struct sqlite_db *db)
+{
+    return run(db, SQL_BEGIN);
+}
+
+struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error)
+{
+    struct err *e = take_error ? take_error : run(db, SQL_COMMIT);
+
+    /* Some failures have ended it already. */
+    if (e && !db->api.get_autocommit(db->handle))
+        err_ignore(run(db, SQL_ROLLBACK), "what went wrong before counts");
+    return e;
+}

@@ -1,0 +1,169 @@
+/* sqlite_read.c - looking at records and at the list of sessions. */
+#include "store/session_lock.h"
+#include "store/sqlite_store.h"
+
+/* --- records --- */
+
+static struct err *find_number(struct sqlite_db *db, struct str id, int64_t *ret_number)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_STREAM));
+    sqlite_text(db, SQL_STREAM, 1, id);
+    e = sqlite_step(db, SQL_STREAM, &has_row);
+    if (!e)
+        *ret_number = has_row ? sqlite_column_int(db, SQL_STREAM, 0) : 0;
+    sqlite_end(db, SQL_STREAM);
+    if (!e && !has_row)
+        return sqlite_no_session(id);
+    return e;
+}
+
+/* The record that holds the first event that is wanted may begin before it. */
+static struct err *find_first(struct sqlite_db *db, int64_t number, uint64_t from, int64_t *ret_key)
+{
+    bool has_row;
+    struct err *e;
+
+    *ret_key = sqlite_key(number, from);
+    if (from == 0)
+        return NULL;
+    TRY(sqlite_begin(db, SQL_BEFORE));
+    sqlite_int(db, SQL_BEFORE, 1, sqlite_key(number, 0));
+    sqlite_int(db, SQL_BEFORE, 2, *ret_key);
+    e = sqlite_step(db, SQL_BEFORE, &has_row);
+    if (!e && has_row && sqlite_column_int(db, SQL_BEFORE, 0))
+        *ret_key = sqlite_column_int(db, SQL_BEFORE, 0);
+    sqlite_end(db, SQL_BEFORE);
+    return e;
+}
+
+static struct store_record read_row(struct sqlite_db *db, enum sqlite_statement s, struct arena *a)
+{
+    return (struct store_record){
+        .seq = sqlite_key_seq(sqlite_column_int(db, s, 0)),
+        .n_events = (uint32_t)sqlite_column_int(db, s, 1),
+        .unix_ms = sqlite_column_int(db, s, 2),
+        .type = arena_str(a, sqlite_column_text(db, s, 3)),
+        .run_id = arena_str(a, sqlite_column_text(db, s, 4)),
+        .turn = (uint32_t)sqlite_column_int(db, s, 5),
+        .round = (uint32_t)sqlite_column_int(db, s, 6),
+        .attempt = (uint32_t)sqlite_column_int(db, s, 7),
+        .is_core = sqlite_column_int(db, s, 8),
+        .body = arena_str(a, sqlite_column_text(db, s, 9)),
+    };
+}
+
+static bool is_full(const struct store_page *page, size_t n_bytes, size_t n_max)
+{
+    return (n_max && page->n == n_max) || n_bytes >= STORE_PAGE_BYTES;
+}
+
+static struct err *fill_page(struct sqlite_db *db, enum sqlite_statement s,
+                             const struct store_query *q, struct store_page *page)
+{
+    size_t n_bytes = 0, room = 0;
+    bool has_row;
+    struct err *e;
+
+    while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
+        uint64_t seq = sqlite_key_seq(sqlite_column_int(db, s, 0));
+
+        if (seq + (uint64_t)sqlite_column_int(db, s, 1) <= q->from)
+            continue;
+        page->has_more = is_full(page, n_bytes, q->n_max);
+        if (page->has_more)
+            break;
+        page->records =
+            arena_grow(&page->arena, page->records, page->n, &room, sizeof *page->records);
+        page->records[page->n] = read_row(db, s, &page->arena);
+        n_bytes += page->records[page->n++].body.n;
+    }
+    return e;
+}
+
+struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
+{
+    static const enum sqlite_statement ways[2][2] = {{SQL_READ, SQL_READ_BACK},
+                                                     {SQL_READ_CORE, SQL_READ_CORE_BACK}};
+    const struct store_query *q = l->query;
+    enum sqlite_statement s = ways[q->core_only][q->newest_first];
+    int64_t number, first;
+    struct err *e;
+
+    TRY(find_number(db, l->id, &number));
+    TRY(find_first(db, number, q->from, &first));
+    TRY(sqlite_begin(db, s));
+    sqlite_int(db, s, 1, first);
+    sqlite_int(db, s, 2, sqlite_key(number, q->to ? q->to - 1 : SQLITE_SEQ_LAST));
+    sqlite_text(db, s, 3, q->type);
+    e = fill_page(db, s, q, l->ret_page);
+    sqlite_end(db, s);
+    return e;
+}
+
+/* --- sessions --- */
+
+static struct store_summary read_summary(struct sqlite_db *db, enum sqlite_statement s,
+                                         const struct sqlite_look *l)
+{
+    struct arena *a = l->arena;
+    bool is_leased = sqlite_column_int(db, s, 12);
+
+    return (struct store_summary){
+        .id = arena_str(a, sqlite_column_text(db, s, 0)),
+        .parent = arena_str(a, sqlite_column_text(db, s, 1)),
+        .cwd = arena_str(a, sqlite_column_text(db, s, 2)),
+        .name = arena_str(a, sqlite_column_text(db, s, 3)),
+        .provider = arena_str(a, sqlite_column_text(db, s, 4)),
+        .model = arena_str(a, sqlite_column_text(db, s, 5)),
+        .preview = arena_str(a, sqlite_column_text(db, s, 6)),
+        .created_ms = sqlite_column_int(db, s, 7),
+        .updated_ms = sqlite_column_int(db, s, 8),
+        .next_seq = (uint64_t)sqlite_column_int(db, s, 9),
+        .n_messages = (uint64_t)sqlite_column_int(db, s, 10),
+        .n_bytes = (uint64_t)sqlite_column_int(db, s, 11),
+        /* Who died has not said that it is closed; only the lock tells. */
+        .is_open = is_leased && session_lock_is_held(l->lock_dir, sqlite_column_text(db, s, 13)),
+    };
+}
+
+struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l)
+{
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_FIND));
+    sqlite_text(db, SQL_FIND, 1, l->id);
+    e = sqlite_step(db, SQL_FIND, l->ret_found);
+    if (!e && *l->ret_found)
+        *l->ret_summary = read_summary(db, SQL_FIND, l);
+    sqlite_end(db, SQL_FIND);
+    return e;
+}
+
+struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l)
+{
+    const struct store_list_query *q = l->list;
+    enum sqlite_statement s = q->name.n ? SQL_LIST_NAME : q->cwd.n ? SQL_LIST_CWD : SQL_LIST;
+    size_t room = 0;
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, s));
+    sqlite_text(db, s, 1, q->parent);
+    sqlite_int(db, s, 2, q->before_ms ? q->before_ms : INT64_MAX);
+    sqlite_text(db, s, 3, q->before_id);
+    sqlite_int(db, s, 4, q->n_max ? (int64_t)q->n_max : -1);
+    if (s != SQL_LIST)
+        sqlite_text(db, s, 5, q->cwd);
+    if (s == SQL_LIST_NAME)
+        sqlite_text(db, s, 6, q->name);
+    while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
+        *l->ret_items =
+            arena_grow(l->arena, *l->ret_items, *l->ret_n, &room, sizeof **l->ret_items);
+        (*l->ret_items)[(*l->ret_n)++] = read_summary(db, s, l);
+    }
+    sqlite_end(db, s);
+    return e;
+}

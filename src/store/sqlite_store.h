@@ -1,0 +1,72 @@
+/* sqlite_store.h - the store over SQLite, as its files share it.
+ *
+ *     sqlite.c          jobs: from tasks to workers, many in one transaction
+ *     sqlite_write.c    what changes the database, within a transaction
+ *     sqlite_read.c     what looks at it
+ *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
+ *     sqlite_db.c       connections and statements */
+#ifndef KEEL_STORE_SQLITE_STORE_H
+#define KEEL_STORE_SQLITE_STORE_H
+
+#include "port/store.h"
+#include "store/sqlite_db.h"
+
+/* A session that is open here. */
+struct held_lock {
+    struct held_lock *next;
+    char *id;
+    int fd;
+    uint64_t fence;
+};
+
+/* A change that waits for its transaction. Arguments and results are the caller's. */
+struct sqlite_job {
+    struct err *(*run)(struct sqlite_db *db, struct sqlite_job *job);
+    struct str id;
+    uint64_t fence, expected_seq;
+    const struct store_summary *summary;
+    const struct store_record *records;
+    size_t n_records;
+    struct arena *arena;
+    struct store_lease *ret_lease;
+    struct str *handles; /* blobs to remove */
+    size_t n_handles, handles_room;
+    int64_t unix_ms;
+};
+
+/* ERR_VALIDATION: this job has changed nothing and the transaction goes on; it is told as
+ * ERR_STORAGE. Other errors end the transaction. */
+MUST_USE struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j);
+
+/* A look; its results are the caller's. */
+struct sqlite_look {
+    struct err *(*run)(struct sqlite_db *db, struct sqlite_look *look);
+    struct str id;
+    const struct store_query *query;
+    struct store_page *ret_page;
+    const struct store_list_query *list;
+    struct str words;
+    size_t n_max;
+    struct arena *arena;
+    struct store_summary *ret_summary;
+    bool *ret_found;
+    struct store_summary **ret_items;
+    struct store_hit **ret_hits;
+    size_t *ret_n;
+    const char *lock_dir;
+};
+MUST_USE struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l);
+MUST_USE struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l);
+MUST_USE struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l);
+MUST_USE struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l);
+
+NEVER_NULL MUST_USE struct err *sqlite_no_session(struct str id);
+
+#endif

@@ -1,0 +1,280 @@
+/* sqlite_write.c - changes, each within a transaction that others may share. */
+#include "store/sqlite_store.h"
+
+/* Long enough for everybody who is about to refer to a blob to have done so. */
+#define DOOM_MS ((int64_t)60 * 60 * 1000)
+
+struct stream {
+    int64_t number;
+    uint64_t next_seq, fence;
+    bool is_leased;
+    struct str root; /* in the caller's arena */
+};
+
+struct err *sqlite_no_session(struct str id)
+{
+    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
+                    "keel session list shows those that are there");
+}
+
+/* A job that cannot be done, while the others can. */
+static struct err *refuse(struct err *take_error)
+{
+    take_error->kind = ERR_VALIDATION;
+    return take_error;
+}
+
+static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena *a,
+                               struct stream *ret_stream)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_STREAM));
+    sqlite_text(db, SQL_STREAM, 1, id);
+    e = sqlite_step(db, SQL_STREAM, &has_row);
+    if (!e && has_row)
+        *ret_stream = (struct stream){
+            .number = sqlite_column_int(db, SQL_STREAM, 0),
+            .next_seq = (uint64_t)sqlite_column_int(db, SQL_STREAM, 1),
+            .fence = (uint64_t)sqlite_column_int(db, SQL_STREAM, 2),
+            .is_leased = sqlite_column_int(db, SQL_STREAM, 3),
+            .root = arena_str(a, sqlite_column_text(db, SQL_STREAM, 4)),
+        };
+    else if (!e)
+        e = refuse(sqlite_no_session(id));
+    sqlite_end(db, SQL_STREAM);
+    return e;
+}
+
+static struct err *check_fence(const struct stream *s, uint64_t fence)
+{
+    if (s->is_leased && s->fence == fence)
+        return NULL;
+    return refuse(
+        err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+                         STR_ARG(s->root)),
+                 "open it again, or go on in a copy of it with --fork-session"));
+}
+
+/* --- sessions --- */
+
+static struct err *write_summary(struct sqlite_db *db, struct str id, const struct store_summary *s)
+{
+    TRY(sqlite_begin(db, SQL_UPDATE));
+    sqlite_text(db, SQL_UPDATE, 1, id);
+    sqlite_text(db, SQL_UPDATE, 2, s->cwd);
+    sqlite_text(db, SQL_UPDATE, 3, s->name);
+    sqlite_text(db, SQL_UPDATE, 4, s->provider);
+    sqlite_text(db, SQL_UPDATE, 5, s->model);
+    sqlite_text(db, SQL_UPDATE, 6, s->preview);
+    sqlite_int(db, SQL_UPDATE, 7, s->updated_ms);
+    sqlite_int(db, SQL_UPDATE, 8, (int64_t)s->n_messages);
+    return sqlite_finish(db, SQL_UPDATE);
+}
+
+static struct err *create(struct sqlite_db *db, struct str id, struct str root,
+                          const struct store_summary *s)
+{
+    TRY(sqlite_begin(db, SQL_CREATE));
+    sqlite_text(db, SQL_CREATE, 1, id);
+    sqlite_text(db, SQL_CREATE, 2, s->parent);
+    sqlite_text(db, SQL_CREATE, 3, root);
+    sqlite_int(db, SQL_CREATE, 4, s->created_ms);
+    TRY(sqlite_finish(db, SQL_CREATE));
+    return write_summary(db, id, s);
+}
+
+static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease *ret_lease,
+                         bool *ret_found)
+{
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_LEASE));
+    sqlite_text(db, SQL_LEASE, 1, id);
+    e = sqlite_step(db, SQL_LEASE, ret_found);
+    if (!e && *ret_found) {
+        ret_lease->fence = (uint64_t)sqlite_column_int(db, SQL_LEASE, 0);
+        ret_lease->next_seq = (uint64_t)sqlite_column_int(db, SQL_LEASE, 1);
+    }
+    sqlite_end(db, SQL_LEASE);
+    return e;
+}
+
+struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j)
+{
+    bool found;
+
+    TRY(lease(db, j->id, j->ret_lease, &found));
+    if (found)
+        return NULL;
+    if (!j->summary)
+        return refuse(sqlite_no_session(j->id));
+    TRY(create(db, j->id, j->id, j->summary));
+    j->ret_lease->is_new = true;
+    return lease(db, j->id, j->ret_lease, &found);
+}
+
+struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j)
+{
+    TRY(sqlite_begin(db, SQL_UNLEASE));
+    sqlite_text(db, SQL_UNLEASE, 1, j->id);
+    sqlite_int(db, SQL_UNLEASE, 2, (int64_t)j->fence);
+    return sqlite_finish(db, SQL_UNLEASE);
+}
+
+struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j)
+{
+    AUTO(arena) struct arena a = {0};
+    struct stream parent, other;
+    struct err *e;
+
+    TRY(find_stream(db, j->summary->parent, &a, &parent));
+    TRY(check_fence(&parent, j->fence));
+    e = find_stream(db, j->id, &a, &other);
+    if (!e)
+        return refuse(
+            err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(j->id)));
+    if (!err_is(e, ERR_VALIDATION))
+        return e;
+    err_free(e);
+    return create(db, j->id, parent.root, j->summary);
+}
+
+struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j)
+{
+    AUTO(arena) struct arena a = {0};
+    struct stream s;
+
+    TRY(find_stream(db, j->id, &a, &s));
+    return write_summary(db, j->id, j->summary);
+}
+
+/* --- records --- */
+
+static struct err *append_record(struct sqlite_db *db, int64_t stream, const struct store_record *r)
+{
+    TRY(sqlite_begin(db, SQL_APPEND));
+    sqlite_int(db, SQL_APPEND, 1, sqlite_key(stream, r->seq));
+    sqlite_int(db, SQL_APPEND, 2, r->n_events);
+    sqlite_int(db, SQL_APPEND, 3, r->unix_ms);
+    sqlite_text(db, SQL_APPEND, 4, r->type);
+    sqlite_text(db, SQL_APPEND, 5, r->run_id);
+    sqlite_int(db, SQL_APPEND, 6, r->turn);
+    sqlite_int(db, SQL_APPEND, 7, r->round);
+    sqlite_int(db, SQL_APPEND, 8, r->attempt);
+    sqlite_int(db, SQL_APPEND, 9, r->is_core);
+    sqlite_text(db, SQL_APPEND, 10, r->body);
+    return sqlite_finish(db, SQL_APPEND);
+}
+
+static struct err *refer(struct sqlite_db *db, int64_t stream, const struct store_record *r)
+{
+    for (size_t i = 0; i < r->n_payloads; i++) {
+        TRY(sqlite_begin(db, SQL_REFER));
+        sqlite_text(db, SQL_REFER, 1, r->payloads[i]);
+        sqlite_int(db, SQL_REFER, 2, stream);
+        TRY(sqlite_finish(db, SQL_REFER));
+    }
+    return NULL;
+}
+
+struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
+{
+    AUTO(arena) struct arena a = {0};
+    uint64_t next_seq = j->expected_seq;
+    int64_t n_bytes = 0, newest_ms = 0;
+    struct stream s;
+    struct err *e;
+
+    TRY(find_stream(db, j->id, &a, &s));
+    TRY(check_fence(&s, j->fence));
+    e = store_check_append(s.next_seq, j->expected_seq, j->records, j->n_records);
+    if (e)
+        return refuse(e);
+    for (size_t i = 0; i < j->n_records; i++) {
+        TRY(append_record(db, s.number, &j->records[i]));
+        TRY(refer(db, s.number, &j->records[i]));
+        next_seq += j->records[i].n_events;
+        n_bytes += (int64_t)j->records[i].body.n;
+        newest_ms = MAX(newest_ms, j->records[i].unix_ms);
+    }
+    TRY(sqlite_begin(db, SQL_ADVANCE));
+    sqlite_int(db, SQL_ADVANCE, 1, s.number);
+    sqlite_int(db, SQL_ADVANCE, 2, (int64_t)next_seq);
+    sqlite_int(db, SQL_ADVANCE, 3, n_bytes);
+    sqlite_int(db, SQL_ADVANCE, 4, newest_ms);
+    TRY(sqlite_finish(db, SQL_ADVANCE));
+    return j->summary ? write_summary(db, j->id, j->summary) : NULL;
+}
+
+/* --- removing --- */
+
+static struct err *finish_with(struct sqlite_db *db, enum sqlite_statement s, int64_t first,
+                               int64_t second)
+{
+    TRY(sqlite_begin(db, s));
+    sqlite_int(db, s, 1, first);
+    if (second)
+        sqlite_int(db, s, 2, second);
+    return sqlite_finish(db, s);
+}
+
+static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t unix_ms)
+{
+    TRY(finish_with(db, SQL_DOOM, number, unix_ms));
+    TRY(finish_with(db, SQL_UNREFER, number, 0));
+    TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(number, 0),
+                    sqlite_key(number, SQLITE_SEQ_LAST)));
+    return finish_with(db, SQL_REMOVE_SESSION, number, 0);
+}
+
+static struct err *find_tree(struct sqlite_db *db, struct str id, struct arena *a,
+                             int64_t **ret_numbers, size_t *ret_n)
+{
+    bool has_row = true;
+    size_t room = 0;
+    struct err *e;
+
+    *ret_numbers = NULL;
+    *ret_n = 0;
+    TRY(sqlite_begin(db, SQL_SUBTREE));
+    sqlite_text(db, SQL_SUBTREE, 1, id);
+    while (!(e = sqlite_step(db, SQL_SUBTREE, &has_row)) && has_row) {
+        *ret_numbers = arena_grow(a, *ret_numbers, *ret_n, &room, sizeof **ret_numbers);
+        (*ret_numbers)[(*ret_n)++] = sqlite_column_int(db, SQL_SUBTREE, 1);
+    }
+    sqlite_end(db, SQL_SUBTREE);
+    return e;
+}
+
+/* Blobs that have been doomed for long enough. */
+static struct err *collect_doomed(struct sqlite_db *db, struct sqlite_job *j)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_SPARE));
+    TRY(sqlite_finish(db, SQL_SPARE));
+    TRY(sqlite_begin(db, SQL_DOOMED));
+    sqlite_int(db, SQL_DOOMED, 1, j->unix_ms - DOOM_MS);
+    while (!(e = sqlite_step(db, SQL_DOOMED, &has_row)) && has_row) {
+        j->handles =
+            arena_grow(j->arena, j->handles, j->n_handles, &j->handles_room, sizeof *j->handles);
+        j->handles[j->n_handles++] = arena_str(j->arena, sqlite_column_text(db, SQL_DOOMED, 0));
+    }
+    sqlite_end(db, SQL_DOOMED);
+    return e;
+}
+
+struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
+{
+    AUTO(arena) struct arena a = {0};
+    int64_t *numbers;
+    size_t n;
+
+    TRY(find_tree(db, j->id, &a, &numbers, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(remove_stream(db, numbers[i], j->unix_ms));
+    return collect_doomed(db, j);
+}
