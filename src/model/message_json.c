@@ -40,7 +40,7 @@ static void write_media(struct json_writer *w, const struct media *m)
     jw_end_object(w);
 }
 
-static void write_part(struct json_writer *w, const struct part *p)
+void part_write(struct json_writer *w, const struct part *p)
 {
     jw_begin_object(w);
     jw_kv_str(w, "type", str_of(part_kind_name(p->kind)));
@@ -57,7 +57,7 @@ static void write_part(struct json_writer *w, const struct part *p)
         jw_key(w, "content");
         jw_begin_array(w);
         for (size_t i = 0; i < p->n_content; i++)
-            write_part(w, &p->content[i]);
+            part_write(w, &p->content[i]);
         jw_end_array(w);
     }
     kv_text(w, "signature", p->signature);
@@ -134,21 +134,25 @@ static void write_answered_call(struct json_writer *w, const struct message *m)
         }
 }
 
-void message_write(struct json_writer *w, const struct message *m)
+static void write_identity(struct json_writer *w, const struct message *m)
 {
-    jw_begin_object(w);
     jw_kv_str(w, "id", m->id);
     jw_kv_str(w, "role", str_of(role_name(m->role)));
     jw_kv_str(w, "state", m->state == MESSAGE_INTERRUPTED ? S("interrupted") : S("complete"));
     kv_true(w, "isError", m->is_error);
-    write_content(w, m);
-    write_calls(w, m);
-    write_answered_call(w, m);
+}
+
+static void write_parts(struct json_writer *w, const struct message *m)
+{
     jw_key(w, "parts");
     jw_begin_array(w);
     for (size_t i = 0; i < m->n_parts; i++)
-        write_part(w, &m->parts[i]);
+        part_write(w, &m->parts[i]);
     jw_end_array(w);
+}
+
+static void write_origin(struct json_writer *w, const struct message *m)
+{
     kv_text(w, "provider", m->origin.provider);
     kv_text(w, "protocol", m->origin.protocol);
     kv_text(w, "model", m->origin.model);
@@ -157,7 +161,33 @@ void message_write(struct json_writer *w, const struct message *m)
         jw_key(w, "usage");
         usage_write(w, &m->usage);
     }
+}
+
+void message_write(struct json_writer *w, const struct message *m)
+{
+    jw_begin_object(w);
+    write_identity(w, m);
+    write_content(w, m);
+    write_calls(w, m);
+    write_answered_call(w, m);
+    write_parts(w, m);
+    write_origin(w, m);
     jw_end_object(w);
+}
+
+void message_write_parts(struct json_writer *w, const struct message *m)
+{
+    jw_begin_object(w);
+    write_identity(w, m);
+    write_parts(w, m);
+    write_origin(w, m);
+    jw_end_object(w);
+}
+
+void message_write_fields(struct json_writer *w, const struct message *m)
+{
+    write_identity(w, m);
+    write_origin(w, m);
 }
 
 /* --- reading --- */
@@ -190,7 +220,7 @@ static struct err *read_media(const struct json *v, struct arena *a, struct medi
     return NULL;
 }
 
-static struct err *read_part(const struct json *v, struct arena *a, struct part *ret)
+struct err *part_read(const struct json *v, struct arena *a, struct part *ret)
 {
     const char *names[PART_REFUSAL + 1];
     int kind;
@@ -222,7 +252,7 @@ static struct err *read_part(const struct json *v, struct arena *a, struct part 
 
         ret->content = ARENA_ARRAY(a, content->n, struct part);
         json_each (child, content)
-            TRY(read_part(child, a, &ret->content[ret->n_content++]));
+            TRY(part_read(child, a, &ret->content[ret->n_content++]));
     }
     return NULL;
 }
@@ -234,7 +264,7 @@ static struct err *read_parts(const struct json *list, struct message *m)
     json_each (v, list) {
         struct part p;
 
-        TRY(read_part(v, &scratch, &p));
+        TRY(part_read(v, &scratch, &p));
         message_add(m, &p);
     }
     return NULL;

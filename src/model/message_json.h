@@ -9,8 +9,16 @@
 #include "model/message.h"
 
 void message_write(struct json_writer *w, const struct message *m);
+/* Without what only says the same again. */
+void message_write_parts(struct json_writer *w, const struct message *m);
+/* The members of such an object, all but `parts`. */
+void message_write_fields(struct json_writer *w, const struct message *m);
 /* ERR_VALIDATION names what is missing or of the wrong type. */
 MUST_USE struct err *message_read(const struct json *v, struct message **ret_message);
+
+void part_write(struct json_writer *w, const struct part *p);
+/* What it points at lives in `a`, or in `v`. */
+MUST_USE struct err *part_read(const struct json *v, struct arena *a, struct part *ret);
 
 void usage_write(struct json_writer *w, const struct usage *u);
 struct usage usage_read(const struct json *v, struct arena *a);

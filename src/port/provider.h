@@ -24,6 +24,9 @@ struct native_payload {
     uint64_t sequence; /* from 0 within one call */
     struct str bytes;
     int http_status; /* for responses */
+    /* Of a request that is read from a journal, which does not keep its bytes. */
+    struct str sha256;
+    uint64_t n_bytes;
 };
 
 struct provider_call {

@@ -125,7 +125,12 @@ void journal_payload(struct json_writer *w, const struct native_payload *p)
     journal_text(w, "apiSurface", p->api_surface);
     jw_kv_str(w, "payloadKind", str_of(payload_kind_name(p->kind)));
     jw_kv_int(w, "sequence", (int64_t)p->sequence);
-    field_payload(w, p->bytes);
+    if (p->sha256.n) {
+        jw_kv_str(w, "sha256", p->sha256);
+        jw_kv_int(w, "byteLength", (int64_t)p->n_bytes);
+    } else {
+        field_payload(w, p->bytes);
+    }
     if (p->http_status) {
         jw_key(w, "metadata");
         jw_begin_object(w);

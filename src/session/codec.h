@@ -1,0 +1,75 @@
+/* codec.h - events as records of a stream, and back. Nothing is stored twice.
+ *
+ * Fields have the names that they have in a session's log (view/journal.h). What repeats is
+ * referred to, always backwards:
+ *
+ *     {"$message":ID}    a message that an earlier record holds
+ *     {"$reply":SEQ,...} a message whose parts are those of that provider_response_raw
+ *     {"$result":SEQ}    the result in the tool_end with that number
+ *     {"$history":{"base":SEQ,"n":N,"sha256":H}}
+ *                        the first N messages since the mutation that the history began with; H
+ *                        binds all of them
+ *     {"$blob":HANDLE}   a text or a value of the blob store: what is long, or the same each time
+ *
+ * A request's own bytes are kept as their hash and length: history, target and overlays make them
+ * again. A run of deltas is one record, and so is a run of stream payloads.
+ *
+ * The writer is pure: it says which blobs it needs. */
+#ifndef KEEL_SESSION_CODEC_H
+#define KEEL_SESSION_CODEC_H
+
+#include "base/sha256.h"
+#include "port/event.h"
+#include "port/store.h"
+
+#define CODEC_INLINE_MAX ((size_t)32 << 10) /* longer texts are blobs */
+#define CODEC_SHARED_MIN ((size_t)512)      /* prompts and schemas from this size on */
+
+/* --- writing --- */
+
+/* A blob that must be there before the record that refers to it. */
+struct codec_blob {
+    char handle[SHA256_HEX_SIZE];
+    struct str bytes;
+};
+
+/* A record under construction. It owns its memory; the writer may add to it as long as it is the
+ * last one. */
+struct codec_record {
+    struct arena arena;
+    struct store_record record; /* body empty until codec_record_end() */
+    struct strbuf body;
+    enum event_type type;
+    struct codec_blob *blobs;
+    size_t n_blobs, blobs_room;
+    bool is_open; /* events of its kind may still be added */
+};
+void codec_record_done(struct codec_record *r);
+void codec_record_end(struct codec_record *r); /* no more is added; fills in the record */
+
+struct codec_writer; /* remembers what the stream holds */
+struct codec_writer *codec_writer_new(void) MUST_USE;
+void codec_writer_free(struct codec_writer *w);
+DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
+/* A stream that has this history already, since the mutation `base_seq`. */
+void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h);
+
+/* True: the event was added to `last`, which may be NULL. False: it begins `ret_record`. */
+bool codec_write(struct codec_writer *w, const struct event *e, struct codec_record *last,
+                 struct codec_record *ret_record);
+
+bool codec_is_core(enum event_type t);
+
+/* --- reading --- */
+
+/* Reads a stream from its beginning or from a base of its history on, record by record. */
+struct codec_reader;
+struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from) MUST_USE;
+void codec_reader_free(struct codec_reader *r);
+DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
+
+/* The next event, good until the next call; NULL at the end. A record that cannot be read is
+ * ERR_STORAGE with its number; the reader then goes on after it. May wait. */
+MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
+
+#endif

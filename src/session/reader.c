@@ -1,0 +1,86 @@
+/* reader.c - a stored stream, event by event. */
+#include "session/decode.h"
+
+struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from)
+{
+    struct codec_reader *r = mem_alloc(sizeof *r);
+
+    r->store = s;
+    r->stream = arena_str(&r->arena, stream);
+    r->next_seq = MAX(from, (uint64_t)1);
+    return r;
+}
+
+void codec_reader_free(struct codec_reader *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_messages; i++)
+        message_unref(r->messages[i]);
+    history_done(&r->history);
+    if (r->has_reply)
+        reply_done(&r->reply);
+    built_messages_done(&r->built);
+    err_free(r->error);
+    store_page_done(&r->page);
+    arena_done(&r->scratch);
+    arena_done(&r->arena);
+    mem_free(r);
+}
+
+static struct err *turn_page(struct codec_reader *r)
+{
+    struct store_query q = {.from = r->next_seq};
+
+    store_page_done(&r->page);
+    r->at = 0;
+    TRY(store_read(r->store, r->stream, &q, &r->page));
+    r->is_over = r->page.n == 0;
+    return NULL;
+}
+
+/* The body is parsed once for all the events that it holds. */
+static struct err *parse_body(struct codec_reader *r, const struct store_record *record)
+{
+    struct err *e;
+
+    arena_done(&r->scratch);
+    r->scratch = (struct arena){0};
+    e = json_parse(&r->scratch, record->body, 0, &r->body);
+    return e ? err_wrap(e, "record %llu of session %" STR_FMT " is broken",
+                        (unsigned long long)record->seq, STR_ARG(r->stream))
+             : NULL;
+}
+
+static void skip_record(struct codec_reader *r, const struct store_record *record)
+{
+    r->next_seq = record->seq + record->n_events;
+    r->n_in_record = 0;
+    r->at++;
+}
+
+struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
+{
+    const struct store_record *record;
+    struct err *e = NULL;
+
+    *ret_event = NULL;
+    if (r->at == r->page.n && !r->is_over)
+        TRY(turn_page(r));
+    if (r->is_over)
+        return NULL;
+    record = &r->page.records[r->at];
+    if (r->n_in_record == 0)
+        e = parse_body(r, record);
+    if (!e)
+        e = codec_decode(r, record, r->n_in_record);
+    if (e) {
+        skip_record(r, record);
+        e->kind = ERR_STORAGE;
+        return e;
+    }
+    if (++r->n_in_record == record->n_events)
+        skip_record(r, record);
+    *ret_event = &r->event;
+    return NULL;
+}

@@ -1,0 +1,191 @@
+/* codec_test.c - what a run told is told again, to the letter, from what was stored of it. */
+#include "engine/world.h"
+#include "session/codec.h"
+#include "sys/in_task.h"
+
+#include "store/memory.h"
+#include "view/journal.h"
+
+struct tape {
+    struct codec_writer *writer;
+    struct codec_record *records;
+    size_t n, room;
+    struct strbuf live, again; /* the log as it was told, and as it is read */
+};
+static struct tape tape;
+
+static void tape_begin(void)
+{
+    tape = (struct tape){.writer = codec_writer_new()};
+}
+
+static void tape_end(void)
+{
+    for (size_t i = 0; i < tape.n; i++)
+        codec_record_done(&tape.records[i]);
+    free(tape.records);
+    codec_writer_free(tape.writer);
+    strbuf_done(&tape.live);
+    strbuf_done(&tape.again);
+}
+
+static void record(struct world *w, const struct event *e)
+{
+    struct codec_record next;
+
+    journal_write(e, &tape.live);
+    if (codec_write(tape.writer, e, tape.n ? &tape.records[tape.n - 1] : NULL, &next))
+        return;
+    if (tape.n == tape.room) {
+        tape.room = tape.room ? 2 * tape.room : 64;
+        tape.records = realloc(tape.records, tape.room * sizeof *tape.records);
+    }
+    tape.records[tape.n++] = next;
+}
+
+static void store_all(struct store *s, uint64_t fence)
+{
+    for (size_t i = 0; i < tape.n; i++) {
+        struct codec_record *r = &tape.records[i];
+        char handle[SHA256_HEX_SIZE];
+
+        codec_record_end(r);
+        for (size_t k = 0; k < r->n_blobs; k++)
+            assert_ok(blob_put(store_blobs(s, S("session")), r->blobs[k].bytes, handle));
+        assert_ok(store_append(s, S("session"), r->record.seq, fence, &r->record, 1, NULL));
+    }
+}
+
+static struct err *read_again(void *arg)
+{
+    AUTO(store) struct store *s = store_memory_new();
+    AUTO(arena) struct arena a = {0};
+    AUTO(codec_reader) struct codec_reader *r = codec_reader_new(s, S("session"), 1);
+    struct store_summary create = {.id = S("session")};
+    const struct event *e;
+    struct store_lease lease;
+
+    assert_ok(store_open(s, S("session"), &create, &a, &lease));
+    store_all(s, lease.fence);
+    for (;;) {
+        assert_ok(codec_read(r, &e));
+        if (!e)
+            break;
+        journal_write(e, &tape.again);
+    }
+    return NULL;
+}
+
+static void assert_same_lines(struct str live, struct str again)
+{
+    struct str one, other;
+
+    while (str_split(&live, '\n', &one)) {
+        if (!str_split(&again, '\n', &other))
+            other = S("nothing");
+        if (!str_eq(one, other))
+            fail_msg("\n%" STR_FMT "\nis read as\n%" STR_FMT, STR_ARG(one), STR_ARG(other));
+    }
+    assert_int_equal(again.n, 0);
+}
+
+static void assert_same_again(void)
+{
+    assert_true(tape.live.n > 0);
+    assert_ok(loop_run_once(read_again, NULL));
+    assert_same_lines(strbuf_str(&tape.live), strbuf_str(&tape.again));
+}
+
+TEST(a_run_with_tools_reads_as_it_happened)
+{
+    AUTO(world)
+    struct world w = {
+        .script = "turns:\n"
+                  " - [{reasoning: hm}, {text: Look.}, {tool: Echo, id: a, args: {text: x}},\n"
+                  "    {tool: State, id: b, args: {value: 7}}, {tool: Fail, id: c, args: {}}]\n"
+                  " - text: Done.\n",
+        .on_event = record};
+
+    tape_begin();
+    world_run(&w, "go");
+    assert_same_again();
+    tape_end();
+}
+
+TEST(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Echo, id: a, args: {text: x}}, {tool: Nope, id: b, "
+                                "args: {}}]\n"
+                                " - text: One.\n",
+                      .deny = "Echo",
+                      .on_event = record};
+
+    tape_begin();
+    world_run(&w, "first");
+    w.script = "turns:\n - [{text: half}, {error: provider_error}]\n";
+    world_run(&w, "second");
+    w.script = "turns:\n - text: Three.\n";
+    world_run(&w, "third");
+    assert_same_again();
+    tape_end();
+}
+
+TEST(an_interrupted_answer_and_a_question_come_back_too)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - [{tool: Wait, id: a, args: {}}]\n", .on_event = record};
+
+    tape_begin();
+    world_run(&w, "ask me");
+    w.script = "turns:\n - text: a long answer that is cut off\n";
+    w.cancels = true;
+    w.cancel_at = EVENT_DELTA;
+    world_run(&w, "again");
+    assert_same_again();
+    tape_end();
+}
+
+TEST(what_is_long_is_stored_once)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Big, id: a, args: {lines: 9000}}]\n"
+                                " - [{tool: Big, id: b, args: {lines: 9000}}]\n"
+                                " - text: Done.\n",
+                      .on_event = record};
+    size_t n_bytes = 0;
+
+    tape_begin();
+    world_run(&w, "go");
+    assert_same_again();
+    for (size_t i = 0; i < tape.n; i++)
+        n_bytes += tape.records[i].body.n;
+    assert_true(n_bytes * 4 < tape.live.n); /* the log repeats the history with every request */
+    tape_end();
+}
+
+TEST(deltas_of_an_answer_are_one_record)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - {text: one two three four five, split: 4}\n",
+                      .on_event = record};
+    size_t n_deltas = 0, n_records = 0;
+
+    tape_begin();
+    world_run(&w, "go");
+    for (size_t i = 0; i < tape.n; i++)
+        if (tape.records[i].type == EVENT_DELTA) {
+            n_records++;
+            n_deltas += tape.records[i].record.n_events;
+        }
+    assert_true(n_deltas > n_records);
+    assert_same_again();
+    tape_end();
+}
+
+RUN_TESTS(UNIT(a_run_with_tools_reads_as_it_happened),
+          UNIT(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure),
+          UNIT(an_interrupted_answer_and_a_question_come_back_too),
+          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record));
