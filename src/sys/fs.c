@@ -1,14 +1,19 @@
 /* fs.c - reading with a cap, writing without half-written files. */
 #include "sys/fs.h"
 
+#include "sys/random.h"
+#include "sys/spot.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_STEP 65536
+#define MAX_TEMP_NAMES 100
 
 static void close_fd(int *fd)
 {
@@ -111,24 +116,13 @@ static struct err *write_all(int fd, const char *path, struct str bytes)
     return NULL;
 }
 
-static const char *dir_of(struct arena *a, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (!slash)
-        return ".";
-    return slash == path ? "/" : arena_cstr(a, str_make(path, (size_t)(slash - path)));
-}
-
 /* A rename is durable when its directory is. */
-static struct err *sync_dir_of(const char *path)
+static struct err *sync_dir(const struct spot *p)
 {
-    AUTO(arena) struct arena a = {0};
-    const char *dir = dir_of(&a, path);
-    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD fd = openat(p->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", dir);
+        return err_errno(ERR_STORAGE, errno, "cannot make the directory of %s durable", p->shown);
     return NULL;
 }
 
@@ -145,59 +139,118 @@ static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigne
     return NULL;
 }
 
-/* A new file beside `path`, written and synced; the caller renames or links it. */
-static struct err *write_temp(const char *path, struct str bytes, unsigned mode,
-                              const struct stat *like, char *temp)
+/* The name and a few random letters; of a long name its beginning. */
+static void name_temp(const struct spot *p, char temp[NAME_MAX + 1])
 {
-    int fd = mkostemp(temp, O_CLOEXEC);
+    snprintf(temp, NAME_MAX + 1, "%.*s.%06llx", NAME_MAX - 7, p->name,
+             (unsigned long long)random_below(&random_system, 1 << 24));
+}
+
+static int create_temp(const struct spot *p, char temp[NAME_MAX + 1])
+{
+    int fd = -1;
+
+    errno = EEXIST;
+    for (unsigned i = 0; i < MAX_TEMP_NAMES && fd < 0 && errno == EEXIST; i++) {
+        name_temp(p, temp);
+        fd = openat(p->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }
+    return fd;
+}
+
+/* A new file in the directory, written and synced; the caller renames or links it. */
+static struct err *write_temp(const struct spot *p, struct str bytes, unsigned mode,
+                              const struct stat *like, char temp[NAME_MAX + 1])
+{
+    int fd = create_temp(p, temp);
     struct err *e;
 
     if (fd < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot write beside %s", path);
-    e = fill_temp(fd, path, bytes, mode, like);
+        return err_errno(ERR_STORAGE, errno, "cannot write beside %s", p->shown);
+    e = fill_temp(fd, p->shown, bytes, mode, like);
     if (close(fd) < 0 && !e)
-        e = err_errno(ERR_STORAGE, errno, "cannot write %s", path);
+        e = err_errno(ERR_STORAGE, errno, "cannot write %s", p->shown);
     if (e)
-        unlink(temp);
+        unlinkat(p->dir_fd, temp, 0);
     return e;
 }
 
-static char *temp_beside(struct arena *a, const char *path)
+struct err *fs_write_atomic_at(const struct spot *p, struct str bytes, unsigned mode)
 {
-    return (char *)arena_format(a, "%s.XXXXXX", path).p;
+    char temp[NAME_MAX + 1];
+    struct stat now;
+    bool has_file =
+        fstatat(p->dir_fd, p->name, &now, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(now.st_mode);
+
+    TRY(write_temp(p, bytes, mode, has_file ? &now : NULL, temp));
+    if (renameat(p->dir_fd, temp, p->dir_fd, p->name) < 0) {
+        struct err *e = err_errno(ERR_STORAGE, errno, "cannot replace %s", p->shown);
+
+        unlinkat(p->dir_fd, temp, 0);
+        return e;
+    }
+    return sync_dir(p);
+}
+
+/* Gives the file its name, unless something has it. File systems know one way or the other. */
+static int rename_if_free(const struct spot *p, const char *temp)
+{
+    int failure = 0;
+
+    if (renameat2(p->dir_fd, temp, p->dir_fd, p->name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        failure = errno;
+    else if (linkat(p->dir_fd, temp, p->dir_fd, p->name, 0) < 0)
+        failure = errno;
+    unlinkat(p->dir_fd, temp, 0);
+    return failure;
+}
+
+struct err *fs_create_at(const struct spot *p, struct str bytes, unsigned mode, bool *ret_created)
+{
+    char temp[NAME_MAX + 1];
+    int failure;
+
+    TRY(write_temp(p, bytes, mode, NULL, temp));
+    failure = rename_if_free(p, temp);
+    *ret_created = failure == 0;
+    if (failure && failure != EEXIST)
+        return err_errno(ERR_STORAGE, failure, "cannot create %s", p->shown);
+    return *ret_created ? sync_dir(p) : NULL;
+}
+
+/* The spot of a path, through links. */
+static struct err *spot_of(struct arena *a, const char *path, const char *shown,
+                           struct spot *ret_spot)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dir = slash ? arena_cstr(a, str_make(path, (size_t)(slash - path))) : ".";
+    int fd = open(*dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot write %s", shown);
+    *ret_spot = (struct spot){.shown = shown, .name = slash ? slash + 1 : path, .dir_fd = fd};
+    return NULL;
 }
 
 struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode)
 {
     AUTO(arena) struct arena a = {0};
+    AUTO(spot) struct spot p = SPOT_NONE;
     AUTO_FREE char *real = realpath(path, NULL);
-    const char *target = real ? real : path;
-    char *temp = temp_beside(&a, target);
-    struct stat now;
-    bool exists = stat(target, &now) == 0;
 
-    TRY(write_temp(target, bytes, mode, exists ? &now : NULL, temp));
-    if (rename(temp, target) < 0) {
-        struct err *e = err_errno(ERR_STORAGE, errno, "cannot replace %s", path);
-        unlink(temp);
-        return e;
-    }
-    return sync_dir_of(target);
+    TRY(spot_of(&a, real ? real : path, path, &p));
+    return fs_write_atomic_at(&p, bytes, mode);
 }
 
 struct err *fs_create(const char *path, struct str bytes, unsigned mode, bool *ret_created)
 {
     AUTO(arena) struct arena a = {0};
-    char *temp = temp_beside(&a, path);
-    int failure;
+    AUTO(spot) struct spot p = SPOT_NONE;
 
-    TRY(write_temp(path, bytes, mode, NULL, temp));
-    failure = link(temp, path) < 0 ? errno : 0; /* unlike rename, never replaces */
-    unlink(temp);
-    *ret_created = failure == 0;
-    if (failure && failure != EEXIST)
-        return err_errno(ERR_STORAGE, failure, "cannot create %s", path);
-    return *ret_created ? sync_dir_of(path) : NULL;
+    TRY(spot_of(&a, path, path, &p));
+    return fs_create_at(&p, bytes, mode, ret_created);
 }
 
 struct err *fs_make_dirs(const char *path, unsigned mode)
@@ -240,6 +293,25 @@ bool fs_is_dir(const char *path)
     struct stat s;
 
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* --- paths --- */
+
+const char *fs_resolve(struct arena *a, const char *path)
+{
+    size_t n = strlen(path);
+    char *head = n < PATH_MAX ? arena_cstr(a, str_make(path, n)) : NULL;
+
+    while (head && n > 0) {
+        AUTO_FREE char *real = NULL;
+
+        head[n] = '\0';
+        real = realpath(head, NULL);
+        if (real)
+            return path[n] ? fs_join(a, real, path + n + 1) : arena_cstr(a, str_of(real));
+        n = str_rfind_char(str_make(path, n), '/');
+    }
+    return path;
 }
 
 const char *fs_join(struct arena *a, const char *dir, const char *name)

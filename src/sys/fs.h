@@ -20,11 +20,21 @@ MUST_USE struct err *fs_write_atomic(const char *path, struct str bytes, unsigne
 MUST_USE struct err *fs_create(const char *path, struct str bytes, unsigned mode,
                                bool *ret_created);
 
+/* In a directory that is open: see spot.h. A link of that name is replaced, not followed. The
+ * directory must be there. */
+struct spot;
+MUST_USE struct err *fs_write_atomic_at(const struct spot *p, struct str bytes, unsigned mode);
+MUST_USE struct err *fs_create_at(const struct spot *p, struct str bytes, unsigned mode,
+                                  bool *ret_created);
+
 MUST_USE struct err *fs_make_dirs(const char *path, unsigned mode); /* existing ones are fine */
 MUST_USE struct err *fs_remove(const char *path);                   /* absent is fine */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
+/* An absolute path without links, as far as it exists; the rest stays as it is, in `a`. A link that
+ * leads nowhere stays too. */
+const char *fs_resolve(struct arena *a, const char *path) MUST_USE;
 /* dir + "/" + name, in `a`. */
 const char *fs_join(struct arena *a, const char *dir, const char *name) MUST_USE;
 

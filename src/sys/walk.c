@@ -536,14 +536,15 @@ DEFINE_AUTO_VAL(walk, walk_done)
 
 static struct err *open_root(struct walk *w)
 {
-    const char *root = w->options->root;
-    int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct walk_options *o = w->options;
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int fd = o->has_root_fd ? openat(o->root_fd, ".", flags) : open(o->root, flags);
 
     if (fd < 0)
-        return err_hint(err_errno(ERR_VALIDATION, errno, "cannot search the directory %s", root),
+        return err_hint(err_errno(ERR_VALIDATION, errno, "cannot search the directory %s", o->root),
                         "name a directory that exists and may be read");
-    if (!w->options->no_ignore)
-        w->rules_above = walk_rules_above(root, &w->prefix);
+    if (!o->no_ignore)
+        w->rules_above = walk_rules_above(o->root, o->has_root_fd, &w->prefix);
     w->dirs = dir_new(NULL, S(""), 0);
     w->dirs->fd = fd;
     atomic_fetch_add(&w->n_kept_open, 1);

@@ -17,6 +17,10 @@
 
 struct walk_options {
     const char *root;
+    /* A descriptor of the root, borrowed, so that it is not looked up again: the path is canonical
+     * then, and only names it. */
+    bool has_root_fd;
+    int root_fd;
     bool hidden;        /* also names that begin with a dot; .git never */
     bool no_ignore;     /* also what .gitignore, .ignore and .git/info/exclude leave out */
     unsigned n_threads; /* 0: one per core, at most 8; never more than 64 */

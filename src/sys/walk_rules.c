@@ -1,6 +1,8 @@
 /* walk_rules.c - finds and reads the rule files of a walk. */
 #include "sys/walk_rules.h"
 
+#include "sys/open_plain.h"
+
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -151,7 +153,7 @@ struct walk_rules *walk_rules_enter(struct walk_rules *above, int dir_fd, struct
 
 static bool is_repository(const char *path)
 {
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_plain(path, O_PATH | O_DIRECTORY);
     bool is_dir, found;
 
     if (fd < 0)
@@ -182,7 +184,7 @@ static size_t find_top(char *path)
 
 static struct walk_rules *enter_path(struct walk_rules *above, const char *path, struct str base)
 {
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_plain(path, O_PATH | O_DIRECTORY);
     struct walk_rules *r;
 
     if (fd < 0)
@@ -192,9 +194,9 @@ static struct walk_rules *enter_path(struct walk_rules *above, const char *path,
     return r;
 }
 
-struct walk_rules *walk_rules_above(const char *root, struct strbuf *ret_prefix)
+struct walk_rules *walk_rules_above(const char *root, bool is_canonical, struct strbuf *ret_prefix)
 {
-    char *path = realpath(root, NULL);
+    char *path = is_canonical ? mem_strdup(root) : realpath(root, NULL);
     size_t n_path = path ? strlen(path) : 0, n_top = path ? find_top(path) : STR_NONE;
     struct walk_rules *r = NULL;
 

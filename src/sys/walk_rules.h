@@ -14,8 +14,10 @@ struct walk_rules;
 struct walk_rules *walk_rules_ref(struct walk_rules *r) MUST_USE;
 void walk_rules_unref(struct walk_rules *r);
 
-/* What counts above `root`. Appends the way from the top to it: "" or "a/b/". */
-struct walk_rules *walk_rules_above(const char *root, struct strbuf *ret_prefix) MUST_USE;
+/* What counts above `root`. Appends the way from the top to it: "" or "a/b/". A canonical root is
+ * not resolved again, and no link on the way to it is followed. */
+struct walk_rules *walk_rules_above(const char *root, bool is_canonical,
+                                    struct strbuf *ret_prefix) MUST_USE;
 
 /* What counts in the directory `dir_fd`, whose path from the top is `base`: its own rules, then
  * those of `above`. */

@@ -8,6 +8,7 @@
 #include "tool/file/failure.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 #include "tool/search/engine.h"
 
 #define MAX_FILES 1000
@@ -15,7 +16,8 @@
 struct glob_job {
     struct glob_args args;
     struct search_scope scope;
-    const char *base; /* what `path` names; the root is that and the plain part of the pattern */
+    const char *base;    /* what `path` names; the root is that and the plain part of the pattern */
+    const char *decided; /* what the gate looked at, or NULL */
     struct tool_result *result;
     struct grep_report report;
 };
@@ -36,7 +38,7 @@ static void add_nothing_found(const struct glob_job *job)
     struct str pattern = job->args.pattern;
 
     tool_result_addf(job->result, "No files found.\n");
-    if (!fs_is_dir(job->scope.root))
+    if (job->scope.root_fd < 0)
         tool_result_addf(job->result, "[there is no directory %s]\n", job->scope.root);
     else if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
         tool_result_addf(
@@ -55,15 +57,65 @@ static void add_files(const struct glob_job *job, struct str lines)
                     job->report.n_files_matched, MAX_FILES);
 }
 
+/* --- where to look --- */
+
+/* The gate looks at `path` alone. What the pattern adds to it is looked up here, and then opened
+ * without following a link, as what was decided about is. */
+static struct err *find_target(struct glob_job *job)
+{
+    struct arena *a = &job->result->arena;
+    struct search_scope *s = &job->scope;
+
+    if (job->decided && job->args.dir.n == 0) {
+        s->target = job->decided;
+        return NULL;
+    }
+    TRY(target_resolve(a, s->root, s->cwd, &s->target));
+    if (!job->decided || strcmp(job->decided, s->target) == 0 ||
+        strcmp(job->decided, fs_resolve(a, job->base)) == 0)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has become a link since it was decided about",
+                            path_shown(s->cwd, job->base)),
+                    "try again");
+}
+
+static struct err *check_directory(const struct search_scope *s)
+{
+    if (s->root_fd < 0)
+        return search_scope_missing(s);
+    if (!s->is_file)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "path is a file, not a directory: %s", s->root),
+                    "name the directory to search, or leave path out");
+}
+
+/* What `path` names must be a directory, even if the pattern leads on from there. */
 static struct err *check_base(struct glob_job *job)
 {
     struct search_scope base = job->scope;
+    struct err *e;
 
     base.root = job->base;
-    TRY(search_scope_check(&base));
-    if (base.is_file)
-        return err_hint(err_new(ERR_TOOL_FAILED, "path is a file, not a directory: %s", job->base),
-                        "name the directory to search, or leave path out");
+    base.target = fs_resolve(&job->result->arena, job->base);
+    TRY(search_scope_open(&base));
+    e = check_directory(&base);
+    search_scope_close(&base);
+    return e;
+}
+
+/* Where the pattern leads there need not be anything. */
+static struct err *open_root(struct glob_job *job)
+{
+    struct search_scope *s = &job->scope;
+
+    TRY(find_target(job));
+    if (job->args.dir.n && !str_starts(job->args.dir, S("/")))
+        TRY(check_base(job));
+    TRY(search_scope_open(s));
+    if (job->args.dir.n == 0)
+        return check_directory(s);
+    if (s->is_file)
+        search_scope_close(s);
     return NULL;
 }
 
@@ -75,10 +127,8 @@ static struct err *glob_in_worker(void *arg)
     struct walk_options options;
 
     TRY(glob_compile(job->args.pattern, GLOB_LITERAL_SEPARATOR, &pattern));
-    if (!str_starts(job->args.dir, S("/")))
-        TRY(check_base(job));
-    if (fs_is_dir(job->scope.root)) {
-        TRY(search_scope_check(&job->scope));
+    TRY(open_root(job));
+    if (job->scope.root_fd >= 0) {
         options = search_scope_walk(&job->scope);
         TRY(glob_run(pattern, &options, MAX_FILES, &lines, &job->report));
     }
@@ -90,11 +140,20 @@ static struct err *glob_in_worker(void *arg)
     return NULL;
 }
 
+static void glob_job_done(struct glob_job *job)
+{
+    search_scope_close(&job->scope);
+}
+DEFINE_AUTO_VAL(glob_job, glob_job_done)
+
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
-    struct glob_job job = {.result = result,
-                           .scope = {.cwd = tool_session_cwd(c->session), .hidden = c->hidden}};
+    AUTO(glob_job)
+    struct glob_job job = {
+        .result = result,
+        .decided = c->target,
+        .scope = {.cwd = tool_session_cwd(c->session), .hidden = c->hidden, .root_fd = -1}};
     struct err *e = glob_args_parse(args, &job.args);
     struct json *details;
 

@@ -5,6 +5,7 @@
 #include "tool/file/failure.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 #include "tool/search/engine.h"
 
 struct grep_job {
@@ -63,7 +64,9 @@ static struct err *grep_in_worker(void *arg)
     AUTO(strbuf) struct strbuf lines = {0};
     struct walk_options options;
 
-    TRY(search_scope_check(&job->scope));
+    TRY(search_scope_open(&job->scope));
+    if (job->scope.root_fd < 0)
+        return search_scope_missing(&job->scope);
     options = search_scope_walk(&job->scope);
     TRY(grep_run(q, &options, &lines, &job->report));
     search_scope_print(&job->scope, strbuf_str(&lines), q->n_before || q->n_after,
@@ -89,13 +92,14 @@ static void report(const struct grep_job *job)
 static void grep_job_done(struct grep_job *job)
 {
     grep_args_done(&job->args);
+    search_scope_close(&job->scope);
 }
 DEFINE_AUTO_VAL(grep_job, grep_job_done)
 
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
-    AUTO(grep_job) struct grep_job job = {.result = result};
+    AUTO(grep_job) struct grep_job job = {.result = result, .scope.root_fd = -1};
     struct err *e = grep_args_parse(args, &job.args);
 
     if (e)
@@ -106,9 +110,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         .excluded = job.args.excluded,
         .n_excluded = job.args.n_excluded,
         .with_hidden_names = job.args.hidden,
+        .root_fd = -1,
     };
     job.scope.root = job.args.path.n ? path_given(c, result, job.args.path) : job.scope.cwd;
-    e = work_run(grep_in_worker, &job);
+    e = target_find(c, result, job.scope.root, &job.scope.target);
+    if (!e)
+        e = work_run(grep_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.report.walk.was_cancelled)

@@ -9,6 +9,7 @@
 #include "tool/file/open.h"
 #include "tool/file/seen.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
@@ -17,7 +18,7 @@
 
 struct read_job {
     struct read_args args;
-    const char *path, *shown, *cwd;
+    const char *path, *target, *shown, *cwd;
     const struct path_filter *hidden;
     unsigned capabilities;
     struct tool_result *result; /* filled in by the worker, while the task waits */
@@ -178,13 +179,15 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
 
 static struct err *read_in_worker(void *arg)
 {
+    AUTO(spot) struct spot spot = SPOT_NONE;
     AUTO(open_file) struct open_file file = OPEN_FILE_NONE;
     struct read_job *job = arg;
     bool exists;
 
-    TRY(open_file_open(job->path, &exists, &file));
+    TRY(spot_find(job->target, job->path, &spot));
+    TRY(open_file_open(&spot, &exists, &file));
     if (!exists)
-        return path_missing(job->path, job->cwd, job->hidden);
+        return path_missing(job->path, job->target, job->cwd, job->hidden);
     job->stamp = file.stamp;
     return read_open(job, &file);
 }
@@ -202,12 +205,14 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return failure_tell(result, e);
     job.path = path_given(c, result, job.args.path);
     job.shown = path_shown(job.cwd, job.path);
-    e = work_run(read_in_worker, &job);
+    e = target_find(c, result, job.path, &job.target);
+    if (!e)
+        e = work_run(read_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.was_cancelled)
         return task_check();
-    file_seen_remember(c->session, job.path, &job.stamp, job.is_whole);
+    file_seen_remember(c->session, job.target, &job.stamp, job.is_whole);
     return NULL;
 }
 

@@ -107,13 +107,14 @@ DEFINE_AUTO_VAL(write_job, write_job_done)
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
-    AUTO(write_job) struct write_job job = {0};
+    AUTO(write_job) struct write_job job = {.change = FILE_CHANGE_NONE};
     struct err *e = write_args_parse(args, &job.args);
 
     if (e)
         return failure_tell(result, e);
-    file_change_begin(&job.change, c, result, job.args.path);
-    e = work_run(write_in_worker, &job);
+    e = file_change_begin(&job.change, c, result, job.args.path);
+    if (!e)
+        e = work_run(write_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.change.was_cancelled)

@@ -6,6 +6,8 @@
 #include "sys/fs.h"
 #include "temp_dir.h"
 
+#include <dirent.h>
+
 /* Makes the directories on the way too. A path that ends in a slash is a directory. */
 static inline void put_bytes(const struct temp_dir *d, const char *path, struct str bytes)
 {
@@ -22,6 +24,18 @@ static inline void put_bytes(const struct temp_dir *d, const char *path, struct 
 static inline void put(const struct temp_dir *d, const char *path, const char *text)
 {
     put_bytes(d, path, str_of(text));
+}
+
+static inline size_t count_entries(const char *directory)
+{
+    DIR *d = opendir(directory);
+    size_t n = 0;
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
 }
 
 #endif

@@ -6,31 +6,33 @@
 #include "sys/fs.h"
 #include "sys/work.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_DIFF_BYTES ((size_t)1 << 20)
 #define MAX_SHOWN_CHARS 4000
 #define N_CONTEXT 3
 
-void file_change_begin(struct file_change *f, const struct tool_context *c, struct tool_result *r,
-                       struct str given_path)
+struct err *file_change_begin(struct file_change *f, const struct tool_context *c,
+                              struct tool_result *r, struct str given_path)
 {
     *f = (struct file_change){.path = path_given(c, r, given_path),
                               .cwd = tool_session_cwd(c->session),
-                              .hidden = c->hidden};
-    f->shown = path_shown(f->cwd, f->path);
-    f->seen = file_seen_find(c->session, f->path);
+                              .hidden = c->hidden,
+                              .spot = SPOT_NONE};
     strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
     strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
     strbuf_init(&f->diff, MAX_DIFF_BYTES);
+    f->shown = path_shown(f->cwd, f->path);
+    TRY(target_find(c, r, f->path, &f->target));
+    f->seen = file_seen_find(c->session, f->target);
+    return NULL;
 }
 
 void file_change_end(struct file_change *f)
 {
+    spot_done(&f->spot);
     strbuf_done(&f->old_text);
     strbuf_done(&f->new_text);
     strbuf_done(&f->diff);
@@ -40,12 +42,12 @@ void file_change_end(struct file_change *f)
 
 /* A file that nobody may write to is not to be changed; that the directory would let us replace it
  * does not mean that we may. */
-static struct err *check_writable(const struct file_change *f, unsigned mode)
+static struct err *check_writable(const struct file_change *f, const struct open_file *file)
 {
-    if ((mode & 0222) && faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) == 0)
+    if ((file->mode & 0222) && open_file_may_write(file))
         return NULL;
     return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s may not be written (its mode is %04o)", f->shown, mode),
+        err_new(ERR_TOOL_FAILED, "%s may not be written (its mode is %04o)", f->shown, file->mode),
         "if it is meant to be changed, change its mode with chmod first");
 }
 
@@ -83,11 +85,12 @@ struct err *file_change_load(struct file_change *f)
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = FILE_CHANGE_MAX_BYTES};
     bool at_end;
 
-    TRY(open_file_open(f->path, &f->exists, &file));
+    TRY(spot_find(f->target, f->path, &f->spot));
+    TRY(open_file_open(&f->spot, &f->exists, &file));
     if (!f->exists)
         return NULL;
     TRY(file_seen_check(&f->seen, &file.stamp, f->shown));
-    TRY(check_writable(f, file.mode));
+    TRY(check_writable(f, &file));
     if (file.stamp.size > FILE_CHANGE_MAX_BYTES) {
         f->opaque = "larger than 64 MiB";
         return NULL;
@@ -112,34 +115,42 @@ static unsigned new_file_mode(void)
     return 0666 & ~mask;
 }
 
-/* Nothing must be where load() found nothing. It looked through links: one that leads nowhere would
- * be replaced. */
-static struct err *make_room(const struct file_change *f)
+/* Where load() found nothing, nothing must be replaced. */
+static struct err *store_new(struct file_change *f, struct str bytes)
 {
-    AUTO_FREE char *dir = mem_strdup(f->path);
-    struct stat st;
+    bool created;
 
-    if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
-        return err_hint(
-            err_new(ERR_TOOL_FAILED, "%s is a link to a file that is not there", f->shown),
-            "write to the file that it names, or remove the link first");
-    if (fs_exists(f->path))
-        return err_hint(
-            err_new(ERR_TOOL_FAILED, "%s has been created by someone else meanwhile", f->shown),
-            "read it first with Read, then try again");
-    *strrchr(dir, '/') = '\0';
-    return *dir ? fs_make_dirs(dir, 0777) : NULL;
+    TRY(spot_make_dirs(&f->spot, 0777));
+    TRY(fs_create_at(&f->spot, bytes, new_file_mode(), &created));
+    if (created)
+        return NULL;
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%s has been created by someone else meanwhile", f->shown),
+        "read it first with Read, then try again");
 }
 
-/* Still as load() found it? Whoever changes it after this is lost, but that is a moment only. */
-static struct err *check_again(const struct file_change *f)
+/* Only while it is still as load() found it. Whoever changes it after this look is lost, but that
+ * is a moment only. */
+static struct err *store_again(const struct file_change *f, struct str bytes)
 {
-    struct file_stamp now = {0};
+    struct file_stamp now;
+    bool exists;
 
-    if (file_stamp_take(f->path, &now))
-        return file_seen_check(&f->seen, &now, f->shown);
-    return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
-                    "use Write if it is to be there again");
+    TRY(file_stamp_take(&f->spot, &exists, &now));
+    if (!exists)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
+                        "use Write if it is to be there again");
+    TRY(file_seen_check(&f->seen, &now, f->shown));
+    return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
+}
+
+/* What was written. Another size is another's work: then it has to be read again. */
+static void take_stamp(struct file_change *f)
+{
+    bool exists;
+    AUTO(err) struct err *e = file_stamp_take(&f->spot, &exists, &f->stamp);
+
+    f->has_stamp = !e && exists && f->stamp.size == f->n_bytes;
 }
 
 static struct str name_before(const struct file_change *f)
@@ -159,12 +170,10 @@ struct err *file_change_store(struct file_change *f)
     f->was_cancelled = work_cancelled();
     if (f->was_cancelled)
         return NULL;
-    TRY(f->exists ? check_again(f) : make_room(f));
-    TRY(fs_write_atomic(f->path, strbuf_str(&bytes), new_file_mode()));
+    TRY(f->exists ? store_again(f, strbuf_str(&bytes)) : store_new(f, strbuf_str(&bytes)));
     f->is_stored = true;
     f->n_bytes = bytes.n;
-    /* another size is another's work: then it has to be read again */
-    f->has_stamp = file_stamp_take(f->path, &f->stamp) && f->stamp.size == bytes.n;
+    take_stamp(f);
     if (!f->opaque)
         diff_unified(&f->diff, name_before(f), strbuf_str(&f->old_text), str_of(f->shown),
                      strbuf_str(&f->new_text), N_CONTEXT, &f->stat);
@@ -188,7 +197,7 @@ void file_change_report(const struct file_change *f, const struct tool_context *
     struct json *details = tool_result_details(r);
 
     if (f->has_stamp)
-        file_seen_remember(c->session, f->path, &f->stamp, whole);
+        file_seen_remember(c->session, f->target, &f->stamp, whole);
     json_set_str(&r->arena, details, "diff", strbuf_str(&f->diff));
     json_set_int(&r->arena, details, "startLine", (int64_t)MAX(f->stat.first_line, (size_t)1));
     json_set_bool(&r->arena, details, "created", !f->exists);

@@ -2,7 +2,7 @@
  *
  * begin, load, fill in new_text, store, report. The model must have read a file before it changes
  * it, and the file must be as it was then. What the new text does not speak of stays: mode, owner,
- * encoding. load and store block and run in a worker; the rest runs in the task. */
+ * encoding. load and store block and run in a worker; the rest runs in the task. begin may wait. */
 #ifndef KEEL_TOOL_FILE_CHANGE_H
 #define KEEL_TOOL_FILE_CHANGE_H
 
@@ -15,9 +15,11 @@
 
 struct file_change {
     const char *path, *shown, *cwd;   /* borrowed from the result's arena and the session */
+    const char *target;               /* the path without links; so is this */
     const struct path_filter *hidden; /* borrowed */
     struct file_seen seen;
     /* after load */
+    struct spot spot; /* of the target: what store() writes to is what load() looked at */
     bool exists;
     const char *opaque; /* why old_text is not there: "is an ELF program"; NULL: it is there */
     enum text_encoding encoding;
@@ -34,9 +36,11 @@ struct file_change {
     struct diff_stat stat;
 };
 
-void file_change_begin(struct file_change *f, const struct tool_context *c, struct tool_result *r,
-                       struct str given_path);
+/* file_change_end() is due even if it fails. */
+MUST_USE struct err *file_change_begin(struct file_change *f, const struct tool_context *c,
+                                       struct tool_result *r, struct str given_path);
 void file_change_end(struct file_change *f);
+#define FILE_CHANGE_NONE ((struct file_change){.spot = SPOT_NONE})
 DEFINE_AUTO_VAL(file_change, file_change_end)
 
 /* Looks at the file that is there, if there is one: may it be changed, and what does it hold? */

@@ -67,7 +67,7 @@ static struct err *edit_in_worker(void *arg)
 
     TRY(file_change_load(f));
     if (!f->exists && job->args.edits[0].old_text.n)
-        return path_missing(f->path, f->cwd, f->hidden);
+        return path_missing(f->path, f->target, f->cwd, f->hidden);
     TRY(check_editable(f));
     e = apply(job);
     if (e)
@@ -111,13 +111,14 @@ DEFINE_AUTO_VAL(edit_job, edit_job_done)
 struct err *edit_file_run(const struct tool *t, struct tool_context *c, const struct json *args,
                           struct tool_result *result)
 {
-    AUTO(edit_job) struct edit_job job = {0};
+    AUTO(edit_job) struct edit_job job = {.change = FILE_CHANGE_NONE};
     struct err *e = edit_args_parse(args, &result->arena, &job.args);
 
     if (e)
         return failure_tell(result, e);
-    file_change_begin(&job.change, c, result, job.args.path);
-    e = work_run(edit_in_worker, &job);
+    e = file_change_begin(&job.change, c, result, job.args.path);
+    if (!e)
+        e = work_run(edit_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.change.was_cancelled)

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
 
 /* --- stamps --- */
 
@@ -19,14 +19,14 @@ static struct file_stamp stamp_of(const struct stat *st)
     };
 }
 
-bool file_stamp_take(const char *path, struct file_stamp *ret_stamp)
+struct err *file_stamp_take(const struct spot *spot, bool *ret_exists, struct file_stamp *ret_stamp)
 {
     struct stat st;
 
-    if (stat(path, &st) < 0)
-        return false;
-    *ret_stamp = stamp_of(&st);
-    return true;
+    TRY(spot_look(spot, ret_exists, &st));
+    if (*ret_exists)
+        *ret_stamp = stamp_of(&st);
+    return NULL;
 }
 
 bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b)
@@ -74,34 +74,38 @@ static struct err *check_open(const char *path, int fd, struct open_file *ret_fi
     return NULL;
 }
 
-static bool means_absent(int failure)
-{
-    return failure == ENOENT || failure == ENOTDIR;
-}
-
-struct err *open_file_open(const char *path, bool *ret_exists, struct open_file *ret_file)
+struct err *open_file_open(const struct spot *spot, bool *ret_exists, struct open_file *ret_file)
 {
     struct stat st;
     struct err *e;
     int fd;
 
-    *ret_exists = false;
     /* Looked at before it is opened: opening a pipe or a device can do things by itself. */
-    if (stat(path, &st) < 0)
-        return means_absent(errno) ? NULL
-                                   : err_errno(ERR_TOOL_FAILED, errno, "cannot look at %s", path);
-    TRY(check_type(path, st.st_mode));
-    fd = open(path, OPEN_FLAGS);
-    if (fd < 0)
-        return means_absent(errno) ? NULL
-                                   : err_errno(ERR_TOOL_FAILED, errno, "cannot open %s", path);
-    e = check_open(path, fd, ret_file);
-    if (e) {
+    TRY(spot_look(spot, ret_exists, &st));
+    if (!*ret_exists)
+        return NULL;
+    TRY(check_type(spot->shown, st.st_mode));
+    TRY(spot_open(spot, OPEN_FLAGS, &fd));
+    *ret_exists = fd >= 0;
+    if (fd < 0) /* gone by now */
+        return NULL;
+    e = check_open(spot->shown, fd, ret_file);
+    if (e)
         close(fd);
-        return e;
-    }
-    *ret_exists = true;
-    return NULL;
+    return e;
+}
+
+bool open_file_may_write(const struct open_file *f)
+{
+    char path[32];
+
+    if (faccessat(f->fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) == 0)
+        return true;
+    if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
+        return false;
+    /* Kernels before 5.8, and filters, take nothing but paths. This one leads to the open file. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
+    return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
 void open_file_done(struct open_file *f)

@@ -1,12 +1,13 @@
 /* open.h - the one place where the file tools open a file.
  *
  * Only regular files are opened: a pipe, a device or a socket is refused before it is touched, and
- * one that takes a file's place meanwhile neither blocks nor is read. Blocks: call it through
- * work_run(). Errors are ERR_TOOL_FAILED, for the model. */
+ * one that takes a file's place meanwhile neither blocks nor is read. Nor is a link followed: see
+ * sys/spot.h. Blocks: call it through work_run(). Errors are for the model. */
 #ifndef KEEL_TOOL_FILE_OPEN_H
 #define KEEL_TOOL_FILE_OPEN_H
 
 #include "base/strbuf.h"
+#include "sys/spot.h"
 
 /* Tells one state of a file from the next. */
 struct file_stamp {
@@ -26,7 +27,8 @@ struct open_file {
 #define OPEN_FILE_MADE_MAX ((uint64_t)16 << 20)
 
 /* *ret_exists is false, without an error, when there is nothing of that name. */
-MUST_USE struct err *open_file_open(const char *path, bool *ret_exists, struct open_file *ret_file);
+MUST_USE struct err *open_file_open(const struct spot *spot, bool *ret_exists,
+                                    struct open_file *ret_file);
 void open_file_done(struct open_file *f);
 DEFINE_AUTO_VAL(open_file, open_file_done)
 #define OPEN_FILE_NONE ((struct open_file){.fd = -1})
@@ -35,8 +37,12 @@ DEFINE_AUTO_VAL(open_file, open_file_done)
 MUST_USE struct err *open_file_read(struct open_file *f, size_t n, struct strbuf *out,
                                     bool *ret_at_end);
 
-/* Of the file that is there now; false when there is none. */
-bool file_stamp_take(const char *path, struct file_stamp *ret_stamp);
+/* Might it be opened for writing too? */
+bool open_file_may_write(const struct open_file *f);
+
+/* Of the file that is there now; *ret_exists is false, without an error, when there is none. */
+MUST_USE struct err *file_stamp_take(const struct spot *spot, bool *ret_exists,
+                                     struct file_stamp *ret_stamp);
 bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
 #endif

@@ -2,27 +2,66 @@
 #include "tool/file/scope.h"
 
 #include "base/glob.h"
+#include "sys/spot.h"
 #include "tool/file/shown.h"
 
-#include <errno.h>
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-struct err *search_scope_check(struct search_scope *s)
+#define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY)
+
+/* --- the root --- */
+
+static struct err *forbidden(const struct search_scope *s)
 {
-    struct stat st;
+    return err_new(ERR_TOOL_FAILED, "%s may not be searched: a rule forbids to read it", s->root);
+}
 
-    if (stat(s->root, &st) < 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            return path_missing(s->root, s->cwd, s->hidden);
-        return err_errno(ERR_TOOL_FAILED, errno, "cannot search %s", s->root);
-    }
-    s->is_file = !S_ISDIR(st.st_mode);
-    if (path_is_hidden(s->hidden, s->root, !s->is_file))
-        return err_new(ERR_TOOL_FAILED, "%s may not be searched: a rule forbids to read it",
-                       s->root);
-    if (s->is_file && !S_ISREG(st.st_mode))
-        return err_new(ERR_TOOL_FAILED, "%s is neither a file nor a directory", s->root);
-    return NULL;
+/* By either name: rules may be about a link on the way. */
+static bool is_hidden(const struct search_scope *s, bool is_dir)
+{
+    return path_is_hidden(s->hidden, s->target, is_dir) ||
+           (s->has_link && path_is_hidden(s->hidden, s->root, is_dir));
+}
+
+struct err *search_scope_missing(const struct search_scope *s)
+{
+    return path_missing(s->root, s->target, s->cwd, s->hidden);
+}
+
+static struct err *check_type(const struct search_scope *s, mode_t mode)
+{
+    if (S_ISDIR(mode) || S_ISREG(mode))
+        return NULL;
+    return err_new(ERR_TOOL_FAILED, "%s is neither a file nor a directory", s->root);
+}
+
+struct err *search_scope_open(struct search_scope *s)
+{
+    AUTO(spot) struct spot spot = SPOT_NONE;
+    struct stat st = {0};
+    bool exists;
+
+    s->has_link = strcmp(s->root, s->target) != 0;
+    if (path_is_below_hidden(s->hidden, s->target))
+        return forbidden(s);
+    TRY(spot_find(s->target, s->root, &spot));
+    TRY(spot_look(&spot, &exists, &st));
+    s->is_file = exists && !S_ISDIR(st.st_mode);
+    if (is_hidden(s, S_ISDIR(st.st_mode))) /* nor is it told whether it is there */
+        return forbidden(s);
+    if (!exists)
+        return NULL;
+    TRY(check_type(s, st.st_mode)); /* before it is opened: that can do things by itself */
+    return spot_open(&spot, s->is_file ? FILE_FLAGS : DIR_FLAGS, &s->root_fd);
+}
+
+void search_scope_close(struct search_scope *s)
+{
+    if (s->root_fd >= 0)
+        close(s->root_fd);
+    s->root_fd = -1;
 }
 
 /* --- what is left out --- */
@@ -38,25 +77,35 @@ static bool is_excluded(const struct search_scope *s, struct str path)
     return false;
 }
 
-static bool is_left_out(void *self, struct str path, bool is_dir)
+static bool is_hidden_below(const struct search_scope *s, const char *root, struct str path,
+                            bool is_dir)
 {
-    const struct search_scope *s = self;
     AUTO(strbuf) struct strbuf absolute = {0};
 
-    if (is_excluded(s, path))
-        return true;
-    if (!s->hidden)
-        return false;
-    strbuf_add_cstr(&absolute, strcmp(s->root, "/") == 0 ? "" : s->root);
+    strbuf_add_cstr(&absolute, strcmp(root, "/") == 0 ? "" : root);
     strbuf_add_char(&absolute, '/');
     strbuf_add(&absolute, path);
     return s->hidden->is_hidden(s->hidden->self, strbuf_str(&absolute), is_dir);
 }
 
+static bool is_left_out(void *self, struct str path, bool is_dir)
+{
+    const struct search_scope *s = self;
+
+    if (is_excluded(s, path))
+        return true;
+    if (!s->hidden)
+        return false;
+    return is_hidden_below(s, s->target, path, is_dir) ||
+           (s->has_link && is_hidden_below(s, s->root, path, is_dir));
+}
+
 struct walk_options search_scope_walk(struct search_scope *s)
 {
     return (struct walk_options){
-        .root = s->root,
+        .root = s->is_file ? s->root : s->target, /* a file is printed as it was given */
+        .has_root_fd = true,
+        .root_fd = s->root_fd,
         .hidden = s->with_hidden_names,
         .is_left_out = s->hidden || s->n_excluded ? is_left_out : NULL,
         .self = s,

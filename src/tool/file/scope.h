@@ -11,17 +11,25 @@ struct glob;
 
 struct search_scope {
     const char *root, *cwd; /* absolute; borrowed as all the rest */
+    const char *target;     /* the root without links: what is opened, and what rules are about */
     const struct path_filter *hidden;
     struct glob *const *excluded; /* by path from the root, or by name */
     size_t n_excluded;
     bool with_hidden_names; /* those that begin with a dot */
-    bool is_file;           /* the root is; set by search_scope_check() */
+    /* set by search_scope_open() */
+    int root_fd;   /* -1: not open */
+    bool is_file;  /* the root is */
+    bool has_link; /* a link leads from the root to the target */
 };
 
-/* Is there something to search, and may it be searched? Blocks. */
-MUST_USE struct err *search_scope_check(struct search_scope *s);
+/* Opens the root, if it may be searched; root_fd stays -1, without an error, if nothing is there.
+ * Blocks. */
+MUST_USE struct err *search_scope_open(struct search_scope *s);
+/* What to say then. Blocks. */
+NEVER_NULL MUST_USE struct err *search_scope_missing(const struct search_scope *s);
+void search_scope_close(struct search_scope *s);
 
-struct walk_options search_scope_walk(struct search_scope *s);
+struct walk_options search_scope_walk(struct search_scope *s); /* of an open one */
 
 /* Appends lines that begin with paths from the root, now from the working directory on, or absolute
  * where the root is not below it. "--" stays if the lines may be separators. */

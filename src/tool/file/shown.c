@@ -2,8 +2,11 @@
 #include "tool/file/shown.h"
 
 #include "sys/fs.h"
+#include "sys/spot.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #define MAX_ENTRIES 10000
 #define MAX_NAME 64 /* longer names are compared by their stems only */
@@ -28,17 +31,21 @@ const char *path_given(const struct tool_context *c, struct tool_result *r, stru
                              given);
 }
 
-bool path_is_hidden(const struct path_filter *hidden, const char *absolute_path, bool is_dir)
+bool path_is_below_hidden(const struct path_filter *hidden, const char *target)
 {
-    struct str path = str_of(absolute_path);
+    struct str path = str_of(target);
 
-    if (!hidden)
-        return false;
-    for (size_t i = 1; i < path.n; i++)
+    for (size_t i = 1; hidden && i < path.n; i++)
         if (path.p[i] == '/' &&
             hidden->is_hidden(hidden->self, str_slice(path, 0, i), /* is_dir= */ true))
             return true;
-    return hidden->is_hidden(hidden->self, path, is_dir);
+    return false;
+}
+
+bool path_is_hidden(const struct path_filter *hidden, const char *target, bool is_dir)
+{
+    return path_is_below_hidden(hidden, target) ||
+           (hidden && hidden->is_hidden(hidden->self, str_of(target), is_dir));
 }
 
 /* --- names that are alike --- */
@@ -96,49 +103,85 @@ static unsigned unlikeness(struct str wanted, struct str name)
     return d <= MAX_DISTANCE && d <= wanted.n / 3 ? 1 + d : NOT_ALIKE;
 }
 
-/* The path of the entry of `dir` that is most like `name`, in `a`, or NULL. */
-static const char *find_alike(struct arena *a, const char *dir, struct str name,
+static bool is_hidden_in(const char *dir, const struct dirent *entry,
+                         const struct path_filter *hidden)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return hidden && hidden->is_hidden(hidden->self, str_of(fs_join(&a, dir, entry->d_name)),
+                                       entry->d_type == DT_DIR);
+}
+
+/* The entry of the directory that is most like `name`, in `a`, or NULL. `dir` is its path. */
+static const char *find_alike(struct arena *a, DIR *entries, const char *dir, struct str name,
                               const struct path_filter *hidden)
 {
-    DIR *entries = opendir(dir);
     unsigned best = NOT_ALIKE, n_left = MAX_ENTRIES;
     const char *found = NULL;
     struct dirent *entry;
 
-    while (entries && n_left-- && (entry = readdir(entries))) {
+    while (n_left-- && (entry = readdir(entries))) {
         unsigned u = unlikeness(name, str_of(entry->d_name));
-        const char *path;
 
-        if (u >= best || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        path = fs_join(a, dir, entry->d_name);
-        if (path_is_hidden(hidden, path, entry->d_type == DT_DIR))
+        if (u >= best || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            is_hidden_in(dir, entry, hidden))
             continue;
         best = u;
-        found = path;
+        found = arena_cstr(a, str_of(entry->d_name));
     }
-    if (entries)
-        closedir(entries);
     return found;
 }
 
-struct err *path_missing(const char *absolute_path, const char *cwd,
+/* The directory that the target would be in; NULL: there is none, or it cannot be read. */
+static DIR *open_dir_of(const char *target, bool *ret_exists)
+{
+    AUTO(spot) struct spot spot = SPOT_NONE;
+    AUTO(err) struct err *e = spot_find(target, target, &spot);
+    int fd;
+    DIR *entries;
+
+    *ret_exists = e || !strchr(spot.name, '/');
+    if (e || !*ret_exists)
+        return NULL;
+    fd = openat(spot.dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    entries = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !entries)
+        close(fd);
+    return entries;
+}
+
+/* In `a`. */
+static const char *dir_of(struct arena *a, const char *absolute_path)
+{
+    const char *slash = strrchr(absolute_path, '/');
+
+    return slash == absolute_path
+               ? "/"
+               : arena_cstr(a, str_make(absolute_path, (size_t)(slash - absolute_path)));
+}
+
+struct err *path_missing(const char *absolute_path, const char *target, const char *cwd,
                          const struct path_filter *hidden)
 {
     AUTO(arena) struct arena a = {0};
-    const char *slash = strrchr(absolute_path, '/');
-    const char *dir = arena_cstr(&a, str_make(absolute_path, (size_t)(slash - absolute_path)));
-    const char *alike;
+    const char *dir = dir_of(&a, absolute_path), *alike;
     struct err *e = err_new(ERR_TOOL_FAILED, "there is no file %s (the working directory is %s)",
                             absolute_path, cwd);
+    bool has_dir;
+    DIR *entries;
 
-    if (*dir == '\0')
-        dir = "/";
-    if (!fs_is_dir(dir))
+    if (path_is_below_hidden(hidden, target))
+        return err_hint(e, "look for it with Glob");
+    entries = open_dir_of(target, &has_dir);
+    if (!has_dir)
         return err_hint(e, "there is no directory %s either; look for the file with Glob",
                         path_shown(cwd, dir));
-    alike = find_alike(&a, dir, str_of(slash + 1), hidden);
+    alike = entries ? find_alike(&a, entries, dir_of(&a, target),
+                                 str_of(strrchr(absolute_path, '/') + 1), hidden)
+                    : NULL;
+    if (entries)
+        closedir(entries);
     if (alike)
-        return err_hint(e, "did you mean %s?", path_shown(cwd, alike));
+        return err_hint(e, "did you mean %s?", path_shown(cwd, fs_join(&a, dir, alike)));
     return err_hint(e, "look for it with Glob");
 }

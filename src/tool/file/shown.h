@@ -12,11 +12,14 @@ const char *path_shown(const char *cwd, const char *absolute_path);
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given);
 
 /* What to say about a path where nothing is: the working directory, and a name that is like it.
- * Reads the directory, so it blocks. Nothing that is hidden is named. */
-NEVER_NULL MUST_USE struct err *path_missing(const char *absolute_path, const char *cwd,
-                                             const struct path_filter *hidden);
+ * `target` is the path without links. Reads the directory, so it blocks. Nothing is told of what is
+ * hidden, nor whether it is there. */
+NEVER_NULL MUST_USE struct err *path_missing(const char *absolute_path, const char *target,
+                                             const char *cwd, const struct path_filter *hidden);
 
 /* Is it, or any directory on the way to it, hidden by a rule? */
-bool path_is_hidden(const struct path_filter *hidden, const char *absolute_path, bool is_dir);
+bool path_is_hidden(const struct path_filter *hidden, const char *target, bool is_dir);
+/* Is any directory on the way to it? */
+bool path_is_below_hidden(const struct path_filter *hidden, const char *target);
 
 #endif

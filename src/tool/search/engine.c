@@ -158,28 +158,31 @@ static struct err *search_tree(struct grep *g, const struct walk_options *option
 
 /* --- a file as the root --- */
 
-static struct err *search_root_file(struct grep *g, const char *path)
+static struct err *search_root_file(struct grep *g, const struct walk_options *options)
 {
     struct grep_thread *t;
     struct err *e;
-    int fd = open(path, OPEN_FLAGS);
+    int fd = options->has_root_fd ? fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0)
+                                  : open(options->root, OPEN_FLAGS);
 
     if (fd < 0)
-        return err_hint(err_errno(ERR_VALIDATION, errno, "cannot search the file %s", path),
-                        "name a file that may be read");
+        return err_hint(
+            err_errno(ERR_VALIDATION, errno, "cannot search the file %s", options->root),
+            "name a file that may be read");
     t = begin_thread(g);
-    e = search_file(g, t, fd, str_of(path), /* is_over= */ NULL);
+    e = search_file(g, t, fd, str_of(options->root), /* is_over= */ NULL);
     end_thread(g, t);
     g->report.walk.n_entries = 1;
     g->report.walk.was_cancelled = work_cancelled();
     return e;
 }
 
-static bool is_directory(const char *path)
+static bool is_directory(const struct walk_options *options)
 {
     struct stat st;
+    int failure = options->has_root_fd ? fstat(options->root_fd, &st) : stat(options->root, &st);
 
-    return stat(path, &st) < 0 || S_ISDIR(st.st_mode); /* the walk says what is wrong with it */
+    return failure || S_ISDIR(st.st_mode); /* the walk says what is wrong with it */
 }
 
 struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
@@ -191,8 +194,7 @@ struct err *grep_run(const struct grep_query *query, const struct walk_options *
     TRY(grep_pattern_compile(query, &g.pattern));
     if (query->type.n)
         TRY(grep_types_find(query->type, &g.types));
-    TRY(is_directory(options->root) ? search_tree(&g, options)
-                                    : search_root_file(&g, options->root));
+    TRY(is_directory(options) ? search_tree(&g, options) : search_root_file(&g, options));
     TRY(grep_results_print(&g.results, out));
     g.report.was_cut = g.results.was_cut;
     *ret_report = g.report;

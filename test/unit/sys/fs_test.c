@@ -1,21 +1,5 @@
 /* fs_test.c */
-#include "temp_dir.h"
-
-#include "sys/fs.h"
-
-#include <dirent.h>
-#include <sys/stat.h>
-
-static size_t count_entries(const char *path)
-{
-    DIR *d = opendir(path);
-    size_t n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n - 2;
-}
+#include "files.h"
 
 TEST(writing_replaces_whole_files_and_leaves_nothing_beside_them)
 {
@@ -100,6 +84,23 @@ TEST(directories_are_made_along_the_way)
     assert_false(fs_exists(temp_path(&dir, "file")));
 }
 
+TEST(a_path_is_resolved_as_far_as_it_exists)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+
+    put(&dir, "a/b/c", "");
+    assert_int_equal(symlink("a/b", temp_path(&dir, "link")), 0);
+    assert_int_equal(symlink("nothing", temp_path(&dir, "gone")), 0);
+    assert_string_equal(fs_resolve(&a, temp_path(&dir, "link/c")), temp_path(&dir, "a/b/c"));
+    assert_string_equal(fs_resolve(&a, temp_path(&dir, "link/x/y")), temp_path(&dir, "a/b/x/y"));
+    assert_string_equal(fs_resolve(&a, temp_path(&dir, "link/c/x")), temp_path(&dir, "a/b/c/x"));
+    assert_string_equal(fs_resolve(&a, temp_path(&dir, "gone")), temp_path(&dir, "gone"));
+    assert_string_equal(fs_resolve(&a, "/"), "/");
+    assert_string_equal(fs_resolve(&a, "/nothing-of-that-name/x"), "/nothing-of-that-name/x");
+}
+
 RUN_TESTS(UNIT(writing_replaces_whole_files_and_leaves_nothing_beside_them),
           UNIT(a_link_is_written_through), UNIT(creating_never_replaces),
-          UNIT(reading_obeys_the_cap_and_tells_absence), UNIT(directories_are_made_along_the_way))
+          UNIT(reading_obeys_the_cap_and_tells_absence), UNIT(directories_are_made_along_the_way),
+          UNIT(a_path_is_resolved_as_far_as_it_exists))

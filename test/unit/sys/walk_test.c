@@ -143,6 +143,75 @@ TEST(links_are_reported_and_never_followed)
     assert_walk((&(struct walk_options){.root = d.path}), "a/ a/b a/up@ dir@ gone@ pipe?");
 }
 
+/* Notes what is seen; "d" becomes a link to "../out" after it was seen and before it is read. */
+struct swapping {
+    struct seen seen;
+    const struct temp_dir *dir;
+};
+
+static bool note_and_swap(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct swapping *s = self;
+
+    if (str_is(entry->path, "d")) {
+        assert_int_equal(rename(temp_path(s->dir, "in/d"), temp_path(s->dir, "moved")), 0);
+        assert_int_equal(symlink("../out", temp_path(s->dir, "in/d")), 0);
+    }
+    return note(&s->seen, thread, entry);
+}
+
+TEST(a_directory_that_becomes_a_link_before_it_is_read_is_not_followed)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    struct swapping s = {.seen.lock = PTHREAD_MUTEX_INITIALIZER, .dir = &d};
+    const struct walk_visitor visitor = {.visit = note_and_swap, .self = &s};
+    struct walk_report report;
+
+    put(&d, "in/d/a", "");
+    put(&d, "out/secret", "");
+    assert_ok(walk_run(&(struct walk_options){.root = temp_path(&d, "in"), .n_threads = 1},
+                       &visitor, &report));
+    AUTO(strbuf) struct strbuf text = list(&s.seen);
+    assert_str(strbuf_str(&text), "d/");
+    assert_int_equal(report.n_unreadable, 0);
+}
+
+TEST(a_root_that_is_open_is_walked_wherever_its_path_leads_now)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    AUTO_FREE char *root = mem_strdup(temp_path(&d, "in"));
+    struct walk_options options = {.root = root, .has_root_fd = true};
+
+    put(&d, "in/a", "");
+    put(&d, "out/secret", "");
+    options.root_fd = open(options.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(rename(options.root, temp_path(&d, "moved")), 0);
+    assert_int_equal(symlink("out", options.root), 0);
+    assert_walk(&options, "a");
+    assert_walk(&options, "a"); /* as often as one likes */
+    close(options.root_fd);
+}
+
+TEST(rules_above_an_open_root_are_not_read_through_a_link)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    AUTO_FREE char *root = mem_strdup(temp_path(&d, "top/in"));
+    struct walk_options options = {.root = root, .has_root_fd = true};
+
+    put(&d, "top/.git/", "");
+    put(&d, "top/.gitignore", "b\n");
+    put(&d, "top/in/a", "");
+    put(&d, "top/in/b", "");
+    put(&d, "out/.git/", "");
+    put(&d, "out/.gitignore", "a\n");
+    options.root_fd = open(options.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_walk(&options, "a");
+    assert_int_equal(rename(temp_path(&d, "top"), temp_path(&d, "moved")), 0);
+    assert_int_equal(symlink("out", temp_path(&d, "top")), 0);
+    assert_walk(&options, "a b");
+    close(options.root_fd);
+}
+
 TEST(hidden_names_are_left_out_unless_asked_for_and_git_always)
 {
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
@@ -511,6 +580,9 @@ RUN_TESTS(UNIT(every_entry_is_seen_once),
           UNIT(many_files_are_shared_by_the_threads_and_each_is_seen_once),
           UNIT(directories_deeper_than_those_kept_open_are_read),
           UNIT(links_are_reported_and_never_followed),
+          UNIT(a_directory_that_becomes_a_link_before_it_is_read_is_not_followed),
+          UNIT(a_root_that_is_open_is_walked_wherever_its_path_leads_now),
+          UNIT(rules_above_an_open_root_are_not_read_through_a_link),
           UNIT(hidden_names_are_left_out_unless_asked_for_and_git_always),
           UNIT(ignored_files_are_left_out),
           UNIT(a_dot_ignore_file_outranks_git_and_counts_the_same_way),
