@@ -41,10 +41,8 @@ struct recorder *journal_recorder(struct journal *j);
 MUST_USE struct err *journal_sync(struct journal *j);
 uint64_t journal_durable_seq(const struct journal *j); /* the number after the last durable event */
 
-/* What the index says of the session from the next write on. */
-void journal_update(struct journal *j, const struct store_summary *update);
-
-void journal_free(struct journal *j); /* after a last sync; what is not durable is lost */
+/* After its task has ended (the group was joined); what is not durable is lost. */
+void journal_free(struct journal *j);
 DEFINE_AUTO_PTR(journal, journal_free)
 
 #endif

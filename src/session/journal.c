@@ -1,0 +1,312 @@
+/* journal.c - events pile up, a task writes them. */
+#include "session/journal.h"
+
+#include "session/codec.h"
+#include "sys/loop.h"
+
+/* Somebody who waits until all before `seq` is durable. */
+struct waiting {
+    uint64_t seq;
+    struct waker waker;
+    struct err *error;
+    bool is_answered;
+    struct waiting *next;
+};
+
+struct records {
+    struct codec_record *items;
+    size_t n, room;
+};
+
+struct journal {
+    struct recorder recorder;
+    struct journal_options options;
+    char *stream;
+    struct codec_writer *writer;
+    struct records pending; /* in order; the first n_writing of them are being written */
+    size_t n_writing;
+    size_t n_bytes;
+    uint64_t next_seq, durable_seq;
+    bool is_running, is_broken, has_warned;
+    struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
+    struct waiting *waiting;
+    struct arena arena; /* of the update */
+    struct store_summary update;
+    bool has_update;
+};
+
+static struct journal *journal_of(struct recorder *r)
+{
+    return (struct journal *)r;
+}
+
+/* --- writing --- */
+
+static struct err *put_blobs(struct journal *j, const struct codec_record *r)
+{
+    struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
+    char handle[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < r->n_blobs; i++)
+        TRY(blob_put(blobs, r->blobs[i].bytes, handle));
+    return NULL;
+}
+
+static struct err *write_records(struct journal *j, size_t n)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
+    struct store_summary update = j->update;
+    bool has_update = j->has_update;
+    struct err *e;
+
+    for (size_t i = 0; i < n; i++) {
+        codec_record_end(&j->pending.items[i]);
+        TRY(put_blobs(j, &j->pending.items[i]));
+        records[i] = j->pending.items[i].record;
+    }
+    j->has_update = false;
+    e = store_append(j->options.store, str_of(j->stream), records[0].seq, j->options.fence, records,
+                     n, has_update ? &update : NULL);
+    j->has_update |= e && has_update;
+    return e;
+}
+
+static void forget_update(struct journal *j)
+{
+    if (j->has_update)
+        return; /* a newer one came meanwhile */
+    arena_done(&j->arena);
+    j->arena = (struct arena){0};
+    j->update = (struct store_summary){0};
+}
+
+static void drop_written(struct journal *j, size_t n)
+{
+    const struct store_record *last = &j->pending.items[n - 1].record;
+
+    j->durable_seq = last->seq + last->n_events;
+    for (size_t i = 0; i < n; i++) {
+        j->n_bytes -= MIN(j->n_bytes, j->pending.items[i].body.n);
+        codec_record_done(&j->pending.items[i]);
+    }
+    j->pending.n -= n;
+    memmove(j->pending.items, j->pending.items + n, j->pending.n * sizeof *j->pending.items);
+}
+
+static void answer(struct journal *j, const struct err *failure)
+{
+    for (struct waiting *w = j->waiting; w; w = w->next)
+        if (failure || w->seq <= j->durable_seq) {
+            if (!w->is_answered && failure)
+                w->error = err_copy(failure);
+            w->is_answered = true;
+            waker_wake(&w->waker);
+        }
+}
+
+static void warn(struct journal *j, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+    AUTO(strbuf) struct strbuf notice = {0};
+
+    if (j->has_warned || !j->options.on_notice)
+        return;
+    j->has_warned = true;
+    strbuf_addf(&notice, "the session is not being stored: %s", text);
+    j->options.on_notice(j->options.self, strbuf_str(&notice));
+}
+
+/* Until somebody waits for it, or for a moment: what comes together is written together. */
+static void wait_for_more(struct journal *j)
+{
+    struct waker waker;
+    struct deadline deadline;
+
+    if (j->waiting)
+        return;
+    waker_init(&waker);
+    j->sleeper = &waker;
+    deadline_begin(&deadline, JOURNAL_DELAY_MS, "collecting events");
+    err_ignore(waker_park(&waker), "woken, late or cancelled: it is written now");
+    deadline_end(&deadline);
+    j->sleeper = NULL;
+}
+
+/* What fails stays for the next try. */
+static struct err *write_task(void *arg)
+{
+    struct journal *j = arg;
+    struct err *e = NULL;
+
+    while (!e && j->pending.n) {
+        wait_for_more(j);
+        task_shield_begin();
+        j->n_writing = j->pending.n;
+        e = write_records(j, j->n_writing);
+        if (!e) {
+            drop_written(j, j->n_writing);
+            forget_update(j);
+        }
+        j->n_writing = 0;
+        task_shield_end();
+        answer(j, e);
+    }
+    if (e)
+        warn(j, e);
+    err_free(e);
+    j->is_running = false;
+    return NULL;
+}
+
+static void start_writing(struct journal *j)
+{
+    if (j->is_running || !j->pending.n)
+        return;
+    j->is_running = true;
+    group_spawn(j->options.tasks, "journal", write_task, j);
+}
+
+/* --- recording --- */
+
+static struct str first_line(struct str text)
+{
+    size_t end = str_find_char(text, '\n');
+
+    return str_slice(text, 0, MIN(end == STR_NONE ? text.n : end, (size_t)200));
+}
+
+/* What the list of sessions shows follows from the events. */
+static void note_summary(struct journal *j, const struct event *e)
+{
+    struct store_summary *u = &j->update;
+
+    if (e->type == EVENT_RUN_BEGIN) {
+        u->provider = arena_str(&j->arena, e->body.run.provider);
+        u->model = arena_str(&j->arena, e->body.run.model);
+        if (e->turn == 1)
+            u->preview = arena_str(&j->arena, first_line(e->body.run.input));
+    } else if (e->type == EVENT_HISTORY) {
+        u->n_messages = e->body.message.index + 1;
+    } else {
+        return;
+    }
+    j->has_update = true;
+}
+
+static void append(struct recorder *recorder, const struct event *e)
+{
+    struct journal *j = journal_of(recorder);
+    struct records *p = &j->pending;
+    struct codec_record *last = p->n > j->n_writing ? &p->items[p->n - 1] : NULL, next;
+    size_t before = last ? last->body.n : 0;
+
+    j->next_seq = e->seq + 1;
+    if (j->is_broken)
+        return;
+    note_summary(j, e);
+    if (codec_write(j->writer, e, last, &next)) {
+        j->n_bytes += last->body.n - before;
+    } else {
+        if (p->n == p->room) {
+            p->room = p->room ? 2 * p->room : 16;
+            p->items = mem_resize(p->items, p->room * sizeof *p->items);
+        }
+        p->items[p->n++] = next;
+        j->n_bytes += next.body.n;
+    }
+    j->is_broken = j->n_bytes > JOURNAL_MAX_BACKLOG_BYTES;
+    start_writing(j);
+}
+
+static void leave(struct journal *j, struct waiting *w)
+{
+    struct waiting **at = &j->waiting;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+}
+
+static struct err *wait_durable(struct journal *j)
+{
+    struct waiting w = {.seq = j->next_seq};
+    struct err *e;
+
+    if (j->durable_seq >= j->next_seq)
+        return NULL;
+    if (j->is_broken)
+        return err_new(ERR_STORAGE, "events of session %s wait for a store that does not take them",
+                       j->stream);
+    waker_init(&w.waker);
+    w.next = j->waiting;
+    j->waiting = &w;
+    start_writing(j);
+    if (j->sleeper)
+        waker_wake(j->sleeper);
+    e = waker_park(&w.waker);
+    leave(j, &w);
+    if (!e)
+        return w.error;
+    err_free(w.error);
+    return e;
+}
+
+static struct err *sync_all(struct recorder *recorder)
+{
+    struct journal *j = journal_of(recorder);
+    struct err *e = wait_durable(j);
+
+    if (!err_is(e, ERR_STORAGE) || j->options.on_failure == JOURNAL_STOPS)
+        return e;
+    err_free(e);
+    return NULL;
+}
+
+/* --- its life --- */
+
+struct journal *journal_new(const struct journal_options *options)
+{
+    struct journal *j = mem_alloc(sizeof *j);
+
+    j->recorder = (struct recorder){append, sync_all};
+    j->options = *options;
+    j->stream = str_dup(options->stream);
+    j->writer = codec_writer_new();
+    j->next_seq = j->durable_seq = options->next_seq;
+    return j;
+}
+
+void journal_continue(struct journal *j, uint64_t base_seq, const struct history *history)
+{
+    codec_writer_continue(j->writer, base_seq, history);
+}
+
+struct recorder *journal_recorder(struct journal *j)
+{
+    return &j->recorder;
+}
+
+struct err *journal_sync(struct journal *j)
+{
+    return sync_all(&j->recorder);
+}
+
+uint64_t journal_durable_seq(const struct journal *j)
+{
+    return j->durable_seq;
+}
+
+void journal_free(struct journal *j)
+{
+    if (!j)
+        return;
+    BUG_IF(j->is_running);
+    for (size_t i = 0; i < j->pending.n; i++)
+        codec_record_done(&j->pending.items[i]);
+    mem_free(j->pending.items);
+    codec_writer_free(j->writer);
+    arena_done(&j->arena);
+    mem_free(j->stream);
+    mem_free(j);
+}

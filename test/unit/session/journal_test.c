@@ -1,0 +1,159 @@
+/* journal_test.c */
+#include "session/journal.h"
+#include "sys/in_task.h"
+
+#include "store/memory.h"
+#include "sys/loop.h"
+
+/* A store that can be made to fail, over one in memory. */
+struct flaky {
+    struct store store;
+    struct store *inner;
+    struct store_ops ops;
+    bool fails;
+    unsigned n_appends;
+};
+
+static struct err *flaky_append(struct store *s, struct str stream, uint64_t expected_seq,
+                                uint64_t fence, const struct store_record *records, size_t n,
+                                const struct store_summary *update)
+{
+    struct flaky *f = (struct flaky *)s;
+
+    f->n_appends++;
+    if (f->fails)
+        return err_new(ERR_STORAGE, "the disk is full");
+    return store_append(f->inner, stream, expected_seq, fence, records, n, update);
+}
+
+static struct blob_store *flaky_blobs(struct store *s, struct str stream)
+{
+    return store_blobs(((struct flaky *)s)->inner, stream);
+}
+
+struct fixture {
+    struct flaky flaky;
+    struct group tasks;
+    struct journal *journal;
+    uint64_t next_seq;
+    unsigned n_notices;
+};
+
+static void count_notice(void *self, struct str text)
+{
+    ((struct fixture *)self)->n_notices++;
+}
+
+static void fixture_begin(struct fixture *f, enum journal_failure on_failure)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_summary create = {.id = S("s")};
+    struct store_lease lease;
+
+    *f = (struct fixture){.next_seq = 1};
+    f->flaky.ops = (struct store_ops){.append = flaky_append, .blobs = flaky_blobs};
+    f->flaky.store.ops = &f->flaky.ops;
+    f->flaky.inner = store_memory_new();
+    assert_ok(store_open(f->flaky.inner, S("s"), &create, &a, &lease));
+    group_begin(&f->tasks, 0, GROUP_KEEP_GOING);
+    f->journal = journal_new(&(struct journal_options){.store = &f->flaky.store,
+                                                       .stream = S("s"),
+                                                       .fence = lease.fence,
+                                                       .next_seq = lease.next_seq,
+                                                       .tasks = &f->tasks,
+                                                       .on_failure = on_failure,
+                                                       .on_notice = count_notice,
+                                                       .self = f});
+}
+
+static void fixture_end(struct fixture *f)
+{
+    assert_ok(group_end(&f->tasks));
+    journal_free(f->journal);
+    store_free(f->flaky.inner);
+}
+
+static void tell(struct fixture *f, const char *text)
+{
+    struct event e = {.seq = f->next_seq++,
+                      .type = EVENT_NOTICE,
+                      .body.notice = {.source = "test", .text = str_of(text)}};
+
+    recorder_append(journal_recorder(f->journal), &e);
+}
+
+static size_t n_stored(struct fixture *f)
+{
+    AUTO(store_page) struct store_page page = {0};
+
+    assert_ok(store_read(f->flaky.inner, S("s"), &(struct store_query){0}, &page));
+    return page.n;
+}
+
+IN_TASK(what_was_synced_is_stored_in_one_write)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell(&f, "a");
+    tell(&f, "b");
+    assert_int_equal(n_stored(&f), 0);
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 2);
+    assert_int_equal(f.flaky.n_appends, 1);
+    assert_int_equal(journal_durable_seq(f.journal), 3);
+    assert_ok(journal_sync(f.journal)); /* nothing is left to wait for */
+    assert_int_equal(f.flaky.n_appends, 1);
+    fixture_end(&f);
+}
+
+IN_TASK(what_nobody_waits_for_is_written_after_a_moment)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell(&f, "a");
+    assert_ok(group_join(&f.tasks)); /* its task ends when there is nothing left */
+    assert_int_equal(n_stored(&f), 1);
+    fixture_end(&f);
+}
+
+IN_TASK(a_store_that_fails_stops_the_run_and_loses_nothing)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    f.flaky.fails = true;
+    tell(&f, "a");
+    assert_err(journal_sync(f.journal), ERR_STORAGE);
+    tell(&f, "b");
+    assert_err(journal_sync(f.journal), ERR_STORAGE);
+    f.flaky.fails = false;
+    tell(&f, "c");
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 3);
+    assert_int_equal(f.n_notices, 1);
+    fixture_end(&f);
+}
+
+IN_TASK(or_it_is_told_once_and_the_run_goes_on)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_WARNS);
+    f.flaky.fails = true;
+    tell(&f, "a");
+    assert_ok(journal_sync(f.journal));
+    tell(&f, "b");
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(f.n_notices, 1);
+    f.flaky.fails = false;
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 2);
+    fixture_end(&f);
+}
+
+RUN_TESTS(UNIT(what_was_synced_is_stored_in_one_write),
+          UNIT(what_nobody_waits_for_is_written_after_a_moment),
+          UNIT(a_store_that_fails_stops_the_run_and_loses_nothing),
+          UNIT(or_it_is_told_once_and_the_run_goes_on));
