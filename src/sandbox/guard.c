@@ -1,55 +1,23 @@
 /* guard.c - remembers protected places before a command. */
 #include "sandbox/guard.h"
 
+#include "sandbox/below.h"
 #include "sandbox/guard_internal.h"
 #include "sandbox/plan.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     MAX_FILE_BYTES = 4 << 20,
     MAX_BYTES = 64 << 20,
-    MAX_ITEMS = 20000,
+    MAX_ITEMS = 200000,
     MAX_ANCESTORS = 512, /* each keeps a descriptor open */
     MAX_DEPTH = 64,
 };
-
-/* --- opening --- */
-
-int guard_open_dir(const struct guarded_root *root, const char *path)
-{
-    struct open_how how = {
-        .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-    };
-
-    return (int)syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof how);
-}
-
-int guard_open_parent(const struct guarded_root *root, const char *path, const char **ret_name)
-{
-    const char *slash = strrchr(path, '/');
-    char parent[4096];
-
-    if (!slash) {
-        *ret_name = path;
-        return guard_open_dir(root, "");
-    }
-    if ((size_t)(slash - path) >= sizeof parent) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(parent, path, (size_t)(slash - path));
-    parent[slash - path] = 0;
-    *ret_name = slash + 1;
-    return guard_open_dir(root, parent);
-}
 
 /* --- remembering --- */
 
@@ -121,7 +89,7 @@ static struct err *take(struct guard *g, struct guarded_root *root, int dir, con
 static struct err *take_entries(struct guard *g, struct guarded_root *root, const char *path,
                                 int depth)
 {
-    int fd = depth < MAX_DEPTH ? guard_open_dir(root, path) : -1;
+    int fd = depth < MAX_DEPTH ? below_open_dir(root->fd, path) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     struct err *e = NULL;
@@ -139,7 +107,17 @@ static struct err *take_entries(struct guard *g, struct guarded_root *root, cons
     return e;
 }
 
-/* With namespaces files and directories are mounts, and stay what they are by themselves. */
+/* With namespaces files and directories are mounts, and stay what they are by themselves: but for
+ * files that have a second name somewhere. */
+static bool is_kept_by_mounts(const struct guard *g, const struct stat *st, int depth)
+{
+    if (!g->namespaces)
+        return false;
+    if (S_ISREG(st->st_mode))
+        return st->st_nlink == 1;
+    return depth > 0 || (!S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode));
+}
+
 static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
                         const char *path, int depth)
 {
@@ -151,14 +129,15 @@ static struct err *take(struct guard *g, struct guarded_root *root, int dir, con
         if (errno != ENOENT)
             return unreadable(root, path);
         add(g, root, path, GUARDED_ABSENT, NULL);
+    } else if (is_kept_by_mounts(g, &st, depth)) {
+        return NULL;
     } else if (S_ISLNK(st.st_mode)) {
         take_link(g, add(g, root, path, GUARDED_LINK, &st), dir, name);
-    } else if (g->namespaces) {
-        return NULL;
     } else if (S_ISREG(st.st_mode)) {
         return take_content(g, root, dir, name, add(g, root, path, GUARDED_FILE, &st));
     } else if (S_ISDIR(st.st_mode)) {
-        add(g, root, path, GUARDED_DIRECTORY, &st);
+        if (!g->namespaces)
+            add(g, root, path, GUARDED_DIRECTORY, &st);
         return take_entries(g, root, path, depth);
     } else {
         add(g, root, path, GUARDED_SPECIAL, &st);
@@ -174,20 +153,24 @@ static bool has_ancestor(const struct guarded_root *root, const char *path)
     return false;
 }
 
-/* Each directory from below the root down to above `path`, once. */
+/* Each directory from below the root down to above `path`, once. Paths of one directory come
+ * together, so most have those of the path before. */
 static struct err *take_ancestors(struct guard *g, struct guarded_root *root, const char *path)
 {
+    const char *before = root->last ? root->last : "";
+
+    root->last = path;
     for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
         const char *directory = arena_cstr(&g->arena, str_make(path, (size_t)(slash - path)));
         struct guarded *item;
         struct stat st;
 
-        if (has_ancestor(root, directory))
+        if (strncmp(before, path, (size_t)(slash - path) + 1) == 0 || has_ancestor(root, directory))
             continue;
         if (g->n_ancestors++ >= MAX_ANCESTORS)
             return too_much(root, path);
         item = add(g, root, directory, GUARDED_ANCESTOR, NULL);
-        item->fd = guard_open_dir(root, directory);
+        item->fd = below_open_dir(root->fd, directory);
         if (item->fd < 0 || fstat(item->fd, &st) < 0)
             return unreadable(root, directory);
         item->device = st.st_dev;
@@ -209,9 +192,9 @@ static struct err *take_path(struct guard *g, struct guarded_root *root, const c
         add(g, root, path, GUARDED_ABSENT, NULL);
         return NULL;
     }
-    dir = guard_open_parent(root, path, &name);
+    dir = below_open_parent(root->fd, path, &name);
     if (dir < 0) {
-        add(g, root, path, GUARDED_ABSENT_WITH_PARENT, NULL);
+        add(g, root, path, GUARDED_ABSENT, NULL);
         return NULL;
     }
     e = take(g, root, dir, name, path, 0);

@@ -1,11 +1,9 @@
 /* guard.h - protected places that the kernel does not protect: remembered before a command, looked
  * at after it.
  *
- * With namespaces these are only places that do not exist yet, and links: nothing can be mounted
- * there. Without, all of them. What was changed is put back as it was; what was put there is moved
- * aside, with ".keel-untrusted" after its name, so that nothing is lost and nothing is run. A git
- * repository that the command has made stays, but hooks in it are moved aside too. All of it
- * blocks. */
+ * With namespaces these are only places that do not exist yet, links, and files with a second name:
+ * mounts do not protect those. Without, all of them. What was changed is put back as it was; what
+ * was put there is moved aside (aside.h). All of it blocks. */
 #ifndef KEEL_SANDBOX_GUARD_H
 #define KEEL_SANDBOX_GUARD_H
 

@@ -5,7 +5,8 @@
  * every change is made by name in one of them. */
 #include "sandbox/guard.h"
 
-#include "sandbox/git_config.h"
+#include "sandbox/aside.h"
+#include "sandbox/below.h"
 #include "sandbox/guard_internal.h"
 #include "sandbox/plan.h"
 
@@ -17,60 +18,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ASIDE ".keel-untrusted"
-
-enum { MAX_CONFIG_BYTES = 4096 }; /* of a new repository; git itself writes some hundred */
-
 struct check {
     struct guarded_root *root;
-    struct strbuf *notes;
+    struct teller teller;
 };
-
-static void note(struct check *c, const char *path, const char *what)
-{
-    strbuf_addf(c->notes, "%s/%s %s\n", c->root->path, path, what);
-}
-
-static void note_failure(struct check *c, const char *path)
-{
-    strbuf_addf(c->notes,
-                "%s/%s was changed by the command and cannot be put back (%s): look at it before "
-                "you use it\n",
-                c->root->path, path, strerror(errno));
-}
-
-/* --- moving aside --- */
-
-static bool move_aside(int dir, const char *name)
-{
-    char aside[NAME_MAX + 1];
-
-    for (int i = 0; i < 1000; i++) {
-        int n = i ? snprintf(aside, sizeof aside, "%.200s" ASIDE "-%d", name, i)
-                  : snprintf(aside, sizeof aside, "%.200s" ASIDE, name);
-
-        if (n >= (int)sizeof aside)
-            return false;
-        if (renameat2(dir, name, dir, aside, RENAME_NOREPLACE) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
-}
-
-static bool is_aside(const char *name)
-{
-    return strstr(name, ASIDE) != NULL;
-}
-
-static void move_aside_noted(struct check *c, int dir, const char *name, const char *path)
-{
-    if (move_aside(dir, name))
-        note(c, path, "was made by the command; it is now called *" ASIDE);
-    else
-        note_failure(c, path);
-}
 
 /* --- putting back --- */
 
@@ -177,15 +128,15 @@ static void check_there(struct check *c, int dir, const char *name, const struct
     if (exists && is_same(dir, name, item, &st))
         return;
     if (exists && !(item->kind == GUARDED_FILE && S_ISREG(st.st_mode)) && !move_aside(dir, name)) {
-        note_failure(c, item->path);
+        tell_failure(&c->teller, item->path);
         return;
     }
     if (put_back(dir, name, item))
-        note(c, item->path,
+        tell(&c->teller, item->path,
              exists ? "was changed by the command; it has been put back"
                     : "was removed by the command; it has been put back");
     else
-        note_failure(c, item->path);
+        tell_failure(&c->teller, item->path);
 }
 
 /* --- directories --- */
@@ -202,7 +153,7 @@ static void check_ancestor(struct check *c, int dir, const char *name, const str
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
         if (st.st_dev == item->device && st.st_ino == item->inode)
             return;
-        move_aside_noted(c, dir, name, item->path);
+        move_aside_told(&c->teller, dir, name, item->path);
     }
     snprintf(link, sizeof link, "/proc/self/fd/%d", item->fd);
     n = readlink(link, now, sizeof now - 1);
@@ -212,16 +163,16 @@ static void check_ancestor(struct check *c, int dir, const char *name, const str
         strncmp(now, c->root->path, n_root) == 0 && now[n_root] == '/') {
         const char *old_name;
 
-        from = guard_open_parent(c->root, now + n_root + 1, &old_name);
+        from = below_open_parent(c->root->fd, now + n_root + 1, &old_name);
         if (from >= 0 && renameat2(from, old_name, dir, name, RENAME_NOREPLACE) == 0) {
-            note(c, item->path, "was moved by the command; it has been put back");
+            tell(&c->teller, item->path, "was moved by the command; it has been put back");
             close(from);
             return;
         }
         if (from >= 0)
             close(from);
     }
-    note(c, item->path, "was removed by the command and cannot be put back");
+    tell(&c->teller, item->path, "was removed by the command and cannot be put back");
 }
 
 static int path_to_item_cmp(const void *path, const void *item)
@@ -234,10 +185,10 @@ static bool is_known(const struct guarded_root *root, const char *path)
     return bsearch(path, root->items, root->n, sizeof *root->items, path_to_item_cmp) != NULL;
 }
 
-/* What was not in it before goes aside; in a new directory of hooks, all but the samples. */
-static void check_entries(struct check *c, const char *path, bool is_new)
+/* What was not in it before goes aside. */
+static void check_entries(struct check *c, const char *path)
 {
-    int fd = guard_open_dir(c->root, path);
+    int fd = below_open_dir(c->root->fd, path);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
 
@@ -248,8 +199,8 @@ static void check_entries(struct check *c, const char *path, bool is_new)
         if (str_is(name, ".") || str_is(name, "..") || is_aside(name.p))
             continue;
         strbuf_addf(&full, "%s/%s", path, name.p);
-        if (is_new ? !str_ends(name, S(".sample")) : !is_known(c->root, strbuf_cstr(&full)))
-            move_aside_noted(c, dirfd(d), name.p, strbuf_cstr(&full));
+        if (!is_known(c->root, strbuf_cstr(&full)))
+            move_aside_told(&c->teller, dirfd(d), name.p, strbuf_cstr(&full));
     }
     if (d)
         closedir(d);
@@ -264,34 +215,7 @@ static void check_absent(struct check *c, int dir, const char *name, const struc
     struct stat st;
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        move_aside_noted(c, dir, name, item->path);
-}
-
-static bool config_is_plain(int dir, const char *name)
-{
-    char text[MAX_CONFIG_BYTES];
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
-
-    if (fd >= 0)
-        close(fd);
-    return n >= 0 && n < (ssize_t)sizeof text && git_config_is_plain(str_make(text, (size_t)n));
-}
-
-/* A repository that the command has made has hooks and a configuration, and may keep them as far
- * as git makes them itself. */
-static void check_new_parent(struct check *c, int dir, const char *name, const struct guarded *item)
-{
-    struct stat st;
-
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return;
-    if (strcmp(name, "hooks") == 0 && S_ISDIR(st.st_mode))
-        check_entries(c, item->path, /* is_new= */ true);
-    else if (strcmp(name, "config") != 0 || !S_ISREG(st.st_mode))
-        move_aside_noted(c, dir, name, item->path);
-    else if (!config_is_plain(dir, name))
-        note(c, item->path, "was made by the command: look at it before you run git there");
+        move_aside_told(&c->teller, dir, name, item->path);
 }
 
 /* The quick look, and the usual answer. Links on the way do no harm: nothing is done. */
@@ -308,27 +232,24 @@ static void check_item(struct check *c, const struct guarded *item)
     const char *name;
     int dir;
 
-    if (item->kind <= GUARDED_ABSENT_WITH_PARENT && is_still_absent(c->root, item->path))
+    if (item->kind == GUARDED_ABSENT && is_still_absent(c->root, item->path))
         return;
-    dir = guard_open_parent(c->root, item->path, &name);
+    dir = below_open_parent(c->root->fd, item->path, &name);
     if (dir < 0) {
-        if (item->kind > GUARDED_ABSENT_WITH_PARENT)
-            note_failure(c, item->path);
+        if (item->kind != GUARDED_ABSENT)
+            tell_failure(&c->teller, item->path);
         return;
     }
     switch (item->kind) {
     case GUARDED_ABSENT:
         check_absent(c, dir, name, item);
         break;
-    case GUARDED_ABSENT_WITH_PARENT:
-        check_new_parent(c, dir, name, item);
-        break;
     case GUARDED_ANCESTOR:
         check_ancestor(c, dir, name, item);
         break;
     case GUARDED_DIRECTORY:
         check_there(c, dir, name, item);
-        check_entries(c, item->path, /* is_new= */ false);
+        check_entries(c, item->path);
         break;
     case GUARDED_LINK:
     case GUARDED_FILE:
@@ -342,7 +263,7 @@ static void check_item(struct check *c, const struct guarded *item)
 void guard_check(struct guard *g, struct strbuf *notes)
 {
     for (size_t i = 0; i < g->n_roots; i++) {
-        struct check c = {&g->roots[i], notes};
+        struct check c = {&g->roots[i], {g->roots[i].path, notes}};
 
         for (size_t j = 0; j < c.root->n; j++)
             check_item(&c, &c.root->items[j]);

@@ -8,7 +8,6 @@
 
 enum guarded_kind {
     GUARDED_ABSENT,
-    GUARDED_ABSENT_WITH_PARENT, /* the directory that it would be in was not there either */
     GUARDED_LINK,
     GUARDED_FILE,
     GUARDED_DIRECTORY, /* with all that is in it, as items of their own */
@@ -32,6 +31,7 @@ struct guarded_root {
     int fd;
     struct guarded *items;
     size_t n, room;
+    const char *last; /* path whose ancestors were remembered */
 };
 
 struct guard {
@@ -41,10 +41,5 @@ struct guard {
     bool namespaces;
     size_t n_bytes, n_items, n_ancestors; /* remembered */
 };
-
-/* Opens a directory below the root without following any link; -1 and errno. */
-int guard_open_dir(const struct guarded_root *root, const char *path);
-/* The same for the directory that `path` is in; *ret_name is its name there. */
-int guard_open_parent(const struct guarded_root *root, const char *path, const char **ret_name);
 
 #endif

@@ -1,102 +1,13 @@
-/* places.c - what is kept from commands wherever they run: secrets, and files whose content others
- * execute. */
-#include "sandbox/sandbox.h"
+/* places.c - what of a workspace commands must not write, because others obey or execute it. */
+#include "sandbox/places.h"
 
+#include "sandbox/git_dir.h"
 #include "sandbox/plan.h"
 #include "sys/fs.h"
-#include "sys/walk.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { MAX_DEPTH = 32 };
-
-struct list {
-    struct arena *arena;
-    const char *workspace; /* for protected places */
-    const char **paths;
-    size_t n, room;
-};
-
-static void add(struct list *l, const char *path)
-{
-    l->paths = arena_grow(l->arena, l->paths, l->n, &l->room, sizeof *l->paths);
-    l->paths[l->n++] = path;
-}
-
-/* --- secrets --- */
-
-static const char *const secrets_in_home[] = {
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".config/gh",
-    ".config/gcloud",
-    ".netrc",
-    ".npmrc",
-    ".git-credentials",
-    /* and those of other programs */
-    ".boto",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/git/credentials",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/op",
-    ".gem/credentials",
-    ".local/share/keyrings",
-    ".m2/settings-security.xml",
-    ".my.cnf",
-    ".password-store",
-    ".pgpass",
-    ".pypirc",
-    ".s3cfg",
-    ".terraform.d/credentials.tfrc.json",
-    ".vault-token",
-};
-
-/* What only root could read. */
-static const char *const secrets_of_system[] = {
-    "/etc/gshadow", "/etc/gshadow-", "/etc/shadow", "/etc/shadow-", "/etc/ssl/private",
-};
-
-/* Mounts and rules are for the place itself, not for the links that lead to it. */
-static void add_real(struct list *l, const char *path)
-{
-    char real[PATH_MAX];
-
-    add(l, realpath(path, real) ? arena_cstr(l->arena, str_of(real)) : path);
-}
-
-const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
-                                         size_t *ret_n)
-{
-    struct list l = {.arena = a};
-
-    for (size_t i = 0; home && i < ARRAY_LEN(secrets_in_home); i++)
-        add_real(&l, fs_join(a, home, secrets_in_home[i]));
-    for (size_t i = 0; geteuid() == 0 && i < ARRAY_LEN(secrets_of_system); i++)
-        add_real(&l, secrets_of_system[i]);
-    if (keel_home)
-        add_real(&l, keel_home);
-    /* One's own home in them stays visible. */
-    if (!home || strcmp(home, "/root") != 0)
-        add_real(&l, "/root");
-    if (!home || strcmp(home, "/home") != 0)
-        add_real(&l, "/home");
-    *ret_n = l.n;
-    return l.paths;
-}
-
-/* --- what others execute --- */
 
 static const char *const protected_names[] = {
     /* keel and its like read them, and run what they name */
@@ -112,6 +23,7 @@ static const char *const protected_names[] = {
     ".bashrc",
     ".config/fish",
     ".cshrc",
+    ".envrc",
     ".inputrc",
     ".kshrc",
     ".login",
@@ -132,119 +44,171 @@ static const char *const protected_names[] = {
 };
 
 /* Of a git directory. The last two say where the others are to be found. */
-static const char *const git_names[] = {"config", "config.worktree", "hooks", "commondir",
-                                        "gitdir"};
+static const char *const git_dir_names[] = {"config", "config.worktree", "hooks", "commondir",
+                                            "gitdir"};
 
-static bool exists_as(const char *path, mode_t type)
+/* --- one place --- */
+
+static void add(struct places *p, const char *path)
 {
-    struct stat st;
-
-    return lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == type;
+    p->paths = arena_grow(p->arena, p->paths, p->n, &p->room, sizeof *p->paths);
+    p->paths[p->n++] = path;
 }
 
-/* A link is protected, and so is what it leads to in the workspace; but never all of that. */
-static void protect(struct list *l, const char *directory, const char *name)
+/* In the root, but neither all of it nor anything above it. */
+static bool is_inside(const struct places *p, const char *path)
 {
-    const char *path = fs_join(l->arena, directory, name);
+    return path_is_in(path, p->root) && strcmp(path, p->root) != 0;
+}
+
+/* A link is protected, and so is what it leads to; but never a directory that it lies in. */
+static void protect(struct places *p, const char *path)
+{
     char real[PATH_MAX];
 
-    add(l, path);
-    if (realpath(path, real) && strcmp(real, path) != 0 && path_is_in(real, l->workspace) &&
-        strcmp(real, l->workspace) != 0 && !path_is_in(path, real))
-        add(l, arena_cstr(l->arena, str_of(real)));
+    if (is_inside(p, path))
+        add(p, path);
+    if (realpath(path, real) && strcmp(real, path) != 0 && is_inside(p, real) &&
+        !path_is_in(path, real))
+        add(p, arena_cstr(p->arena, str_of(real)));
 }
 
-static void add_git_names(struct list *l, const char *git_dir)
+static void protect_in(struct places *p, const char *directory, const char *name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(git_names); i++)
-        protect(l, git_dir, git_names[i]);
+    protect(p, fs_join(p->arena, directory, name));
 }
 
-static void add_git_dirs(struct list *l, const char *directory, int depth);
-
-/* The git directory of a submodule or of a further working tree, or a part of such a one's name. */
-static void add_inner_git_dir(struct list *l, const char *path, int depth)
+static void protect_git_dir(struct places *p, const char *git_dir)
 {
-    if (!exists_as(fs_join(l->arena, path, "HEAD"), S_IFREG)) {
-        add_git_dirs(l, path, depth + 1);
+    for (size_t i = 0; i < ARRAY_LEN(git_dir_names); i++)
+        protect_in(p, git_dir, git_dir_names[i]);
+}
+
+/* --- repositories --- */
+
+/* What is named by its settings. A file must be there; a directory of hooks need not. */
+static void protect_named(void *self, const char *path)
+{
+    struct places *p = self;
+    char real[PATH_MAX];
+
+    /* By its own name; links on the way may lead here too. */
+    if (realpath(path, real))
+        path = arena_cstr(p->arena, str_of(real));
+    if (strstr(path, "/../") || str_ends(str_of(path), S("/..")))
         return;
+    protect(p, path);
+}
+
+/* The settings of a git directory, for a repository whose files are in `top`. */
+static void protect_programs(struct places *p, const char *git_dir, const char *top)
+{
+    size_t first = p->settings.n;
+
+    git_settings_read(&p->settings, fs_join(p->arena, git_dir, "config"));
+    git_settings_read(&p->settings, fs_join(p->arena, git_dir, "config.worktree"));
+    git_settings_each_path(&p->settings, first, top, protect_named, p);
+    p->settings.n = first;
+}
+
+/* The global settings come first in the list, and hold for all. */
+static void protect_global_programs(struct places *p, const char *top)
+{
+    git_settings_each_path(&p->settings, 0, top, protect_named, p);
+}
+
+/* Its git directory is elsewhere; and that, of a further working tree, may be elsewhere again. */
+static void protect_git_dir_at(struct places *p, const struct survey *s, const char *path,
+                               const char *name, const char *top)
+{
+    char found[GIT_PATH_MAX], common[GIT_PATH_MAX];
+    const char *git_dir;
+
+    if (!git_dir_resolve(s, path, name, found))
+        return;
+    git_dir = fs_join(p->arena, s->root, found);
+    protect_git_dir(p, git_dir);
+    protect_programs(p, git_dir, top);
+    if (git_dir_resolve(s, found, "commondir", common)) {
+        git_dir = fs_join(p->arena, s->root, common);
+        protect_git_dir(p, git_dir);
+        protect_programs(p, git_dir, top);
     }
-    add_git_names(l, path);
-    add_git_dirs(l, fs_join(l->arena, path, "modules"), depth + 1);
 }
 
-static void add_git_dirs(struct list *l, const char *directory, int depth)
+static void protect_work_tree(struct places *p, const struct survey *s, const char *path,
+                              const char *top)
 {
-    DIR *d = depth < MAX_DEPTH ? opendir(directory) : NULL;
-    const struct dirent *entry;
-
-    while (d && (entry = readdir(d))) {
-        const char *path = fs_join(l->arena, directory, entry->d_name);
-
-        if (entry->d_name[0] != '.' && exists_as(path, S_IFDIR))
-            add_inner_git_dir(l, path, depth);
-    }
-    if (d)
-        closedir(d);
-}
-
-static void add_repository(struct list *l, const char *directory)
-{
-    const char *git = fs_join(l->arena, directory, ".git");
-
-    for (size_t i = 0; i < ARRAY_LEN(protected_names); i++)
-        protect(l, directory, protected_names[i]);
-    /* A directory with a HEAD and a few others is a git directory by itself. */
-    if (!fs_exists(fs_join(l->arena, directory, "HEAD")))
-        add(l, fs_join(l->arena, directory, "HEAD"));
-    else if (fs_is_dir(fs_join(l->arena, directory, "objects")))
-        add_git_names(l, directory);
-    if (exists_as(git, S_IFREG) || exists_as(git, S_IFLNK))
-        add(l, git); /* it names the git directory */
-    add_git_names(l, git);
-    add_git_dirs(l, fs_join(l->arena, git, "modules"), 0);
-    add_git_dirs(l, fs_join(l->arena, git, "worktrees"), 0);
-}
-
-/* --- repositories in the workspace --- */
-
-struct search {
-    pthread_mutex_t lock; /* for the list: the walk has several threads */
-    const char *workspace;
-    struct list *list;
-};
-
-static bool visit(void *self, void *thread, const struct walk_entry *entry)
-{
-    struct search *s = self;
-    char git[NAME_MAX + sizeof "/.git"];
+    const char *git = fs_join(p->arena, top, ".git");
+    char real[PATH_MAX];
     struct stat st;
 
-    if (!entry->is_dir || strlen(entry->name) > NAME_MAX)
-        return true;
-    stpcpy(stpcpy(git, entry->name), "/.git");
-    if (fstatat(entry->dir_fd, git, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return true;
-    pthread_mutex_lock(&s->lock);
-    add_repository(s->list, fs_join(s->list->arena, s->workspace, entry->path.p));
-    pthread_mutex_unlock(&s->lock);
-    return true;
+    if (lstat(git, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        protect(p, git); /* it names the git directory */
+        if (S_ISREG(st.st_mode))
+            protect_git_dir_at(p, s, path, ".git", top);
+        else if (realpath(git, real))
+            git = arena_cstr(p->arena, str_of(real));
+    }
+    protect_git_dir(p, git);
+    protect_programs(p, git, top);
+    protect_global_programs(p, top);
+}
+
+static void protect_names(struct places *p, const char *directory)
+{
+    for (size_t i = 0; i < ARRAY_LEN(protected_names); i++)
+        protect_in(p, directory, protected_names[i]);
+}
+
+static void protect_directory(struct places *p, const struct survey *s, const struct directory *d)
+{
+    bool has_dot_git = d->names & GIT_NAME_DOT_GIT;
+    const char *path = *d->path ? fs_join(p->arena, s->root, d->path) : s->root;
+
+    if (has_dot_git || !*d->path)
+        protect_names(p, path);
+    if (has_dot_git)
+        protect_work_tree(p, s, d->path, path);
+    if (names_are_git_dir(d->names)) {
+        protect_git_dir(p, path);
+        protect_programs(p, path, path);
+        if (d->names & GIT_NAME_COMMONDIR)
+            protect_git_dir_at(p, s, d->path, "commondir", path);
+    }
+}
+
+void places_add(struct places *p, const struct survey *s)
+{
+    p->root = s->root;
+    for (size_t i = 0; i < s->n; i++)
+        if (i == 0 || s->all[i]->names)
+            protect_directory(p, s, s->all[i]);
+}
+
+void places_init(struct places *p, struct arena *a, const struct sandbox_policy *policy)
+{
+    *p = (struct places){.arena = a, .settings = {.arena = a, .home = policy->home}};
+    for (size_t i = 0; i < policy->n_read_only; i++)
+        add(p, policy->read_only[i]);
+    git_settings_read_global(&p->settings);
 }
 
 struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                      const char *const **ret_paths, size_t *ret_n)
 {
-    struct list l = {.arena = a, .workspace = workspace};
-    struct search s = {PTHREAD_MUTEX_INITIALIZER, workspace, &l};
-    struct walk_options options = {.root = workspace, .hidden = true, .no_ignore = true};
-    struct walk_visitor visitor = {.visit = visit, .self = &s};
-    struct walk_report report;
+    struct survey s;
+    struct places p;
+    struct err *e;
 
-    add_repository(&l, workspace);
-    TRY(walk_run(&options, &visitor, &report));
-    if (report.was_cancelled)
-        return err_new(ERR_CANCELLED, "interrupted");
-    *ret_paths = l.paths;
-    *ret_n = l.n;
-    return NULL;
+    TRY(survey_init(&s, workspace));
+    e = survey_look(&s);
+    if (!e) {
+        places_init(&p, a, &(struct sandbox_policy){0});
+        places_add(&p, &s);
+        *ret_paths = p.paths;
+        *ret_n = p.n;
+    }
+    survey_done(&s);
+    return e;
 }

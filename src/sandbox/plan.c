@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MAX_ENTRIES = 65536 };
+enum { MAX_ENTRIES = 200000 };
 
 /* Of two for the same path the greater one counts. */
 enum role {
@@ -367,7 +367,7 @@ static void put_rules(struct plan *p, struct strbuf *out)
 
 /* --- all of it --- */
 
-static struct err *check(const struct sandbox_policy *policy)
+struct err *plan_check(const struct sandbox_policy *policy)
 {
     if (policy->workspace[0] != '/')
         return err_new(ERR_SANDBOX, "the workspace \"%s\" is no absolute path", policy->workspace);
@@ -386,7 +386,7 @@ struct err *plan_write(const struct sandbox_policy *policy, bool namespaces, str
     AUTO(plan) struct plan p = {0};
 
     BUG_IF(out->n);
-    TRY(check(policy));
+    TRY(plan_check(policy));
     if (policy->n_hidden + policy->n_read_only + policy->n_writable > MAX_ENTRIES)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
     add_policy(&p, policy, namespaces);

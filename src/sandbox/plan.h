@@ -8,8 +8,9 @@
 
 #include "sandbox/sandbox.h"
 
-/* Appends a policy in the format of exec/policy.h. ERR_SANDBOX for a policy that nobody can want.
- */
+/* ERR_SANDBOX for a policy that nobody can want. */
+MUST_USE struct err *plan_check(const struct sandbox_policy *policy);
+/* Appends a policy in the format of exec/policy.h. */
 MUST_USE struct err *plan_write(const struct sandbox_policy *policy, bool namespaces,
                                 struct strbuf *out);
 /* What item `index` of such a policy is about; NULL: there is no such item. Borrowed from it. */

@@ -3,6 +3,7 @@
 
 #include "sandbox/guard.h"
 #include "sandbox/plan.h"
+#include "sandbox/scope.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -80,11 +81,12 @@ static struct err *explain(const struct exec_record *r, struct str plan)
     return add_hint(e, r->step);
 }
 
-/* With namespaces it is a few dozen lstat(), less than the way to a worker and back takes. Without
- * them files are read and written. */
-static struct err *run_blocking(struct err *(*fn)(void *), void *arg, bool namespaces)
+/* With namespaces and in a small workspace it is a few dozen lstat(), less than the way to a worker
+ * and back takes. Without them files are read and written. */
+static struct err *run_blocking(const struct sandbox *s, struct err *(*fn)(void *), void *arg,
+                                bool namespaces)
 {
-    return namespaces ? fn(arg) : work_run(fn, arg);
+    return namespaces && scope_is_small(s->scope) ? fn(arg) : work_run(fn, arg);
 }
 
 /* --- starting --- */
@@ -129,12 +131,16 @@ static struct err *open_plan(struct start *s)
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
+    struct sandbox_policy policy;
 
-    TRY(plan_write(&s->sandbox->policy, s->namespaces, &s->plan));
-    TRY(open_plan(s));
+    TRY(plan_check(&s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
-    return s->sandbox->guard ? NULL
-                             : guard_take(&s->sandbox->policy, s->namespaces, &s->sandbox->guard);
+    if (!s->sandbox->guard)
+        TRY(scope_look(s->sandbox->scope));
+    policy = scope_policy(s->sandbox->scope);
+    TRY(plan_write(&policy, s->namespaces, &s->plan));
+    TRY(open_plan(s));
+    return s->sandbox->guard ? NULL : guard_take(&policy, s->namespaces, &s->sandbox->guard);
 }
 
 static void drop_guard_if_idle(struct sandbox *s)
@@ -195,7 +201,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     struct err *e;
 
     *ret_is_forbidden = false;
-    TRY(run_blocking(prepare, &s, namespaces));
+    TRY(run_blocking(sandbox, prepare, &s, namespaces));
     confinement.policy_fd = s.fd;
     confined.supervised = true;
     confined.confinement = &confinement;
@@ -239,7 +245,7 @@ static struct err *start(struct launcher *l, const struct proc_spec *spec, struc
 /* --- after a command --- */
 
 struct ended {
-    struct guard *guard;
+    struct sandbox *sandbox;
     struct strbuf *notes;
 };
 
@@ -247,17 +253,17 @@ static struct err *check_guard(void *arg)
 {
     struct ended *ended = arg;
 
-    guard_check(ended->guard, ended->notes);
-    return NULL;
+    guard_check(ended->sandbox->guard, ended->notes);
+    return scope_check(ended->sandbox->scope, ended->notes);
 }
 
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 {
-    struct ended ended = {s->guard, notes};
+    struct ended ended = {s, notes};
     struct err *e;
 
     BUG_IF(s->n_running == 0);
-    e = run_blocking(check_guard, &ended, s->way == SANDBOX_WITH_NAMESPACES);
+    e = run_blocking(s, check_guard, &ended, s->way == SANDBOX_WITH_NAMESPACES);
     s->n_running--;
     drop_guard_if_idle(s);
     return e;
@@ -266,6 +272,7 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
+    scope_free(TAKE(s->scope));
     if (s->network_fd >= 0)
         close(s->network_fd);
     if (s->user_fd >= 0)
@@ -276,6 +283,7 @@ void sandbox_done(struct sandbox *s)
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    s->scope = scope_new(&s->policy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;
 }

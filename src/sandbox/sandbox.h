@@ -21,9 +21,13 @@ struct sandbox_policy {
     const char *workspace;
     const char *const *writable; /* added directories */
     size_t n_writable;
-    const char *const *hidden; /* not to be read: secret places, denied paths, keel's home */
+    /* Not to be read, files or directories, also in what is writable: secret places, denied paths,
+     * keel's home. */
+    const char *const *hidden;
     size_t n_hidden;
-    const char *const *read_only; /* inside what is writable: .git/hooks, .keel, shell rc files */
+    /* Inside what is writable, files or directories: what rules deny to write. Hooks, settings and
+     * start-up files the sandbox finds by itself. */
+    const char *const *read_only;
     size_t n_read_only;
     const char *home;    /* the person's */
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
@@ -58,6 +62,7 @@ struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
     enum sandbox_way way;
+    struct scope *scope; /* what is protected in the writable directories */
     struct guard *guard; /* protected places before the commands that run now; NULL: none run */
     size_t n_running;
     int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
@@ -80,7 +85,9 @@ void sandbox_remove_tmp(const char *path);
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n);
 /* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
- * .mcp.json, shell start-up files; nested repositories' too. Walks the workspace: blocks. */
+ * .mcp.json, shell start-up files, programs that git's configuration names; nested repositories'
+ * too. A sandbox finds them by itself; this is for those who want to know. Walks the workspace:
+ * blocks. */
 MUST_USE struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                               const char *const **ret_paths, size_t *ret_n);
 

@@ -95,13 +95,11 @@ static inline void box_done(struct box *b)
     temp_dir_done(&b->outside);
 }
 
-/* Looks for protected places and starts anew; what was changed in the policy counts from now on. */
+/* Starts anew; what was changed in the policy counts from now on. */
 static inline struct err *box_open(struct box *b)
 {
     if (b->sandbox.launcher.start)
         sandbox_done(&b->sandbox);
-    TRY(sandbox_protected_places(&b->arena, b->policy.workspace, &b->policy.read_only,
-                                 &b->policy.n_read_only));
     sandbox_init(&b->sandbox, &b->policy);
     return NULL;
 }

@@ -45,6 +45,17 @@ TEST(a_secret_behind_a_link_is_named_by_its_own_path)
 
 /* --- protected files --- */
 
+static void put_git_dir(struct temp_dir *d, const char *path)
+{
+    static const char *const names[] = {"HEAD", "objects/x", "refs/x"};
+    char name[256];
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(name, sizeof name, "%s/%s", path, names[i]);
+        put(d, name, "");
+    }
+}
+
 TEST(repositories_are_found_wherever_they_are)
 {
     struct temp_dir d = temp_dir_make();
@@ -52,12 +63,14 @@ TEST(repositories_are_found_wherever_they_are)
     const char *const *paths;
     size_t n;
 
-    put(&d, ".git/HEAD", "");
-    put(&d, ".git/modules/group/sub/HEAD", "");
-    put(&d, ".git/modules/group/sub/modules/inner/HEAD", "");
+    put_git_dir(&d, ".git");
+    put_git_dir(&d, ".git/modules/group/sub");
+    put_git_dir(&d, ".git/modules/group/sub/modules/inner");
     put(&d, ".git/worktrees/other/HEAD", "");
+    put(&d, ".git/worktrees/other/commondir", "../..\n");
+    put_git_dir(&d, "bare");
     put(&d, "group/sub/.git", "gitdir: ../../.git/modules/group/sub\n");
-    put(&d, "node_modules/.hidden/repo/.git/HEAD", "");
+    put_git_dir(&d, "node_modules/.hidden/repo/.git");
     put(&d, ".gitignore", "node_modules\n");
     assert_ok(sandbox_protected_places(&a, d.path, &paths, &n));
     assert_true(lists(paths, n, temp_path(&d, ".git/hooks")));
@@ -65,8 +78,33 @@ TEST(repositories_are_found_wherever_they_are)
     assert_true(lists(paths, n, temp_path(&d, ".git/modules/group/sub/modules/inner/hooks")));
     assert_true(lists(paths, n, temp_path(&d, ".git/worktrees/other/commondir")));
     assert_true(lists(paths, n, temp_path(&d, "group/sub/.git")));
+    assert_true(lists(paths, n, temp_path(&d, "bare/config")));
     assert_true(lists(paths, n, temp_path(&d, "node_modules/.hidden/repo/.git/config")));
     assert_true(lists(paths, n, temp_path(&d, "node_modules/.hidden/repo/.mcp.json")));
+    temp_dir_done(&d);
+}
+
+TEST(what_git_runs_is_protected_where_its_configuration_says)
+{
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *const *paths;
+    size_t n;
+
+    put_git_dir(&d, ".git");
+    put(&d, ".git/config",
+        "[core]\n\thooksPath = .husky/_\n[include]\n\tpath = ../more\n"
+        "[filter \"f\"]\n\tclean = sh 'tools/clean.sh' %f\n\tsmudge = cat\n");
+    put(&d, "more", "[diff \"x\"]\n\ttextconv = ./tools/text\n[alias]\n\tx = !/bin/true\n");
+    put(&d, "tools/clean.sh", "");
+    put(&d, "tools/text", "");
+    assert_ok(sandbox_protected_places(&a, d.path, &paths, &n));
+    assert_true(lists(paths, n, temp_path(&d, ".husky")));
+    assert_true(lists(paths, n, temp_path(&d, "more")));
+    assert_true(lists(paths, n, temp_path(&d, "tools/clean.sh")));
+    assert_true(lists(paths, n, temp_path(&d, "tools/text")));
+    assert_false(lists(paths, n, temp_path(&d, "tools")));
+    assert_false(lists(paths, n, "/bin/true"));
     temp_dir_done(&d);
 }
 
@@ -98,4 +136,5 @@ TEST(a_tree_as_deep_as_it_likes_is_removed)
 RUN_TESTS(UNIT(the_homes_of_others_are_secret_but_not_one_s_own),
           UNIT(a_secret_behind_a_link_is_named_by_its_own_path),
           UNIT(repositories_are_found_wherever_they_are),
+          UNIT(what_git_runs_is_protected_where_its_configuration_says),
           UNIT(a_tree_as_deep_as_it_likes_is_removed))

@@ -1,0 +1,15 @@
+/* below.h - opening what lies below a directory, without following any link on the way.
+ *
+ * A command in the background may exchange directories for links at any time: what keel does in a
+ * writable place it does through these. */
+#ifndef KEEL_SANDBOX_BELOW_H
+#define KEEL_SANDBOX_BELOW_H
+
+#include "base/str.h"
+
+/* The directory `path` ("": the root itself); -1 and errno. */
+int below_open_dir(int root, const char *path);
+/* The directory that `path` is in; *ret_name is its name there. */
+int below_open_parent(int root, const char *path, const char **ret_name);
+
+#endif

@@ -1,0 +1,137 @@
+/* repositories_test.c - repositories that commands make, and what git would run because of them. */
+#include "sandbox/box.h"
+
+#include <unistd.h>
+
+static struct err *put_git_dir(struct box *b, const char *path, const char *config)
+{
+    TRY(put_file(box_path(b, arena_format(&b->arena, "%s/HEAD", path).p), "ref: refs/heads/x\n"));
+    TRY(put_file(box_path(b, arena_format(&b->arena, "%s/objects/x", path).p), ""));
+    TRY(put_file(box_path(b, arena_format(&b->arena, "%s/refs/x", path).p), ""));
+    return put_file(box_path(b, arena_format(&b->arena, "%s/config", path).p), config);
+}
+
+/* A function of the shell that makes a git directory with a configuration of its own. */
+#define MAKE_GIT                                                                                   \
+    "make_git() { mkdir -p $1/objects $1/refs $1/hooks; echo ref: refs/heads/x > $1/HEAD; "        \
+    "printf '[core]\\n\\tfsmonitor = evil\\n' > $1/config; echo evil > "                           \
+    "$1/hooks/post-index-change; "                                                                 \
+    "}; "
+
+BOX_TEST(a_directory_does_not_become_a_bare_repository)
+{
+    TRY(put_git_dir(b, "ws/.git", "[core]\n"));
+    TRY(put_file(box_path(b, "ws/sub/config"), "mine\n"));
+    TRY(box_run(b,
+                MAKE_GIT "rm .git/HEAD; make_git .; make_git x; mv x/HEAD x/objects x/refs sub"));
+    EXPECT(!fs_exists(box_path(b, "ws/HEAD")) && !fs_exists(box_path(b, "ws/sub/HEAD")));
+    EXPECT(fs_exists(box_path(b, "ws/HEAD.keel-untrusted")));
+    EXPECT(file_is(box_path(b, "ws/sub/config"), "mine\n"));
+    EXPECT(has_text(&b->notes, "ws/HEAD was made by the command"));
+    EXPECT(has_text(&b->notes, "ws/sub/HEAD was made by the command"));
+    return NULL;
+}
+
+BOX_TEST(a_new_repository_anywhere_loses_what_git_would_run)
+{
+    TRY(box_run(b, MAKE_GIT "make_git a/b/.git; make_git bare; mkdir empty; true"));
+    EXPECT(fs_exists(box_path(b, "ws/a/b/.git/HEAD")) && fs_exists(box_path(b, "ws/bare/HEAD")));
+    EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/config")));
+    EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/hooks/post-index-change")));
+    EXPECT(!fs_exists(box_path(b, "ws/bare/config")));
+    EXPECT(has_text(&b->notes, "ws/bare/config was made by the command"));
+    TRY(box_run(b, MAKE_GIT "make_git a/b/.git; make_git bare; true"));
+    EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/config")));
+    EXPECT(!fs_exists(box_path(b, "ws/bare/hooks/post-index-change")));
+    return NULL;
+}
+
+BOX_TEST(a_git_file_leads_only_where_it_may)
+{
+    TRY(put_file(box_path(b, "ws/data/config"), "mine\n"));
+    TRY(box_run(b, MAKE_GIT "make_git x; mkdir one two three four; echo gitdir: ../x > one/.git; "
+                            "echo gitdir: ../data > two/.git; ln -s ../x three/.git; "
+                            "echo gitdir: one/../../x > four/.git; true"));
+    EXPECT(fs_exists(box_path(b, "ws/one/.git")) && !fs_exists(box_path(b, "ws/x/config")));
+    EXPECT(!fs_exists(box_path(b, "ws/two/.git")) && !fs_exists(box_path(b, "ws/three/.git")));
+    EXPECT(!fs_exists(box_path(b, "ws/four/.git")));
+    EXPECT(file_is(box_path(b, "ws/data/config"), "mine\n"));
+    return NULL;
+}
+
+BOX_TEST(a_common_directory_is_looked_at_too)
+{
+    TRY(box_run(b, MAKE_GIT "make_git c; rm c/HEAD; mkdir g h; echo ref: x > g/HEAD; "
+                            "echo ../c > g/commondir; echo ref: x > h/HEAD; "
+                            "echo /etc > h/commondir; true"));
+    EXPECT(!fs_exists(box_path(b, "ws/c/config")) && fs_exists(box_path(b, "ws/g/commondir")));
+    EXPECT(!fs_exists(box_path(b, "ws/h/commondir")));
+    return NULL;
+}
+
+BOX_TEST(what_git_makes_stays_as_it_is)
+{
+    TRY(box_run(b, "export HOME=$TMPDIR; git init -q r && cd r && git config user.name A && "
+                   "git config user.email a@b && git commit -q --allow-empty -m x && "
+                   "git worktree add -q ../w && git clone -q . ../c && git init -q --bare ../d && "
+                   "cd ../w && git status > /dev/null && echo done"));
+    EXPECT_OUTPUT(b->out, has_namespaces(b) ? "done\n" : strbuf_cstr(&b->out));
+    EXPECT_OUTPUT(b->notes, "");
+    return NULL;
+}
+
+BOX_TEST(a_person_s_own_repository_is_not_questioned)
+{
+    TRY(box_run(b, "true"));
+    TRY(put_git_dir(b, "ws/theirs/.git", "[core]\n\tfsmonitor = mine\n"));
+    TRY(box_run(b, "echo evil >> theirs/.git/config; true"));
+    EXPECT(file_is(box_path(b, "ws/theirs/.git/config"), "[core]\n\tfsmonitor = mine\n"));
+    return NULL;
+}
+
+BOX_TEST(hooks_that_the_configuration_names_cannot_be_changed)
+{
+    TRY(put_git_dir(b, "ws/.git",
+                    "[core]\n\thooksPath = .husky/_\n[filter \"x\"]\n\tclean = ./f\n"));
+    TRY(put_file(box_path(b, "ws/.husky/_/pre-commit"), "mine\n"));
+    TRY(put_file(box_path(b, "ws/.husky/pre-commit"), "mine\n"));
+    TRY(put_file(box_path(b, "ws/f"), "mine\n"));
+    TRY(box_run(b, "for f in .husky/_/pre-commit .husky/pre-commit f; do echo evil > $f; done; "
+                   "echo evil > .husky/new; mv .husky h; true"));
+    EXPECT(file_is(box_path(b, "ws/.husky/_/pre-commit"), "mine\n"));
+    EXPECT(file_is(box_path(b, "ws/.husky/pre-commit"), "mine\n"));
+    EXPECT(file_is(box_path(b, "ws/f"), "mine\n"));
+    EXPECT(!fs_exists(box_path(b, "ws/.husky/new")));
+    return NULL;
+}
+
+BOX_TEST(a_protected_file_with_a_second_name_is_put_back)
+{
+    TRY(put_git_dir(b, "ws/.git", "[core]\n"));
+    TRY(put_file(box_path(b, "ws/.git/hooks/pre-push"), "mine\n"));
+    EXPECT(link(box_path(b, "ws/.git/config"), box_path(b, "ws/c")) == 0);
+    EXPECT(link(box_path(b, "ws/.git/hooks/pre-push"), box_path(b, "ws/h")) == 0);
+    TRY(box_run(b, "echo evil > c; echo evil > h"));
+    EXPECT(file_is(box_path(b, "ws/.git/config"), "[core]\n"));
+    EXPECT(file_is(box_path(b, "ws/.git/hooks/pre-push"), "mine\n"));
+    EXPECT(has_text(&b->notes, "ws/.git/config was changed by the command; it has been put back"));
+    return NULL;
+}
+
+BOX_TEST(names_with_newlines_do_not_forge_notes)
+{
+    TRY(box_run(b, MAKE_GIT "make_git \"$(printf 'a\\nb\\033')\" 2>/dev/null; "
+                            "d=$(printf 'a\\nb\\033'); mkdir -p \"$d/.git\"; "
+                            "echo evil > \"$d/.git/config\""));
+    EXPECT(has_text(&b->notes, "ws/a?b?/.git/config was made by the command"));
+    return NULL;
+}
+
+RUN_TESTS(BOTH_WAYS(a_directory_does_not_become_a_bare_repository),
+          BOTH_WAYS(a_new_repository_anywhere_loses_what_git_would_run),
+          BOTH_WAYS(a_git_file_leads_only_where_it_may),
+          BOTH_WAYS(a_common_directory_is_looked_at_too), BOTH_WAYS(what_git_makes_stays_as_it_is),
+          BOTH_WAYS(a_person_s_own_repository_is_not_questioned),
+          BOTH_WAYS(hooks_that_the_configuration_names_cannot_be_changed),
+          BOTH_WAYS(a_protected_file_with_a_second_name_is_put_back),
+          BOTH_WAYS(names_with_newlines_do_not_forge_notes))
