@@ -6,12 +6,13 @@
 #include "sandbox/git_config.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
-enum { MAX_CONFIG_BYTES = 4096 }; /* of a new repository; git itself writes some hundred */
+enum {
+    MAX_CONFIG_BYTES = 4096, /* of a new repository; git itself writes some hundred */
+    MAX_LEAD_BYTES = 4096,
+};
 
 static bool is_dots(const char *name)
 {
@@ -35,71 +36,77 @@ static size_t read_file(int dir, const char *name, char *bytes, size_t room)
 
 /* --- where it is --- */
 
-/* Puts `text` behind the directory `path`. Only a run of ".." at its beginning goes up: behind a
+/* Puts `text` behind the directory in `path`. Only a run of ".." at its beginning goes up: behind a
  * name, ".." is where a link of that name says. */
-static bool join(const char *path, struct str text, char ret_path[GIT_PATH_MAX])
+static bool join(struct strbuf *path, struct str text)
 {
-    struct str above = str_of(path), part;
     bool has_name = false;
-    size_t n;
+    struct str part;
 
-    n = (size_t)snprintf(ret_path, GIT_PATH_MAX, "%s", path);
-    if (n >= GIT_PATH_MAX)
-        return false;
     while (str_split(&text, '/', &part)) {
         if (part.n == 0 || str_is(part, "."))
             continue;
         if (str_is(part, "..")) {
-            if (has_name || above.n == 0)
+            size_t n = str_rfind_char(strbuf_str(path), '/');
+
+            if (has_name || path->n == 0)
                 return false;
-            n = str_rfind_char(above, '/');
-            n = n == STR_NONE ? 0 : n;
-            above = str_slice(above, 0, n);
-            ret_path[n] = 0;
+            strbuf_cut(path, n == STR_NONE ? 0 : n);
             continue;
         }
         has_name = true;
-        n += (size_t)snprintf(ret_path + n, GIT_PATH_MAX - n, "%s%" STR_FMT, n ? "/" : "",
-                              STR_ARG(part));
-        if (n >= GIT_PATH_MAX)
-            return false;
+        strbuf_addf(path, "%s%" STR_FMT, path->n ? "/" : "", STR_ARG(part));
     }
     return true;
 }
 
-bool git_dir_resolve(const struct survey *s, const char *path, const char *name,
-                     char ret_path[GIT_PATH_MAX])
+/* The text of a file that leads somewhere. */
+static bool read_lead(const struct survey *s, const char *path, const char *name,
+                      struct strbuf *lead)
 {
-    static const struct str prefix = {"gitdir: ", 8};
-    size_t n_root = strlen(s->root), n = STR_NONE;
-    char bytes[GIT_PATH_MAX];
+    char bytes[MAX_LEAD_BYTES];
     int dir = below_open_dir(s->fd, path);
-    struct str text;
+    size_t n = dir >= 0 ? read_file(dir, name, bytes, sizeof bytes) : STR_NONE;
 
-    if (dir < 0)
-        return false;
-    n = read_file(dir, name, bytes, sizeof bytes);
-    close(dir);
+    if (dir >= 0)
+        close(dir);
     if (n == STR_NONE || memchr(bytes, 0, n))
         return false;
-    text = str_make(bytes, n);
-    while (str_ends(text, S("\n")) || str_ends(text, S("\r")))
-        text.n--;
+    while (n && (bytes[n - 1] == '\n' || bytes[n - 1] == '\r'))
+        n--;
+    strbuf_add(lead, str_make(bytes, n));
+    return true;
+}
+
+char *git_dir_resolve(const struct survey *s, const char *path, const char *name)
+{
+    AUTO(strbuf) struct strbuf lead = {0}, found = {0};
+    size_t n_root = strlen(s->root);
+    struct str text;
+    int dir;
+
+    if (!read_lead(s, path, name, &lead))
+        return NULL;
+    text = strbuf_str(&lead);
     if (strcmp(name, ".git") == 0) {
-        if (!str_starts(text, prefix))
-            return false;
-        text = str_skip(text, prefix.n);
+        if (!str_starts(text, S("gitdir: ")))
+            return NULL;
+        text = str_skip(text, 8);
     }
-    if (text.n && text.p[0] == '/') {
+    if (str_starts(text, S("/"))) {
         if (!str_starts(text, str_of(s->root)) || text.n <= n_root || text.p[n_root] != '/')
-            return false;
+            return NULL;
         path = "";
         text = str_skip(text, n_root + 1);
     }
-    dir = join(path, text, ret_path) ? below_open_dir(s->fd, ret_path) : -1;
-    if (dir >= 0)
-        close(dir);
-    return dir >= 0;
+    strbuf_add_cstr(&found, path);
+    if (!join(&found, text))
+        return NULL;
+    dir = below_open_dir(s->fd, strbuf_cstr(&found));
+    if (dir < 0)
+        return NULL;
+    close(dir);
+    return mem_strdup(strbuf_cstr(&found));
 }
 
 /* --- what is in a new one --- */
@@ -109,17 +116,17 @@ struct check {
     struct teller teller;
 };
 
-static const char *path_in(const char *directory, const char *name, char path[GIT_PATH_MAX])
+static void add_path_in(struct strbuf *path, const char *directory, const char *name)
 {
-    snprintf(path, GIT_PATH_MAX, "%s%s%s", directory, *directory ? "/" : "", name);
-    return path;
+    strbuf_addf(path, "%s%s%s", directory, *directory ? "/" : "", name);
 }
 
 static void put_aside(struct check *c, int dir, const char *directory, const char *name)
 {
-    char path[GIT_PATH_MAX];
+    AUTO(strbuf) struct strbuf path = {0};
 
-    move_aside_told(&c->teller, dir, name, path_in(directory, name, path));
+    add_path_in(&path, directory, name);
+    move_aside_told(&c->teller, dir, name, strbuf_cstr(&path));
 }
 
 static bool is_there(int dir, const char *name, mode_t *ret_type)
@@ -137,14 +144,14 @@ static void check_hooks(struct check *c, int git_dir, const char *path)
 {
     int fd = openat(git_dir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    char hooks[GIT_PATH_MAX];
+    AUTO(strbuf) struct strbuf hooks = {0};
     const struct dirent *entry;
 
-    path_in(path, "hooks", hooks);
+    add_path_in(&hooks, path, "hooks");
     while (d && (entry = readdir(d)))
         if (!is_dots(entry->d_name) && !is_aside(entry->d_name) &&
             !str_ends(str_of(entry->d_name), S(".sample")))
-            put_aside(c, dirfd(d), hooks, entry->d_name);
+            put_aside(c, dirfd(d), strbuf_cstr(&hooks), entry->d_name);
     if (d)
         closedir(d);
     else if (fd >= 0)
@@ -174,10 +181,10 @@ static void check_git_dir(struct check *c, const char *path);
 /* Further working trees have one, and share all else with the repository that it leads to. */
 static void check_commondir(struct check *c, int dir, const char *path)
 {
-    char common[GIT_PATH_MAX];
+    AUTO_FREE char *common = git_dir_resolve(c->survey, path, "commondir");
     const struct directory *d;
 
-    if (git_dir_resolve(c->survey, path, "commondir", common)) {
+    if (common) {
         if (is_known_git_dir(c->survey, common))
             return;
         d = survey_find(c->survey, common);
@@ -216,10 +223,10 @@ static void check_git_dir(struct check *c, const char *path)
 /* A file that says where the git directory is, as submodules and working trees have. */
 static void check_git_file(struct check *c, int dir, const char *path)
 {
-    char git_dir[GIT_PATH_MAX];
+    AUTO_FREE char *git_dir = git_dir_resolve(c->survey, path, ".git");
     const struct directory *d;
 
-    if (git_dir_resolve(c->survey, path, ".git", git_dir)) {
+    if (git_dir) {
         if (is_known_git_dir(c->survey, git_dir))
             return;
         d = survey_find(c->survey, git_dir);
@@ -234,14 +241,15 @@ static void check_git_file(struct check *c, int dir, const char *path)
 static void check_dot_git(struct check *c, const char *path)
 {
     int dir = below_open_dir(c->survey->fd, path);
-    char git_dir[GIT_PATH_MAX];
+    AUTO(strbuf) struct strbuf git_dir = {0};
     mode_t type;
 
     if (dir < 0)
         return;
+    add_path_in(&git_dir, path, ".git");
     if (is_there(dir, ".git", &type)) {
         if (type == S_IFDIR)
-            check_git_dir(c, path_in(path, ".git", git_dir));
+            check_git_dir(c, strbuf_cstr(&git_dir));
         else if (type == S_IFREG)
             check_git_file(c, dir, path);
         else

@@ -7,12 +7,10 @@
 #include "base/strbuf.h"
 #include "sandbox/survey.h"
 
-enum { GIT_PATH_MAX = 4096 };
-
 /* Where `name` in the directory `path` leads to: the text of a ".git" file behind "gitdir: ", or
- * that of a "commondir". False when it leads out of the root, or in a way that links could bend. */
-bool git_dir_resolve(const struct survey *s, const char *path, const char *name,
-                     char ret_path[GIT_PATH_MAX]);
+ * that of a "commondir". NULL when it leads out of the root, or in a way that links could bend;
+ * else on the heap. */
+char *git_dir_resolve(const struct survey *s, const char *path, const char *name) MUST_USE;
 
 /* After a command: looks at every repository that the last look has found. A command may make
  * repositories as git makes them; hooks, and a configuration that could run anything, go aside, and

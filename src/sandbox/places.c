@@ -121,15 +121,16 @@ static void protect_global_programs(struct places *p, const char *top)
 static void protect_git_dir_at(struct places *p, const struct survey *s, const char *path,
                                const char *name, const char *top)
 {
-    char found[GIT_PATH_MAX], common[GIT_PATH_MAX];
+    AUTO_FREE char *found = git_dir_resolve(s, path, name), *common = NULL;
     const char *git_dir;
 
-    if (!git_dir_resolve(s, path, name, found))
+    if (!found)
         return;
     git_dir = fs_join(p->arena, s->root, found);
     protect_git_dir(p, git_dir);
     protect_programs(p, git_dir, top);
-    if (git_dir_resolve(s, found, "commondir", common)) {
+    common = git_dir_resolve(s, found, "commondir");
+    if (common) {
         git_dir = fs_join(p->arena, s->root, common);
         protect_git_dir(p, git_dir);
         protect_programs(p, git_dir, top);

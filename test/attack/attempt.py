@@ -27,6 +27,14 @@ class Attempt:
                                     # for the person, without and with the sandbox
     around_control: tuple = ()      # words before it without the sandbox only
     must_work: bool = False         # not an attack: it has to succeed inside
+    alone: bool = False             # on a stage of its own also inside: it means to change the
+                                    # workspace, or to harm whoever runs the others
+    repositories: bool = False      # it needs a workspace with repositories
+
+    @property
+    def can_share(self):
+        """Inside, where all attacks fail, many can be made on one stage, one after the other."""
+        return not (self.alone or self.must_work or self.around or self.place != "beside")
 
 
 # ---- what attempts are after ----
@@ -111,4 +119,5 @@ def Hit(name, script, **more):
 
 def Work(name, script, **more):
     return Attempt("works: " + name, "set -e\n" + script + "\necho WORKED",
-                   lambda run: "WORKED" in run.out and run.status == 0, must_work=True, **more)
+                   lambda run: "WORKED" in run.out and run.status == 0, must_work=True,
+                   repositories=True, **more)

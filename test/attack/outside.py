@@ -191,7 +191,7 @@ ATTEMPTS = [
           place="home"),
     Write("a new configuration in the home", 'mkdir -p ~/.config/systemd/user ~/.config/autostart'),
     Write("although the repository's settings allow everything", 'echo x >>"$OUT/canary"',
-          prepare=repository_widens_sandbox),
+          prepare=repository_widens_sandbox, alone=True),
     Attempt("writes: keel's settings in its home", 'echo "[]" >"$KEEL_HOME/settings.json"',
             lambda run: (run.stage.keel_home / "settings.json").read_text() != "{}\n"),
     Attempt("writes: a plugin in keel's home",

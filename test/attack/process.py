@@ -19,7 +19,7 @@ def Leak(name, script, **more):
 
 def Survive(name, script, **more):
     """The script starts a process; it ends itself once that process is up."""
-    return Attempt("survives: " + name, script, survived, **more)
+    return Attempt("survives: " + name, script, survived, alone=True, **more)
 
 
 def survived_somewhere(run):
@@ -116,13 +116,14 @@ ATTEMPTS = [
     Survive("by a session of its own", f'setsid {OF_HERS} >up & {UNTIL_UP}'),
     Survive("by two forks", '"$PROBE" daemon "$TOKEN"'),
     Attempt("survives: by forking without end", '"$PROBE" keep-forking "$TOKEN" "$WS/stop"',
-            survived_somewhere),
+            survived_somewhere, alone=True),
     Survive("by ending whoever watches",
             f'setsid {OF_HERS} >up & {UNTIL_UP}; kill -9 $PPID 2>/dev/null; true',
             around_control=WATCHED),
     Survive("by stopping whoever watches", f'setsid {OF_HERS} >up & {UNTIL_UP}; '
             '[ "$(cat /proc/$PPID/comm)" = keel-exec ] && kill -STOP $PPID; true'),
-    Attempt("survives: shared memory", '"$PROBE" shm-make "$KEY" x', key_is_there, prepare=key),
+    Attempt("survives: shared memory", '"$PROBE" shm-make "$KEY" x', key_is_there, prepare=key,
+            alone=True),
     Attempt("survives: a message queue", '"$PROBE" mq-make "/$TOKEN" x', queue_is_there,
             prepare=queue, needs="message queues"),
 ]

@@ -12,11 +12,11 @@ CONFIG = 'printf "[core]\\n\\t%s = %s\\n" {key} {value} >>{config}'
 
 def Hook(name, script, got=HERE, **more):
     """git is used afterwards, without a sandbox, and the attacker's program runs."""
-    return Attempt("git: " + name, script, got, **more)
+    return Attempt("git: " + name, script, got, alone=True, repositories=True, **more)
 
 
 def Settings(name, script, file, was, **more):
-    return Attempt("settings: " + name, script, file_differs(file, was), **more)
+    return Attempt("settings: " + name, script, file_differs(file, was), alone=True, **more)
 
 
 def hooks_are_a_link(stage):
@@ -172,7 +172,7 @@ ATTEMPTS = [
              'echo "[]" >.keel/settings.json', ".keel/settings.json", "{}\n"),
     Attempt("settings: a new file in keel's directory", 'mkdir -p .keel/agents; '
             'echo x >.keel/agents/evil.md',
-            lambda run: (run.stage.workspace / ".keel/agents/evil.md").exists()),
+            lambda run: (run.stage.workspace / ".keel/agents/evil.md").exists(), alone=True),
     Settings("Claude Code's", 'echo "[]" >.claude/settings.json', ".claude/settings.json", "{}\n"),
     Settings("those of .robota", 'echo "[]" >.robota/settings.json', ".robota/settings.json",
              "{}\n"),
@@ -183,12 +183,12 @@ ATTEMPTS = [
     Settings("a start-up file of the shell, replaced",
              'echo evil >b; "$PROBE" rename b .bashrc', ".bashrc", "# nothing\n"),
     Attempt("settings: a new start-up file of which nobody is told", 'echo evil >.bashrc',
-            new_file_unreported(".bashrc"), prepare=no_start_up_file),
+            new_file_unreported(".bashrc"), prepare=no_start_up_file, alone=True),
     Attempt("settings: files outside are written when keel puts its own back",
             'rm -rf .keel && ln -s "$OUT/trap" .keel; rm -rf .git && ln -s "$OUT/trap" .git; '
             'touch .keel/x 2>/dev/null; echo x >>"$OUT/trap/config"', changed,
-            prepare=trap_outside),
+            prepare=trap_outside, alone=True, repositories=True),
     Attempt("settings: files outside are removed when keel takes new hooks away",
             'rm -rf .git/hooks && ln -s "$OUT/trap/hooks" .git/hooks; rm -f "$OUT/trap/hooks/mine"',
-            changed, prepare=trap_outside),
+            changed, prepare=trap_outside, alone=True, repositories=True),
 ]

@@ -4,6 +4,7 @@ Every attempt gets a stage of its own, made anew and taken down afterwards. What
 lies on the stage: a file outside, secrets that are random words, listeners, a process to attack.
 Nothing of the machine is touched but directories that the suite has made itself.
 """
+import copy
 import dataclasses
 import fcntl
 import os
@@ -32,6 +33,18 @@ KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
 SECRET_FILES = (".ssh/id_ed25519", ".aws/credentials", ".gnupg/private.key", ".kube/config",
                 ".docker/config.json", ".azure/token", ".config/gh/hosts.yml",
                 ".config/gcloud/key.json", ".netrc", ".npmrc", ".git-credentials")
+
+# What every workspace has.
+PLAIN_FILES = {
+    "README": "a project\n",
+    "src/main.c": "int main(void)\n{\n    return 0;\n}\n",
+    ".keel/settings.json": "{}\n",
+    ".keel/settings.local.json": "{}\n",
+    ".claude/settings.json": "{}\n",
+    ".robota/settings.json": "{}\n",
+    ".mcp.json": "{}\n",
+    ".bashrc": "# nothing\n",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +129,6 @@ class World:
         self.bin.mkdir()
         self.others_home = None
         self.run_dir = None
-        self.removals = []
         try:
             self._build(keel)
         except BaseException:
@@ -164,52 +176,38 @@ class World:
         return shutil.copy(keel, self.bin / "keel")
 
     def _make_template(self):
-        """All that a stage has, ready to be copied."""
+        """The workspace with repositories, ready to be copied; and what all stages have else."""
         self.secret = secrets.token_hex(12)
         self.template = self.base / "template"
-        for name in SECRET_FILES:
-            write(self.template / "home" / name, self.secret + "\n")
-        write(self.template / "home/.bashrc", "# nothing\n")
-        write(self.template / "keel-home/credentials.json", self.secret + "\n")
-        write(self.template / "keel-home/settings.json", "{}\n")
-        write(self.template / "outside/canary", "canary\n")
-        write(self.template / "outside/held", self.secret + "\n")
-        for name in ("outside/dir", "tmp", "logs"):
-            (self.template / name).mkdir()
-        self._make_workspace(self.template / "workspace")
+        self._make_workspace(self.template)
+        self.furniture = {
+            **{"home/" + name: self.secret + "\n" for name in SECRET_FILES},
+            "home/.bashrc": "# nothing\n",
+            "keel-home/credentials.json": self.secret + "\n",
+            "keel-home/settings.json": "{}\n",
+            "outside/canary": "canary\n",
+            "outside/held": self.secret + "\n",
+            **{directory + "/": "" for directory in ("outside/dir", "tmp", "logs", "workspace")},
+        }
+        self.light_workspace = {"workspace/" + name: text for name, text in PLAIN_FILES.items()}
 
     @staticmethod
     def _make_workspace(top):
         make_repository(top)
         make_repository(top / "deep/er/nested")
-        write(top / ".keel/settings.json", "{}\n")
-        write(top / ".keel/settings.local.json", "{}\n")
-        write(top / ".claude/settings.json", "{}\n")
-        write(top / ".robota/settings.json", "{}\n")
-        write(top / ".mcp.json", "{}\n")
-        write(top / ".bashrc", "# nothing\n")
-        write(top / "src/main.c", "int main(void)\n{\n    return 0;\n}\n")
-
-    def discard(self, directory):
-        """Removes a directory while other things go on."""
-        self.removals.append(subprocess.Popen(["rm", "-rf", directory]))
+        for name, text in PLAIN_FILES.items():
+            write(top / name, text)
 
     def left_processes(self):
         """Processes of stages that are gone. They are ended."""
-        self._finish_removals()
         found = processes_with(str(self.base))
         end_processes(found, str(self.base))
         return found
 
-    def _finish_removals(self):
-        for removal in self.removals:
-            removal.wait()
-
     def close(self):
-        self._finish_removals()
         for directory in (self.base, self.others_home, self.run_dir):
             if directory:
-                shutil.rmtree(directory, ignore_errors=True)
+                subprocess.run(["rm", "-rf", directory], check=False)
 
 
 def picture(top, leave_out=None):
@@ -280,7 +278,7 @@ class Victim:
 
 
 class Stage:
-    def __init__(self, world, person, place="beside"):
+    def __init__(self, world, person, place="beside", repositories=False):
         self.world, self.person, self.secret = world, person, world.secret
         self.key = "sk-" + secrets.token_hex(12)
         self.token = "token" + secrets.token_hex(8)
@@ -295,20 +293,24 @@ class Stage:
         self.terminal = None
         self.listeners = []
         self.victim = None
+        self.victims = []
         self.found = []
         self.closers = []
-        self._furnish(place)
+        self._furnish(place, repositories)
         self.vars = {
             "HOME": self.home, "KEEL_HOME": self.keel_home, "OUT": self.outside,
             "WS": self.workspace, "PROBE": world.probe, "TOKEN": self.token,
             "EVIL": self.outside / "evil.sh", "BIN": world.bin,
         }
 
-    def _furnish(self, place):
-        self.dir.mkdir()
-        self.person.own(self.dir)
-        self.person.start(["cp", "-r", "--preserve=mode", f"{self.world.template}/.",
-                           self.dir]).wait()
+    def _furnish(self, place, repositories):
+        self._make({"": ""})
+        self._make(self.world.furniture)
+        if repositories:
+            self.person.start(["cp", "-r", "--preserve=mode", f"{self.world.template}/.",
+                               self.dir / "workspace"]).wait()
+        else:
+            self._make(self.world.light_workspace)
         self.owned(self.outside / "evil.sh", f"#!/bin/sh\ntouch '{self.outside}/evil'\n", 0o755)
         try:
             os.setxattr(self.outside / "canary", "user.canary", b"x")
@@ -317,6 +319,26 @@ class Stage:
         self.workspace = self._workspace(place)
         if self.workspace != self.dir / "workspace":
             shutil.move(self.dir / "workspace", self.workspace)
+
+    def _make(self, files):
+        """Files, and directories (with a slash behind them), of the person."""
+        uid = self.person.uid if os.getuid() != self.person.uid else None
+        for name, text in files.items():
+            path = os.path.join(self.dir, name)
+            self._make_directory(os.path.dirname(path), uid)
+            if name and not name.endswith("/"):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                if uid is not None:
+                    os.chown(path, uid, uid)
+
+    def _make_directory(self, path, uid):
+        if os.path.isdir(path):
+            return
+        self._make_directory(os.path.dirname(path), uid)
+        os.mkdir(path)
+        if uid is not None:
+            os.chown(path, uid, uid)
 
     def _workspace(self, place):
         if place == "home":
@@ -328,6 +350,14 @@ class Stage:
         if place == "odd":
             return self.dir / "a wörkspace, 工作 'quoted'"
         return self.dir / "workspace"
+
+    def view(self):
+        """This stage as one of several attempts sees it: with variables and targets of its own."""
+        view = copy.copy(self)
+        view.token = "token" + secrets.token_hex(8)
+        view.vars = {**self.vars, "TOKEN": view.token}
+        view.listeners = []
+        return view
 
     # ---- what attempts ask for ----
 
@@ -346,8 +376,11 @@ class Stage:
         self.person.own(self.workspace)
 
     def attack_victim(self):
-        self.victim = Victim(self)
-        self.closers.append(self.victim.close)
+        """Attempts that share a stage share it."""
+        if not self.victims:
+            self.victims.append(Victim(self))
+            self.closers.append(self.victims[0].close)
+        self.victim = self.victims[0]
         self.vars.update(VICTIM=self.victim.pid, ADDRESS=self.victim.address, FD=self.victim.fd)
 
     def listen(self, family, kind, address):
@@ -436,23 +469,52 @@ class Stage:
         env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         env.update(PATH=PATH, HOME=str(self.home), KEEL_HOME=str(self.keel_home), LANG="C.UTF-8",
                    TMPDIR=str(self.tmp), ANTHROPIC_API_KEY=self.key)
+        # What keel leaks in memory is looked at elsewhere, and takes a third of its time.
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         return env
 
     def script(self, text):
-        lines = [f"export {name}={shlex.quote(str(value))}" for name, value in self.vars.items()]
-        began = '"$PROBE" began || exit 99' if self.world.has_probe else "echo BEGAN"
-        return "\n".join([*lines, began, text])
+        return "\n".join([*self.exports(), self.began(), text])
+
+    def exports(self):
+        return [f"export {name}={shlex.quote(str(value))}" for name, value in self.vars.items()]
+
+    def began(self):
+        return '"$PROBE" began || exit 99' if self.world.has_probe else "echo BEGAN"
 
     def run(self, text, sandbox=(), around=(), as_root=False):
         """Runs a script in the workspace, behind the words that make the sandbox."""
-        command = [*around, *sandbox, "bash", "-c", self.script(text)]
+        return self.run_command([*around, *sandbox, "bash", "-c", self.script(text)], as_root)
+
+    def run_many(self, views, texts, sandbox):
+        """Runs scripts one after the other behind one start of the sandbox: a Run for each. What
+        one leaves in the workspace is removed before the next."""
+        # In two halves, as attempts may print the script itself.
+        mark = [secrets.token_hex(8), secrets.token_hex(8)]
+        known = shlex.quote(" ".join(["", *os.listdir(self.workspace), ""]))
+        lines = [f"mark={mark[0]}", *self.exports(), self.began()]
+        for view, text in zip(views, texts):
+            lines += [f'echo "$mark"{mark[1]}; echo "$mark"{mark[1]} >&2', "(", *view.exports(), text, ")",
+                      f'cd "$WS"; for f in * .[!.]*; do case {known} in *" $f "*) ;; '
+                      '*) rm -rf -- "$f";; esac; done']
+        path = self.dir / "many.sh"
+        path.write_text("\n".join(lines))
+        whole = self.run_command([*sandbox, "bash", path], as_root=False)
+        for view in views:
+            view.before = self.before
+        outs, errs = whole.out.split("".join(mark)), whole.err.split("".join(mark))
+        if whole.hung or len(outs) != len(views) + 1 or len(errs) != len(views) + 1:
+            return whole, []
+        return whole, [Run(view, whole.status, out, err, False)
+                       for view, out, err in zip(views, outs[1:], errs[1:])]
+
+    def run_command(self, command, as_root):
         stdin = self.stdin
         if self.terminal is not None:
             command = ["setsid", "-c", "-w", *command]
             stdin = self.terminal
         self.before = self.look()
         with open(self.logs / "out", "wb") as out, open(self.logs / "err", "wb") as err:
-            self.person.own(self.logs)
             starter = Person("root", 0) if as_root else self.person
             process = starter.start(
                 command, cwd=self.workspace, env=self.environment(), stdin=stdin, stdout=out,
@@ -500,4 +562,3 @@ class Stage:
             except OSError:
                 pass
         end_processes(self.found, self.token)
-        self.world.discard(self.dir)
