@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,6 +26,16 @@ static struct fault confine(const struct policy_header *p)
     if (!fault.error)
         fault = seccomp_confine(p, landlock_abi);
     return fault;
+}
+
+/* Gives variables that were kept from this program their names back. */
+static void release_variables(void)
+{
+    static const char prefix[] = EXEC_KEPT_VARIABLE;
+
+    for (char **entry = environ; *entry; entry++)
+        if (strncmp(*entry, prefix, sizeof prefix - 1) == 0)
+            *entry += sizeof prefix - 1;
 }
 
 /* Returns only when it fails. A session of its own keeps the command's signals away
@@ -54,6 +65,7 @@ static struct fault become_command(const struct options *o, const struct place *
         return fault;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    release_variables();
     execve(o->program, o->argv, environ);
     return failed(errno);
 }

@@ -31,6 +31,9 @@
  * network before the user; only those that it made. */
 #define EXEC_OPTION_USER "--user="
 #define EXEC_OPTION_NETWORK "--network="
+/* Stands before variables of the environment that are for the command but not for keel-exec, which
+ * is not confined: those that tell the dynamic linker what to load. */
+#define EXEC_KEPT_VARIABLE "KEEL_EXEC_KEPT_"
 /* Alone: writes a struct exec_probe to stdout and exits. */
 #define EXEC_OPTION_PROBE "--probe"
 

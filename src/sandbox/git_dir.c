@@ -169,11 +169,36 @@ static bool is_plain_config(int dir, const char *name)
            fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink == 1;
 }
 
+static bool is_dot_git(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strcmp(slash ? slash + 1 : path, ".git") == 0;
+}
+
 static bool is_known_git_dir(const struct survey *s, const char *path)
 {
     const struct directory *d = survey_find(s, path);
 
     return d && !d->is_new && names_are_git_dir(d->before);
+}
+
+/* May a file that the command has made lead to it? Inside a ".git" it has always been git's. Others
+ * may be files of a repository that was cloned, and nobody has looked at them. */
+static bool may_be_led_to(const struct survey *s, const char *path)
+{
+    bool is_plain;
+    int dir;
+
+    if (!is_known_git_dir(s, path))
+        return false;
+    if (strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/") || is_dot_git(path))
+        return true;
+    dir = below_open_dir(s->fd, path);
+    is_plain = dir >= 0 && is_plain_config(dir, "config");
+    if (dir >= 0)
+        close(dir);
+    return is_plain;
 }
 
 static void check_git_dir(struct check *c, const char *path);
@@ -185,7 +210,7 @@ static void check_commondir(struct check *c, int dir, const char *path)
     const struct directory *d;
 
     if (common) {
-        if (is_known_git_dir(c->survey, common))
+        if (may_be_led_to(c->survey, common))
             return;
         d = survey_find(c->survey, common);
         if (d && d->is_new && strcmp(common, path) != 0 && !(d->names & GIT_NAME_COMMONDIR)) {
@@ -227,7 +252,7 @@ static void check_git_file(struct check *c, int dir, const char *path)
     const struct directory *d;
 
     if (git_dir) {
-        if (is_known_git_dir(c->survey, git_dir))
+        if (may_be_led_to(c->survey, git_dir))
             return;
         d = survey_find(c->survey, git_dir);
         if (d && d->is_new) {
@@ -270,14 +295,6 @@ static void unmake(struct check *c, const struct directory *d)
         close(dir);
 }
 
-/* Its configuration is protected whatever else is in it. */
-static bool is_dot_git(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return strcmp(slash ? slash + 1 : path, ".git") == 0;
-}
-
 void git_dirs_check_new(const struct survey *s, struct strbuf *notes)
 {
     struct check c = {s, {s->root, notes}};
@@ -292,7 +309,7 @@ void git_dirs_check_new(const struct survey *s, struct strbuf *notes)
             continue;
         if (d->is_new)
             check_git_dir(&c, d->path);
-        else if (!is_dot_git(d->path))
+        else if (!is_dot_git(d->path)) /* whose configuration is protected in any case */
             unmake(&c, d);
     }
 }

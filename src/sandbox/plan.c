@@ -338,6 +338,26 @@ static void put_split(const struct exceptions *x, enum policy_kind kind, struct 
     }
 }
 
+/* Would a right over `base` be one over `e`, too? Rights add up: that a nearer place which may be
+ * written leaves it out is not enough. */
+static bool is_reached_from(const struct entry *e, const struct entry *base)
+{
+    const struct entry *above = e->above;
+
+    while (above && above != base && above->role != ROLE_HIDDEN)
+        above = above->above;
+    return above == base;
+}
+
+/* What is not there in the workspace needs no exception, and spares the directory. */
+static bool is_to_be_left_out(const struct entry *e, const struct entry *base)
+{
+    bool is_in_workspace = e->above && e->above->role == ROLE_WRITABLE;
+
+    return e->role == ROLE_HIDDEN && is_reached_from(e, base) &&
+           (!is_in_workspace || is_there(e->path));
+}
+
 /* Grants `base`, but not what is hidden in it. NULL is the root. */
 static void grant(struct plan *p, const struct entry *base, struct strbuf *out)
 {
@@ -346,7 +366,7 @@ static void grant(struct plan *p, const struct entry *base, struct strbuf *out)
     struct exceptions x = {.arena = &p->arena};
 
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
-        if (e->role == ROLE_HIDDEN && e->above == base && (!is_writable || is_there(e->path)))
+        if (is_to_be_left_out(e, base))
             split_around(&x, path, str_of(e->path));
     if (x.n == 0) {
         put_item(out, is_writable ? POLICY_GRANT_WRITE : POLICY_GRANT_READ, path);

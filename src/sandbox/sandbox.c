@@ -154,9 +154,16 @@ static bool is_variable(const char *entry, struct str name)
     return strncmp(entry, name.p, name.n) == 0 && entry[name.n] == '=';
 }
 
-/* The command's environment, with a TMPDIR that it may write to. */
-static const char *const *add_tmp_dir(struct arena *a, const char *const *environment,
-                                      const char *tmp_dir)
+/* What tells the dynamic linker what to load. */
+static bool is_for_linker(const char *entry)
+{
+    return strncmp(entry, "LD_", 3) == 0 || is_variable(entry, S("GLIBC_TUNABLES"));
+}
+
+/* The command's environment, with a TMPDIR that it may write to, and with nothing that could get
+ * into keel-exec before the command is confined. */
+static const char *const *make_environment(struct arena *a, const char *const *environment,
+                                           const char *tmp_dir)
 {
     size_t n = 0, n_all = 0;
     const char **copy;
@@ -165,9 +172,12 @@ static const char *const *add_tmp_dir(struct arena *a, const char *const *enviro
         n_all++;
     copy = ARENA_ARRAY(a, n_all + 2, const char *);
     for (size_t i = 0; i < n_all; i++)
-        if (!is_variable(environment[i], S("TMPDIR")))
+        if (is_for_linker(environment[i]))
+            copy[n++] = arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p;
+        else if (!tmp_dir || !is_variable(environment[i], S("TMPDIR")))
             copy[n++] = environment[i];
-    copy[n] = arena_format(a, "TMPDIR=%s", tmp_dir).p;
+    if (tmp_dir)
+        copy[n] = arena_format(a, "TMPDIR=%s", tmp_dir).p;
     return copy;
 }
 
@@ -205,8 +215,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confinement.policy_fd = s.fd;
     confined.supervised = true;
     confined.confinement = &confinement;
-    if (sandbox->policy.tmp_dir)
-        confined.environment = add_tmp_dir(&s.arena, spec->environment, sandbox->policy.tmp_dir);
+    confined.environment = make_environment(&s.arena, spec->environment, sandbox->policy.tmp_dir);
     e = proc_spawn(&confined, ret_proc);
     if (e)
         drop_guard_if_idle(sandbox);

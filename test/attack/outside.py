@@ -158,6 +158,11 @@ ATTEMPTS = [
     Write("a file without a name of the workspace, linked outside",
           '"$PROBE" tmpfile-link . "$OUT/new"'),
     Write("by a program in memory", '"$PROBE" memfd-exec truncate "$OUT/canary"'),
+    Write("by starting keel-exec by hand", """python3 -c '
+import socket, subprocess, sys
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+subprocess.run([sys.argv[1], f"--control={b.fileno()}", "--", "/bin/sh", "sh", "-c", sys.argv[2]],
+               pass_fds=[b.fileno()])' "$KEEL_EXEC" 'echo x >>"$OUT/canary"'"""),
     Write("by a core dump", 'ulimit -c unlimited; "$PROBE" crash "$OUT"',
           needs="core dumps in the working directory"),
     Write("by a handle of the file", '"$PROBE" write-handle "$OUT" "$HANDLE"',

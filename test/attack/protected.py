@@ -64,6 +64,36 @@ def evil_repository_and_submodule(stage):
     nested_is_a_submodule(stage)
 
 
+def evil_bare(stage):
+    """The parts of a bare repository, in a directory that git does not take for one."""
+    evil_repository(stage)
+    os.rename(stage.workspace / "evil.git/HEAD", stage.workspace / "evil.git/head")
+    stage.own()
+
+
+def hooks_in_workspace(stage):
+    with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+        config.write("[core]\n\thooksPath = .husky/_\n")
+    stage.owned(stage.workspace / ".husky/_/pre-commit", "#!/bin/sh\nsh .husky/pre-commit\n", 0o755)
+    stage.owned(stage.workspace / ".husky/pre-commit", "true\n")
+
+
+def fsmonitor_in_workspace(stage):
+    with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+        config.write("[core]\n\tfsmonitor = tools/monitor\n")
+    stage.owned(stage.workspace / "tools/monitor", "#!/bin/sh\nexit 1\n", 0o755)
+
+
+def included_configuration(stage):
+    with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+        config.write("[include]\n\tpath = ../gitconfig\n")
+    stage.owned(stage.workspace / "gitconfig", "")
+
+
+def second_name(stage):
+    os.link(stage.workspace / ".git/config", stage.workspace / "second")
+
+
 def trap_outside(stage):
     """Where keel would put files back, or remove new ones, if it followed a link."""
     for name in ("settings.json", "settings.local.json", "hooks/post-checkout", "hooks/mine",
@@ -121,6 +151,41 @@ ATTEMPTS = [
     Hook("another common directory", 'echo ../evil.git >.git/commondir', prepare=evil_repository),
     Hook("the workspace as a bare repository", 'mv evil.git/* .; rm -rf .git/HEAD',
          prepare=evil_repository),
+    Hook("a directory of the workspace as a bare repository",
+         'mv evil.git/* src; mv src/head src/HEAD', got=evil_runs_in("src"), prepare=evil_bare),
+    Hook("a new bare repository", 'mkdir new; mv evil.git/* new; mv new/head new/HEAD',
+         got=evil_runs_in("new"), prepare=evil_bare),
+    Hook("a new repository in a directory", 'git init -q new; cd new; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config"),
+         got=evil_runs_in("new")),
+    Hook("a new file that names a repository",
+         'mkdir new; echo "gitdir: ../evil.git" >new/.git', got=evil_runs_in("new"),
+         prepare=evil_repository),
+    Hook("a new working tree with a common directory of its own",
+         'mkdir -p new/.git; cp .git/HEAD new/.git; echo ../../evil.git >new/.git/commondir',
+         got=evil_runs_in("new"), prepare=evil_repository),
+    Hook("hooks that the configuration has in the workspace",
+         'cat "$EVIL" >.husky/_/pre-commit', prepare=hooks_in_workspace),
+    Hook("what hooks in the workspace run",
+         'cat "$EVIL" >.husky/pre-commit', prepare=hooks_in_workspace),
+    Hook("the directory of hooks in the workspace, renamed",
+         'mv .husky h; cp -r h .husky; cat "$EVIL" >.husky/_/pre-commit',
+         prepare=hooks_in_workspace),
+    Hook("a program that the configuration names", 'cat "$EVIL" >tools/monitor',
+         prepare=fsmonitor_in_workspace),
+    Hook("a configuration that is included",
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="gitconfig"),
+         prepare=included_configuration),
+    Hook("the configuration, by a second name that it had", 'cp .git/config c; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="c") + '; cat c >second',
+         prepare=second_name),
+    Hook("a hook, written again and again to the end",
+         'write() { cp "$EVIL" h$1 && mv h$1 .git/hooks/pre-commit; }; write 1; '
+         '(while [ ! -e stop ]; do write 2; done) 2>/dev/null & write 3'),
+    Hook("repositories without number",
+         'for i in 1 2 3 4 5 6 7 8 9; do git init -q --template= n/$i/n; cd n/$i/n; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config") + '; cd ../../..; '
+         'done', got=evil_runs_in("n/7/n")),
     Hook("a configuration of the worktree",
          'printf "[extensions]\\n\\tworktreeConfig = true\\n" >>.git/config; ' +
          CONFIG.format(key="fsmonitor", value='"$EVIL"', config=".git/config.worktree")),
@@ -179,6 +244,10 @@ ATTEMPTS = [
     Settings("MCP servers", 'echo "[]" >.mcp.json', ".mcp.json", "{}\n"),
     Settings("MCP servers, replaced", 'echo "[]" >m; "$PROBE" rename m .mcp.json', ".mcp.json",
              "{}\n"),
+    Settings("a start-up file, in a home that is the workspace", 'echo evil >>.bashrc', ".bashrc",
+             "# nothing\n", place="whole home"),
+    Settings("a start-up file of direnv", 'echo evil >>.envrc', ".envrc", "true\n",
+             prepare=lambda stage: stage.owned(stage.workspace / ".envrc", "true\n")),
     Settings("a start-up file of the shell", 'echo evil >>.bashrc', ".bashrc", "# nothing\n"),
     Settings("a start-up file of the shell, replaced",
              'echo evil >b; "$PROBE" rename b .bashrc', ".bashrc", "# nothing\n"),

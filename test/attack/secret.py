@@ -100,6 +100,11 @@ ATTEMPTS = [
     Read("all of the home, by find -exec", 'find ~ -type f -exec cat {} +'),
     Read("all of the home, by grep -r", 'grep -r . ~'),
     Read("all of the home, copied", 'cp -r ~ copy; cat copy/.ssh/*'),
+    *[Read("from a workspace that is the home, " + how, script, place="whole home")
+      for how, script in (("by its path", 'cat .ssh/id_ed25519'),
+                          ("renamed", 'mv .ssh s; cat s/*; mv .config c; cat c/gh/*'),
+                          ("by a hardlink", 'ln .netrc n; cat n'),
+                          ("copied", 'cp -r .aws copy; cat copy/*'))],
     Read("by a symlink that was there before", 'cat key', prepare=symlinks_to_secrets),
     Read("below a symlink that was there before", 'cat keys/id_ed25519',
          prepare=symlinks_to_secrets),

@@ -160,6 +160,8 @@ class World:
 
     def _reachable(self, keel):
         """keel where an ordinary user can run it too: where it is, or a copy."""
+        self.keel_exec = os.environ.get("KEEL_EXEC") or os.path.join(os.path.dirname(keel),
+                                                                     "keel-exec")
         if not self.is_root:
             return keel
         try:
@@ -170,9 +172,8 @@ class World:
             done = 1
         if done == 0:
             return keel
-        helper = os.environ.get("KEEL_EXEC") or os.path.join(os.path.dirname(keel), "keel-exec")
-        shutil.copy(helper, self.bin / "keel-exec")
-        os.environ["KEEL_EXEC"] = str(self.bin / "keel-exec")
+        self.keel_exec = shutil.copy(self.keel_exec, self.bin / "keel-exec")
+        os.environ["KEEL_EXEC"] = str(self.keel_exec)
         return shutil.copy(keel, self.bin / "keel")
 
     def _make_template(self):
@@ -300,7 +301,7 @@ class Stage:
         self.vars = {
             "HOME": self.home, "KEEL_HOME": self.keel_home, "OUT": self.outside,
             "WS": self.workspace, "PROBE": world.probe, "TOKEN": self.token,
-            "EVIL": self.outside / "evil.sh", "BIN": world.bin,
+            "EVIL": self.outside / "evil.sh", "BIN": world.bin, "KEEL_EXEC": world.keel_exec,
         }
 
     def _furnish(self, place, repositories):
@@ -317,7 +318,7 @@ class Stage:
         except OSError:
             pass
         self.workspace = self._workspace(place)
-        if self.workspace != self.dir / "workspace":
+        if self.workspace not in (self.dir / "workspace", self.home):
             shutil.move(self.dir / "workspace", self.workspace)
 
     def _make(self, files):
@@ -343,6 +344,8 @@ class Stage:
     def _workspace(self, place):
         if place == "home":
             return self.home / "project"
+        if place == "whole home":
+            return self.home
         if place == "tmp":
             path = pathlib.Path("/tmp", "keel-attack-" + self.token)
             self.closers.append(lambda: shutil.rmtree(path, ignore_errors=True))

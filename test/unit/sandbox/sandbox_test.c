@@ -94,6 +94,22 @@ BOX_TEST(a_denied_file_in_the_workspace_is_neither_read_nor_moved)
     return NULL;
 }
 
+BOX_TEST(a_denied_file_is_hidden_where_all_around_may_be_read)
+{
+    const char *hidden[] = {box_outside(b, ".env"), box_outside(b, "secrets")};
+
+    TRY(put_file(hidden[0], "password\n"));
+    TRY(put_file(box_outside(b, "secrets/key"), "password\n"));
+    b->policy.workspace = b->outside.path;
+    b->policy.hidden = hidden;
+    b->policy.n_hidden = ARRAY_LEN(hidden);
+    TRY(box_run(b, "cat .env secrets/key ./secrets/../.env /proc/self/cwd/.env; mv .env x; "
+                   "cat x; mv secrets s; cat s/key; cat file"));
+    EXPECT(str_find(strbuf_str(&b->out), S("password")) == STR_NONE);
+    EXPECT(str_ends(strbuf_str(&b->out), S("theirs\n")));
+    return NULL;
+}
+
 BOX_TEST(a_workspace_in_a_hidden_place_is_writable)
 {
     const char *hidden[] = {b->dir.path};
@@ -311,6 +327,27 @@ BOX_TEST(programs_may_trace_their_own_children)
     return NULL;
 }
 
+/* The linker complains once in each program that is told to load what is not there. */
+BOX_TEST(what_the_command_loads_is_not_loaded_before_it_is_confined)
+{
+    static const char *const environment[] = {"LD_PRELOAD=/no-such-library", NULL};
+    struct proc_spec spec = box_spec(b, ARGV("/bin/true"));
+    AUTO(proc) struct proc *p = NULL;
+    struct proc_output output = {0};
+    size_t first;
+
+    TRY(box_open(b));
+    spec.environment = environment;
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(proc_collect(p, 60000, &output));
+    b->out = output.out;
+    strbuf_done(&output.err);
+    first = str_find(strbuf_str(&b->out), S("no-such-library"));
+    EXPECT(first != STR_NONE);
+    EXPECT(str_find(str_skip(strbuf_str(&b->out), first + 1), S("no-such-library")) == STR_NONE);
+    return NULL;
+}
+
 /* --- refusals --- */
 
 BOX_TEST(the_whole_file_system_is_no_workspace)
@@ -360,6 +397,7 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(modes_owners_times_and_attributes_outside_stay),
           BOTH_WAYS(a_secret_is_not_read_by_any_name),
           BOTH_WAYS(a_denied_file_in_the_workspace_is_neither_read_nor_moved),
+          BOTH_WAYS(a_denied_file_is_hidden_where_all_around_may_be_read),
           BOTH_WAYS(a_workspace_in_a_hidden_place_is_writable),
           BOTH_WAYS(only_common_devices_can_be_used),
           BOTH_WAYS(hooks_and_configuration_of_git_are_as_they_were),
@@ -374,6 +412,7 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(processes_outside_are_neither_signalled_nor_looked_into),
           BOTH_WAYS(no_privilege_is_gained), BOTH_WAYS(nothing_survives_the_command),
           BOTH_WAYS(programs_may_trace_their_own_children),
+          BOTH_WAYS(what_the_command_loads_is_not_loaded_before_it_is_confined),
           BOTH_WAYS(the_whole_file_system_is_no_workspace),
           WAY(a_command_in_a_hidden_directory_does_not_run, with_namespaces),
           BOTH_WAYS(a_command_that_does_not_exist_is_not_the_sandbox_s_fault),
