@@ -75,6 +75,10 @@ void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
  * line for the person about each. May wait. */
 MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
 
+/* What a model should know about the commands that it runs here, once a command has failed; NULL:
+ * nothing that it would not expect. */
+const char *sandbox_advice(const struct sandbox *s);
+
 /* A private directory for temporary files, below TMPDIR or /tmp, and its end with all that is in
  * it. They block. */
 MUST_USE struct err *sandbox_make_tmp(char ret_path[4096]);

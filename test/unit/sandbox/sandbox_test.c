@@ -383,6 +383,14 @@ BOX_TEST(a_command_that_does_not_exist_is_not_the_sandbox_s_fault)
     return NULL;
 }
 
+BOX_TEST(what_fails_without_namespaces_is_explained)
+{
+    TRY(box_run(b, "chmod 700 file"));
+    EXPECT(has_namespaces(b) ? b->exit_code == 0 && !sandbox_advice(&b->sandbox)
+                             : b->exit_code != 0 && strstr(sandbox_advice(&b->sandbox), "chmod"));
+    return NULL;
+}
+
 TEST(a_probe_says_what_can_be_had)
 {
     struct sandbox_probe p;
@@ -416,4 +424,4 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(the_whole_file_system_is_no_workspace),
           WAY(a_command_in_a_hidden_directory_does_not_run, with_namespaces),
           BOTH_WAYS(a_command_that_does_not_exist_is_not_the_sandbox_s_fault),
-          UNIT(a_probe_says_what_can_be_had))
+          BOTH_WAYS(what_fails_without_namespaces_is_explained), UNIT(a_probe_says_what_can_be_had))
