@@ -278,13 +278,19 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
     return e;
 }
 
+#if defined(__aarch64__)
+#define DYNAMIC_LINKER "/lib/ld-linux-aarch64.so.1"
+#else
+#define DYNAMIC_LINKER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
 const char *sandbox_advice(const struct sandbox *s)
 {
     if (s->way != SANDBOX_WITHOUT_NAMESPACES)
         return NULL;
     return "Namespaces cannot be made on this machine, so in this sandbox chmod, chown, touch of "
            "existing files and extended attributes fail with EPERM everywhere (a program that was "
-           "just linked is started as /lib64/ld-linux-x86-64.so.2 ./program, a script as "
+           "just linked is started as " DYNAMIC_LINKER " ./program, a script as "
            "sh ./script), sockets, semaphores and message queues cannot be made, and directories "
            "above hidden ones, such as /, cannot be listed.";
 }

@@ -115,6 +115,13 @@ static char *path_of_entry(const struct directory *d, const char *name, char pat
     return path;
 }
 
+/* .git/objects/ab: there are hundreds, git makes them all the time, and nobody works in them. */
+static bool is_fan_out(const struct directory *d, const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 2 && !name[2] &&
+           str_ends(str_of(d->path), S(".git/objects"));
+}
+
 static void read_entries(struct survey *s, struct directory *d, DIR *entries)
 {
     const struct dirent *entry;
@@ -126,7 +133,7 @@ static void read_entries(struct survey *s, struct directory *d, DIR *entries)
         d->names |= git_name_of(entry->d_name);
         /* What is deeper no program reaches by its path. */
         if (strlen(d->path) < 4096 && is_directory(dirfd(entries), entry) &&
-            !survey_find(s, path_of_entry(d, entry->d_name, path)))
+            !is_fan_out(d, entry->d_name) && !survey_find(s, path_of_entry(d, entry->d_name, path)))
             add(s, d, entry->d_name);
     }
 }
