@@ -46,6 +46,7 @@
     X(NOTICE, "notice", notice)                                                                    \
     X(ERROR, "error", error)                                                                       \
     X(RUN_END, "run_end", result)                                                                  \
+    X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
     X(SESSION_END, "session_shutdown", session)
 
 enum event_type {
@@ -185,6 +186,16 @@ struct event_ask {
     const struct answer *answer; /* ANSWERED */
 };
 
+/* Where a session stands, so that opening it need not look further back. */
+struct event_checkpoint {
+    uint64_t base_seq;        /* the mutation that the history begins with; 0: it is empty */
+    const struct json *state; /* the tools', by key */
+    struct usage usage;       /* of all runs so far, their children's too */
+    int64_t cost_microcents;
+    bool cost_is_known;
+    uint64_t n_rounds, n_tool_calls, active_ms;
+};
+
 enum severity { SEVERITY_VERBOSE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FINAL };
 const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
 
@@ -227,6 +238,7 @@ struct event {
         struct event_state state;
         struct event_ask ask;
         struct event_notice notice;
+        struct event_checkpoint checkpoint;
         const struct err *error;
         const struct run_result *result;
     } body;

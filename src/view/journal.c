@@ -256,6 +256,19 @@ static void notice_fields(struct json_writer *w, const struct event_notice *n)
         field_json(w, "details", n->details);
 }
 
+static void checkpoint_fields(struct json_writer *w, const struct event_checkpoint *c)
+{
+    jw_kv_int(w, "baseSeq", (int64_t)c->base_seq);
+    field_json(w, "state", c->state);
+    jw_key(w, "usage");
+    usage_write(w, &c->usage);
+    jw_kv_int(w, "costMicrocents", c->cost_microcents);
+    jw_kv_bool(w, "costIsKnown", c->cost_is_known);
+    jw_kv_int(w, "rounds", (int64_t)c->n_rounds);
+    jw_kv_int(w, "toolCalls", (int64_t)c->n_tool_calls);
+    jw_kv_int(w, "activeMs", (int64_t)c->active_ms);
+}
+
 /* --- the line --- */
 
 struct str journal_name(const struct event *e)
@@ -375,6 +388,9 @@ static void body_fields(struct json_writer *w, const struct event *e)
         break;
     case EVENT_RUN_END:
         result_fields(w, e);
+        break;
+    case EVENT_CHECKPOINT:
+        checkpoint_fields(w, &e->body.checkpoint);
         break;
     case EVENT_SESSION_END:
         jw_kv_str(w, "reason", str_of(e->body.session.reason));
