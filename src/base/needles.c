@@ -131,7 +131,7 @@ void needles_link(struct needles *s)
 
 /* --- searching --- */
 
-size_t needles_skip(const struct needles *s, struct str text, size_t at)
+size_t needles_skip(const struct needles *s, struct str text, size_t at, bool is_all)
 {
     while (text.n - at >= s->window) {
         unsigned char skip = s->skip[pair_of(text.p + at + s->window - 2)];
@@ -140,7 +140,8 @@ size_t needles_skip(const struct needles *s, struct str text, size_t at)
             return at;
         at += skip ? skip : 1;
     }
-    /* A needle can only begin here, not end. */
+    if (is_all)
+        return text.n;
     while (text.n - at >= 2 && !s->begins[pair_of(text.p + at)])
         at++;
     if (text.n - at == 1 && !s->first[(unsigned char)text.p[at]])

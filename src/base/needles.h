@@ -43,8 +43,9 @@ void needles_done(struct needles *s); /* wipes them */
 void needles_add(struct needles *s, struct str needle, uint64_t tag);
 void needles_link(struct needles *s);
 
-/* Where from `at` on a needle can begin, or text.n. Only between needles: in node 0. */
-size_t needles_skip(const struct needles *s, struct str text, size_t at);
+/* Where from `at` on a needle can begin, or text.n. Only between needles: in node 0. When the text
+ * `is_all` there is, one that would end after it does not count. */
+size_t needles_skip(const struct needles *s, struct str text, size_t at, bool is_all);
 /* The node after one more byte. */
 uint32_t needles_step(const struct needles *s, uint32_t node, unsigned char byte);
 

@@ -182,7 +182,7 @@ bool secrets_has(const struct secrets *s, struct str text)
 
     for (size_t at = 0; needles && at < text.n;) {
         if (node == 0)
-            at = needles_skip(needles, text, at);
+            at = needles_skip(needles, text, at, /* is_all= */ true);
         if (at < text.n)
             node = needles_step(needles, node, (unsigned char)text.p[at++]);
         if (needles->nodes[node].tags)
@@ -248,7 +248,7 @@ struct str secrets_stream_add(struct secrets_stream *s, struct str piece, struct
     p.before = str_make(nodes[s->node].text, nodes[s->node].n_bytes);
     for (size_t at = 0; at < piece.n;) {
         if (s->node == 0)
-            at = needles_skip(needles, piece, at);
+            at = needles_skip(needles, piece, at, /* is_all= */ false);
         if (at == piece.n)
             break;
         s->node = needles_step(needles, s->node, (unsigned char)piece.p[at++]);
@@ -289,9 +289,9 @@ struct str secrets_hide(const struct secrets *s, struct str text, struct strbuf 
     struct secrets_stream stream = {.set = s};
     AUTO(strbuf) struct strbuf rest = {0};
 
-    secrets_stream_add(&stream, text, out);
-    if (!stream.found)
+    if (!secrets_has(s, text))
         return text;
+    secrets_stream_add(&stream, text, out);
     strbuf_add(out, secrets_stream_end(&stream, &rest));
     if (found)
         *found |= stream.found;

@@ -206,7 +206,6 @@ static void on_native_payload(void *self, const struct native_payload *p)
     struct event e = {.body.payload = &payload};
 
     payload.bytes = secrets_hide_in_json_text(a->run->secrets, p->bytes, &shown, NULL);
-
     run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
 }
 

@@ -30,7 +30,7 @@ void hide_in_strbuf(const struct secrets *s, struct strbuf *text, uint64_t *foun
         return;
     strbuf_init(&out, SIZE_MAX / 2);
     secrets_hide(s, strbuf_str(text), &out, found);
-    out.max_bytes = MAX(text->max_bytes, out.n);
+    out.max_bytes = MAX(text->max_bytes ? text->max_bytes : STRBUF_DEFAULT_MAX, out.n);
     strbuf_done(text);
     *text = out;
 }
@@ -115,7 +115,6 @@ void hide_in_message(const struct secrets *s, struct message **m, uint64_t *foun
 static void hide_in_reply_part(const struct secrets *s, struct reply *r, struct reply_part *p,
                                uint64_t *found)
 {
-    AUTO(strbuf) struct strbuf args = {0};
     struct str shown;
     uint64_t here = 0;
 
