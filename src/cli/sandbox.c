@@ -81,7 +81,7 @@ static struct err *run_in(struct sandbox *sandbox, struct job *j)
     struct proc_status status;
     struct proc_spec spec = {
         .argv = j->args->operands,
-        .environment = clean_environment(&j->arena, NULL, NULL, 0, none),
+        .environment = clean_environment(&j->arena, NULL, NULL, 0, NULL, none),
     };
 
     sandbox_stdio_choose(&spec);

@@ -3,7 +3,8 @@
  * An event says when and where (its stream, its place in the run, its owner) and has a body by its
  * type. Everything is borrowed until the sink returns: one that keeps it copies it. Sinks only
  * listen: they never wait, never fail a run, and belong to a run, not to a provider. Numbers within
- * a stream have no gap and are never used again. */
+ * a stream have no gap and are never used again. Values of known credentials do not stand in
+ * events: the engine takes them out of what comes in. */
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
@@ -202,7 +203,7 @@ const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
 struct event_notice {
     enum severity severity;
     const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
-                           "llm", "tool" */
+                           "secrets", "llm", "tool" */
     struct str text;
     const struct json *details; /* may be NULL */
 };

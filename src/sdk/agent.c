@@ -126,6 +126,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a, options));
+    agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     a->http = (struct http_source){get_http, a};
@@ -150,6 +151,7 @@ void agent_done(struct agent *a)
     agent_hooks_done(a);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
+    secrets_unref(a->secrets);
     blob_store_free(a->blobs);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -177,6 +179,7 @@ static struct run_options options_of(struct agent *a)
         .http = &a->http,
         .blobs = a->blobs,
         .asker = a->asker,
+        .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,

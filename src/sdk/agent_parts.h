@@ -24,4 +24,7 @@ MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options
 /* The registry, and what the settings say about tools. After the asker is known. */
 MUST_USE struct err *agent_add_tools(struct agent *a, const struct agent_options *options);
 
+/* What is kept out of everything that others see. After the tools. */
+void agent_find_secrets(struct agent *a);
+
 #endif
