@@ -138,7 +138,17 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
         intro, STR_ARG(shown(a, exact, MAX_RULE_CHARS)), permission_mode_name(needed));
 }
 
-/* --- questions --- */
+/* --- questions, and why there is none --- */
+
+struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
+                          const struct tool *tool)
+{
+    if (d->by == DECIDED_BY_ALLOW)
+        return arena_format(a, "The rule %" STR_FMT " allows it.",
+                            STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
+    return arena_format(a, "%s mode lets %s run without a question (%s).",
+                        permission_mode_name(mode), tool->name, risk_name(tool->risk));
+}
 
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
                       const struct tool *tool)

@@ -20,6 +20,9 @@ struct str reason_bad_hook_change(struct arena *a, const struct err *e);
 /* Nobody was there to ask: says what would have allowed it. */
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
 
+/* Why nobody is asked. */
+struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
+                          const struct tool *tool);
 /* Why a person is asked. */
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
                       const struct tool *tool);
