@@ -44,7 +44,8 @@ static double decide_all(const struct permission_rules *rules, const struct json
     double start = cpu_seconds();
 
     for (int i = 0; i < N_ROUNDS; i++)
-        if (permission_decide(rules, MODE_DEFAULT, &bash, args, session).by != DECIDED_BY_MODE)
+        if (permission_decide(rules, MODE_DEFAULT, &bash, args, session, NULL).by !=
+            DECIDED_BY_MODE)
             exit(EXIT_FAILURE);
     return (cpu_seconds() - start) / N_ROUNDS * 1e6;
 }

@@ -8,6 +8,7 @@
 #define KEEL_GATE_COMMAND_H
 
 #include "gate/pattern.h"
+#include "gate/place.h"
 #include "gate/shell/split.h"
 
 /* A line, and what it runs. */
@@ -41,14 +42,20 @@ bool command_cover_add(struct command_cover *cover, struct str pattern); /* true
 
 /* --- files --- */
 
-/* Widely: does a redirection of the line open a file that the pattern of paths means? Those that
- * cannot be told are not asked about; the sandbox holds them. */
+/* Widely: does the line open a file by a redirection, or change one in a way that is obvious, that
+ * the pattern of paths means? Those that cannot be told are not asked about; the sandbox holds
+ * them. */
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only);
 
-/* The next file that the line as written redirects to, as an absolute path; NULL: which one cannot
- * be told. Start with *at = 0. Devices that keep nothing are left out. */
-bool command_next_write(const struct subject *s, struct arena *a, size_t *at,
-                        const char **ret_path);
-bool command_writes(const struct command *c); /* is there one? */
+/* The next file that the line redirects to, in it as written or in what it starts; `given` is NULL
+ * where it cannot be told which. Start with *at = 0. Devices that keep nothing are left out. */
+struct command_file {
+    struct place place;
+    bool writes, is_inner;
+};
+bool command_next_file(const struct subject *s, struct arena *a, size_t *at,
+                       struct command_file *ret_file);
+bool command_writes(const struct command *c);          /* does the line as written? */
+bool command_is_path(const struct shell_word *target); /* a plain one, expanded in no other way */
 
 #endif

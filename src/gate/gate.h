@@ -63,11 +63,14 @@ struct decided {
     struct str said; /* why the hook asks; may be empty */
 };
 
+struct prepared; /* gate/prepared.h: where the paths of the call lead */
+
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
- * the mode's table over the risk. Pure. */
+ * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
 struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
-                                 const struct tool_session *session);
+                                 const struct tool_session *session,
+                                 const struct prepared *prepared);
 
 /* The same with what PreToolUse hooks say: their ask beats every allow; their allow replaces the
  * question that the mode would ask, and nothing else. Pure. */
@@ -86,11 +89,13 @@ bool permission_pattern_is_valid(struct str pattern);
 /* The tool's name in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 
-/* What the deny rules for Read hide from searches. A picture of the rules and of the current
- * directory at this time; threads may share it. */
+/* What the deny rules for Read hide from searches. A picture of the rules, of the current directory
+ * and of where links lead at this time, which is looked up: that blocks. Threads may share it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_session *session) MUST_USE;
+/* And what the policy keeps secret; copies it. */
+void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy);
 void denied_paths_free(struct denied_paths *d);
 DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
 struct path_filter denied_paths_filter(const struct denied_paths *d);

@@ -1,6 +1,7 @@
 /* judge.c - what would become of a call, for those who ask before there is one. */
 #include "gate/gate.h"
 
+#include "gate/prepared.h"
 #include "gate/reason.h"
 
 static struct str reason_of(struct arena *a, const struct decided *d, enum permission_mode mode,
@@ -22,11 +23,21 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
                              const struct json *args, const struct tool_session *session,
                              struct arena *a, struct judged *ret_judged)
 {
-    struct decided d = permission_decide(rules, mode, tool, args, session);
+    struct subject s = {
+        .tool = tool, .args = args, .session = session, .environment = rules->environment};
+    struct prepared prepared;
+    struct refusal refusal;
+    struct decided d;
 
-    *ret_judged = (struct judged){.decision = d.decision,
-                                  .step = d.decision == DECISION_APPROVE ? 8 : 7,
-                                  .rule = arena_str(a, d.rule),
-                                  .reason = reason_of(a, &d, mode, tool)};
+    TRY(gate_prepare(rules, &s, a, &prepared));
+    s.prepared = &prepared;
+    subject_split_command(&s, a);
+    if (hard_policy_refuses(policy, rules, &s, a, &refusal)) {
+        *ret_judged = (struct judged){DECISION_DENY, 5, refusal.rule, refusal.reason};
+        return NULL;
+    }
+    d = permission_decide(rules, mode, tool, args, session, &prepared);
+    *ret_judged =
+        (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, tool)};
     return NULL;
 }

@@ -185,14 +185,45 @@ bool path_rule_matches(const struct path_rule *r, struct str absolute_path)
     return false;
 }
 
+const char *path_pattern_head(struct str pattern, const struct subject *s, struct arena *a)
+{
+    bool is_of_home = str_is(pattern, "~") || str_starts(pattern, S("~/"));
+    struct str tail = pattern, head = take_plain_head(&tail);
+
+    if (str_find_char(pattern, '\0') != STR_NONE || str_trim(head).n == 0)
+        return NULL;
+    if (is_of_home || str_starts(pattern, S("//")))
+        return tool_session_path(s->session, a, s->environment, head);
+    return tool_session_path(
+        s->session, a, s->environment,
+        arena_format(a, "%s/%" STR_FMT, tool_session_workspace(s->session), STR_ARG(head)));
+}
+
+static enum match match_names(const struct path_rule *rule, const struct names *names,
+                              enum match otherwise)
+{
+    enum match result = MATCH_NO;
+
+    for (size_t i = 0; i < names->n; i++) {
+        struct str path = str_of(names->paths[i]);
+
+        if (path.n > PATH_MAX_BYTES)
+            result = otherwise;
+        else if (path_rule_matches(rule, path))
+            return MATCH_YES;
+    }
+    return result;
+}
+
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading)
 {
     enum match otherwise = reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     AUTO(path_rule) struct path_rule rule = {0};
     AUTO(arena) struct arena a = {0};
-    const char *path = subject_path(s, &a);
+    const char *path = s->names ? NULL : subject_path(s, &a);
+    struct names names = s->names ? *s->names : (struct names){&path, path != NULL};
 
-    if (!path || strlen(path) > PATH_MAX_BYTES || !path_rule_init(&rule, pattern, s, reading))
+    if (names.n == 0 || !path_rule_init(&rule, pattern, s, reading))
         return otherwise;
-    return path_rule_matches(&rule, str_of(path)) ? MATCH_YES : MATCH_NO;
+    return match_names(&rule, &names, otherwise);
 }

@@ -4,6 +4,7 @@
 #include "gate/command.h"
 #include "gate/gate.h"
 #include "gate/path.h"
+#include "gate/prepared.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
 
@@ -87,9 +88,12 @@ void subject_split_command(struct subject *s, struct arena *a)
 
     if (!line)
         return;
-    c = ARENA_NEW(a, struct command);
-    command_init(c, a, line->text);
-    s->command = c;
+    s->command = s->prepared ? s->prepared->command : NULL;
+    if (!s->command) {
+        c = ARENA_NEW(a, struct command);
+        command_init(c, a, line->text);
+        s->command = c;
+    }
     s->prefix = arena_format(a, "%s(", s->tool->name);
 }
 

@@ -45,8 +45,8 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
 
     both.deny = &pattern;
     both.n_deny = 1;
-    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session);
-    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session);
+    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session, NULL);
+    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session, NULL);
     BUG_IF(allowed.decision == DECISION_DENY);
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);

@@ -5,7 +5,7 @@ static struct decided decide(const struct permission_rules *rules, enum permissi
                              const struct tool *tool, const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
-    struct decided d = permission_decide(rules, mode, tool, c.args, c.session);
+    struct decided d = permission_decide(rules, mode, tool, c.args, c.session, NULL);
 
     return d;
 }
@@ -126,10 +126,10 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
     struct json *yes = json_new_bool(&c.arena, true);
 
     tool_session_set(c.session, S("allow:Bash(make)"), yes);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
                      DECIDED_BY_ALLOW);
     tool_session_set(c.session, S("allow:Bash(make)"), NULL);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
                      DECIDED_BY_MODE);
 }
 
@@ -240,8 +240,9 @@ TEST(what_the_session_remembers_counts_for_parts_too)
     struct permission_rules rules = {.allow = &allow, .n_allow = 1};
 
     tool_session_set(c.session, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
-    assert_int_equal(permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session).decision,
-                     DECISION_AUTO);
+    assert_int_equal(
+        permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session, NULL).decision,
+        DECISION_AUTO);
 }
 
 TEST(the_pattern_that_allows_can_be_asked_for_alone)
