@@ -1,6 +1,7 @@
 /* command.c - a pattern against the commands of a line. */
 #include "gate/command.h"
 
+#include "gate/options.h"
 #include "gate/wildcard.h"
 
 /* --- lines --- */
@@ -255,6 +256,47 @@ static enum match match_flat(struct str flat, struct str as_written,
     return result;
 }
 
+static enum match match_reordered(uint64_t letters, struct str pattern,
+                                  const struct shell_command *c)
+{
+    AUTO(strbuf) struct strbuf rest = {0};
+    struct command_options has = options_of_command(c, &rest);
+    enum match result = match_text(pattern, strbuf_str(&rest));
+
+    if ((letters & ~has.letters) == 0 || result == MATCH_NO)
+        return result;
+    return has.may_have_more ? MATCH_UNCLEAR : MATCH_NO;
+}
+
+/* The same program with the options of the pattern, in whichever order, and maybe more. */
+static enum match match_options(struct str flat, const struct shell_split *split)
+{
+    AUTO(strbuf) struct strbuf rest = {0};
+    struct str program = str_slice(flat, 0, str_find(flat, S(" ")));
+    enum match result = MATCH_NO;
+    uint64_t letters = 0;
+
+    /* Nearly all patterns are done with here. */
+    if (str_find(flat, S(" -")) == STR_NONE)
+        return MATCH_NO;
+    for (size_t i = 0; i < split->n_commands && result != MATCH_YES; i++) {
+        if (!str_eq(program, shell_command_name(&split->commands[i])))
+            continue;
+        if (!letters && !options_of_pattern(flat, &letters, &rest))
+            break;
+        result = worse(result, match_reordered(letters, strbuf_str(&rest), &split->commands[i]));
+    }
+    return result;
+}
+
+static enum match match_flat_or_reordered(struct str flat, struct str as_written,
+                                          const struct shell_split *split)
+{
+    enum match result = match_flat(flat, as_written, split);
+
+    return result == MATCH_YES ? result : worse(result, match_options(flat, split));
+}
+
 static enum match match_widely(struct str pattern, const struct command *c)
 {
     AUTO(strbuf) struct strbuf flat = {0};
@@ -264,9 +306,9 @@ static enum match match_widely(struct str pattern, const struct command *c)
     if (holds_nul(pattern))
         return MATCH_UNCLEAR;
     if (is_flat(pattern))
-        return match_flat(pattern, pattern, &c->split);
+        return match_flat_or_reordered(pattern, pattern, &c->split);
     flatten(&flat, pattern);
-    return match_flat(strbuf_str(&flat), pattern, &c->split);
+    return match_flat_or_reordered(strbuf_str(&flat), pattern, &c->split);
 }
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading)

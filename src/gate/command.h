@@ -2,8 +2,8 @@
  *
  * Narrowly, a pattern must hold for every simple command in the line as it is written; what is
  * looked up, expanded or written to a file is in doubt. Widely, it is enough that it holds for one
- * of them, however it is spelled, and those that programs such as env, xargs and sh start count
- * too. */
+ * of them, however it is spelled and its options are ordered, and those that programs such as env,
+ * xargs and sh start count too. */
 #ifndef KEEL_GATE_COMMAND_H
 #define KEEL_GATE_COMMAND_H
 

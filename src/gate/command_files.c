@@ -91,24 +91,37 @@ static bool matches_redirections(const struct path_rule *rule, const struct subj
     return false;
 }
 
-static bool matches_written(const struct path_rule *rule, const struct subject *s, struct arena *a)
+/* What the line changes by its operands, where that was not looked up. */
+static const struct place *find_written(const struct subject *s, struct arena *a, size_t *ret_n)
 {
-    for (size_t i = 0; s->prepared && i < s->prepared->n_written; i++)
-        if (matches_place(rule, s, &s->prepared->written[i], a))
-            return true;
-    return false;
+    struct place *places;
+    struct str *paths;
+
+    if (s->prepared) {
+        *ret_n = s->prepared->n_written;
+        return s->prepared->written;
+    }
+    shell_written_paths(a, &s->command->split, &paths, ret_n);
+    places = ARENA_ARRAY(a, *ret_n, struct place);
+    for (size_t i = 0; i < *ret_n; i++)
+        if (str_find_char(paths[i], '\0') == STR_NONE)
+            places[i] = place_unseen(tool_session_path(s->session, a, s->environment, paths[i]));
+    return places;
 }
 
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only)
 {
     AUTO(path_rule) struct path_rule rule = {0};
     AUTO(arena) struct arena a = {0};
+    size_t n_written;
+    const struct place *written = find_written(s, &a, &n_written);
 
-    if (s->command->split.n_redirections == 0 && !(s->prepared && s->prepared->n_written))
+    if (s->command->split.n_redirections == 0 && n_written == 0)
         return MATCH_NO;
     if (!path_rule_init(&rule, pattern, s, READ_WIDELY))
         return MATCH_UNCLEAR;
-    return matches_redirections(&rule, s, writes_only, &a) || matches_written(&rule, s, &a)
-               ? MATCH_YES
-               : MATCH_NO;
+    for (size_t i = 0; i < n_written; i++)
+        if (matches_place(&rule, s, &written[i], &a))
+            return MATCH_YES;
+    return matches_redirections(&rule, s, writes_only, &a) ? MATCH_YES : MATCH_NO;
 }

@@ -188,21 +188,32 @@ static bool may_run(const struct hard_policy *policy, const struct shell_command
            is_listed(policy, c->source);
 }
 
+/* The first command that may not run; the whole line, if they cannot be told. */
+static bool find_unlisted(const struct hard_policy *policy, const struct command *line,
+                          struct str *ret_command)
+{
+    const struct shell_split *split = &line->split;
+
+    *ret_command = line->line;
+    if (!split->is_sure || split->changes_names || split->n_commands == 0)
+        return true;
+    for (size_t i = 0; i < split->n_commands; i++)
+        if (!may_run(policy, &split->commands[i])) {
+            *ret_command = split->commands[i].text;
+            return true;
+        }
+    return false;
+}
+
 static bool refuses_commands(const struct check *c)
 {
     const struct command *line = c->subject->command;
-    const struct shell_split *split = &line->split;
-    struct str bad =
-        split->is_sure && !split->changes_names && split->n_commands ? (struct str){0} : line->line;
+    struct str bad;
 
-    if (is_listed_as_it_stands(c->policy, line->line))
-        return false;
-    for (size_t i = 0; i < split->n_commands && bad.n == 0; i++)
-        if (!may_run(c->policy, &split->commands[i]))
-            bad = split->commands[i].text.n ? split->commands[i].text : line->line;
-    return bad.n && refuse(c, S("policy:commands"),
-                           reason_unlisted(c->arena, "command", bad, c->policy->commands,
-                                           c->policy->n_commands));
+    return !is_listed_as_it_stands(c->policy, line->line) && find_unlisted(c->policy, line, &bad) &&
+           refuse(c, S("policy:commands"),
+                  reason_unlisted(c->arena, "command", bad, c->policy->commands,
+                                  c->policy->n_commands));
 }
 
 /* --- hosts --- */

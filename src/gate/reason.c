@@ -127,10 +127,10 @@ struct str reason_unlisted(struct arena *a, const char *what, struct str given,
         strbuf_addf(&all, "%s%" STR_FMT, i ? ", " : "", STR_ARG(list[i]));
     return arena_format(a,
                         "Permission denied: the %s %" STR_FMT " is not on the list of allowed "
-                        "ones. %s%" STR_FMT "%s The user can add it to permissions.%s.",
+                        "ones (%" STR_FMT "). The user can add it to permissions.%s.",
                         what, STR_ARG(shown(a, given, MAX_RULE_CHARS)),
-                        n ? "These are: " : "None is allowed",
-                        STR_ARG(shown(a, strbuf_str(&all), MAX_ARGS_CHARS)), ".", setting);
+                        STR_ARG(shown(a, n ? strbuf_str(&all) : S("none"), MAX_ARGS_CHARS)),
+                        setting);
 }
 
 /* --- answers --- */
