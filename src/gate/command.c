@@ -6,24 +6,51 @@
 
 /* --- lines --- */
 
+#define N_START 3
+
+/* In a pattern these may stand for something else, or for nothing. */
+static bool is_plain(char c)
+{
+    static const bool is_special[256] = {
+        ['*'] = true,  ['\\'] = true, ['\''] = true, ['"'] = true, [' '] = true,
+        ['\t'] = true, ['\r'] = true, ['\n'] = true, [':'] = true, ['\0'] = true};
+
+    return !is_special[(unsigned char)c];
+}
+
+static unsigned char hash_start(struct str text)
+{
+    return (unsigned char)(text.p[0] + 31 * text.p[1] + 7 * text.p[2]);
+}
+
 static void note_start(struct command *c, struct str text)
 {
-    unsigned char first = text.n ? (unsigned char)text.p[0] : SHELL_ANYTHING;
+    size_t unknown = str_find_char(str_slice(text, 0, N_START), SHELL_ANYTHING);
 
-    if (first == SHELL_ANYTHING)
+    if (text.n == 0 || unknown == 0)
         memset(c->may_start, true, sizeof c->may_start);
     else
-        c->may_start[first] = true;
+        c->may_start[(unsigned char)text.p[0]] = true;
+    if (text.n == 0 || unknown != STR_NONE)
+        memset(c->may_go_on, true, sizeof c->may_go_on);
+    else if (text.n >= N_START)
+        c->may_go_on[hash_start(text)] = true;
+}
+
+bool command_may_match(const struct command *c, struct str pattern)
+{
+    if (!c->split.is_sure || !is_plain(pattern.p[0]))
+        return true;
+    if (!c->may_start[(unsigned char)pattern.p[0]])
+        return false;
+    return pattern.n < N_START || !is_plain(pattern.p[1]) || !is_plain(pattern.p[2]) ||
+           c->may_go_on[hash_start(pattern)];
 }
 
 void command_init(struct command *c, struct arena *a, struct str line)
 {
-    static const char not_plain[] = "*\\'\" \t\r\n:";
-
     *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
-    for (size_t i = 0; i < sizeof not_plain; i++)
-        c->may_start[(unsigned char)not_plain[i]] = true;
     note_start(c, c->line);
     for (size_t i = 0; i < c->split.n_commands; i++) {
         const struct shell_command *command = &c->split.commands[i];
@@ -272,13 +299,10 @@ static enum match match_reordered(uint64_t letters, struct str pattern,
 static enum match match_options(struct str flat, const struct shell_split *split)
 {
     AUTO(strbuf) struct strbuf rest = {0};
-    struct str program = str_slice(flat, 0, str_find(flat, S(" ")));
+    struct str program = str_slice(flat, 0, str_find_char(flat, ' '));
     enum match result = MATCH_NO;
     uint64_t letters = 0;
 
-    /* Nearly all patterns are done with here. */
-    if (str_find(flat, S(" -")) == STR_NONE)
-        return MATCH_NO;
     for (size_t i = 0; i < split->n_commands && result != MATCH_YES; i++) {
         if (!str_eq(program, shell_command_name(&split->commands[i])))
             continue;

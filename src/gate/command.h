@@ -15,18 +15,15 @@
 struct command {
     struct str line; /* without white space around it */
     struct shell_split split;
-    /* By the first byte of a pattern: can it match at all? Nearly all of many rules are done with
-     * by that. */
-    bool may_start[256];
+    /* By the first byte of a pattern, and by a hash of its first three if they are plain: can it
+     * match at all? Nearly all of many rules are done with by that. */
+    bool may_start[256], may_go_on[256];
 };
 void command_init(struct command *c, struct arena *a, struct str line);
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading);
-/* False: whatever follows this first byte, the pattern does not match. */
-static inline bool command_may_match(const struct command *c, char first)
-{
-    return !c->split.is_sure || c->may_start[(unsigned char)first];
-}
+/* False: the pattern, which is not empty, does not match. Quick. */
+bool command_may_match(const struct command *c, struct str pattern);
 
 /* --- several patterns for one line --- */
 

@@ -204,11 +204,11 @@ struct decided permission_decide(const struct permission_rules *rules, enum perm
                         .session = session,
                         .environment = rules->environment,
                         .prepared = prepared};
+    struct place place;
 
     subject_split_command(&s, &a);
-    if (prepared)
-        return decide(rules, mode, &s, &prepared->path);
-    return decide(rules, mode, &s, &(struct place){0});
+    place = prepared ? prepared->path : place_unseen(subject_path(&s, &a));
+    return decide(rules, mode, &s, &place);
 }
 
 static bool asks_by_itself(const struct decided *d)

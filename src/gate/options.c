@@ -54,7 +54,7 @@ bool options_of_pattern(struct str pattern, uint64_t *ret_letters, struct strbuf
     bool is_plain = true; /* so far */
     struct str word;
 
-    if (str_find_char(pattern, '\\') != STR_NONE)
+    if (str_find(pattern, S(" -")) == STR_NONE || str_find_char(pattern, '\\') != STR_NONE)
         return false;
     while (str_split(&pattern, ' ', &word)) {
         struct str more = cut_more(&word);

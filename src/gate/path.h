@@ -31,6 +31,11 @@ bool subject_takes_path(const struct subject *s); /* its permission argument is 
 /* The path before the first wildcard of a pattern, read from the root; NULL: there is none. */
 const char *path_pattern_head(struct str pattern, const struct subject *s, struct arena *a);
 
+/* False: the pattern does not match the path. Quick, and done before path_rule_init() where there
+ * are many patterns. */
+bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
+                    const char *path);
+
 /* Against any of the subject's names. */
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
 /* The pattern of this path alone: "//tmp/a\*b". */

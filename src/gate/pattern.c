@@ -66,7 +66,9 @@ static bool names_tool(struct str name, const struct tool *tool)
 {
     struct str tool_name = str_of(tool->name);
 
-    if (str_eq(name, tool_name) || wildcard_matches(name, tool_name))
+    if (str_eq(name, tool_name))
+        return true;
+    if (str_find_char(name, '*') != STR_NONE && wildcard_matches(name, tool_name))
         return true;
     return str_starts(name, S("mcp__")) && str_find(str_skip(name, 5), S("__")) == STR_NONE &&
            str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
@@ -102,8 +104,9 @@ static bool is_for_other_command(struct str text, const struct subject *s)
 {
     size_t n = s->prefix.n;
 
-    return s->command && text.n > n + 1 && text.p[text.n - 1] == ')' &&
-           memcmp(text.p, s->prefix.p, n) == 0 && !command_may_match(s->command, text.p[n]);
+    return s->command && text.n > n + 1 && text.p[0] == s->prefix.p[0] &&
+           text.p[text.n - 1] == ')' && memcmp(text.p, s->prefix.p, n) == 0 &&
+           !command_may_match(s->command, str_slice(text, n, text.n - n - 1));
 }
 
 static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
