@@ -1,6 +1,7 @@
 /* gate.h - the permission gate: rules and a mode decide, a person where they do not.
  *
- * Deciding is pure (permission_decide); walking the steps may wait for a person. Rules are
+ * Deciding is pure (permission_decide); looking where paths lead (gate/prepared.h) and walking the
+ * steps may wait, the latter for a person. Rules are
  * patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission argument it
  * describes. `Tool(*)` is any argument; `*` in a tool's name works too, and `mcp__server` names all
  * tools of that server. What stands in the parentheses depends on the argument:
@@ -25,7 +26,20 @@
  * - A path that is denied is denied with all below it, from the root and from the current
  *   directory, and `/x` also as the file system's. A path denied to Read is denied to every tool
  *   that takes one; a path denied to Edit to every tool that changes files; both to redirections.
- * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies. */
+ *   What a command redirects to, or obviously changes, counts as changed.
+ * - Single letters are denied in any order and any number of words: `rm -rf` is `rm -r -f`.
+ * - A path that leads elsewhere by links is denied by either name and by those on the way, and what
+ *   a rule names may be such a link too. It is allowed only if where it leads is allowed, and the
+ *   path as given as well, unless that comes from outside into the workspace. The workspace and the
+ *   home have all their names.
+ * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
+ *
+ * A person's answer for longer is kept as the pattern of what was shown ("allow:PATTERN" in the
+ * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
+ * the arguments that were asked about: hooks are asked again and may still say no, but where they
+ * now make other arguments of the call than they did then ("asked:CALL_ID" in the session, where
+ * they did), the person is asked again. A no stays one, and arguments that came with the answer are
+ * used as they are. */
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
@@ -114,7 +128,8 @@ MUST_USE struct err *permission_judge(const struct permission_rules *rules,
                                       struct judged *ret_judged);
 
 /* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that
- * covers what was shown. */
+ * covers what was shown; there are two for a path that leads elsewhere. It may wait. Where it
+ * fails, the rule holds for the session, and the verdict's hook_message tells the person. */
 struct rule_keeper {
     struct err *(*keep)(void *self, struct str rule);
     void *self;

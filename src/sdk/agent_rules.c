@@ -1,6 +1,9 @@
 /* agent_rules.c - what an agent may do: rules and mode, from settings and flags. */
 #include "sdk/agent_parts.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 /* A rule of a file that is none is the gate's business: it counts where it forbids. */
 static void add_setting(struct agent *a, struct texts *list, const char *path)
 {
@@ -79,6 +82,20 @@ static struct err *choose_mode(struct agent *a, const char *flag)
     return NULL;
 }
 
+/* Besides the workspace, tools write to what was added. */
+static void open_added_dirs(struct agent *a, const struct agent_options *options)
+{
+    const char **dirs = ARENA_ARRAY(&a->arena, options->n_added_dirs, const char *);
+    char real[PATH_MAX];
+
+    for (size_t i = 0; i < options->n_added_dirs; i++)
+        dirs[i] = arena_cstr(
+            &a->arena,
+            str_of(realpath(options->added_dirs[i], real) ? real : options->added_dirs[i]));
+    a->gate.policy.writable = dirs;
+    a->gate.policy.n_writable = options->n_added_dirs;
+}
+
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
     struct texts allow = {0}, ask = {0}, deny = {0};
@@ -100,5 +117,6 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
                                        .n_deny = deny.n,
                                        .environment = a->runtime->options.environment,
                                    });
+    open_added_dirs(a, options);
     return NULL;
 }
