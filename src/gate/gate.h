@@ -1,10 +1,12 @@
 /* gate.h - the permission gate: rules and a mode decide, a person where they do not.
  *
- * Deciding is pure (permission_decide); looking where paths lead (gate/prepared.h) and walking the
- * steps may wait, the latter for a person. Rules are
- * patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission argument it
- * describes. `Tool(*)` is any argument; `*` in a tool's name works too, and `mcp__server` names all
- * tools of that server. What stands in the parentheses depends on the argument:
+ * Deciding is pure (permission_decide). Looking where paths lead (gate/prepared.h) may wait, and so
+ * may walking the steps, for a person.
+ *
+ * Rules are patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission
+ * argument it describes. `Tool(*)` is any argument; `*` in a tool's name works too, and
+ * `mcp__server` names all tools of that server. What stands in the parentheses depends on the
+ * argument:
  *
  *     command    Bash(git log:*) Bash(git *)   the command and whatever follows it
  *                Bash(npm run test)            exactly this
@@ -18,9 +20,9 @@
  * widely:
  * - A line of several commands is allowed by `Bash`, `Bash(*)` or its exact text, or when each
  *   command in it, as written, is allowed by some rule, and each file that it redirects to by a
- * rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
- * assignment before a command, a function or text that cannot be split for sure is allowed by
- * nothing else.
+ *   rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
+ *   assignment before a command, a function or text that cannot be split for sure is allowed by
+ *   nothing else.
  * - A line is denied when any command in it is, by whatever path the program is named, and those
  *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
  * - A path that is denied is denied with all below it, from the root and from the current

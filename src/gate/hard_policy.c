@@ -240,6 +240,8 @@ bool hard_policy_refuses(const struct hard_policy *policy, const struct permissi
 
     if (path->given && refuses_place(&c, path, s->tool->risk == RISK_MODIFY))
         return true;
+    if (s->prepared->searched.given && refuses_place(&c, &s->prepared->searched, false))
+        return true;
     if (s->command &&
         ((policy->lists_commands && refuses_commands(&c)) || refuses_redirections(&c)))
         return true;

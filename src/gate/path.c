@@ -76,6 +76,20 @@ static struct str take_plain_head(struct str *rest)
     return str_slice(whole, 0, whole.n - rest->n);
 }
 
+const char *subject_searched(const struct subject *s, struct arena *a)
+{
+    struct str pattern = json_get_text(s->args, "pattern"), tail = pattern, head;
+    struct str base = json_str(path_argument(s));
+
+    if (!str_is(str_of(s->tool->permission_arg), "pattern") || pattern.n == 0 ||
+        str_find_char(pattern, '\0') != STR_NONE || str_find_char(base, '\0') != STR_NONE)
+        return NULL;
+    head = take_plain_head(&tail);
+    if (!str_starts(head, S("/")) && !str_starts(head, S("~/")) && base.n)
+        head = arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(base), STR_ARG(head));
+    return tool_session_path(s->session, a, s->environment, head.n ? head : S("."));
+}
+
 /* Appends what follows the plain head. False: it climbs from where a wildcard leads. */
 static bool add_tail(struct strbuf *out, struct str tail, enum reading reading)
 {

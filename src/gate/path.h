@@ -26,6 +26,8 @@ bool path_rule_matches(const struct path_rule *r, struct str absolute_path);
 /* The path that the call is about, made absolute; the current directory where a tool that works on
  * paths got none. NULL: the call is not about a path. */
 const char *subject_path(const struct subject *s, struct arena *a);
+/* Where its pattern of paths begins to look, if it has one; else NULL. */
+const char *subject_searched(const struct subject *s, struct arena *a);
 bool subject_takes_path(const struct subject *s); /* its permission argument is one */
 
 /* The path before the first wildcard of a pattern, read from the root; NULL: there is none. */

@@ -163,7 +163,7 @@ static enum match match_path_of_other(const struct pattern *p, const struct subj
 
     if (command_of(s))
         return match_redirections(p, s);
-    if (!subject_takes_path(s) && !subject_path(s, &a))
+    if (!s->names && !subject_takes_path(s) && !subject_path(s, &a))
         return MATCH_NO;
     return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
 }

@@ -119,10 +119,13 @@ static struct err *look(void *arg)
 {
     const struct job *j = arg;
     const char *given = subject_path(j->subject, j->arena);
+    const char *searched = subject_searched(j->subject, j->arena);
 
     prepared_find_aliases(j->prepared, j->rules, j->subject, j->arena);
     if (given)
         j->prepared->path = place_find(j->arena, given, given);
+    if (searched)
+        j->prepared->searched = place_find(j->arena, searched, searched);
     if (j->prepared->command)
         find_files(j);
     return NULL;
@@ -178,16 +181,23 @@ struct names prepared_own_names(const struct prepared *p, const char *path, stru
     return l.names;
 }
 
+static void add_place(struct name_list *l, const struct place *place)
+{
+    add_name(l, place->given);
+    add_name(l, place->real);
+    for (size_t i = 0; i < place->n_via; i++)
+        add_name(l, place->via[i]);
+}
+
 struct names prepared_wide_names(const struct prepared *p, const struct place *place,
                                  struct arena *a)
 {
     struct name_list l = {.arena = a};
     size_t n;
 
-    add_name(&l, place->given);
-    add_name(&l, place->real);
-    for (size_t i = 0; i < place->n_via; i++)
-        add_name(&l, place->via[i]);
+    add_place(&l, place);
+    if (p)
+        add_place(&l, &p->searched);
     n = l.names.n;
     for (size_t i = 0; p && i < n; i++)
         add_renamed(&l, p, l.names.paths[i], p->n_aliases);

@@ -17,7 +17,9 @@ struct prepared {
      * and what rules that deny or ask name. */
     struct alias *aliases;
     size_t n_aliases, n_own_aliases;
-    struct place path;              /* that the call is about; given NULL: it is about none */
+    struct place path; /* that the call is about; given NULL: it is about none */
+    /* Where a search by a pattern of paths begins, if the call is one: Glob's. */
+    struct place searched;
     const struct command *command;  /* that it runs, split; NULL: none */
     const struct place *redirected; /* by the split's index */
     const struct place *written;    /* by its operands */

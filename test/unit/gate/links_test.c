@@ -202,6 +202,27 @@ TEST(searches_leave_out_what_is_denied_by_any_name)
     auto_by(&grep, NULL, "mode:bypassPermissions/inspect");
 }
 
+/* Patterns as Glob has them: its rules are about the pattern, but it looks in directories. */
+static struct tool glob_tool = {.name = "Glob", .risk = RISK_INSPECT, .permission_arg = "pattern"};
+
+TEST(a_pattern_that_begins_in_a_denied_or_secret_place_is_refused)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    yard_link(&y, "proj/door", "@out");
+    yard_link(&y, "proj/k", "@keys");
+    yard_deny(&y, "Read(/@/out/**)");
+    denied_by(&glob_tool, "door/*", "Read(/@/out/**)");
+    denied_by(&glob_tool, "@/out/*.txt", "Read(/@/out/**)");
+    denied_by(&glob_tool, "k/**", "policy:secret");
+    denied_by(&glob_tool, "../keys/*", "policy:secret");
+    auto_by(&glob_tool, "**/*.c", "mode:bypassPermissions/inspect");
+    yard_deny(&y, "Read(./src/**)");
+    denied_by(&glob_tool, "src/*.c", "Read(./src/**)");
+    auto_by(&glob_tool, "*", "mode:bypassPermissions/inspect");
+}
+
 /* --- links that change meanwhile --- */
 
 /* A gate whose hooks put another link in place, as a command that runs beside it could. */
@@ -307,6 +328,7 @@ TEST(in_a_task_links_are_looked_up_by_a_worker)
 
 RUN_TESTS(UNIT(a_link_that_is_swapped_meanwhile_changes_neither_the_decision_nor_the_file),
           UNIT(an_answer_that_is_remembered_for_a_link_holds_while_it_leads_there),
+          UNIT(a_pattern_that_begins_in_a_denied_or_secret_place_is_refused),
           UNIT(in_a_task_links_are_looked_up_by_a_worker),
           UNIT(a_link_in_the_workspace_to_a_file_outside_is_not_written),
           UNIT(a_rule_that_allows_a_link_does_not_allow_what_it_leads_to),
