@@ -125,7 +125,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
-    TRY(agent_add_tools(a, options));
+    TRY(agent_add_tools(a));
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     a->http = (struct http_source){get_http, a};

@@ -22,6 +22,6 @@ MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_optio
 MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options *options);
 
 /* The registry, and what the settings say about tools. After the asker is known. */
-MUST_USE struct err *agent_add_tools(struct agent *a, const struct agent_options *options);
+MUST_USE struct err *agent_add_tools(struct agent *a);
 
 #endif

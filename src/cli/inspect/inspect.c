@@ -10,6 +10,7 @@ static const struct command *const children[] = {
     &command_inspect_sse,
     &command_inspect_glob,
     &command_inspect_ignore,
+    &command_inspect_permission,
     NULL,
 };
 
@@ -17,7 +18,7 @@ const struct command command_inspect = {
     .name = "inspect",
     .usage = "WHAT ...",
     .group = "Look inside",
-    .summary = "try decoders, schemas and patterns on files",
-    .details = "Reads files and prints what keel makes of them. Nothing is sent anywhere.\n",
+    .summary = "try decoders, schemas, patterns and rules",
+    .details = "Prints what keel makes of files, patterns and calls. Nothing is sent anywhere.\n",
     .children = children,
 };
