@@ -189,10 +189,9 @@ static struct run_options options_of(struct agent *a)
 static void hide_denied_paths(struct agent *a)
 {
     denied_paths_free(a->denied);
-    a->denied =
-        a->gate.rules.n_deny ? denied_paths_new(&a->gate.rules, a->conversation.tools) : NULL;
-    if (a->denied)
-        a->hidden = denied_paths_filter(a->denied);
+    a->denied = denied_paths_new(&a->gate.rules, a->conversation.tools);
+    denied_paths_hide_secrets(a->denied, &a->gate.policy);
+    a->hidden = denied_paths_filter(a->denied);
 }
 
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)

@@ -120,8 +120,7 @@ static struct err *add_all(struct making *m)
 const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind, struct str text)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (set->rules[i].is_used && set->rules[i].kind == kind &&
-            str_eq(set->rules[i].text, text))
+        if (set->rules[i].is_used && set->rules[i].kind == kind && str_eq(set->rules[i].text, text))
             return &set->rules[i];
     return NULL;
 }
@@ -167,8 +166,7 @@ static struct err *choose_mode(struct making *m)
     m->set->mode = MODE_DEFAULT;
     m->set->mode_source = (struct rule_source){.layer = "built in"};
     if (m->options->mode) {
-        m->set->mode_source =
-            (struct rule_source){layer_name(LAYER_FLAGS), S("--permission-mode")};
+        m->set->mode_source = (struct rule_source){layer_name(LAYER_FLAGS), S("--permission-mode")};
         return agent_find_mode("--permission-mode", str_of(m->options->mode), &m->set->mode);
     }
     if (name.n == 0)
@@ -263,8 +261,8 @@ static void set_policy(struct making *m)
     p->n_commands = commands.n;
     p->domains = domains.items;
     p->n_domains = domains.n;
-    p->secret = sandbox_secret_places(m->arena, home, keel_home.n ? keel_home.p : NULL,
-                                      &p->n_secret);
+    p->secret =
+        sandbox_secret_places(m->arena, home, keel_home.n ? keel_home.p : NULL, &p->n_secret);
     p->writable = m->set->added_dirs;
     p->n_writable = m->set->n_added_dirs;
 }

@@ -42,7 +42,8 @@ struct rule_set {
 MUST_USE struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
                                    const struct agent_options *options);
 
-/* Who said the pattern that the gate names; NULL: nobody, it is the mode or a yes of the session. */
+/* Who said the pattern that the gate names; NULL: nobody, it is the mode or a yes of the session.
+ */
 const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind, struct str text);
 
 #endif

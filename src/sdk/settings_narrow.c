@@ -6,23 +6,26 @@
 
 #include "gate/wildcard.h"
 
-#define MAX_LIST_BYTES ((size_t)16 << 10) /* of a list that nobody trusts; a longer one allows nothing */
+#define MAX_LIST_BYTES                                                                             \
+    ((size_t)16 << 10) /* of a list that nobody trusts; a longer one allows nothing */
 
 /* `git *` covers `git log *`: what a star takes may hold a star. A star that is meant as one does
  * not cover one that stands for anything. */
 static bool command_covers(struct str wide, struct str entry)
 {
-    return str_eq(wide, entry) || (str_find_char(wide, '\\') == STR_NONE &&
-                                   str_find_char(entry, '\\') == STR_NONE &&
-                                   wildcard_matches(wide, entry));
+    return str_eq(wide, entry) ||
+           (str_find_char(wide, '\\') == STR_NONE && str_find_char(entry, '\\') == STR_NONE &&
+            wildcard_matches(wide, entry));
 }
 
+/* `*.example.com` is what is below it, and not itself. */
 static bool domain_covers(struct str wide, struct str entry)
 {
-    size_t n = entry.n > wide.n ? entry.n - wide.n : 0;
+    struct str parent = str_starts(wide, S("*.")) ? str_skip(wide, 2) : wide;
+    size_t n = entry.n > parent.n ? entry.n - parent.n : 0;
 
-    return str_eq_nocase(wide, entry) ||
-           (wide.n && n && entry.p[n - 1] == '.' && str_eq_nocase(str_skip(entry, n), wide));
+    return str_eq_nocase(wide, entry) || str_is(wide, "*") ||
+           (parent.n && n && entry.p[n - 1] == '.' && str_eq_nocase(str_skip(entry, n), parent));
 }
 
 static const struct list_key {
