@@ -114,7 +114,7 @@ static struct err *write_list(struct arena *a, struct str keel_home, const struc
 
 /* --- one writer at a time --- */
 
-#define LOCK_TRIES 200
+#define LOCK_TRIES 1200
 #define LOCK_PAUSE_MS 25
 
 /* Held for the time of a few writes; one who holds it longer is stuck. */
