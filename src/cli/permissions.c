@@ -75,8 +75,8 @@ const struct command command_permissions = {
     .group = "Set up",
     .summary = "what the agent may do here, and why",
     .details =
-        "A call of a tool passes the hard policy (paths, commands, domains), then the rules:\n"
-        "deny before ask before allow; where none matches, the mode decides.\n\n"
+        "A call of a tool passes the hard policy (paths, commands, domains), then the\n"
+        "rules: deny before ask before allow; where none matches, the mode decides.\n\n"
         "  keel permissions list                      every rule and where it comes from\n"
         "  keel permissions test Bash 'git push'      what would happen\n"
         "  keel permissions explain 'Edit(src/**)'    what a rule matches\n\n"

@@ -175,7 +175,7 @@ const struct command command_permissions_test = {
         "whatever the decision is.\n\n"
         "  keel permissions test Bash 'git push'\n"
         "  keel permissions test Read .env\n"
-        "  keel permissions test Edit --args '{\"file_path\": \"src/a.c\"}' --mode acceptEdits\n"
+        "  keel permissions test Edit --args '{\"file_path\": \"a.c\"}' --mode acceptEdits\n"
         "  keel permissions test WebFetch https://example.com/ --json\n",
     .options = options,
     .run = run,

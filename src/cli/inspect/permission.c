@@ -144,10 +144,10 @@ const struct command command_inspect_permission = {
     .summary = "judge a tool call by rules and mode",
     .details =
         "Prints {\"decision\", \"step\", \"rule\", \"reason\"}; the decision is auto, approve\n"
-        "(a person is asked) or deny. Only what stands on the command line counts: no settings\n"
-        "files, no hooks. The arguments are not checked against the tool's schema, and any name\n"
-        "is taken as a tool; one that keel does not have is unclassified. For what the settings\n"
-        "here make of a call see keel permissions test.\n\n"
+        "(a person is asked) or deny. Only what stands on the command line counts: no\n"
+        "settings files, no hooks. The arguments are not checked against the tool's\n"
+        "schema, and any name is taken as a tool; one that keel does not have is\n"
+        "unclassified. What the settings here make of a call: keel permissions test.\n\n"
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"
         "      --args '{\"command\": \"cd /tmp && rm -rf x\"}'\n",
     .options = options,
