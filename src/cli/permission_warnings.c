@@ -106,7 +106,7 @@ static void look_at_command(struct look *l)
     if (takes_more && str_eq(head, program) && runs_others(program))
         warn(l, arena_format(l->arena,
                              "%" STR_FMT " can run other programs: as a rule that allows, it "
-                             "allows nearly everything.",
+                             "allows more than it says.",
                              STR_ARG(program)));
     for (size_t i = 0; i < pattern.n; i++)
         if (strchr(";|&<>", pattern.p[i])) {

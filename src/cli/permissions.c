@@ -74,13 +74,12 @@ const struct command command_permissions = {
     .usage = "list|test|explain",
     .group = "Set up",
     .summary = "what the agent may do here, and why",
-    .details =
-        "A call of a tool passes the hard policy (paths, commands, domains), then the\n"
-        "rules: deny before ask before allow; where none matches, the mode decides.\n\n"
-        "  keel permissions list                      every rule and where it comes from\n"
-        "  keel permissions test Bash 'git push'      what would happen\n"
-        "  keel permissions explain 'Edit(src/**)'    what a rule matches\n\n"
-        "Rules stand in settings files, under permissions.allow, ask and deny:\n"
-        "  {\"permissions\": {\"allow\": [\"Bash(make *)\"], \"deny\": [\"Read(.env)\"]}}\n",
+    .details = "A call of a tool passes the hard policy (paths, commands, domains), then the\n"
+               "rules: deny before ask before allow; where none matches, the mode decides.\n\n"
+               "  keel permissions list                      every rule and where it comes from\n"
+               "  keel permissions test Bash 'git push'      what would happen\n"
+               "  keel permissions explain 'Edit(src/**)'    what a rule matches\n\n"
+               "Rules stand in settings files, under permissions.allow, ask and deny:\n"
+               "  {\"permissions\": {\"allow\": [\"Bash(make *)\"], \"deny\": [\"Read(.env)\"]}}\n",
     .children = children,
 };

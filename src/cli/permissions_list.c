@@ -3,7 +3,7 @@
 
 #define MAX_RULE_WIDTH 40
 
-static const struct option options[] = {PERMISSION_OPTIONS};
+static const struct option options[] = {PERMISSION_OPTIONS, {0}};
 
 /* --- for people --- */
 

@@ -8,6 +8,7 @@
 static const struct option options[] = {
     {"args", 0, "JSON", "all arguments of the call, instead of ARG"},
     PERMISSION_OPTIONS,
+    {0},
 };
 
 struct
@@ -168,15 +169,15 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_permissions_test = {
     .name = "permissions test",
     .usage = "TOOL [ARG] [--mode MODE] [--json] [OPTIONS]\nTOOL --args JSON [OPTIONS]",
+    .operands = "Bash Edit Glob Grep Read WebFetch WebSearch Write",
     .summary = "say what would become of a call here",
-    .details =
-        "ARG is what rules are about: a command, a path, a URL. The settings, trust and\n"
-        "directory are the real ones; nothing is run, hooks neither. The exit status is 0\n"
-        "whatever the decision is.\n\n"
-        "  keel permissions test Bash 'git push'\n"
-        "  keel permissions test Read .env\n"
-        "  keel permissions test Edit --args '{\"file_path\": \"a.c\"}' --mode acceptEdits\n"
-        "  keel permissions test WebFetch https://example.com/ --json\n",
+    .details = "ARG is what rules are about: a command, a path, a URL. The settings, trust and\n"
+               "directory are the real ones; nothing is run, hooks neither. The exit status is 0\n"
+               "whatever the decision is.\n\n"
+               "  keel permissions test Bash 'git push'\n"
+               "  keel permissions test Read .env\n"
+               "  keel permissions test Edit --args '{\"file_path\": \"a.c\"}' --mode acceptEdits\n"
+               "  keel permissions test WebFetch https://example.com/ --json\n",
     .options = options,
     .run = run,
 };

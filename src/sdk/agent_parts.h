@@ -1,4 +1,5 @@
-/* agent_parts.h - the steps of agent_open(), a file each. Only they include this. */
+/* agent_parts.h - the steps of agent_open(), a file each. Only they, and what they are made
+ * of, include this. */
 #ifndef KEEL_SDK_AGENT_PARTS_H
 #define KEEL_SDK_AGENT_PARTS_H
 

@@ -4,14 +4,10 @@
 #include "cli/commands.h"
 
 static const struct command *const children[] = {
-    &command_inspect_decode,
-    &command_inspect_json,
-    &command_inspect_schema,
-    &command_inspect_sse,
-    &command_inspect_glob,
-    &command_inspect_ignore,
-    &command_inspect_permission,
-    NULL,
+    &command_inspect_decode,     &command_inspect_json,
+    &command_inspect_schema,     &command_inspect_sse,
+    &command_inspect_glob,       &command_inspect_ignore,
+    &command_inspect_permission, NULL,
 };
 
 const struct command command_inspect = {
