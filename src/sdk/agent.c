@@ -125,7 +125,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
-    TRY(agent_add_tools(a, options));
+    TRY(agent_add_tools(a));
     agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
@@ -192,10 +192,9 @@ static struct run_options options_of(struct agent *a)
 static void hide_denied_paths(struct agent *a)
 {
     denied_paths_free(a->denied);
-    a->denied =
-        a->gate.rules.n_deny ? denied_paths_new(&a->gate.rules, a->conversation.tools) : NULL;
-    if (a->denied)
-        a->hidden = denied_paths_filter(a->denied);
+    a->denied = denied_paths_new(&a->gate.rules, a->conversation.tools);
+    denied_paths_hide_secrets(a->denied, &a->gate.policy);
+    a->hidden = denied_paths_filter(a->denied);
 }
 
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
