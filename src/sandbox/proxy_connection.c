@@ -69,17 +69,18 @@ static struct err *read_request(struct connection *c)
 
 /* --- a refusal --- */
 
-static const char *reason_of(int status)
+static const char *status_of(const struct err *e)
 {
-    switch (status) {
-    case 400:
-        return "Bad Request";
-    case 403:
-        return "Forbidden by keel"; /* many programs show nothing but this */
-    case 504:
-        return "Gateway Timeout";
+    switch (e->kind) {
+    case ERR_VALIDATION:
+        return "400 Bad Request";
+    case ERR_TOOL_DENIED:
+        return "403 Forbidden by keel"; /* many programs show nothing but this */
+    case ERR_TIMEOUT:
+        return "504 Gateway Timeout";
+    default:
+        return "502 Bad Gateway";
     }
-    return "Bad Gateway";
 }
 
 static void write_refusal(struct strbuf *out, const struct err *e)
@@ -87,15 +88,14 @@ static void write_refusal(struct strbuf *out, const struct err *e)
     AUTO_FREE char *message = err_message(e);
     AUTO(strbuf) struct strbuf body = {0};
     const char *hint = err_find_hint(e);
-    int status = err_http_status(e->kind);
 
     strbuf_addf(&body, "keel: %s\n", message);
     if (hint)
         strbuf_addf(&body, "%s\n", hint);
     strbuf_addf(out,
-                "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                "HTTP/1.1 %s\r\nContent-Type: text/plain; charset=utf-8\r\n"
                 "Content-Length: %zu\r\nConnection: close\r\n\r\n",
-                status, reason_of(status), body.n);
+                status_of(e), body.n);
     strbuf_add(out, strbuf_str(&body));
 }
 

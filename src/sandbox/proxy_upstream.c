@@ -28,12 +28,16 @@ static bool is_not_yet(ssize_t n)
     return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
+/* Waits even when there is something: a peer that never stops must neither keep others from their
+ * turn nor outrun the clock. */
 struct err *socket_read(int fd, char *buffer, size_t size, size_t *ret_n)
 {
     ssize_t n;
 
-    while (is_not_yet(n = recv(fd, buffer, size, 0)))
+    do {
         TRY(task_wait_fd(fd, TASK_FD_READ, NULL));
+        n = recv(fd, buffer, size, 0);
+    } while (is_not_yet(n));
     if (n < 0)
         return broke_off();
     *ret_n = (size_t)n;

@@ -495,6 +495,43 @@ PROXY_TEST(a_request_that_comes_slowly_is_cut_off, S(ANSWER))
     return NULL;
 }
 
+static struct err *send_for_ever(void *arg)
+{
+    static const char zeros[1 << 16];
+
+    for (;;)
+        TRY(send_bytes(*(int *)arg, str_make(zeros, sizeof zeros)));
+}
+
+/* A flood that does not end, on a connection that was refused: others are served, and the clock
+ * counts. */
+PROXY_TEST(a_client_that_never_stops_is_cut_off, S(ANSWER))
+{
+    AUTO(strbuf) struct strbuf answer = {0};
+    struct err *e, *of_flood;
+    struct group flood;
+    int fd;
+
+    TRY(open_client(b, &fd));
+    TRY(send_bytes(fd, S("GET / HTTP/1.1\r\n\r\n")));
+    group_begin(&flood, 0, GROUP_KEEP_GOING);
+    group_spawn(&flood, "flood", send_for_ever, &fd);
+    e = ask(b, "GET http://good.test:%d/ HTTP/1.1\r\n\r\n", &answer);
+    while (!e && flood.n_live && b->now_ms < 10000) {
+        b->now_ms += 500;
+        e = let_happen();
+    }
+    group_cancel(&flood);
+    of_flood = group_end(&flood);
+    close(fd);
+    if (!e && err_is(of_flood, ERR_CANCELLED))
+        e = err_new(ERR_INTERNAL, "it could still send");
+    err_free(of_flood);
+    TRY(e);
+    EXPECT(str_is(strbuf_str(&answer), ANSWER));
+    return NULL;
+}
+
 PROXY_TEST(a_tunnel_in_which_nothing_happens_ends, S(ANSWER), .then = SERVER_GOES_ON)
 {
     AUTO(strbuf) struct strbuf answer = {0};
@@ -662,7 +699,7 @@ RUN_TESTS(UNIT(a_plain_request_is_passed_on_and_answered), UNIT(a_body_is_passed
           UNIT(a_name_without_an_address_is_a_bad_gateway), UNIT(what_is_no_request_is_refused),
           UNIT(a_second_request_behind_the_first_is_not_passed_on),
           UNIT(chunks_that_are_none_end_the_connection),
-          UNIT(a_request_that_comes_slowly_is_cut_off),
+          UNIT(a_request_that_comes_slowly_is_cut_off), UNIT(a_client_that_never_stops_is_cut_off),
           UNIT(a_tunnel_in_which_nothing_happens_ends),
           UNIT(more_connections_than_may_be_wait_for_their_turn),
           UNIT(the_server_learns_that_the_client_is_gone),
