@@ -68,20 +68,6 @@ static struct err *keep(void *self, struct str rule)
     return e;
 }
 
-/* Besides the workspace, tools write to what was added. */
-static void open_added_dirs(struct agent *a, const struct agent_options *options)
-{
-    const char **dirs = ARENA_ARRAY(&a->arena, options->n_added_dirs, const char *);
-    char real[PATH_MAX];
-
-    for (size_t i = 0; i < options->n_added_dirs; i++)
-        dirs[i] = arena_cstr(
-            &a->arena,
-            str_of(realpath(options->added_dirs[i], real) ? real : options->added_dirs[i]));
-    a->gate.policy.writable = dirs;
-    a->gate.policy.n_writable = options->n_added_dirs;
-}
-
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
     struct rule_set set;

@@ -56,6 +56,13 @@ const struct setting_key setting_keys[] = {
     {"webSearch.url", SETTING_STRING, .help = "where it is: a SearXNG's address"},
     {"webSearch.command", SETTING_STRING, .help = "gets the query, prints results as JSON"},
     {"webSearch.keyVariable", SETTING_STRING, .help = "the variable with the key (BRAVE_API_KEY)"},
+    {"network", SETTING_OBJECT, .untrusted_ok = true, .help = "what commands may speak to"},
+    {"network.allow", SETTING_STRINGS, MERGE_ADD,
+     .help = "domains: example.com (and all below it), *.example.com, *, example.com:8443"},
+    {"network.deny", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true,
+     .help = "domains and addresses that stay closed whatever is allowed"},
+    {"network.allowPrivate", SETTING_STRINGS, MERGE_ADD,
+     .help = "hosts that commands may speak to though their addresses are private"},
     {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
     {"webFetch.allow", SETTING_STRINGS, .help = "hosts to fetch from though they are private"},
 
