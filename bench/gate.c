@@ -9,6 +9,8 @@
 #define N_ROUNDS 2000
 
 static const struct tool bash = {.name = "Bash", .risk = RISK_EXECUTE, .permission_arg = "command"};
+static const struct tool edit = {
+    .name = "Edit", .risk = RISK_MODIFY, .permission_arg = "file_path"};
 
 static const char *const commands[] = {
     "ls -la src",
@@ -17,9 +19,10 @@ static const char *const commands[] = {
     "grep -rn 'struct str' src --include='*.c' | head -50",
     "for f in src/*.c; do wc -l \"$f\"; done | sort -n",
 };
+static const char *const paths[] = {"src/base/str.c", "/usr/include/stdio.h", "../x"};
 
 /* Half of them deny, half allow; none matches, so that every one is looked at. */
-static void fill(struct arena *a, struct str *rules)
+static void fill_commands(struct arena *a, struct str *rules)
 {
     static const char *const programs[] = {"git push", "npm run", "docker", "kubectl delete",
                                            "rm -rf",   "curl",    "lsof",   "grep --delete"};
@@ -27,6 +30,21 @@ static void fill(struct arena *a, struct str *rules)
     for (size_t i = 0; i < N_RULES; i++)
         rules[i] = arena_format(a, "Bash(%s x%zu%s)", programs[i % ARRAY_LEN(programs)], i,
                                 i % 3 ? ":*" : " *");
+}
+
+static void fill_paths(struct arena *a, struct str *rules)
+{
+    static const char *const patterns[] = {"src/x%zu/**",    "/docs/%zu.md", "//etc/x%zu/*.conf",
+                                           "~/.config/x%zu", "**/*.x%zu",    "x%zu.c"};
+
+    for (size_t i = 0; i < N_RULES; i++) {
+        AUTO(strbuf) struct strbuf pattern = {0};
+
+        strbuf_add_cstr(&pattern, i % 2 ? "Edit(" : "Read(");
+        strbuf_addf(&pattern, patterns[i % ARRAY_LEN(patterns)], i);
+        strbuf_add_char(&pattern, ')');
+        rules[i] = arena_str(a, strbuf_str(&pattern));
+    }
 }
 
 /* Of this process alone: nothing here waits. */
@@ -38,25 +56,43 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static double decide_all(const struct permission_rules *rules, const struct json *args,
-                         const struct tool_session *session)
+static double decide_all(const struct permission_rules *rules, const struct tool *tool,
+                         const struct json *args, const struct tool_session *session)
 {
     double start = cpu_seconds();
 
     for (int i = 0; i < N_ROUNDS; i++)
-        if (permission_decide(rules, MODE_DEFAULT, &bash, args, session).by != DECIDED_BY_MODE)
+        if (permission_decide(rules, MODE_DEFAULT, tool, args, session, NULL).by != DECIDED_BY_MODE)
             exit(EXIT_FAILURE);
     return (cpu_seconds() - start) / N_ROUNDS * 1e6;
 }
 
-static double best_of_three(const struct permission_rules *rules, const struct json *args,
-                            const struct tool_session *session)
+static double best_of_three(const struct permission_rules *rules, const struct tool *tool,
+                            const struct json *args, const struct tool_session *session)
 {
-    double best = decide_all(rules, args, session);
+    double best = decide_all(rules, tool, args, session);
 
     for (int i = 0; i < 2; i++)
-        best = MIN(best, decide_all(rules, args, session));
+        best = MIN(best, decide_all(rules, tool, args, session));
     return best;
+}
+
+/* The dearest of these arguments. */
+static double worst_of(const struct permission_rules *rules, const struct tool *tool,
+                       const char *const *arguments, size_t n, struct arena *a,
+                       const struct tool_session *session)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct json *args = json_new(a, JSON_OBJECT);
+        double one;
+
+        json_set_str(a, args, tool->permission_arg, str_of(arguments[i]));
+        one = best_of_three(rules, tool, args, session);
+        worst = MAX(worst, one);
+    }
+    return worst;
 }
 
 int main(void)
@@ -67,19 +103,15 @@ int main(void)
     struct permission_rules rules = {
         .deny = lists, .n_deny = N_RULES / 2, .allow = lists + N_RULES / 2, .n_allow = N_RULES / 2};
     struct permission_rules none = {0};
-    double worst = 0, worst_none = 0, with, without;
+    double bare = worst_of(&none, &bash, commands, ARRAY_LEN(commands), &a, session), by_command,
+           by_path;
 
-    fill(&a, lists);
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        struct json *args = json_new(&a, JSON_OBJECT);
-
-        json_set_str(&a, args, "command", str_of(commands[i]));
-        with = best_of_three(&rules, args, session);
-        without = best_of_three(&none, args, session);
-        worst = MAX(worst, with);
-        worst_none = MAX(worst_none, without);
-    }
-    printf("{\"rules\":%d,\"us_per_decision\":%.1f,\"us_without_rules\":%.1f}\n", N_RULES, worst,
-           worst_none);
+    fill_commands(&a, lists);
+    by_command = worst_of(&rules, &bash, commands, ARRAY_LEN(commands), &a, session);
+    fill_paths(&a, lists);
+    by_path = worst_of(&rules, &edit, paths, ARRAY_LEN(paths), &a, session);
+    printf("{\"rules\":%d,\"us_per_command\":%.1f,\"us_per_path\":%.1f,"
+           "\"us_without_rules\":%.1f}\n",
+           N_RULES, by_command, by_path, bare);
     return EXIT_SUCCESS;
 }

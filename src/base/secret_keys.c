@@ -3,11 +3,14 @@
 
 /* Lower case and without separators. Whole names: "tokens" and "max_tokens" are no secrets. */
 static const char *const names[] = {
-    "apikey",      "xapikey",         "xgoogapikey", "authorization", "proxyauthorization",
-    "accesstoken", "refreshtoken",    "idtoken",     "authtoken",     "bearertoken",
-    "secret",      "clientsecret",    "password",    "passwd",        "cookie",
-    "setcookie",   "privatekey",      "credentials", "sessiontoken",  "secretkey",
-    "accesskey",   "secretaccesskey", "token",       "xauthtoken",
+    "accesskey",          "accesstoken",   "apikey",       "apisecret",
+    "apitoken",           "authorization", "authtoken",    "bearertoken",
+    "clientsecret",       "cookie",        "credentials",  "idtoken",
+    "passphrase",         "passwd",        "password",     "privatekey",
+    "proxyauthorization", "refreshtoken",  "secret",       "secretaccesskey",
+    "secretkey",          "securitytoken", "sessiontoken", "setcookie",
+    "signingkey",         "signingsecret", "token",        "webhooksecret",
+    "xamzsecuritytoken",  "xapikey",       "xauthtoken",   "xgoogapikey",
 };
 
 bool key_is_secret(struct str key)

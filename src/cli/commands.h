@@ -10,6 +10,7 @@ extern const struct command command_demo;
 extern const struct command command_doctor;
 extern const struct command command_inspect;
 extern const struct command command_models;
+extern const struct command command_permissions;
 extern const struct command command_sandbox;
 extern const struct command command_trust;
 

@@ -112,19 +112,44 @@ void input_end_questions(struct input *in)
 
 /* --- rules that come with a yes --- */
 
-static void add_rule(struct input *in, struct arena *a, const struct json *rule)
+static struct str pattern_of(struct arena *a, const struct json *rule)
 {
     struct str name = json_get_text(rule, "toolName"), content = json_get_text(rule, "ruleContent");
-    struct str pattern =
-        content.n ? arena_format(a, "%" STR_FMT "(%" STR_FMT ")", STR_ARG(name), STR_ARG(content))
-                  : name;
 
-    if (permission_pattern_is_valid(pattern))
-        tool_session_set(in->host->agent->conversation.tools,
-                         arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)),
-                         json_new_bool(a, true));
-    else
-        cli_tell("\"%" STR_FMT "\" is no rule; it is left out", STR_ARG(pattern));
+    return content.n
+               ? arena_format(a, "%" STR_FMT "(%" STR_FMT ")", STR_ARG(name), STR_ARG(content))
+               : name;
+}
+
+/* A rule of the host's own making, for the session and, if it is to last, for the project. */
+static void add_rule(struct input *in, struct arena *a, struct str pattern, bool is_to_last)
+{
+    struct agent *agent = in->host->agent;
+    const struct rule_keeper *keeper = &agent->gate.keeper;
+    AUTO(err) struct err *e = NULL;
+
+    tool_session_set(agent->conversation.tools,
+                     arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)), json_new_bool(a, true));
+    if (is_to_last && keeper->keep)
+        e = keeper->keep(keeper->self, pattern);
+    if (e)
+        cli_tell_error(e);
+}
+
+/* The rule that keel itself proposed is the gate's to remember. */
+static void add_rules(struct input *in, const struct ask *ask, struct arena *a,
+                      const struct json *update, bool is_to_last, struct answer *answer)
+{
+    json_each (rule, json_get(update, "rules")) {
+        struct str pattern = pattern_of(a, rule);
+
+        if (!permission_pattern_is_valid(pattern))
+            cli_tell("\"%" STR_FMT "\" is no rule; it is left out", STR_ARG(pattern));
+        else if (is_to_last && str_eq(pattern, ask->rule))
+            answer->kind = ANSWER_PROJECT;
+        else
+            add_rule(in, a, pattern, is_to_last);
+    }
 }
 
 static bool is_of_session(const struct json *update)
@@ -132,15 +157,22 @@ static bool is_of_session(const struct json *update)
     return str_is(json_get_text(update, "destination"), "session");
 }
 
-/* keel writes no settings for a host: what is meant to last is the host's to keep. */
-static void apply_update(struct input *in, struct arena *a, const struct json *update)
+/* Of a project's settings keel writes only those that are the person's own. */
+static bool is_of_project(const struct json *update)
+{
+    struct str destination = json_get_text(update, "destination");
+
+    return str_is(destination, "localSettings") || str_is(destination, "projectSettings");
+}
+
+static void apply_update(struct input *in, const struct ask *ask, struct arena *a,
+                         const struct json *update, struct answer *answer)
 {
     struct str type = json_get_text(update, "type");
 
     if (str_is(type, "addRules") && str_is(json_get_text(update, "behavior"), "allow") &&
-        is_of_session(update)) {
-        json_each (rule, json_get(update, "rules"))
-            add_rule(in, a, rule);
+        (is_of_session(update) || is_of_project(update))) {
+        add_rules(in, ask, a, update, is_of_project(update), answer);
     } else if (str_is(type, "setMode") && is_of_session(update)) {
         AUTO(err) struct err *e = input_set_mode(in, json_get_text(update, "mode"));
 
@@ -149,7 +181,7 @@ static void apply_update(struct input *in, struct arena *a, const struct json *u
     } else {
         cli_tell("a change of permissions (%" STR_FMT ", %" STR_FMT
                  ") is not done: keel adds rules "
-                 "that allow, and sets the mode, for the session",
+                 "that allow, for the session or the project, and sets the mode for the session",
                  STR_ARG(type), STR_ARG(json_get_text(update, "destination")));
     }
 }
@@ -170,9 +202,9 @@ static void read_yes(struct input *in, const struct ask *ask, const struct json 
 
     if (!json_is(args, JSON_OBJECT))
         args = NULL;
-    json_each (update, json_get(said, "updatedPermissions"))
-        apply_update(in, a, update);
     *ret_answer = (struct answer){.kind = ANSWER_ONCE};
+    json_each (update, json_get(said, "updatedPermissions"))
+        apply_update(in, ask, a, update, ret_answer);
     if (ask->kind == ASK_QUESTION && json_has(args, "answers"))
         *ret_answer = (struct answer){.kind = ANSWER_VALUE, .value = args};
     else if (args && !json_equal(args, ask->args))

@@ -22,8 +22,10 @@ struct print {
     struct agent_options agent_options;
     struct runtime runtime;
     struct message *prompt;
-    struct input *input; /* prompts come as lines; NULL: there is one prompt */
-    struct agent *agent; /* while it lives: its keys are kept out of traces */
+    struct input *input;         /* prompts come as lines; NULL: there is one prompt */
+    struct agent *agent;         /* while it lives */
+    struct secrets *secrets;     /* its */
+    struct secrets_stream trace; /* of answers, without them */
     struct spending spending;
     struct print_text text;
     struct print_json json;
@@ -109,30 +111,33 @@ static struct err *read_flags(struct print *p)
 
 /* --- traces --- */
 
-/* The client takes credentials out of headers and addresses; a peer may repeat one elsewhere. */
-static void hide_key(const struct print *p, struct str provider, struct strbuf *text)
-{
-    AUTO(secret) struct secret key = {0};
-    AUTO(strbuf) struct strbuf shown = {0};
-    AUTO(err)
-    struct err *none = credentials_get(&p->runtime.credentials.port, provider, false, &key);
+#define ANSWER_PIECE '{'
 
-    if (key.n == 0)
-        return;
-    secret_hide(&key, strbuf_str(text), &shown);
-    strbuf_clear(text);
-    strbuf_add(text, strbuf_str(&shown));
+/* What was held back of an answer: it has ended. */
+static void end_trace(struct print *p)
+{
+    AUTO(strbuf) struct strbuf shown = {0};
+    struct str rest = secrets_stream_end(&p->trace, &shown);
+
+    if (rest.n)
+        cli_tell_bytes(ANSWER_PIECE, rest);
 }
 
+/* The client takes credentials out of headers and addresses; a peer may repeat one elsewhere, and
+ * its answer comes in pieces. */
 static void trace_line(void *self, char kind, struct str text)
 {
-    const struct print *p = self;
+    struct print *p = self;
     AUTO(strbuf) struct strbuf shown = {0};
 
-    strbuf_add(&shown, text);
-    for (size_t i = 0; p->agent && i < p->agent->plan.n_targets; i++)
-        hide_key(p, p->agent->plan.targets[i].provider->id, &shown);
-    cli_tell_bytes(kind, strbuf_str(&shown));
+    if (kind == ANSWER_PIECE) {
+        text = secrets_stream_add(&p->trace, text, &shown);
+    } else {
+        end_trace(p);
+        text = secrets_hide(p->secrets, text, &shown, NULL);
+    }
+    if (text.n)
+        cli_tell_bytes(kind, text);
 }
 
 /* --- before the run --- */
@@ -265,6 +270,7 @@ static struct err *run_agent(struct print *p)
 
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
+    p->trace.set = p->secrets = secrets_ref(agent.secrets);
     if (p->format != FORMAT_TEXT)
         open_json(p, &agent);
     return p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
@@ -278,6 +284,8 @@ static struct err *run(void *arg)
     watch_reader(p);
     e = run_agent(p);
     p->agent = NULL;
+    end_trace(p);
+    secrets_hide_in_err(p->secrets, e);
     loop_watch_stop(&p->reader);
     http_client_free(TAKE(p->runtime.http));
     return e;
@@ -306,6 +314,7 @@ static void print_done(struct print *p)
     message_unref(p->prompt);
     input_free(p->input);
     runtime_done(&p->runtime);
+    secrets_unref(p->secrets);
     arena_done(&p->arena);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/sandbox_stdio.h"
+#include "sandbox/proxy.h"
 #include "sys/clean_env.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -18,6 +19,8 @@ enum { STATUS_NO_SANDBOX = 2, STATUS_NO_COMMAND = 127 };
 static const struct option options[] = {
     {"no-namespaces", 0, NULL, "as on a machine where namespaces are forbidden"},
     {"add-dir", 0, "DIR", "a further directory that may be written; may be repeated"},
+    {"allow-domain", 0, "DOMAIN", "a host that may be reached, and all below it"},
+    {"allow-private", 0, "DOMAIN", "the same for one with a private address"},
     {0},
 };
 
@@ -25,6 +28,7 @@ struct job {
     struct arena arena;
     const struct args *args;
     struct sandbox_policy policy;
+    struct net_rules network;
     char workspace[PATH_MAX], home[PATH_MAX], tmp_dir[PATH_MAX];
     int status;
 };
@@ -66,6 +70,20 @@ static struct err *read_added(struct job *j)
     return NULL;
 }
 
+static struct err *read_domains(struct job *j, const char *option, enum net_list list)
+{
+    const char *pattern;
+    size_t at = 0;
+
+    while ((pattern = args_next(j->args, option, &at))) {
+        struct err *e = net_rules_add(&j->arena, &j->network, list, str_of(pattern));
+
+        if (e)
+            return err_wrap(e, "--%s", option);
+    }
+    return NULL;
+}
+
 static struct err *find_protected(void *arg)
 {
     struct job *j = arg;
@@ -81,7 +99,7 @@ static struct err *run_in(struct sandbox *sandbox, struct job *j)
     struct proc_status status;
     struct proc_spec spec = {
         .argv = j->args->operands,
-        .environment = clean_environment(&j->arena, NULL, NULL, 0, none),
+        .environment = clean_environment(&j->arena, NULL, NULL, 0, NULL, none),
     };
 
     sandbox_stdio_choose(&spec);
@@ -114,13 +132,11 @@ static struct err *look_after(struct sandbox *sandbox)
     return e;
 }
 
-static struct err *run_job(void *arg)
+static struct err *run_confined(struct job *j)
 {
-    struct job *j = arg;
     struct sandbox sandbox;
     struct err *e, *after;
 
-    TRY(work_run(find_protected, j));
     TRY(sandbox_make_tmp(j->tmp_dir));
     j->policy.tmp_dir = j->tmp_dir;
     sandbox_init(&sandbox, &j->policy);
@@ -131,6 +147,37 @@ static struct err *run_job(void *arg)
     if (!e)
         return after;
     err_ignore(after, "the first error counts");
+    return e;
+}
+
+static void tell_refusal(void *self, struct str host, const struct err *why)
+{
+    const char *hint = err_find_hint(why);
+
+    (void)self;
+    (void)host;
+    cli_tell("%s%s%s", why->text, hint ? "; " : "", hint ? hint : "");
+}
+
+/* The proxy lives as long as the command. */
+static struct err *run_job(void *arg)
+{
+    AUTO(proxy) struct proxy *proxy = NULL;
+    struct job *j = arg;
+    struct group serving;
+    struct err *e;
+
+    TRY(work_run(find_protected, j));
+    if (!net_rules_allow_any(&j->network))
+        return run_confined(j);
+    group_begin(&serving, 0, GROUP_KEEP_GOING);
+    proxy = proxy_new(&(struct proxy_options){
+        .rules = &j->network, .group = &serving, .on_refusal = tell_refusal});
+    j->policy.network = SANDBOX_PROXY_ONLY;
+    j->policy.proxy = proxy;
+    e = run_confined(j);
+    group_cancel(&serving);
+    err_ignore(group_end(&serving), "the command has ended");
     return e;
 }
 
@@ -158,6 +205,10 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!e)
         e = read_added(j);
     if (!e)
+        e = read_domains(j, "allow-domain", NET_ALLOW);
+    if (!e)
+        e = read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
+    if (!e)
         e = cli_run(NULL, run_job, j);
     *ret_status = j->status;
     arena_done(&j->arena);
@@ -167,16 +218,18 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_sandbox = {
     .name = "sandbox",
-    .usage = "[--no-namespaces] [--add-dir DIR]... [--] COMMAND [ARGUMENT]...",
+    .usage = "[--add-dir DIR]... [--allow-domain DOMAIN]... [--] COMMAND [ARGUMENT]...",
     .group = "Set up",
     .summary = "run a command as the agent's commands are run",
     .details = "The command may write in the working directory, which is its workspace, and in\n"
-               "$TMPDIR. It has no network, sees no secrets and leaves nothing running.\n"
+               "$TMPDIR. It has no network but for the domains that are allowed, sees no\n"
+               "secrets and leaves nothing running.\n"
                "The exit status is the command's; 2 when the sandbox cannot be built.\n"
                "\n"
                "Examples:\n"
                "  keel sandbox -- make test\n"
-               "  keel sandbox -- sh -c 'curl https://example.com || echo no network'\n",
+               "  keel sandbox -- sh -c 'curl https://example.com || echo no network'\n"
+               "  keel sandbox --allow-domain registry.npmjs.org -- npm ci\n",
     .options = options,
     .takes_command = true,
     .run = run,

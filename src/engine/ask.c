@@ -22,6 +22,12 @@ struct ask_state {
     size_t n_slugs;
     int64_t prompt_tokens;
     const struct model_request *request; /* of the attempt under way */
+    /* deltas without credentials: what was held back is of this part and kind */
+    struct secrets_stream shown;
+    struct strbuf shown_text;
+    size_t shown_part;
+    enum delta_kind shown_kind;
+    uint64_t found; /* in the last attempt's answer */
 };
 
 /* --- the window --- */
@@ -121,7 +127,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
         .model = t->model,
-        .system = join_system(a),
+        .system = hide_in_str(a->run->secrets, &a->built.arena, join_system(a), NULL),
         .messages = (const struct message *const *)a->built.items,
         .n_messages = a->built.n,
         .tools = a->tools,
@@ -141,6 +147,74 @@ static struct err *build(void *self, const struct target *t, struct model_reques
     };
     a->request = ret_request;
     return NULL;
+}
+
+/* --- what streams in --- */
+
+static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separator)
+{
+    struct event e = {.body.delta = {.delta = d, .is_separator = is_separator}};
+
+    if (!is_separator) {
+        e.body.delta.sequence = a->n_deltas++;
+        e.body.delta.reply = &a->reply;
+    }
+    run_emit(a->run, EVENT_DELTA, &e);
+}
+
+static void show_delta(struct ask_state *a, const struct delta *d)
+{
+    emit_delta(a, d, /* is_separator= */ false);
+    if (a->run->options->n_plugins)
+        plugins_on_chunk(a->run, d);
+}
+
+/* Gives out what was held back: its part, or all of the answer, has ended. */
+static void end_deltas(struct ask_state *a)
+{
+    struct delta d = {.kind = a->shown_kind, .part = a->shown_part};
+
+    d.text = secrets_stream_end(&a->shown, &a->shown_text);
+    if (d.text.n == 0)
+        return;
+    if (d.part < a->reply.n_parts) { /* a repeated call may be gone when the answer ends */
+        d.id = a->reply.parts[d.part].part.id;
+        d.name = a->reply.parts[d.part].part.name;
+    }
+    show_delta(a, &d);
+}
+
+static void on_delta(void *self, const struct delta *d)
+{
+    struct ask_state *a = self;
+    struct delta shown = *d;
+
+    if (d->part != a->shown_part || d->kind != a->shown_kind)
+        end_deltas(a);
+    a->shown_part = d->part;
+    a->shown_kind = d->kind;
+    shown.text = secrets_stream_add(&a->shown, d->text, &a->shown_text);
+    if (shown.text.n || d->text.n == 0)
+        show_delta(a, &shown);
+}
+
+static void on_native_payload(void *self, const struct native_payload *p)
+{
+    struct ask_state *a = self;
+    AUTO(strbuf) struct strbuf shown = {0};
+    struct native_payload payload = *p;
+    struct event e = {.body.payload = &payload};
+
+    payload.bytes = secrets_hide_in_json_text(a->run->secrets, p->bytes, &shown, NULL);
+    run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
+}
+
+/* Text of different rounds must not run together. */
+static void separate(struct ask_state *a)
+{
+    if (a->run->round > 1 || a->final)
+        emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
+                   /* is_separator= */ true);
 }
 
 /* --- around attempts --- */
@@ -245,6 +319,9 @@ static void settle(void *self, const struct attempt *attempt)
     struct event e = attempt_event(a, attempt);
     bool was_billed = usage_is_known(usage);
 
+    end_deltas(a);
+    a->found = 0;
+    hide_in_reply(r->secrets, &a->reply, &a->found);
     if (!attempt->error || attempt->reply->n_parts)
         run_emit(r, EVENT_RESPONSE_RAW, &reply);
     r->result->n_attempts++;
@@ -303,44 +380,6 @@ static bool drop_text(void *self)
     return true;
 }
 
-/* --- what streams in --- */
-
-static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separator)
-{
-    struct event e = {.body.delta = {.delta = d, .is_separator = is_separator}};
-
-    if (!is_separator) {
-        e.body.delta.sequence = a->n_deltas++;
-        e.body.delta.reply = &a->reply;
-    }
-    run_emit(a->run, EVENT_DELTA, &e);
-}
-
-static void on_delta(void *self, const struct delta *d)
-{
-    struct ask_state *a = self;
-
-    emit_delta(a, d, /* is_separator= */ false);
-    if (a->run->options->n_plugins)
-        plugins_on_chunk(a->run, d);
-}
-
-static void on_native_payload(void *self, const struct native_payload *p)
-{
-    struct ask_state *a = self;
-    struct event e = {.body.payload = p};
-
-    run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
-}
-
-/* Text of different rounds must not run together. */
-static void separate(struct ask_state *a)
-{
-    if (a->run->round > 1 || a->final)
-        emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
-                   /* is_separator= */ true);
-}
-
 /* --- into the history --- */
 
 /* A last turn has no tools: what it calls all the same is left out, its text is kept. */
@@ -374,6 +413,7 @@ static void commit(struct ask_state *a, const struct target *t, const struct err
         message_unref(m);
         m = text_only;
     }
+    run_tell_hidden(r, a->found, S("the model's answer"));
     if (!e)
         run_emit_message(r, EVENT_RESPONSE_NORMALIZED, m);
     run_append(r, m);
@@ -395,8 +435,12 @@ static struct err *check_stop(const struct reply *reply)
 struct err *ask_model(struct run *r, const struct final_turn *final,
                       const struct message **ret_message)
 {
-    struct ask_state a = {.run = r, .final = final, .prompt_tokens = run_estimate(r).used};
-    struct chain_hooks hooks = {build, reserve, settle, on_retry, on_fallback, drop_text, &a};
+    struct ask_state a = {.run = r,
+                          .final = final,
+                          .prompt_tokens = run_estimate(r).used,
+                          .shown = {.set = r->secrets}};
+    struct chain_hooks hooks = {build,       reserve,   settle, on_retry,
+                                on_fallback, drop_text, &a,     r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;
@@ -416,6 +460,7 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
     if (!e || err_is(e, ERR_CANCELLED) || a.reply.n_parts)
         commit(&a, target, e, ret_message);
     reply_done(&a.reply);
+    strbuf_done(&a.shown_text);
     built_messages_done(&a.built);
     return e;
 }
@@ -425,7 +470,8 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
 struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbuf *ret_text)
 {
     struct ask_state a = {.run = r, .aside = aside, .prompt_tokens = run_estimate(r).used};
-    struct chain_hooks hooks = {build, reserve, settle, on_retry, on_fallback, NULL, &a};
+    struct chain_hooks hooks = {build,       reserve, settle, on_retry,
+                                on_fallback, NULL,    &a,     r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     AUTO(message) struct message *m = NULL;

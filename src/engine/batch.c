@@ -160,6 +160,7 @@ static void report(struct call *c, struct result_budget *budget)
     AUTO(message) struct message *m = NULL;
     struct event e;
 
+    call_hide_secrets(c); /* hooks and rules have had their say since it ended */
     fit_result(c, budget);
     m = result_message(c);
     e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
@@ -177,15 +178,16 @@ static void suspend(struct call *c)
 {
     struct run_result *x = c->run->result;
     struct ask *asks = ARENA_ARRAY(&x->arena, x->n_asks + 1, struct ask);
-    const struct ask *ask = c->result.is_pending ? &c->result.ask : &c->verdict.ask;
+    struct ask ask = hide_in_ask(c->run->secrets, &c->arena,
+                                 c->result.is_pending ? &c->result.ask : &c->verdict.ask);
 
     if (x->n_asks)
         memcpy(asks, x->asks, x->n_asks * sizeof *asks);
-    asks[x->n_asks++] = (struct ask){.kind = ask->kind,
+    asks[x->n_asks++] = (struct ask){.kind = ask.kind,
                                      .call_id = arena_str(&x->arena, c->part->id),
                                      .tool = arena_str(&x->arena, c->part->name),
-                                     .args = ask->args ? json_copy(&x->arena, ask->args) : NULL,
-                                     .text = arena_str(&x->arena, ask->text)};
+                                     .args = ask.args ? json_copy(&x->arena, ask.args) : NULL,
+                                     .text = arena_str(&x->arena, ask.text)};
     x->asks = asks;
 }
 

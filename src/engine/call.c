@@ -23,7 +23,8 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                        .batch_id = batch_id,
                        .index = index,
                        .part = part,
-                       .owner = {"tool", part->id, &r->execution}};
+                       .owner = {"tool", part->id, &r->execution},
+                       .progress = {.set = r->secrets}};
     tool_result_init(&c->result);
     for (size_t i = 0; i < o->n_answers; i++)
         if (str_eq(o->answers[i].call_id, part->id))
@@ -68,11 +69,12 @@ static struct err *refuse(struct call *c)
     fail(c, ERR_TOOL_DENIED, c->verdict.reason);
     x->denials =
         arena_grow(&x->arena, x->denials, x->n_denials, &x->denials_room, sizeof *x->denials);
-    x->denials[x->n_denials++] =
-        (struct denial){.tool = arena_str(&x->arena, c->part->name),
-                        .call_id = arena_str(&x->arena, c->part->id),
-                        .args = c->verdict.args ? json_copy(&x->arena, c->verdict.args) : NULL,
-                        .reason = arena_str(&x->arena, c->verdict.reason)};
+    x->denials[x->n_denials++] = (struct denial){
+        .tool = arena_str(&x->arena, c->part->name),
+        .call_id = arena_str(&x->arena, c->part->id),
+        .args = c->shown_args ? json_copy(&x->arena, c->shown_args) : NULL,
+        .reason =
+            arena_str(&x->arena, hide_in_str(c->run->secrets, &x->arena, c->verdict.reason, NULL))};
     return c->run->policy->on_denied(&c->verdict);
 }
 
@@ -131,9 +133,22 @@ static struct err *act_on_verdict(struct call *c)
 static void on_ask(void *self, const struct ask *ask, const struct answer *answer)
 {
     struct call *c = self;
-    struct event e = {.owner = &c->owner, .body.ask = {.ask = ask, .answer = answer}};
+    const struct secrets *s = c->run->secrets;
+    struct ask shown = hide_in_ask(s, &c->arena, ask);
+    struct answer said = answer ? *answer : (struct answer){0};
+    struct event e = {.owner = &c->owner,
+                      .body.ask = {.ask = &shown, .answer = answer ? &said : NULL}};
 
+    said.reason = hide_in_str(s, &c->arena, said.reason, NULL);
+    said.value = secrets_hide_in_json(s, &c->arena, said.value, NULL);
+    said.args = secrets_hide_in_json(s, &c->arena, said.args, NULL);
     run_emit(c->run, answer ? EVENT_ANSWERED : EVENT_ASKED, &e);
+}
+
+/* The model's own hold no credential; a hook or a person may have put one in. */
+static void show_args(struct call *c)
+{
+    c->shown_args = secrets_hide_in_json(c->run->secrets, &c->arena, c->verdict.args, NULL);
 }
 
 static struct err *judge(struct call *c)
@@ -147,7 +162,9 @@ static struct err *judge(struct call *c)
                              .on_ask = on_ask,
                              .self = c};
 
-    return gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict);
+    TRY(gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict));
+    show_args(c);
+    return NULL;
 }
 
 /* A plugin may refuse a call that the gate lets through. */
@@ -193,6 +210,7 @@ static void take_outcome(struct call *c)
     if (json_parse_at(&c->arena, arena_str(&c->arena, c->part->args), JSON_REPAIR_UTF8, &args,
                       &where))
         c->verdict.args = args;
+    show_args(c);
     if (c->outcome->outcome == CALL_COMPLETED)
         take_result(c, c->outcome->result, c->outcome->error_code);
     else
@@ -236,10 +254,12 @@ static uint64_t timeout_ms(const struct call *c)
 static void on_progress(void *self, struct str text)
 {
     struct call *c = self;
+    AUTO(strbuf) struct strbuf shown = {0};
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
-    e.body.tool.progress = text;
-    run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
+    e.body.tool.progress = secrets_stream_add(&c->progress, text, &shown);
+    if (e.body.tool.progress.n)
+        run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
 }
 
 static struct err *run_tool(struct call *c)
@@ -295,6 +315,20 @@ static struct err *run_in_time(struct call *c, bool *ret_expired)
     deadline_end(&deadline);
     *ret_expired = deadline.expired && err_is(e, ERR_TIMEOUT);
     return e;
+}
+
+void call_hide_secrets(struct call *c)
+{
+    const struct secrets *s = c->run->secrets;
+    uint64_t found = 0;
+
+    hide_in_strbuf(s, &c->result.text, &found);
+    c->result.details =
+        (struct json *)secrets_hide_in_json(s, &c->arena, c->result.details, &found);
+    c->metadata = (struct json *)secrets_hide_in_json(s, &c->arena, c->metadata, &found);
+    if (found)
+        run_tell_hidden(c->run, found,
+                        arena_format(&c->arena, "the result of %" STR_FMT, STR_ARG(c->part->name)));
 }
 
 struct part call_result_part(struct call *c)
@@ -358,6 +392,7 @@ struct err *call_run(void *arg)
         c->code = err_code(c->result.code);
     if (c->is_suspended)
         return NULL;
+    call_hide_secrets(c);
     tell_end(c);
     c->ends_run = hook_tool_done(c);
     return NULL;
@@ -400,7 +435,7 @@ struct event_tool call_event(struct call *c)
         .index = c->index,
         .name = c->part->name,
         .call_id = c->part->id,
-        .args = c->verdict.args,
+        .args = c->shown_args,
         .owner = &c->owner,
         .risk = c->verdict.entry ? c->verdict.entry->tool->risk : RISK_UNCLASSIFIED,
         .is_ok = !c->code,

@@ -77,6 +77,7 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
     if (attempt->target->idle_ms)
         call.idle_ms = attempt->target->idle_ms;
     e = provider_ask(attempt->target->provider, &request, &call, a->reply);
+    secrets_hide_in_err(a->hooks->secrets, e);
     settle(a, attempt, e, started_ms);
     return e;
 }

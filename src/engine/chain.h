@@ -13,6 +13,7 @@
 #ifndef KEEL_ENGINE_CHAIN_H
 #define KEEL_ENGINE_CHAIN_H
 
+#include "base/secrets.h"
 #include "port/provider.h"
 #include "sys/random.h"
 
@@ -57,6 +58,7 @@ struct chain_hooks {
     /* Text of a failed attempt has been shown. True: it was taken back, go on elsewhere. */
     bool (*drop_text)(void *self);
     void *self;
+    const struct secrets *secrets; /* kept out of errors; NULL: none are known */
 };
 
 struct chain {

@@ -65,11 +65,26 @@ void run_emit_message(struct run *r, enum event_type type, const struct message 
 
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text)
 {
+    AUTO(strbuf) struct strbuf shown = {0};
     struct event e = {
-        .body.notice = {.severity = severity, .source = source, .text = text},
+        .body.notice = {.severity = severity,
+                        .source = source,
+                        .text = secrets_hide(r->secrets, text, &shown, NULL)},
     };
 
     run_emit(r, EVENT_NOTICE, &e);
+}
+
+void run_tell_hidden(struct run *r, uint64_t found, struct str where)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (!found)
+        return;
+    secrets_add_names(r->secrets, found, &text);
+    strbuf_addf(&text, ": taken out of %" STR_FMT ", which shows " REDACTED " instead",
+                STR_ARG(where));
+    run_notice(r, SEVERITY_WARNING, "secrets", strbuf_str(&text));
 }
 
 /* --- the history --- */

@@ -4,13 +4,26 @@
  * the end of the turn. */
 #include "engine/run_state.h"
 
+/* What a hook says may get into the conversation. */
+static void hide_in_outcome(const struct secrets *s, struct arena *a, struct hook_outcome *o)
+{
+    struct str *texts[] = {&o->reason, &o->additional_context, &o->system_message, &o->stop_reason};
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        *texts[i] = hide_in_str(s, a, *texts[i], NULL);
+    o->updated_input = secrets_hide_in_json(s, a, o->updated_input, NULL);
+}
+
 static struct err *ask_hooks(struct run *r, enum hook_event event, struct str matched,
                              const struct json *fields, struct arena *a,
                              struct hook_outcome *ret_outcome)
 {
-    struct hook_input input = {.event = event, .matched = matched, .fields = fields};
+    struct hook_input input = {.event = event,
+                               .matched = matched,
+                               .fields = secrets_hide_in_json(r->secrets, a, fields, NULL)};
 
     TRY(hooks_run(r->options->hooks, &input, a, ret_outcome));
+    hide_in_outcome(r->secrets, a, ret_outcome);
     if (ret_outcome->system_message.n)
         run_notice(r, SEVERITY_WARNING, "hook", ret_outcome->system_message);
     if (ret_outcome->stops_run)

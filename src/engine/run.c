@@ -28,6 +28,11 @@ static const struct owner *find_starter(struct run *r)
     return r->call.id.n ? &r->call : &parent->execution;
 }
 
+static const struct secrets *find_secrets(const struct run_options *o)
+{
+    return o->secrets || !o->parent ? o->secrets : o->parent->secrets;
+}
+
 static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
                      struct run_result *result)
 {
@@ -37,12 +42,15 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
                       .policy = options->policy ? options->policy : &policy_conversation,
                       .result = result,
                       .random = options->random ? options->random : &random_system,
+                      .secrets = find_secrets(options),
                       .started_ms = loop_now_ms(task_loop())};
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
     r->agent =
         (struct owner){"agent", str_of(options->agent ? options->agent : "main"), find_starter(r)};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
+    if (options->input)
+        r->input = message_ref(options->input);
     c->n_runs++;
     plugins_sort(r);
     tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
@@ -54,20 +62,23 @@ static struct err *take_input(struct run *r)
     AUTO(strbuf) struct strbuf text = {0};
     AUTO(message) struct message *m = NULL;
     struct str input;
+    uint64_t found = 0;
 
-    if (!r->options->input)
+    if (!r->input)
         return NULL;
-    message_text(r->options->input, &text);
+    message_text(r->input, &text);
     input = strbuf_str(&text);
     TRY(plugins_before_run(r, &input));
     if (input.p == strbuf_str(&text).p) {
-        m = message_ref(r->options->input);
+        m = message_ref(r->input);
     } else {
         m = run_new_message(r, ROLE_USER);
         message_add_text(m, input);
-        for (size_t i = 0; i < r->options->input->n_parts; i++)
-            if (r->options->input->parts[i].kind == PART_MEDIA)
-                message_add(m, &r->options->input->parts[i]);
+        for (size_t i = 0; i < r->input->n_parts; i++)
+            if (r->input->parts[i].kind == PART_MEDIA)
+                message_add(m, &r->input->parts[i]);
+        hide_in_message(r->secrets, &m, &found);
+        run_tell_hidden(r, found, S("what a plugin made of the prompt"));
     }
     run_emit_message(r, EVENT_USER_INPUT, m);
     TRY(recorder_sync(r->options->recorder));
@@ -88,17 +99,22 @@ static void tell_begin(struct run *r)
                      .model = first->model,
                      .capabilities = provider_capabilities(first->provider, first->info)}};
 
-    if (r->options->input)
-        message_text(r->options->input, &input);
+    if (r->input)
+        message_text(r->input, &input);
     e.body.run.input = strbuf_str(&input);
     run_emit(r, EVENT_RUN_BEGIN, &e);
 }
 
 static struct err *run_all(struct run *r)
 {
+    uint64_t found = 0;
+
     if (r->options->on_begin)
         r->options->on_begin(r->options->begin_self, r);
+    if (r->input)
+        hide_in_message(r->secrets, &r->input, &found);
     tell_begin(r);
+    run_tell_hidden(r, found, S("the prompt"));
     TRY(take_input(r));
     return turn_run(r);
 }
@@ -157,6 +173,7 @@ static void set_outcome(struct run *r, struct err *take_error)
     struct run_result *x = r->result;
     struct event e = {.body.error = take_error};
 
+    secrets_hide_in_err(r->secrets, take_error);
     x->error = take_error;
     x->outcome = !take_error ? RUN_DONE : RUN_FAILED;
     if (err_is(take_error, ERR_CANCELLED)) {
@@ -216,6 +233,7 @@ static void run_done(struct run *r)
 {
     tool_session_listen(r->conversation->tools, (struct state_listener){0});
     tool_set_unref(r->tools);
+    message_unref(r->input);
     strbuf_done(&r->unknown_names);
     arena_done(&r->arena);
 }

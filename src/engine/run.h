@@ -9,6 +9,7 @@
 #ifndef KEEL_ENGINE_RUN_H
 #define KEEL_ENGINE_RUN_H
 
+#include "base/secrets.h"
 #include "engine/chain.h"
 #include "engine/conversation.h"
 #include "engine/ledger.h"
@@ -102,6 +103,8 @@ struct run_options {
     size_t tool_response_bytes;       /* 0: RUN_DEFAULT_TOOL_RESPONSE_BYTES */
     unsigned max_concurrency;         /* of a batch; 0: no bound */
     int64_t context_floor;            /* tokens that are known to be in use */
+    /* Kept out of messages, events, errors and hooks; NULL: the parent's. */
+    const struct secrets *secrets;
 
     /* who is told */
     struct recorder *recorder;

@@ -8,6 +8,7 @@
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
  *     answer.c   an answer that must fit a schema
+ *     hide.c     credentials are kept out of it
  *     plugins.c  plugins, around all of it
  *     hook_points.c  a person's hooks: at the prompt, after tools, at the end
  *     emit.c     events */
@@ -15,6 +16,7 @@
 #define KEEL_ENGINE_RUN_STATE_H
 
 #include "base/uuid.h"
+#include "engine/hide.h"
 #include "engine/ledger.h"
 #include "engine/run.h"
 
@@ -26,9 +28,11 @@ struct run {
     const struct run_policy *policy;
     struct run_result *result;
     const struct random *random;
-    struct plugin **plugins; /* by priority */
-    struct arena arena;      /* as long as the run */
-    struct owner call;       /* of the parent's that started it */
+    const struct secrets *secrets; /* its own, or the parent's; NULL: none are known */
+    struct message *input;         /* NULL: it goes on */
+    struct plugin **plugins;       /* by priority */
+    struct arena arena;            /* as long as the run */
+    struct owner call;             /* of the parent's that started it */
     struct owner agent, execution;
     char id[UUID_TEXT_SIZE];
     uint64_t started_ms;
@@ -59,6 +63,8 @@ void run_emit_message(struct run *r, enum event_type type, const struct message 
 void run_append(struct run *r, struct message *m);
 int64_t run_unix_ms(void);
 struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE]);
+/* Tells of credentials that were taken out of a message, if there were any. */
+void run_tell_hidden(struct run *r, uint64_t found, struct str where);
 
 /* plugins.c */
 void plugins_sort(struct run *r);
@@ -115,6 +121,7 @@ struct call {
     struct owner owner;
     struct arena arena;
     struct verdict verdict;
+    const struct json *shown_args; /* the verdict's, without credentials */
     struct tool_result result;
     bool is_ready; /* was allowed and shall run */
     bool was_executed, is_suspended;
@@ -124,6 +131,7 @@ struct call {
     const struct answer *answer;         /* to what it asked before, or NULL */
     const struct given_outcome *outcome; /* of an earlier process's try, or NULL */
     struct err *ends_run;                /* a hook has said so */
+    struct secrets_stream progress;
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
@@ -139,6 +147,8 @@ struct part call_result_part(struct call *c); /* borrows from the call */
 /* The result becomes a failure with this code. */
 void call_fail(struct call *c, const char *code, struct str text);
 struct json *call_metadata(struct call *c);
+/* Takes credentials out of the result. */
+void call_hide_secrets(struct call *c);
 
 /* fit.c */
 struct result_budget {

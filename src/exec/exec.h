@@ -3,8 +3,8 @@
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
  * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
- * reads what keel wants, mounts.c, privileges.c, landlock.c and seccomp.c. Nothing here allocates.
- */
+ * reads what keel wants, mounts.c, listener.c, privileges.c, landlock.c and seccomp.c. Nothing here
+ * allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -50,8 +50,8 @@ struct place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
     const struct policy_header *policy; /* NULL: the command is not confined */
-    int new_namespaces[2];              /* that later commands may join */
-    int n_new_namespaces;
+    int for_keel[3]; /* namespaces that later commands may join, and the listener */
+    int n_for_keel;
 };
 
 /* Like fork(), with the child as init of a new pid namespace that has a /proc of its own; with a
@@ -64,6 +64,9 @@ struct fault mounts_build(const struct policy_header *p);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
 struct fault landlock_confine(const struct policy_header *p, int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
+
+/* Where commands find keel's proxy. To be called in the new network; -1 and errno. */
+int listener_open(void);
 
 int landlock_version(void); /* of its interface; 0: there is none */
 

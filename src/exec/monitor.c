@@ -57,30 +57,30 @@ static void send_record(int control, struct exec_record record)
     send(control, &record, sizeof record, MSG_NOSIGNAL);
 }
 
-/* With the namespaces for later commands. */
+/* With what keel needs for later commands. */
 static void report_start(int control, struct place *place)
 {
     struct exec_record record = {
         .version = EXEC_PROTOCOL_VERSION, .kind = EXEC_STARTED, .value = place->mode};
     union {
-        char bytes[CMSG_SPACE(sizeof place->new_namespaces)];
+        char bytes[CMSG_SPACE(sizeof place->for_keel)];
         struct cmsghdr align;
     } control_data = {0};
     struct iovec part = {&record, sizeof record};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    size_t n_bytes = (size_t)place->n_new_namespaces * sizeof place->new_namespaces[0];
+    size_t n_bytes = (size_t)place->n_for_keel * sizeof place->for_keel[0];
 
     if (n_bytes) {
         control_data.align.cmsg_level = SOL_SOCKET;
         control_data.align.cmsg_type = SCM_RIGHTS;
         control_data.align.cmsg_len = CMSG_LEN(n_bytes);
-        memcpy(CMSG_DATA(&control_data.align), place->new_namespaces, n_bytes);
+        memcpy(CMSG_DATA(&control_data.align), place->for_keel, n_bytes);
         message.msg_control = control_data.bytes;
         message.msg_controllen = CMSG_SPACE(n_bytes);
     }
     sendmsg(control, &message, MSG_NOSIGNAL);
-    while (place->n_new_namespaces)
-        close(place->new_namespaces[--place->n_new_namespaces]);
+    while (place->n_for_keel)
+        close(place->for_keel[--place->n_for_keel]);
 }
 
 static void report(int control, enum exec_kind kind, int value)

@@ -120,12 +120,27 @@ static bool join(const struct options *o, struct place *place)
     return true;
 }
 
-static void keep_namespace(struct place *place, const char *path)
+static bool keep_fd(struct place *place, int fd)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
     if (fd >= 0)
-        place->new_namespaces[place->n_new_namespaces++] = fd;
+        place->for_keel[place->n_for_keel++] = fd;
+    return fd >= 0;
+}
+
+static bool keep_namespace(struct place *place, const char *path)
+{
+    return keep_fd(place, open(path, O_RDONLY | O_CLOEXEC));
+}
+
+/* What keel needs of the new network, in the order of protocol.h. */
+static struct fault keep_network(struct place *place, bool is_new_user)
+{
+    bool has_proxy = place->policy->flags & POLICY_PROXY;
+    bool done = keep_namespace(place, "/proc/self/ns/net") &&
+                (!has_proxy || keep_fd(place, listener_open())) &&
+                (!is_new_user || keep_namespace(place, "/proc/self/ns/user"));
+
+    return (struct fault){done ? 0 : errno, EXEC_STEP_LOOPBACK, 0};
 }
 
 /* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
@@ -140,11 +155,8 @@ static void become_init(const struct options *o, struct place *place, int ready,
         fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
     else
         fault = build(o, place);
-    if (!fault.error && makes_network(o, place)) {
-        keep_namespace(place, "/proc/self/ns/net");
-        if (is_new_user)
-            keep_namespace(place, "/proc/self/ns/user");
-    }
+    if (!fault.error && makes_network(o, place))
+        fault = keep_network(place, is_new_user);
     /* The write fails when the parent died before its death could signal us. */
     if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);

@@ -21,6 +21,7 @@
 enum policy_flag {
     POLICY_NAMESPACES = 1 << 0,
     POLICY_NETWORK = 1 << 1, /* the machine's own; else none */
+    POLICY_PROXY = 1 << 2,   /* none, but a way to keel's proxy: EXEC_PROXY_PORT */
 };
 
 enum policy_kind {

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 2
+#define EXEC_PROTOCOL_VERSION 3
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -27,8 +27,9 @@
 /* The fd of a policy (policy.h): the command runs within it or not at all. */
 #define EXEC_OPTION_POLICY "--policy="
 /* The fds of a user and of a network namespace that an earlier command under a policy was given:
- * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS, the
- * network before the user; only those that it made. */
+ * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS: the
+ * network, then the listener of a policy with POLICY_PROXY, then the user; only those that it made.
+ */
 #define EXEC_OPTION_USER "--user="
 #define EXEC_OPTION_NETWORK "--network="
 /* Stands before variables of the environment that are for the command but not for keel-exec, which
@@ -36,6 +37,10 @@
 #define EXEC_KEPT_VARIABLE "KEEL_EXEC_KEPT_"
 /* Alone: writes a struct exec_probe to stdout and exits. */
 #define EXEC_OPTION_PROBE "--probe"
+
+/* On the loopback of a command's network, which is its own: here a policy with POLICY_PROXY has
+ * keel's proxy. keel itself accepts the connections. */
+#define EXEC_PROXY_PORT 3128
 
 enum exec_kind {
     /* from keel-exec */

@@ -12,7 +12,7 @@ static struct json *fields_of(const struct gate_call *call, const struct verdict
     return fields;
 }
 
-static void add_line(struct arena *a, struct str *text, struct str line)
+void gate_add_line(struct arena *a, struct str *text, struct str line)
 {
     if (line.n == 0)
         return;
@@ -31,8 +31,8 @@ struct err *gate_ask_hooks(struct hooks *h, enum hook_event event, const struct 
         return NULL;
     input.fields = fields_of(call, verdict, a);
     TRY(hooks_run(h, &input, a, ret_outcome));
-    add_line(a, &verdict->hook_context, ret_outcome->additional_context);
-    add_line(a, &verdict->hook_message, ret_outcome->system_message);
+    gate_add_line(a, &verdict->hook_context, ret_outcome->additional_context);
+    gate_add_line(a, &verdict->hook_message, ret_outcome->system_message);
     if (ret_outcome->stops_run && !verdict->stops_run) {
         verdict->stops_run = true;
         verdict->stop_reason = ret_outcome->stop_reason;

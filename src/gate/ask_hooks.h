@@ -10,4 +10,7 @@ MUST_USE struct err *gate_ask_hooks(struct hooks *h, enum hook_event event,
                                     const struct gate_call *call, struct arena *a,
                                     struct verdict *verdict, struct hook_outcome *ret_outcome);
 
+/* Appends a line to a text of the verdict. */
+void gate_add_line(struct arena *a, struct str *text, struct str line);
+
 #endif

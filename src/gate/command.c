@@ -1,28 +1,56 @@
 /* command.c - a pattern against the commands of a line. */
 #include "gate/command.h"
 
+#include "gate/options.h"
 #include "gate/wildcard.h"
 
 /* --- lines --- */
 
+#define N_START 3
+
+/* In a pattern these may stand for something else, or for nothing. */
+static bool is_plain(char c)
+{
+    static const bool is_special[256] = {
+        ['*'] = true,  ['\\'] = true, ['\''] = true, ['"'] = true, [' '] = true,
+        ['\t'] = true, ['\r'] = true, ['\n'] = true, [':'] = true, ['\0'] = true};
+
+    return !is_special[(unsigned char)c];
+}
+
+static unsigned char hash_start(struct str text)
+{
+    return (unsigned char)(text.p[0] + 31 * text.p[1] + 7 * text.p[2]);
+}
+
 static void note_start(struct command *c, struct str text)
 {
-    unsigned char first = text.n ? (unsigned char)text.p[0] : SHELL_ANYTHING;
+    size_t unknown = str_find_char(str_slice(text, 0, N_START), SHELL_ANYTHING);
 
-    if (first == SHELL_ANYTHING)
+    if (text.n == 0 || unknown == 0)
         memset(c->may_start, true, sizeof c->may_start);
     else
-        c->may_start[first] = true;
+        c->may_start[(unsigned char)text.p[0]] = true;
+    if (text.n == 0 || unknown != STR_NONE)
+        memset(c->may_go_on, true, sizeof c->may_go_on);
+    else if (text.n >= N_START)
+        c->may_go_on[hash_start(text)] = true;
+}
+
+bool command_may_match(const struct command *c, struct str pattern)
+{
+    if (!c->split.is_sure || !is_plain(pattern.p[0]))
+        return true;
+    if (!c->may_start[(unsigned char)pattern.p[0]])
+        return false;
+    return pattern.n < N_START || !is_plain(pattern.p[1]) || !is_plain(pattern.p[2]) ||
+           c->may_go_on[hash_start(pattern)];
 }
 
 void command_init(struct command *c, struct arena *a, struct str line)
 {
-    static const char not_plain[] = "*\\'\" \t\r\n:";
-
     *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
-    for (size_t i = 0; i < sizeof not_plain; i++)
-        c->may_start[(unsigned char)not_plain[i]] = true;
     note_start(c, c->line);
     for (size_t i = 0; i < c->split.n_commands; i++) {
         const struct shell_command *command = &c->split.commands[i];
@@ -255,6 +283,44 @@ static enum match match_flat(struct str flat, struct str as_written,
     return result;
 }
 
+static enum match match_reordered(uint64_t letters, struct str pattern,
+                                  const struct shell_command *c)
+{
+    AUTO(strbuf) struct strbuf rest = {0};
+    struct command_options has = options_of_command(c, &rest);
+    enum match result = match_text(pattern, strbuf_str(&rest));
+
+    if ((letters & ~has.letters) == 0 || result == MATCH_NO)
+        return result;
+    return has.may_have_more ? MATCH_UNCLEAR : MATCH_NO;
+}
+
+/* The same program with the options of the pattern, in whichever order, and maybe more. */
+static enum match match_options(struct str flat, const struct shell_split *split)
+{
+    AUTO(strbuf) struct strbuf rest = {0};
+    struct str program = str_slice(flat, 0, str_find_char(flat, ' '));
+    enum match result = MATCH_NO;
+    uint64_t letters = 0;
+
+    for (size_t i = 0; i < split->n_commands && result != MATCH_YES; i++) {
+        if (!str_eq(program, shell_command_name(&split->commands[i])))
+            continue;
+        if (!letters && !options_of_pattern(flat, &letters, &rest))
+            break;
+        result = worse(result, match_reordered(letters, strbuf_str(&rest), &split->commands[i]));
+    }
+    return result;
+}
+
+static enum match match_flat_or_reordered(struct str flat, struct str as_written,
+                                          const struct shell_split *split)
+{
+    enum match result = match_flat(flat, as_written, split);
+
+    return result == MATCH_YES ? result : worse(result, match_options(flat, split));
+}
+
 static enum match match_widely(struct str pattern, const struct command *c)
 {
     AUTO(strbuf) struct strbuf flat = {0};
@@ -264,9 +330,9 @@ static enum match match_widely(struct str pattern, const struct command *c)
     if (holds_nul(pattern))
         return MATCH_UNCLEAR;
     if (is_flat(pattern))
-        return match_flat(pattern, pattern, &c->split);
+        return match_flat_or_reordered(pattern, pattern, &c->split);
     flatten(&flat, pattern);
-    return match_flat(strbuf_str(&flat), pattern, &c->split);
+    return match_flat_or_reordered(strbuf_str(&flat), pattern, &c->split);
 }
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading)

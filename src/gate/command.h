@@ -2,30 +2,28 @@
  *
  * Narrowly, a pattern must hold for every simple command in the line as it is written; what is
  * looked up, expanded or written to a file is in doubt. Widely, it is enough that it holds for one
- * of them, however it is spelled, and those that programs such as env, xargs and sh start count
- * too. */
+ * of them, however it is spelled and its options are ordered, and those that programs such as env,
+ * xargs and sh start count too. */
 #ifndef KEEL_GATE_COMMAND_H
 #define KEEL_GATE_COMMAND_H
 
 #include "gate/pattern.h"
+#include "gate/place.h"
 #include "gate/shell/split.h"
 
 /* A line, and what it runs. */
 struct command {
     struct str line; /* without white space around it */
     struct shell_split split;
-    /* By the first byte of a pattern: can it match at all? Nearly all of many rules are done with
-     * by that. */
-    bool may_start[256];
+    /* By the first byte of a pattern, and by a hash of its first three if they are plain: can it
+     * match at all? Nearly all of many rules are done with by that. */
+    bool may_start[256], may_go_on[256];
 };
 void command_init(struct command *c, struct arena *a, struct str line);
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading);
-/* False: whatever follows this first byte, the pattern does not match. */
-static inline bool command_may_match(const struct command *c, char first)
-{
-    return !c->split.is_sure || c->may_start[(unsigned char)first];
-}
+/* False: the pattern, which is not empty, does not match. Quick. */
+bool command_may_match(const struct command *c, struct str pattern);
 
 /* --- several patterns for one line --- */
 
@@ -41,14 +39,20 @@ bool command_cover_add(struct command_cover *cover, struct str pattern); /* true
 
 /* --- files --- */
 
-/* Widely: does a redirection of the line open a file that the pattern of paths means? Those that
- * cannot be told are not asked about; the sandbox holds them. */
+/* Widely: does the line open a file by a redirection, or change one in a way that is obvious, that
+ * the pattern of paths means? Those that cannot be told are not asked about; the sandbox holds
+ * them. */
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only);
 
-/* The next file that the line as written redirects to, as an absolute path; NULL: which one cannot
- * be told. Start with *at = 0. Devices that keep nothing are left out. */
-bool command_next_write(const struct subject *s, struct arena *a, size_t *at,
-                        const char **ret_path);
-bool command_writes(const struct command *c); /* is there one? */
+/* The next file that the line redirects to, in it as written or in what it starts; `given` is NULL
+ * where it cannot be told which. Start with *at = 0. Devices that keep nothing are left out. */
+struct command_file {
+    struct place place;
+    bool writes, is_inner;
+};
+bool command_next_file(const struct subject *s, struct arena *a, size_t *at,
+                       struct command_file *ret_file);
+bool command_writes(const struct command *c);          /* does the line as written? */
+bool command_is_path(const struct shell_word *target); /* a plain one, expanded in no other way */
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "gate/command.h"
 #include "gate/path.h"
+#include "gate/prepared.h"
 
 #define REMEMBERED S("allow:")
 
@@ -50,26 +51,29 @@ static bool is_remembered(const struct subject *s, struct str *ret_rule)
 
 /* --- lines of several commands --- */
 
-static struct decided decide_write(const struct permission_rules *rules, enum permission_mode mode,
-                                   const char *tool_name, const char *path,
-                                   const struct tool_session *session)
-{
-    AUTO(arena) struct arena a = {0};
-    struct tool tool = {.name = tool_name, .risk = RISK_MODIFY, .permission_arg = "file_path"};
-    struct json *args = json_new(&a, JSON_OBJECT);
-    struct decided d;
+static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+                             const struct subject *s, const struct place *place);
 
-    json_set_str(&a, args, "file_path", str_of(path));
-    d = permission_decide(rules, mode, &tool, args, session);
-    return d;
+/* As if a tool of this name changed the file. */
+static struct decided decide_write(const struct permission_rules *rules, enum permission_mode mode,
+                                   const char *tool_name, const struct subject *s,
+                                   const struct place *place)
+{
+    struct tool tool = {.name = tool_name, .risk = RISK_MODIFY, .permission_arg = "file_path"};
+    struct subject write = {.tool = &tool,
+                            .session = s->session,
+                            .environment = s->environment,
+                            .prepared = s->prepared};
+
+    return decide(rules, mode, &write, place);
 }
 
 /* A redirection is a Write or an Edit of its file: what holds for one of them holds for it. */
 static bool may_write(const struct permission_rules *rules, enum permission_mode mode,
-                      const struct subject *s, const char *path)
+                      const struct subject *s, const struct place *place)
 {
-    struct decided w = decide_write(rules, mode, "Write", path, s->session);
-    struct decided e = decide_write(rules, mode, "Edit", path, s->session);
+    struct decided w = decide_write(rules, mode, "Write", s, place);
+    struct decided e = decide_write(rules, mode, "Edit", s, place);
     bool is_asked = w.by == DECIDED_BY_ASK || w.by == DECIDED_BY_UNCLEAR_DENY ||
                     e.by == DECIDED_BY_ASK || e.by == DECIDED_BY_UNCLEAR_DENY;
 
@@ -81,11 +85,12 @@ static bool may_write(const struct permission_rules *rules, enum permission_mode
 static bool may_write_all(const struct permission_rules *rules, enum permission_mode mode,
                           const struct subject *s, struct arena *a)
 {
-    const char *path;
+    struct command_file file;
     size_t at = 0;
 
-    while (command_next_write(s, a, &at, &path))
-        if (!path || !may_write(rules, mode, s, path))
+    while (command_next_file(s, a, &at, &file))
+        if (file.writes && !file.is_inner &&
+            (!file.place.given || !may_write(rules, mode, s, &file.place)))
             return false;
     return true;
 }
@@ -110,30 +115,100 @@ static bool is_allowed_in_parts(const struct permission_rules *rules, enum permi
     return cover.n_left == 0 && may_write_all(rules, mode, s, &a);
 }
 
-struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
-                                 const struct tool *tool, const struct json *args,
-                                 const struct tool_session *session)
+/* --- rules that allow --- */
+
+static bool is_allowed_as_named(const struct permission_rules *rules, enum permission_mode mode,
+                                const struct subject *s, struct str *ret_rule)
+{
+    return find_rule(rules->allow, rules->n_allow, s, READ_NARROWLY, ret_rule) == MATCH_YES ||
+           is_remembered(s, ret_rule) || is_allowed_in_parts(rules, mode, s, ret_rule);
+}
+
+static bool has_name(const struct names *names, const char *path)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* A link from elsewhere into the workspace is no more than what it leads to. */
+static bool leads_in(const struct subject *s, const struct names *given, const struct place *place)
+{
+    const char *workspace =
+        s->prepared ? s->prepared->workspace : tool_session_workspace(s->session);
+
+    for (size_t i = 0; i < given->n; i++)
+        if (place_is_in(given->paths[i], workspace))
+            return false;
+    return place_is_in(place->real, workspace);
+}
+
+/* Where a path leads must be allowed, and how it was given too, if that is another place. */
+static bool is_allowed(const struct permission_rules *rules, enum permission_mode mode,
+                       const struct subject *s, const struct place *place, struct str *ret_rule)
 {
     AUTO(arena) struct arena a = {0};
-    struct subject s = {
-        .tool = tool, .args = args, .session = session, .environment = rules->environment};
+    struct subject named = *s;
+    struct names given, real;
+    struct str rule;
+
+    if (!place->given)
+        return is_allowed_as_named(rules, mode, s, ret_rule);
+    if (!place->real)
+        return false;
+    given = prepared_own_names(s->prepared, place->given, &a);
+    real = prepared_own_names(s->prepared, place->real, &a);
+    named.names = &real;
+    if (!is_allowed_as_named(rules, mode, &named, ret_rule))
+        return false;
+    named.names = &given;
+    return has_name(&given, place->real) || leads_in(s, &given, place) ||
+           is_allowed_as_named(rules, mode, &named, &rule);
+}
+
+/* --- the step --- */
+
+static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+                             const struct subject *s, const struct place *place)
+{
+    AUTO(arena) struct arena a = {0};
+    struct names names = prepared_wide_names(s->prepared, place, &a);
+    struct subject named = *s;
     struct str rule = {0};
     enum match denied;
 
-    subject_split_command(&s, &a);
-    denied = find_rule(rules->deny, rules->n_deny, &s, READ_WIDELY, &rule);
+    named.names = names.n ? &names : NULL;
+    denied = find_rule(rules->deny, rules->n_deny, &named, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};
     if (denied == MATCH_UNCLEAR)
         return (struct decided){mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE,
                                 DECIDED_BY_UNCLEAR_DENY, rule};
-    if (find_rule(rules->ask, rules->n_ask, &s, READ_WIDELY, &rule) != MATCH_NO)
+    if (find_rule(rules->ask, rules->n_ask, &named, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
-    if (find_rule(rules->allow, rules->n_allow, &s, READ_NARROWLY, &rule) == MATCH_YES ||
-        is_remembered(&s, &rule) || is_allowed_in_parts(rules, mode, &s, &rule))
+    if (is_allowed(rules, mode, s, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
-    return (struct decided){permission_mode_decide(mode, tool->risk), DECIDED_BY_MODE,
-                            permission_mode_cell(mode, tool->risk)};
+    return (struct decided){permission_mode_decide(mode, s->tool->risk), DECIDED_BY_MODE,
+                            permission_mode_cell(mode, s->tool->risk)};
+}
+
+struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
+                                 const struct tool *tool, const struct json *args,
+                                 const struct tool_session *session,
+                                 const struct prepared *prepared)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject s = {.tool = tool,
+                        .args = args,
+                        .session = session,
+                        .environment = rules->environment,
+                        .prepared = prepared};
+    struct place place;
+
+    subject_split_command(&s, &a);
+    place = prepared ? prepared->path : place_unseen(subject_path(&s, &a));
+    return decide(rules, mode, &s, &place);
 }
 
 static bool asks_by_itself(const struct decided *d)

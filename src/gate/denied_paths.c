@@ -1,19 +1,20 @@
-/* denied_paths.c - what searches must not show: the paths denied to Read. */
+/* denied_paths.c - what searches must not show: the paths denied to Read, and secrets. */
 #include "gate/gate.h"
 
 #include "gate/path.h"
+#include "gate/prepared.h"
 
 struct denied_paths {
     struct path_rule *rules;
     size_t n;
+    struct prepared prepared; /* its aliases; in the arena, with the places below */
+    struct hard_policy policy;
+    struct arena arena;
 };
 
-struct denied_paths *denied_paths_new(const struct permission_rules *rules,
-                                      const struct tool_session *session)
+static void add_rules(struct denied_paths *d, const struct permission_rules *rules,
+                      const struct subject *s)
 {
-    struct denied_paths *d = mem_alloc(sizeof *d);
-    struct subject s = {.session = session, .environment = rules->environment};
-
     d->rules = mem_alloc(MAX(rules->n_deny, (size_t)1) * sizeof *d->rules);
     for (size_t i = 0; i < rules->n_deny; i++) {
         struct pattern p;
@@ -21,10 +22,38 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
         if (!pattern_parse(rules->deny[i], &p) || !str_is(p.tool, "Read") || p.argument.n == 0)
             continue;
         /* One that cannot be read makes the gate ask before the search starts. */
-        d->n += path_rule_init(&d->rules[d->n], pattern_takes_any(&p) ? S("//") : p.argument, &s,
+        d->n += path_rule_init(&d->rules[d->n], pattern_takes_any(&p) ? S("//") : p.argument, s,
                                READ_WIDELY);
     }
+}
+
+struct denied_paths *denied_paths_new(const struct permission_rules *rules,
+                                      const struct tool_session *session)
+{
+    struct denied_paths *d = mem_alloc(sizeof *d);
+    struct subject s = {.session = session, .environment = rules->environment};
+
+    add_rules(d, rules, &s);
+    prepared_find_aliases(&d->prepared, rules, &s, &d->arena);
     return d;
+}
+
+static const char **copy_paths(struct arena *a, const char *const *paths, size_t n)
+{
+    const char **copies = ARENA_ARRAY(a, n, const char *);
+
+    for (size_t i = 0; i < n; i++)
+        copies[i] = arena_cstr(a, str_of(paths[i]));
+    return copies;
+}
+
+void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy)
+{
+    d->policy = (struct hard_policy){
+        .writable = copy_paths(&d->arena, policy->writable, policy->n_writable),
+        .n_writable = policy->n_writable,
+        .secret = copy_paths(&d->arena, policy->secret, policy->n_secret),
+        .n_secret = policy->n_secret};
 }
 
 void denied_paths_free(struct denied_paths *d)
@@ -34,15 +63,38 @@ void denied_paths_free(struct denied_paths *d)
     for (size_t i = 0; i < d->n; i++)
         path_rule_done(&d->rules[i]);
     mem_free(d->rules);
+    arena_done(&d->arena);
     mem_free(d);
 }
 
+static bool is_denied(const struct denied_paths *d, struct str path)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (path_rule_matches(&d->rules[i], path))
+            return true;
+    return false;
+}
+
+static bool is_secret(const struct denied_paths *d, const char *path)
+{
+    return d->policy.n_secret &&
+           hard_policy_is_secret(&d->policy, d->prepared.workspace, d->prepared.home, path);
+}
+
+/* Searches follow no links, but they may begin below one, or in a place with two names. */
 static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
 {
     const struct denied_paths *d = self;
+    AUTO(arena) struct arena a = {0};
+    struct names names;
+    struct place place;
 
-    for (size_t i = 0; i < d->n; i++)
-        if (path_rule_matches(&d->rules[i], absolute_path))
+    if (d->prepared.n_aliases == 0 && d->policy.n_secret == 0)
+        return is_denied(d, absolute_path);
+    place = place_unseen(arena_cstr(&a, absolute_path));
+    names = prepared_wide_names(&d->prepared, &place, &a);
+    for (size_t i = 0; i < names.n; i++)
+        if (is_denied(d, str_of(names.paths[i])) || is_secret(d, names.paths[i]))
             return true;
     return false;
 }

@@ -1,17 +1,20 @@
 /* gate.c - the walk: eight steps from a call to a verdict. */
 #include "gate/gate.h"
 
+#include "gate/answer.h"
 #include "gate/arguments.h"
 #include "gate/ask_hooks.h"
 #include "gate/pattern.h"
+#include "gate/prepared.h"
 #include "gate/reason.h"
 
 struct walk {
-    const struct permission_rules *rules;
-    struct hooks *hooks;
+    const struct permission_gate *gate;
     const struct gate_call *call;
     struct arena *arena;
     struct verdict *verdict;
+    const struct json *own_args; /* the model's */
+    struct prepared prepared;    /* for the verdict's arguments */
     enum hook_permission hook_says;
     struct str hook_reason;
     struct decided decided;
@@ -30,7 +33,7 @@ static struct subject subject_of(const struct walk *w)
     return (struct subject){.tool = w->verdict->entry->tool,
                             .args = w->verdict->args,
                             .session = w->call->session,
-                            .environment = w->rules->environment};
+                            .environment = w->gate->rules.environment};
 }
 
 /* The set holds what is exposed and granted; nothing else exists. */
@@ -49,12 +52,34 @@ static struct err *check_arguments(struct walk *w)
     struct str problem = {0};
 
     TRY(gate_arguments(w->call->call, w->verdict->entry, w->arena, &w->verdict->args, &problem));
+    w->own_args = w->verdict->args;
     if (problem.n)
         end(w, VERDICT_BAD_ARGUMENTS, problem);
     return NULL;
 }
 
-/* Step 4 again, for arguments that are not the model's. `reason` tells why they are refused. */
+/* --- the hard policy --- */
+
+/* What is looked up here is what the later steps and the tool go by. */
+static struct err *apply_policy(struct walk *w)
+{
+    struct subject s = subject_of(w);
+    struct refusal refusal;
+
+    TRY(gate_prepare(&w->gate->rules, &s, w->arena, &w->prepared));
+    w->verdict->target = w->prepared.path.real;
+    s.prepared = &w->prepared;
+    subject_split_command(&s, w->arena);
+    if (!hard_policy_refuses(&w->gate->policy, &w->gate->rules, &s, w->arena, &refusal))
+        return NULL;
+    w->verdict->step = 5;
+    w->verdict->rule = refusal.rule;
+    end(w, VERDICT_DENY, refusal.reason);
+    return NULL;
+}
+
+/* Steps 4 and 5 again, for arguments that are not the model's. `reason` tells why they are refused.
+ */
 static struct err *replace_arguments(struct walk *w, const struct json *args,
                                      struct str (*reason)(struct arena *a, const struct err *e))
 {
@@ -68,14 +93,14 @@ static struct err *replace_arguments(struct walk *w, const struct json *args,
     }
     TRY(e);
     w->verdict->args = changed;
-    return NULL;
+    return apply_policy(w);
 }
 
 /* --- hooks --- */
 
 static struct err *fire(struct walk *w, enum hook_event event, struct hook_outcome *ret_outcome)
 {
-    TRY(gate_ask_hooks(w->hooks, event, w->call, w->arena, w->verdict, ret_outcome));
+    TRY(gate_ask_hooks(w->gate->hooks, event, w->call, w->arena, w->verdict, ret_outcome));
     if (ret_outcome->is_blocked) {
         w->verdict->rule = arena_format(w->arena, "hook:%s", hook_event_name(event));
         end(w, VERDICT_DENY, reason_blocked(w->arena, ret_outcome->reason));
@@ -102,8 +127,8 @@ static struct err *apply_rules(struct walk *w)
 {
     struct decided *d = &w->decided;
 
-    *d = permission_decide(w->rules, w->call->mode, w->verdict->entry->tool, w->verdict->args,
-                           w->call->session);
+    *d = permission_decide(&w->gate->rules, w->call->mode, w->verdict->entry->tool,
+                           w->verdict->args, w->call->session, &w->prepared);
     *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
     if (d->decision == DECISION_AUTO)
@@ -121,17 +146,12 @@ static void tell(const struct walk *w, const struct answer *answer)
         w->call->on_ask(w->call->self, &w->verdict->ask, answer);
 }
 
-/* Remembers what was shown, and nothing wider. */
-static void remember(struct walk *w)
+static void remember(struct walk *w, enum answer_kind kind)
 {
     struct subject s = subject_of(w);
-    struct str pattern;
 
-    if (!pattern_of_call(&s, w->arena, &pattern))
-        return;
-    tool_session_set(w->call->session, arena_format(w->arena, "allow:%" STR_FMT, STR_ARG(pattern)),
-                     json_new_bool(w->arena, true));
-    w->verdict->rule = pattern;
+    s.prepared = &w->prepared;
+    gate_remember(&w->gate->keeper, kind, &s, w->call->session, w->arena, w->verdict);
 }
 
 /* Whoever says yes may say to what. A deny rule holds for that too. */
@@ -153,7 +173,7 @@ static struct err *apply_yes(struct walk *w, const struct answer *answer)
     if (w->is_over)
         return NULL;
     if (answer->kind != ANSWER_ONCE)
-        remember(w);
+        remember(w, answer->kind);
     end(w, VERDICT_ALLOW, (struct str){0});
     return NULL;
 }
@@ -168,6 +188,7 @@ static struct err *apply_answer(struct walk *w, const struct answer *answer)
     case ANSWER_ONCE:
         return apply_yes(w, answer);
     case ANSWER_LATER:
+        gate_note_asked(w->call, w->own_args, w->verdict, w->arena);
         end(w, VERDICT_LATER, (struct str){0});
         return NULL;
     case ANSWER_NOBODY:
@@ -207,6 +228,7 @@ static void set_question(struct walk *w)
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
                                    .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+    gate_tell_target(&w->prepared, w->arena, &w->verdict->ask.text);
     if (!pattern_of_call(&s, w->arena, &w->verdict->ask.rule))
         w->verdict->ask.rule = (struct str){0};
 }
@@ -214,13 +236,14 @@ static void set_question(struct walk *w)
 static struct err *ask_person(struct walk *w)
 {
     struct answer answer = {.kind = ANSWER_NOBODY};
+    bool is_answered = gate_is_answered(w->call, w->own_args, w->verdict, w->arena);
 
     set_question(w);
-    if (!w->call->answer)
+    if (!is_answered)
         TRY(request_permission(w));
     if (w->is_over)
         return NULL;
-    if (w->call->answer) {
+    if (is_answered) {
         answer = *w->call->answer;
         tell(w, &answer);
     } else if (w->call->asker) {
@@ -237,18 +260,15 @@ static const struct {
     int number;
     struct err *(*take)(struct walk *w);
 } steps[] = {
-    {2, find_tool}, {4, check_arguments}, {6, ask_hooks}, {7, apply_rules}, {8, ask_person},
+    {2, find_tool}, {4, check_arguments}, {5, apply_policy},
+    {6, ask_hooks}, {7, apply_rules},     {8, ask_person},
 };
 
 static struct err *judge(struct gate *g, const struct gate_call *call, struct arena *a,
                          struct verdict *ret_verdict)
 {
-    struct permission_gate *gate = (struct permission_gate *)g;
-    struct walk w = {.rules = &gate->rules,
-                     .hooks = gate->hooks,
-                     .call = call,
-                     .arena = a,
-                     .verdict = ret_verdict};
+    struct walk w = {
+        .gate = (struct permission_gate *)g, .call = call, .arena = a, .verdict = ret_verdict};
 
     for (size_t i = 0; i < ARRAY_LEN(steps) && !w.is_over; i++) {
         ret_verdict->step = steps[i].number;

@@ -1,9 +1,12 @@
 /* gate.h - the permission gate: rules and a mode decide, a person where they do not.
  *
- * Deciding is pure (permission_decide); walking the steps may wait for a person. Rules are
- * patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission argument it
- * describes. `Tool(*)` is any argument; `*` in a tool's name works too, and `mcp__server` names all
- * tools of that server. What stands in the parentheses depends on the argument:
+ * Deciding is pure (permission_decide). Looking where paths lead (gate/prepared.h) may wait, and so
+ * may walking the steps, for a person.
+ *
+ * Rules are patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission
+ * argument it describes. `Tool(*)` is any argument; `*` in a tool's name works too, and
+ * `mcp__server` names all tools of that server. What stands in the parentheses depends on the
+ * argument:
  *
  *     command    Bash(git log:*) Bash(git *)   the command and whatever follows it
  *                Bash(npm run test)            exactly this
@@ -17,15 +20,28 @@
  * widely:
  * - A line of several commands is allowed by `Bash`, `Bash(*)` or its exact text, or when each
  *   command in it, as written, is allowed by some rule, and each file that it redirects to by a
- * rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
- * assignment before a command, a function or text that cannot be split for sure is allowed by
- * nothing else.
+ *   rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
+ *   assignment before a command, a function or text that cannot be split for sure is allowed by
+ *   nothing else.
  * - A line is denied when any command in it is, by whatever path the program is named, and those
  *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
  * - A path that is denied is denied with all below it, from the root and from the current
  *   directory, and `/x` also as the file system's. A path denied to Read is denied to every tool
  *   that takes one; a path denied to Edit to every tool that changes files; both to redirections.
- * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies. */
+ *   What a command redirects to, or obviously changes, counts as changed.
+ * - Single letters are denied in any order and any number of words: `rm -rf` is `rm -r -f`.
+ * - A path that leads elsewhere by links is denied by either name and by those on the way, and what
+ *   a rule names may be such a link too. It is allowed only if where it leads is allowed, and the
+ *   path as given as well, unless that comes from outside into the workspace. The workspace and the
+ *   home have all their names.
+ * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
+ *
+ * A person's answer for longer is kept as the pattern of what was shown ("allow:PATTERN" in the
+ * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
+ * the arguments that were asked about: hooks are asked again and may still say no, but where they
+ * now make other arguments of the call than they did then ("asked:CALL_ID" in the session, where
+ * they did), the person is asked again. A no stays one, and arguments that came with the answer are
+ * used as they are. */
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
@@ -63,11 +79,14 @@ struct decided {
     struct str said; /* why the hook asks; may be empty */
 };
 
+struct prepared; /* gate/prepared.h: where the paths of the call lead */
+
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
- * the mode's table over the risk. Pure. */
+ * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
 struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
-                                 const struct tool_session *session);
+                                 const struct tool_session *session,
+                                 const struct prepared *prepared);
 
 /* The same with what PreToolUse hooks say: their ask beats every allow; their allow replaces the
  * question that the mode would ask, and nothing else. Pure. */
@@ -86,11 +105,13 @@ bool permission_pattern_is_valid(struct str pattern);
 /* The tool's name in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 
-/* What the deny rules for Read hide from searches. A picture of the rules and of the current
- * directory at this time; threads may share it. */
+/* What the deny rules for Read hide from searches. A picture of the rules, of the current directory
+ * and of where links lead at this time, which is looked up: that blocks. Threads may share it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_session *session) MUST_USE;
+/* And what the policy keeps secret; copies it. */
+void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy);
 void denied_paths_free(struct denied_paths *d);
 DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
 struct path_filter denied_paths_filter(const struct denied_paths *d);
@@ -109,7 +130,8 @@ MUST_USE struct err *permission_judge(const struct permission_rules *rules,
                                       struct judged *ret_judged);
 
 /* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that
- * covers what was shown. */
+ * covers what was shown; there are two for a path that leads elsewhere. It may wait. Where it
+ * fails, the rule holds for the session, and the verdict's hook_message tells the person. */
 struct rule_keeper {
     struct err *(*keep)(void *self, struct str rule);
     void *self;

@@ -1,12 +1,16 @@
 /* path.c - path patterns: from where they count, what they match. */
 #include "gate/path.h"
 
+#include "sys/env.h"
+
 /* --- paths of calls --- */
 
 bool subject_takes_path(const struct subject *s)
 {
     struct str name = str_of(s->tool->permission_arg);
 
+    if (name.n == 0 || !strchr("fpn", name.p[0]))
+        return false; /* asked once for each rule */
     return str_is(name, "file_path") || str_is(name, "path") || str_is(name, "notebook_path");
 }
 
@@ -70,6 +74,20 @@ static struct str take_plain_head(struct str *rest)
         *rest = after;
     }
     return str_slice(whole, 0, whole.n - rest->n);
+}
+
+const char *subject_searched(const struct subject *s, struct arena *a)
+{
+    struct str pattern = json_get_text(s->args, "pattern"), tail = pattern, head;
+    struct str base = json_str(path_argument(s));
+
+    if (!str_is(str_of(s->tool->permission_arg), "pattern") || pattern.n == 0 ||
+        str_find_char(pattern, '\0') != STR_NONE || str_find_char(base, '\0') != STR_NONE)
+        return NULL;
+    head = take_plain_head(&tail);
+    if (!str_starts(head, S("/")) && !str_starts(head, S("~/")) && base.n)
+        head = arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(base), STR_ARG(head));
+    return tool_session_path(s->session, a, s->environment, head.n ? head : S("."));
 }
 
 /* Appends what follows the plain head. False: it climbs from where a wildcard leads. */
@@ -185,14 +203,154 @@ bool path_rule_matches(const struct path_rule *r, struct str absolute_path)
     return false;
 }
 
+const char *path_pattern_head(struct str pattern, const struct subject *s, struct arena *a)
+{
+    bool is_of_home = str_is(pattern, "~") || str_starts(pattern, S("~/"));
+    struct str tail = pattern, head = take_plain_head(&tail);
+
+    if (str_find_char(pattern, '\0') != STR_NONE || str_trim(head).n == 0)
+        return NULL;
+    if (is_of_home || str_starts(pattern, S("//")))
+        return tool_session_path(s->session, a, s->environment, head);
+    return tool_session_path(
+        s->session, a, s->environment,
+        arena_format(a, "%s/%" STR_FMT, tool_session_workspace(s->session), STR_ARG(head)));
+}
+
+/* --- most patterns are for other paths --- */
+
+static bool is_wild(char c)
+{
+    static const bool wild[256] = {
+        ['*'] = true, ['?'] = true, ['['] = true, [']'] = true, ['{'] = true,
+        ['}'] = true, [','] = true, ['!'] = true, ['\\'] = true};
+
+    return wild[(unsigned char)c];
+}
+
+/* Does the path go on as the pattern begins, as far as that is plain? */
+static bool may_begin(struct str pattern, struct str path)
+{
+    size_t i = 0;
+
+    for (; i < pattern.n && i < path.n && !is_wild(pattern.p[i]); i++)
+        if (pattern.p[i] != path.p[i])
+            return false;
+    return true;
+}
+
+/* Names with one slash between them, and no "." or ".." among them. */
+static bool is_simple(struct str path)
+{
+    bool is_start = true; /* of a name */
+
+    for (size_t i = 0; i < path.n; i++) {
+        char c = path.p[i], next = i + 1 < path.n ? path.p[i + 1] : '/';
+
+        if (c == '\0' || (is_start && (c == '/' || (c == '.' && (next == '.' || next == '/')))))
+            return false;
+        is_start = c == '/';
+    }
+    return true;
+}
+
+/* Below a directory. One that is not written simply may be any. */
+static bool may_begin_below(struct str directory, struct str pattern, struct str path)
+{
+    if (directory.n == 0 || !is_simple(str_skip(directory, 1)))
+        return true;
+    if (directory.p[directory.n - 1] == '/')
+        directory.n--;
+    if (!str_starts(path, directory))
+        return false;
+    path = str_skip(path, directory.n);
+    return path.n == 0 || (path.p[0] == '/' && may_begin(pattern, str_skip(path, 1)));
+}
+
+/* What follows the last wildcard stands at the end of the path, or, widely, of one above it. */
+static bool may_end(struct str pattern, enum reading reading, struct str path)
+{
+    size_t start;
+
+    while (reading == READ_WIDELY && str_ends(pattern, S("/**")))
+        pattern.n -= 3;
+    if (str_ends(pattern, S("/")))
+        return true;
+    for (start = pattern.n; start > 0 && !is_wild(pattern.p[start - 1]);)
+        start--;
+    pattern = str_skip(pattern, start);
+    return reading == READ_WIDELY ? str_find(path, pattern) != STR_NONE : str_ends(path, pattern);
+}
+
+/* As add_readings() has it. */
+static bool may_be_below(struct str pattern, struct str text, const struct subject *s,
+                         enum reading reading, struct str path)
+{
+    bool is_wide = reading == READ_WIDELY, is_rooted = str_starts(pattern, S("/"));
+
+    if (str_starts(pattern, S("~/")))
+        return may_begin_below(env_get(s->environment, S("HOME")), text, path);
+    if (str_starts(pattern, S("//")))
+        return may_begin_below(S("/"), text, path);
+    if (!is_rooted && is_wide && str_find_char(text, '/') == STR_NONE)
+        return true; /* a name, at any depth */
+    return may_begin_below(str_of(tool_session_workspace(s->session)), text, path) ||
+           (is_wide &&
+            may_begin_below(is_rooted ? S("/") : str_of(tool_session_cwd(s->session)), text, path));
+}
+
+bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
+                    const char *path)
+{
+    struct str given = str_of(path), text = pattern;
+
+    for (size_t i = 0; i < 2 && text.n && strchr(i == 0 ? "~/" : "/", text.p[0]); i++)
+        text = str_skip(text, 1);
+    if (!is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
+        return true;
+    if (str_starts(pattern, S("~")) && !may_end(text, reading, given))
+        return false; /* before the home is looked for */
+    return may_be_below(pattern, text, s, reading, given) && may_end(text, reading, given);
+}
+
+static bool may_match_names(struct str pattern, const struct subject *s, enum reading reading,
+                            const struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (path_may_match(pattern, s, reading, names->paths[i]))
+            return true;
+    return false;
+}
+
+static enum match match_names(const struct path_rule *rule, const struct names *names,
+                              enum match otherwise)
+{
+    enum match result = MATCH_NO;
+
+    for (size_t i = 0; i < names->n; i++) {
+        struct str path = str_of(names->paths[i]);
+
+        if (path.n > PATH_MAX_BYTES)
+            result = otherwise;
+        else if (path_rule_matches(rule, path))
+            return MATCH_YES;
+    }
+    return result;
+}
+
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading)
 {
     enum match otherwise = reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     AUTO(path_rule) struct path_rule rule = {0};
     AUTO(arena) struct arena a = {0};
-    const char *path = subject_path(s, &a);
+    const char *path = s->names ? NULL : subject_path(s, &a);
+    struct names names = s->names ? *s->names : (struct names){&path, path != NULL};
 
-    if (!path || strlen(path) > PATH_MAX_BYTES || !path_rule_init(&rule, pattern, s, reading))
+    if (names.n == 0)
         return otherwise;
-    return path_rule_matches(&rule, str_of(path)) ? MATCH_YES : MATCH_NO;
+    if (!may_match_names(pattern, s, reading, &names))
+        return MATCH_NO;
+    if (!path_rule_init(&rule, pattern, s, reading))
+        return otherwise;
+    return match_names(&rule, &names, otherwise);
 }

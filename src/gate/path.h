@@ -4,9 +4,9 @@
 
 #include "base/glob.h"
 #include "gate/pattern.h"
+#include "gate/place.h"
 
 #define PATH_RULE_MAX_READINGS 2
-#define PATH_MAX_BYTES 4096 /* a longer one is unclear */
 
 /* A pattern as absolute globs, one for each way to read it. Immutable: threads may share it. */
 struct path_rule {
@@ -26,8 +26,19 @@ bool path_rule_matches(const struct path_rule *r, struct str absolute_path);
 /* The path that the call is about, made absolute; the current directory where a tool that works on
  * paths got none. NULL: the call is not about a path. */
 const char *subject_path(const struct subject *s, struct arena *a);
+/* Where its pattern of paths begins to look, if it has one; else NULL. */
+const char *subject_searched(const struct subject *s, struct arena *a);
 bool subject_takes_path(const struct subject *s); /* its permission argument is one */
 
+/* The path before the first wildcard of a pattern, read from the root; NULL: there is none. */
+const char *path_pattern_head(struct str pattern, const struct subject *s, struct arena *a);
+
+/* False: the pattern does not match the path. Quick, and done before path_rule_init() where there
+ * are many patterns. */
+bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
+                    const char *path);
+
+/* Against any of the subject's names. */
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
 /* The pattern of this path alone: "//tmp/a\*b". */
 void path_add_exact(struct strbuf *out, struct str absolute_path);

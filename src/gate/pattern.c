@@ -4,6 +4,7 @@
 #include "gate/command.h"
 #include "gate/gate.h"
 #include "gate/path.h"
+#include "gate/prepared.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
 
@@ -65,7 +66,9 @@ static bool names_tool(struct str name, const struct tool *tool)
 {
     struct str tool_name = str_of(tool->name);
 
-    if (str_eq(name, tool_name) || wildcard_matches(name, tool_name))
+    if (str_eq(name, tool_name))
+        return true;
+    if (str_find_char(name, '*') != STR_NONE && wildcard_matches(name, tool_name))
         return true;
     return str_starts(name, S("mcp__")) && str_find(str_skip(name, 5), S("__")) == STR_NONE &&
            str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
@@ -87,9 +90,12 @@ void subject_split_command(struct subject *s, struct arena *a)
 
     if (!line)
         return;
-    c = ARENA_NEW(a, struct command);
-    command_init(c, a, line->text);
-    s->command = c;
+    s->command = s->prepared ? s->prepared->command : NULL;
+    if (!s->command) {
+        c = ARENA_NEW(a, struct command);
+        command_init(c, a, line->text);
+        s->command = c;
+    }
     s->prefix = arena_format(a, "%s(", s->tool->name);
 }
 
@@ -98,8 +104,9 @@ static bool is_for_other_command(struct str text, const struct subject *s)
 {
     size_t n = s->prefix.n;
 
-    return s->command && text.n > n + 1 && text.p[text.n - 1] == ')' &&
-           memcmp(text.p, s->prefix.p, n) == 0 && !command_may_match(s->command, text.p[n]);
+    return s->command && text.n > n + 1 && text.p[0] == s->prefix.p[0] &&
+           text.p[text.n - 1] == ')' && memcmp(text.p, s->prefix.p, n) == 0 &&
+           !command_may_match(s->command, str_slice(text, n, text.n - n - 1));
 }
 
 static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
@@ -156,7 +163,7 @@ static enum match match_path_of_other(const struct pattern *p, const struct subj
 
     if (command_of(s))
         return match_redirections(p, s);
-    if (!subject_takes_path(s) && !subject_path(s, &a))
+    if (!s->names && !subject_takes_path(s) && !subject_path(s, &a))
         return MATCH_NO;
     return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
 }

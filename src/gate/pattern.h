@@ -11,6 +11,13 @@ enum match { MATCH_NO, MATCH_YES, MATCH_UNCLEAR };
 enum reading { READ_NARROWLY, READ_WIDELY };
 
 struct command;
+struct prepared;
+
+/* What one path may be called; absolute. */
+struct names {
+    const char **paths;
+    size_t n;
+};
 
 /* A call as rules see it. */
 struct subject {
@@ -20,6 +27,9 @@ struct subject {
     const char *const *environment;
     const struct command *command; /* what the call runs, split; NULL: that is done per rule */
     struct str prefix;             /* "Bash(", with the command */
+    /* What was looked up. NULL: nothing was, and paths lead where they say. */
+    const struct prepared *prepared;
+    const struct names *names; /* of the path that the call is about; NULL: the one given */
 };
 
 /* Splits the call's command once for all rules; it lives as long as the arena. */

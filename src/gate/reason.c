@@ -70,6 +70,71 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
     }
 }
 
+/* --- calls that the hard policy refuses --- */
+
+static struct str shown_path(struct arena *a, const char *path)
+{
+    return shown(a, str_of(path), MAX_RULE_CHARS);
+}
+
+struct str reason_outside(struct arena *a, const char *path, const char *workspace)
+{
+    struct str directory = str_of(path);
+    size_t slash = str_rfind_char(directory, '/');
+
+    directory = shown(a, str_slice(directory, 0, slash ? slash : 1), MAX_RULE_CHARS);
+    return arena_format(a,
+                        "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
+                        ". Write below the workspace instead. The user can add a directory with "
+                        "--add-dir %" STR_FMT " or allow it with a rule such as Edit(/%" STR_FMT
+                        ").",
+                        STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
+                        STR_ARG(directory), STR_ARG(shown_path(a, path)));
+}
+
+struct str reason_protected(struct arena *a, const char *path, struct str name)
+{
+    return arena_format(a,
+                        "Permission denied: %" STR_FMT " is protected: no tool writes to %" STR_FMT
+                        ". Leave it as it is and tell the user what to change there by hand.",
+                        STR_ARG(shown_path(a, path)), STR_ARG(shown(a, name, MAX_RULE_CHARS)));
+}
+
+struct str reason_secret(struct arena *a, const char *path)
+{
+    return arena_format(a,
+                        "Permission denied: %" STR_FMT " lies in a place that holds secrets, which "
+                        "no tool reads or writes. Do without it, or ask the user for what you "
+                        "need.",
+                        STR_ARG(shown_path(a, path)));
+}
+
+struct str reason_leads_nowhere(struct arena *a, const char *path)
+{
+    return arena_format(a,
+                        "Permission denied: %" STR_FMT " leads nowhere: its links go round in "
+                        "circles, or it is too long. Name the file itself.",
+                        STR_ARG(shown_path(a, path)));
+}
+
+struct str reason_unlisted(struct arena *a, const char *what, struct str given,
+                           const struct str *list, size_t n)
+{
+    AUTO(strbuf) struct strbuf all = {0};
+    const char *setting = strcmp(what, "host") == 0 ? "allowedDomains" : "allowedCommands";
+
+    for (size_t i = 0; i < n && all.n < MAX_ARGS_CHARS; i++)
+        strbuf_addf(&all, "%s%" STR_FMT, i ? ", " : "", STR_ARG(list[i]));
+    return arena_format(a,
+                        "Permission denied: the %s %" STR_FMT " is not on the list of allowed "
+                        "ones (%" STR_FMT "). The user can add it to permissions.%s.",
+                        what, STR_ARG(shown(a, given, MAX_RULE_CHARS)),
+                        STR_ARG(shown(a, n ? strbuf_str(&all) : S("none"), MAX_ARGS_CHARS)),
+                        setting);
+}
+
+/* --- answers --- */
+
 struct str reason_refused(struct arena *a, struct str said)
 {
     struct str refused = S("Permission denied. The user did not approve this action.");
@@ -138,7 +203,17 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
         intro, STR_ARG(shown(a, exact, MAX_RULE_CHARS)), permission_mode_name(needed));
 }
 
-/* --- questions --- */
+/* --- questions, and why there is none --- */
+
+struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
+                          const struct tool *tool)
+{
+    if (d->by == DECIDED_BY_ALLOW)
+        return arena_format(a, "The rule %" STR_FMT " allows it.",
+                            STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
+    return arena_format(a, "%s mode lets %s run without a question (%s).",
+                        permission_mode_name(mode), tool->name, risk_name(tool->risk));
+}
 
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
                       const struct tool *tool)

@@ -10,6 +10,14 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 
 /* Denied by a rule or by the mode. */
 struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode);
+/* Denied by the hard policy. */
+struct str reason_outside(struct arena *a, const char *path, const char *workspace);
+struct str reason_protected(struct arena *a, const char *path, struct str name);
+struct str reason_secret(struct arena *a, const char *path);
+struct str reason_leads_nowhere(struct arena *a, const char *path);
+/* `what` is "command" or "host". */
+struct str reason_unlisted(struct arena *a, const char *what, struct str given,
+                           const struct str *list, size_t n);
 /* Denied by a person; `said` may be empty. */
 struct str reason_refused(struct arena *a, struct str said);
 /* The person said yes to other arguments, and the tool does not take them. */
@@ -20,6 +28,9 @@ struct str reason_bad_hook_change(struct arena *a, const struct err *e);
 /* Nobody was there to ask: says what would have allowed it. */
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
 
+/* Why nobody is asked. */
+struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
+                          const struct tool *tool);
 /* Why a person is asked. */
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
                       const struct tool *tool);

@@ -46,8 +46,8 @@ static struct err *make_environment(const struct command_hooks *x, const struct 
     json_each (variable, job->env)
         if (!is_own(variable->key))
             TRY(add_variable(x, variable, a, &settings[n++]));
-    *ret_environment =
-        clean_environment(a, x->environment, x->secret_variables, x->n_secret_variables, settings);
+    *ret_environment = clean_environment(a, x->environment, x->secret_variables,
+                                         x->n_secret_variables, x->secrets, settings);
     return NULL;
 }
 

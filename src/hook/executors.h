@@ -16,6 +16,7 @@ struct command_hooks {
     const char *const *environment;     /* NULL: the process's own */
     const struct str *secret_variables; /* not to be seen though their names look harmless */
     size_t n_secret_variables;
+    const struct secrets *secrets; /* nor variables that hold one of these; may be NULL */
 };
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,
                         const char *const *environment);

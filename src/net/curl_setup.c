@@ -59,34 +59,6 @@ static void set_method(struct http_exchange *x, const struct http_request *reque
         SET(x, CUSTOMREQUEST, request->method);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static const char *percent_decode(struct arena *a, struct str text)
-{
-    char *out = arena_cstr(a, text);
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.n; i++) {
-        int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1;
-        int low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
-
-        if (text.p[i] == '%' && high >= 0 && low >= 0) {
-            out[n++] = (char)(high << 4 | low);
-            i += 2;
-        } else {
-            out[n++] = text.p[i];
-        }
-    }
-    out[n] = 0;
-    return out;
-}
-
 /* "https://user:password@host" is sent as Basic authorization, unless there is another one. */
 static void set_userinfo(struct http_exchange *x, const struct http_request *request)
 {
@@ -95,9 +67,9 @@ static void set_userinfo(struct http_exchange *x, const struct http_request *req
 
     if (info.n == 0 || http_headers_get(&request->headers, "authorization").n)
         return;
-    SET(x, USERNAME, percent_decode(&x->arena, str_slice(info, 0, colon)));
+    SET(x, USERNAME, url_decode(&x->arena, str_slice(info, 0, colon)).p);
     if (colon != STR_NONE)
-        SET(x, PASSWORD, percent_decode(&x->arena, str_skip(info, colon + 1)));
+        SET(x, PASSWORD, url_decode(&x->arena, str_skip(info, colon + 1)).p);
 }
 
 /* --- the way there --- */

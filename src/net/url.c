@@ -265,6 +265,34 @@ void url_add_encoded(struct strbuf *out, struct str text)
     }
 }
 
+static int hex_digit(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    c = lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+struct str url_decode(struct arena *a, struct str text)
+{
+    char *out = arena_cstr(a, text);
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1;
+        int low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
+
+        if (text.p[i] == '%' && high >= 0 && low >= 0) {
+            out[n++] = (char)(high << 4 | low);
+            i += 2;
+        } else {
+            out[n++] = text.p[i];
+        }
+    }
+    out[n] = 0;
+    return str_make(out, n);
+}
+
 static void add_ascii(struct strbuf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {

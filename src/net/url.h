@@ -39,6 +39,7 @@ MUST_USE struct err *url_resolve(struct arena *a, const struct url *base, struct
 MUST_USE struct err *url_join(struct arena *a, struct str base, struct str path,
                               struct str *ret_url);
 void url_add_encoded(struct strbuf *out, struct str text); /* percent-encodes all but unreserved */
+struct str url_decode(struct arena *a, struct str text) MUST_USE; /* takes %41 back to A */
 /* The URL without user information and without the values of query parameters that look like
  * credentials (key, token, secret, ...): for logs and messages. */
 struct str url_redact(struct arena *a, struct str text) MUST_USE;
@@ -46,6 +47,7 @@ struct str url_redact(struct arena *a, struct str text) MUST_USE;
 /* Loopback, private, link-local, multicast, unspecified and other addresses that are not of the
  * public Internet; `text` is an IPv4 or IPv6 address. True when it is no address at all. */
 bool url_address_is_private(struct str text);
+bool url_host_is_address(struct str host);  /* 192.0.2.1, 2001:db8::1 */
 bool url_host_is_loopback(struct str host); /* localhost, *.localhost, 127/8, ::1 */
 
 #endif

@@ -105,6 +105,13 @@ bool url_address_is_private(struct str text)
     }
 }
 
+bool url_host_is_address(struct str host)
+{
+    unsigned char address[16];
+
+    return parse_address(host, address) != 0;
+}
+
 bool url_host_is_loopback(struct str host)
 {
     static const unsigned char mapped[12] = {[10] = 0xff, 0xff}, one[16] = {[15] = 1};

@@ -1,7 +1,7 @@
 /* credential.c - holding a secret for as short as possible. */
 #include "port/credential.h"
 
-#include "base/secret_keys.h"
+#include "base/secrets.h"
 
 void secret_done(struct secret *s)
 {
@@ -18,28 +18,12 @@ void secret_set(struct secret *s, struct str value)
         *s = (struct secret){.p = str_dup(value), .n = value.n};
 }
 
-void secret_hide(const struct secret *s, struct str text, struct strbuf *out)
-{
-    struct str value = str_make(s->p, s->n);
-    size_t at;
-
-    while (s->n >= SECRET_MIN_HIDDEN && (at = str_find(text, value)) != STR_NONE) {
-        strbuf_add(out, str_slice(text, 0, at));
-        strbuf_add_cstr(out, REDACTED);
-        text = str_skip(text, at + s->n);
-    }
-    strbuf_add(out, text);
-}
-
 void secret_hide_in_err(const struct secret *s, struct err *e)
 {
-    for (; e; e = e->cause) {
-        AUTO(strbuf) struct strbuf text = {0};
+    struct secret_value value = {S("key"), str_make(s->p, s->n)};
+    AUTO(secrets) struct secrets *set = e ? secrets_new(&value, 1) : NULL;
 
-        secret_hide(s, str_of(e->text), &text);
-        mem_free(e->text);
-        e->text = strbuf_take(&text);
-    }
+    secrets_hide_in_err(set, e);
 }
 
 struct err *credentials_get(const struct credentials *c, struct str provider, bool refresh,

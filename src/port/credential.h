@@ -16,11 +16,9 @@ void secret_done(struct secret *s);
 void secret_set(struct secret *s, struct str value);
 DEFINE_AUTO_VAL(secret, secret_done)
 
-/* For what a peer says, who may repeat it: appends the text with "[REDACTED]" in place of the
- * secret. One of fewer bytes than this stays, it could stand there by chance. */
-#define SECRET_MIN_HIDDEN 8
-void secret_hide(const struct secret *s, struct str text, struct strbuf *out);
-void secret_hide_in_err(const struct secret *s, struct err *e); /* and in its causes */
+/* For what a peer says, who may repeat it: "[REDACTED]" in place of the secret, in an error and in
+ * its causes. */
+void secret_hide_in_err(const struct secret *s, struct err *e);
 
 struct credentials {
     /* The secret for a provider profile; may wait. With `refresh`, a new one: the last was refused

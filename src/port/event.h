@@ -3,7 +3,8 @@
  * An event says when and where (its stream, its place in the run, its owner) and has a body by its
  * type. Everything is borrowed until the sink returns: one that keeps it copies it. Sinks only
  * listen: they never wait, never fail a run, and belong to a run, not to a provider. Numbers within
- * a stream have no gap and are never used again. */
+ * a stream have no gap and are never used again. Values of known credentials do not stand in
+ * events: the engine takes them out of what comes in. */
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
@@ -46,6 +47,7 @@
     X(NOTICE, "notice", notice)                                                                    \
     X(ERROR, "error", error)                                                                       \
     X(RUN_END, "run_end", result)                                                                  \
+    X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
     X(SESSION_END, "session_shutdown", session)
 
 enum event_type {
@@ -185,13 +187,23 @@ struct event_ask {
     const struct answer *answer; /* ANSWERED */
 };
 
+/* Where a session stands, so that opening it need not look further back. */
+struct event_checkpoint {
+    uint64_t base_seq;        /* the mutation that the history begins with; 0: it is empty */
+    const struct json *state; /* the tools', by key */
+    struct usage usage;       /* of all runs so far, their children's too */
+    int64_t cost_microcents;
+    bool cost_is_known;
+    uint64_t n_rounds, n_tool_calls, active_ms;
+};
+
 enum severity { SEVERITY_VERBOSE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FINAL };
 const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
 
 struct event_notice {
     enum severity severity;
     const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
-                           "llm", "tool" */
+                           "secrets", "llm", "tool" */
     struct str text;
     const struct json *details; /* may be NULL */
 };
@@ -227,6 +239,7 @@ struct event {
         struct event_state state;
         struct event_ask ask;
         struct event_notice notice;
+        struct event_checkpoint checkpoint;
         const struct err *error;
         const struct run_result *result;
     } body;

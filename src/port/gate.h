@@ -30,7 +30,9 @@ struct gate_call {
     enum permission_mode mode;
     struct tool_session *session;
     struct asker *asker;
-    const struct answer *answer; /* to an earlier VERDICT_LATER for this call, or NULL */
+    /* To an earlier VERDICT_LATER for this call, or NULL. It counts for the arguments that were
+     * asked about then; if hooks change them otherwise now, it is asked again. */
+    const struct answer *answer;
     /* Tells that a person is asked and what was answered; may be NULL. */
     void (*on_ask)(void *self, const struct ask *ask, const struct answer *answer);
     void *self;
@@ -47,7 +49,8 @@ struct verdict {
     struct str rule; /* the pattern or the mode's cell that decided; may be empty */
     struct str reason;
     struct ask ask;
-    /* What hooks said besides: for the model with the result, for the person; may be empty. */
+    /* What hooks said besides: for the model with the result, for the person; may be empty. The
+     * latter also tells that an answer could not be kept. */
     struct str hook_context, hook_message;
     bool stops_run; /* a hook ends the run here */
     struct str stop_reason;

@@ -101,6 +101,8 @@ struct tool_config {
      * where the profiles keep their keys. */
     const struct str *secret_variables;
     size_t n_secret_variables;
+    /* Nor those that hold one of these, whatever they are called; NULL: none are known. */
+    const struct secrets *secrets;
 };
 
 /* Makes the HTTP client when it is first needed. */

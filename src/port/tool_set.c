@@ -331,8 +331,7 @@ static struct str real_name(const char *aliases, struct str spelling)
     return spelling;
 }
 
-static struct json *rename_arguments(const struct tool *t, const struct json *given,
-                                     struct arena *a)
+struct json *tool_rename_arguments(const struct tool *t, const struct json *given, struct arena *a)
 {
     struct json *args = json_new(a, JSON_OBJECT);
 
@@ -385,7 +384,7 @@ struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
 
     if (!json_is(given, JSON_OBJECT))
         return err_new(ERR_VALIDATION, "the arguments of %s must be a JSON object", e->tool->name);
-    args = rename_arguments(e->tool, given, a);
+    args = tool_rename_arguments(e->tool, given, a);
     json_each (value, e->pinned)
         json_set_key(a, args, value->key, json_copy(a, value));
     TRY(compile(e));

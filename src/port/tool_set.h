@@ -71,5 +71,8 @@ MUST_USE struct err *tool_filter_check(const struct tool_filter *parent,
  * out lives in `a`. */
 MUST_USE struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
                                           struct arena *a, struct json **ret_args);
+/* Only the first part of it: an object's members under the names that the tool has for them. */
+struct json *tool_rename_arguments(const struct tool *t, const struct json *given,
+                                   struct arena *a) MUST_USE;
 
 #endif

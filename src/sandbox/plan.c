@@ -387,6 +387,17 @@ static void put_rules(struct plan *p, struct strbuf *out)
 
 /* --- all of it --- */
 
+static uint32_t flags_of(const struct sandbox_policy *policy, bool namespaces)
+{
+    uint32_t flags = namespaces ? POLICY_NAMESPACES : 0;
+
+    if (policy->network == SANDBOX_NETWORK)
+        flags |= POLICY_NETWORK;
+    if (policy->network == SANDBOX_PROXY_ONLY)
+        flags |= POLICY_PROXY;
+    return flags;
+}
+
 struct err *plan_check(const struct sandbox_policy *policy)
 {
     if (policy->workspace[0] != '/')
@@ -411,8 +422,7 @@ struct err *plan_write(const struct sandbox_policy *policy, bool namespaces, str
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
     add_policy(&p, policy, namespaces);
     settle(&p);
-    put_header(out, (namespaces ? POLICY_NAMESPACES : 0) |
-                        (policy->network == SANDBOX_NETWORK ? POLICY_NETWORK : 0));
+    put_header(out, flags_of(policy, namespaces));
     if (namespaces)
         put_mounts(&p, out);
     else

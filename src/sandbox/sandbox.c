@@ -3,6 +3,7 @@
 
 #include "sandbox/guard.h"
 #include "sandbox/plan.h"
+#include "sandbox/proxy.h"
 #include "sandbox/scope.h"
 #include "sys/work.h"
 
@@ -160,24 +161,45 @@ static bool is_for_linker(const char *entry)
     return strncmp(entry, "LD_", 3) == 0 || is_variable(entry, S("GLIBC_TUNABLES"));
 }
 
-/* The command's environment, with a TMPDIR that it may write to, and with nothing that could get
- * into keel-exec before the command is confined. */
-static const char *const *make_environment(struct arena *a, const char *const *environment,
-                                           const char *tmp_dir)
+static size_t count(const char *const *list)
 {
-    size_t n = 0, n_all = 0;
-    const char **copy;
+    size_t n = 0;
 
-    while (environment && environment[n_all])
-        n_all++;
-    copy = ARENA_ARRAY(a, n_all + 2, const char *);
-    for (size_t i = 0; i < n_all; i++)
-        if (is_for_linker(environment[i]))
-            copy[n++] = arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p;
-        else if (!tmp_dir || !is_variable(environment[i], S("TMPDIR")))
-            copy[n++] = environment[i];
-    if (tmp_dir)
-        copy[n] = arena_format(a, "TMPDIR=%s", tmp_dir).p;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* "NAME=value", in place of another value. */
+static void set_variable(const char **environment, size_t *n, const char *entry)
+{
+    struct str name = str_make(entry, strcspn(entry, "="));
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (!is_variable(environment[i], name))
+            environment[n_kept++] = environment[i];
+    environment[n_kept++] = entry;
+    *n = n_kept;
+}
+
+/* The command's environment, with a TMPDIR that it may write to, with the proxy, and with nothing
+ * that could get into keel-exec before the command is confined. */
+static const char *const *make_environment(struct arena *a, const char *const *environment,
+                                           const struct sandbox_policy *policy)
+{
+    size_t n = count(environment);
+    const char **copy = ARENA_ARRAY(a, n + count(proxy_variables) + 2, const char *);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = is_for_linker(environment[i])
+                      ? arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p
+                      : environment[i];
+    if (policy->tmp_dir)
+        set_variable(copy, &n, arena_format(a, "TMPDIR=%s", policy->tmp_dir).p);
+    for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
+        set_variable(copy, &n, proxy_variables[i]);
+    copy[n] = NULL;
     return copy;
 }
 
@@ -193,6 +215,8 @@ static void keep_fd(int *fd, int made)
 static void note_start(struct sandbox *s, const struct proc_confinement *confinement)
 {
     s->n_running++;
+    if (confinement->listener_fd >= 0)
+        proxy_listen(s->policy.proxy, confinement->listener_fd);
     if (s->network_fd < 0 || s->network_fd != confinement->network_fd) {
         keep_fd(&s->user_fd, confinement->user_fd);
         keep_fd(&s->network_fd, confinement->network_fd);
@@ -205,8 +229,8 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
 {
     AUTO(start)
     struct start s = {.sandbox = sandbox, .spec = spec, .namespaces = namespaces, .fd = -1};
-    struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
-                                           .user_fd = sandbox->user_fd};
+    struct proc_confinement confinement = {
+        .network_fd = sandbox->network_fd, .user_fd = sandbox->user_fd, .listener_fd = -1};
     struct proc_spec confined = *spec;
     struct err *e;
 
@@ -215,7 +239,8 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confinement.policy_fd = s.fd;
     confined.supervised = true;
     confined.confinement = &confinement;
-    confined.environment = make_environment(&s.arena, spec->environment, sandbox->policy.tmp_dir);
+    confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
+    confined.environment = make_environment(&s.arena, spec->environment, &sandbox->policy);
     e = proc_spawn(&confined, ret_proc);
     if (e)
         drop_guard_if_idle(sandbox);
@@ -228,6 +253,15 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     return explain(&confinement.refusal, strbuf_str(&s.plan));
 }
 
+/* Landlock knows ports, but not where they are. */
+static struct err *refuse_domains(void)
+{
+    return err_hint(
+        err_new(ERR_SANDBOX, "network by domain needs namespaces, and none can be made"),
+        "allow namespaces for keel (keel doctor says how), or take the domains out of "
+        "the settings: network.allow, and rules WebFetch(domain:...)");
+}
+
 /* Once a command has run, the way that it went is the way for all. */
 static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
 {
@@ -235,9 +269,6 @@ static struct err *start(struct launcher *l, const struct proc_spec *spec, struc
     bool is_forbidden = false;
     struct err *e;
 
-    if (s->policy.network == SANDBOX_PROXY_ONLY && s->way == SANDBOX_WITHOUT_NAMESPACES)
-        return err_hint(err_new(ERR_SANDBOX, "network by domain needs a network namespace"),
-                        "namespaces cannot be made here; see keel doctor");
     if (s->way != SANDBOX_WITHOUT_NAMESPACES) {
         e = start_with(s, spec, /* namespaces= */ true, ret_proc, &is_forbidden);
         if (!e)
@@ -246,6 +277,8 @@ static struct err *start(struct launcher *l, const struct proc_spec *spec, struc
             return e;
         err_ignore(e, "there is a second way");
     }
+    if (s->policy.network == SANDBOX_PROXY_ONLY)
+        return refuse_domains();
     TRY(start_with(s, spec, /* namespaces= */ false, ret_proc, &is_forbidden));
     s->way = SANDBOX_WITHOUT_NAMESPACES;
     return NULL;
@@ -310,6 +343,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     s->scope = scope_new(&s->policy);
+    BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;
 }

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "port/launcher.h"
 
+struct proxy;
+
 enum sandbox_network {
     SANDBOX_NO_NETWORK,
     SANDBOX_PROXY_ONLY, /* through keel's filtering proxy, by domain */
@@ -32,8 +34,8 @@ struct sandbox_policy {
     const char *home;    /* the person's */
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;
-    const char *proxy_socket; /* for SANDBOX_PROXY_ONLY: the path of keel's proxy */
-    bool no_namespaces;       /* as if they could not be made: for tests */
+    struct proxy *proxy; /* for SANDBOX_PROXY_ONLY (proxy.h); outlives the sandbox */
+    bool no_namespaces;  /* as if they could not be made: for tests */
 };
 
 /* What this machine can do, for keel doctor and for messages. */

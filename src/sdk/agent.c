@@ -125,7 +125,8 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
-    TRY(agent_add_tools(a, options));
+    TRY(agent_add_tools(a));
+    agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     a->http = (struct http_source){get_http, a};
@@ -150,6 +151,7 @@ void agent_done(struct agent *a)
     agent_hooks_done(a);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
+    secrets_unref(a->secrets);
     blob_store_free(a->blobs);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -177,6 +179,7 @@ static struct run_options options_of(struct agent *a)
         .http = &a->http,
         .blobs = a->blobs,
         .asker = a->asker,
+        .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,
@@ -189,10 +192,9 @@ static struct run_options options_of(struct agent *a)
 static void hide_denied_paths(struct agent *a)
 {
     denied_paths_free(a->denied);
-    a->denied =
-        a->gate.rules.n_deny ? denied_paths_new(&a->gate.rules, a->conversation.tools) : NULL;
-    if (a->denied)
-        a->hidden = denied_paths_filter(a->denied);
+    a->denied = denied_paths_new(&a->gate.rules, a->conversation.tools);
+    denied_paths_hide_secrets(a->denied, &a->gate.policy);
+    a->hidden = denied_paths_filter(a->denied);
 }
 
 struct err *agent_prepare(struct agent *a, struct run_options *ret_options)

@@ -47,6 +47,7 @@ struct agent {
     struct http_source http;
     struct blob_store *blobs;
     struct asker *asker;
+    struct secrets *secrets; /* all credentials that it knows of; NULL: none */
     struct group background; /* commands that outlive their call */
     /* the rest is private */
     struct agent_hooks hooks;

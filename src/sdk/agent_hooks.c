@@ -12,12 +12,18 @@ static void tell_place(void *self, struct hook_place *ret_place)
                                      .permission_mode = permission_mode_name(a->plan.mode)};
 }
 
-static void on_notice(void *self, enum hook_event event, struct str text)
+/* A hook may print anything. */
+static void tell(const struct agent *a, struct str text)
 {
-    const struct agent *a = self;
+    AUTO(strbuf) struct strbuf shown = {0};
 
     if (a->hooks.on_notice)
-        a->hooks.on_notice(a->hooks.self, text);
+        a->hooks.on_notice(a->hooks.self, secrets_hide(a->secrets, text, &shown, NULL));
+}
+
+static void on_notice(void *self, enum hook_event event, struct str text)
+{
+    tell(self, text);
 }
 
 static void tell_warnings(const struct agent_hooks *h)
@@ -38,6 +44,7 @@ struct err *agent_hooks_open(struct agent *a)
     command_hooks_init(&h->commands, &launcher_plain, a->runtime->options.project_dir, environment);
     h->commands.secret_variables = a->tool_config.secret_variables;
     h->commands.n_secret_variables = a->tool_config.n_secret_variables;
+    h->commands.secrets = a->secrets;
     http_hooks_init(&h->http, &a->http, environment);
     h->executors[0] = &h->commands.executor;
     h->executors[1] = &h->http.executor;
@@ -85,8 +92,8 @@ struct err *agent_hooks_begin(struct agent *a)
         return NULL;
     a->hooks.has_begun = true;
     TRY(ask(a, HOOK_SESSION_START, "source", S("startup"), &scratch, &outcome));
-    if (outcome.system_message.n && a->hooks.on_notice)
-        a->hooks.on_notice(a->hooks.self, outcome.system_message);
+    if (outcome.system_message.n)
+        tell(a, outcome.system_message);
     if (outcome.additional_context.n)
         a->plan.system = arena_format(&a->arena, "%" STR_FMT "\n\n%" STR_FMT,
                                       STR_ARG(a->plan.system), STR_ARG(outcome.additional_context));

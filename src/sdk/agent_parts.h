@@ -1,4 +1,5 @@
-/* agent_parts.h - the steps of agent_open(), a file each. Only they include this. */
+/* agent_parts.h - the steps of agent_open(), a file each. Only they, and what they are made
+ * of, include this. */
 #ifndef KEEL_SDK_AGENT_PARTS_H
 #define KEEL_SDK_AGENT_PARTS_H
 
@@ -22,6 +23,9 @@ MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_optio
 MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options *options);
 
 /* The registry, and what the settings say about tools. After the asker is known. */
-MUST_USE struct err *agent_add_tools(struct agent *a, const struct agent_options *options);
+MUST_USE struct err *agent_add_tools(struct agent *a);
+
+/* What is kept out of everything that others see. After the tools. */
+void agent_find_secrets(struct agent *a);
 
 #endif

@@ -1,35 +1,18 @@
-/* agent_rules.c - what an agent may do: rules and mode, from settings and flags. */
+/* agent_rules.c - what an agent may do, and what it writes down of a person's answers. */
 #include "sdk/agent_parts.h"
 
-/* A rule of a file that is none is the gate's business: it counts where it forbids. */
-static void add_setting(struct agent *a, struct texts *list, const char *path)
-{
-    json_each (pattern, settings_get(a->runtime->settings, path))
-        texts_add(list, &a->arena, json_str(pattern));
-}
-
-static struct err *add_flags(struct agent *a, struct texts *list, const char *flag,
-                             const char *const *patterns, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct str pattern = arena_str(&a->arena, str_of(patterns[i]));
-
-        if (!permission_pattern_is_valid(pattern))
-            return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" is no rule", flag, patterns[i]),
-                            "a rule is a tool's name, or one with a pattern: Read, Bash(git *)");
-        texts_add(list, &a->arena, pattern);
-    }
-    return NULL;
-}
+#include "sdk/project_rules.h"
+#include "sdk/rule_set.h"
+#include "sys/work.h"
 
 /* What is forbidden altogether need not be shown either. */
-static void hide_denied(struct agent *a, const struct texts *deny)
+static void hide_denied(struct agent *a, const struct permission_rules *rules)
 {
     struct texts bare = {0};
 
-    for (size_t i = 0; i < deny->n; i++)
-        if (str_find_char(deny->items[i], '(') == STR_NONE)
-            texts_add(&bare, &a->arena, deny->items[i]);
+    for (size_t i = 0; i < rules->n_deny; i++)
+        if (str_find_char(rules->deny[i], '(') == STR_NONE)
+            texts_add(&bare, &a->arena, rules->deny[i]);
     a->plan.filter.deny = bare.items;
     a->plan.filter.n_deny = bare.n;
 }
@@ -45,60 +28,58 @@ static void show_only(struct agent *a, const struct agent_options *options)
     a->plan.filter.n_allow = names.n;
 }
 
-/* --- the mode --- */
+/* --- answers that hold for the project --- */
 
-static bool is_foreign(enum layer l)
+struct keeping {
+    struct arena arena;
+    struct str home, rule;
+    const char *project_dir;
+    struct kept_rule kept;
+};
+
+static struct err *keep_in_file(void *arg)
 {
-    return l == LAYER_CLAUDE || l == LAYER_CLAUDE_USER;
+    struct keeping *k = arg;
+
+    return project_rules_allow(&k->arena, k->home, k->project_dir, k->rule, &k->kept);
 }
 
-struct err *agent_find_mode(const char *where, struct str name, enum permission_mode *ret_mode)
+static void tell_unused(const struct agent *a, struct keeping *k)
 {
-    if (permission_mode_find(name, ret_mode))
-        return NULL;
-    return err_hint(
-        err_new(ERR_VALIDATION, "%s: there is no mode \"%" STR_FMT "\"", where, STR_ARG(name)),
-        "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
+    if (a->hooks.on_notice)
+        a->hooks.on_notice(a->hooks.self,
+                           arena_format(&k->arena,
+                                        "%" STR_FMT ": the rule is kept there, and counts once "
+                                        "this project is trusted (keel trust)",
+                                        STR_ARG(k->kept.file)));
 }
 
-/* Another program may have modes that keel does not know; it then has its default. */
-static struct err *choose_mode(struct agent *a, const char *flag)
+static struct err *keep(void *self, struct str rule)
 {
-    static const char path[] = "permissions.defaultMode";
-    const struct settings *s = a->runtime->settings;
-    struct str name = json_str(settings_get(s, path));
+    struct agent *a = self;
+    struct keeping k = {.rule = rule, .project_dir = a->runtime->options.project_dir};
     struct err *e;
 
-    a->plan.mode = MODE_DEFAULT;
-    if (flag)
-        return agent_find_mode("--permission-mode", str_of(flag), &a->plan.mode);
-    e = name.n ? agent_find_mode(path, name, &a->plan.mode) : NULL;
-    if (!e || !is_foreign(settings_origin(s, path).layer))
-        return e;
-    err_free(e);
-    return NULL;
+    k.home = runtime_home(a->runtime, &k.arena);
+    e = work_run(keep_in_file, &k);
+    if (!e && !k.kept.is_used)
+        tell_unused(a, &k);
+    arena_done(&k.arena);
+    return e;
 }
 
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
-    struct texts allow = {0}, ask = {0}, deny = {0};
+    struct rule_set set;
 
-    add_setting(a, &allow, "permissions.allow");
-    add_setting(a, &ask, "permissions.ask");
-    add_setting(a, &deny, "permissions.deny");
-    TRY(add_flags(a, &allow, "--allowed-tools", options->allowed, options->n_allowed));
-    TRY(add_flags(a, &deny, "--disallowed-tools", options->disallowed, options->n_disallowed));
-    TRY(choose_mode(a, options->mode));
-    hide_denied(a, &deny);
+    TRY(rule_set_init(&set, &a->arena, a->runtime, options));
+    hide_denied(a, &set.gate_rules);
     show_only(a, options);
-    permission_gate_init(&a->gate, &(struct permission_rules){
-                                       .allow = allow.items,
-                                       .n_allow = allow.n,
-                                       .ask = ask.items,
-                                       .n_ask = ask.n,
-                                       .deny = deny.items,
-                                       .n_deny = deny.n,
-                                       .environment = a->runtime->options.environment,
-                                   });
+    a->plan.mode = set.mode;
+    a->tool_config.added_dirs = set.added_dirs;
+    a->tool_config.n_added_dirs = set.n_added_dirs;
+    permission_gate_init(&a->gate, &set.gate_rules);
+    a->gate.policy = set.policy;
+    a->gate.keeper = (struct rule_keeper){keep, a};
     return NULL;
 }

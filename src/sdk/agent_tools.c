@@ -88,15 +88,11 @@ static void find_secrets(struct agent *a, const struct settings *s)
     a->tool_config.n_secret_variables = list.n;
 }
 
-struct err *agent_add_tools(struct agent *a, const struct agent_options *options)
+struct err *agent_add_tools(struct agent *a)
 {
     const struct settings *s = a->runtime->settings;
 
-    a->tool_config = (struct tool_config){
-        .environment = a->runtime->options.environment,
-        .added_dirs = options->added_dirs,
-        .n_added_dirs = options->n_added_dirs,
-    };
+    a->tool_config.environment = a->runtime->options.environment;
     TRY(read_limits(a, s));
     TRY(read_search(a, s));
     read_hosts(a, s);

@@ -13,6 +13,7 @@ struct settings {
     const char *const *environment;
     struct json *layers[N_LAYERS]; /* NULL: nothing was said */
     struct str files[N_LAYERS];
+    struct json *untrusted[N_LAYERS]; /* all of a layer of which only a part may be used */
     struct json *merged;
     struct str *warnings;
     size_t n_warnings, warnings_room;
@@ -125,6 +126,7 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
 {
     AUTO(strbuf) struct strbuf left_out = {0};
 
+    s->untrusted[l] = s->layers[l];
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
         warn(s, arena_format(
@@ -176,9 +178,12 @@ static struct err *load(struct settings *s, const struct settings_sources *sourc
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
         if (!(sources->skipped & 1u << l))
             TRY(load_layer(s, sources, (enum layer)l));
-    for (int l = N_LAYERS - 1; l >= 0; l--)
+    for (int l = N_LAYERS - 1; l >= 0; l--) {
+        if (s->untrusted[l])
+            settings_narrow(&s->arena, s->merged, s->layers[l]);
         if (s->layers[l])
             s->merged = settings_merge(&s->arena, s->merged, s->layers[l]);
+    }
     return NULL;
 }
 
@@ -255,6 +260,11 @@ const struct json *settings_layer(const struct settings *s, enum layer l, struct
 {
     *ret_file = s->files[l].n ? s->files[l] : str_of(layers[l].name);
     return s->layers[l];
+}
+
+const struct json *settings_untrusted(const struct settings *s, enum layer l)
+{
+    return s->untrusted[l];
 }
 
 bool settings_next_origin(const struct settings *s, const char *path, size_t *at,

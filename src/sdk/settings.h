@@ -9,7 +9,7 @@
  * Each module lists its keys in a table (settings_keys.c joins them). A known key with the wrong
  * type is an error that names file, key and expected type; unknown keys are left alone, and so are
  * all complaints about foreign files. Layers of a project that is not trusted contribute only keys
- * marked `untrusted_ok`. */
+ * marked `untrusted_ok`, and what they list as allowed can only shorten the list below it. */
 #ifndef KEEL_SDK_SETTINGS_H
 #define KEEL_SDK_SETTINGS_H
 
@@ -105,5 +105,8 @@ bool layer_is_foreign(enum layer l); /* written for another program */
 /* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
  * by file, with the file's name in messages. */
 const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file);
+/* All that the file of a layer says, though its project is not trusted. NULL: it is, or there is no
+ * such file. */
+const struct json *settings_untrusted(const struct settings *s, enum layer l);
 
 #endif

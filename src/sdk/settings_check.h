@@ -15,4 +15,7 @@ MUST_USE struct err *settings_check(const struct json *tree, const char *file);
 struct json *settings_untrusted_part(struct arena *a, const struct json *tree,
                                      struct strbuf *left_out) MUST_USE;
 
+/* Takes off the lists of what is allowed in `over` what those of `under` do not allow. */
+void settings_narrow(struct arena *a, const struct json *under, struct json *over);
+
 #endif

@@ -32,6 +32,28 @@ MUST_USE struct err *trust_give(struct str keel_home, const char *project_dir,
                                 const struct trust_state *state);
 MUST_USE struct err *trust_revoke(struct str keel_home, const char *project_dir,
                                   bool *ret_was_given);
+
+/* What keel itself writes into a project must not make it foreign. Whoever does that holds the lock
+ * from before it reads the file until trust has followed. ERR_STORAGE: another program does not let
+ * go of it. */
+struct trust_lock {
+    bool is_held;
+    int fd;
+};
+MUST_USE struct err *trust_lock_take(struct trust_lock *l, struct str keel_home);
+void trust_lock_done(struct trust_lock *l);
+DEFINE_AUTO_VAL(trust_lock, trust_lock_done)
+
+struct trust_edit {
+    const char *file; /* by its name in the project */
+    bool existed;
+    struct str before, after; /* what it held, what it holds now */
+};
+/* Trust goes on if it was given for the files as they were before, or was not needed, and nothing
+ * else has changed since. Under the lock. */
+MUST_USE struct err *trust_follow(struct str keel_home, const char *project_dir,
+                                  const struct trust_edit *edit, bool *ret_is_trusted);
+
 /* Every project that was trusted, as a JSON object {path: {"digest":..., "time":...}}. */
 MUST_USE struct err *trust_list(struct arena *a, struct str keel_home, struct json **ret_list);
 

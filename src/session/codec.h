@@ -64,7 +64,11 @@ bool codec_is_core(enum event_type t);
 
 /* Reads a stream from its beginning or from a base of its history on, record by record. */
 struct codec_reader;
-struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from) MUST_USE;
+enum codec_reading { CODEC_READ_ALL, CODEC_READ_CORE };
+struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from,
+                                      enum codec_reading reading) MUST_USE;
+/* The messages as of the event that was read last, and where they begin. */
+const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
 void codec_reader_free(struct codec_reader *r);
 DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
 

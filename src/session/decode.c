@@ -748,6 +748,20 @@ static struct err *decode_notice(struct decoding *d)
     return get_json(d, "details", &n->details);
 }
 
+static struct err *decode_checkpoint(struct decoding *d)
+{
+    struct event_checkpoint *x = &d->event->body.checkpoint;
+
+    x->base_seq = (uint64_t)get_int(d, "baseSeq");
+    get_usage(d, &x->usage);
+    x->cost_microcents = get_int(d, "costMicrocents");
+    x->cost_is_known = get_bool(d, "costIsKnown");
+    x->n_rounds = (uint64_t)get_int(d, "rounds");
+    x->n_tool_calls = (uint64_t)get_int(d, "toolCalls");
+    x->active_ms = (uint64_t)get_int(d, "activeMs");
+    return get_json(d, "state", &x->state);
+}
+
 static struct err *decode_error(struct decoding *d)
 {
     struct err *e;
@@ -795,6 +809,7 @@ static struct err *(*const decoders[EVENT_N_TYPES])(struct decoding *d) = {
     [EVENT_NOTICE] = decode_notice,
     [EVENT_ERROR] = decode_error,
     [EVENT_RUN_END] = decode_result,
+    [EVENT_CHECKPOINT] = decode_checkpoint,
     [EVENT_SESSION_END] = decode_session,
 };
 

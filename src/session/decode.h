@@ -15,6 +15,7 @@ struct codec_reader {
     struct store *store;
     struct str stream, parent; /* in the arena */
     uint64_t next_seq;
+    bool core_only;
     struct store_page page;
     size_t at; /* in the page */
     bool is_over;

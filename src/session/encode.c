@@ -795,6 +795,20 @@ static void encode_notice(struct encoding *c)
     put_json(c, "details", n->details);
 }
 
+static void encode_checkpoint(struct encoding *c)
+{
+    const struct event_checkpoint *x = &c->event->body.checkpoint;
+
+    put_int(c, "baseSeq", (int64_t)x->base_seq);
+    put_json(c, "state", x->state);
+    put_usage(c, &x->usage);
+    put_int(c, "costMicrocents", x->cost_microcents);
+    put_true(c, "costIsKnown", x->cost_is_known);
+    put_int(c, "rounds", (int64_t)x->n_rounds);
+    put_int(c, "toolCalls", (int64_t)x->n_tool_calls);
+    put_int(c, "activeMs", (int64_t)x->active_ms);
+}
+
 static void encode_message(struct encoding *c)
 {
     const struct event_message *b = &c->event->body.message;
@@ -867,6 +881,7 @@ static const struct {
     [EVENT_NOTICE] = {encode_notice, false},
     [EVENT_ERROR] = {encode_error, false},
     [EVENT_RUN_END] = {encode_result, true},
+    [EVENT_CHECKPOINT] = {encode_checkpoint, true},
     [EVENT_SESSION_END] = {encode_session, false},
 };
 

@@ -24,7 +24,8 @@ struct loaded {
     uint64_t base_seq; /* of the mutation that the history begins with */
     enum last_run last_run;
     struct str run_id;
-    struct message *prompt;         /* CUT_OFF before it was committed: the person's; else NULL */
+    struct message *prompt;  /* CUT_OFF before it was committed: the person's; else NULL */
+    struct message *partial; /* CUT_OFF before it was committed: an answer, maybe a part of it */
     struct given_outcome *outcomes; /* of the open calls of the last answer */
     size_t n_outcomes;
     struct ask *asks;

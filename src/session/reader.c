@@ -1,13 +1,15 @@
 /* reader.c - a stored stream, event by event. */
 #include "session/decode.h"
 
-struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from)
+struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from,
+                                      enum codec_reading reading)
 {
     struct codec_reader *r = mem_alloc(sizeof *r);
 
     r->store = s;
     r->stream = arena_str(&r->arena, stream);
     r->next_seq = MAX(from, (uint64_t)1);
+    r->core_only = reading == CODEC_READ_CORE;
     return r;
 }
 
@@ -28,9 +30,15 @@ void codec_reader_free(struct codec_reader *r)
     mem_free(r);
 }
 
+const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq)
+{
+    *ret_base_seq = r->base_seq;
+    return &r->history;
+}
+
 static struct err *turn_page(struct codec_reader *r)
 {
-    struct store_query q = {.from = r->next_seq};
+    struct store_query q = {.from = r->next_seq, .core_only = r->core_only};
 
     store_page_done(&r->page);
     r->at = 0;

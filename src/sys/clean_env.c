@@ -1,8 +1,6 @@
 /* clean_env.c - a copy of the environment that commands may see. */
 #include "sys/clean_env.h"
 
-#include "base/secret_keys.h"
-
 #include <unistd.h>
 
 /* --- secrets --- */
@@ -84,6 +82,13 @@ static struct str name_of(const char *entry)
     return equals ? str_make(entry, (size_t)(equals - entry)) : (struct str){0};
 }
 
+static struct str value_of(const char *entry)
+{
+    const char *equals = strchr(entry, '=');
+
+    return str_of(equals ? equals + 1 : NULL);
+}
+
 static bool sets(const char *const *settings, struct str name)
 {
     for (; *settings; settings++)
@@ -119,7 +124,7 @@ static size_t count(const char *const *entries)
 
 const char *const *clean_environment(struct arena *a, const char *const *environment,
                                      const struct str *hidden, size_t n_hidden,
-                                     const char *const *settings)
+                                     const struct secrets *secrets, const char *const *settings)
 {
     const char **out;
     size_t n = 0;
@@ -131,7 +136,7 @@ const char *const *clean_environment(struct arena *a, const char *const *environ
         struct str name = name_of(*environment);
 
         if (!is_left_out(name) && !is_hidden(name, hidden, n_hidden) && !sets(fixed, name) &&
-            !sets(settings, name))
+            !sets(settings, name) && !secrets_has(secrets, value_of(*environment)))
             out[n++] = *environment;
     }
     for (size_t i = 0; fixed[i]; i++)
@@ -139,5 +144,20 @@ const char *const *clean_environment(struct arena *a, const char *const *environ
             out[n++] = fixed[i];
     for (; *settings; settings++)
         out[n++] = *settings;
+    return out;
+}
+
+const char *const *environment_without(struct arena *a, const char *const *environment,
+                                       const struct secrets *secrets, struct str kept)
+{
+    const char **out;
+    size_t n = 0;
+
+    if (!environment)
+        environment = (const char *const *)environ;
+    out = ARENA_ARRAY(a, count(environment) + 1, const char *);
+    for (; environment && *environment; environment++)
+        if (str_eq(name_of(*environment), kept) || !secrets_has(secrets, value_of(*environment)))
+            out[n++] = *environment;
     return out;
 }

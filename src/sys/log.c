@@ -1,22 +1,17 @@
 /* log.c - one line per event, with secrets taken out before anything is written. */
 #include "sys/log.h"
 
-#include "base/secret_keys.h"
-
 #include <stdarg.h>
 #include <unistd.h>
 
 #define MAX_LINE 65536
-#define MIN_SECRET 8
 
 struct log {
     enum log_level level;
     enum log_format format;
     const struct clock *clock;
     struct log_sink sink;
-    struct arena arena; /* the known secrets */
-    struct str *secrets;
-    size_t n_secrets, room;
+    struct secrets *secrets;
     struct strbuf line, clean;
 };
 
@@ -55,55 +50,26 @@ void log_free(struct log *l)
 {
     if (!l)
         return;
-    for (size_t i = 0; i < l->n_secrets; i++)
-        mem_wipe((char *)l->secrets[i].p, l->secrets[i].n);
-    arena_done(&l->arena);
+    secrets_unref(l->secrets);
     strbuf_done(&l->line);
     strbuf_done(&l->clean);
     mem_free(l);
 }
 
-void log_add_secret(struct log *l, struct str value)
+void log_hide(struct log *l, const struct secrets *secrets)
 {
-    if (!l || value.n < MIN_SECRET)
+    struct secrets *before;
+
+    if (!l)
         return;
-    for (size_t i = 0; i < l->n_secrets; i++)
-        if (str_eq(l->secrets[i], value))
-            return;
-    l->secrets = arena_grow(&l->arena, l->secrets, l->n_secrets, &l->room, sizeof *l->secrets);
-    l->secrets[l->n_secrets++] = arena_str(&l->arena, value);
-}
-
-/* The offset of the first known secret in `text`, or STR_NONE. */
-static size_t find_secret(const struct log *l, struct str text, size_t *ret_length)
-{
-    size_t first = STR_NONE;
-
-    for (size_t i = 0; i < l->n_secrets; i++) {
-        size_t at = str_find(text, l->secrets[i]);
-
-        if (at < first || (at == first && at != STR_NONE && l->secrets[i].n > *ret_length)) {
-            first = at;
-            *ret_length = l->secrets[i].n;
-        }
-    }
-    return first;
+    before = l->secrets;
+    l->secrets = secrets_ref(secrets);
+    secrets_unref(before);
 }
 
 static struct str clean(struct log *l, struct str text)
 {
-    size_t at, length = 0;
-
-    if (find_secret(l, text, &length) == STR_NONE)
-        return text;
-    strbuf_clear(&l->clean);
-    while ((at = find_secret(l, text, &length)) != STR_NONE) {
-        strbuf_add(&l->clean, str_slice(text, 0, at));
-        strbuf_add_cstr(&l->clean, REDACTED);
-        text = str_skip(text, at + length);
-    }
-    strbuf_add(&l->clean, text);
-    return strbuf_str(&l->clean);
+    return secrets_hide(l->secrets, text, &l->clean, NULL);
 }
 
 static struct str field_value(struct log *l, const struct log_field *f)

@@ -7,7 +7,7 @@
 #ifndef KEEL_SYS_LOG_H
 #define KEEL_SYS_LOG_H
 
-#include "base/json.h"
+#include "base/secrets.h"
 #include "sys/clock.h"
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
@@ -31,8 +31,8 @@ DEFINE_AUTO_PTR(log, log_free)
 /* A sink for a file descriptor that is not closed. */
 struct log_sink log_fd_sink(int fd);
 
-/* From now on this value never appears in a line. Values under 8 bytes are not worth hiding. */
-void log_add_secret(struct log *l, struct str value);
+/* From now on none of these values appears in a line. Keeps a reference; NULL: none are known. */
+void log_hide(struct log *l, const struct secrets *secrets);
 
 struct log_field {
     const char *key;

@@ -122,10 +122,17 @@ static struct err *refuse(const struct proc *p, const struct proc_spec *spec,
 static struct err *await_start(struct proc *p, const struct proc_spec *spec, const char *program)
 {
     struct proc_confinement *c = spec->confinement;
-    int *fds[] = {c ? &c->network_fd : NULL, c ? &c->user_fd : NULL};
     struct exec_record record;
+    int *fds[3];
+    size_t n_fds = 0;
 
-    TRY(read_record(p, &record, fds, c ? ARRAY_LEN(fds) : 0));
+    if (c) {
+        fds[n_fds++] = &c->network_fd;
+        if (c->has_proxy)
+            fds[n_fds++] = &c->listener_fd;
+        fds[n_fds++] = &c->user_fd;
+    }
+    TRY(read_record(p, &record, fds, n_fds));
     if (record.kind == EXEC_FAILED)
         return proc_exec_error(spec, program, record.value);
     if (record.kind == EXEC_REFUSED)

@@ -36,6 +36,10 @@ struct proc_confinement {
     /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
      * command are put here, for the caller to close. */
     int network_fd, user_fd;
+    /* Of a policy with POLICY_PROXY, when this command's network is a new one: the socket where
+     * commands find keel's proxy, for the caller to accept from and to close. -1: none. */
+    int listener_fd;
+    bool has_proxy;             /* does the policy say POLICY_PROXY? */
     struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
 };
 

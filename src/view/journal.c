@@ -118,7 +118,7 @@ static void result_fields(struct json_writer *w, const struct event *e)
     jw_kv_str(w, "outcome", str_of(run_outcome_name(r->outcome)));
     jw_kv_str(w, "content", r->text);
     if (r->value)
-        field_json(w, "value", r->value);
+        journal_json(w, "value", r->value);
     if (r->error)
         field_failure(w, "error", r->error);
     if (r->forced != FINAL_NONE)
@@ -192,18 +192,18 @@ static void tool_fields(struct json_writer *w, const struct event_tool *t)
 static void tool_request_fields(struct json_writer *w, const struct event_tool *t)
 {
     tool_fields(w, t);
-    field_json(w, "parameters", t->args);
+    journal_json(w, "parameters", t->args);
     field_owner_path(w, "ownerPath", t->owner);
     jw_kv_str(w, "risk", str_of(risk_name(t->risk)));
 }
 
 static void field_metadata(struct json_writer *w, const struct event_tool *t)
 {
-    jw_key(w, "metadata");
     if (t->metadata) {
-        jw_json(w, t->metadata);
+        journal_json(w, "metadata", t->metadata);
         return;
     }
+    jw_key(w, "metadata");
     jw_begin_object(w);
     if (t->error_code)
         jw_kv_str(w, "errorCode", str_of(t->error_code));
@@ -231,7 +231,7 @@ static void ask_fields(struct json_writer *w, const struct ask *a)
     jw_kv_str(w, "kind", str_of(ask_kind_name(a->kind)));
     journal_text(w, "toolCallId", a->call_id);
     journal_text(w, "toolName", a->tool);
-    field_json(w, "parameters", a->args);
+    journal_json(w, "parameters", a->args);
     jw_kv_str(w, "text", a->text);
 }
 
@@ -244,7 +244,7 @@ static void answer_fields(struct json_writer *w, const struct event_ask *b)
     jw_kv_str(w, "answer", str_of(kinds[b->answer->kind]));
     journal_text(w, "reason", b->answer->reason);
     if (b->answer->value)
-        field_json(w, "value", b->answer->value);
+        journal_json(w, "value", b->answer->value);
 }
 
 static void notice_fields(struct json_writer *w, const struct event_notice *n)
@@ -253,7 +253,20 @@ static void notice_fields(struct json_writer *w, const struct event_notice *n)
     jw_kv_str(w, "source", str_of(n->source));
     jw_kv_str(w, "message", n->text);
     if (n->details)
-        field_json(w, "details", n->details);
+        journal_json(w, "details", n->details);
+}
+
+static void checkpoint_fields(struct json_writer *w, const struct event_checkpoint *c)
+{
+    jw_kv_int(w, "baseSeq", (int64_t)c->base_seq);
+    field_json(w, "state", c->state);
+    jw_key(w, "usage");
+    usage_write(w, &c->usage);
+    jw_kv_int(w, "costMicrocents", c->cost_microcents);
+    jw_kv_bool(w, "costIsKnown", c->cost_is_known);
+    jw_kv_int(w, "rounds", (int64_t)c->n_rounds);
+    jw_kv_int(w, "toolCalls", (int64_t)c->n_tool_calls);
+    jw_kv_int(w, "activeMs", (int64_t)c->active_ms);
 }
 
 /* --- the line --- */
@@ -375,6 +388,9 @@ static void body_fields(struct json_writer *w, const struct event *e)
         break;
     case EVENT_RUN_END:
         result_fields(w, e);
+        break;
+    case EVENT_CHECKPOINT:
+        checkpoint_fields(w, &e->body.checkpoint);
         break;
     case EVENT_SESSION_END:
         jw_kv_str(w, "reason", str_of(e->body.session.reason));

@@ -2,8 +2,12 @@
  *
  * The names and fields are those of replay boundary events and of session logs; everything that a
  * line tells stands in it, histories and schemas too (a store may keep references instead, and
- * expand them for an export). An event gives exactly one line. Nothing is taken out here: redaction
- * is done by whoever writes the line to a file. */
+ * expand them for an export). An event gives exactly one line.
+ *
+ * In arguments, metadata, details and answers the values under names of credentials (apiKey,
+ * password, ...) are replaced by [REDACTED]; never in messages, schemas and what a provider sent.
+ * Values of known credentials do not stand in events; a journal that was written before they were
+ * known is searched with secrets_hide_in_json_text(). */
 #ifndef KEEL_VIEW_JOURNAL_H
 #define KEEL_VIEW_JOURNAL_H
 

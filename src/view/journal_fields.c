@@ -1,8 +1,16 @@
 /* journal_fields.c - what goes to a provider and comes back, as fields of a log line. */
 #include "view/journal_fields.h"
 
+#include "base/secrets.h"
 #include "model/message_json.h"
 #include "view/field.h"
+
+void journal_json(struct json_writer *w, const char *key, const struct json *v)
+{
+    AUTO(arena) struct arena scratch = {0};
+
+    field_json(w, key, json_hide_secret_keys(&scratch, v));
+}
 
 void journal_text(struct json_writer *w, const char *key, struct str text)
 {

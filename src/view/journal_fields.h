@@ -4,6 +4,9 @@
 
 #include "port/event.h"
 
+/* For values that tools and people made up: what stands under a credential's name is hidden. NULL:
+ * null. */
+void journal_json(struct json_writer *w, const char *key, const struct json *v);
 void journal_text(struct json_writer *w, const char *key, struct str text); /* empty: nothing */
 void journal_message(struct json_writer *w, const char *key, const struct message *m);
 void journal_schema(struct json_writer *w, const struct tool_def *d);

@@ -294,6 +294,15 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
                                 "run:timeout run:paused session:turn_completed session:cancelled",
             [VIEW_STREAM_JSON] = "stream_event result",
         },
+    [EVENT_CHECKPOINT] =
+        {
+            [VIEW_JOURNAL] = "checkpoint",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing has happened */
+            [VIEW_EMITTER] = "agent.checkpoint",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* nothing has happened */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing has happened */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened */
+        },
     [EVENT_SESSION_END] =
         {
             [VIEW_JOURNAL] = "session_shutdown",

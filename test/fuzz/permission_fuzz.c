@@ -2,6 +2,8 @@
  * newline, the command. */
 #include "gate/command.h"
 #include "gate/gate.h"
+#include "gate/path.h"
+#include "gate/prepared.h"
 #include "gate/wildcard.h"
 
 #include <stdlib.h>
@@ -45,12 +47,54 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
 
     both.deny = &pattern;
     both.n_deny = 1;
-    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session);
-    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session);
+    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session, NULL);
+    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session, NULL);
     BUG_IF(allowed.decision == DECISION_DENY);
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
     check_remembered(&s, &a);
+}
+
+/* Where a pattern is told apart at first sight, it would not have matched at length. */
+static void check_first_sight(struct str pattern, struct str argument,
+                              const struct tool_session *session)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject s = subject_make(&a, &edit, argument, session);
+    const char *path = subject_path(&s, &a);
+
+    for (int reading = READ_NARROWLY; path && reading <= READ_WIDELY; reading++) {
+        AUTO(path_rule) struct path_rule rule = {0};
+
+        if (path_may_match(pattern, &s, reading, path) || strlen(path) > PATH_MAX_BYTES)
+            continue;
+        BUG_IF(path_rule_init(&rule, pattern, &s, reading) &&
+               path_rule_matches(&rule, str_of(path)));
+    }
+}
+
+/* What links say decides nothing where there are none. */
+static void check_prepared(const struct tool *tool, struct str pattern, struct str argument,
+                           const struct tool_session *session)
+{
+    AUTO(arena) struct arena a = {0};
+    struct subject s = subject_make(&a, tool, argument, session);
+    struct permission_rules rules = {.allow = &pattern, .n_allow = 1};
+    struct prepared prepared;
+    struct refusal refusal;
+    struct err *e = gate_prepare(&rules, &s, &a, &prepared);
+
+    BUG_IF(e);
+    s.prepared = &prepared;
+    subject_split_command(&s, &a);
+    if (hard_policy_refuses(&(struct hard_policy){0}, &rules, &s, &a, &refusal)) {
+        BUG_IF(refusal.rule.n == 0 || refusal.reason.n == 0);
+        return;
+    }
+    /* What is written is in the workspace, or named. */
+    BUG_IF(tool == &edit && prepared.path.given && !place_is_in(prepared.path.real, "/proj") &&
+           permission_decide(&rules, MODE_PLAN, tool, s.args, session, &prepared).by !=
+               DECIDED_BY_ALLOW);
 }
 
 static enum match match_line(struct str pattern, struct str line, enum reading reading)
@@ -89,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!str_split(&rest, '\n', &pattern))
         return 0;
     check_compound(pattern, rest);
+    check_first_sight(pattern, rest, session);
     check_tool(&bash, pattern, rest, session);
     for (int i = 0; i < 3; i++) {
         const struct tool *tool = (const struct tool *[]){&bash, &edit, &fetch}[i];
@@ -98,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         strbuf_add(&named, pattern);
         strbuf_add_char(&named, ')');
         check_tool(tool, strbuf_str(&named), rest, session);
+        check_prepared(tool, strbuf_str(&named), rest, session);
     }
     return 0;
 }

@@ -4,20 +4,17 @@
 #include "cli/commands.h"
 
 static const struct command *const children[] = {
-    &command_inspect_decode,
-    &command_inspect_json,
-    &command_inspect_schema,
-    &command_inspect_sse,
-    &command_inspect_glob,
-    &command_inspect_ignore,
-    NULL,
+    &command_inspect_decode,     &command_inspect_json,
+    &command_inspect_schema,     &command_inspect_sse,
+    &command_inspect_glob,       &command_inspect_ignore,
+    &command_inspect_permission, NULL,
 };
 
 const struct command command_inspect = {
     .name = "inspect",
     .usage = "WHAT ...",
     .group = "Look inside",
-    .summary = "try decoders, schemas and patterns on files",
-    .details = "Reads files and prints what keel makes of them. Nothing is sent anywhere.\n",
+    .summary = "try decoders, schemas, patterns and rules",
+    .details = "Prints what keel makes of files, patterns and calls. Nothing is sent anywhere.\n",
     .children = children,
 };

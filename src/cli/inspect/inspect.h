@@ -8,6 +8,7 @@ extern const struct command command_inspect_decode;
 extern const struct command command_inspect_glob;
 extern const struct command command_inspect_ignore;
 extern const struct command command_inspect_json;
+extern const struct command command_inspect_permission;
 extern const struct command command_inspect_schema;
 extern const struct command command_inspect_sse;
 

@@ -166,7 +166,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
         hidden[n] = config->secret_variables[n];
     if (config->search.key_variable.n)
         hidden[n++] = config->search.key_variable;
-    return clean_environment(a, config->environment, hidden, n, settings);
+    return clean_environment(a, config->environment, hidden, n, config->secrets, settings);
 }
 
 static struct err *start_in(const struct tool_context *c, const char *shell, struct str text,

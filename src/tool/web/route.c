@@ -1,11 +1,8 @@
 /* route.c - looks hosts up and checks their addresses. */
 #include "tool/web/route.h"
 
+#include "net/lookup.h"
 #include "net/proxy.h"
-#include "sys/work.h"
-
-#include <arpa/inet.h>
-#include <netdb.h>
 
 /* --- what the operator allows --- */
 
@@ -54,40 +51,6 @@ bool web_host_is_allowed(const struct tool_config *config, struct str host, int 
     return false;
 }
 
-/* --- names --- */
-
-#define MAX_ADDRESSES 16
-
-struct lookup {
-    const char *host;
-    int error; /* of getaddrinfo() */
-    char addresses[MAX_ADDRESSES][INET6_ADDRSTRLEN];
-    size_t n; /* those beyond MAX_ADDRESSES are not used */
-};
-
-static const void *address_bytes(const struct addrinfo *info)
-{
-    if (info->ai_family == AF_INET6)
-        return &((const struct sockaddr_in6 *)(const void *)info->ai_addr)->sin6_addr;
-    return &((const struct sockaddr_in *)(const void *)info->ai_addr)->sin_addr;
-}
-
-/* In a worker: resolvers block. */
-static struct err *look_up(void *arg)
-{
-    struct lookup *l = arg;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-
-    l->error = getaddrinfo(l->host, NULL, &hints, &list);
-    if (l->error)
-        return NULL;
-    for (const struct addrinfo *i = list; i && l->n < MAX_ADDRESSES; i = i->ai_next)
-        if (i->ai_family == AF_INET || i->ai_family == AF_INET6)
-            inet_ntop(i->ai_family, address_bytes(i), l->addresses[l->n++], INET6_ADDRSTRLEN);
-    freeaddrinfo(list);
-    return NULL;
-}
-
 /* --- the check --- */
 
 static struct err *refuse(const struct url *u, struct str address)
@@ -124,13 +87,6 @@ static struct err *check_name(const struct url *u, const struct lookup *l,
     return NULL;
 }
 
-static bool is_address(const struct url *u)
-{
-    unsigned char bytes[4];
-
-    return u->is_ipv6 || inet_pton(AF_INET, u->host.p, bytes) == 1;
-}
-
 /* --- the way there --- */
 
 /* "host:port:address,[address]" */
@@ -143,13 +99,6 @@ static const char *pin(struct arena *a, const struct url *u, const struct lookup
         strbuf_addf(&out, strchr(l->addresses[i], ':') ? "%s[%s]" : "%s%s", i ? "," : "",
                     l->addresses[i]);
     return arena_cstr(a, strbuf_str(&out));
-}
-
-static struct err *not_found(const struct url *u, int error)
-{
-    return err_hint(err_new(ERR_NETWORK, "cannot find the address of %" STR_FMT ": %s",
-                            STR_ARG(u->host), error ? gai_strerror(error) : "it has none"),
-                    "check how the host is spelled");
 }
 
 static const char *choose_proxy(struct arena *a, const struct url *u,
@@ -167,12 +116,12 @@ struct err *web_route_find(struct arena *a, const struct url *u, const struct to
     struct web_route route = {.proxy = choose_proxy(a, u, config)};
     struct lookup l = {.host = u->host.p};
 
-    if (is_address(u)) {
+    if (url_host_is_address(u->host)) {
         TRY(check_address(u, u->host, config));
     } else {
-        TRY(work_run(look_up, &l));
+        TRY(lookup_run(&l));
         if (l.n == 0 && !route.proxy)
-            return not_found(u, l.error);
+            return lookup_not_found(&l);
         TRY(check_name(u, &l, config));
         if (l.n) /* some proxies (SOCKS) leave it to us, so with them too */
             route.resolve = pin(a, u, &l);

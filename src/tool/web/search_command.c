@@ -1,9 +1,8 @@
 /* search_command.c - a command of the operator's that searches. */
 #include "base/utf8.h"
+#include "sys/clean_env.h"
 #include "tool/html/markdown_text.h"
 #include "tool/web/service.h"
-
-#include <unistd.h>
 
 #define MAX_OUTPUT_BYTES ((size_t)1 << 20)
 #define MAX_ERROR_BYTES 1024
@@ -34,10 +33,10 @@ static struct err *run(struct tool_context *c, struct arena *a, struct str query
     AUTO(proc) struct proc *p = NULL;
     struct str script = arena_format(a, "%" STR_FMT " \"$1\"", STR_ARG(c->config->search.command));
     const char *argv[] = {"sh", "-c", script.p, "sh", arena_cstr(a, query), NULL};
-    const char *const *environment = c->config->environment;
     struct proc_spec spec = {
         .argv = argv,
-        .environment = environment ? environment : (const char *const *)environ,
+        .environment = environment_without(a, c->config->environment, c->config->secrets,
+                                           c->config->search.key_variable),
         .cwd = tool_session_workspace(c->session),
     };
 

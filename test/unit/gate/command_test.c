@@ -237,7 +237,42 @@ TEST(a_command_that_is_too_long_or_holds_a_nul_is_unclear)
     assert_int_equal(match_line("rm *", S("ls\0;"), READ_WIDELY), MATCH_UNCLEAR);
 }
 
-RUN_TESTS(UNIT(a_prefix_pattern_allows_the_command_and_what_follows_it),
+TEST(options_are_denied_in_any_order)
+{
+    denies("Bash(rm -rf *)", "rm -fr x");
+    denies("Bash(rm -rf *)", "rm -r -f x");
+    denies("Bash(rm -rf *)", "rm -f -v -r x");
+    denies("Bash(rm -rf *)", "rm -rfv x");
+    denies("Bash(rm -rf *)", "rm x -rf");
+    denies("Bash(rm -rf *)", "/bin/rm -r -f x");
+    denies("Bash(rm -rf *)", "ls; sudo rm -fr x");
+    denies("Bash(rm -rf:*)", "rm -fr");
+    denies("Bash(rm -rf:*)", "rm -f -r x y");
+    denies("Bash(rm -rf /)", "rm -fr /");
+    denies("Bash(rm -r -f *)", "rm -rf x");
+    denies("Bash(git push -f *)", "git push origin -uf");
+    denies("Bash(rm '-rf' *)", "rm -fr x");
+    denies_not("Bash(rm -rf *)", "rm -r x");
+    denies_not("Bash(rm -rf *)", "rm x");
+    denies_not("Bash(rm -rf *)", "rm -r -- -f");
+    denies_not("Bash(rm -rf /)", "rm -fr x");
+    denies_not("Bash(rm -rf *)", "rmdir -fr x");
+    denies_not("Bash(rm -rf *)", "rm -r \"build/$x\"");
+    is_unclear("Bash(rm -rf *)", "rm -r $x");
+    is_unclear("Bash(rm -rf *)", "rm -r -$x y");
+    denies_not("Bash(find . -delete)", "find . -type l -name ted -d");
+    denies_not("Bash(ls -l *)", "ls -a x");
+}
+
+TEST(options_are_allowed_as_they_are_written)
+{
+    allows("Bash(rm -rf *)", "rm -rf x");
+    allows_not("Bash(rm -rf *)", "rm -fr x");
+    allows_not("Bash(ls -la)", "ls -al");
+}
+
+RUN_TESTS(UNIT(options_are_denied_in_any_order), UNIT(options_are_allowed_as_they_are_written),
+          UNIT(a_prefix_pattern_allows_the_command_and_what_follows_it),
           UNIT(a_star_in_a_pattern_takes_anything),
           UNIT(without_a_star_only_the_same_command_is_allowed),
           UNIT(stars_and_backslashes_can_be_meant_as_such),

@@ -1,11 +1,13 @@
 /* decide_test.c */
 #include "calls.h"
 
+#include "gate/prepared.h"
+
 static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
                              const struct tool *tool, const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
-    struct decided d = permission_decide(rules, mode, tool, c.args, c.session);
+    struct decided d = permission_decide(rules, mode, tool, c.args, c.session, NULL);
 
     return d;
 }
@@ -43,28 +45,63 @@ static struct permission_rules lists_of(enum lists which, const struct str *patt
     return r;
 }
 
+/* What becomes of a cell when a hook has an opinion: its allow replaces the mode's question only,
+ * and its ask comes before every allow. */
+static char with_hook(char cell, bool asks_by_rule, enum hook_permission hook)
+{
+    if (hook == HOOK_ALLOW && cell == '?' && !asks_by_rule)
+        return '+';
+    return hook == HOOK_ASK && cell == '+' ? '?' : cell;
+}
+
 static void assert_cell(enum lists which, enum risk risk, enum permission_mode mode,
-                        const struct str *pattern)
+                        const struct str *pattern, enum hook_permission hook)
 {
     struct permission_rules rules = lists_of(which, pattern);
     struct decided d = decide(&rules, mode, calls[risk].tool, calls[risk].argument);
-    char got = "+?-"[d.decision];
+    char wanted = with_hook(want[which][risk][mode], rules.n_ask > 0, hook), got;
 
-    if (got != want[which][risk][mode]) {
-        print_error("lists %d, %s, %s, %s: want %c, got %c\n", which, risk_name(risk),
-                    permission_mode_name(mode), pattern->p, want[which][risk][mode], got);
+    d = permission_decide_hooked(d, hook, S("why"));
+    got = "+?-"[d.decision];
+    if (got != wanted) {
+        print_error("lists %d, %s, %s, %s, hook %d: want %c, got %c\n", which, risk_name(risk),
+                    permission_mode_name(mode), pattern->p, hook, wanted, got);
         fail();
     }
 }
 
-TEST(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table_says)
+TEST(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says)
 {
     for (int which = 0; which < N_LISTS; which++)
         for (int risk = RISK_UNCLASSIFIED; risk <= RISK_EXECUTE; risk++)
-            for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++) {
-                assert_cell(which, risk, mode, &calls[risk].bare);
-                assert_cell(which, risk, mode, &calls[risk].exact);
-            }
+            for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++)
+                for (int hook = HOOK_NO_OPINION; hook <= HOOK_ASK; hook++) {
+                    assert_cell(which, risk, mode, &calls[risk].bare, hook);
+                    assert_cell(which, risk, mode, &calls[risk].exact, hook);
+                }
+}
+
+TEST(words_of_trust_are_modes)
+{
+    static const struct {
+        struct str name;
+        enum permission_mode mode;
+    } rows[] = {
+        {S("plan"), MODE_PLAN},
+        {S("default"), MODE_DEFAULT},
+        {S("acceptEdits"), MODE_ACCEPT_EDITS},
+        {S("bypassPermissions"), MODE_BYPASS},
+        {S("safe"), MODE_PLAN},
+        {S("moderate"), MODE_DEFAULT},
+        {S("full"), MODE_ACCEPT_EDITS},
+    };
+    enum permission_mode mode;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_true(permission_mode_find(rows[i].name, &mode));
+        assert_int_equal(mode, rows[i].mode);
+    }
+    assert_false(permission_mode_find(S("Full"), &mode));
 }
 
 TEST(the_mode_alone_decides_when_no_rule_matches)
@@ -126,10 +163,10 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
     struct json *yes = json_new_bool(&c.arena, true);
 
     tool_session_set(c.session, S("allow:Bash(make)"), yes);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
                      DECIDED_BY_ALLOW);
     tool_session_set(c.session, S("allow:Bash(make)"), NULL);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session).by,
+    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
                      DECIDED_BY_MODE);
 }
 
@@ -240,8 +277,9 @@ TEST(what_the_session_remembers_counts_for_parts_too)
     struct permission_rules rules = {.allow = &allow, .n_allow = 1};
 
     tool_session_set(c.session, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
-    assert_int_equal(permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session).decision,
-                     DECISION_AUTO);
+    assert_int_equal(
+        permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session, NULL).decision,
+        DECISION_AUTO);
 }
 
 TEST(the_pattern_that_allows_can_be_asked_for_alone)
@@ -363,6 +401,75 @@ TEST(a_denial_always_wins_and_one_more_never_allows_more)
     }
 }
 
+/* The same with what was looked up: nothing of /proj exists, so nothing leads elsewhere. */
+static struct decided decide_prepared(const struct permission_rules *rules,
+                                      enum permission_mode mode, const struct tool *tool,
+                                      const char *argument)
+{
+    AUTO(sample) struct sample c = sample_make(tool, argument);
+    struct prepared p;
+    struct decided d;
+
+    assert_ok(gate_prepare(rules, &c.subject, &c.arena, &p));
+    d = permission_decide(rules, mode, tool, c.args, c.session, &p);
+    return d;
+}
+
+TEST(where_there_are_no_links_looking_changes_nothing)
+{
+    uint32_t seed = 7;
+
+    for (int round = 0; round < 100; round++) {
+        struct random_rules r;
+        enum permission_mode mode = next_random(&seed) % 4;
+
+        fill_randomly(&r, &seed);
+        for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+            struct decided seen =
+                decide_prepared(&r.rules, mode, samples[i].tool, samples[i].argument);
+            struct decided unseen = decide(&r.rules, mode, samples[i].tool, samples[i].argument);
+
+            assert_int_equal(seen.decision, unseen.decision);
+            assert_int_equal(seen.by, unseen.by);
+        }
+    }
+}
+
+TEST(plan_mode_changes_and_runs_nothing_without_a_rule)
+{
+    uint32_t seed = 11;
+
+    for (int round = 0; round < 100; round++) {
+        struct random_rules r;
+
+        fill_randomly(&r, &seed);
+        for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+            struct decided d = decide(&r.rules, MODE_PLAN, samples[i].tool, samples[i].argument);
+
+            if (samples[i].tool->risk != RISK_INSPECT && d.by != DECIDED_BY_ALLOW)
+                assert_int_not_equal(d.decision, DECISION_AUTO);
+        }
+    }
+}
+
+TEST(what_the_hard_policy_refuses_no_rule_and_no_mode_allows)
+{
+    static const struct hard_policy policy;
+    uint32_t seed = 13;
+
+    for (int round = 0; round < 100; round++) {
+        AUTO(sample) struct sample c = sample_make(&edit, ".git/config");
+        struct random_rules r;
+        struct judged j;
+
+        fill_randomly(&r, &seed);
+        assert_ok(permission_judge(&r.rules, &policy, next_random(&seed) % 4, &edit, c.args,
+                                   c.session, &c.arena, &j));
+        assert_int_equal(j.decision, DECISION_DENY);
+        assert_int_equal(j.step, 5);
+    }
+}
+
 TEST(a_bare_allow_rule_is_as_good_as_bypassing)
 {
     struct permission_rules none = {0};
@@ -378,8 +485,8 @@ TEST(a_bare_allow_rule_is_as_good_as_bypassing)
         }
 }
 
-RUN_TESTS(UNIT(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table_says),
-          UNIT(the_mode_alone_decides_when_no_rule_matches),
+RUN_TESTS(UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),
+          UNIT(words_of_trust_are_modes), UNIT(the_mode_alone_decides_when_no_rule_matches),
           UNIT(an_unclear_denial_asks_in_every_mode_but_plan_where_it_denies),
           UNIT(a_clear_denial_wins_over_an_unclear_one_before_it),
           UNIT(an_ask_rule_that_cannot_be_evaluated_asks),
@@ -392,4 +499,7 @@ RUN_TESTS(UNIT(every_mode_every_risk_and_every_mix_of_lists_decides_as_the_table
           UNIT(what_the_session_remembers_counts_for_parts_too),
           UNIT(the_pattern_that_allows_can_be_asked_for_alone),
           UNIT(a_denial_always_wins_and_one_more_never_allows_more),
+          UNIT(where_there_are_no_links_looking_changes_nothing),
+          UNIT(plan_mode_changes_and_runs_nothing_without_a_rule),
+          UNIT(what_the_hard_policy_refuses_no_rule_and_no_mode_allows),
           UNIT(a_bare_allow_rule_is_as_good_as_bypassing))

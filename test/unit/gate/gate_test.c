@@ -321,6 +321,75 @@ TEST(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule)
     assert_int_equal(judge(&s, "Edit", "{\"file_path\":\"b.c\"}")->kind, VERDICT_DENY);
 }
 
+static struct err *fail_to_keep(void *self, struct str rule)
+{
+    return err_new(ERR_STORAGE, "the disk is full");
+}
+
+static struct err *keep_in_scene(void *self, struct str rule)
+{
+    struct scene *s = self;
+
+    strbuf_addf(&s->log, "kept %" STR_FMT "; ", STR_ARG(rule));
+    return NULL;
+}
+
+TEST(a_yes_for_the_project_is_kept_as_it_was_shown)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.gate.keeper = (struct rule_keeper){keep_in_scene, &s};
+    s.call.on_ask = NULL;
+    s.answer.kind = ANSWER_SESSION;
+    judge(&s, "Bash", MAKE);
+    s.answer.kind = ANSWER_PROJECT;
+    judge(&s, "Bash", "{\"command\":\"ls *\"}");
+    assert_str(s.verdict.ask.rule, "Bash(ls \\*)");
+    assert_str(s.verdict.hook_message, "");
+    assert_str(strbuf_str(&s.log), "asked permission Bash call_1; asked permission Bash call_1; "
+                                   "kept Bash(ls \\*); ");
+}
+
+TEST(a_rule_that_cannot_be_kept_holds_for_the_session_and_the_person_is_told)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.gate.keeper.keep = fail_to_keep;
+    s.answer.kind = ANSWER_PROJECT;
+    judge(&s, "Bash", "{\"command\":\"ls\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
+    assert_str(s.verdict.hook_message, "The rule Bash(ls) could not be kept for the project, but "
+                                       "holds for this session: the disk is full");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls\"}")->kind, VERDICT_ALLOW);
+}
+
+TEST(arguments_of_a_person_go_through_the_hard_policy_too)
+{
+    AUTO(scene) struct scene s;
+    struct json *changed;
+
+    scene_init(&s, NULL);
+    assert_ok(json_parse(&s.arena, S("{\"file_path\":\"/etc/passwd\"}"), 0, &changed));
+    s.answer = (struct answer){.kind = ANSWER_ONCE, .args = changed};
+    judge(&s, "Edit", "{\"file_path\":\"a.c\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    assert_int_equal(s.verdict.step, 5);
+    assert_str(s.verdict.rule, "policy:outside");
+}
+
+TEST(the_verdict_names_the_file_that_was_decided_about)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    assert_string_equal(judge(&s, "Read", "{\"file_path\":\"src/../a.c\"}")->target, "/proj/a.c");
+    assert_string_equal(judge(&s, "Grep", "{}")->target, "/proj");
+    assert_null(judge(&s, "WebFetch", "{\"url\":\"https://a.org\"}")->target);
+}
+
 TEST(a_no_is_told_with_the_reason_of_the_person)
 {
     AUTO(scene) struct scene s;
@@ -478,6 +547,10 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(plan_mode_denies_and_says_what_to_do), UNIT(a_yes_for_once_is_asked_again),
           UNIT(a_yes_for_the_session_covers_what_was_shown_and_nothing_else),
           UNIT(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule),
+          UNIT(a_yes_for_the_project_is_kept_as_it_was_shown),
+          UNIT(a_rule_that_cannot_be_kept_holds_for_the_session_and_the_person_is_told),
+          UNIT(arguments_of_a_person_go_through_the_hard_policy_too),
+          UNIT(the_verdict_names_the_file_that_was_decided_about),
           UNIT(a_no_is_told_with_the_reason_of_the_person),
           UNIT(where_nobody_is_the_model_is_told_what_would_allow_it),
           UNIT(where_nobody_is_a_rule_that_asks_is_named),

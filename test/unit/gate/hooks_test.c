@@ -340,6 +340,97 @@ TEST(a_person_who_has_answered_is_not_answered_for)
     assert_str(strbuf_str(&s.log), FIRED("PreToolUse", MAKE));
 }
 
+/* --- calls that were suspended --- */
+
+/* Asked once, with the answer put off; then answered with a yes, while hooks say `then`. */
+static const struct verdict *resume(struct scene *s, const char *first, const char *then)
+{
+    static const struct answer yes = {.kind = ANSWER_ONCE};
+
+    s->answer.kind = ANSWER_LATER;
+    s->before.updated_input = first ? parsed(s, first) : NULL;
+    assert_int_equal(judge(s, "Bash", MAKE)->kind, VERDICT_LATER);
+    s->before.updated_input = then ? parsed(s, then) : NULL;
+    s->call.answer = &yes;
+    return judge(s, "Bash", MAKE);
+}
+
+#define CHECK "{\"command\":\"make check\"}"
+
+TEST(an_answer_that_comes_later_is_to_the_arguments_that_were_shown)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    assert_int_equal(resume(&s, NULL, NULL)->kind, VERDICT_ALLOW);
+    s.call.answer = NULL;
+    assert_int_equal(resume(&s, CHECK, CHECK)->kind, VERDICT_ALLOW);
+    assert_str(json_get_text(s.verdict.args, "command"), "make check");
+    assert_null(tool_session_get(s.session, S("asked:call_1")));
+}
+
+TEST(a_hook_that_changes_its_mind_makes_the_gate_ask_again)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    assert_int_equal(resume(&s, NULL, CHECK)->kind, VERDICT_LATER);
+    assert_str(json_get_text(s.verdict.ask.args, "command"), "make check");
+    s.call.answer = NULL;
+    assert_int_equal(resume(&s, CHECK, NULL)->kind, VERDICT_LATER);
+    assert_str(json_get_text(s.verdict.ask.args, "command"), "make");
+}
+
+TEST(a_hook_may_still_block_what_a_person_has_approved)
+{
+    AUTO(scene) struct scene s;
+    struct answer yes = {.kind = ANSWER_ONCE};
+
+    scene_init(&s, NULL);
+    s.call.answer = &yes;
+    s.before = (struct hook_outcome){
+        .is_blocked = true, .permission = HOOK_DENY, .reason = S("not today")};
+    assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
+    assert_int_equal(s.verdict.step, 6);
+}
+
+TEST(a_no_that_comes_later_is_one_to_whatever_the_call_has_become)
+{
+    AUTO(scene) struct scene s;
+    struct answer no = {.kind = ANSWER_NO};
+
+    scene_init(&s, NULL);
+    s.call.answer = &no;
+    s.before.updated_input = parsed(&s, CHECK);
+    assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
+}
+
+/* --- the hard policy --- */
+
+TEST(arguments_that_a_hook_changed_go_through_the_hard_policy)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.call.mode = MODE_BYPASS;
+    s.before = (struct hook_outcome){.permission = HOOK_ALLOW,
+                                     .updated_input = parsed(&s, "{\"file_path\":\"../x\"}")};
+    assert_int_equal(judge(&s, "Edit", "{\"file_path\":\"x\"}")->kind, VERDICT_DENY);
+    assert_int_equal(s.verdict.step, 5);
+    assert_str(s.verdict.rule, "policy:outside");
+}
+
+TEST(a_hook_is_not_asked_about_what_the_hard_policy_refuses)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.before.permission = HOOK_ALLOW;
+    assert_int_equal(judge(&s, "Edit", "{\"file_path\":\".git/config\"}")->kind, VERDICT_DENY);
+    assert_int_equal(s.verdict.step, 5);
+    assert_str(strbuf_str(&s.log), "");
+}
+
 /* --- besides --- */
 
 TEST(what_hooks_say_besides_is_in_the_verdict)
@@ -387,5 +478,11 @@ RUN_TESTS(UNIT(hooks_are_told_of_a_call_with_its_effective_arguments),
           UNIT(a_hook_without_an_opinion_leaves_it_to_the_person),
           UNIT(what_a_hook_allows_otherwise_is_checked_and_held_against_deny_rules),
           UNIT(a_person_who_has_answered_is_not_answered_for),
+          UNIT(an_answer_that_comes_later_is_to_the_arguments_that_were_shown),
+          UNIT(a_hook_that_changes_its_mind_makes_the_gate_ask_again),
+          UNIT(a_hook_may_still_block_what_a_person_has_approved),
+          UNIT(a_no_that_comes_later_is_one_to_whatever_the_call_has_become),
+          UNIT(arguments_that_a_hook_changed_go_through_the_hard_policy),
+          UNIT(a_hook_is_not_asked_about_what_the_hard_policy_refuses),
           UNIT(what_hooks_say_besides_is_in_the_verdict),
           UNIT(an_interrupted_wait_for_hooks_is_an_error))

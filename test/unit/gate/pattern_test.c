@@ -210,6 +210,21 @@ TEST(a_glob_that_does_not_compile_denies_unclearly_and_allows_nothing)
     allows_not("Read([a)", "a");
 }
 
+TEST(an_agent_is_named_by_its_kind_and_a_server_by_its_name)
+{
+    struct tool agent = {.name = "Agent", .permission_arg = "subagent_type"};
+    AUTO(sample) struct sample c = sample_make(&agent, "reviewer"), i = sample_make(&issue, NULL);
+
+    assert_int_equal(pattern_match(S("Agent(reviewer)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(pattern_match(S("Agent(re*)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(pattern_match(S("Agent(review)"), &c.subject, READ_WIDELY), MATCH_NO);
+    assert_int_equal(pattern_match(S("mcp__github"), &i.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(pattern_match(S("mcp__github__*"), &i.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(pattern_match(S("mcp__github__create_issue"), &i.subject, READ_WIDELY),
+                     MATCH_YES);
+    assert_int_equal(pattern_match(S("mcp__git"), &i.subject, READ_WIDELY), MATCH_NO);
+}
+
 TEST(searches_leave_out_what_read_must_not_see)
 {
     AUTO(sample) struct sample c = sample_make(&grep, NULL);
@@ -308,6 +323,7 @@ RUN_TESTS(UNIT(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses),
           UNIT(what_edit_must_not_change_no_other_tool_may_change),
           UNIT(a_denied_path_holds_for_tools_of_servers_too),
           UNIT(a_glob_that_does_not_compile_denies_unclearly_and_allows_nothing),
+          UNIT(an_agent_is_named_by_its_kind_and_a_server_by_its_name),
           UNIT(searches_leave_out_what_read_must_not_see),
           UNIT(a_domain_stands_for_its_host_and_those_below_it),
           UNIT(a_url_that_cannot_be_read_is_unclear), UNIT(a_url_may_be_given_as_text_with_stars),

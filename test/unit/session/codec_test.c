@@ -60,7 +60,8 @@ static struct err *read_again(void *arg)
 {
     AUTO(store) struct store *s = store_memory_new();
     AUTO(arena) struct arena a = {0};
-    AUTO(codec_reader) struct codec_reader *r = codec_reader_new(s, S("session"), 1);
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(s, S("session"), 1, CODEC_READ_ALL);
     struct store_summary create = {.id = S("session")};
     const struct event *e;
     struct store_lease lease;

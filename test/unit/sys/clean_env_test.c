@@ -17,7 +17,7 @@ static struct str joined(struct arena *a, const char *const *environment)
 
 static struct str made_of(struct arena *a, const char *const *environment)
 {
-    return joined(a, clean_environment(a, environment, NULL, 0, no_settings));
+    return joined(a, clean_environment(a, environment, NULL, 0, NULL, no_settings));
 }
 
 #define FIXED "PAGER=cat GIT_PAGER=cat TERM=dumb "
@@ -128,7 +128,7 @@ TEST(settings_win)
     const char *const in[] = {"PWD=/old", "A=1", NULL};
     const char *const settings[] = {"PWD=/new", "BASH_ENV=/start", "TERM=vt100", NULL};
 
-    assert_str(joined(&a, clean_environment(&a, in, NULL, 0, settings)),
+    assert_str(joined(&a, clean_environment(&a, in, NULL, 0, NULL, settings)),
                "A=1 PAGER=cat GIT_PAGER=cat PWD=/new BASH_ENV=/start TERM=vt100 ");
 }
 
@@ -138,7 +138,8 @@ TEST(names_that_are_given_as_secret_are_left_out)
     const char *const in[] = {"MY_LLM=abc", "MY_LLM_2=d", NULL};
     const struct str hidden[] = {S("MY_LLM")};
 
-    assert_str(joined(&a, clean_environment(&a, in, hidden, 1, no_settings)), "MY_LLM_2=d " FIXED);
+    assert_str(joined(&a, clean_environment(&a, in, hidden, 1, NULL, no_settings)),
+               "MY_LLM_2=d " FIXED);
 }
 
 TEST(entries_that_are_no_variables_are_left_out)
@@ -158,10 +159,36 @@ TEST(without_an_environment_the_process_s_own_is_taken)
     unsetenv("SHELL_TEST_MARK");
 }
 
+TEST(a_variable_that_holds_a_known_credential_is_hidden_whatever_it_is_called)
+{
+    AUTO(arena) struct arena a = {0};
+    struct secret_value key = {S("KEY"), S("sk-4711-hush")};
+    AUTO(secrets) struct secrets *secrets = secrets_new(&key, 1);
+    const char *in[] = {"A=sk-4711-hush", "B=http://u:sk-4711-hush@host/", "C=sk-4711", "D=", NULL};
+
+    assert_str(joined(&a, clean_environment(&a, in, NULL, 0, secrets, no_settings)),
+               "C=sk-4711 D= " FIXED);
+}
+
+TEST(a_program_of_the_operators_own_keeps_what_keel_does_not_know)
+{
+    AUTO(arena) struct arena a = {0};
+    struct secret_value key = {S("KEY"), S("sk-4711-hush")};
+    AUTO(secrets) struct secrets *secrets = secrets_new(&key, 1);
+    const char *in[] = {"LLM=sk-4711-hush", "SEARCH=sk-4711-hush", "API_KEY=other", NULL};
+
+    assert_str(joined(&a, environment_without(&a, in, secrets, S("SEARCH"))),
+               "SEARCH=sk-4711-hush API_KEY=other ");
+    assert_str(joined(&a, environment_without(&a, in, NULL, S(""))),
+               "LLM=sk-4711-hush SEARCH=sk-4711-hush API_KEY=other ");
+}
+
 RUN_TESTS(UNIT(names_of_credentials_are_secret), UNIT(other_names_are_not_secret),
           UNIT(credentials_are_left_out_and_the_rest_is_kept_in_order),
           UNIT(what_shells_and_the_loader_heed_is_left_out), UNIT(keels_own_variables_are_left_out),
           UNIT(pagers_and_the_terminal_are_set_whatever_they_were), UNIT(settings_win),
           UNIT(names_that_are_given_as_secret_are_left_out),
           UNIT(entries_that_are_no_variables_are_left_out),
-          UNIT(without_an_environment_the_process_s_own_is_taken))
+          UNIT(without_an_environment_the_process_s_own_is_taken),
+          UNIT(a_variable_that_holds_a_known_credential_is_hidden_whatever_it_is_called),
+          UNIT(a_program_of_the_operators_own_keeps_what_keel_does_not_know))

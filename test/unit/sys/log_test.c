@@ -32,10 +32,11 @@ TEST(secrets_never_appear)
     AUTO(strbuf) struct strbuf out = {0};
     struct virtual_clock clock;
     virtual_clock_init(&clock, 0);
+    struct secret_value key = {S("KEY"), S("sk-verysecret")};
+    AUTO(secrets) struct secrets *secrets = secrets_new(&key, 1);
     AUTO(log) struct log *l = make(&out, LOG_JSON, &clock.clock);
 
-    log_add_secret(l, S("sk-verysecret"));
-    log_add_secret(l, S("short"));
+    log_hide(l, secrets);
     LOG_EVENT(l, LOG_INFO, "key sk-verysecret twice sk-verysecret", {"apiKey", S("anything")},
               {"X-Api-Key", S("other")}, {"url", S("http://h/?k=sk-verysecret&x")},
               {"max_tokens", S("5")});

@@ -168,9 +168,50 @@ TEST(a_run_that_failed_is_no_answer_of_the_assistant)
     assert_str(journal_name(&s.events[EVENT_RUN_END]), "run_end");
 }
 
+static void assert_shown(const struct event *e, const char *shown)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    journal_write(e, &out);
+    if (!strstr(strbuf_cstr(&out), shown))
+        fail_msg("%s is not in %s", shown, strbuf_cstr(&out));
+}
+
+TEST(what_stands_under_a_credentials_name_is_hidden_in_fields)
+{
+    AUTO(samples) struct samples s;
+
+    samples_init(&s);
+    s.events[EVENT_TOOL_REQUEST].body.tool.args =
+        sample_json(&s, "{\"url\":\"u\",\"headers\":{\"Authorization\":\"Bearer x\"}}");
+    assert_shown(&s.events[EVENT_TOOL_REQUEST],
+                 "\"parameters\":{\"url\":\"u\",\"headers\":{\"Authorization\":"
+                 "\"[REDACTED]\"}}");
+    s.events[EVENT_TOOL_RESULT].body.tool.metadata =
+        sample_json(&s, "{\"apiKey\":\"x\",\"tokens\":5}");
+    assert_shown(&s.events[EVENT_TOOL_RESULT],
+                 "\"metadata\":{\"apiKey\":\"[REDACTED]\",\"tokens\":5}");
+    s.events[EVENT_NOTICE].body.notice.details = sample_json(&s, "[{\"password\":\"x\"}]");
+    assert_shown(&s.events[EVENT_NOTICE], "\"details\":[{\"password\":\"[REDACTED]\"}]");
+}
+
+TEST(a_providers_bytes_and_schemas_keep_such_names_and_what_stands_under_them)
+{
+    AUTO(samples) struct samples s;
+    struct native_payload payload;
+
+    samples_init(&s);
+    payload = *s.events[EVENT_NATIVE_PAYLOAD].body.payload;
+    payload.bytes = S("{\"logprobs\":[{\"token\":\"a\"}]}");
+    s.events[EVENT_NATIVE_PAYLOAD].body.payload = &payload;
+    assert_shown(&s.events[EVENT_NATIVE_PAYLOAD], "\"payload\":{\"logprobs\":[{\"token\":\"a\"}]}");
+}
+
 RUN_TESTS(UNIT(every_event_is_one_line_with_all_it_holds),
           UNIT(no_field_that_replay_needs_is_missing),
           UNIT(a_failed_call_has_its_error_and_the_code_in_its_metadata),
           UNIT(text_that_no_provider_sent_is_a_text_delta),
           UNIT(a_tool_of_the_provider_has_its_own_name), UNIT(a_payload_that_is_no_json_is_text),
-          UNIT(a_run_that_failed_is_no_answer_of_the_assistant))
+          UNIT(a_run_that_failed_is_no_answer_of_the_assistant),
+          UNIT(what_stands_under_a_credentials_name_is_hidden_in_fields),
+          UNIT(a_providers_bytes_and_schemas_keep_such_names_and_what_stands_under_them))

@@ -1,0 +1,111 @@
+/* secrets_json.c - JSON without secrets: by their values, and by the names that they stand under.
+ */
+#include "base/secrets.h"
+
+/* --- by value --- */
+
+static bool is_in(const struct secrets *s, const struct json *v)
+{
+    if (secrets_has(s, v->key) || (v->type == JSON_STRING && secrets_has(s, v->text)))
+        return true;
+    json_each (child, v)
+        if (is_in(s, child))
+            return true;
+    return false;
+}
+
+static struct str hide_in_str(const struct secrets *s, struct arena *a, struct str text,
+                              uint64_t *found)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str shown = secrets_hide(s, text, &out, found);
+
+    return shown.p == text.p ? text : arena_str(a, shown);
+}
+
+static void hide_in_tree(const struct secrets *s, struct arena *a, struct json *v, uint64_t *found)
+{
+    v->raw = (struct str){0};
+    v->key = hide_in_str(s, a, v->key, found);
+    if (v->type == JSON_STRING)
+        v->text = hide_in_str(s, a, v->text, found);
+    json_each (child, v)
+        hide_in_tree(s, a, child, found);
+}
+
+const struct json *secrets_hide_in_json(const struct secrets *s, struct arena *a,
+                                        const struct json *v, uint64_t *found)
+{
+    struct json *copy;
+
+    if (!s || !v || !is_in(s, v))
+        return v;
+    copy = json_copy(a, v);
+    hide_in_tree(s, a, copy, found);
+    return copy;
+}
+
+struct str secrets_hide_in_json_text(const struct secrets *s, struct str text, struct strbuf *out,
+                                     uint64_t *found)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *v;
+
+    if (!secrets_has(s, text))
+        return text;
+    if (!json_parse_at(&a, text, JSON_REPAIR_UTF8, &v, &where))
+        return secrets_hide(s, text, out, found);
+    strbuf_clear(out);
+    json_write(out, secrets_hide_in_json(s, &a, v, found));
+    return strbuf_str(out);
+}
+
+/* --- by name --- */
+
+static bool is_scalar(const struct json *v)
+{
+    return v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_BOOL;
+}
+
+/* A list of secrets has their name. */
+static bool names_secret(const struct json *v, bool in_secret)
+{
+    return key_is_secret(v->key) || (in_secret && v->key.n == 0);
+}
+
+static bool has_secret_key(const struct json *v, bool in_secret)
+{
+    bool is_secret = names_secret(v, in_secret);
+
+    if (is_secret && is_scalar(v))
+        return true;
+    json_each (child, v)
+        if (has_secret_key(child, is_secret && v->type == JSON_ARRAY))
+            return true;
+    return false;
+}
+
+static void hide_under_keys(struct json *v, bool in_secret)
+{
+    bool is_secret = names_secret(v, in_secret);
+
+    v->raw = (struct str){0};
+    if (is_secret && is_scalar(v)) {
+        v->type = JSON_STRING;
+        v->text = S(REDACTED);
+    }
+    json_each (child, v)
+        hide_under_keys(child, is_secret && v->type == JSON_ARRAY);
+}
+
+const struct json *json_hide_secret_keys(struct arena *a, const struct json *v)
+{
+    struct json *copy;
+
+    if (!v || !has_secret_key(v, /* in_secret= */ false))
+        return v;
+    copy = json_copy(a, v);
+    hide_under_keys(copy, /* in_secret= */ false);
+    return copy;
+}

@@ -1,0 +1,77 @@
+/* permission_call.c - makes up calls and lets the gate judge them. */
+#include "cli/permission_call.h"
+
+#include "tool/builtin.h"
+
+/* Rules about agents are rules about which one is asked. */
+static const struct tool agent_tool = {
+    .permission_arg = "subagent_type",
+    .aliases = "agent=subagent_type subagentType=subagent_type",
+};
+
+static const struct tool *find_built_in(struct str name)
+{
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        if (str_is(name, (*t)->name))
+            return *t;
+    return NULL;
+}
+
+bool permission_tool_is_known(struct str name)
+{
+    return find_built_in(name) != NULL;
+}
+
+const struct tool *permission_tool(struct arena *a, struct str name)
+{
+    const struct tool *known = find_built_in(name);
+    struct tool *made;
+
+    if (known)
+        return known;
+    made = ARENA_NEW(a, struct tool);
+    if (str_is(name, "Agent") || str_is(name, "Task"))
+        *made = agent_tool;
+    made->name = arena_cstr(a, name);
+    made->risk = RISK_UNCLASSIFIED;
+    return made;
+}
+
+struct err *permission_call_parse(struct permission_call *c, struct arena *a, struct str json_text)
+{
+    struct json *given;
+    struct err *e = json_parse(a, json_text, 0, &given);
+
+    if (e)
+        return err_wrap(e, "--args");
+    if (given->type != JSON_OBJECT)
+        return err_hint(err_new(ERR_VALIDATION, "--args must be a JSON object, not %s",
+                                json_type_name(given->type)),
+                        "such as '{\"command\": \"git push\"}'");
+    c->args = tool_rename_arguments(c->tool, given, a);
+    return NULL;
+}
+
+struct err *permission_call_set(struct permission_call *c, struct arena *a, struct str value)
+{
+    struct json *args = json_new(a, JSON_OBJECT);
+
+    if (!c->tool->permission_arg)
+        return err_hint(err_new(ERR_VALIDATION,
+                                "%s has no argument that rules are about, so \"%" STR_FMT
+                                "\" means nothing to it",
+                                c->tool->name, STR_ARG(value)),
+                        "leave it out, or give all arguments with --args JSON");
+    json_set_str(a, args, c->tool->permission_arg, value);
+    c->args = args;
+    return NULL;
+}
+
+struct err *permission_call_judge(const struct permission_call *c, struct arena *a,
+                                  struct judged *ret_judged)
+{
+    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(c->cwd));
+
+    return permission_judge(&c->rules, &c->policy, c->mode, c->tool, c->args, session, a,
+                            ret_judged);
+}

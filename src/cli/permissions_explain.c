@@ -1,0 +1,277 @@
+/* permissions_explain.c - `keel permissions explain`: a rule in words, and where it ends. */
+#include "cli/permissions.h"
+
+#include "cli/permission_call.h"
+#include "cli/permission_examples.h"
+#include "cli/permission_warnings.h"
+#include "cli/run.h"
+#include "cli/text.h"
+#include "gate/pattern.h"
+#include "gate/wildcard.h"
+
+#include <unistd.h>
+
+#define WIDTH 80
+
+static const struct option options[] = {
+    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {0},
+};
+
+/* --- in words --- */
+
+static struct str command_in_words(struct arena *a, struct str pattern)
+{
+    struct str head;
+
+    if (rule_command_head(pattern, &head) && wildcard_is_literal(head))
+        return arena_format(a, "the command \"%" STR_FMT "\", alone or with anything after it",
+                            STR_ARG(head));
+    if (wildcard_is_literal(pattern))
+        return arena_format(a, "exactly the command \"%" STR_FMT "\"", STR_ARG(pattern));
+    return arena_format(a, "commands like \"%" STR_FMT "\", where each * is anything, even nothing",
+                        STR_ARG(pattern));
+}
+
+static struct str path_in_words(struct arena *a, struct str pattern, const char *root)
+{
+    const char *stars =
+        str_find_char(pattern, '*') == STR_NONE ? "" : ", where * stops at a slash and ** does not";
+
+    if (str_starts(pattern, S("//")))
+        return arena_format(a, "the path %" STR_FMT " of the file system%s",
+                            STR_ARG(str_skip(pattern, 1)), stars);
+    if (str_starts(pattern, S("~")))
+        return arena_format(a, "%" STR_FMT " in your home directory%s", STR_ARG(pattern), stars);
+    return arena_format(a, "%s/%" STR_FMT "%s", strcmp(root, "/") == 0 ? "" : root,
+                        STR_ARG(str_starts(pattern, S("/")) ? str_skip(pattern, 1) : pattern),
+                        stars);
+}
+
+static struct str url_in_words(struct arena *a, struct str pattern)
+{
+    struct str host = str_trim(str_skip(pattern, 7));
+
+    if (!str_starts(pattern, S("domain:")))
+        return arena_format(a, "URLs like \"%" STR_FMT "\", where * is anything", STR_ARG(pattern));
+    if (str_starts(host, S("*.")))
+        return arena_format(a, "hosts below %" STR_FMT, STR_ARG(str_skip(host, 2)));
+    return arena_format(a, "the host %" STR_FMT " and those below it", STR_ARG(host));
+}
+
+static struct str argument_in_words(struct arena *a, const struct tool *tool, struct str pattern,
+                                    const char *root)
+{
+    switch (rule_argument_of(tool)) {
+    case ARGUMENT_COMMAND:
+        return command_in_words(a, pattern);
+    case ARGUMENT_PATH:
+        return path_in_words(a, pattern, root);
+    case ARGUMENT_URL:
+        return url_in_words(a, pattern);
+    case ARGUMENT_TEXT:
+        return arena_format(a, "\"%s\" like \"%" STR_FMT "\", where * is anything",
+                            tool->permission_arg, STR_ARG(pattern));
+    case ARGUMENT_NONE:
+        break;
+    }
+    return arena_format(a, "\"%" STR_FMT "\" as its argument", STR_ARG(pattern));
+}
+
+static const char *how_it_is_read(enum rule_argument argument)
+{
+    switch (argument) {
+    case ARGUMENT_COMMAND:
+        return "As a rule that allows, it must hold for every command in the line as it is "
+               "written, and files that the line writes need a rule of their own. As one that "
+               "denies or asks, it is enough that it holds for one of them, however it is "
+               "spelled.";
+    case ARGUMENT_PATH:
+        return "As a rule that denies or asks, it also means everything below, a name without a "
+               "slash means that name at any depth, and other tools are held to it too.";
+    default:
+        return NULL;
+    }
+}
+
+/* --- examples --- */
+
+struct explain {
+    struct permissions *permissions;
+    struct pattern pattern;
+    struct str text;
+    const struct tool *tool;
+    struct strbuf out;
+};
+
+static const char *as_deny(const struct explain *x, const struct permission_call *c,
+                           const struct tool_session *session)
+{
+    struct permission_rules rules = c->rules;
+    struct decided d;
+
+    rules.deny = &x->text;
+    rules.n_deny = 1;
+    rules.n_allow = 0;
+    d = permission_decide(&rules, MODE_DEFAULT, c->tool, c->args, session, NULL);
+    return d.by == DECIDED_BY_DENY ? "denies" : d.by == DECIDED_BY_UNCLEAR_DENY ? "asks" : "-";
+}
+
+/* What the hard policy refuses, no rule can allow. */
+static struct err *is_refused(const struct explain *x, struct permission_call c, struct arena *a,
+                              bool *ret_is_refused)
+{
+    struct judged judged;
+
+    c.rules.allow = &x->text;
+    c.rules.n_allow = 1;
+    TRY(permission_call_judge(&c, a, &judged));
+    *ret_is_refused = judged.decision == DECISION_DENY && judged.step == 5;
+    return NULL;
+}
+
+static struct err *add_example(struct explain *x, struct str value)
+{
+    AUTO(arena) struct arena a = {0};
+    struct permission_call c = {
+        .tool = x->tool,
+        .cwd = x->permissions->runtime.options.cwd,
+        .policy = x->permissions->set.policy,
+        .mode = MODE_BYPASS,
+    };
+    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(c.cwd));
+    bool allows, refused = false;
+
+    TRY(permission_call_set(&c, &a, value));
+    allows = permission_pattern_matches(x->text, c.tool, c.args, session);
+    if (allows)
+        TRY(is_refused(x, c, &a, &refused));
+    strbuf_addf(&x->out, "  %-9s %-9s ",
+                refused  ? "refused"
+                : allows ? "allows"
+                         : "-",
+                as_deny(x, &c, session));
+    cli_add_visible(&x->out, value);
+    strbuf_add_char(&x->out, '\n');
+    return NULL;
+}
+
+static struct err *add_examples(struct explain *x)
+{
+    struct examples examples;
+
+    if (pattern_takes_any(&x->pattern))
+        return NULL;
+    examples_make(&examples, &x->permissions->arena, x->tool, x->pattern.argument);
+    if (examples.n == 0)
+        return NULL;
+    strbuf_add_char(&x->out, '\n');
+    permissions_add_tinted(&x->out, TINT_FAINT, S("  as allow  as deny   a call with"));
+    strbuf_add_char(&x->out, '\n');
+    for (size_t i = 0; i < examples.n; i++)
+        TRY(add_example(x, examples.items[i]));
+    return NULL;
+}
+
+/* --- all of it --- */
+
+static void add_paragraph(struct explain *x, struct str text)
+{
+    AUTO(strbuf) struct strbuf visible = {0};
+
+    cli_add_visible(&visible, text);
+    strbuf_add_cstr(&x->out, "  ");
+    text_wrap(&x->out, strbuf_str(&visible), 2, WIDTH);
+    strbuf_add_char(&x->out, '\n');
+}
+
+static void add_meaning(struct explain *x)
+{
+    struct arena *a = &x->permissions->arena;
+    struct str name = x->pattern.tool;
+    bool is_many = str_find_char(name, '*') != STR_NONE;
+    const char *more = how_it_is_read(rule_argument_of(x->tool));
+
+    if (pattern_takes_any(&x->pattern)) {
+        add_paragraph(x, is_many ? arena_format(a,
+                                                "Every call of every tool whose name is like "
+                                                "%" STR_FMT ".",
+                                                STR_ARG(name))
+                                 : arena_format(a, "Every call of %" STR_FMT " (%s).",
+                                                STR_ARG(name), risk_name(x->tool->risk)));
+        return;
+    }
+    add_paragraph(x, arena_format(a, "Calls of %" STR_FMT " with %" STR_FMT ".", STR_ARG(name),
+                                  STR_ARG(argument_in_words(a, x->tool, x->pattern.argument,
+                                                            x->permissions->runtime.options.cwd))));
+    if (more)
+        add_paragraph(x, str_of(more));
+}
+
+static void add_warnings(struct explain *x)
+{
+    struct rule_warnings warnings;
+
+    rule_warnings_find(&warnings, &x->permissions->arena, &x->pattern, x->tool,
+                       x->permissions->runtime.options.cwd);
+    for (size_t i = 0; i < warnings.n; i++) {
+        AUTO(strbuf) struct strbuf visible = {0};
+
+        cli_add_visible(&visible, warnings.items[i]);
+        strbuf_add_cstr(&x->out, i ? "  " : "\n  ");
+        permissions_add_tinted(&x->out, TINT_YELLOW, S("note"));
+        strbuf_add_cstr(&x->out, "  ");
+        text_wrap(&x->out, strbuf_str(&visible), 8, WIDTH);
+        strbuf_add_char(&x->out, '\n');
+    }
+}
+
+static struct err *explain(void *arg)
+{
+    struct explain *x = arg;
+
+    permissions_add_tinted(&x->out, TINT_BOLD, x->text);
+    strbuf_add_char(&x->out, '\n');
+    add_meaning(x);
+    TRY(add_examples(x));
+    add_warnings(x);
+    return NULL;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    AUTO(permissions) struct permissions p = {0};
+    struct explain x = {.permissions = &p};
+    struct err *e;
+
+    TRY(args_count(args, 1, 1, "a RULE, in quotes"));
+    x.text = str_of(args->operands[0]);
+    if (!pattern_parse(x.text, &x.pattern))
+        return err_hint(err_new(ERR_VALIDATION, "\"%s\" is no rule", args->operands[0]),
+                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *); in "
+                        "settings such a text allows nothing, and as a deny rule it makes keel "
+                        "ask about every call of its tool");
+    TRY(permissions_open(&p, args));
+    if (!p.runtime.options.cwd)
+        return err_new(ERR_VALIDATION, "the working directory is gone");
+    x.tool = permission_tool(&p.arena, x.pattern.tool);
+    e = cli_run(NULL, explain, &x);
+    if (!e)
+        e = cli_print(strbuf_str(&x.out));
+    strbuf_done(&x.out);
+    return e;
+}
+
+const struct command command_permissions_explain = {
+    .name = "permissions explain",
+    .usage = "RULE",
+    .summary = "say in words what a rule matches",
+    .details = "With examples that are really matched, as a rule that allows and as one that\n"
+               "denies: the first kind is read narrowly, the second widely. \"refused\" is what\n"
+               "the hard policy does not let through, whatever the rules say.\n\n"
+               "  keel permissions explain 'Bash(git log:*)'\n"
+               "  keel permissions explain 'Edit(/docs/**)'\n"
+               "  keel permissions explain 'WebFetch(domain:example.com)'\n",
+    .options = options,
+    .run = run,
+};

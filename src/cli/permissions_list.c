@@ -1,0 +1,190 @@
+/* permissions_list.c - `keel permissions list`: all rules, with who said them. */
+#include "cli/permissions.h"
+
+#define MAX_RULE_WIDTH 40
+
+static const struct option options[] = {PERMISSION_OPTIONS, {0}};
+
+/* --- for people --- */
+
+static const char *note_on(const struct rule *r)
+{
+    if (!r->is_used)
+        return "not used: the project is not trusted (keel trust)";
+    if (permission_pattern_is_valid(r->text))
+        return NULL;
+    return r->kind == RULE_ALLOW ? "is no rule: it never matches"
+                                 : "is no rule: every call of its tool is asked about";
+}
+
+static size_t rule_width(const struct rule_set *set)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < set->n; i++)
+        width = MAX(width, MIN(set->rules[i].text.n, (size_t)MAX_RULE_WIDTH));
+    return width;
+}
+
+static void add_rule(struct strbuf *out, const struct rule *r, size_t width)
+{
+    static const enum tint tints[] = {TINT_RED, TINT_YELLOW, TINT_GREEN};
+    AUTO(strbuf) struct strbuf source = {0};
+    const char *note = note_on(r);
+
+    permissions_add_source(&source, &r->source);
+    strbuf_add_cstr(out, "  ");
+    permissions_add_tinted(out, note ? TINT_FAINT : tints[r->kind], r->text);
+    strbuf_addf(out, "%*s", (int)(r->text.n < width ? width - r->text.n : 0) + 2, "");
+    permissions_add_tinted(out, TINT_FAINT, strbuf_str(&source));
+    if (note)
+        strbuf_addf(out, "  (%s)", note);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_rules(struct strbuf *out, const struct rule_set *set, enum rule_kind kind)
+{
+    static const char *const titles[] = {"Denied", "Asked about", "Allowed"};
+    size_t n = 0;
+
+    strbuf_add_char(out, '\n');
+    permissions_add_tinted(out, TINT_BOLD, str_of(titles[kind]));
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < set->n; i++)
+        if (set->rules[i].kind == kind) {
+            add_rule(out, &set->rules[i], rule_width(set));
+            n++;
+        }
+    if (n == 0)
+        strbuf_add_cstr(out, "  no rule\n");
+}
+
+static void add_list(struct strbuf *out, const char *title, bool is_set, const struct str *items,
+                     size_t n)
+{
+    if (!is_set)
+        return;
+    strbuf_add_char(out, '\n');
+    permissions_add_tinted(out, TINT_BOLD, str_of(title));
+    strbuf_add_cstr(out, n ? "\n" : "\n  none\n");
+    for (size_t i = 0; i < n; i++) {
+        strbuf_add_cstr(out, "  ");
+        cli_add_visible(out, items[i]);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_directories(struct strbuf *out, const struct permissions *p)
+{
+    strbuf_add_char(out, '\n');
+    permissions_add_tinted(out, TINT_BOLD, S("Files are changed only in"));
+    strbuf_add_cstr(out, "\n  ");
+    cli_add_visible(out, str_of(p->runtime.options.cwd));
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < p->set.n_added_dirs; i++) {
+        strbuf_add_cstr(out, "  ");
+        cli_add_visible(out, str_of(p->set.added_dirs[i]));
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_all(struct strbuf *out, const struct permissions *p)
+{
+    const struct hard_policy *policy = &p->set.policy;
+    AUTO(strbuf) struct strbuf source = {0};
+
+    permissions_add_tinted(out, TINT_BOLD, S("Mode"));
+    permissions_add_source(&source, &p->set.mode_source);
+    strbuf_addf(out, "\n  %s  ", permission_mode_name(p->set.mode));
+    permissions_add_tinted(out, TINT_FAINT, strbuf_str(&source));
+    strbuf_add_char(out, '\n');
+    for (int kind = 0; kind < N_RULE_KINDS; kind++)
+        add_rules(out, &p->set, (enum rule_kind)kind);
+    add_list(out, "Only these commands run", policy->lists_commands, policy->commands,
+             policy->n_commands);
+    add_list(out, "Only these domains are fetched from", policy->lists_domains, policy->domains,
+             policy->n_domains);
+    add_directories(out, p);
+}
+
+/* --- for programs --- */
+
+static void write_list(struct json_writer *w, const char *name, bool is_set,
+                       const struct str *items, size_t n)
+{
+    jw_key(w, name);
+    if (!is_set) {
+        jw_null(w);
+        return;
+    }
+    jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        jw_str(w, items[i]);
+    jw_end_array(w);
+}
+
+static void write_rules(struct json_writer *w, const struct rule_set *set)
+{
+    jw_key(w, "rules");
+    jw_begin_array(w);
+    for (size_t i = 0; i < set->n; i++) {
+        const struct rule *r = &set->rules[i];
+
+        jw_begin_object(w);
+        jw_kv_str(w, "kind", str_of(rule_kind_name(r->kind)));
+        jw_kv_str(w, "rule", r->text);
+        permissions_write_source(w, &r->source);
+        jw_kv_bool(w, "used", r->is_used);
+        jw_kv_bool(w, "valid", permission_pattern_is_valid(r->text));
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+}
+
+static void write_all(struct strbuf *out, const struct permissions *p)
+{
+    const struct hard_policy *policy = &p->set.policy;
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_key(&w, "mode");
+    jw_begin_object(&w);
+    jw_kv_str(&w, "value", str_of(permission_mode_name(p->set.mode)));
+    permissions_write_source(&w, &p->set.mode_source);
+    jw_end_object(&w);
+    write_rules(&w, &p->set);
+    write_list(&w, "allowedCommands", policy->lists_commands, policy->commands, policy->n_commands);
+    write_list(&w, "allowedDomains", policy->lists_domains, policy->domains, policy->n_domains);
+    jw_key(&w, "additionalDirectories");
+    jw_begin_array(&w);
+    for (size_t i = 0; i < p->set.n_added_dirs; i++)
+        jw_str(&w, str_of(p->set.added_dirs[i]));
+    jw_end_array(&w);
+    jw_end_object(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    AUTO(permissions) struct permissions p = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+
+    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(permissions_open(&p, args));
+    if (args_has(args, "json"))
+        write_all(&out, &p);
+    else
+        add_all(&out, &p);
+    return cli_print(strbuf_str(&out));
+}
+
+const struct command command_permissions_list = {
+    .name = "permissions list",
+    .usage = "[--json] [OPTIONS]",
+    .summary = "print every rule and where it comes from",
+    .details = "Rules add up over all settings files and flags. Those of a project that you do\n"
+               "not trust count only where they forbid or ask; the others are marked.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,100 @@
+/* answer.c - remembers answers, and what was asked. */
+#include "gate/answer.h"
+
+#include "gate/ask_hooks.h"
+#include "gate/path.h"
+#include "gate/prepared.h"
+
+/* --- answers that hold for longer --- */
+
+static bool is_elsewhere(const struct prepared *p, struct arena *a)
+{
+    struct names given;
+
+    if (!p->path.given || !p->path.real)
+        return false;
+    given = prepared_own_names(p, p->path.given, a);
+    for (size_t i = 0; i < given.n; i++)
+        if (strcmp(given.paths[i], p->path.real) == 0)
+            return false;
+    return true;
+}
+
+static void keep(const struct rule_keeper *keeper, struct str pattern, struct arena *a,
+                 struct verdict *verdict)
+{
+    AUTO(err) struct err *e = keeper->keep ? keeper->keep(keeper->self, pattern) : NULL;
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (e)
+        gate_add_line(a, &verdict->hook_message,
+                      arena_format(a,
+                                   "The rule %" STR_FMT " could not be kept for the project, but "
+                                   "holds for this session: %s",
+                                   STR_ARG(pattern), text));
+}
+
+static void remember_pattern(const struct rule_keeper *keeper, enum answer_kind kind,
+                             struct str pattern, struct tool_session *session, struct arena *a,
+                             struct verdict *verdict)
+{
+    tool_session_set(session, arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)),
+                     json_new_bool(a, true));
+    if (kind == ANSWER_PROJECT)
+        keep(keeper, pattern, a, verdict);
+}
+
+void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, const struct subject *s,
+                   struct tool_session *session, struct arena *a, struct verdict *verdict)
+{
+    AUTO(strbuf) struct strbuf target = {0};
+    struct str pattern;
+
+    if (!pattern_of_call(s, a, &pattern))
+        return;
+    remember_pattern(keeper, kind, pattern, session, a, verdict);
+    verdict->rule = pattern;
+    if (!subject_takes_path(s) || !is_elsewhere(s->prepared, a))
+        return;
+    strbuf_addf(&target, "%s(", s->tool->name);
+    path_add_exact(&target, str_of(s->prepared->path.real));
+    strbuf_add_char(&target, ')');
+    remember_pattern(keeper, kind, arena_str(a, strbuf_str(&target)), session, a, verdict);
+}
+
+void gate_tell_target(const struct prepared *p, struct arena *a, struct str *text)
+{
+    if (is_elsewhere(p, a))
+        *text = arena_format(a, "%" STR_FMT " %s leads to %s.", STR_ARG(*text), p->path.given,
+                             p->path.real);
+}
+
+/* --- answers that come later --- */
+
+static struct str asked_key(const struct gate_call *call, struct arena *a)
+{
+    return arena_format(a, "asked:%" STR_FMT, STR_ARG(call->call->id));
+}
+
+void gate_note_asked(const struct gate_call *call, const struct json *own_args,
+                     const struct verdict *verdict, struct arena *a)
+{
+    if (!json_equal(own_args, verdict->args))
+        tool_session_set(call->session, asked_key(call, a), verdict->args);
+}
+
+bool gate_is_answered(const struct gate_call *call, const struct json *own_args,
+                      const struct verdict *verdict, struct arena *a)
+{
+    const struct json *asked;
+    bool is_same;
+
+    if (!call->answer)
+        return false;
+    asked = tool_session_get(call->session, asked_key(call, a));
+    is_same = json_equal(asked ? asked : own_args, verdict->args);
+    tool_session_set(call->session, asked_key(call, a), NULL);
+    /* A no is one to whatever the call has become, and so are other arguments, which the person has
+     * seen. */
+    return is_same || call->answer->args || call->answer->kind == ANSWER_NO;
+}

@@ -1,0 +1,250 @@
+/* hard_policy.c - the jail, secret places, and the lists of commands and hosts. */
+#include "gate/hard_policy.h"
+
+#include "gate/command.h"
+#include "gate/gate.h"
+#include "gate/path.h"
+#include "gate/prepared.h"
+#include "gate/reason.h"
+#include "gate/web.h"
+#include "gate/wildcard.h"
+
+struct check {
+    const struct hard_policy *policy;
+    const struct permission_rules *rules;
+    const struct subject *subject;
+    const struct prepared *prepared;
+    struct arena *arena;
+    struct refusal *refusal;
+};
+
+static bool refuse(const struct check *c, struct str rule, struct str reason)
+{
+    *c->refusal = (struct refusal){rule, reason};
+    return true;
+}
+
+/* --- secrets --- */
+
+/* How deep the directory lies; 0: the path is not in it. */
+static size_t depth_in(const char *path, const char *directory)
+{
+    return directory && place_is_in(path, directory) ? strlen(directory) : 0;
+}
+
+static bool is_secret_of_process(const char *path)
+{
+    struct str rest = str_of(path), part, last = {0};
+    bool is_in_process = false;
+
+    if (!place_is_in(path, "/proc"))
+        return false;
+    rest = str_skip(rest, strlen("/proc/"));
+    if (str_split(&rest, '/', &part))
+        is_in_process = part.n && part.p[0] >= '0' && part.p[0] <= '9';
+    while (str_split(&rest, '/', &part))
+        last = part;
+    return is_in_process && (str_is(last, "environ") || str_is(last, "mem"));
+}
+
+bool hard_policy_is_secret(const struct hard_policy *policy, const char *workspace,
+                           const char *home, const char *real_path)
+{
+    size_t open = MAX(depth_in(real_path, workspace), depth_in(real_path, home)), secret = 0;
+
+    for (size_t i = 0; i < policy->n_writable; i++)
+        open = MAX(open, depth_in(real_path, policy->writable[i]));
+    for (size_t i = 0; i < policy->n_secret; i++)
+        secret = MAX(secret, depth_in(real_path, policy->secret[i]));
+    return secret > open || is_secret_of_process(real_path);
+}
+
+static bool refuses_secret(const struct check *c, const struct place *place)
+{
+    return hard_policy_is_secret(c->policy, c->prepared->workspace, c->prepared->home,
+                                 place->real) &&
+           refuse(c, S("policy:secret"), reason_secret(c->arena, place->real));
+}
+
+/* --- the jail --- */
+
+/* `Edit(//srv)`: a person has named a place outside. */
+static bool is_named_by(struct str rule, const struct subject *s)
+{
+    struct pattern p;
+
+    if (!pattern_parse(rule, &p) ||
+        !(str_is(p.tool, "Edit") || str_is(p.tool, "Write") || str_is(p.tool, s->tool->name)))
+        return false;
+    return (str_starts(p.argument, S("//")) || str_starts(p.argument, S("~"))) &&
+           path_match(p.argument, s, READ_NARROWLY) == MATCH_YES;
+}
+
+static bool is_named_by_rules(const struct check *c, const char *real)
+{
+    struct names names = prepared_own_names(c->prepared, real, c->arena);
+    struct subject s = *c->subject;
+
+    s.names = &names;
+    for (size_t i = 0; i < c->rules->n_allow; i++)
+        if (is_named_by(c->rules->allow[i], &s))
+            return true;
+    return false;
+}
+
+/* The innermost directory of the jail that holds the path; NULL: none does. */
+static const char *jail_of(const struct check *c, const char *real)
+{
+    const char *root = place_is_in(real, c->prepared->workspace) ? c->prepared->workspace : NULL;
+
+    for (size_t i = 0; i < c->policy->n_writable; i++) {
+        const char *directory = c->policy->writable[i];
+
+        if (place_is_in(real, directory) && (!root || strlen(directory) > strlen(root)))
+            root = directory;
+    }
+    return root ? root : is_named_by_rules(c, real) ? "/" : NULL;
+}
+
+/* A file that is called by a protected name is protected, though it is a link to another. */
+static struct str protected_name_of(const struct check *c, const struct place *place,
+                                    const char *root)
+{
+    struct names given = prepared_own_names(c->prepared, place->given, c->arena);
+    struct str name = protected_name(place->real, root);
+
+    for (size_t i = 0; i < given.n && name.n == 0; i++) {
+        const char *outer = jail_of(c, given.paths[i]);
+
+        if (outer)
+            name = protected_name(given.paths[i], outer);
+    }
+    return name;
+}
+
+static bool refuses_write(const struct check *c, const struct place *place)
+{
+    const char *root = jail_of(c, place->real);
+    struct str name;
+
+    if (!root)
+        return refuse(c, S("policy:outside"),
+                      reason_outside(c->arena, place->real, c->prepared->workspace));
+    name = protected_name_of(c, place, root);
+    return name.n &&
+           refuse(c, S("policy:protected"), reason_protected(c->arena, place->real, name));
+}
+
+static bool refuses_place(const struct check *c, const struct place *place, bool writes)
+{
+    if (!place->real)
+        return refuse(c, S("policy:links"), reason_leads_nowhere(c->arena, place->given));
+    return refuses_secret(c, place) || (writes && refuses_write(c, place));
+}
+
+/* --- commands --- */
+
+/* What is not a file: the terminal, and what is open already. */
+static bool is_device(const char *path)
+{
+    struct str s = str_of(path);
+
+    return str_is(s, "/dev/tty") || str_starts(s, S("/dev/fd/")) ||
+           str_starts(s, S("/proc/self/fd/"));
+}
+
+static bool refuses_redirections(const struct check *c)
+{
+    struct command_file file;
+    size_t at = 0;
+
+    while (command_next_file(c->subject, c->arena, &at, &file))
+        if (file.place.given && !is_device(file.place.given) &&
+            refuses_place(c, &file.place, file.writes))
+            return true;
+    return false;
+}
+
+static bool is_listed(const struct hard_policy *policy, struct str command)
+{
+    for (size_t i = 0; i < policy->n_commands; i++)
+        if (wildcard_matches(policy->commands[i], command))
+            return true;
+    return false;
+}
+
+static bool is_listed_as_it_stands(const struct hard_policy *policy, struct str line)
+{
+    for (size_t i = 0; i < policy->n_commands; i++)
+        if (wildcard_is_literal(policy->commands[i]) && wildcard_matches(policy->commands[i], line))
+            return true;
+    return false;
+}
+
+/* An unseen word matches a `*` only; a program that is unseen matches nothing. */
+static bool may_run(const struct hard_policy *policy, const struct shell_command *c)
+{
+    return c->n_words && c->n_assignments == 0 && c->words[0].is_known &&
+           is_listed(policy, c->source);
+}
+
+/* The first command that may not run; the whole line, if they cannot be told. */
+static bool find_unlisted(const struct hard_policy *policy, const struct command *line,
+                          struct str *ret_command)
+{
+    const struct shell_split *split = &line->split;
+
+    *ret_command = line->line;
+    if (!split->is_sure || split->changes_names || split->n_commands == 0)
+        return true;
+    for (size_t i = 0; i < split->n_commands; i++)
+        if (!may_run(policy, &split->commands[i])) {
+            *ret_command = split->commands[i].text;
+            return true;
+        }
+    return false;
+}
+
+static bool refuses_commands(const struct check *c)
+{
+    const struct command *line = c->subject->command;
+    struct str bad;
+
+    return !is_listed_as_it_stands(c->policy, line->line) && find_unlisted(c->policy, line, &bad) &&
+           refuse(c, S("policy:commands"),
+                  reason_unlisted(c->arena, "command", bad, c->policy->commands,
+                                  c->policy->n_commands));
+}
+
+/* --- hosts --- */
+
+static bool refuses_host(const struct check *c, struct str url)
+{
+    for (size_t i = 0; i < c->policy->n_domains; i++) {
+        struct str pattern =
+            arena_format(c->arena, "domain:%" STR_FMT, STR_ARG(c->policy->domains[i]));
+
+        if (web_match(pattern, url, READ_NARROWLY) == MATCH_YES)
+            return false;
+    }
+    return refuse(c, S("policy:domains"),
+                  reason_unlisted(c->arena, "host", url, c->policy->domains, c->policy->n_domains));
+}
+
+bool hard_policy_refuses(const struct hard_policy *policy, const struct permission_rules *rules,
+                         const struct subject *s, struct arena *a, struct refusal *ret_refusal)
+{
+    struct check c = {policy, rules, s, s->prepared, a, ret_refusal};
+    const struct place *path = &s->prepared->path;
+    const struct json *url = json_get(s->args, "url");
+
+    if (path->given && refuses_place(&c, path, s->tool->risk == RISK_MODIFY))
+        return true;
+    if (s->prepared->searched.given && refuses_place(&c, &s->prepared->searched, false))
+        return true;
+    if (s->command &&
+        ((policy->lists_commands && refuses_commands(&c)) || refuses_redirections(&c)))
+        return true;
+    return policy->lists_domains && str_is(str_of(s->tool->permission_arg), "url") &&
+           refuses_host(&c, json_str(url));
+}

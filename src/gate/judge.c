@@ -1,0 +1,43 @@
+/* judge.c - what would become of a call, for those who ask before there is one. */
+#include "gate/gate.h"
+
+#include "gate/prepared.h"
+#include "gate/reason.h"
+
+static struct str reason_of(struct arena *a, const struct decided *d, enum permission_mode mode,
+                            const struct tool *tool)
+{
+    switch (d->decision) {
+    case DECISION_AUTO:
+        return reason_allowed(a, d, mode, tool);
+    case DECISION_APPROVE:
+        return reason_ask(a, d, mode, tool);
+    case DECISION_DENY:
+        break;
+    }
+    return reason_denied(a, d, mode);
+}
+
+struct err *permission_judge(const struct permission_rules *rules, const struct hard_policy *policy,
+                             enum permission_mode mode, const struct tool *tool,
+                             const struct json *args, const struct tool_session *session,
+                             struct arena *a, struct judged *ret_judged)
+{
+    struct subject s = {
+        .tool = tool, .args = args, .session = session, .environment = rules->environment};
+    struct prepared prepared;
+    struct refusal refusal;
+    struct decided d;
+
+    TRY(gate_prepare(rules, &s, a, &prepared));
+    s.prepared = &prepared;
+    subject_split_command(&s, a);
+    if (hard_policy_refuses(policy, rules, &s, a, &refusal)) {
+        *ret_judged = (struct judged){DECISION_DENY, 5, refusal.rule, refusal.reason};
+        return NULL;
+    }
+    d = permission_decide(rules, mode, tool, args, session, &prepared);
+    *ret_judged =
+        (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, tool)};
+    return NULL;
+}

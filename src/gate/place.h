@@ -1,0 +1,36 @@
+/* place.h - a path as it was given, and where it leads once its links are followed. */
+#ifndef KEEL_GATE_PLACE_H
+#define KEEL_GATE_PLACE_H
+
+#include "base/arena.h"
+
+#define PATH_MAX_BYTES 4096 /* a longer one leads nowhere */
+#define PLACE_MAX_LINKS 40  /* on the way, as the kernel has it */
+
+struct place {
+    const char *given; /* absolute; NULL: there is none, or it cannot be told */
+    const char *real;  /* without links and ".." as far as it exists; NULL: it leads nowhere */
+    /* What it was called on the way, after one link and before the next. */
+    const char **via;
+    size_t n_via;
+};
+
+/* Follows links and ".." in `path` as the kernel does, which is the given one, or what it was
+ * before
+ * ".." was taken out of the text. What does not exist is kept as it is. Blocks; everything lives in
+ * `a`. */
+struct place place_find(struct arena *a, const char *given, const char *path) MUST_USE;
+/* The same without looking: it leads where it says. */
+struct place place_unseen(const char *given);
+
+/* Is the path this directory, or below it? Both are absolute and without a slash at the end. */
+bool place_is_in(const char *path, const char *directory);
+
+/* Two names of one directory. */
+struct alias {
+    const char *given, *real;
+};
+/* The path below `from` as one below `to`; NULL: it is not below it. */
+const char *place_rename(struct arena *a, const char *path, const char *from, const char *to);
+
+#endif

@@ -1,0 +1,205 @@
+/* prepared.c - looks up where the paths of a call lead. */
+#include "gate/prepared.h"
+
+#include "gate/command.h"
+#include "gate/gate.h"
+#include "gate/path.h"
+#include "sys/env.h"
+#include "sys/work.h"
+
+#define MAX_RULE_ALIASES 64
+
+/* --- directories with two names --- */
+
+struct list {
+    struct prepared *prepared;
+    struct arena *arena;
+    size_t room;
+};
+
+static void add_alias(struct list *l, const char *given, const char *real)
+{
+    struct prepared *p = l->prepared;
+
+    if (!real || strcmp(given, real) == 0)
+        return;
+    p->aliases = arena_grow(l->arena, p->aliases, p->n_aliases, &l->room, sizeof *p->aliases);
+    p->aliases[p->n_aliases++] = (struct alias){given, real};
+}
+
+/* Where the directory really is; as it is called, if that cannot be told. */
+static const char *add_directory(struct list *l, const char *given)
+{
+    struct place place = place_find(l->arena, given, given);
+
+    add_alias(l, given, place.real);
+    return place.real ? place.real : given;
+}
+
+static bool is_about_paths(struct str tool)
+{
+    return !str_is(tool, "Bash") && !str_is(tool, TOOL_WEB_FETCH) && !str_starts(tool, S("mcp__"));
+}
+
+/* What a rule that forbids names may be a link, and the call may name what that leads to. */
+static void add_rules(struct list *l, const struct str *rules, size_t n, const struct subject *s)
+{
+    for (size_t i = 0; i < n && l->prepared->n_aliases < MAX_RULE_ALIASES; i++) {
+        struct pattern p;
+        const char *head;
+
+        if (!pattern_parse(rules[i], &p) || pattern_takes_any(&p) || !is_about_paths(p.tool))
+            continue;
+        head = path_pattern_head(p.argument, s, l->arena);
+        if (head)
+            add_directory(l, head);
+    }
+}
+
+void prepared_find_aliases(struct prepared *p, const struct permission_rules *rules,
+                           const struct subject *s, struct arena *a)
+{
+    struct list l = {.prepared = p, .arena = a};
+
+    p->workspace = add_directory(&l, tool_session_workspace(s->session));
+    if (env_get(s->environment, S("HOME")).n)
+        p->home = add_directory(&l, tool_session_path(s->session, a, s->environment, S("~")));
+    p->n_own_aliases = p->n_aliases;
+    add_directory(&l, tool_session_cwd(s->session));
+    add_rules(&l, rules->deny, rules->n_deny, s);
+    add_rules(&l, rules->ask, rules->n_ask, s);
+}
+
+/* --- a call --- */
+
+struct job {
+    const struct permission_rules *rules;
+    const struct subject *subject;
+    struct arena *arena;
+    struct prepared *prepared;
+};
+
+/* A shell hands ".." to the kernel, and so it is looked at here. */
+static struct place find_word(const struct job *j, struct str text)
+{
+    const struct subject *s = j->subject;
+    const char *given = tool_session_path(s->session, j->arena, s->environment, text), *path;
+
+    if (str_starts(text, S("/")))
+        path = arena_cstr(j->arena, text);
+    else if (str_is(text, "~") || str_starts(text, S("~/")))
+        path = given;
+    else
+        path =
+            arena_format(j->arena, "%s/%" STR_FMT, tool_session_cwd(s->session), STR_ARG(text)).p;
+    /* There, a name means something else to each process. */
+    return place_is_in(given, "/proc") ? place_unseen(given) : place_find(j->arena, given, path);
+}
+
+static void find_files(const struct job *j)
+{
+    struct prepared *p = j->prepared;
+    const struct shell_split *split = &p->command->split;
+    struct place *redirected = ARENA_ARRAY(j->arena, split->n_redirections, struct place), *written;
+    struct str *paths;
+
+    for (size_t i = 0; i < split->n_redirections; i++)
+        if (command_is_path(&split->redirections[i].target))
+            redirected[i] = find_word(j, split->redirections[i].target.text);
+    shell_written_paths(j->arena, split, &paths, &p->n_written);
+    written = ARENA_ARRAY(j->arena, p->n_written, struct place);
+    for (size_t i = 0; i < p->n_written; i++)
+        if (paths[i].n <= PATH_MAX_BYTES && str_find_char(paths[i], '\0') == STR_NONE)
+            written[i] = find_word(j, paths[i]);
+    p->redirected = redirected;
+    p->written = written;
+}
+
+static struct err *look(void *arg)
+{
+    const struct job *j = arg;
+    const char *given = subject_path(j->subject, j->arena);
+    const char *searched = subject_searched(j->subject, j->arena);
+
+    prepared_find_aliases(j->prepared, j->rules, j->subject, j->arena);
+    if (given)
+        j->prepared->path = place_find(j->arena, given, given);
+    if (searched)
+        j->prepared->searched = place_find(j->arena, searched, searched);
+    if (j->prepared->command)
+        find_files(j);
+    return NULL;
+}
+
+struct err *gate_prepare(const struct permission_rules *rules, const struct subject *s,
+                         struct arena *a, struct prepared *ret_prepared)
+{
+    struct subject split = *s;
+    struct job job = {.rules = rules, .subject = s, .arena = a, .prepared = ret_prepared};
+
+    subject_split_command(&split, a);
+    *ret_prepared = (struct prepared){.command = split.command};
+    return task_self() ? work_run(look, &job) : look(&job);
+}
+
+/* --- names --- */
+
+struct name_list {
+    struct names names;
+    struct arena *arena;
+    size_t room;
+};
+
+static void add_name(struct name_list *l, const char *path)
+{
+    if (!path)
+        return;
+    for (size_t i = 0; i < l->names.n; i++)
+        if (strcmp(l->names.paths[i], path) == 0)
+            return;
+    l->names.paths = arena_grow(l->arena, l->names.paths, l->names.n, &l->room, sizeof path);
+    l->names.paths[l->names.n++] = path;
+}
+
+/* By the other name of each of the first n aliases that it lies in. */
+static void add_renamed(struct name_list *l, const struct prepared *p, const char *path, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        add_name(l, place_rename(l->arena, path, p->aliases[i].real, p->aliases[i].given));
+        if (i < p->n_own_aliases)
+            add_name(l, place_rename(l->arena, path, p->aliases[i].given, p->aliases[i].real));
+    }
+}
+
+struct names prepared_own_names(const struct prepared *p, const char *path, struct arena *a)
+{
+    struct name_list l = {.arena = a};
+
+    add_name(&l, path);
+    if (p)
+        add_renamed(&l, p, path, p->n_own_aliases);
+    return l.names;
+}
+
+static void add_place(struct name_list *l, const struct place *place)
+{
+    add_name(l, place->given);
+    add_name(l, place->real);
+    for (size_t i = 0; i < place->n_via; i++)
+        add_name(l, place->via[i]);
+}
+
+struct names prepared_wide_names(const struct prepared *p, const struct place *place,
+                                 struct arena *a)
+{
+    struct name_list l = {.arena = a};
+    size_t n;
+
+    add_place(&l, place);
+    if (p)
+        add_place(&l, &p->searched);
+    n = l.names.n;
+    for (size_t i = 0; p && i < n; i++)
+        add_renamed(&l, p, l.names.paths[i], p->n_aliases);
+    return l.names;
+}

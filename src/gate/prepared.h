@@ -1,0 +1,44 @@
+/* prepared.h - what has to be looked up before a call can be decided: where its paths lead.
+ *
+ * Looking may wait; deciding then needs nothing but this. Where a link is changed in between, what
+ * was seen here is what is decided about and what the tool opens. */
+#ifndef KEEL_GATE_PREPARED_H
+#define KEEL_GATE_PREPARED_H
+
+#include "gate/pattern.h"
+#include "gate/place.h"
+
+struct permission_rules;
+
+struct prepared {
+    const char *workspace, *home; /* real; home NULL: there is none */
+    /* Directories with two names. The first n_own_aliases are the workspace and the home, which a
+     * person has named: they hold for rules that allow too. The others are the current directory,
+     * and what rules that deny or ask name. */
+    struct alias *aliases;
+    size_t n_aliases, n_own_aliases;
+    struct place path; /* that the call is about; given NULL: it is about none */
+    /* Where a search by a pattern of paths begins, if the call is one: Glob's. */
+    struct place searched;
+    const struct command *command;  /* that it runs, split; NULL: none */
+    const struct place *redirected; /* by the split's index */
+    const struct place *written;    /* by its operands */
+    size_t n_written;
+};
+
+/* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */
+MUST_USE struct err *gate_prepare(const struct permission_rules *rules, const struct subject *s,
+                                  struct arena *a, struct prepared *ret_prepared);
+/* Blocks. Only what does not belong to a call: s has a session and an environment. */
+void prepared_find_aliases(struct prepared *p, const struct permission_rules *rules,
+                           const struct subject *s, struct arena *a);
+
+/* All that a rule may call the place. Widely: the place as given, on the way and as it is, by each
+ * name of the directories that it lies in. `p` NULL: nothing is known of those. */
+struct names prepared_wide_names(const struct prepared *p, const struct place *place,
+                                 struct arena *a) MUST_USE;
+/* Narrowly: this path, by each name of the workspace and the home. */
+struct names prepared_own_names(const struct prepared *p, const char *path,
+                                struct arena *a) MUST_USE;
+
+#endif

@@ -1,0 +1,41 @@
+/* lookup.c - asks the resolver, which blocks, in a worker. */
+#include "net/lookup.h"
+
+#include "sys/work.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+
+static const void *address_bytes(const struct addrinfo *info)
+{
+    if (info->ai_family == AF_INET6)
+        return &((const struct sockaddr_in6 *)(const void *)info->ai_addr)->sin6_addr;
+    return &((const struct sockaddr_in *)(const void *)info->ai_addr)->sin_addr;
+}
+
+static struct err *look_up(void *arg)
+{
+    struct lookup *l = arg;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+
+    l->error = getaddrinfo(l->host, NULL, &hints, &list);
+    if (l->error)
+        return NULL;
+    for (const struct addrinfo *i = list; i && l->n < LOOKUP_MAX_ADDRESSES; i = i->ai_next)
+        if (i->ai_family == AF_INET || i->ai_family == AF_INET6)
+            inet_ntop(i->ai_family, address_bytes(i), l->addresses[l->n++], INET6_ADDRSTRLEN);
+    freeaddrinfo(list);
+    return NULL;
+}
+
+struct err *lookup_run(struct lookup *l)
+{
+    return work_run(look_up, l);
+}
+
+struct err *lookup_not_found(const struct lookup *l)
+{
+    return err_hint(err_new(ERR_NETWORK, "cannot find the address of %s: %s", l->host,
+                            l->error ? gai_strerror(l->error) : "it has none"),
+                    "check how the host is spelled");
+}

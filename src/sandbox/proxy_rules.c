@@ -1,0 +1,177 @@
+/* proxy_rules.c - hosts, ports and addresses against patterns. */
+#include "sandbox/proxy_rules.h"
+
+/* --- patterns --- */
+
+static struct err *bad_pattern(struct str text)
+{
+    return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no domain", STR_ARG(text)),
+                    "one of: example.com (and all below it), *.example.com, *, an address; "
+                    "with a port where it is not 80 or 443: example.com:8443");
+}
+
+/* The URL parser knows how hosts and ports are written, and in which spelling they compare. */
+static bool parse_host(struct arena *a, struct str text, struct url *ret)
+{
+    struct err *e;
+
+    for (size_t i = 0; i < text.n; i++)
+        if (strchr("/@?#", text.p[i])) /* and NUL */
+            return false;
+    e = url_parse(a, arena_format(a, "http://%" STR_FMT, STR_ARG(text)), ret);
+    err_ignore(e, "it speaks of a URL, which the person did not write");
+    return !e;
+}
+
+static struct err *parse_pattern(struct arena *a, struct str text, struct net_pattern *ret)
+{
+    struct str host = str_trim(text);
+    bool is_every = str_is(host, "*") || str_starts(host, S("*:"));
+    bool is_below = str_starts(host, S("*."));
+    struct url u;
+
+    if (is_below)
+        host = str_skip(host, 2);
+    if (is_every)
+        host = arena_format(a, "every%" STR_FMT, STR_ARG(str_skip(host, 1)));
+    if (host.n == 0 || !parse_host(a, host, &u))
+        return bad_pattern(text);
+    *ret = (struct net_pattern){
+        .host = is_every ? (struct str){0} : u.host,
+        .port = u.has_port ? u.port : 0,
+        .is_below_only = is_below,
+        .is_address = url_host_is_address(u.host),
+    };
+    return ret->is_address && is_below ? bad_pattern(text) : NULL;
+}
+
+static struct net_patterns *find_list(struct net_rules *r, enum net_list list)
+{
+    switch (list) {
+    case NET_ALLOW:
+        return &r->allow;
+    case NET_DENY:
+        return &r->deny;
+    case NET_ALLOW_PRIVATE:
+        break;
+    }
+    return &r->private_hosts;
+}
+
+struct err *net_rules_add(struct arena *a, struct net_rules *r, enum net_list list, struct str text)
+{
+    struct net_patterns *p = find_list(r, list);
+    struct net_pattern pattern;
+
+    TRY(parse_pattern(a, text, &pattern));
+    if (list == NET_ALLOW_PRIVATE && pattern.host.n == 0)
+        return err_hint(err_new(ERR_VALIDATION, "every private host at once cannot be allowed"),
+                        "name the hosts that commands need, one by one");
+    p->items = arena_grow(a, p->items, p->n, &p->room, sizeof *p->items);
+    p->items[p->n++] = pattern;
+    return NULL;
+}
+
+bool net_rules_allow_any(const struct net_rules *r)
+{
+    return r->allow.n + r->private_hosts.n > 0;
+}
+
+/* --- matching --- */
+
+static bool is_below(struct str host, struct str domain)
+{
+    size_t n = host.n > domain.n ? host.n - domain.n : 0;
+
+    return n && host.p[n - 1] == '.' && str_eq(str_skip(host, n), domain);
+}
+
+/* An address is matched by itself only. */
+static bool host_matches(const struct net_pattern *p, struct str host)
+{
+    if (p->is_address || url_host_is_address(host))
+        return p->host.n && str_eq(p->host, host);
+    if (p->host.n == 0 || is_below(host, p->host))
+        return true;
+    return !p->is_below_only && str_eq(p->host, host);
+}
+
+static bool is_web_port(int port)
+{
+    return port == 80 || port == 443;
+}
+
+static bool allows(const struct net_patterns *list, const struct url *u)
+{
+    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
+        if (host_matches(p, u->host) && (p->port ? p->port == u->port : is_web_port(u->port)))
+            return true;
+    return false;
+}
+
+static bool denies(const struct net_patterns *list, struct str host, int port)
+{
+    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
+        if (host_matches(p, host) && (p->port == 0 || p->port == port))
+            return true;
+    return false;
+}
+
+/* --- decisions --- */
+
+/* As a rule would name it. */
+static struct str name_of(struct arena *a, const struct url *u)
+{
+    struct str host = u->is_ipv6 ? arena_format(a, "[%" STR_FMT "]", STR_ARG(u->host)) : u->host;
+
+    return is_web_port(u->port) ? host : arena_format(a, "%" STR_FMT ":%d", STR_ARG(host), u->port);
+}
+
+static struct err *refuse_denied(const struct url *u)
+{
+    return err_hint(
+        err_new(ERR_TOOL_DENIED, "commands must not speak to %" STR_FMT, STR_ARG(u->host)),
+        "a rule of the settings denies it: network.deny, or WebFetch(domain:...)");
+}
+
+static struct err *refuse_unlisted(const struct url *u)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str name = name_of(&a, u);
+
+    return err_hint(err_new(ERR_TOOL_DENIED, "commands may not speak to %" STR_FMT, STR_ARG(name)),
+                    "a person can allow it with \"%" STR_FMT "\" in network.allow of the settings",
+                    STR_ARG(name));
+}
+
+static struct err *refuse_private(const struct url *u, struct str address)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str name = name_of(&a, u);
+
+    return err_hint(err_new(ERR_TOOL_DENIED,
+                            "%" STR_FMT " is not on the public Internet: its address is %" STR_FMT,
+                            STR_ARG(name), STR_ARG(address)),
+                    "a person can allow it with \"%" STR_FMT
+                    "\" in network.allowPrivate of the settings",
+                    STR_ARG(name));
+}
+
+struct err *net_rules_check(const struct net_rules *r, const struct url *u)
+{
+    if (denies(&r->deny, u->host, u->port))
+        return refuse_denied(u);
+    if (allows(&r->allow, u) || allows(&r->private_hosts, u))
+        return NULL;
+    return refuse_unlisted(u);
+}
+
+struct err *net_rules_check_address(const struct net_rules *r, const struct url *u,
+                                    struct str address)
+{
+    if (denies(&r->deny, address, u->port))
+        return refuse_denied(u);
+    if (!url_address_is_private(address) || allows(&r->private_hosts, u))
+        return NULL;
+    return refuse_private(u, address);
+}

@@ -1,0 +1,44 @@
+/* proxy_rules.h - which hosts commands may speak to. Pure.
+ *
+ * A pattern is a host with all below it ("example.com"), only what is below it ("*.example.com"),
+ * every host that has a name ("*"), or an address. It means the ports 80 and 443 unless it names
+ * another one ("example.com:8443", "[2001:db8::1]:8080"); where it denies, every port.
+ *
+ * What is denied is denied. All else must be allowed, and every address of it must be on the public
+ * Internet, unless the host is listed among those that may be private: that allows it too. */
+#ifndef KEEL_SANDBOX_PROXY_RULES_H
+#define KEEL_SANDBOX_PROXY_RULES_H
+
+#include "net/url.h"
+
+struct net_pattern {
+    struct str host; /* in the one spelling that url.h gives it; empty: every name */
+    int port;        /* 0: none is named */
+    bool is_below_only, is_address;
+};
+
+struct net_patterns {
+    struct net_pattern *items;
+    size_t n, room;
+};
+
+struct net_rules {
+    struct net_patterns allow, deny, private_hosts;
+};
+
+enum net_list { NET_ALLOW, NET_DENY, NET_ALLOW_PRIVATE };
+
+/* Lives in `a`. ERR_VALIDATION: it is no pattern. */
+MUST_USE struct err *net_rules_add(struct arena *a, struct net_rules *r, enum net_list list,
+                                   struct str pattern);
+/* Is there anything that commands may speak to? */
+bool net_rules_allow_any(const struct net_rules *r);
+
+/* By its name and port, before anything is looked up. ERR_TOOL_DENIED: no; the hint says which rule
+ * would allow it. */
+MUST_USE struct err *net_rules_check(const struct net_rules *r, const struct url *u);
+/* By one of the addresses that its name has. */
+MUST_USE struct err *net_rules_check_address(const struct net_rules *r, const struct url *u,
+                                             struct str address);
+
+#endif

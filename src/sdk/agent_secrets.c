@@ -1,0 +1,123 @@
+/* agent_secrets.c - the credentials that an agent knows of: those of the vendors' variables, of the
+ * settings and of the web search. */
+#include "sdk/agent_parts.h"
+
+#include "net/url.h"
+#include "sys/clean_env.h"
+#include "sys/env.h"
+#include "tool/web/service.h"
+
+struct collection {
+    struct arena arena;
+    const char *const *environment;
+    struct secret_value *items;
+    size_t n, room;
+};
+
+static void add(struct collection *c, struct str name, struct str value)
+{
+    if (value.n == 0)
+        return;
+    c->items = arena_grow(&c->arena, c->items, c->n, &c->room, sizeof *c->items);
+    c->items[c->n++] = (struct secret_value){name, value};
+}
+
+static void add_variable(struct collection *c, struct str name)
+{
+    add(c, name, env_get(c->environment, name));
+}
+
+/* https://user:password@host/, https://token@host/ */
+static void add_url(struct collection *c, struct str text, struct str name)
+{
+    struct url url;
+    AUTO(err) struct err *e = NULL;
+
+    if (str_find_char(text, '@') == STR_NONE)
+        return;
+    e = url_parse(&c->arena, text, &url);
+    if (!e) /* STR_NONE + 1 is 0 */
+        add(c, name, str_skip(url.userinfo, str_find_char(url.userinfo, ':') + 1));
+}
+
+/* --- the environment --- */
+
+/* All of them: another model may be asked later. */
+static void add_vendors(struct collection *c)
+{
+    for (const struct vendor *v = vendors; v->name; v++) {
+        struct str rest = str_of(v->key_env), name;
+
+        while (v->key_env && str_split(&rest, ' ', &name))
+            add_variable(c, name);
+        if (v->base_url_env)
+            add_url(c, env_get(c->environment, str_of(v->base_url_env)), str_of(v->base_url_env));
+    }
+}
+
+/* --- the settings --- */
+
+/* Is this string a credential, by the name that it stands under and what it stands in? */
+static bool is_credential(const struct json *v, struct str in)
+{
+    if (str_is(in, "headers"))
+        return http_header_is_secret(v->key);
+    return key_is_secret(v->key) || (str_is(in, "env") && variable_is_secret(v->key));
+}
+
+/* A reference is one as well if the variable is called like a credential. */
+static void add_string(struct collection *c, const struct json *v, struct str in, struct str path)
+{
+    struct str name = str_skip(v->text, strlen(ENV_REFERENCE_PREFIX));
+
+    if (!env_is_reference(v->text)) {
+        if (is_credential(v, in))
+            add(c, path, v->text);
+    } else if (is_credential(v, in) || variable_is_secret(name)) {
+        add_variable(c, name);
+    }
+}
+
+static void add_tree(struct collection *c, const struct json *v, struct str in, struct str path)
+{
+    json_each (child, v) {
+        struct str inner = child->key.n == 0 ? path
+                           : path.n == 0     ? child->key
+                                             : arena_format(&c->arena, "%" STR_FMT ".%" STR_FMT,
+                                                            STR_ARG(path), STR_ARG(child->key));
+
+        if (child->type == JSON_STRING) {
+            add_string(c, child, in, inner);
+            add_url(c, child->text, inner);
+        } else {
+            add_tree(c, child, child->key, inner);
+        }
+    }
+}
+
+/* Hooks of all files are used, and stand only there. */
+static void add_settings(struct collection *c, const struct settings *s)
+{
+    add_tree(c, settings_root(s), (struct str){0}, (struct str){0});
+    for (int l = 0; l < N_LAYERS; l++) {
+        struct str file;
+
+        add_tree(c, json_get(settings_layer(s, (enum layer)l, &file), "hooks"), (struct str){0},
+                 S("hooks"));
+    }
+}
+
+/* --- all together --- */
+
+void agent_find_secrets(struct agent *a)
+{
+    struct collection c = {.environment = a->runtime->options.environment};
+    struct str search_key = a->tool_config.search.key_variable;
+
+    add_vendors(&c);
+    add_settings(&c, a->runtime->settings);
+    add_variable(&c, search_key.n ? search_key : S(WEB_BRAVE_KEY_VARIABLE));
+    a->secrets = secrets_new(c.items, c.n);
+    a->tool_config.secrets = a->secrets;
+    arena_done(&c.arena);
+}

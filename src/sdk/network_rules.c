@@ -1,0 +1,53 @@
+/* network_rules.c - from settings and rules for WebFetch to rules for commands. */
+#include "sdk/network_rules.h"
+
+static struct err *add_setting(struct arena *a, const struct settings *s, const char *path,
+                               enum net_list list, struct net_rules *rules)
+{
+    json_each (pattern, settings_get(s, path)) {
+        struct err *e = net_rules_add(a, rules, list, json_str(pattern));
+
+        if (e)
+            return err_wrap(e, "%s", path);
+    }
+    return NULL;
+}
+
+/* Empty when the rule is not about a domain. */
+static struct str domain_of(struct str rule)
+{
+    const struct str begin = S("WebFetch(domain:");
+
+    rule = str_trim(rule);
+    if (!str_starts(rule, begin) || !str_ends(rule, S(")")))
+        return (struct str){0};
+    return str_trim(str_slice(rule, begin.n, rule.n - begin.n - 1));
+}
+
+/* What is no domain matches no address that WebFetch is given, and means nothing here either. */
+static void add_domains(struct arena *a, const struct str *patterns, size_t n, enum net_list list,
+                        struct net_rules *rules)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct str domain = domain_of(patterns[i]);
+
+        if (domain.n)
+            err_ignore(net_rules_add(a, rules, list, domain), "see above");
+    }
+}
+
+struct err *network_rules_from_settings(struct arena *a, const struct settings *s,
+                                        const struct permission_rules *permissions,
+                                        struct net_rules *ret_rules)
+{
+    struct net_rules rules = {0};
+
+    TRY(add_setting(a, s, "network.allow", NET_ALLOW, &rules));
+    TRY(add_setting(a, s, "network.deny", NET_DENY, &rules));
+    TRY(add_setting(a, s, "network.allowPrivate", NET_ALLOW_PRIVATE, &rules));
+    add_domains(a, permissions->allow, permissions->n_allow, NET_ALLOW, &rules);
+    add_domains(a, permissions->ask, permissions->n_ask, NET_DENY, &rules);
+    add_domains(a, permissions->deny, permissions->n_deny, NET_DENY, &rules);
+    *ret_rules = rules;
+    return NULL;
+}

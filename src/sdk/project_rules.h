@@ -1,0 +1,22 @@
+/* project_rules.h - a yes that holds for the project: .keel/settings.local.json.
+ *
+ * The file is the person's own for this project. What else it says stays, in its order; what cannot
+ * be understood in it is told and nothing is written. Several keels may write at a time. The
+ * project is trusted afterwards exactly if it was before, or needed no trust. */
+#ifndef KEEL_SDK_PROJECT_RULES_H
+#define KEEL_SDK_PROJECT_RULES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct kept_rule {
+    struct str file; /* where it stands now; in the arena */
+    bool is_used;    /* false: only once the project is trusted */
+};
+
+/* Adds a rule to permissions.allow, unless it stands there. Blocks. */
+MUST_USE struct err *project_rules_allow(struct arena *a, struct str keel_home,
+                                         const char *project_dir, struct str rule,
+                                         struct kept_rule *ret_kept);
+
+#endif

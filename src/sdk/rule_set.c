@@ -1,0 +1,287 @@
+/* rule_set.c - collects rules, mode and lists from all who may say something about them. */
+#include "sdk/rule_set.h"
+
+#include "sandbox/sandbox.h"
+#include "sdk/agent_parts.h"
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+const char *rule_kind_name(enum rule_kind k)
+{
+    static const char *const names[] = {"deny", "ask", "allow"};
+    return names[k];
+}
+
+/* What is being made. */
+struct making {
+    struct rule_set *set;
+    struct arena *arena;
+    const struct runtime *runtime;
+    const struct agent_options *options;
+};
+
+static void add_rule(struct making *m, const struct rule *rule)
+{
+    struct rule_set *s = m->set;
+
+    s->rules = arena_grow(m->arena, s->rules, s->n, &s->room, sizeof *s->rules);
+    s->rules[s->n++] = *rule;
+}
+
+/* --- settings --- */
+
+static struct rule_source source_of(const struct settings *s, enum layer l)
+{
+    struct rule_source source = {.layer = layer_name(l)};
+
+    if (l == LAYER_FLAGS)
+        source.where = S("--settings");
+    else
+        settings_layer(s, l, &source.where);
+    return source;
+}
+
+/* A rule of a file that is none is the gate's business: it counts where it forbids. */
+static void add_list(struct making *m, const struct json *tree, struct rule rule)
+{
+    const struct json *permissions = json_get(tree, "permissions");
+
+    json_each (text, json_get(permissions, rule_kind_name(rule.kind))) {
+        rule.text = json_str(text);
+        add_rule(m, &rule);
+    }
+}
+
+/* From low to high, as they are merged. */
+static void add_settings(struct making *m, enum rule_kind kind)
+{
+    const struct settings *s = m->runtime->settings;
+
+    for (int l = N_LAYERS - 1; l >= 0; l--) {
+        struct rule rule = {.kind = kind, .source = source_of(s, (enum layer)l)};
+        const struct json *untrusted = settings_untrusted(s, (enum layer)l);
+        struct str file;
+
+        rule.is_used = !untrusted || kind != RULE_ALLOW;
+        add_list(m, untrusted ? untrusted : settings_layer(s, (enum layer)l, &file), rule);
+    }
+}
+
+/* --- flags, and what goes without saying --- */
+
+static struct err *add_flags(struct making *m, enum rule_kind kind, const char *flag,
+                             const char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct rule rule = {.text = arena_str(m->arena, str_of(patterns[i])),
+                            .kind = kind,
+                            .source = {layer_name(LAYER_FLAGS), str_of(flag)},
+                            .is_used = true};
+
+        if (!permission_pattern_is_valid(rule.text))
+            return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" is no rule", flag, patterns[i]),
+                            "a rule is a tool's name, or one with a pattern: Read, Bash(git *)");
+        add_rule(m, &rule);
+    }
+    return NULL;
+}
+
+/* What an agent is told to look at must not need a question. */
+static void add_built_in(struct making *m)
+{
+    static const struct str patterns[] = {
+        S("Read(.agents/**)"), S("Read(.claude/**)"), S("Read(.keel/**)"), S("Read(.robota/**)"),
+        S("Glob(.agents/**)"), S("Glob(.claude/**)"), S("Glob(.keel/**)"), S("Glob(.robota/**)"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+        add_rule(m, &(struct rule){.text = patterns[i],
+                                   .kind = RULE_ALLOW,
+                                   .source = {.layer = "built in"},
+                                   .is_used = true});
+}
+
+static struct err *add_all(struct making *m)
+{
+    const struct agent_options *o = m->options;
+
+    add_settings(m, RULE_DENY);
+    TRY(add_flags(m, RULE_DENY, "--disallowed-tools", o->disallowed, o->n_disallowed));
+    add_settings(m, RULE_ASK);
+    add_settings(m, RULE_ALLOW);
+    TRY(add_flags(m, RULE_ALLOW, "--allowed-tools", o->allowed, o->n_allowed));
+    add_built_in(m);
+    return NULL;
+}
+
+const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind, struct str text)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->rules[i].is_used && set->rules[i].kind == kind && str_eq(set->rules[i].text, text))
+            return &set->rules[i];
+    return NULL;
+}
+
+static void set_gate_rules(struct making *m)
+{
+    struct texts lists[N_RULE_KINDS] = {0};
+
+    for (size_t i = 0; i < m->set->n; i++)
+        if (m->set->rules[i].is_used)
+            texts_add(&lists[m->set->rules[i].kind], m->arena, m->set->rules[i].text);
+    m->set->gate_rules = (struct permission_rules){
+        .allow = lists[RULE_ALLOW].items,
+        .n_allow = lists[RULE_ALLOW].n,
+        .ask = lists[RULE_ASK].items,
+        .n_ask = lists[RULE_ASK].n,
+        .deny = lists[RULE_DENY].items,
+        .n_deny = lists[RULE_DENY].n,
+        .environment = m->runtime->options.environment,
+    };
+}
+
+/* --- the mode --- */
+
+struct err *agent_find_mode(const char *where, struct str name, enum permission_mode *ret_mode)
+{
+    if (permission_mode_find(name, ret_mode))
+        return NULL;
+    return err_hint(
+        err_new(ERR_VALIDATION, "%s: there is no mode \"%" STR_FMT "\"", where, STR_ARG(name)),
+        "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
+}
+
+/* Another program may have modes that keel does not know; it then has its default. */
+static struct err *choose_mode(struct making *m)
+{
+    static const char path[] = "permissions.defaultMode";
+    const struct settings *s = m->runtime->settings;
+    struct str name = json_str(settings_get(s, path));
+    struct setting_origin origin = settings_origin(s, path);
+    struct err *e;
+
+    m->set->mode = MODE_DEFAULT;
+    m->set->mode_source = (struct rule_source){.layer = "built in"};
+    if (m->options->mode) {
+        m->set->mode_source = (struct rule_source){layer_name(LAYER_FLAGS), S("--permission-mode")};
+        return agent_find_mode("--permission-mode", str_of(m->options->mode), &m->set->mode);
+    }
+    if (name.n == 0)
+        return NULL;
+    e = agent_find_mode(path, name, &m->set->mode);
+    if (!e)
+        m->set->mode_source = source_of(s, origin.layer);
+    if (!e || !layer_is_foreign(origin.layer))
+        return e;
+    err_free(e);
+    return NULL;
+}
+
+/* --- the hard policy --- */
+
+static void warn(const struct making *m, struct str text)
+{
+    if (m->options->on_notice)
+        m->options->on_notice(m->options->notice_self, text);
+}
+
+struct paths {
+    const char **items;
+    size_t n, room;
+};
+
+static void add_path(struct paths *list, struct arena *a, const char *path)
+{
+    list->items = arena_grow(a, list->items, list->n, &list->room, sizeof *list->items);
+    list->items[list->n++] = path;
+}
+
+/* From the project's root, as the rest of its settings count for all of it. */
+static const char *directory_path(const struct making *m, struct str given)
+{
+    const char *home = env_find(m->runtime->options.environment, "HOME");
+    const char *path = arena_cstr(m->arena, given);
+
+    if (home && (str_is(given, "~") || str_starts(given, S("~/"))))
+        return arena_format(m->arena, "%s%s", home, path + 1).p;
+    if (*path == '/' || !m->runtime->options.project_dir)
+        return path;
+    return fs_join(m->arena, m->runtime->options.project_dir, path);
+}
+
+/* One that is not there today is no reason not to work. */
+static void add_directory(const struct making *m, struct paths *list, struct str given)
+{
+    char real[PATH_MAX];
+
+    if (given.n && realpath(directory_path(m, given), real) && fs_is_dir(real))
+        add_path(list, m->arena, arena_cstr(m->arena, str_of(real)));
+    else
+        warn(m, arena_format(m->arena,
+                             "permissions.additionalDirectories: \"%" STR_FMT
+                             "\" is no directory; it is not used",
+                             STR_ARG(given)));
+}
+
+static void find_directories(struct making *m)
+{
+    struct paths list = {0};
+    char real[PATH_MAX];
+
+    for (size_t i = 0; i < m->options->n_added_dirs; i++) {
+        const char *given = m->options->added_dirs[i];
+
+        add_path(&list, m->arena,
+                 realpath(given, real) ? arena_cstr(m->arena, str_of(real)) : given);
+    }
+    json_each (given, settings_get(m->runtime->settings, "permissions.additionalDirectories"))
+        add_directory(m, &list, json_str(given));
+    m->set->added_dirs = list.items;
+    m->set->n_added_dirs = list.n;
+}
+
+static struct texts list_of(const struct making *m, const char *path, bool *ret_is_set)
+{
+    const struct json *list = settings_get(m->runtime->settings, path);
+    struct texts texts = {0};
+
+    json_each (text, list)
+        texts_add(&texts, m->arena, json_str(text));
+    *ret_is_set = list != NULL;
+    return texts;
+}
+
+static void set_policy(struct making *m)
+{
+    struct hard_policy *p = &m->set->policy;
+    const char *home = env_find(m->runtime->options.environment, "HOME");
+    struct str keel_home = runtime_home(m->runtime, m->arena);
+    struct texts commands = list_of(m, "permissions.allowedCommands", &p->lists_commands),
+                 domains = list_of(m, "permissions.allowedDomains", &p->lists_domains);
+
+    p->commands = commands.items;
+    p->n_commands = commands.n;
+    p->domains = domains.items;
+    p->n_domains = domains.n;
+    p->secret =
+        sandbox_secret_places(m->arena, home, keel_home.n ? keel_home.p : NULL, &p->n_secret);
+    p->writable = m->set->added_dirs;
+    p->n_writable = m->set->n_added_dirs;
+}
+
+struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
+                          const struct agent_options *options)
+{
+    struct making m = {.set = set, .arena = a, .runtime = r, .options = options};
+
+    *set = (struct rule_set){0};
+    TRY(add_all(&m));
+    set_gate_rules(&m);
+    TRY(choose_mode(&m));
+    find_directories(&m);
+    set_policy(&m);
+    return NULL;
+}

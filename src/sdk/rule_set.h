@@ -1,0 +1,49 @@
+/* rule_set.h - what flags, settings and keel itself say about permissions, and who said it.
+ *
+ * Made once for an agent, or for a command that shows it. Everything lives in the arena it was made
+ * with, and as long as the runtime's settings. */
+#ifndef KEEL_SDK_RULE_SET_H
+#define KEEL_SDK_RULE_SET_H
+
+#include "gate/gate.h"
+#include "sdk/agent.h"
+
+enum rule_kind { RULE_DENY, RULE_ASK, RULE_ALLOW, N_RULE_KINDS };
+const char *rule_kind_name(enum rule_kind k); /* "deny", "ask", "allow": also the setting's name */
+
+/* Who said something. */
+struct rule_source {
+    const char *layer; /* "user", "project", "command line", "built in" */
+    struct str where;  /* the file or the flag; may be empty */
+};
+
+struct rule {
+    struct str text;
+    enum rule_kind kind;
+    struct rule_source source;
+    bool is_used; /* false: it stands in a project that is not trusted */
+};
+
+struct rule_set {
+    struct rule *rules; /* all of them, in the order in which they are looked at */
+    size_t n, room;
+    enum permission_mode mode;
+    struct rule_source mode_source;
+    /* What the gate gets of it. */
+    struct permission_rules gate_rules;
+    struct hard_policy policy;
+    /* Directories to work in besides the project: policy.writable, in the order of flags, settings.
+     */
+    const char *const *added_dirs;
+    size_t n_added_dirs;
+};
+
+/* Of the options only those about permissions count. Blocks: directories are looked up. */
+MUST_USE struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
+                                   const struct agent_options *options);
+
+/* Who said the pattern that the gate names; NULL: nobody, it is the mode or a yes of the session.
+ */
+const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind, struct str text);
+
+#endif

@@ -1,0 +1,378 @@
+/* load.c - reads the core of a stream and finds out how the last run ended. */
+#include "session/load.h"
+
+#include "session/codec.h"
+
+struct call {
+    struct str id;
+    size_t index;
+    bool has_begun, has_result;
+    const struct part *result; /* of its end; in the loaded's arena */
+    const char *error_code;
+};
+
+struct loading {
+    struct store *store;
+    struct conversation *conversation;
+    struct loaded *out;
+    struct call *calls; /* of the last answer */
+    size_t n_calls, calls_room;
+    uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
+    uint64_t checkpoint_seq;
+};
+
+void loaded_done(struct loaded *l)
+{
+    message_unref(l->prompt);
+    message_unref(l->partial);
+    arena_done(&l->arena);
+    *l = (struct loaded){0};
+}
+
+/* --- the calls of the last answer --- */
+
+static void note_calls(struct loading *l, const struct message *m)
+{
+    struct arena *a = &l->out->arena;
+    size_t index = 0;
+
+    l->n_calls = 0;
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TOOL_CALL)
+            continue;
+        l->calls = arena_grow(a, l->calls, l->n_calls, &l->calls_room, sizeof *l->calls);
+        l->calls[l->n_calls++] =
+            (struct call){.id = arena_str(a, m->parts[i].id), .index = index++};
+    }
+}
+
+static void note_result(struct loading *l, const struct message *m)
+{
+    for (size_t i = 0; i < l->n_calls; i++)
+        if (!l->calls[i].has_result && m->n_parts && str_eq(l->calls[i].id, m->parts[0].id)) {
+            l->calls[i].has_result = true;
+            return;
+        }
+}
+
+static struct call *find_call(struct loading *l, const struct event_tool *t)
+{
+    for (size_t i = 0; i < l->n_calls; i++)
+        if (l->calls[i].index == t->index && str_eq(l->calls[i].id, t->call_id))
+            return &l->calls[i];
+    return NULL;
+}
+
+static void note_end(struct loading *l, const struct event_tool *t)
+{
+    struct arena *a = &l->out->arena;
+    struct call *c = find_call(l, t);
+    struct part *result;
+
+    if (!c || !t->result)
+        return;
+    result = ARENA_NEW(a, struct part);
+    *result = part_copy(a, t->result);
+    c->result = result;
+    c->error_code = t->error_code ? arena_cstr(a, str_of(t->error_code)) : NULL;
+}
+
+static void note_begin(struct loading *l, const struct event_tool *t)
+{
+    struct call *c = find_call(l, t);
+
+    if (c)
+        c->has_begun = true;
+}
+
+/* --- events --- */
+
+static void set_message(struct message **slot, const struct message *m)
+{
+    message_unref(*slot);
+    *slot = m ? message_ref((struct message *)m) : NULL;
+}
+
+static void take_history(struct loading *l, const struct event *e)
+{
+    const struct message *m = e->body.message.message;
+
+    if (!m)
+        return;
+    if (m->role == ROLE_USER)
+        set_message(&l->out->prompt, NULL); /* it is committed, perhaps changed by a hook */
+    if (m->role == ROLE_ASSISTANT) {
+        set_message(&l->out->partial, NULL);
+        l->attempt_seq = 0;
+        note_calls(l, m);
+    }
+    if (m->role == ROLE_TOOL)
+        note_result(l, m);
+}
+
+static void take_run_begin(struct loading *l, const struct event *e)
+{
+    struct loaded *out = l->out;
+
+    out->last_run = LAST_RUN_CUT_OFF;
+    out->run_id = arena_str(&out->arena, e->run_id);
+    out->provider = arena_str(&out->arena, e->body.run.provider);
+    out->model = arena_str(&out->arena, e->body.run.model);
+    out->n_asks = 0;
+    set_message(&out->prompt, NULL);
+    l->attempt_seq = 0;
+}
+
+static void take_run_end(struct loading *l, const struct event *e)
+{
+    const struct run_result *r = e->body.result;
+    struct loaded *out = l->out;
+
+    out->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
+    out->n_rounds += r->n_rounds;
+    out->n_tool_calls += r->n_tools_executed;
+    out->active_ms += r->duration_ms;
+    set_message(&out->prompt, NULL);
+    set_message(&out->partial, NULL);
+    l->attempt_seq = 0;
+    out->asks = ARENA_ARRAY(&out->arena, r->n_asks, struct ask);
+    out->n_asks = r->n_asks;
+    for (size_t i = 0; i < r->n_asks; i++)
+        out->asks[i] = (struct ask){
+            .kind = r->asks[i].kind,
+            .call_id = arena_str(&out->arena, r->asks[i].call_id),
+            .tool = arena_str(&out->arena, r->asks[i].tool),
+            .args = r->asks[i].args ? json_copy(&out->arena, r->asks[i].args) : NULL,
+            .text = arena_str(&out->arena, r->asks[i].text),
+            .rule = arena_str(&out->arena, r->asks[i].rule),
+        };
+}
+
+static void add_count(int64_t *total, int64_t n)
+{
+    if (n >= 0)
+        *total = MAX(*total, (int64_t)0) + n;
+}
+
+static void add_usage(struct usage *total, const struct usage *u)
+{
+    add_count(&total->input, usage_fresh_input(u));
+    add_count(&total->output, usage_completion(u));
+    add_count(&total->cache_read, u->cache_read);
+    add_count(&total->cache_write, u->cache_write);
+    add_count(&total->reasoning, u->reasoning);
+}
+
+static void take_attempt_end(struct loading *l, const struct event *e)
+{
+    const struct event_attempt *a = &e->body.attempt;
+
+    if (!a->usage || !usage_is_known(a->usage))
+        return;
+    add_usage(&l->out->usage, a->usage);
+    l->out->cost_is_known &= a->cost_microcents >= 0;
+    l->out->cost_microcents += MAX(a->cost_microcents, (int64_t)0);
+}
+
+static void take_checkpoint(struct loading *l, const struct event *e)
+{
+    const struct event_checkpoint *x = &e->body.checkpoint;
+    struct loaded *out = l->out;
+
+    json_each (value, x->state)
+        tool_session_restore(l->conversation->tools, value->key, value);
+    out->usage = x->usage;
+    out->usage.routed_provider = out->usage.routed_model = (struct str){0};
+    out->cost_microcents = x->cost_microcents;
+    out->cost_is_known = x->cost_is_known;
+    out->n_rounds = x->n_rounds;
+    out->n_tool_calls = x->n_tool_calls;
+    out->active_ms = x->active_ms;
+}
+
+static void take(struct loading *l, const struct event *e)
+{
+    bool is_new = e->seq > l->checkpoint_seq; /* what came before it is in the checkpoint */
+
+    l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
+    switch (e->type) {
+    case EVENT_CHECKPOINT:
+        if (e->seq == l->checkpoint_seq)
+            take_checkpoint(l, e);
+        break;
+    case EVENT_SESSION_BEGIN:
+        l->out->provider = arena_str(&l->out->arena, e->body.session.provider);
+        l->out->model = arena_str(&l->out->arena, e->body.session.model);
+        break;
+    case EVENT_RUN_BEGIN:
+        take_run_begin(l, e);
+        break;
+    case EVENT_USER_INPUT:
+        set_message(&l->out->prompt, e->body.message.message);
+        break;
+    case EVENT_ATTEMPT_BEGIN:
+        l->attempt_seq = e->seq;
+        break;
+    case EVENT_ATTEMPT_END:
+        if (is_new)
+            take_attempt_end(l, e);
+        break;
+    case EVENT_RESPONSE_NORMALIZED:
+        set_message(&l->out->partial, e->body.message.message);
+        break;
+    case EVENT_HISTORY:
+        take_history(l, e);
+        break;
+    case EVENT_TOOL_BEGIN:
+        note_begin(l, &e->body.tool);
+        break;
+    case EVENT_TOOL_END:
+        note_end(l, &e->body.tool);
+        break;
+    case EVENT_STATE:
+        if (is_new)
+            tool_session_restore(l->conversation->tools, e->body.state.key, e->body.state.value);
+        break;
+    case EVENT_RUN_END:
+        take_run_end(l, e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- what a crash has left --- */
+
+/* The text that had streamed in when the process died. */
+static struct err *read_partial(struct loading *l)
+{
+    struct loaded *out = l->out;
+    AUTO(codec_reader) struct codec_reader *r = NULL;
+    AUTO(strbuf) struct strbuf text = {0};
+    const struct event *e;
+
+    r = codec_reader_new(l->store, out->summary.id, l->attempt_seq, CODEC_READ_ALL);
+    for (;;) {
+        struct err *failure = codec_read(r, &e);
+
+        if (failure) {
+            err_free(failure); /* refers to what came before the attempt */
+            continue;
+        }
+        if (!e)
+            break;
+        if (e->type == EVENT_TEXT_DROPPED)
+            strbuf_clear(&text);
+        if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_TEXT &&
+            !e->body.delta.is_separator)
+            strbuf_add(&text, e->body.delta.delta->text);
+    }
+    if (!text.n)
+        return strbuf_check(&text, "an answer");
+    out->partial = message_new(ROLE_ASSISTANT, (struct str){0});
+    out->partial->state = MESSAGE_INTERRUPTED;
+    message_add_text(out->partial, strbuf_str(&text));
+    message_set_origin(out->partial,
+                       (struct origin){.provider = out->provider, .model = out->model});
+    return NULL;
+}
+
+static void find_outcomes(struct loading *l)
+{
+    struct loaded *out = l->out;
+
+    out->outcomes = ARENA_ARRAY(&out->arena, l->n_calls, struct given_outcome);
+    for (size_t i = 0; i < l->n_calls; i++) {
+        const struct call *c = &l->calls[i];
+        struct given_outcome *o = &out->outcomes[out->n_outcomes];
+
+        if (c->has_result)
+            continue;
+        *o = (struct given_outcome){.call_id = c->id, .index = c->index};
+        o->outcome = c->result ? CALL_COMPLETED : c->has_begun ? CALL_UNKNOWN : CALL_NEVER_STARTED;
+        o->result = c->result;
+        o->error_code = c->error_code;
+        out->n_outcomes++;
+    }
+}
+
+/* --- reading --- */
+
+static struct err *find_start(struct loading *l, uint64_t *ret_from)
+{
+    struct store_query q = {
+        .type = S("checkpoint"), .core_only = true, .newest_first = true, .n_max = 1};
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(arena) struct arena a = {0};
+    struct json *body;
+
+    *ret_from = 1;
+    TRY(store_read(l->store, l->out->summary.id, &q, &page));
+    if (page.n == 0)
+        return NULL;
+    TRY(json_parse(&a, page.records[0].body, 0, &body));
+    l->checkpoint_seq = page.records[0].seq;
+    *ret_from = (uint64_t)json_int_or(json_get(body, "baseSeq"), (int64_t)l->checkpoint_seq);
+    if (!*ret_from)
+        *ret_from = l->checkpoint_seq;
+    return NULL;
+}
+
+/* A record that cannot be read is told; the rest is used. */
+static void tell_broken(struct loaded *out, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s", STR_ARG(out->notice),
+                               out->notice.n ? "\n" : "", text);
+}
+
+static struct err *read_core(struct loading *l, uint64_t from)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
+    const struct history *h;
+    const struct event *e;
+
+    for (;;) {
+        AUTO(err) struct err *failure = codec_read(r, &e);
+
+        if (failure && !e && from > 1 && l->out->notice.n > 4096)
+            return TAKE(failure);
+        if (failure) {
+            tell_broken(l->out, failure);
+            continue;
+        }
+        if (!e)
+            break;
+        take(l, e);
+    }
+    h = codec_reader_history(r, &l->out->base_seq);
+    for (size_t i = 0; i < h->n; i++)
+        history_add_message(&l->conversation->history, h->entries[i].message,
+                            h->entries[i].unix_ms);
+    return NULL;
+}
+
+struct err *session_load(struct store *s, struct str id, struct conversation *c,
+                         struct loaded *ret_loaded)
+{
+    struct loading l = {.store = s, .conversation = c, .out = ret_loaded};
+    uint64_t from;
+    bool found;
+
+    *ret_loaded = (struct loaded){.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    TRY(store_find(s, id, &ret_loaded->arena, &ret_loaded->summary, &found));
+    if (!found)
+        return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
+                        "keel session list shows those that are there");
+    TRY(find_start(&l, &from));
+    if (from > 1)
+        ret_loaded->last_run = LAST_RUN_CUT_OFF; /* a run made the checkpoint, unless one ended */
+    TRY(read_core(&l, from));
+    c->next_seq = ret_loaded->summary.next_seq;
+    find_outcomes(&l);
+    if (ret_loaded->last_run == LAST_RUN_CUT_OFF && l.attempt_seq && !ret_loaded->partial)
+        TRY(read_partial(&l));
+    return NULL;
+}

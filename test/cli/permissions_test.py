@@ -1,0 +1,262 @@
+"""permissions_test.py - keel permissions: which rules hold here, and what they mean."""
+import json
+
+import keel_test
+from keel_test import KeelTest
+
+
+class PermissionsTest(KeelTest):
+    def bring(self, permissions, name="settings.json"):
+        """What a project has in its own settings."""
+        return self.write(f"project/.keel/{name}", {"permissions": permissions})
+
+    def user(self, permissions):
+        return self.user_settings({"permissions": permissions})
+
+    def listed(self, *options):
+        result = self.keel("permissions", "list", "--json", *options)
+        self.assert_status(result, 0)
+        return result.json()
+
+    def rule(self, text, *options):
+        [rule] = [rule for rule in self.listed(*options)["rules"] if rule["rule"] == text]
+        return rule
+
+    def judged(self, *arguments):
+        result = self.keel("permissions", "test", *arguments, "--json")
+        self.assert_status(result, 0)
+        return result.json()
+
+
+class List(PermissionsTest):
+    def test_each_rule_has_its_kind_and_its_file(self):
+        file = self.user({"allow": ["Bash(make *)"], "ask": ["Bash(git push *)"],
+                          "deny": ["Read(.env)"]})
+        for text, kind in (("Bash(make *)", "allow"), ("Bash(git push *)", "ask"),
+                           ("Read(.env)", "deny")):
+            self.assertEqual(self.rule(text), {"kind": kind, "rule": text, "layer": "user",
+                                               "where": file, "used": True, "valid": True})
+
+    def test_flags_are_named(self):
+        self.assertEqual(self.rule("Bash(ls)", "--allowed-tools", "Bash(ls)")["where"],
+                         "--allowed-tools")
+        self.assertEqual(self.rule("Write", "--disallowed-tools", "Write")["kind"], "deny")
+        settings = '{"permissions": {"ask": ["Edit"]}}'
+        self.assertEqual(self.rule("Edit", "--settings", settings)["where"], "--settings")
+
+    def test_the_folders_of_settings_may_be_looked_at(self):
+        built_in = {rule["rule"] for rule in self.listed()["rules"] if rule["layer"] == "built in"}
+        self.assertEqual(built_in, {f"{tool}({name}/**)" for tool in ("Read", "Glob")
+                                    for name in (".agents", ".claude", ".keel", ".robota")})
+
+    def test_what_a_project_allows_needs_trust_and_what_it_forbids_does_not(self):
+        self.bring({"allow": ["Bash(make *)"], "deny": ["Read(.env)"], "ask": ["Edit"]})
+        self.assertFalse(self.rule("Bash(make *)")["used"])
+        self.assertTrue(self.rule("Read(.env)")["used"])
+        self.assertTrue(self.rule("Edit")["used"])
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertTrue(self.rule("Bash(make *)")["used"])
+
+    def test_the_mode_has_its_source(self):
+        self.assertEqual(self.listed()["mode"], {"value": "default", "layer": "built in"})
+        file = self.user({"defaultMode": "plan"})
+        self.assertEqual(self.listed()["mode"], {"value": "plan", "layer": "user", "where": file})
+        self.assertEqual(self.listed("--mode", "full")["mode"]["value"], "acceptEdits")
+
+    def test_lists_are_shown_where_they_are_set(self):
+        self.assertIsNone(self.listed()["allowedCommands"])
+        self.user({"allowedCommands": ["git *"], "allowedDomains": []})
+        listed = self.listed()
+        self.assertEqual((listed["allowedCommands"], listed["allowedDomains"]), (["git *"], []))
+
+    def test_further_directories_come_from_settings_and_flags(self):
+        for name in ("one", "two"):
+            (self.dir / name).mkdir()
+        self.user({"additionalDirectories": ["../one", "absent"]})
+        result = self.keel("permissions", "list", "--json", "--add-dir", str(self.dir / "two"))
+        self.assertEqual(result.json()["additionalDirectories"],
+                         [str((self.dir / name).resolve()) for name in ("two", "one")])
+        self.assertIn('"absent" is no directory', result.err)
+
+    def test_a_project_without_trust_adds_no_directory(self):
+        self.bring({"additionalDirectories": ["/"]})
+        self.assertEqual(self.listed()["additionalDirectories"], [])
+
+    def test_people_read_it_too(self):
+        self.user({"allow": ["Bash(make *)"], "deny": ["oops("]})
+        result = self.keel("permissions", "list")
+        self.assert_fine(result)
+        self.assertRegex(result.out, r"(?m)^  Bash\(make \*\) +user: ")
+        self.assertIn("is no rule", result.out)
+        self.assertNotIn("\033", result.out)
+
+    def test_colours_are_for_terminals(self):
+        self.assertIn("\033[32mRead(.keel/**)\033[0m",
+                      self.on_terminal("permissions", "list").out)
+        self.assertNotIn("\033", self.on_terminal("permissions", "list", env={"NO_COLOR": "1"}).out)
+
+    def test_a_rule_cannot_steer_the_terminal(self):
+        self.bring({"deny": ["Bash(\033]0;x\007)"]})
+        for arguments in (("list",), ("test", "Bash", "\033]0;x\007")):
+            self.assertNotIn("\033]", self.on_terminal("permissions", *arguments).out)
+
+    def test_a_list_of_the_wrong_type_is_an_error(self):
+        self.user({"allowedCommands": "git"})
+        self.assert_refused(self.keel("permissions", "list"), 2, "permissions.allowedCommands",
+                            "array of strings")
+
+
+class Narrowing(PermissionsTest):
+    """Lists of a project that nobody trusts."""
+
+    def domains(self):
+        return self.listed()["allowedDomains"]
+
+    def test_it_may_narrow_what_is_not_limited(self):
+        self.bring({"allowedDomains": ["example.com"]})
+        self.assertEqual(self.domains(), ["example.com"])
+
+    def test_it_may_not_widen(self):
+        self.user({"allowedDomains": ["example.com"]})
+        self.bring({"allowedDomains": ["evil.com", "com"]})
+        self.assertEqual(self.domains(), ["example.com"])  # below "com", and the user's own
+        self.bring({"allowedDomains": ["evil.com"]})
+        self.assertEqual(self.domains(), [])
+
+    def test_what_both_allow_stays(self):
+        self.user({"allowedDomains": ["example.com", "a.org"],
+                   "allowedCommands": ["git *", "make test"]})
+        self.bring({"allowedDomains": ["docs.example.com", "*.a.org"],
+                    "allowedCommands": ["git log*", "make *", "rm *"]})
+        self.assertEqual(self.domains(), ["docs.example.com", "*.a.org"])
+        self.assertEqual(self.listed()["allowedCommands"], ["git log*", "make test"])
+
+    def test_a_star_that_is_meant_covers_nothing_else(self):
+        self.user({"allowedCommands": ["echo \\*"]})
+        self.bring({"allowedCommands": ["echo *"]})
+        self.assertEqual(self.listed()["allowedCommands"], [])
+
+    def test_a_list_without_end_allows_nothing(self):
+        self.user({"allowedCommands": ["*"]})
+        self.bring({"allowedCommands": [f"a{i}" for i in range(10_000)]})
+        self.assertEqual(self.listed()["allowedCommands"], [])
+
+    def test_trusted_it_replaces(self):
+        self.user({"allowedDomains": ["example.com"]})
+        self.bring({"allowedDomains": ["other.com"]})
+        self.keel("trust", "--yes")
+        self.assertEqual(self.domains(), ["other.com"])
+
+
+class Test(PermissionsTest):
+    def test_the_settings_decide(self):
+        file = self.user({"allow": ["Bash(git *)"], "deny": ["Bash(git push *)"]})
+        self.assertEqual(self.judged("Bash", "git log")["decision"], "auto")
+        pushed = self.judged("Bash", "git push -f")
+        self.assertEqual((pushed["decision"], pushed["rule"], pushed["where"]),
+                         ("deny", "Bash(git push *)", file))
+        self.assertEqual(self.judged("Bash", "make")["decision"], "approve")
+
+    def test_the_mode_can_be_another(self):
+        self.assertEqual(self.judged("Bash", "make", "--mode", "plan")["decision"], "deny")
+        self.assertEqual(self.judged("Write", "a", "--mode", "full")["decision"], "auto")
+
+    def test_the_argument_is_the_one_that_rules_are_about(self):
+        self.assertEqual(self.judged("Read", "a.c")["args"], {"file_path": "a.c"})
+        self.assertEqual(self.judged("WebFetch", "https://a.b/")["args"], {"url": "https://a.b/"})
+        self.assertEqual(self.judged("Agent", "review")["args"], {"subagent_type": "review"})
+
+    def test_all_arguments_can_be_given(self):
+        self.assertEqual(self.judged("Read", "--args", '{"filePath": "x"}')["args"],
+                         {"file_path": "x"})
+
+    def test_the_hard_policy_holds(self):
+        self.assertEqual(self.judged("Write", ".git/hooks/x", "--mode", "bypassPermissions")["step"],
+                         5)
+        self.user({"allowedDomains": []})
+        self.assertEqual(self.judged("WebFetch", "https://a.b/")["step"], 5)
+
+    def test_further_directories_may_be_written(self):
+        (self.dir / "more").mkdir()
+        target = str(self.dir / "more" / "x")
+        self.assertEqual(self.judged("Write", target, "--mode", "full")["decision"], "deny")
+        self.user({"additionalDirectories": [str(self.dir / "more")]})
+        self.assertEqual(self.judged("Write", target, "--mode", "full")["decision"], "auto")
+
+    def test_people_are_told_why(self):
+        file = self.user({"deny": ["Read(.env)"]})
+        result = self.keel("permissions", "test", "Read", ".env")
+        self.assert_fine(result)
+        self.assertTrue(result.out.startswith("denied  Read(.env)\n"), result)
+        self.assertIn(f"(deny, user: {file})", result.out)
+
+    def test_who_is_asked_is_told(self):
+        self.assertIn("where nobody is there", self.keel("permissions", "test", "Bash", "ls").out)
+
+    def test_hooks_are_mentioned(self):
+        self.user_settings({"hooks": {"PreToolUse": [
+            {"hooks": [{"type": "command", "command": "true"}]}]}})
+        self.assertIn("PreToolUse hooks", self.keel("permissions", "test", "Bash", "ls").out)
+
+    def test_wrong_words_are_told(self):
+        test = ("permissions", "test")
+        self.assert_refused(self.keel(*test), 2, "TOOL")
+        self.assert_refused(self.keel(*test, "TodoWrite", "x"), 2, "--args")
+        self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "do not go together")
+        self.assert_refused(self.keel(*test, "Bash", "--args", "x"), 2, "--args")
+        self.assert_refused(self.keel(*test, "Bash", "x", "--mode", "y"), 2, "--mode")
+
+
+class Explain(PermissionsTest):
+    def explain(self, rule):
+        result = self.keel("permissions", "explain", rule)
+        self.assert_fine(result)
+        return " ".join(result.out.split())
+
+    def test_examples_show_where_a_rule_ends(self):
+        out = self.explain("Bash(git log:*)")
+        self.assertIn("allows denies git log --some", out)
+        self.assertIn("- - git loger", out)
+        self.assertIn("- denies git log && other", out)
+
+    def test_what_the_policy_refuses_is_marked(self):
+        self.assertIn("refused denies .git/x", self.explain("Edit(.git/*)"))
+
+    def test_wide_rules_are_noted(self):
+        for rule, note in (
+                ("Bash", "every command"), ("Bash(git*)", "set off by a blank"),
+                ("Bash(* --help)", "any program"), ("Bash(sudo *)", "run other programs"),
+                ("*", "every tool"), ("Edit(//srv/**)", "outside the workspace"),
+                ("WebFetch(https://*.a.com/*)", "domain:HOST")):
+            with self.subTest(rule):
+                self.assertIn(note, self.explain(rule))
+
+    def test_rules_that_never_match_are_noted(self):
+        for rule, note in (
+                ("bash", "is Bash meant?"), ("Frobnicate", "never matches"),
+                ("TodoWrite(x)", "never allows"), ("WebFetch(a.com)", "domain:a.com"),
+                ("WebFetch(domain:https://a.com)", "never matches"),
+                ("Edit(*/../x)", "never matches"), ("Bash(a && b)", "one simple command")):
+            with self.subTest(rule):
+                self.assertIn(note, self.explain(rule))
+
+    def test_paths_that_look_like_others_are_noted(self):
+        (self.project / "src").mkdir()
+        self.assertIn("Edit(src/**)", self.explain("Edit(src)"))
+        self.assertIn("//usr/**", self.explain("Read(/usr/**)"))
+        self.assertIn("in every directory", self.explain("Read(notes.txt)"))
+
+    def test_a_good_rule_has_no_note(self):
+        for rule in ("Bash(npm run test)", "Edit(src/**)", "WebFetch(domain:a.com)", "Read",
+                     "mcp__db", "Agent(review)"):
+            with self.subTest(rule):
+                self.assertNotIn("note", self.explain(rule))
+
+    def test_what_is_no_rule_is_told(self):
+        for text in ("Bash(ls", "", "Bash()", "two words"):
+            with self.subTest(text):
+                self.assert_refused(self.keel("permissions", "explain", text), 2, "is no rule")
+
+
+if __name__ == "__main__":
+    keel_test.main()

@@ -1,0 +1,242 @@
+/* hard_policy_test.c - what is refused whatever rules and modes say. */
+#include "yard.h"
+
+#include "gate/hard_policy.h"
+
+/* --- the jail --- */
+
+TEST(tools_that_change_files_stay_in_the_workspace)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    auto_by(&edit, "src/a.c", "mode:bypassPermissions/modify");
+    auto_by(&write_tool, "@/proj/new/dir/x", "mode:bypassPermissions/modify");
+    auto_by(&read_tool, "@/out/secret.txt", "mode:bypassPermissions/inspect");
+    denied_by(&edit, "@/out/x", "policy:outside");
+    denied_by(&write_tool, "../out/x", "policy:outside");
+    denied_by(&write_tool, "src/../../x", "policy:outside");
+    denied_by(&write_tool, "@/project/x", "policy:outside");
+    denied_by(&edit, "~/notes", "policy:outside");
+    assert_int_equal(y.judged.step, 5);
+    yard_allow(&y, "Edit");
+    denied_by(&edit, "@/out/x", "policy:outside");
+}
+
+TEST(a_refusal_says_what_to_do_instead_and_how_it_can_be_allowed)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    assert_str(yard_judge(&y, &edit, "@/out/x")->reason,
+               yard_text(&y, "Permission denied: @/out/x is outside the workspace @/proj. Write "
+                             "below the workspace instead. The user can add a directory with "
+                             "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
+    assert_str(yard_judge(&y, &edit, ".git/config")->reason,
+               yard_text(&y,
+                         "Permission denied: @/proj/.git/config is protected: no tool writes to "
+                         ".git. Leave it as it is and tell the user what to change there by "
+                         "hand."));
+}
+
+TEST(an_added_directory_is_in_the_jail)
+{
+    AUTO(yard) struct yard y;
+    const char *added;
+
+    yard_init(&y);
+    added = yard_path(&y, "out");
+    y.policy.writable = &added;
+    y.policy.n_writable = 1;
+    auto_by(&edit, "@/out/x", "mode:bypassPermissions/modify");
+    denied_by(&edit, "@/out/.git/x", "policy:protected");
+    denied_by(&edit, "@/outer", "policy:outside");
+}
+
+TEST(a_rule_that_names_a_place_outside_opens_it_for_writing)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    yard_allow(&y, "Edit(/@/out/**)");
+    auto_by(&edit, "@/out/x", "Edit(/@/out/**)");
+    auto_by(&write_tool, "@/out/x", "mode:bypassPermissions/modify");
+    denied_by(&write_tool, "@/home/x", "policy:outside");
+    denied_by(&write_tool, "@/out/.ssh/config", "policy:protected");
+    yard_allow(&y, "Write(~/notes)");
+    auto_by(&edit, "@/home/notes", "mode:bypassPermissions/modify");
+    yard_allow(&y, "Read(/@/out/**)");
+    denied_by(&edit, "@/out/x", "policy:outside");
+    yard_allow(&y, "Edit(**)");
+    denied_by(&edit, "@/out/x", "policy:outside");
+}
+
+TEST(what_a_command_redirects_to_stays_in_the_jail_as_far_as_it_can_be_told)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    auto_by(&bash, "make > log 2>&1", "mode:bypassPermissions/execute");
+    auto_by(&bash, "make > /dev/null 2> /dev/stderr", "mode:bypassPermissions/execute");
+    auto_by(&bash, "echo hi > /dev/tty", "mode:bypassPermissions/execute");
+    auto_by(&bash, "make > $x", "mode:bypassPermissions/execute");
+    auto_by(&bash, "cd /tmp; make > ../x", "mode:bypassPermissions/execute");
+    auto_by(&bash, "cat < @/out/secret.txt", "mode:bypassPermissions/execute");
+    denied_by(&bash, "make > ../out/x", "policy:outside");
+    denied_by(&bash, "make; sh -c 'echo x >> @/out/x'", "policy:outside");
+    denied_by(&bash, "echo x > .git/hooks/pre-commit", "policy:protected");
+    denied_by(&bash, "cd src && echo x > @/proj/.git/config", "policy:protected");
+    denied_by(&bash, "cat < @/keys/id", "policy:secret");
+    denied_by(&bash, "echo x > /proc/self/environ", "policy:outside");
+}
+
+/* --- protected places --- */
+
+TEST(some_names_are_nobodys_to_write_wherever_they_stand)
+{
+    static const char *const bad[] = {
+        ".git/config",   "src/.git",   ".GIT/hooks/x",     ".ssh/authorized_keys",
+        ".keel/x",       ".claude/x",  ".robota/x",        ".mcp.json",
+        "sub/.mcp.json", ".bashrc",    "x/.zshrc",         ".profile",
+        ".env",          ".env.local", ".ENV.production",  "api/.env",
+        "id_rsa",        "id_ed25519", "server.pem",       "tls/server.key",
+        ".netrc",        ".npmrc",     ".pypirc",          ".git-credentials",
+        ".envrc",        ".gitconfig", "credentials.json", "store.p12",
+    };
+    static const char *const good[] = {
+        ".env.example", ".env.local.sample", ".env.template", ".env.dist", ".gitignore",
+        ".github/x",    "environment",       "id_rsa.pub",    "keys.c",    "src/key",
+        ".key",         "credentials.c",     ".envoy",        "git/x",     ".eslintrc",
+    };
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        denied_by(&write_tool, bad[i], "policy:protected");
+        auto_by(&read_tool, bad[i], "mode:bypassPermissions/inspect");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        auto_by(&write_tool, good[i], "mode:bypassPermissions/modify");
+}
+
+TEST(a_jail_may_itself_have_a_protected_name)
+{
+    AUTO(yard) struct yard y;
+    AUTO(tool_session) struct tool_session *session = NULL;
+
+    yard_init(&y);
+    put(&y.dir, "home/.keel/trees/x/", "");
+    session = y.session;
+    y.session = tool_session_new(str_of(yard_path(&y, "home/.keel/trees/x")));
+    auto_by(&write_tool, "a.c", "mode:bypassPermissions/modify");
+    denied_by(&write_tool, ".keel/a.c", "policy:protected");
+}
+
+/* --- secrets --- */
+
+TEST(secret_places_are_neither_read_nor_written)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    yard_allow(&y, "Read(/@/keys/**)");
+    denied_by(&read_tool, "@/keys/id", "policy:secret");
+    denied_by(&read_tool, "@/keys", "policy:secret");
+    denied_by(&grep, "@/proj/../keys", "policy:secret");
+    denied_by(&edit, "@/keys/id", "policy:secret");
+    auto_by(&read_tool, "@/keyset", "mode:bypassPermissions/inspect");
+}
+
+TEST(the_innermost_place_decides_what_is_secret)
+{
+    AUTO(yard) struct yard y;
+    const char *secret[3];
+
+    yard_init(&y);
+    secret[0] = y.dir.path; /* as /home is: all homes, and so one's own */
+    secret[1] = yard_path(&y, "home/.keel");
+    secret[2] = yard_path(&y, "proj/vault");
+    y.policy.secret = secret;
+    y.policy.n_secret = 3;
+    auto_by(&read_tool, "src/a.c", "mode:bypassPermissions/inspect");
+    auto_by(&read_tool, "~/notes", "mode:bypassPermissions/inspect");
+    denied_by(&read_tool, "@/out/secret.txt", "policy:secret");
+    denied_by(&read_tool, "~/.keel/keel.db", "policy:secret");
+    denied_by(&read_tool, "vault/x", "policy:secret");
+}
+
+TEST(what_processes_were_started_with_is_secret)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    denied_by(&read_tool, "/proc/self/environ", "policy:secret");
+    denied_by(&read_tool, "/proc/1/environ", "policy:secret");
+    denied_by(&read_tool, "/proc/1/task/1/mem", "policy:secret");
+    auto_by(&read_tool, "/proc/meminfo", "mode:bypassPermissions/inspect");
+    auto_by(&read_tool, "/proc/1/status", "mode:bypassPermissions/inspect");
+}
+
+/* --- lists --- */
+
+TEST(where_commands_are_listed_each_one_of_a_line_must_be)
+{
+    static const struct str list[] = {S("git status"), S("make *"), S("env *"), S("a; b")};
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    y.policy.lists_commands = true;
+    y.policy.commands = list;
+    y.policy.n_commands = ARRAY_LEN(list);
+    auto_by(&bash, "git status", "mode:bypassPermissions/execute");
+    auto_by(&bash, "make check && git status", "mode:bypassPermissions/execute");
+    auto_by(&bash, "make $x", "mode:bypassPermissions/execute");
+    auto_by(&bash, "env make check", "mode:bypassPermissions/execute");
+    auto_by(&bash, "a; b", "mode:bypassPermissions/execute");
+    denied_by(&bash, "a", "policy:commands");
+    denied_by(&bash, "git status --short", "policy:commands");
+    denied_by(&bash, "make check; rm -rf x", "policy:commands");
+    denied_by(&bash, "make check $(rm x)", "policy:commands");
+    denied_by(&bash, "env rm x", "policy:commands");
+    denied_by(&bash, "$x check", "policy:commands");
+    denied_by(&bash, "PATH=/tmp make check", "policy:commands");
+    denied_by(&bash, "make() { rm x; }; make check", "policy:commands");
+    denied_by(&bash, "make 'check", "policy:commands");
+    denied_by(&bash, "", "policy:commands");
+    y.policy.n_commands = 0;
+    denied_by(&bash, "git status", "policy:commands");
+}
+
+TEST(where_hosts_are_listed_others_are_refused)
+{
+    static const struct str list[] = {S("example.com"), S("*.test.org")};
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    y.policy.lists_domains = true;
+    y.policy.domains = list;
+    y.policy.n_domains = ARRAY_LEN(list);
+    auto_by(&fetch, "https://example.com/x", "mode:bypassPermissions/execute");
+    auto_by(&fetch, "https://a.Example.com./", "mode:bypassPermissions/execute");
+    auto_by(&fetch, "https://a.test.org/", "mode:bypassPermissions/execute");
+    denied_by(&fetch, "https://test.org/", "policy:domains");
+    denied_by(&fetch, "https://example.com.evil.org/", "policy:domains");
+    denied_by(&fetch, "https://evil.org/example.com", "policy:domains");
+    denied_by(&fetch, "https://example.com%2eevil.org/", "policy:domains");
+    denied_by(&fetch, "no url", "policy:domains");
+    denied_by(&fetch, NULL, "policy:domains");
+    auto_by(&bash, "make", "mode:bypassPermissions/execute");
+}
+
+RUN_TESTS(UNIT(tools_that_change_files_stay_in_the_workspace),
+          UNIT(a_refusal_says_what_to_do_instead_and_how_it_can_be_allowed),
+          UNIT(an_added_directory_is_in_the_jail),
+          UNIT(a_rule_that_names_a_place_outside_opens_it_for_writing),
+          UNIT(what_a_command_redirects_to_stays_in_the_jail_as_far_as_it_can_be_told),
+          UNIT(some_names_are_nobodys_to_write_wherever_they_stand),
+          UNIT(a_jail_may_itself_have_a_protected_name),
+          UNIT(secret_places_are_neither_read_nor_written),
+          UNIT(the_innermost_place_decides_what_is_secret),
+          UNIT(what_processes_were_started_with_is_secret),
+          UNIT(where_commands_are_listed_each_one_of_a_line_must_be),
+          UNIT(where_hosts_are_listed_others_are_refused))
