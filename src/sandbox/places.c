@@ -16,17 +16,21 @@
 
 enum { MAX_DEPTH = 32 };
 
+void path_list_add(struct path_list *l, const char *path)
+{
+    l->paths = arena_grow(l->arena, l->paths, l->n, &l->room, sizeof *l->paths);
+    l->paths[l->n++] = path;
+}
+
 struct list {
     struct arena *arena;
     const char *workspace; /* for protected places */
-    const char **paths;
-    size_t n, room;
+    struct path_list *out;
 };
 
 static void add(struct list *l, const char *path)
 {
-    l->paths = arena_grow(l->arena, l->paths, l->n, &l->room, sizeof *l->paths);
-    l->paths[l->n++] = path;
+    path_list_add(l->out, path);
 }
 
 /* --- secrets --- */
@@ -79,7 +83,8 @@ static void add_real(struct list *l, const char *path)
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n)
 {
-    struct list l = {.arena = a};
+    struct path_list out = {.arena = a};
+    struct list l = {.arena = a, .out = &out};
 
     for (size_t i = 0; home && i < ARRAY_LEN(secrets_in_home); i++)
         add_real(&l, fs_join(a, home, secrets_in_home[i]));
@@ -92,8 +97,8 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
         add_real(&l, "/root");
     if (!home || strcmp(home, "/home") != 0)
         add_real(&l, "/home");
-    *ret_n = l.n;
-    return l.paths;
+    *ret_n = out.n;
+    return out.paths;
 }
 
 /* --- what others execute --- */
@@ -206,6 +211,11 @@ static void add_repository(struct list *l, const char *directory)
     add_git_dirs(l, fs_join(l->arena, git, "worktrees"), 0);
 }
 
+void sandbox_protect_directory(struct path_list *l, const char *workspace, const char *directory)
+{
+    add_repository(&(struct list){l->arena, workspace, l}, directory);
+}
+
 /* --- repositories in the workspace --- */
 
 struct search {
@@ -234,7 +244,8 @@ static bool visit(void *self, void *thread, const struct walk_entry *entry)
 struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                      const char *const **ret_paths, size_t *ret_n)
 {
-    struct list l = {.arena = a, .workspace = workspace};
+    struct path_list out = {.arena = a};
+    struct list l = {.arena = a, .workspace = workspace, .out = &out};
     struct search s = {PTHREAD_MUTEX_INITIALIZER, workspace, &l};
     struct walk_options options = {.root = workspace, .hidden = true, .no_ignore = true};
     struct walk_visitor visitor = {.visit = visit, .self = &s};
@@ -244,7 +255,7 @@ struct err *sandbox_protected_places(struct arena *a, const char *workspace,
     TRY(walk_run(&options, &visitor, &report));
     if (report.was_cancelled)
         return err_new(ERR_CANCELLED, "interrupted");
-    *ret_paths = l.paths;
-    *ret_n = l.n;
+    *ret_paths = out.paths;
+    *ret_n = out.n;
     return NULL;
 }

@@ -74,9 +74,14 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 static struct err *explain(const struct exec_record *r, struct str plan)
 {
     const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
-    struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
-                         : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                                     sandbox_step_text(r->step));
+    struct err *e;
+
+    /* The sandbox is fine, but the command wants to be where it may not. */
+    if (r->step == EXEC_STEP_CWD)
+        e = err_errno(ERR_TOOL_FAILED, r->value, "%s", sandbox_step_text(r->step));
+    else
+        e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                      item ? item : sandbox_step_text(r->step));
 
     return add_hint(e, r->step);
 }
@@ -144,9 +149,36 @@ static void drop_guard_if_idle(struct sandbox *s)
         guard_free(TAKE(s->guard));
 }
 
+/* Where temporary files go, under the names that programs know. */
+static const char *const tmp_variables[] = {"TMPDIR", "TMP", "TEMP"};
+
+/* Sockets that a command cannot reach: programs do better without than with an error. */
+static const char *const socket_variables[] = {
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DBUS_STARTER_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_HOST",
+    "GNOME_KEYRING_CONTROL",
+    "PULSE_SERVER",
+};
+
 static bool is_variable(const char *entry, struct str name)
 {
     return strncmp(entry, name.p, name.n) == 0 && entry[name.n] == '=';
+}
+
+static bool is_socket(const char *entry)
+{
+    for (size_t i = 0; i < ARRAY_LEN(socket_variables); i++)
+        if (is_variable(entry, str_of(socket_variables[i])))
+            return true;
+    return false;
 }
 
 static size_t count(const char *const *list)
@@ -171,17 +203,20 @@ static void set_variable(const char **environment, size_t *n, const char *entry)
     *n = n_kept;
 }
 
-/* The command's environment, with a TMPDIR that it may write to, and with the proxy. */
+/* The command's environment, with a place for temporary files, with the proxy, and without what
+ * leads nowhere. */
 static const char *const *make_environment(struct arena *a, const char *const *environment,
                                            const struct sandbox_policy *policy)
 {
-    size_t n = count(environment);
-    const char **copy = ARENA_ARRAY(a, n + count(proxy_variables) + 2, const char *);
+    size_t n = 0, n_given = count(environment);
+    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables);
+    const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
-    for (size_t i = 0; i < n; i++)
-        copy[i] = environment[i];
-    if (policy->tmp_dir)
-        set_variable(copy, &n, arena_format(a, "TMPDIR=%s", policy->tmp_dir).p);
+    for (size_t i = 0; i < n_given; i++)
+        if (!is_socket(environment[i]))
+            copy[n++] = environment[i];
+    for (size_t i = 0; policy->tmp_dir && i < ARRAY_LEN(tmp_variables); i++)
+        set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
     for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
         set_variable(copy, &n, proxy_variables[i]);
     copy[n] = NULL;
@@ -308,7 +343,8 @@ void sandbox_done(struct sandbox *s)
 
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
-    *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    *s = (struct sandbox){
+        .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;
