@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -328,12 +327,12 @@ static struct err *update(struct tree *t, struct dir *d, int depth)
     return NULL;
 }
 
-static struct err *update_all(struct tree *t)
+static struct err *update_all(struct tree *t, time_t now)
 {
     strbuf_clear(&t->path);
     strbuf_add(&t->path, str_make(t->root_path, t->n_prefix));
     t->n_entries = t->n_read = 0;
-    t->sure_before = time(NULL) - UNSURE_SECONDS;
+    t->sure_before = now - UNSURE_SECONDS;
     t->root_fd = open(t->root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (t->root_fd >= 0)
         return update(t, t->root, 0);
@@ -343,9 +342,9 @@ static struct err *update_all(struct tree *t)
     return err_errno(ERR_SANDBOX, errno, "cannot open %s", t->root_path);
 }
 
-struct err *tree_update(struct tree *t)
+struct err *tree_update(struct tree *t, time_t now)
 {
-    struct err *e = update_all(t);
+    struct err *e = update_all(t, now);
 
     if (t->root_fd >= 0)
         close(t->root_fd);

@@ -9,6 +9,8 @@
 
 #include "base/err.h"
 
+#include <time.h>
+
 #define TREE_MAX_DIRS 200000
 #define TREE_MAX_DEPTH 128 /* what lies deeper is not looked at */
 
@@ -28,9 +30,9 @@ struct tree *tree_new(const char *root, struct tree_judge judge) MUST_USE;
 void tree_free(struct tree *t);
 DEFINE_AUTO_PTR(tree, tree_free)
 
-/* ERR_SANDBOX when there are too many directories; a root that is not there holds nothing. Ends
- * early when work_cancelled() says so. */
-MUST_USE struct err *tree_update(struct tree *t);
+/* ERR_SANDBOX when there are too many directories; a root that is not there holds nothing. `now` is
+ * the time of day. Ends early when work_cancelled() says so. */
+MUST_USE struct err *tree_update(struct tree *t, time_t now);
 
 /* All that meant something when it was last read, a directory before what is in it. */
 void tree_each(const struct tree *t, void (*found)(void *self, const char *path, unsigned meaning),

@@ -345,8 +345,10 @@ static void add_found(void *self, const char *path, unsigned meaning)
 
 static struct err *update_watched(struct making *k)
 {
+    time_t now = time(NULL);
+
     for (struct watched *w = k->maker->watched; w; w = w->next) {
-        TRY(tree_update(w->tree));
+        TRY(tree_update(w->tree, now));
         k->at = w;
         if (w->has_repositories)
             sandbox_protect_directory(&k->read_only, w->path, w->path);
