@@ -74,14 +74,9 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 static struct err *explain(const struct exec_record *r, struct str plan)
 {
     const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
-    struct err *e;
-
-    /* The sandbox is fine, but the command wants to be where it may not. */
-    if (r->step == EXEC_STEP_CWD)
-        e = err_errno(ERR_TOOL_FAILED, r->value, "%s", sandbox_step_text(r->step));
-    else
-        e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                      item ? item : sandbox_step_text(r->step));
+    struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
+                         : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                                     sandbox_step_text(r->step));
 
     return add_hint(e, r->step);
 }

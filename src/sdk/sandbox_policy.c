@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_FOUND = 4096, /* files that patterns name: each of them is a mount */
+    MAX_FOUND = 1024, /* files that patterns name: each of them is a mount */
 };
 
 /* What an entry of a tree is. */

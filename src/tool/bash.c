@@ -200,7 +200,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         e = run_in_background(c, command, r);
     else
         e = run_here(c, command, timeout_of(args), r);
-    return err_is(e, ERR_TOOL_FAILED) ? leave_cwd(c->session, e) : e;
+    return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->session, e) : e;
 }
 
 static uint64_t timeout_ms(const struct tool *t, const struct json *args)

@@ -225,6 +225,13 @@ class Behaviour:
         self.assertEqual((self.project / "a b/here").read_text(), "x\n")
         self.assertEqual(out[3], f"{self.project}\n")
 
+    def test_a_place_that_commands_do_not_see_is_no_end(self):
+        (self.dir / "hidden").mkdir()
+        out = self.run_bash(f"printf '%s\\n\\0' {self.dir}/hidden >&47; trap - EXIT", "pwd", "echo ran")
+        if out[1] != f"{self.dir}/hidden\n":  # without namespaces one can stand there
+            self.assertIn(f"the working directory is {self.project} again", out[1])
+        self.assertEqual(out[2], "ran\n")
+
     def test_the_workspace_may_be_reached_by_a_link(self):
         link = self.dir / "link"
         link.symlink_to("project")
