@@ -1,7 +1,7 @@
 """sandbox_test.py - what a model's commands can reach, in every way that commands are confined.
 
-The model is scripted and does what it should not. As root the whole suite runs three times: as root,
-as an ordinary user, and where namespaces cannot be made."""
+The model is scripted and does what it should not. As root the whole suite runs three times: as
+root, as an ordinary user, and where namespaces cannot be made."""
 import ast
 import os
 import pathlib
@@ -135,7 +135,7 @@ class Behaviour:
         (self.project / "link").symlink_to(".env")
         (self.project / "plain").write_text("plain\n")
         self.user_settings({"permissions": {"deny": ["Read(.env)"]}})
-        out = self.run_bash("cat .env; cat sub/../.env link; grep -r hush .; cp .env copy; cat copy",
+        out = self.run_bash("cat .env; cat sub/../.env link; grep -r hush .; cp .env x; cat x",
                             "cd sub; cat .env; tar c .. | strings | grep hush; mv ../.env x; cat x",
                             "ln .env hard; cat hard; python3 -c 'print(open(\".env\").read())'; "
                             "cat ../plain")
@@ -227,7 +227,8 @@ class Behaviour:
 
     def test_a_place_that_commands_do_not_see_is_no_end(self):
         (self.dir / "hidden").mkdir()
-        out = self.run_bash(f"printf '%s\\n\\0' {self.dir}/hidden >&47; trap - EXIT", "pwd", "echo ran")
+        out = self.run_bash(f"printf '%s\\n\\0' {self.dir}/hidden >&47; trap - EXIT", "pwd",
+                            "echo ran")
         if out[1] != f"{self.dir}/hidden\n":  # without namespaces one can stand there
             self.assertIn(f"the working directory is {self.project} again", out[1])
         self.assertEqual(out[2], "ran\n")
