@@ -162,7 +162,7 @@ static struct err *run(const struct args *args, int *ret_status)
                    STR_ARG(settings_warning(runtime.settings, i)));
     doctor_check_providers(&report, &runtime);
     doctor_check_network(&report, &runtime);
-    doctor_check_sandbox(&report);
+    doctor_check_sandbox(&report, &runtime);
     doctor_check_stores(&report, &runtime);
     doctor_check_terminal(&report);
     if (args_has(args, "probe"))

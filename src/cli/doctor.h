@@ -23,7 +23,7 @@ void report_add(struct report *r, enum health health, const char *section, const
 
 void doctor_check_providers(struct report *r, struct runtime *runtime);
 void doctor_check_network(struct report *r, const struct runtime *runtime);
-void doctor_check_sandbox(struct report *r);
+void doctor_check_sandbox(struct report *r, const struct runtime *runtime);
 void doctor_check_stores(struct report *r, const struct runtime *runtime);
 void doctor_check_terminal(struct report *r);
 

@@ -3,7 +3,7 @@
 
 #include "net/curl.h"
 #include "net/url.h"
-#include "sandbox/sandbox.h"
+#include "sdk/agent_sandbox.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 
@@ -134,12 +134,27 @@ static void add_sandbox(struct report *r, const struct sandbox_probe *p)
         report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
 }
 
-void doctor_check_sandbox(struct report *r)
+static void check_switch(struct report *r, const struct settings *s)
+{
+    struct setting_origin origin;
+
+    if (!sandbox_setting(s, "sandbox.enabled", true, &origin))
+        report_add(r, HEALTH_NOTE, "Sandbox", "in use",
+                   "no: sandbox.enabled is false (%s), so an agent's commands may do whatever you "
+                   "may",
+                   origin.file.n ? origin.file.p : layer_name(origin.layer));
+    else
+        report_add(r, HEALTH_GOOD, "Sandbox", "in use", "by every command of an agent%s",
+                   sandbox_setting(s, "sandbox.hooks", false, NULL) ? ", and by hooks" : "");
+}
+
+void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
 {
     struct sandbox_probe probe;
     char path[4096];
     AUTO(err) struct err *e = proc_find_supervisor(path);
 
+    check_switch(r, runtime->settings);
     if (!e) {
         report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
         e = sandbox_probe(&probe);

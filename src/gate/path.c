@@ -134,7 +134,7 @@ static bool add_reading(struct path_rule *r, const struct subject *s, struct str
     e = glob_compile(strbuf_str(&text), GLOB_LITERAL_SEPARATOR, &r->globs[r->n]);
     if (e)
         return false;
-    r->n++;
+    r->texts[r->n++] = str_dup(strbuf_str(&text));
     return true;
 }
 
@@ -178,8 +178,10 @@ bool path_rule_init(struct path_rule *r, struct str pattern, const struct subjec
 
 void path_rule_done(struct path_rule *r)
 {
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         glob_free(r->globs[i]);
+        mem_free(r->texts[i]);
+    }
     r->n = 0;
 }
 

@@ -11,6 +11,7 @@
 /* A pattern as absolute globs, one for each way to read it. Immutable: threads may share it. */
 struct path_rule {
     struct glob *globs[PATH_RULE_MAX_READINGS];
+    char *texts[PATH_RULE_MAX_READINGS]; /* what they were made of */
     size_t n;
     enum reading reading;
 };

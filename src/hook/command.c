@@ -98,12 +98,20 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
 {
     struct command_hooks *x = (struct command_hooks *)executor;
     AUTO(arena) struct arena a = {0};
-    AUTO(proc) struct proc *p = NULL;
+    AUTO(strbuf) struct strbuf notes = {0};
+    struct proc *p = NULL;
+    struct err *e, *after;
 
     if (!x->launcher)
         return err_new(ERR_CONFIGURATION, "commands cannot be run here");
     TRY(start(x, job, &a, &p));
-    return collect(p, job->timeout_ms, reply);
+    e = collect(p, job->timeout_ms, reply);
+    proc_free(p);
+    after = launcher_ended(x->launcher, &notes); /* whose notes are the person's */
+    if (!e)
+        return after;
+    err_ignore(after, "the first error counts");
+    return e;
 }
 
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,

@@ -6,6 +6,11 @@ struct err *launcher_start(struct launcher *l, const struct proc_spec *spec, str
     return l->start(l, spec, ret_proc);
 }
 
+struct err *launcher_ended(struct launcher *l, struct strbuf *notes)
+{
+    return l->ended ? l->ended(l, notes) : NULL;
+}
+
 static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
                                struct proc **ret_proc)
 {
@@ -15,4 +20,4 @@ static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
     return proc_spawn(&supervised, ret_proc);
 }
 
-struct launcher launcher_plain = {start_plain};
+struct launcher launcher_plain = {.start = start_plain};

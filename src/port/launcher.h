@@ -10,10 +10,15 @@
 struct launcher {
     /* Required; may wait. The process is the caller's to free. */
     struct err *(*start)(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc);
+    /* Puts right what the command should not have done; NULL: there is nothing to do. */
+    struct err *(*ended)(struct launcher *l, struct strbuf *notes);
 };
 
 MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *spec,
                                     struct proc **ret_proc);
+/* Once for every command that was started, after proc_free(). Appends a line about each thing that
+ * was put right; the person has been told already. Waits even when the task is cancelled. */
+MUST_USE struct err *launcher_ended(struct launcher *l, struct strbuf *notes);
 
 /* Supervised, so that no descendant is left behind, and otherwise as it is. */
 extern struct launcher launcher_plain;

@@ -86,6 +86,8 @@ struct web_search_config {
     struct str url;          /* searxng: its base; brave: another endpoint */
     struct str command;      /* gets the query as its argument, prints results as JSON */
     struct str key_variable; /* of the environment: "BRAVE_API_KEY" */
+    /* For the command, which is the person's own and needs the network; NULL: the tools'. */
+    struct launcher *launcher;
 };
 
 struct tool_config {

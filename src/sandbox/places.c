@@ -49,10 +49,10 @@ static const char *const git_dir_names[] = {"config", "config.worktree", "hooks"
 
 /* --- one place --- */
 
-static void add(struct places *p, const char *path)
+void path_list_add(struct path_list *l, const char *path)
 {
-    p->paths = arena_grow(p->arena, p->paths, p->n, &p->room, sizeof *p->paths);
-    p->paths[p->n++] = path;
+    l->paths = arena_grow(l->arena, l->paths, l->n, &l->room, sizeof *l->paths);
+    l->paths[l->n++] = path;
 }
 
 /* In the root, but neither all of it nor anything above it. */
@@ -67,10 +67,10 @@ static void protect(struct places *p, const char *path)
     char real[PATH_MAX];
 
     if (is_inside(p, path))
-        add(p, path);
+        path_list_add(&p->list, path);
     if (realpath(path, real) && strcmp(real, path) != 0 && is_inside(p, real) &&
         !path_is_in(path, real))
-        add(p, arena_cstr(p->arena, str_of(real)));
+        path_list_add(&p->list, arena_cstr(p->arena, str_of(real)));
 }
 
 static void protect_in(struct places *p, const char *directory, const char *name)
@@ -187,12 +187,19 @@ void places_add(struct places *p, const struct survey *s)
             protect_directory(p, s, s->all[i]);
 }
 
-void places_init(struct places *p, struct arena *a, const struct sandbox_policy *policy)
+void places_init(struct places *p, struct arena *a, const char *home)
 {
-    *p = (struct places){.arena = a, .settings = {.arena = a, .home = policy->home}};
-    for (size_t i = 0; i < policy->n_read_only; i++)
-        add(p, policy->read_only[i]);
+    *p = (struct places){.arena = a, .settings = {.arena = a, .home = home}, .list.arena = a};
     git_settings_read_global(&p->settings);
+}
+
+void sandbox_protect_directory(struct path_list *l, const char *workspace, const char *directory)
+{
+    struct places p = {.arena = l->arena, .root = workspace, .list = *l};
+
+    protect_names(&p, directory);
+    protect_git_dir(&p, fs_join(l->arena, directory, ".git"));
+    *l = p.list;
 }
 
 struct err *sandbox_protected_places(struct arena *a, const char *workspace,
@@ -205,10 +212,10 @@ struct err *sandbox_protected_places(struct arena *a, const char *workspace,
     TRY(survey_init(&s, workspace));
     e = survey_look(&s);
     if (!e) {
-        places_init(&p, a, &(struct sandbox_policy){0});
+        places_init(&p, a, /* home= */ NULL);
         places_add(&p, &s);
-        *ret_paths = p.paths;
-        *ret_n = p.n;
+        *ret_paths = p.list.paths;
+        *ret_n = p.list.n;
     }
     survey_done(&s);
     return e;

@@ -11,11 +11,9 @@ struct places {
     struct arena *arena;
     struct git_settings settings; /* the global ones; its stamps are of all files that were read */
     const char *root;
-    const char **paths; /* absolute; one may come twice */
-    size_t n, room;
+    struct path_list list; /* absolute; one may come twice */
 };
-/* Begins with those that the policy names. */
-void places_init(struct places *p, struct arena *a, const struct sandbox_policy *policy);
+void places_init(struct places *p, struct arena *a, const char *home);
 /* Those in the directory of a survey, for each of its repositories. Blocks. */
 void places_add(struct places *p, const struct survey *s);
 

@@ -179,10 +179,11 @@ static const char *const always_hidden[] = {"/tmp", "/run", "/var/run"};
 
 static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
 {
-    add(p, policy->workspace, ROLE_WRITABLE);
+    add(p, policy->workspace, policy->workspace_is_read_only ? ROLE_VISIBLE : ROLE_WRITABLE);
     if (policy->tmp_dir)
         add(p, policy->tmp_dir, ROLE_WRITABLE);
     add_all(p, policy->writable, policy->n_writable, ROLE_WRITABLE);
+    add_all(p, policy->visible, policy->n_visible, ROLE_VISIBLE);
     add_all(p, policy->hidden, policy->n_hidden, ROLE_HIDDEN);
     add_all(p, always_hidden, ARRAY_LEN(always_hidden), ROLE_HIDDEN);
     if (policy->home)
@@ -418,7 +419,8 @@ struct err *plan_write(const struct sandbox_policy *policy, bool namespaces, str
 
     BUG_IF(out->n);
     TRY(plan_check(policy));
-    if (policy->n_hidden + policy->n_read_only + policy->n_writable > MAX_ENTRIES)
+    if (policy->n_hidden + policy->n_read_only + policy->n_writable + policy->n_visible >
+        MAX_ENTRIES)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
     add_policy(&p, policy, namespaces);
     settle(&p);

@@ -137,8 +137,8 @@ static struct err *prepare(void *arg)
     TRY(plan_check(&s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
     if (!s->sandbox->guard)
-        TRY(scope_look(s->sandbox->scope));
-    policy = scope_policy(s->sandbox->scope);
+        TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
+    policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
     TRY(plan_write(&policy, s->namespaces, &s->plan));
     TRY(open_plan(s));
     return s->sandbox->guard ? NULL : guard_take(&policy, s->namespaces, &s->sandbox->guard);
@@ -150,6 +150,25 @@ static void drop_guard_if_idle(struct sandbox *s)
         guard_free(TAKE(s->guard));
 }
 
+/* Where temporary files go, under the names that programs know. */
+static const char *const tmp_variables[] = {"TMPDIR", "TMP", "TEMP"};
+
+/* Sockets that a command cannot reach: programs do better without than with an error. */
+static const char *const socket_variables[] = {
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DBUS_STARTER_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_HOST",
+    "GNOME_KEYRING_CONTROL",
+    "PULSE_SERVER",
+};
+
 static bool is_variable(const char *entry, struct str name)
 {
     return strncmp(entry, name.p, name.n) == 0 && entry[name.n] == '=';
@@ -159,6 +178,14 @@ static bool is_variable(const char *entry, struct str name)
 static bool is_for_linker(const char *entry)
 {
     return strncmp(entry, "LD_", 3) == 0 || is_variable(entry, S("GLIBC_TUNABLES"));
+}
+
+static bool is_socket(const char *entry)
+{
+    for (size_t i = 0; i < ARRAY_LEN(socket_variables); i++)
+        if (is_variable(entry, str_of(socket_variables[i])))
+            return true;
+    return false;
 }
 
 static size_t count(const char *const *list)
@@ -183,20 +210,22 @@ static void set_variable(const char **environment, size_t *n, const char *entry)
     *n = n_kept;
 }
 
-/* The command's environment, with a TMPDIR that it may write to, with the proxy, and with nothing
- * that could get into keel-exec before the command is confined. */
+/* The command's environment, with a place for temporary files, with the proxy, without what leads
+ * nowhere, and with nothing that could get into keel-exec before the command is confined. */
 static const char *const *make_environment(struct arena *a, const char *const *environment,
                                            const struct sandbox_policy *policy)
 {
-    size_t n = count(environment);
-    const char **copy = ARENA_ARRAY(a, n + count(proxy_variables) + 2, const char *);
+    size_t n = 0, n_given = count(environment);
+    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables);
+    const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
-    for (size_t i = 0; i < n; i++)
-        copy[i] = is_for_linker(environment[i])
-                      ? arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p
-                      : environment[i];
-    if (policy->tmp_dir)
-        set_variable(copy, &n, arena_format(a, "TMPDIR=%s", policy->tmp_dir).p);
+    for (size_t i = 0; i < n_given; i++)
+        if (!is_socket(environment[i]))
+            copy[n++] = is_for_linker(environment[i])
+                            ? arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p
+                            : environment[i];
+    for (size_t i = 0; policy->tmp_dir && i < ARRAY_LEN(tmp_variables); i++)
+        set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
     for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
         set_variable(copy, &n, proxy_variables[i]);
     copy[n] = NULL;
@@ -341,8 +370,9 @@ void sandbox_done(struct sandbox *s)
 
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
-    *s = (struct sandbox){.launcher = {start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
-    s->scope = scope_new(&s->policy);
+    *s = (struct sandbox){
+        .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    s->scope = scope_new();
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

@@ -21,8 +21,11 @@ enum sandbox_network {
 /* Paths are absolute and canonical. All lists are borrowed. */
 struct sandbox_policy {
     const char *workspace;
+    bool workspace_is_read_only; /* a rule denies writing all of it */
     const char *const *writable; /* added directories */
     size_t n_writable;
+    const char *const *visible; /* to be read, though they may lie in a hidden place */
+    size_t n_visible;
     /* Not to be read, files or directories, also in what is writable: secret places, denied paths,
      * keel's home. */
     const char *const *hidden;
@@ -90,11 +93,21 @@ void sandbox_remove_tmp(const char *path);
  * homes of others. In `a`. */
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n);
+/* Paths in an arena. */
+struct path_list {
+    struct arena *arena;
+    const char **paths;
+    size_t n, room;
+};
+void path_list_add(struct path_list *l, const char *path); /* borrows */
+
 /* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
  * .mcp.json, shell start-up files, programs that git's configuration names; nested repositories'
  * too. A sandbox finds them by itself; this is for those who want to know. Walks the workspace:
  * blocks. */
 MUST_USE struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                               const char *const **ret_paths, size_t *ret_n);
+/* Those of one directory: of the workspace itself, or of one in it that has a .git. */
+void sandbox_protect_directory(struct path_list *l, const char *workspace, const char *directory);
 
 #endif

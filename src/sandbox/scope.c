@@ -8,94 +8,134 @@
 enum { FEW_DIRECTORIES = 256 };
 
 struct scope {
-    const struct sandbox_policy *policy;
     struct survey *surveys;
     size_t n_surveys;
+    char *home;         /* may be NULL */
     struct arena arena; /* of the places */
     struct places places;
     bool has_places;
+    const char **read_only; /* the places and what the policy names */
 };
 
-struct scope *scope_new(const struct sandbox_policy *policy)
+struct scope *scope_new(void)
 {
-    struct scope *s = mem_alloc(sizeof *s);
-
-    s->policy = policy;
-    return s;
-}
-
-static void close_surveys(struct scope *s)
-{
-    while (s->n_surveys)
-        survey_done(&s->surveys[--s->n_surveys]);
-    mem_free(TAKE(s->surveys));
+    return mem_alloc(sizeof(struct scope));
 }
 
 void scope_free(struct scope *s)
 {
     if (!s)
         return;
-    close_surveys(s);
+    for (size_t i = 0; i < s->n_surveys; i++)
+        survey_done(&s->surveys[i]);
+    mem_free(s->surveys);
+    mem_free(s->home);
+    mem_free(s->read_only);
     arena_done(&s->arena);
     mem_free(s);
 }
 
-static struct err *add_survey(struct scope *s, const char *root)
-{
-    TRY(survey_init(&s->surveys[s->n_surveys], root));
-    s->n_surveys++;
-    return NULL;
-}
+/* --- which directories --- */
 
-/* Each that is not in another. */
-static struct err *open_surveys(struct scope *s)
+/* The workspace, then those added that are not in it; NULL behind the last. */
+static const char *root_of(const struct sandbox_policy *policy, size_t index)
 {
-    const struct sandbox_policy *policy = s->policy;
-
-    s->surveys = mem_alloc((policy->n_writable + 1) * sizeof *s->surveys);
-    TRY(add_survey(s, policy->workspace));
+    if (index == 0)
+        return policy->workspace;
     for (size_t i = 0; i < policy->n_writable; i++)
-        if (!path_is_in(policy->writable[i], policy->workspace))
-            TRY(add_survey(s, policy->writable[i]));
+        if (!path_is_in(policy->writable[i], policy->workspace) && --index == 0)
+            return policy->writable[i];
     return NULL;
 }
 
-static bool are_places_good(const struct scope *s)
+static bool is_root(const struct sandbox_policy *policy, const char *path)
+{
+    const char *root;
+
+    for (size_t i = 0; (root = root_of(policy, i)); i++)
+        if (strcmp(root, path) == 0)
+            return true;
+    return false;
+}
+
+static bool has_survey(const struct scope *s, const char *root)
 {
     for (size_t i = 0; i < s->n_surveys; i++)
-        if (s->surveys[i].has_changed)
-            return false;
-    return s->has_places &&
-           git_stamps_are_good(s->places.settings.stamps, s->places.settings.n_stamps);
+        if (strcmp(s->surveys[i].root, root) == 0)
+            return true;
+    return false;
+}
+
+static void close_others(struct scope *s, const struct sandbox_policy *policy)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_surveys; i++)
+        if (is_root(policy, s->surveys[i].root)) {
+            s->surveys[n++] = s->surveys[i];
+        } else {
+            survey_done(&s->surveys[i]);
+            s->has_places = false;
+        }
+    s->n_surveys = n;
+}
+
+/* A policy may be another for each command. */
+static struct err *choose_surveys(struct scope *s, const struct sandbox_policy *policy)
+{
+    const char *root;
+
+    close_others(s, policy);
+    s->surveys =
+        mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
+    for (size_t i = 0; (root = root_of(policy, i)); i++)
+        if (!has_survey(s, root)) {
+            TRY(survey_init(&s->surveys[s->n_surveys], root));
+            s->n_surveys++;
+            s->has_places = false;
+        }
+    return NULL;
+}
+
+static void choose_home(struct scope *s, const char *home)
+{
+    if (!home != !s->home || (home && strcmp(home, s->home) != 0)) {
+        mem_free(s->home);
+        s->home = home ? mem_strdup(home) : NULL;
+        s->has_places = false;
+    }
+}
+
+/* --- looking --- */
+
+static struct err *look(struct scope *s)
+{
+    for (size_t i = 0; i < s->n_surveys; i++) {
+        TRY(survey_look(&s->surveys[i]));
+        s->has_places &= !s->surveys[i].has_changed;
+    }
+    return NULL;
 }
 
 static void find_places(struct scope *s)
 {
+    const struct git_settings *settings = &s->places.settings;
+
+    if (s->has_places && git_stamps_are_good(settings->stamps, settings->n_stamps))
+        return;
     arena_clear(&s->arena);
-    places_init(&s->places, &s->arena, s->policy);
+    places_init(&s->places, &s->arena, s->home);
     for (size_t i = 0; i < s->n_surveys; i++)
         places_add(&s->places, &s->surveys[i]);
     s->has_places = true;
 }
 
-static struct err *look(struct scope *s)
+struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
 {
-    for (size_t i = 0; i < s->n_surveys; i++)
-        TRY(survey_look(&s->surveys[i]));
-    return NULL;
-}
-
-struct err *scope_look(struct scope *s)
-{
-    struct err *e = s->surveys ? NULL : open_surveys(s);
-
-    if (e) {
-        close_surveys(s);
-        return e;
-    }
+    TRY(choose_surveys(s, policy));
+    choose_home(s, policy->home);
     TRY(look(s));
-    if (!are_places_good(s))
-        find_places(s);
+    find_places(s);
     return NULL;
 }
 
@@ -105,17 +145,23 @@ struct err *scope_check(struct scope *s, struct strbuf *notes)
     for (size_t i = 0; i < s->n_surveys; i++)
         if (s->surveys[i].has_changed)
             git_dirs_check_new(&s->surveys[i], notes);
-    if (!are_places_good(s))
-        find_places(s);
+    find_places(s);
     return NULL;
 }
 
-struct sandbox_policy scope_policy(const struct scope *s)
+struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy)
 {
-    struct sandbox_policy all = *s->policy;
+    struct sandbox_policy all = *policy;
+    size_t n = 0;
 
-    all.read_only = s->places.paths;
-    all.n_read_only = s->places.n;
+    s->read_only =
+        mem_resize(s->read_only, (s->places.list.n + policy->n_read_only + 1) * sizeof(char *));
+    for (size_t i = 0; i < policy->n_read_only; i++)
+        s->read_only[n++] = policy->read_only[i];
+    for (size_t i = 0; i < s->places.list.n; i++)
+        s->read_only[n++] = s->places.list.paths[i];
+    all.read_only = s->read_only;
+    all.n_read_only = n;
     return all;
 }
 

@@ -9,17 +9,16 @@
 #include "sandbox/sandbox.h"
 
 struct scope;
-/* `policy` is borrowed. */
-struct scope *scope_new(const struct sandbox_policy *policy);
+struct scope *scope_new(void);
 void scope_free(struct scope *s);
 
 /* Before a command, while none runs: what has changed meanwhile is a person's doing. */
-MUST_USE struct err *scope_look(struct scope *s);
+MUST_USE struct err *scope_look(struct scope *s, const struct sandbox_policy *policy);
 /* After a command: what it made is put right, and the person told. */
 MUST_USE struct err *scope_check(struct scope *s, struct strbuf *notes);
 
 /* The policy with all that is to be read-only. Lives until the next look or check. */
-struct sandbox_policy scope_policy(const struct scope *s);
+struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy);
 /* Is a look over in less time than the way to another thread and back takes? */
 bool scope_is_small(const struct scope *s);
 

@@ -235,9 +235,10 @@ struct err *survey_look(struct survey *s)
 
 struct err *survey_init(struct survey *s, const char *root)
 {
-    *s = (struct survey){.root = root, .fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    *s = (struct survey){.fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (s->fd < 0)
         return err_errno(ERR_SANDBOX, errno, "cannot open %s", root);
+    s->root = mem_strdup(root);
     fill_table(s, 64);
     return NULL;
 }
@@ -248,6 +249,7 @@ void survey_done(struct survey *s)
         mem_free(s->all[i]);
     mem_free(s->all);
     mem_free(s->slots);
+    mem_free(s->root);
     if (s->fd >= 0)
         close(s->fd);
     *s = (struct survey){.fd = -1};

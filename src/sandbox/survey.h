@@ -38,7 +38,7 @@ struct directory {
 };
 
 struct survey {
-    const char *root;
+    char *root;
     int fd;
     struct directory **all; /* one stands behind the one that it is in */
     size_t n, room;
@@ -46,7 +46,6 @@ struct survey {
     size_t n_slots;
     bool has_changed; /* anything, before the last look */
 };
-/* `root` is borrowed. */
 MUST_USE struct err *survey_init(struct survey *s, const char *root);
 void survey_done(struct survey *s);
 

@@ -113,6 +113,31 @@ static struct err *get_http(void *self, struct http_client **ret_client)
     return NULL;
 }
 
+/* A model may read this: it must not think that it has a say. */
+#define SANDBOX_OFF                                                                                \
+    "Only a person can let commands run without the sandbox, by \"sandbox\": {\"enabled\": "       \
+    "false} "                                                                                      \
+    "in ~/.keel/settings.json"
+
+static void open_sandbox(struct agent *a, const struct agent_options *options)
+{
+    const struct runtime *r = a->runtime;
+
+    agent_sandbox_init(&a->sandbox,
+                       &(struct agent_sandbox_options){
+                           .source = {.workspace = r->options.cwd,
+                                      .added_dirs = a->tool_config.added_dirs,
+                                      .n_added_dirs = a->tool_config.n_added_dirs,
+                                      .rules = &a->gate.rules,
+                                      .home = env_find(r->options.environment, "HOME"),
+                                      .keel_home = runtime_home(r, &a->arena).p},
+                           .on_notice = options->on_notice,
+                           .self = options->notice_self,
+                           .remedy = SANDBOX_OFF,
+                           .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
+                       });
+}
+
 /* --- all together --- */
 
 struct err *agent_open(struct agent *a, struct runtime *runtime,
@@ -129,6 +154,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
+    open_sandbox(a, options);
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
@@ -149,6 +175,7 @@ void agent_done(struct agent *a)
         conversation_done(&a->conversation);
     }
     agent_hooks_done(a);
+    agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     secrets_unref(a->secrets);
@@ -175,7 +202,7 @@ static struct run_options options_of(struct agent *a)
         .gate = &a->gate.gate,
         .hooks = agent_hooks_port(a),
         .tool_config = &a->tool_config,
-        .launcher = &launcher_plain,
+        .launcher = &a->sandbox.launcher,
         .http = &a->http,
         .blobs = a->blobs,
         .asker = a->asker,

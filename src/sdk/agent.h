@@ -9,6 +9,7 @@
 #include "engine/run.h"
 #include "gate/gate.h"
 #include "sdk/agent_hooks.h"
+#include "sdk/agent_sandbox.h"
 #include "sdk/runtime.h"
 
 struct agent_options {
@@ -50,6 +51,7 @@ struct agent {
     struct secrets *secrets; /* all credentials that it knows of; NULL: none */
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    struct agent_sandbox sandbox;
     struct agent_hooks hooks;
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */

@@ -42,6 +42,7 @@ static struct err *read_search(struct agent *a, const struct settings *s)
         .url = settings_text(s, "webSearch.url", &a->arena),
         .command = settings_text(s, "webSearch.command", &a->arena),
         .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
+        .launcher = &launcher_plain,
     };
     if (search->kind.n == 0)
         return NULL;

@@ -6,6 +6,7 @@
 #include "tool/shell/background.h"
 #include "tool/shell/command.h"
 #include "tool/shell/follow.h"
+#include "tool/shell/notes.h"
 #include "tool/shell/output.h"
 
 enum {
@@ -56,6 +57,18 @@ static bool check_cwd(struct tool_session *s, struct tool_result *r)
         cwd, workspace);
     tool_session_set_cwd(s, workspace);
     return false;
+}
+
+/* A command may lead where no other can start: the next one is not to fail for the same reason. */
+static struct err *leave_cwd(struct tool_session *s, struct err *take_error)
+{
+    const char *workspace = tool_session_workspace(s);
+
+    if (strcmp(tool_session_cwd(s), workspace) == 0)
+        return take_error;
+    tool_session_set_cwd(s, workspace);
+    return err_hint(take_error, "the working directory is %s again: repeat the command from there",
+                    workspace);
 }
 
 /* --- in the background --- */
@@ -154,6 +167,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
 {
     AUTO(shell_command) struct shell_command k = {0};
     AUTO(output) struct output output;
+    AUTO(strbuf) struct strbuf notes = {0};
     struct progress progress = {.context = c};
     struct follow f = {
         .timeout_ms = timeout_ms, .on_output = add_output, .self = &output, .progress = &progress};
@@ -165,8 +179,11 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     f.proc = k.proc;
     TRY(follow_run(&f));
     keep_place(c->session, &k, before);
+    shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    return write_text(&f, &output, r);
+    TRY(write_text(&f, &output, r));
+    notes_add(strbuf_str(&notes), r);
+    return NULL;
 }
 
 /* --- the tool --- */
@@ -175,12 +192,15 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *r)
 {
     struct str command = json_get_text(args, "command");
+    struct err *e;
 
     if (!check_command(command, r) || !check_cwd(c->session, r))
         return NULL;
     if (json_bool(json_get(args, "run_in_background"), false))
-        return run_in_background(c, command, r);
-    return run_here(c, command, timeout_of(args), r);
+        e = run_in_background(c, command, r);
+    else
+        e = run_here(c, command, timeout_of(args), r);
+    return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->session, e) : e;
 }
 
 static uint64_t timeout_ms(const struct tool *t, const struct json *args)
@@ -197,6 +217,9 @@ static const char description[] =
     "- What the command leaves running is ended with it. For servers and watchers use "
     "run_in_background, then BashOutput and KillShell.\n"
     "- Credentials are not in the environment.\n"
+    "- As a rule it runs in a sandbox, where it can write only in the workspace and in $TMPDIR, "
+    "and "
+    "has no network. What the sandbox refuses, no other command gets either: tell the person.\n"
     "- Prefer Read, Edit, Write, Glob and Grep over cat, sed, echo, find and grep.";
 
 static const char schema[] =

@@ -125,8 +125,10 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     TRY(task_check()); /* what was cancelled was not read */
     write_text(&job, r);
     k = background_find(c->session, id); /* it may have been forgotten meanwhile */
-    if (k)
-        shell_mark_read(k, end - (bytes.n - job.bytes.n));
+    if (!k)
+        return NULL;
+    shell_add_notes(k, r);
+    shell_mark_read(k, end - (bytes.n - job.bytes.n));
     return NULL;
 }
 

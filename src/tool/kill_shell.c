@@ -19,6 +19,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     shell_describe(k, &r->text);
     tool_result_addf(r, "\nWhat it printed before can still be read with BashOutput.");
     shell_add_details(k, &r->arena, tool_result_details(r));
+    shell_add_notes(k, r);
     return NULL;
 }
 

@@ -48,6 +48,25 @@ class Sandbox(KeelTest):
             self.assertEqual((added / "new").read_text(), "x\n")
         self.assert_refused(self.sandbox("--add-dir", "/nowhere", "true"), 2, "/nowhere")
 
+    def test_deny_rules_of_the_settings_hold(self):
+        (self.project / ".env").write_text("hush")
+        (self.project / "locked").write_text("as it was")
+        self.user_settings({"permissions": {"deny": ["Read(.env)"]}})
+        self.write("project/.keel/settings.json", {"permissions": {"deny": ["Edit(locked)"]}})
+        for result in self.both_ways("sh", "-c", "cat .env; rm -f locked; cat locked; true"):
+            self.assertNotIn("hush", result.out)
+            self.assertEqual((self.project / "locked").read_text(), "as it was")
+
+    def test_the_switch_is_for_agents(self):
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.sandbox("touch", str(self.dir / "outside"))
+        self.assertFalse((self.dir / "outside").exists())
+
+    def test_doctor_says_whether_agents_use_it(self):
+        self.assertIn("by every command of an agent", self.keel("doctor").out)
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.assertIn("sandbox.enabled is false", " ".join(self.keel("doctor").out.split()))
+
     def test_credentials_are_not_in_the_environment(self):
         result = self.sandbox("env", env={"ANTHROPIC_API_KEY": "sk-1", "PLAIN": "yes"})
         self.assertIn("PLAIN=yes\n", result.out)

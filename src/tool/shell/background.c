@@ -3,6 +3,7 @@
 
 #include "tool/shell/command.h"
 #include "tool/shell/follow.h"
+#include "tool/shell/notes.h"
 #include "tool/shell/tail.h"
 
 #include <inttypes.h>
@@ -21,9 +22,10 @@ struct shell {
     struct shell_command running;
     struct follow follow;
     struct tail output;
-    uint64_t n_read;    /* position in the output */
-    struct chan *ended; /* closed at the end, for those who wait for it */
-    unsigned n_waiting; /* of those */
+    uint64_t n_read;     /* position in the output */
+    struct strbuf notes; /* what was put right after it */
+    struct chan *ended;  /* closed at the end, for those who wait for it */
+    unsigned n_waiting;  /* of those */
     struct shell *next;
 };
 
@@ -101,10 +103,17 @@ static void tell_session(const struct shell *k)
 static void shell_free(struct shell *k)
 {
     shell_command_done(&k->running);
+    strbuf_done(&k->notes);
     tail_done(&k->output);
     chan_free(k->ended);
     mem_free(k->command);
     mem_free(k);
+}
+
+void shell_add_notes(const struct shell *k, struct tool_result *result)
+{
+    if (k->state != SHELL_RUNNING)
+        notes_add(strbuf_str(&k->notes), result);
 }
 
 /* --- its output --- */
@@ -134,7 +143,7 @@ void shell_mark_read(struct shell *k, uint64_t end)
 
 static void end(struct shell *k)
 {
-    shell_command_done(&k->running);
+    shell_command_end(&k->running, &k->notes);
     k->follow.proc = NULL;
     k->state = k->follow.was_stopped || !k->follow.has_status ? SHELL_KILLED : SHELL_ENDED;
     tell_session(k);

@@ -33,6 +33,8 @@ enum shell_state shell_state(const struct shell *k);
 void shell_describe(const struct shell *k, struct strbuf *out);
 /* state, exitCode, signal, pid. */
 void shell_add_details(const struct shell *k, struct arena *a, struct json *details);
+/* What was put right after one that has ended; see notes.h. */
+void shell_add_notes(const struct shell *k, struct tool_result *result);
 
 /* Appends what came since it was last read; *ret_n_lost bytes before it are gone. Stays unread
  * until shell_mark_read(*ret_end). */

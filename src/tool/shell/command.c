@@ -196,6 +196,7 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
         fds[spec.n_extra_fds++] = pipes.place_in;
     }
     TRY(launcher_start(c->launcher, &spec, &ret_command->proc));
+    ret_command->launcher = c->launcher;
     ret_command->place_fd = pipes.place;
     pipes.place = -1;
     return NULL;
@@ -214,13 +215,32 @@ struct err *shell_command_start(const struct tool_context *c, struct str text, b
     return start_in(c, SPARE_SHELL, text, asks_place, ret_command);
 }
 
-void shell_command_done(struct shell_command *k)
+static void add_trouble(struct strbuf *notes, struct err *take_error)
 {
+    AUTO_FREE char *message = err_message(take_error);
+
+    strbuf_addf(notes, "what the command did could not be looked at: %s\n", message);
+    err_free(take_error);
+}
+
+void shell_command_end(struct shell_command *k, struct strbuf *notes)
+{
+    struct err *e;
+
     if (!k->proc)
         return;
-    proc_free(k->proc);
+    proc_free(TAKE(k->proc));
     close_fd(&k->place_fd);
-    k->proc = NULL;
+    e = launcher_ended(k->launcher, notes);
+    if (e)
+        add_trouble(notes, e);
+}
+
+void shell_command_done(struct shell_command *k)
+{
+    AUTO(strbuf) struct strbuf notes = {0};
+
+    shell_command_end(k, &notes);
 }
 
 /* --- where it went --- */

@@ -12,6 +12,7 @@
 
 struct shell_command {
     struct proc *proc;
+    struct launcher *launcher; /* that has started it, and looks after it */
     int place_fd; /* where the shell is when it ends comes out here; -1: it does not say */
 };
 
@@ -19,8 +20,10 @@ struct shell_command {
  * output. `text` holds no NUL and at most COMMAND_MAX_BYTES. May wait. */
 MUST_USE struct err *shell_command_start(const struct tool_context *c, struct str text,
                                          bool asks_place, struct shell_command *ret_command);
-/* Ends what still runs; may wait. */
-void shell_command_done(struct shell_command *k);
+/* Ends what still runs, and appends what was put right after it, a line each. Waits even when the
+ * task is cancelled. */
+void shell_command_end(struct shell_command *k, struct strbuf *notes);
+void shell_command_done(struct shell_command *k); /* the same, for those who do not ask */
 DEFINE_AUTO_VAL(shell_command, shell_command_done)
 
 /* May the shell be elsewhere after it? False only for plain words that do not say so. Pure. */

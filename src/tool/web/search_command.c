@@ -26,6 +26,11 @@ static struct err *check_end(const struct proc_output *o)
     return NULL;
 }
 
+static struct launcher *launcher_of(const struct tool_context *c)
+{
+    return c->config->search.launcher ? c->config->search.launcher : c->launcher;
+}
+
 /* The query is an argument, never a part of the script. */
 static struct err *run(struct tool_context *c, struct arena *a, struct str query,
                        struct proc_output *output)
@@ -40,7 +45,7 @@ static struct err *run(struct tool_context *c, struct arena *a, struct str query
         .cwd = tool_session_workspace(c->session),
     };
 
-    TRY(launcher_start(c->launcher, &spec, &p));
+    TRY(launcher_start(launcher_of(c), &spec, &p));
     return proc_collect(p, WEB_SEARCH_MS, output);
 }
 
@@ -51,7 +56,7 @@ struct err *web_search_command(struct tool_context *c, struct web_hits *hits)
     if (c->config->search.command.n == 0)
         return err_hint(err_new(ERR_CONFIGURATION, "there is no search command"),
                         "set webSearch.command in the settings");
-    if (!c->launcher)
+    if (!launcher_of(c))
         return err_new(ERR_TOOL_UNAVAILABLE, "the search is a command, and none can be run here");
     if (str_find_char(hits->query->text, 0) != STR_NONE)
         return err_new(ERR_VALIDATION, "the query holds a NUL character");

@@ -1,0 +1,209 @@
+/* agent_sandbox.c - a policy for each command, a place for its temporary files, and what becomes of
+ * them. */
+#include "sdk/agent_sandbox.h"
+
+#include "sys/work.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* --- taking turns --- */
+
+/* Starting and looking after a command both wait, and share what is known of all commands. */
+static struct err *begin_turn(struct agent_sandbox *s)
+{
+    return chan_send(s->turn, s);
+}
+
+static void end_turn(struct agent_sandbox *s)
+{
+    void *item;
+
+    chan_try_receive(s->turn, &item);
+}
+
+/* --- before a command, in a worker --- */
+
+struct preparation {
+    struct agent_sandbox *sandbox;
+    const char *cwd;
+    char real_cwd[PATH_MAX]; /* a link may lie where commands do not see it */
+    struct arena arena;
+    struct sandbox_policy policy;
+};
+
+static struct err *make_tmp_dir(struct agent_sandbox *s)
+{
+    char path[PATH_MAX];
+
+    if (s->tmp_dir)
+        return NULL;
+    TRY(sandbox_make_tmp(path));
+    s->tmp_dir = mem_strdup(path);
+    return NULL;
+}
+
+static struct err *prepare(void *arg)
+{
+    struct preparation *p = arg;
+    struct agent_sandbox *s = p->sandbox;
+
+    if (!realpath(p->cwd, p->real_cwd))
+        return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
+    if (!s->maker)
+        s->maker = policy_maker_new(&s->options.source);
+    TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
+    TRY(make_tmp_dir(s));
+    p->policy.tmp_dir = s->tmp_dir;
+    return NULL;
+}
+
+/* --- starting --- */
+
+static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
+{
+    const char *hint = err_find_hint(e);
+    AUTO_FREE char *text = hint ? mem_strdup(hint) : NULL;
+
+    if (!err_is(e, ERR_SANDBOX) || !s->options.remedy)
+        return e;
+    return err_hint(e, "%s%s%s", text ? text : "", text ? ". " : "", s->options.remedy);
+}
+
+static void use_policy(struct agent_sandbox *s, struct preparation *p)
+{
+    bool is_first = !s->sandbox.launcher.start;
+
+    p->policy.no_namespaces = s->options.no_namespaces;
+    p->policy.network = SANDBOX_NO_NETWORK; /* a proxy would be put here, with its socket */
+    if (is_first)
+        sandbox_init(&s->sandbox, &p->policy);
+    else
+        s->sandbox.policy = p->policy;
+    arena_done(&s->arena);
+    s->arena = p->arena;
+    p->arena = (struct arena){0};
+}
+
+static struct err *start_confined(struct agent_sandbox *s, struct preparation *p,
+                                  const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct proc_spec at_real_place = *spec;
+    struct err *e = work_run(prepare, p);
+
+    if (!e) {
+        use_policy(s, p);
+        at_real_place.cwd = p->real_cwd;
+        e = launcher_start(&s->sandbox.launcher, &at_real_place, ret_proc);
+    }
+    arena_done(&p->arena);
+    return e;
+}
+
+static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+    AUTO_FREE struct preparation *p = NULL;
+    struct err *e;
+
+    if (s->options.is_off)
+        return launcher_start(&launcher_plain, spec, ret_proc);
+    p = mem_alloc(sizeof *p);
+    p->sandbox = s;
+    p->cwd = spec->cwd ? spec->cwd : s->options.source.workspace;
+    TRY(begin_turn(s));
+    e = start_confined(s, p, spec, ret_proc);
+    end_turn(s);
+    return e ? add_remedy(s, e) : NULL;
+}
+
+/* --- after a command --- */
+
+static void tell(const struct agent_sandbox *s, struct str notes)
+{
+    struct str line;
+
+    while (s->options.on_notice && str_split(&notes, '\n', &line))
+        if (line.n)
+            s->options.on_notice(s->options.self, line);
+}
+
+static struct err *look_after(struct agent_sandbox *s, struct strbuf *notes)
+{
+    struct err *e;
+
+    TRY(begin_turn(s));
+    e = sandbox_command_ended(&s->sandbox, notes);
+    end_turn(s);
+    return e;
+}
+
+static struct err *ended(struct launcher *l, struct strbuf *notes)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+    size_t before = notes->n;
+    struct err *e;
+
+    if (s->options.is_off)
+        return NULL;
+    task_shield_begin();
+    e = look_after(s, notes);
+    task_shield_end();
+    tell(s, str_skip(strbuf_str(notes), before));
+    return e;
+}
+
+/* --- its life --- */
+
+void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
+{
+    *s = (struct agent_sandbox){
+        .launcher = {.start = start, .ended = ended}, .options = *options, .turn = chan_new(1)};
+}
+
+static struct err *remove_tmp(void *arg)
+{
+    sandbox_remove_tmp(arg);
+    return NULL;
+}
+
+void agent_sandbox_done(struct agent_sandbox *s)
+{
+    if (s->sandbox.launcher.start)
+        sandbox_done(&s->sandbox);
+    if (s->tmp_dir) {
+        task_shield_begin();
+        err_ignore(work_run(remove_tmp, s->tmp_dir), "it is in the system's own for such files");
+        task_shield_end();
+    }
+    mem_free(s->tmp_dir);
+    policy_maker_free(s->maker);
+    chan_free(s->turn);
+    arena_done(&s->arena);
+    *s = (struct agent_sandbox){0};
+}
+
+/* --- settings --- */
+
+bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
+                     struct setting_origin *ret_origin)
+{
+    struct setting_origin origin;
+    size_t at = 0;
+
+    while (settings_next_origin(s, path, &at, &origin)) {
+        struct str file, group = str_of(path), name;
+        const struct json *layer = settings_layer(s, origin.layer, &file);
+
+        if (layer_is_foreign(origin.layer))
+            continue;
+        while (str_split(&group, '.', &name))
+            layer = json_get_str(layer, name);
+        if (ret_origin)
+            *ret_origin = origin;
+        return json_bool(layer, otherwise);
+    }
+    if (ret_origin)
+        *ret_origin = (struct setting_origin){0};
+    return otherwise;
+}

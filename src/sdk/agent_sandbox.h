@@ -1,0 +1,45 @@
+/* agent_sandbox.h - the launcher of an agent's commands: each runs in the sandbox or not at all.
+ *
+ * Nothing is made before the first command: then the policy, in a worker, and a private directory
+ * for temporary files, which goes with the agent. Every later command has a policy of its own, made
+ * from what is there when it starts. "sandbox.enabled": false turns it off; only a person's own
+ * settings or a trusted project's can say so, and only files written for keel. */
+#ifndef KEEL_SDK_AGENT_SANDBOX_H
+#define KEEL_SDK_AGENT_SANDBOX_H
+
+#include "sdk/sandbox_policy.h"
+#include "sdk/settings.h"
+#include "sys/task.h"
+
+struct agent_sandbox_options {
+    struct policy_source source;
+    void (*on_notice)(void *self, struct str text); /* a line for the person; may be NULL */
+    void *self;
+    const char *remedy; /* what else a person can do where it cannot be built; may be NULL */
+    bool is_off;
+    bool no_namespaces; /* as if they could not be made */
+};
+
+struct agent_sandbox {
+    struct launcher launcher; /* what tools are given */
+    struct agent_sandbox_options options;
+    /* the rest is private */
+    struct policy_maker *maker;
+    struct arena arena; /* of the policy in use */
+    char *tmp_dir;      /* NULL: no command was started yet */
+    struct sandbox sandbox;
+    struct chan *turn; /* holds something while a command is started or looked after */
+};
+
+/* Starts nothing and looks at nothing. What the options borrow must outlive it. */
+void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options);
+/* After the last command has ended. In a task; waits even when that is cancelled. */
+void agent_sandbox_done(struct agent_sandbox *s);
+DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)
+
+/* A switch of the settings as far as it may be heeded. *ret_origin, which may be NULL, says who has
+ * set it. */
+bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
+                     struct setting_origin *ret_origin);
+
+#endif

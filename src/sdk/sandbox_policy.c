@@ -1,0 +1,516 @@
+/* sandbox_policy.c - from directories and rules to a policy. */
+#include "sdk/sandbox_policy.h"
+
+#include "gate/denied_places.h"
+#include "sandbox/plan.h"
+#include "sandbox/tree.h"
+#include "sys/fs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+enum {
+    MAX_FOUND = 1024, /* files that patterns name: each of them is a mount */
+};
+
+/* What an entry of a tree is. */
+enum {
+    FOUND_HIDDEN = TREE_CLOSED << 1,
+    FOUND_READ_ONLY = TREE_CLOSED << 2,
+    FOUND_GIT = TREE_CLOSED << 3, /* a .git: the directory that it is in is a repository */
+};
+
+/* A directory that is kept known. */
+struct watched {
+    struct watched *next;
+    struct policy_maker *maker;
+    char *path;  /* canonical */
+    char *named; /* as rules name it, where links lead to it; else the same */
+    bool has_repositories;
+    struct tree *tree;
+};
+
+struct policy_maker {
+    struct policy_source source;
+    struct watched *watched;
+    struct denied_places denied; /* that the trees were judged by */
+    bool has_denied;
+};
+
+/* --- paths --- */
+
+static const char *real_path(struct arena *a, const char *path)
+{
+    char real[PATH_MAX];
+
+    return realpath(path, real) ? arena_cstr(a, str_of(real)) : NULL;
+}
+
+/* What is not there has the place that it would have. */
+static const char *place_of(struct arena *a, const char *path)
+{
+    char *above = arena_cstr(a, str_of(path));
+    const char *real;
+
+    while (!(real = real_path(a, above))) {
+        char *slash = strrchr(above, '/');
+
+        if (!slash || slash == above)
+            return path;
+        *slash = 0;
+    }
+    path += strlen(above);
+    return *path && strcmp(real, "/") != 0 ? arena_format(a, "%s%s", real, path).p
+           : *path                         ? path
+                                           : real;
+}
+
+/* The same for a link itself. */
+static const char *place_of_link(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *above = slash > path ? arena_cstr(a, str_make(path, (size_t)(slash - path))) : "/";
+
+    above = place_of(a, above);
+    return fs_join(a, strcmp(above, "/") == 0 ? "" : above, slash + 1);
+}
+
+/* --- entries of a tree --- */
+
+static size_t span_without(struct str s, const char *special)
+{
+    size_t n = 0;
+
+    while (n < s.n && !strchr(special, s.p[n]))
+        n++;
+    return n;
+}
+
+/* Most names do not begin and end as the pattern does, and that is quickly seen. */
+static bool may_match(struct str pattern, struct str name)
+{
+    struct str last = str_skip(pattern, str_rfind_char(pattern, '/') + 1);
+    size_t head = span_without(last, "*?"), tail = last.n;
+
+    if (span_without(last, "[]{}\\") < last.n)
+        return true; /* it may begin in the middle of something */
+    while (tail > head && !strchr("*?", last.p[tail - 1]))
+        tail--;
+    return str_starts(name, str_slice(last, 0, head)) && str_ends(name, str_skip(last, tail));
+}
+
+static unsigned judge_by(const struct denied_place *place, const char *path, const char *name)
+{
+    if (!place->glob || !may_match(place->pattern, str_of(name)) ||
+        !glob_matches(place->glob, str_of(path)))
+        return 0;
+    return place->hides ? FOUND_HIDDEN | TREE_CLOSED : FOUND_READ_ONLY;
+}
+
+static unsigned judge(void *self, const char *path, const char *name)
+{
+    const struct watched *w = self;
+    const struct denied_places *denied = &w->maker->denied;
+    AUTO(strbuf) struct strbuf named = {0};
+    unsigned meaning = 0;
+
+    if (strcmp(w->path, w->named) != 0) {
+        strbuf_add_cstr(&named, w->named);
+        strbuf_add_cstr(&named, path + strlen(w->path));
+        path = strbuf_cstr(&named);
+    }
+    for (size_t i = 0; i < denied->n; i++)
+        meaning |= judge_by(&denied->items[i], path, name);
+    if (w->has_repositories && strcmp(name, ".git") == 0)
+        meaning |= FOUND_GIT;
+    return meaning;
+}
+
+/* --- what is watched --- */
+
+static void unwatch_all(struct policy_maker *m)
+{
+    while (m->watched) {
+        struct watched *w = m->watched;
+
+        m->watched = w->next;
+        tree_free(w->tree);
+        mem_free(w->path);
+        mem_free(w->named);
+        mem_free(w);
+    }
+    if (m->has_denied)
+        denied_places_done(&m->denied);
+    m->has_denied = false;
+}
+
+/* Everything in it is seen under the name that rules have for it. */
+static bool is_watched(const struct policy_maker *m, const char *path, const char *named)
+{
+    for (const struct watched *w = m->watched; w; w = w->next)
+        if (path_is_in(path, w->path) && path_is_in(named, w->named) &&
+            strcmp(path + strlen(w->path), named + strlen(w->named)) == 0)
+            return true;
+    return false;
+}
+
+static void watch(struct policy_maker *m, const char *path, const char *named,
+                  bool has_repositories)
+{
+    struct watched *w;
+
+    if (is_watched(m, path, named))
+        return;
+    w = mem_alloc(sizeof *w);
+    *w = (struct watched){.next = m->watched,
+                          .maker = m,
+                          .path = mem_strdup(path),
+                          .named = mem_strdup(named),
+                          .has_repositories = has_repositories};
+    w->tree = tree_new(path, (struct tree_judge){judge, w, FOUND_HIDDEN | FOUND_READ_ONLY});
+    m->watched = w;
+}
+
+static bool same_patterns(const struct denied_places *a, const struct denied_places *b)
+{
+    size_t i = 0, j = 0;
+
+    for (;;) {
+        while (i < a->n && !a->items[i].glob)
+            i++;
+        while (j < b->n && !b->items[j].glob)
+            j++;
+        if (i == a->n || j == b->n)
+            return i == a->n && j == b->n;
+        if (a->items[i].hides != b->items[j].hides ||
+            !str_eq(a->items[i].pattern, b->items[j].pattern))
+            return false;
+        i++, j++;
+    }
+}
+
+/* A pattern from the current directory adds nothing where it is one from the workspace as well, at
+ * any depth. So most moves leave the patterns as they are. */
+static bool is_covered(const struct denied_places *d, size_t index)
+{
+    struct str pattern = d->items[index].pattern;
+    size_t deep = str_find(pattern, S("/**/"));
+
+    for (size_t i = 0; deep != STR_NONE && i < d->n; i++) {
+        struct str other = d->items[i].pattern;
+        size_t other_deep = d->items[i].glob && i != index ? str_find(other, S("/**/")) : STR_NONE;
+
+        if (other_deep == STR_NONE || d->items[i].hides != d->items[index].hides)
+            continue;
+        if (str_eq(str_skip(pattern, deep), str_skip(other, other_deep)) &&
+            path_is_in(d->items[index].path, d->items[i].path) &&
+            (other_deep < deep || (other_deep == deep && i < index)))
+            return true;
+    }
+    return false;
+}
+
+static void drop_covered(struct denied_places *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->items[i].glob && is_covered(d, i)) {
+            glob_free(d->items[i].glob);
+            memmove(&d->items[i], &d->items[i + 1], (d->n - i - 1) * sizeof *d->items);
+            d->n--;
+            i--;
+        }
+}
+
+/* --- one policy --- */
+
+struct making {
+    struct policy_maker *maker;
+    struct arena *arena;
+    const char *workspace, *cwd; /* canonical */
+    struct denied_places denied; /* the rules as they are now */
+    struct path_list writable, visible, hidden, read_only;
+    struct path_list denied_hidden, denied_read_only; /* by rules, for what lies in them */
+    const struct watched *at;                         /* whose tree is visited */
+    size_t n_found;
+    struct sandbox_policy *policy;
+};
+
+static void making_done(struct making *k)
+{
+    denied_places_done(&k->denied);
+}
+DEFINE_AUTO_VAL(making, making_done)
+
+/* The rules, seen from where the command starts. */
+static struct err *read_rules(struct making *k)
+{
+    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(k->workspace));
+
+    tool_session_set_cwd(session, k->cwd);
+    TRY(denied_places_init(&k->denied, k->maker->source.rules, session));
+    drop_covered(&k->denied);
+    return NULL;
+}
+
+static void add_added_dirs(struct making *k)
+{
+    const struct policy_source *s = &k->maker->source;
+
+    for (size_t i = 0; i < s->n_added_dirs; i++) {
+        const char *given = s->added_dirs[i];
+        const char *real =
+            real_path(k->arena, given[0] == '/' ? given : fs_join(k->arena, k->workspace, given));
+
+        if (real && fs_is_dir(real))
+            path_list_add(&k->writable, real);
+    }
+}
+
+/* --- rules that name a place --- */
+
+/* What may not be written must not be replaced either, where it is a link. */
+static void deny(struct making *k, const char *path, const char *real, bool hides)
+{
+    path_list_add(hides ? &k->hidden : &k->read_only, real);
+    path_list_add(hides ? &k->denied_hidden : &k->denied_read_only, real);
+    if (!hides && strcmp(path, real) != 0)
+        path_list_add(&k->read_only, path);
+}
+
+static void deny_fixed(struct making *k)
+{
+    for (size_t i = 0; i < k->denied.n; i++) {
+        const struct denied_place *p = &k->denied.items[i];
+
+        if (!p->glob)
+            deny(k, place_of_link(k->arena, p->path), place_of(k->arena, p->path), p->hides);
+    }
+}
+
+/* --- rules with patterns --- */
+
+/* Trees that were judged by other patterns are of no use. */
+static void choose_patterns(struct making *k)
+{
+    struct policy_maker *m = k->maker;
+
+    if (m->has_denied && same_patterns(&m->denied, &k->denied))
+        return;
+    unwatch_all(m);
+    m->denied = k->denied;
+    m->has_denied = true;
+    k->denied = (struct denied_places){0};
+}
+
+/* Directories may come into being. */
+static void choose_watched(struct making *k)
+{
+    struct policy_maker *m = k->maker;
+
+    watch(m, k->workspace, k->workspace, /* has_repositories= */ true);
+    for (size_t i = 0; i < k->writable.n; i++)
+        watch(m, k->writable.paths[i], k->writable.paths[i], /* has_repositories= */ true);
+    for (size_t i = 0; i < m->denied.n; i++) {
+        const struct denied_place *p = &m->denied.items[i];
+        const char *real = p->glob ? real_path(k->arena, p->path) : NULL;
+
+        if (real)
+            watch(m, real, p->path, /* has_repositories= */ false);
+    }
+}
+
+static void add_repository(struct making *k, const char *git)
+{
+    const char *directory = arena_cstr(k->arena, str_slice(str_of(git), 0, strlen(git) - 5));
+
+    sandbox_protect_directory(&k->read_only, k->at->path, directory);
+}
+
+/* A link is denied with what it leads to, unless that is what everything is in. */
+static void add_found(void *self, const char *path, unsigned meaning)
+{
+    struct making *k = self;
+    const char *real;
+
+    if (meaning & FOUND_GIT)
+        add_repository(k, path);
+    if (!(meaning & (FOUND_HIDDEN | FOUND_READ_ONLY)))
+        return;
+    k->n_found++;
+    real = k->n_found > MAX_FOUND ? NULL : real_path(k->arena, path);
+    if (real && !path_is_in(k->workspace, real))
+        deny(k, arena_cstr(k->arena, str_of(path)), real, meaning & FOUND_HIDDEN);
+}
+
+static struct err *update_watched(struct making *k)
+{
+    time_t now = time(NULL);
+
+    for (struct watched *w = k->maker->watched; w; w = w->next) {
+        TRY(tree_update(w->tree, now));
+        k->at = w;
+        if (w->has_repositories)
+            sandbox_protect_directory(&k->read_only, w->path, w->path);
+        tree_each(w->tree, add_found, k);
+    }
+    if (k->n_found <= MAX_FOUND)
+        return NULL;
+    return err_hint(
+        err_new(ERR_SANDBOX, "deny rules with patterns name more than %d files", MAX_FOUND),
+        "name the directories that they are in instead");
+}
+
+/* --- what the rules leave --- */
+
+static const char *find_above(const struct path_list *l, const char *path)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (path_is_in(path, l->paths[i]))
+            return l->paths[i];
+    return NULL;
+}
+
+static struct err *weigh_workspace(struct making *k)
+{
+    const char *above = find_above(&k->denied_hidden, k->workspace);
+
+    if (above)
+        return err_hint(err_new(ERR_SANDBOX,
+                                "a deny rule for Read takes %s from commands, and the "
+                                "workspace with it",
+                                above),
+                        "commands cannot run then; deny less, or take Bash away altogether");
+    k->policy->workspace_is_read_only = find_above(&k->denied_read_only, k->workspace) != NULL;
+    return NULL;
+}
+
+/* The nearest place decides, so what lies in a denied one must not be named. */
+static void weigh_added_dirs(struct making *k)
+{
+    struct path_list all = k->writable;
+
+    k->writable = (struct path_list){.arena = k->arena};
+    for (size_t i = 0; i < all.n; i++)
+        if (!find_above(&k->denied_hidden, all.paths[i]))
+            path_list_add(find_above(&k->denied_read_only, all.paths[i]) ? &k->visible
+                                                                         : &k->writable,
+                          all.paths[i]);
+}
+
+static void add_secrets(struct making *k)
+{
+    const struct policy_source *s = &k->maker->source;
+    const char *home = s->home ? real_path(k->arena, s->home) : NULL;
+    size_t n;
+    const char *const *secrets = sandbox_secret_places(k->arena, home, s->keel_home, &n);
+
+    for (size_t i = 0; i < n; i++)
+        path_list_add(&k->hidden, secrets[i]);
+    if (home && !find_above(&k->denied_hidden, home))
+        k->policy->home = home;
+}
+
+static struct err *make(struct making *k)
+{
+    TRY(read_rules(k));
+    add_added_dirs(k);
+    deny_fixed(k);
+    choose_patterns(k);
+    choose_watched(k);
+    TRY(update_watched(k));
+    TRY(weigh_workspace(k));
+    weigh_added_dirs(k);
+    add_secrets(k);
+    return NULL;
+}
+
+static void init_lists(struct making *k)
+{
+    struct path_list empty = {.arena = k->arena};
+
+    k->writable = k->visible = k->hidden = k->read_only = empty;
+    k->denied_hidden = k->denied_read_only = empty;
+}
+
+struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
+                        struct sandbox_policy *ret_policy)
+{
+    struct sandbox_policy policy = {0};
+    AUTO(making) struct making k = {.maker = m, .arena = a, .policy = &policy};
+
+    init_lists(&k);
+    k.workspace = real_path(a, m->source.workspace);
+    if (!k.workspace)
+        return err_errno(ERR_SANDBOX, errno, "cannot open the workspace %s", m->source.workspace);
+    k.cwd = real_path(a, cwd);
+    if (!k.cwd)
+        k.cwd = k.workspace;
+    TRY(make(&k));
+    policy.workspace = k.workspace;
+    policy.writable = k.writable.paths;
+    policy.n_writable = k.writable.n;
+    policy.visible = k.visible.paths;
+    policy.n_visible = k.visible.n;
+    policy.hidden = k.hidden.paths;
+    policy.n_hidden = k.hidden.n;
+    policy.read_only = k.read_only.paths;
+    policy.n_read_only = k.read_only.n;
+    *ret_policy = policy;
+    return NULL;
+}
+
+struct policy_maker *policy_maker_new(const struct policy_source *source)
+{
+    struct policy_maker *m = mem_alloc(sizeof *m);
+
+    m->source = *source;
+    return m;
+}
+
+void policy_maker_free(struct policy_maker *m)
+{
+    if (!m)
+        return;
+    unwatch_all(m);
+    mem_free(m);
+}
+
+/* --- settings --- */
+
+static const char *expand(struct arena *a, const char *const *environment, struct str given)
+{
+    const char *home = env_find(environment, "HOME");
+    const char *path = arena_cstr(a, given);
+
+    return home && str_starts(given, S("~/")) ? fs_join(a, home, path + 2) : path;
+}
+
+const char *const *policy_added_dirs(struct arena *a, const struct settings *s,
+                                     const char *const *environment, const char *const *given,
+                                     size_t n_given, size_t *ret_n)
+{
+    const struct json *more = settings_get(s, "permissions.additionalDirectories");
+    const char **dirs = ARENA_ARRAY(a, n_given + (more ? more->n : 0) + 1, const char *);
+    size_t n = 0;
+
+    for (; n < n_given; n++)
+        dirs[n] = given[n];
+    json_each (dir, more)
+        dirs[n++] = expand(a, environment, json_str(dir));
+    *ret_n = n;
+    return dirs;
+}
+
+void policy_rules(struct arena *a, const struct settings *s, const char *const *environment,
+                  struct permission_rules *ret_rules)
+{
+    const struct json *deny = settings_get(s, "permissions.deny");
+    struct str *patterns = ARENA_ARRAY(a, (deny ? deny->n : 0) + 1, struct str);
+    size_t n = 0;
+
+    json_each (pattern, deny)
+        patterns[n++] = json_str(pattern);
+    *ret_rules =
+        (struct permission_rules){.deny = patterns, .n_deny = n, .environment = environment};
+}

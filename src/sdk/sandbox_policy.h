@@ -1,0 +1,44 @@
+/* sandbox_policy.h - what commands may reach: the one place where their policies are made.
+ *
+ * From the workspace, the directories that were added to it, and the deny rules. Of these, a path
+ * denied to Read is hidden from commands, one denied to Edit or Write is read-only; both win over
+ * the workspace, as the workspace wins over a secret place that it lies in. Patterns are worked out
+ * against what exists when a command starts, so a maker keeps what it knows of the directories
+ * (sandbox/tree.h): the first policy takes a walk, later ones a look. */
+#ifndef KEEL_SDK_SANDBOX_POLICY_H
+#define KEEL_SDK_SANDBOX_POLICY_H
+
+#include "gate/gate.h"
+#include "sandbox/sandbox.h"
+#include "sdk/settings.h"
+
+/* All of it is borrowed for as long as the maker lives. */
+struct policy_source {
+    const char *workspace;         /* absolute */
+    const char *const *added_dirs; /* absolute, or as seen from the workspace */
+    size_t n_added_dirs;
+    const struct permission_rules *rules; /* those that deny */
+    const char *home;                     /* the person's; NULL: none */
+    const char *keel_home;                /* NULL: none */
+};
+
+struct policy_maker;
+struct policy_maker *policy_maker_new(const struct policy_source *source) MUST_USE;
+void policy_maker_free(struct policy_maker *m);
+DEFINE_AUTO_PTR(policy_maker, policy_maker_free)
+
+/* For a command that is to start in `cwd`: relative rules count from there too. Everything but
+ * tmp_dir and the network, of which there is none; lists live in `a`. ERR_SANDBOX when a rule
+ * leaves nothing to run in, or cannot be worked out. Blocks; not twice at a time. */
+MUST_USE struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
+                                 struct sandbox_policy *ret_policy);
+
+/* The directories that were given, then those of the settings. In `a`. */
+const char *const *policy_added_dirs(struct arena *a, const struct settings *s,
+                                     const char *const *environment, const char *const *given,
+                                     size_t n_given, size_t *ret_n);
+/* The deny rules of the settings alone: for commands that no agent runs. In `a`. */
+void policy_rules(struct arena *a, const struct settings *s, const char *const *environment,
+                  struct permission_rules *ret_rules);
+
+#endif

@@ -1,0 +1,346 @@
+"""sandbox_test.py - what a model's commands can reach, in every way that commands are confined.
+
+The model is scripted and does what it should not. As root the whole suite runs three times: as
+root, as an ordinary user, and where namespaces cannot be made."""
+import ast
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import scripted
+from agent import AgentTest, Call, Reader, Turn
+from scripted import ANTHROPIC
+from scripted import keel_test
+
+SECRET = "hush-4711"
+IS_ROOT = os.geteuid() == 0
+
+
+def bash(*commands, **more):
+    return [Turn(Call("Bash", command=command, **more)) for command in commands]
+
+
+class SandboxTest(AgentTest):
+    prefix = []  # keel is started through it
+
+    def setUp(self):
+        super().setUp()
+        self.outside = self.dir / "outside"
+        self.outside.mkdir()
+
+    def start(self, *arguments, env=None, cwd=None, **streams):
+        streams.setdefault("stdin", subprocess.DEVNULL)
+        streams.setdefault("stdout", subprocess.PIPE)
+        streams.setdefault("stderr", subprocess.PIPE)
+        self.hand_over()
+        return subprocess.Popen([*self.prefix, keel_test.KEEL, *arguments],
+                                env=self.environment(env), cwd=cwd or self.project, **streams)
+
+    def hand_over(self):
+        """Gives the files to whom keel runs as."""
+
+    def run_turns(self, *turns, arguments=(), **run):
+        """The results of all calls, in their order."""
+        self.one = self.play(ANTHROPIC, *turns, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, self.one, "go", *arguments, **run)
+        self.assert_status(self.result, 0)
+        self.assertEqual(self.result.out, "Done.\n")
+        lines = Reader(ANTHROPIC, self.one.requests[-1]).lines
+        return [ast.literal_eval(line.split(" ", 4)[4]) for line in lines
+                if line.startswith("  result #")]
+
+    def run_bash(self, *commands, **run):
+        return self.run_turns(*bash(*commands), **run)
+
+    def init_repository(self, path):
+        subprocess.run(["git", "init", "-q", str(path)], check=True, env=self.environment())
+        return path / ".git"
+
+    def assert_not_sent(self, text):
+        for request in self.one.requests:
+            self.assertNotIn(text, request.body.decode())
+
+    def assert_nothing_runs(self, marker):
+        """No process has this in its arguments."""
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                self.assertNotIn(marker.encode(), path.read_bytes(), path)
+            except OSError:
+                pass  # it has just ended
+
+
+class Behaviour:
+    # --- files ---
+
+    def test_only_the_workspace_and_tmpdir_can_be_written(self):
+        out = self.run_bash(
+            f"touch {self.outside}/a ~/b /tmp/{self.dir.name}-c; echo x >{self.outside}/d",
+            "echo x >inside && echo y >$TMPDIR/t && cat $TMPDIR/t && echo $TMPDIR",
+            "cat $TMPDIR/t && echo $TMP $TEMP")
+        self.assertEqual([*self.outside.iterdir(), *self.home.glob("b")], [])
+        self.assertFalse(os.path.exists(f"/tmp/{self.dir.name}-c"))
+        self.assertEqual((self.project / "inside").read_text(), "x\n")
+        tmp = out[1].split()[1]
+        self.assertEqual(out[2], f"y\n{tmp} {tmp}\n")  # the same for all commands of an agent
+        self.assertFalse(os.path.exists(tmp))
+
+    def test_added_directories_can_be_written(self):
+        more = self.dir / "more"
+        more.mkdir()
+        self.user_settings({"permissions": {"additionalDirectories": [str(more)]}})
+        self.run_bash(f"echo x | tee {self.outside}/a; echo y | tee {more}/b",
+                      arguments=("--add-dir", str(self.outside)))
+        self.assertEqual((self.outside / "a").read_text(), "x\n")
+        self.assertEqual((more / "b").read_text(), "y\n")
+
+    def test_secrets_are_not_read(self):
+        for path in (self.home / ".ssh/id_rsa", self.keel_home / "trust.json"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(SECRET)
+        self.run_bash(f"cat ~/.ssh/id_rsa {self.keel_home}/trust.json; "
+                      f"cd ~/.ssh && cat *; tar c ~ | strings")
+        self.assert_not_sent(SECRET)
+
+    def test_hooks_of_repositories_are_not_written(self):
+        gits = [self.init_repository(self.project), self.init_repository(self.project / "lib")]
+        self.run_bash(*(f"echo evil >{git}/hooks/pre-commit; mv {git}/hooks {git}/old; "
+                        f"git config -f {git}/config core.fsmonitor evil" for git in gits))
+        for git in gits:
+            self.assertFalse((git / "hooks/pre-commit").exists())
+            self.assertNotIn("evil", (git / "config").read_text())
+
+    def test_what_a_command_should_not_have_made_is_moved_aside_and_told(self):
+        out = self.run_bash("echo '{}' >.mcp.json; echo made")
+        self.assertIn("made\nThe sandbox has put this right", out[0])
+        self.assertIn(".mcp.json was made by the command", out[0])
+        self.assertIn(".mcp.json was made by the command", self.result.err)
+        self.assertFalse((self.project / ".mcp.json").exists())
+
+    def test_a_repository_that_appears_later_is_protected_too(self):
+        git = self.project / "new/.git"
+        self.run_bash("git init -q new", f"echo evil >{git}/hooks/pre-commit")
+        self.assertTrue(git.is_dir())
+        self.assertFalse((git / "hooks/pre-commit").exists())
+
+    # --- rules ---
+
+    def test_a_file_denied_to_read_is_denied_to_commands(self):
+        (self.project / "sub").mkdir()
+        for path in (self.project / ".env", self.project / "sub/.env"):
+            path.write_text(SECRET)
+        (self.project / "link").symlink_to(".env")
+        (self.project / "plain").write_text("plain\n")
+        self.user_settings({"permissions": {"deny": ["Read(.env)"]}})
+        out = self.run_bash("cat .env; cat sub/../.env link; grep -r hush .; cp .env x; cat x",
+                            "cd sub; cat .env; tar c .. | strings | grep hush; mv ../.env x; cat x",
+                            "ln .env hard; cat hard; python3 -c 'print(open(\".env\").read())'; "
+                            "cat ../plain")
+        self.assert_not_sent(SECRET)
+        self.assertIn("plain\n", out[2])
+        self.assertEqual((self.project / ".env").read_text(), SECRET)
+
+    def test_a_pattern_counts_for_files_that_come_later(self):
+        self.user_settings({"permissions": {"deny": ["Read(**/*.pem)"]}})
+        self.run_bash("true", f"mkdir -p a/b && printf {SECRET[:4]}%s {SECRET[4:]} | "
+                      "tee a/b/key.pem >/dev/null",
+                      "cat a/b/key.pem")
+        self.assertEqual((self.project / "a/b/key.pem").read_text(), SECRET)
+        results = [line for line in Reader(ANTHROPIC, self.one.requests[-1]).lines
+                   if line.startswith("  result #")]
+        self.assertNotIn(SECRET, "".join(results))
+
+    def test_a_deny_rule_of_a_project_that_nobody_trusts_counts(self):
+        (self.project / ".env").write_text(SECRET)
+        self.write("project/.keel/settings.json", {"permissions": {"deny": ["Read(./.env)"]}})
+        self.run_bash("cat .env")
+        self.assert_not_sent(SECRET)
+
+    def test_a_file_denied_to_edit_stays_as_it_is(self):
+        (self.project / "locked").write_text("as it was\n")
+        (self.project / "dir").mkdir()
+        (self.project / "dir/locked").write_text("as it was\n")
+        self.user_settings({"permissions": {"deny": ["Edit(/locked)", "Write(dir/**)"]}})
+        out = self.run_bash("cat locked; echo x | tee locked; rm -f locked; mv dir gone; "
+                            "echo x | tee dir/locked dir/new; echo y >free")
+        self.assertTrue(out[0].startswith("as it was\n"), out)
+        for name in ("locked", "dir/locked"):
+            self.assertEqual((self.project / name).read_text(), "as it was\n")
+        self.assertFalse((self.project / "dir/new").exists())
+        self.assertEqual((self.project / "free").read_text(), "y\n")
+
+    def test_a_rule_that_denies_all_leaves_nothing_to_run_in(self):
+        self.user_settings({"permissions": {"deny": ["Read(**)"]}})
+        out = self.run_bash("touch ran")
+        self.assertIn("a deny rule for Read takes", out[0])
+        self.assertFalse((self.project / "ran").exists())
+
+    # --- network, processes ---
+
+    def test_there_is_no_network(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.setblocking(False)
+            port = server.getsockname()[1]
+            out = self.run_bash(f"exec 9<>/dev/tcp/127.0.0.1/{port} && echo connected")
+            self.assertNotIn("connected", out[0])
+            self.assertRaises(BlockingIOError, server.accept)
+
+    def test_nothing_is_left_running(self):
+        marker = f"98765.{os.getpid()}"
+        out = self.run_bash(f"setsid sleep {marker} >/dev/null 2>&1 & "
+                            f"nohup sleep {marker} >/dev/null 2>&1 & echo left",
+                            f"pgrep -f {marker[:5]}.{marker[6:]} || echo none")
+        self.assertEqual(out[0], "left\n")
+        self.assert_nothing_runs(marker)
+
+    def test_a_background_command_stays_until_it_is_killed(self):
+        marker = f"87654.{os.getpid()}"
+        out = self.run_turns(
+            Turn(Call("Bash", command=f"echo started; touch up; exec sleep {marker}",
+                      run_in_background=True)),
+            *bash("until [ -e up ]; do :; done; echo x >$TMPDIR/shared"),
+            Turn(Call("BashOutput", bash_id="bash_1")), Turn(Call("KillShell", shell_id="bash_1")))
+        self.assertIn("bash_1: running\nstarted", out[2])
+        self.assertIn("bash_1: killed", out[3])
+        self.assert_nothing_runs(marker)
+
+    def test_what_is_put_right_after_a_background_command_is_told(self):
+        out = self.run_turns(
+            Turn(Call("Bash", command="echo x >.mcp.json; touch up; exec sleep 1000",
+                      run_in_background=True)),
+            *bash("until [ -e up ]; do :; done"),
+            Turn(Call("KillShell", shell_id="bash_1")))
+        self.assertIn(".mcp.json was made by the command", out[1] + out[2])
+        self.assertIn(".mcp.json was made by the command", self.result.err)
+
+    # --- the place and its surroundings ---
+
+    def test_the_working_directory_is_kept(self):
+        (self.project / "a b").mkdir()
+        out = self.run_bash("cd 'a b'", "pwd; echo x >here", "cd ..; exit 3", "pwd")
+        self.assertEqual(out[1], f"{self.project}/a b\n")
+        self.assertEqual((self.project / "a b/here").read_text(), "x\n")
+        self.assertEqual(out[3], f"{self.project}\n")
+
+    def test_a_place_that_commands_do_not_see_is_no_end(self):
+        (self.dir / "hidden").mkdir()
+        out = self.run_bash(f"printf '%s\\n\\0' {self.dir}/hidden >&47; trap - EXIT", "pwd",
+                            "echo ran")
+        if out[1] != f"{self.dir}/hidden\n":  # without namespaces one can stand there
+            self.assertIn(f"the working directory is {self.project} again", out[1])
+        self.assertEqual(out[2], "ran\n")
+
+    def test_the_workspace_may_be_reached_by_a_link(self):
+        link = self.dir / "link"
+        link.symlink_to("project")
+        out = self.run_bash(f"echo x >here; touch {self.outside}/a", "cat here",
+                            arguments=("--cwd", str(link)))
+        self.assertEqual(out[1], "x\n")
+        self.assertEqual((self.project / "here").read_text(), "x\n")
+        self.assertEqual(list(self.outside.iterdir()), [])
+
+    def test_a_workspace_that_is_not_below_tmp(self):
+        with tempfile.TemporaryDirectory(prefix="keel-test-", dir="/var/tmp") as directory:
+            if self.prefix:
+                os.chmod(directory, 0o777)
+            out = self.run_bash("echo x >here && cat here", f"ls {self.dir}", cwd=directory)
+            self.assertEqual(out[0], "x\n")
+            self.assertNotIn("keel-home", out[1])
+
+    def test_the_environment_names_no_secrets_and_no_sockets(self):
+        out = self.run_bash("env", env={
+            "SSH_AUTH_SOCK": "/tmp/agent", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/bus",
+            "GITHUB_TOKEN": SECRET, "PLAIN": "plain"})
+        self.assertIn("PLAIN=plain\n", out[0])
+        for name in ("SSH_AUTH_SOCK", "DBUS", "TOKEN", "API_KEY", scripted.KEY):
+            self.assertNotIn(name, out[0])
+
+
+class AsRun(Behaviour, SandboxTest):
+    """As whoever runs the tests."""
+
+
+@unittest.skipUnless(IS_ROOT and shutil.which("setpriv"), "only root can be others")
+class AsOrdinaryUser(Behaviour, SandboxTest):
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+
+    def hand_over(self):
+        subprocess.run(["chown", "-hR", "65534:65534", str(self.dir)], check=True)
+
+
+@unittest.skipUnless(IS_ROOT and shutil.which("setpriv"), "only root can give this up")
+class WithoutNamespaces(Behaviour, SandboxTest):
+    prefix = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", "--"]
+
+
+class Switch(SandboxTest):
+    """Who can turn the sandbox off, and who cannot."""
+    off = {"sandbox": {"enabled": False}}
+
+    def is_confined(self, **run):
+        path = self.outside / "made"
+        path.unlink(missing_ok=True)
+        self.run_bash(f"touch {path}", **run)
+        return not path.exists()
+
+    def test_it_holds_in_every_mode(self):
+        for mode in ("default", "acceptEdits", "bypassPermissions"):
+            with self.subTest(mode):
+                self.assertTrue(self.is_confined(
+                    mode=mode, arguments=("--allowed-tools", "Bash")))
+
+    def test_no_argument_turns_it_off(self):
+        out = self.run_turns(Turn(Call("Bash", command=f"touch {self.outside}/made",
+                                       dangerouslyDisableSandbox=True)))
+        self.assertIn("dangerouslyDisableSandbox", out[0])
+        self.assertEqual(list(self.outside.iterdir()), [])
+
+    def test_a_repository_does_not_turn_it_off(self):
+        for name in (".keel/settings.json", ".keel/settings.local.json", ".claude/settings.json"):
+            self.write(f"project/{name}", self.off)
+        self.assertTrue(self.is_confined())
+
+    def test_a_person_does(self):
+        self.user_settings(self.off)
+        self.assertFalse(self.is_confined())
+
+    def test_a_repository_that_is_trusted_does(self):
+        self.write("project/.keel/settings.json", self.off)
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertFalse(self.is_confined())
+
+    def test_a_file_that_was_written_for_another_program_does_not(self):
+        self.write("home/.claude/settings.json", self.off)
+        self.assertTrue(self.is_confined())
+
+    def test_a_model_does_not_by_writing_the_settings(self):
+        self.run_bash(f"mkdir -p .keel ~/.keel; echo '{{\"sandbox\":{{\"enabled\":false}}}}' | "
+                      f"tee .keel/settings.json ~/.keel/settings.json "
+                      f"{self.keel_home}/settings.json", f"touch {self.outside}/made")
+        self.assertEqual(list(self.outside.iterdir()), [])
+        self.assertFalse((self.project / ".keel").exists())
+
+    def test_where_it_cannot_be_built_the_command_does_not_run(self):
+        out = self.run_bash(f"touch {self.outside}/made", cwd="/")
+        self.assertIn("the workspace is the whole file system", out[0])
+        self.assertIn("Only a person can let commands run without the sandbox", out[0])
+        self.assertEqual(list(self.outside.iterdir()), [])
+
+    def hook(self, **sandbox):
+        path = self.outside / "made"
+        path.unlink(missing_ok=True)
+        self.user_settings({"sandbox": sandbox, "hooks": {"PreToolUse": [
+            {"matcher": "", "hooks": [{"type": "command", "command": f"echo x >{path} || :"}]}]}})
+        self.run_bash("true")
+        return path.exists()
+
+    def test_hooks_run_in_it_when_a_person_wants_that(self):
+        self.assertTrue(self.hook())
+        self.assertFalse(self.hook(hooks=True))
+
+
+if __name__ == "__main__":
+    scripted.keel_test.main()

@@ -1,0 +1,337 @@
+/* sandbox_policy_test.c - policies from directories and deny rules. */
+#include "files.h"
+#include "sdk/sandbox_policy.h"
+
+#include <sys/stat.h>
+
+/* A workspace "ws" with a file or two beside it, and what rules make of it. */
+struct place {
+    struct temp_dir dir;
+    struct arena arena;
+    struct str deny[4];
+    struct permission_rules rules;
+    const char *added[2];
+    struct policy_source source;
+    struct policy_maker *maker;
+    struct sandbox_policy policy;
+};
+
+static void place_begin(struct place *p)
+{
+    *p = (struct place){.dir = temp_dir_make()};
+    put(&p->dir, "ws/sub/", "");
+    put(&p->dir, "home/", "");
+    p->rules.deny = p->deny;
+    p->source = (struct policy_source){
+        .workspace = arena_cstr(&p->arena, str_of(temp_path(&p->dir, "ws"))),
+        .rules = &p->rules,
+        .home = arena_cstr(&p->arena, str_of(temp_path(&p->dir, "home"))),
+        .added_dirs = p->added,
+    };
+}
+
+static void place_end(struct place *p)
+{
+    policy_maker_free(p->maker);
+    arena_done(&p->arena);
+    temp_dir_done(&p->dir);
+}
+
+static void deny(struct place *p, const char *rule)
+{
+    p->deny[p->rules.n_deny++] = str_of(rule);
+}
+
+static struct err *make_in(struct place *p, const char *cwd)
+{
+    if (!p->maker)
+        p->maker = policy_maker_new(&p->source);
+    return policy_make(p->maker, temp_path(&p->dir, cwd), &p->arena, &p->policy);
+}
+
+static struct err *make(struct place *p)
+{
+    return make_in(p, "ws");
+}
+
+static bool has(const struct place *p, const char *const *paths, size_t n, const char *path)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(paths[i], temp_path(&p->dir, path)) == 0)
+            return true;
+    return false;
+}
+
+static bool hides(const struct place *p, const char *path)
+{
+    return has(p, p->policy.hidden, p->policy.n_hidden, path);
+}
+
+static bool locks(const struct place *p, const char *path)
+{
+    return has(p, p->policy.read_only, p->policy.n_read_only, path);
+}
+
+static bool lets_write(const struct place *p, const char *path)
+{
+    return has(p, p->policy.writable, p->policy.n_writable, path);
+}
+
+/* --- without rules --- */
+
+TEST(secrets_are_hidden_and_what_others_execute_is_locked)
+{
+    struct place p;
+
+    place_begin(&p);
+    p.source.keel_home = arena_cstr(&p.arena, str_of(temp_path(&p.dir, "keel")));
+    put(&p.dir, "ws/sub/.git/HEAD", "");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "home/.ssh") && hides(&p, "keel"));
+    assert_true(locks(&p, "ws/.git/hooks") && locks(&p, "ws/.mcp.json"));
+    assert_true(locks(&p, "ws/sub/.git/hooks"));
+    assert_false(p.policy.workspace_is_read_only);
+    assert_int_equal(p.policy.network, SANDBOX_NO_NETWORK);
+    place_end(&p);
+}
+
+TEST(added_directories_are_writable_and_have_locked_places_too)
+{
+    struct place p;
+
+    place_begin(&p);
+    put(&p.dir, "more/repo/.git/HEAD", "");
+    p.added[0] = "../more";
+    p.added[1] = "/does/not/exist";
+    p.source.n_added_dirs = 2;
+    assert_ok(make(&p));
+    assert_true(lets_write(&p, "more"));
+    assert_int_equal(p.policy.n_writable, 1);
+    assert_true(locks(&p, "more/.git/hooks") && locks(&p, "more/repo/.git/config"));
+    place_end(&p);
+}
+
+TEST(a_workspace_behind_a_link_is_its_own_place)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(.env)");
+    put(&p.dir, "ws/.env", "");
+    assert_int_equal(symlink("ws", temp_path(&p.dir, "link")), 0);
+    p.source.workspace = arena_cstr(&p.arena, str_of(temp_path(&p.dir, "link")));
+    assert_ok(make_in(&p, "link/sub"));
+    assert_string_equal(p.policy.workspace, temp_path(&p.dir, "ws"));
+    assert_true(hides(&p, "ws/.env"));
+    place_end(&p);
+}
+
+/* --- rules --- */
+
+TEST(a_name_is_denied_at_every_depth)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(.env)");
+    put(&p.dir, "ws/.env", "");
+    put(&p.dir, "ws/sub/deep/.env", "");
+    put(&p.dir, "ws/sub/.env.example", "");
+    assert_ok(make_in(&p, "ws/sub"));
+    assert_true(hides(&p, "ws/.env") && hides(&p, "ws/sub/deep/.env"));
+    assert_false(hides(&p, "ws/sub/.env.example"));
+    place_end(&p);
+}
+
+TEST(a_path_is_denied_from_the_workspace_and_from_where_the_command_starts)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(deep/key)");
+    put(&p.dir, "ws/deep/key", "");
+    put(&p.dir, "ws/sub/deep/key", "");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "ws/deep/key"));
+    assert_false(hides(&p, "ws/sub/deep/key"));
+    assert_ok(make_in(&p, "ws/sub"));
+    assert_true(hides(&p, "ws/deep/key") && hides(&p, "ws/sub/deep/key"));
+    place_end(&p);
+}
+
+TEST(patterns_are_worked_out_against_what_is_there)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(**/*.pem)");
+    deny(&p, "Edit(gen*/**)");
+    put(&p.dir, "ws/sub/a.pem", "");
+    put(&p.dir, "ws/gen1/x", "");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "ws/sub/a.pem") && locks(&p, "ws/gen1"));
+    put(&p.dir, "ws/sub/b.pem", "");
+    assert_int_equal(unlink(temp_path(&p.dir, "ws/sub/a.pem")), 0);
+    assert_ok(make(&p));
+    assert_true(hides(&p, "ws/sub/b.pem"));
+    assert_false(hides(&p, "ws/sub/a.pem"));
+    place_end(&p);
+}
+
+TEST(a_pattern_may_be_about_another_place)
+{
+    struct place p;
+    const char *rule;
+
+    place_begin(&p);
+    put(&p.dir, "home/keys/a.key", "");
+    rule = arena_format(&p.arena, "Read(/%s/*.key)", temp_path(&p.dir, "home/keys")).p;
+    deny(&p, rule);
+    assert_ok(make(&p));
+    assert_true(hides(&p, "home/keys/a.key"));
+    place_end(&p);
+}
+
+TEST(a_link_is_denied_with_what_it_leads_to)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(.env)");
+    deny(&p, "Edit(/locked)");
+    put(&p.dir, "vault/env", "");
+    put(&p.dir, "ws/sub/real", "");
+    assert_int_equal(symlink("../vault/env", temp_path(&p.dir, "ws/.env")), 0);
+    assert_int_equal(symlink("sub/real", temp_path(&p.dir, "ws/locked")), 0);
+    assert_ok(make(&p));
+    assert_true(hides(&p, "vault/env"));
+    assert_true(locks(&p, "ws/sub/real") && locks(&p, "ws/locked"));
+    place_end(&p);
+}
+
+TEST(a_link_to_what_is_above_the_workspace_denies_nothing)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read(*.env)");
+    assert_int_equal(symlink("..", temp_path(&p.dir, "ws/up.env")), 0);
+    assert_ok(make(&p));
+    assert_false(hides(&p, ""));
+    place_end(&p);
+}
+
+TEST(a_file_that_is_not_there_yet_can_be_denied_to_writers)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Write(sub/new)");
+    assert_ok(make(&p));
+    assert_true(locks(&p, "ws/sub/new"));
+    place_end(&p);
+}
+
+TEST(the_workspace_denied_to_writers_is_read_only)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Edit(**)");
+    assert_ok(make(&p));
+    assert_true(p.policy.workspace_is_read_only);
+    place_end(&p);
+}
+
+TEST(the_workspace_denied_to_readers_is_no_place_for_commands)
+{
+    static const char *const rules[] = {"Read(**)", "Read(*)", "Read(//**)"};
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        struct place p;
+
+        place_begin(&p);
+        deny(&p, rules[i]);
+        assert_err(make(&p), ERR_SANDBOX);
+        place_end(&p);
+    }
+}
+
+TEST(an_added_directory_that_is_denied_is_not_writable)
+{
+    struct place p;
+    const char *above;
+
+    place_begin(&p);
+    put(&p.dir, "more/a/", "");
+    put(&p.dir, "more/b/", "");
+    p.added[0] = "../more/a";
+    p.added[1] = "../more/b";
+    p.source.n_added_dirs = 2;
+    above = arena_format(&p.arena, "Read(/%s/**)", temp_path(&p.dir, "more/a")).p;
+    deny(&p, above);
+    above = arena_format(&p.arena, "Edit(/%s)", temp_path(&p.dir, "more/b")).p;
+    deny(&p, above);
+    assert_ok(make(&p));
+    assert_int_equal(p.policy.n_writable, 0);
+    assert_true(hides(&p, "more/a"));
+    assert_true(has(&p, p.policy.visible, p.policy.n_visible, "more/b"));
+    place_end(&p);
+}
+
+TEST(rules_that_take_a_tool_away_say_nothing_of_files)
+{
+    struct place p;
+
+    place_begin(&p);
+    deny(&p, "Read");
+    deny(&p, "Bash(rm *)");
+    deny(&p, "WebFetch(domain:example.com)");
+    assert_ok(make(&p));
+    assert_false(p.policy.workspace_is_read_only);
+    place_end(&p);
+}
+
+TEST(a_rule_that_cannot_be_understood_keeps_commands_from_running)
+{
+    static const char *const rules[] = {"Read(", "Read(a[)", "Edit(*/../x)"};
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        struct place p;
+
+        place_begin(&p);
+        deny(&p, rules[i]);
+        assert_err(make(&p), ERR_SANDBOX);
+        place_end(&p);
+    }
+}
+
+TEST(a_pattern_that_names_too_much_keeps_commands_from_running)
+{
+    struct place p;
+    char name[32];
+
+    place_begin(&p);
+    deny(&p, "Read(*.x)");
+    for (int i = 0; i < 1025; i++) {
+        snprintf(name, sizeof name, "ws/%d.x", i);
+        assert_int_equal(mknod(temp_path(&p.dir, name), S_IFREG | 0600, 0), 0);
+    }
+    assert_err(make(&p), ERR_SANDBOX);
+    place_end(&p);
+}
+
+RUN_TESTS(UNIT(secrets_are_hidden_and_what_others_execute_is_locked),
+          UNIT(added_directories_are_writable_and_have_locked_places_too),
+          UNIT(a_workspace_behind_a_link_is_its_own_place), UNIT(a_name_is_denied_at_every_depth),
+          UNIT(a_path_is_denied_from_the_workspace_and_from_where_the_command_starts),
+          UNIT(patterns_are_worked_out_against_what_is_there),
+          UNIT(a_pattern_may_be_about_another_place), UNIT(a_link_is_denied_with_what_it_leads_to),
+          UNIT(a_link_to_what_is_above_the_workspace_denies_nothing),
+          UNIT(a_file_that_is_not_there_yet_can_be_denied_to_writers),
+          UNIT(the_workspace_denied_to_writers_is_read_only),
+          UNIT(the_workspace_denied_to_readers_is_no_place_for_commands),
+          UNIT(an_added_directory_that_is_denied_is_not_writable),
+          UNIT(rules_that_take_a_tool_away_say_nothing_of_files),
+          UNIT(a_rule_that_cannot_be_understood_keeps_commands_from_running),
+          UNIT(a_pattern_that_names_too_much_keeps_commands_from_running))
