@@ -3,6 +3,7 @@
 #include "cli/run.h"
 #include "cli/sandbox_stdio.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/network_rules.h"
 #include "sdk/runtime.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
@@ -16,6 +17,8 @@ enum { STATUS_NO_SANDBOX = 2, STATUS_NO_COMMAND = 127 };
 static const struct option options[] = {
     {"no-namespaces", 0, NULL, "as on a machine where namespaces are forbidden"},
     {"add-dir", 0, "DIR", "a further directory that may be written; may be repeated"},
+    {"allow-domain", 0, "DOMAIN", "a host that may be reached, and all below it"},
+    {"allow-private", 0, "DOMAIN", "the same for one with a private address"},
     {0},
 };
 
@@ -24,6 +27,8 @@ struct job {
     struct runtime runtime;
     struct arena arena;
     struct permission_rules rules;
+    struct net_rules network;
+    struct group tasks; /* of the proxy */
     int status;
 };
 
@@ -45,6 +50,28 @@ static struct err *read_added(struct job *j, const char *const **ret_dirs, size_
     return NULL;
 }
 
+static struct err *read_domains(struct job *j, const char *option, enum net_list list)
+{
+    const char *pattern;
+    size_t at = 0;
+
+    while ((pattern = args_next(j->args, option, &at))) {
+        struct err *e = net_rules_add(&j->arena, &j->network, list, str_of(pattern));
+
+        if (e)
+            return err_wrap(e, "--%s", option);
+    }
+    return NULL;
+}
+
+/* What the settings allow, and what is given. */
+static struct err *read_network(struct job *j)
+{
+    TRY(network_rules_from_settings(&j->arena, j->runtime.settings, &j->rules, &j->network));
+    TRY(read_domains(j, "allow-domain", NET_ALLOW));
+    return read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
+}
+
 static void tell_note(void *self, struct str note)
 {
     cli_tell("%" STR_FMT, STR_ARG(note));
@@ -60,12 +87,16 @@ static struct err *read_options(struct job *j, struct agent_sandbox_options *ret
                    .keel_home = runtime_home(&j->runtime, &j->arena).p},
         .on_notice = tell_note,
         .no_namespaces = args_has(j->args, "no-namespaces"),
+        .network = &j->network,
+        .environment = o->environment,
+        .tasks = &j->tasks,
     };
 
     if (!o->cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
     TRY(read_added(j, &made.source.added_dirs, &made.source.n_added_dirs));
     policy_rules(&j->arena, j->runtime.settings, o->environment, &j->rules);
+    TRY(read_network(j));
     *ret_options = made;
     return NULL;
 }
@@ -100,9 +131,15 @@ static struct err *run_job(void *arg)
     AUTO(agent_sandbox) struct agent_sandbox sandbox = {0};
     struct agent_sandbox_options wanted;
 
+    struct err *e;
+
     TRY(read_options(j, &wanted));
     agent_sandbox_init(&sandbox, &wanted);
-    return run_in(j, &sandbox.launcher);
+    group_begin(&j->tasks, 0, GROUP_KEEP_GOING);
+    e = run_in(j, &sandbox.launcher);
+    group_cancel(&j->tasks);
+    err_ignore(group_end(&j->tasks), "nobody is left to speak through the proxy");
+    return e;
 }
 
 /* The exit status is the command's, so what keeps it from running has those of a shell; and 2 is
@@ -137,16 +174,18 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_sandbox = {
     .name = "sandbox",
-    .usage = "[--no-namespaces] [--add-dir DIR]... [--] COMMAND [ARGUMENT]...",
+    .usage = "[--add-dir DIR]... [--allow-domain DOMAIN]... [--] COMMAND [ARGUMENT]...",
     .group = "Set up",
     .summary = "run a command as the agent's commands are run",
     .details = "The command may write in the working directory, which is its workspace, and in\n"
-               "$TMPDIR. It has no network, sees no secrets and leaves nothing running.\n"
+               "$TMPDIR. It has no network but for the domains that are allowed, sees no\n"
+               "secrets and leaves nothing running.\n"
                "The exit status is the command's; 2 when the sandbox cannot be built.\n"
                "\n"
                "Examples:\n"
                "  keel sandbox -- make test\n"
-               "  keel sandbox -- sh -c 'curl https://example.com || echo no network'\n",
+               "  keel sandbox -- sh -c 'curl https://example.com || echo no network'\n"
+               "  keel sandbox --allow-domain registry.npmjs.org -- npm ci\n",
     .options = options,
     .takes_command = true,
     .run = run,

@@ -63,7 +63,8 @@ static struct decided decide_write(const struct permission_rules *rules, enum pe
     struct subject write = {.tool = &tool,
                             .session = s->session,
                             .environment = s->environment,
-                            .prepared = s->prepared};
+                            .prepared = s->prepared,
+                            .bases = s->bases};
 
     return decide(rules, mode, &write, place);
 }
@@ -204,8 +205,10 @@ struct decided permission_decide(const struct permission_rules *rules, enum perm
                         .session = session,
                         .environment = rules->environment,
                         .prepared = prepared};
+    struct path_bases bases = path_bases_of(&s);
     struct place place;
 
+    s.bases = &bases;
     subject_split_command(&s, &a);
     place = prepared ? prepared->path : place_unseen(subject_path(&s, &a));
     return decide(rules, mode, &s, &place);

@@ -256,16 +256,29 @@ static bool is_simple(struct str path)
     return true;
 }
 
-/* Below a directory. One that is not written simply may be any. */
-static bool may_begin_below(struct str directory, struct str pattern, struct str path)
+static struct path_base base_of(struct str directory)
 {
     if (directory.n == 0 || !is_simple(str_skip(directory, 1)))
-        return true;
+        return (struct path_base){.is_any = true};
     if (directory.p[directory.n - 1] == '/')
         directory.n--;
-    if (!str_starts(path, directory))
+    return (struct path_base){.directory = directory};
+}
+
+struct path_bases path_bases_of(const struct subject *s)
+{
+    return (struct path_bases){.workspace = base_of(str_of(tool_session_workspace(s->session))),
+                               .cwd = base_of(str_of(tool_session_cwd(s->session))),
+                               .home = base_of(env_get(s->environment, S("HOME")))};
+}
+
+static bool may_begin_below(const struct path_base *base, struct str pattern, struct str path)
+{
+    if (base->is_any)
+        return true;
+    if (!str_starts(path, base->directory))
         return false;
-    path = str_skip(path, directory.n);
+    path = str_skip(path, base->directory.n);
     return path.n == 0 || (path.p[0] == '/' && may_begin(pattern, str_skip(path, 1)));
 }
 
@@ -285,34 +298,37 @@ static bool may_end(struct str pattern, enum reading reading, struct str path)
 }
 
 /* As add_readings() has it. */
-static bool may_be_below(struct str pattern, struct str text, const struct subject *s,
+static bool may_be_below(struct str pattern, struct str text, const struct path_bases *bases,
                          enum reading reading, struct str path)
 {
+    static const struct path_base root;
     bool is_wide = reading == READ_WIDELY, is_rooted = str_starts(pattern, S("/"));
 
     if (str_starts(pattern, S("~/")))
-        return may_begin_below(env_get(s->environment, S("HOME")), text, path);
+        return may_begin_below(&bases->home, text, path);
     if (str_starts(pattern, S("//")))
-        return may_begin_below(S("/"), text, path);
+        return may_begin_below(&root, text, path);
     if (!is_rooted && is_wide && str_find_char(text, '/') == STR_NONE)
         return true; /* a name, at any depth */
-    return may_begin_below(str_of(tool_session_workspace(s->session)), text, path) ||
-           (is_wide &&
-            may_begin_below(is_rooted ? S("/") : str_of(tool_session_cwd(s->session)), text, path));
+    return may_begin_below(&bases->workspace, text, path) ||
+           (is_wide && may_begin_below(is_rooted ? &root : &bases->cwd, text, path));
 }
 
 bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
                     const char *path)
 {
     struct str given = str_of(path), text = pattern;
+    struct path_bases found;
 
-    for (size_t i = 0; i < 2 && text.n && strchr(i == 0 ? "~/" : "/", text.p[0]); i++)
-        text = str_skip(text, 1);
+    if (text.n && (text.p[0] == '~' || text.p[0] == '/'))
+        text = str_skip(text, text.n > 1 && text.p[1] == '/' ? 2 : 1);
     if (!is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
         return true;
-    if (str_starts(pattern, S("~")) && !may_end(text, reading, given))
-        return false; /* before the home is looked for */
-    return may_be_below(pattern, text, s, reading, given) && may_end(text, reading, given);
+    if (!may_end(text, reading, given))
+        return false;
+    if (!s->bases)
+        found = path_bases_of(s);
+    return may_be_below(pattern, text, s->bases ? s->bases : &found, reading, given);
 }
 
 static bool may_match_names(struct str pattern, const struct subject *s, enum reading reading,

@@ -40,6 +40,9 @@ bool path_may_match(struct str pattern, const struct subject *s, enum reading re
                     const char *path);
 
 /* Against any of the subject's names. */
+/* Where path rules of this call count from, once for all of them. */
+struct path_bases path_bases_of(const struct subject *s);
+
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
 /* The pattern of this path alone: "//tmp/a\*b". */
 void path_add_exact(struct strbuf *out, struct str absolute_path);

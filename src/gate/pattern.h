@@ -19,6 +19,15 @@ struct names {
     size_t n;
 };
 
+/* A directory that path rules count from. */
+struct path_base {
+    struct str directory; /* without a slash at its end */
+    bool is_any;          /* it is not written simply: what lies below cannot be told at sight */
+};
+struct path_bases {
+    struct path_base workspace, cwd, home;
+};
+
 /* A call as rules see it. */
 struct subject {
     const struct tool *tool;
@@ -29,7 +38,8 @@ struct subject {
     struct str prefix;             /* "Bash(", with the command */
     /* What was looked up. NULL: nothing was, and paths lead where they say. */
     const struct prepared *prepared;
-    const struct names *names; /* of the path that the call is about; NULL: the one given */
+    const struct names *names;      /* of the path that the call is about; NULL: the one given */
+    const struct path_bases *bases; /* NULL: found for each rule */
 };
 
 /* Splits the call's command once for all rules; it lives as long as the arena. */

@@ -2,6 +2,7 @@
 #include "sdk/agent_parts.h"
 
 #include "base/uuid.h"
+#include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
 #include "store/blob_files.h"
 #include "sys/fs.h"
@@ -119,10 +120,11 @@ static struct err *get_http(void *self, struct http_client **ret_client)
     "false} "                                                                                      \
     "in ~/.keel/settings.json"
 
-static void open_sandbox(struct agent *a, const struct agent_options *options)
+static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
     const struct runtime *r = a->runtime;
 
+    TRY(network_rules_from_settings(&a->arena, r->settings, &a->gate.rules, &a->network));
     agent_sandbox_init(&a->sandbox,
                        &(struct agent_sandbox_options){
                            .source = {.workspace = r->options.cwd,
@@ -134,8 +136,12 @@ static void open_sandbox(struct agent *a, const struct agent_options *options)
                            .on_notice = options->on_notice,
                            .self = options->notice_self,
                            .remedy = SANDBOX_OFF,
+                           .network = &a->network,
+                           .environment = r->options.environment,
+                           .tasks = &a->background,
                            .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
                        });
+    return NULL;
 }
 
 /* --- all together --- */
@@ -154,7 +160,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
-    open_sandbox(a, options);
+    TRY(open_sandbox(a, options));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;

@@ -51,6 +51,7 @@ struct agent {
     struct secrets *secrets; /* all credentials that it knows of; NULL: none */
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    struct net_rules network; /* what commands may speak to */
     struct agent_sandbox sandbox;
     struct agent_hooks hooks;
     bool has_background;

@@ -70,12 +70,42 @@ static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
     return err_hint(e, "%s%s%s", text ? text : "", text ? ". " : "", s->options.remedy);
 }
 
+/* Told once a host: the person may want to allow it. */
+static void on_refusal(void *self, struct str host, const struct err *why)
+{
+    const struct agent_sandbox *s = self;
+    AUTO_FREE char *text = err_message(why);
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!s->options.on_notice)
+        return;
+    strbuf_addf(&line, "a command may not speak to %" STR_FMT ": %s", STR_ARG(host), text);
+    s->options.on_notice(s->options.self, strbuf_str(&line));
+}
+
+static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
+{
+    const struct agent_sandbox_options *o = &s->options;
+
+    policy->network = SANDBOX_NO_NETWORK;
+    if (!o->network || !net_rules_allow_any(o->network))
+        return;
+    if (!s->proxy)
+        s->proxy = proxy_new(&(struct proxy_options){.rules = o->network,
+                                                     .environment = o->environment,
+                                                     .group = o->tasks,
+                                                     .on_refusal = on_refusal,
+                                                     .self = s});
+    policy->network = SANDBOX_PROXY_ONLY;
+    policy->proxy = s->proxy;
+}
+
 static void use_policy(struct agent_sandbox *s, struct preparation *p)
 {
     bool is_first = !s->sandbox.launcher.start;
 
     p->policy.no_namespaces = s->options.no_namespaces;
-    p->policy.network = SANDBOX_NO_NETWORK; /* a proxy would be put here, with its socket */
+    set_network(s, &p->policy);
     if (is_first)
         sandbox_init(&s->sandbox, &p->policy);
     else
@@ -171,6 +201,7 @@ void agent_sandbox_done(struct agent_sandbox *s)
 {
     if (s->sandbox.launcher.start)
         sandbox_done(&s->sandbox);
+    proxy_free(s->proxy);
     if (s->tmp_dir) {
         task_shield_begin();
         err_ignore(work_run(remove_tmp, s->tmp_dir), "it is in the system's own for such files");

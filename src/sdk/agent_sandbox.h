@@ -7,6 +7,7 @@
 #ifndef KEEL_SDK_AGENT_SANDBOX_H
 #define KEEL_SDK_AGENT_SANDBOX_H
 
+#include "sandbox/proxy.h"
 #include "sdk/sandbox_policy.h"
 #include "sdk/settings.h"
 #include "sys/task.h"
@@ -16,6 +17,11 @@ struct agent_sandbox_options {
     void (*on_notice)(void *self, struct str text); /* a line for the person; may be NULL */
     void *self;
     const char *remedy; /* what else a person can do where it cannot be built; may be NULL */
+    /* The hosts that commands may speak to, borrowed; NULL: none. The proxy for them lives in
+     * `tasks`, which must have ended before agent_sandbox_done(). */
+    const struct net_rules *network;
+    const char *const *environment; /* with the person's own proxy */
+    struct group *tasks;
     bool is_off;
     bool no_namespaces; /* as if they could not be made */
 };
@@ -27,6 +33,7 @@ struct agent_sandbox {
     struct policy_maker *maker;
     struct arena arena; /* of the policy in use */
     char *tmp_dir;      /* NULL: no command was started yet */
+    struct proxy *proxy;
     struct sandbox sandbox;
     struct chan *turn; /* holds something while a command is started or looked after */
 };

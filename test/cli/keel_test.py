@@ -37,6 +37,13 @@ def without_notice(stderr):
     return ASAN_NOTICE.sub(b"", stderr, count=1)
 
 
+def has_namespaces():
+    """Can network by domain be had here?"""
+    result = subprocess.run([KEEL, "sandbox", "--allow-domain", "example.com", "true"],
+                            capture_output=True, check=False)
+    return b"network by domain needs namespaces" not in result.stderr
+
+
 class Result:
     """How a run ended: exit status (negative: the signal), stdout and stderr."""
 

@@ -92,13 +92,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
-def has_namespaces():
-    result = subprocess.run([keel_test.KEEL, "sandbox", "--allow-domain", "example.com", "true"],
-                            capture_output=True, check=False)
-    return b"network by domain needs namespaces" not in result.stderr
-
-
-@unittest.skipUnless(has_namespaces(), "namespaces cannot be made here")
+@unittest.skipUnless(keel_test.has_namespaces(), "namespaces cannot be made here")
 class NetworkTest(KeelTest):
     def setUp(self):
         super().setUp()

@@ -3,12 +3,14 @@
 The model is scripted and does what it should not. As root the whole suite runs three times: as
 root, as an ordinary user, and where namespaces cannot be made."""
 import ast
+import http.server
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 
 import scripted
@@ -22,6 +24,16 @@ IS_ROOT = os.geteuid() == 0
 
 def bash(*commands, **more):
     return [Turn(Call("Bash", command=command, **more)) for command in commands]
+
+
+class Hello(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
 
 
 class SandboxTest(AgentTest):
@@ -257,6 +269,35 @@ class Behaviour:
         self.assertIn("PLAIN=plain\n", out[0])
         for name in ("SSH_AUTH_SOCK", "DBUS", "TOKEN", "API_KEY", scripted.KEY):
             self.assertNotIn(name, out[0])
+
+
+class Network(SandboxTest):
+    """Hosts that a person allows are reached through keel, others are not."""
+
+    curl = "curl -s -m 20 --noproxy '' -o /dev/null -w '%{http_code}\\n' "
+
+    def setUp(self):
+        super().setUp()
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.2", 0), Hello)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.place = f"127.0.0.2:{self.server.server_port}"
+
+    def fetch(self, **run):
+        return self.run_bash(f"{self.curl} http://{self.place}/",
+                             f"{self.curl} http://127.0.0.1:1/", **run)
+
+    @unittest.skipUnless(keel_test.has_namespaces(), "network by domain needs namespaces")
+    def test_by_a_setting(self):
+        self.user_settings({"network": {"allowPrivate": [self.place]}})
+        self.assertEqual(self.fetch(), ["200\n", "403\n"])
+        self.assertIn("a command may not speak to 127.0.0.1", self.result.err)
+
+    def test_not_by_a_repository_that_nobody_trusts(self):
+        self.write("project/.keel/settings.json", {"network": {"allowPrivate": [self.place]}})
+        self.assertNotIn("200", "".join(self.fetch()))
 
 
 class AsRun(Behaviour, SandboxTest):
