@@ -270,6 +270,11 @@ struct err *guard_take(const struct sandbox_policy *policy, bool namespaces,
     return NULL;
 }
 
+bool guard_serves(const struct guard *g, bool namespaces)
+{
+    return namespaces || !g->namespaces;
+}
+
 void guard_free(struct guard *g)
 {
     if (!g)

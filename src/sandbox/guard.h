@@ -17,6 +17,9 @@ MUST_USE struct err *guard_take(const struct sandbox_policy *policy, bool namesp
 void guard_free(struct guard *g);
 DEFINE_AUTO_PTR(guard, guard_free)
 
+/* Does it hold what is wanted for commands that go this way? */
+bool guard_serves(const struct guard *g, bool namespaces);
+
 /* Puts things right, and appends a line for a person about each. */
 void guard_check(struct guard *g, struct strbuf *notes);
 

@@ -82,12 +82,41 @@ static struct err *explain(const struct exec_record *r, struct str plan)
     return add_hint(e, r->step);
 }
 
+/* Several tasks start commands at a time, some of them in other threads: one looks at the workspace
+ * while the others wait. */
+struct blocking {
+    struct sandbox *sandbox;
+    struct err *(*fn)(void *);
+    void *arg;
+};
+
+static struct err *run_locked(void *arg)
+{
+    struct blocking *b = arg;
+    struct err *e;
+
+    pthread_mutex_lock(&b->sandbox->lock);
+    e = b->fn(b->arg);
+    pthread_mutex_unlock(&b->sandbox->lock);
+    return e;
+}
+
 /* With namespaces and in a small workspace it is a few dozen lstat(), less than the way to a worker
  * and back takes. Without them files are read and written. */
-static struct err *run_blocking(const struct sandbox *s, struct err *(*fn)(void *), void *arg,
+static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), void *arg,
                                 bool namespaces)
 {
-    return namespaces && scope_is_small(s->scope) ? fn(arg) : work_run(fn, arg);
+    struct blocking b = {s, fn, arg};
+    struct err *e = NULL;
+    bool is_done = false;
+
+    if (namespaces && pthread_mutex_trylock(&s->lock) == 0) {
+        is_done = scope_is_small(s->scope);
+        if (is_done)
+            e = fn(arg);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return is_done ? e : work_run(run_locked, &b);
 }
 
 /* --- starting --- */
@@ -129,6 +158,18 @@ static struct err *open_plan(struct start *s)
     return NULL;
 }
 
+/* While commands run, the state before the first of them counts. One that was taken for another way
+ * is of no use: none has gone that way. */
+static struct err *take_guard(struct start *s, const struct sandbox_policy *policy)
+{
+    struct sandbox *sandbox = s->sandbox;
+
+    if (sandbox->guard && guard_serves(sandbox->guard, s->namespaces))
+        return NULL;
+    guard_free(TAKE(sandbox->guard));
+    return guard_take(policy, s->namespaces, &sandbox->guard);
+}
+
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
@@ -141,12 +182,13 @@ static struct err *prepare(void *arg)
     policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
     TRY(plan_write(&policy, s->namespaces, &s->plan));
     TRY(open_plan(s));
-    return s->sandbox->guard ? NULL : guard_take(&policy, s->namespaces, &s->sandbox->guard);
+    return take_guard(s, &policy);
 }
 
-static void drop_guard_if_idle(struct sandbox *s)
+/* A command that is being started counts: it may rely on the guard that another has taken. */
+static void end_one(struct sandbox *s)
 {
-    if (s->n_running == 0)
+    if (--s->n_running == 0)
         guard_free(TAKE(s->guard));
 }
 
@@ -243,7 +285,6 @@ static void keep_fd(int *fd, int made)
 /* The next command shares its network: a server in the background can be reached. */
 static void note_start(struct sandbox *s, const struct proc_confinement *confinement)
 {
-    s->n_running++;
     if (confinement->listener_fd >= 0)
         proxy_listen(s->policy.proxy, confinement->listener_fd);
     if (s->network_fd < 0 || s->network_fd != confinement->network_fd) {
@@ -264,7 +305,12 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     struct err *e;
 
     *ret_is_forbidden = false;
-    TRY(run_blocking(sandbox, prepare, &s, namespaces));
+    sandbox->n_running++;
+    e = run_blocking(sandbox, prepare, &s, namespaces);
+    if (e) {
+        end_one(sandbox);
+        return e;
+    }
     confinement.policy_fd = s.fd;
     confined.supervised = true;
     confined.confinement = &confinement;
@@ -272,7 +318,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confined.environment = make_environment(&s.arena, spec->environment, &sandbox->policy);
     e = proc_spawn(&confined, ret_proc);
     if (e)
-        drop_guard_if_idle(sandbox);
+        end_one(sandbox);
     else
         note_start(sandbox, &confinement);
     *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
@@ -335,8 +381,7 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 
     BUG_IF(s->n_running == 0);
     e = run_blocking(s, check_guard, &ended, s->way == SANDBOX_WITH_NAMESPACES);
-    s->n_running--;
-    drop_guard_if_idle(s);
+    end_one(s);
     return e;
 }
 
@@ -361,6 +406,7 @@ void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
     scope_free(TAKE(s->scope));
+    pthread_mutex_destroy(&s->lock);
     if (s->network_fd >= 0)
         close(s->network_fd);
     if (s->user_fd >= 0)
@@ -372,6 +418,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    pthread_mutex_init(&s->lock, NULL);
     s->scope = scope_new();
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "port/launcher.h"
 
+#include <pthread.h>
+
 struct proxy;
 
 enum sandbox_network {
@@ -67,9 +69,10 @@ struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
     enum sandbox_way way;
-    struct scope *scope; /* what is protected in the writable directories */
-    struct guard *guard; /* protected places before the commands that run now; NULL: none run */
-    size_t n_running;
+    struct scope *scope;     /* what is protected in the writable directories */
+    struct guard *guard;     /* protected places before the commands that run now; NULL: none run */
+    size_t n_running;        /* commands, those that are being started too */
+    pthread_mutex_t lock;    /* for scope and guard */
     int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
