@@ -1,6 +1,6 @@
 """attack_test.py - real attempts to get out of keel's sandbox: attack_test.py KEEL [WORD]...
 
-Each attempt is made without the sandbox first, where it must succeed: one that fails there proves
+Each attack is made without the sandbox first, where it must succeed: one that fails there proves
 nothing. Then it is made inside `keel sandbox`, with namespaces and with them switched off, as root
 and as an ordinary user, and must not succeed. What people do all day is tried in the same way and
 has to succeed inside too. Inside, attempts share a stage and a start where they can: all of them
@@ -112,9 +112,6 @@ def why_impossible(world, person, attempt):
 
 def judge_outside(world, person, attempt):
     """A Verdict when there is no use in trying it inside, else None."""
-    lacking = why_impossible(world, person, attempt)
-    if lacking:
-        return Verdict(person, "", IMPOSSIBLE, lacking)
     got, run = make(world, person, attempt, ())
     if got:
         return None
@@ -134,8 +131,9 @@ def judge_inside(world, person, attempt, mode):
     if not run.began:
         return Verdict(person, mode, BROKEN, f"does not start inside: {run.reason}")
     if attempt.must_work:
-        return Verdict(person, mode, PASSED) if got else Verdict(
-            person, mode, BROKEN, f"does not work inside: {run.reason}")
+        return Verdict(person, mode, PASSED) if got else judge_outside(
+            world, person, attempt) or Verdict(
+                person, mode, BROKEN, f"does not work inside: {run.reason}")
     if got:
         return Verdict(person, mode, BREACH, f"{attempt.script}\n          got {str(got)[:300]}")
     if run.left:
@@ -207,14 +205,22 @@ class Judgement:
                 for person in people(self.world) for mode in self.modes]
 
     def _outside(self, pool):
-        jobs = {(attempt, person): pool.submit(safely, judge_outside, self.world, person, attempt)
+        jobs = {(attempt, person): pool.submit(safely, self._first, self.world, person, attempt)
                 for attempt in self.attempts for person in people(self.world)}
         for (attempt, person), job in jobs.items():
-            if job.result():
-                for mode in self.modes:
-                    verdict = job.result()
-                    self.verdicts[attempt, person, mode] = Verdict(
-                        person, mode, verdict.kind, verdict.detail)
+            verdict = job.result()
+            for mode in self.modes if verdict else ():
+                self.verdicts[attempt, person, mode] = Verdict(
+                    person, mode, verdict.kind, verdict.detail)
+
+    def _first(self, world, person, attempt):
+        """What works inside need not be tried without the sandbox."""
+        lacking = why_impossible(world, person, attempt)
+        if lacking:
+            return Verdict(person, "", IMPOSSIBLE, lacking)
+        if attempt.must_work and CONTROL not in self.modes:
+            return None
+        return judge_outside(world, person, attempt)
 
     def _inside(self, person, mode):
         """What is left to be done, as functions."""
