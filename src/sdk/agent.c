@@ -115,10 +115,8 @@ static struct err *get_http(void *self, struct http_client **ret_client)
 }
 
 /* A model may read this: it must not think that it has a say. */
-#define SANDBOX_OFF                                                                                \
-    "Only a person can let commands run without the sandbox, by \"sandbox\": {\"enabled\": "       \
-    "false} "                                                                                      \
-    "in ~/.keel/settings.json"
+static const char sandbox_off[] = "Only a person can let commands run without the sandbox, by "
+                                  "\"sandbox\": {\"enabled\": false} in ~/.keel/settings.json";
 
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
@@ -135,7 +133,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                       .keel_home = runtime_home(r, &a->arena).p},
                            .on_notice = options->on_notice,
                            .self = options->notice_self,
-                           .remedy = SANDBOX_OFF,
+                           .remedy = sandbox_off,
                            .network = &a->network,
                            .environment = r->options.environment,
                            .tasks = &a->background,
