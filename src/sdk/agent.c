@@ -159,6 +159,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     TRY(open_sandbox(a, options));
+    TRY(agent_add_snapshots(a));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
@@ -183,6 +184,7 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     secrets_unref(a->secrets);
+    snapshotter_free(a->snapshotter);
     blob_store_free(a->blobs);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -209,6 +211,7 @@ static struct run_options options_of(struct agent *a)
         .launcher = &a->sandbox.launcher,
         .http = &a->http,
         .blobs = a->blobs,
+        .snapshotter = a->snapshotter,
         .asker = a->asker,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
