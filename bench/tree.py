@@ -1,4 +1,4 @@
-"""tree.py - a source tree to search: 50,000 files, nested, with .gitignore files and binaries."""
+"""tree.py - a source tree: thousands of files, nested, with .gitignore files and binaries."""
 import random
 import shutil
 
@@ -29,9 +29,9 @@ def write_file(directory, r, bodies, i):
     (directory / f"file{i}{r.choice(SUFFIXES)}").write_text(text)
 
 
-def make_directories(top, r):
+def make_directories(top, r, n_files):
     directories = [top]
-    for i in range(N_FILES // 20):
+    for i in range(n_files // 20):
         name = f"build{i}" if i % 100 == 50 else f"dir{i}"
         directories.append(r.choice(directories[-200:] if i % 3 else directories) / name)
         directories[-1].mkdir()
@@ -40,7 +40,7 @@ def make_directories(top, r):
     return directories
 
 
-def make(top):
+def make(top, n_files=N_FILES):
     """Once: a tree that is there is taken as it is. It is a repository of its own, so that no rules
     from outside apply."""
     new = top.with_name(top.name + ".new")
@@ -51,7 +51,7 @@ def make(top):
     (new / ".git").mkdir(parents=True)
     (new / ".gitignore").write_text("*.log\n/out/\nbuild*/\n!keep.log\n")
     bodies = make_bodies(r)
-    directories = make_directories(new, r)
-    for i in range(N_FILES):
+    directories = make_directories(new, r, n_files)
+    for i in range(n_files):
         write_file(directories[i % len(directories)], r, bodies, i)
     new.rename(top)

@@ -4,7 +4,7 @@
 #include "cli/sandbox_stdio.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/network_rules.h"
-#include "sdk/runtime.h"
+#include "sdk/rule_set.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
 
@@ -26,28 +26,27 @@ struct job {
     const struct args *args;
     struct runtime runtime;
     struct arena arena;
-    struct permission_rules rules;
+    struct rule_set rules;
     struct net_rules network;
     struct group tasks; /* of the proxy */
     int status;
 };
 
-static struct err *read_added(struct job *j, const char *const **ret_dirs, size_t *ret_n)
+static struct err *read_rules(struct job *j)
 {
     const char **dirs = ARENA_ARRAY(&j->arena, j->args->n_given + 1, const char *);
-    const struct runtime_options *o = &j->runtime.options;
+    struct agent_options added = {.added_dirs = dirs};
     const char *path;
-    size_t at = 0, n = 0;
+    size_t at = 0;
 
     while ((path = args_next(j->args, "add-dir", &at))) {
         char real[PATH_MAX];
 
         if (!realpath(path, real) || !fs_is_dir(real))
             return err_errno(ERR_VALIDATION, errno, "%s is no directory", path);
-        dirs[n++] = arena_cstr(&j->arena, str_of(real));
+        dirs[added.n_added_dirs++] = arena_cstr(&j->arena, str_of(real));
     }
-    *ret_dirs = policy_added_dirs(&j->arena, j->runtime.settings, o->environment, dirs, n, ret_n);
-    return NULL;
+    return rule_set_init(&j->rules, &j->arena, &j->runtime, &added);
 }
 
 static struct err *read_domains(struct job *j, const char *option, enum net_list list)
@@ -67,7 +66,8 @@ static struct err *read_domains(struct job *j, const char *option, enum net_list
 /* What the settings allow, and what is given. */
 static struct err *read_network(struct job *j)
 {
-    TRY(network_rules_from_settings(&j->arena, j->runtime.settings, &j->rules, &j->network));
+    TRY(network_rules_from_settings(&j->arena, j->runtime.settings, &j->rules.gate_rules,
+                                    &j->network));
     TRY(read_domains(j, "allow-domain", NET_ALLOW));
     return read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
 }
@@ -77,12 +77,14 @@ static void tell_note(void *self, struct str note)
     cli_tell("%" STR_FMT, STR_ARG(note));
 }
 
-static struct err *read_options(struct job *j, struct agent_sandbox_options *ret_options)
+static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
 {
     const struct runtime_options *o = &j->runtime.options;
-    struct agent_sandbox_options made = {
+    struct agent_sandbox_options wanted = {
         .source = {.workspace = o->cwd,
-                   .rules = &j->rules,
+                   .added_dirs = j->rules.added_dirs,
+                   .n_added_dirs = j->rules.n_added_dirs,
+                   .rules = &j->rules.gate_rules,
                    .home = env_find(o->environment, "HOME"),
                    .keel_home = runtime_home(&j->runtime, &j->arena).p},
         .on_notice = tell_note,
@@ -92,13 +94,7 @@ static struct err *read_options(struct job *j, struct agent_sandbox_options *ret
         .tasks = &j->tasks,
     };
 
-    if (!o->cwd)
-        return err_new(ERR_VALIDATION, "the working directory is gone");
-    TRY(read_added(j, &made.source.added_dirs, &made.source.n_added_dirs));
-    policy_rules(&j->arena, j->runtime.settings, o->environment, &j->rules);
-    TRY(read_network(j));
-    *ret_options = made;
-    return NULL;
+    agent_sandbox_init(sandbox, &wanted);
 }
 
 static struct err *run_in(struct job *j, struct launcher *launcher)
@@ -129,12 +125,13 @@ static struct err *run_job(void *arg)
 {
     struct job *j = arg;
     AUTO(agent_sandbox) struct agent_sandbox sandbox = {0};
-    struct agent_sandbox_options wanted;
-
     struct err *e;
 
-    TRY(read_options(j, &wanted));
-    agent_sandbox_init(&sandbox, &wanted);
+    if (!j->runtime.options.cwd)
+        return err_new(ERR_VALIDATION, "the working directory is gone");
+    TRY(read_rules(j));
+    TRY(read_network(j));
+    open_sandbox(j, &sandbox);
     group_begin(&j->tasks, 0, GROUP_KEEP_GOING);
     e = run_in(j, &sandbox.launcher);
     group_cancel(&j->tasks);
@@ -179,7 +176,7 @@ const struct command command_sandbox = {
     .summary = "run a command as the agent's commands are run",
     .details = "The command may write in the working directory, which is its workspace, and in\n"
                "$TMPDIR. It has no network but for the domains that are allowed, sees no\n"
-               "secrets and leaves nothing running.\n"
+               "secrets and leaves nothing running. Deny rules of the settings hold.\n"
                "The exit status is the command's; 2 when the sandbox cannot be built.\n"
                "\n"
                "Examples:\n"

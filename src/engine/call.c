@@ -307,7 +307,6 @@ static struct err *run_in_time(struct call *c, bool *ret_expired)
     struct deadline deadline;
     struct err *e;
 
-    *ret_expired = false;
     if (limit_ms == TOOL_NO_DEADLINE)
         return run_tool(c);
     deadline_begin(&deadline, limit_ms, c->verdict.entry->tool->name);
@@ -368,6 +367,18 @@ static struct err *tell_begin(struct call *c)
     return recorder_sync(c->run->options->recorder);
 }
 
+/* Saving takes none of the tool's time. */
+static struct err *run_saved(struct call *c, bool *ret_expired)
+{
+    struct err *e = save_before(c);
+
+    *ret_expired = false;
+    if (!e)
+        e = run_in_time(c, ret_expired);
+    save_after(c);
+    return e;
+}
+
 struct err *call_run(void *arg)
 {
     struct call *c = arg;
@@ -381,7 +392,7 @@ struct err *call_run(void *arg)
         c->is_ready = false;
         return NULL;
     }
-    failure = run_in_time(c, &is_expired);
+    failure = run_saved(c, &is_expired);
     c->duration_ms = loop_now_ms(task_loop()) - started_ms;
     c->is_ready = false;
     if (failure)

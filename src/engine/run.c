@@ -248,6 +248,7 @@ void run_start(struct conversation *c, const struct run_options *options,
     c->is_running = true;
     run_init(&r, c, options, ret_result);
     set_outcome(&r, prefer_cancelled(run_all(&r)));
+    save_at_end(&r);
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);
     plugins_after_run(&r);

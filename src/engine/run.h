@@ -96,6 +96,7 @@ struct run_options {
     struct launcher *launcher;
     const struct http_source *http;
     struct blob_store *blobs;
+    struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */
     struct asker *asker;
     const struct path_filter *hidden;
     uint64_t tool_timeout_ms;         /* 0: RUN_DEFAULT_TOOL_TIMEOUT_MS */

@@ -11,6 +11,7 @@
  *     hide.c     credentials are kept out of it
  *     plugins.c  plugins, around all of it
  *     hook_points.c  a person's hooks: at the prompt, after tools, at the end
+ *     save_points.c  files as they were: before a call, after it
  *     emit.c     events */
 #ifndef KEEL_ENGINE_RUN_STATE_H
 #define KEEL_ENGINE_RUN_STATE_H
@@ -86,6 +87,12 @@ MUST_USE struct err *hook_tool_done(struct call *c);
 MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason);
 void hook_failure(struct run *r, const struct err *e);
 
+/* save_points.c */
+/* An error keeps the call from running: it was cancelled, or the journal is not durable. */
+MUST_USE struct err *save_before(struct call *c);
+void save_after(struct call *c);
+void save_at_end(struct run *r);
+
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
 /* Lets the compactor look at the history, with the plan of the coming round. */
@@ -132,6 +139,7 @@ struct call {
     const struct given_outcome *outcome; /* of an earlier process's try, or NULL */
     struct err *ends_run;                /* a hook has said so */
     struct secrets_stream progress;
+    struct snapshot *snapshot; /* while it runs; NULL: nothing was saved */
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);

@@ -21,14 +21,30 @@ static struct err *check_handle(struct str handle)
                    STR_ARG(str_slice(handle, 0, 80)));
 }
 
-struct err *blob_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *check_size(const struct blob_store *b, struct str bytes)
 {
     size_t max = b->max_bytes ? b->max_bytes : BLOB_DEFAULT_MAX;
 
-    if (bytes.n > max)
-        return err_new(ERR_VALIDATION, "content of %zu bytes is over the limit of %zu", bytes.n,
-                       max);
+    if (bytes.n <= max)
+        return NULL;
+    return err_new(ERR_VALIDATION, "content of %zu bytes is over the limit of %zu", bytes.n, max);
+}
+
+struct err *blob_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    TRY(check_size(b, bytes));
     return b->ops->put(b, bytes, handle);
+}
+
+struct err *blob_put_soon(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    TRY(check_size(b, bytes));
+    return b->ops->put_soon ? b->ops->put_soon(b, bytes, handle) : b->ops->put(b, bytes, handle);
+}
+
+struct err *blob_sync(struct blob_store *b)
+{
+    return b->ops->sync ? b->ops->sync(b) : NULL;
 }
 
 struct err *blob_get_range(struct blob_store *b, struct str handle, uint64_t from, size_t n,

@@ -2,7 +2,8 @@
  *
  * What is stored once is stored for good until it is collected; storing it again is free. A handle
  * is 64 lower-case hex digits. Reads check that the bytes still have their hash. All calls may
- * wait. Adapters pass test/unit/port/blob_conformance.h. */
+ * wait; outside of tasks they block, and several threads may be in them at once. Adapters pass
+ * test/unit/port/blob_conformance.h. */
 #ifndef KEEL_PORT_BLOB_H
 #define KEEL_PORT_BLOB_H
 
@@ -19,6 +20,10 @@ struct blob_ops {
                        struct strbuf *out);
     struct err *(*size)(struct blob_store *b, struct str handle, uint64_t *ret_bytes);
     struct err *(*remove)(struct blob_store *b, struct str handle); /* absent: fine */
+    /* For many at once, both or none: what put_soon() took can be read at once, and is durable when
+     * a sync() that began after it has returned. NULL: put() is as good as it gets. */
+    struct err *(*put_soon)(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE]);
+    struct err *(*sync)(struct blob_store *b);
     void (*free)(struct blob_store *b);
 };
 
@@ -33,6 +38,10 @@ struct blob_store {
 bool blob_handle_is_valid(struct str handle);
 
 MUST_USE struct err *blob_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE]);
+/* The same without waiting for the disk, which blob_sync() then does once for all. */
+MUST_USE struct err *blob_put_soon(struct blob_store *b, struct str bytes,
+                                   char handle[SHA256_HEX_SIZE]);
+MUST_USE struct err *blob_sync(struct blob_store *b);
 MUST_USE struct err *blob_get(struct blob_store *b, struct str handle, struct strbuf *out);
 MUST_USE struct err *blob_get_range(struct blob_store *b, struct str handle, uint64_t from,
                                     size_t n, struct strbuf *out);

@@ -11,6 +11,7 @@
 #include "model/history.h"
 #include "port/provider.h"
 #include "port/run_result.h"
+#include "port/snapshot.h"
 #include "port/tool_set.h"
 
 /* name, name in the journal's terms ("" where the journal has no line for it), body */
@@ -37,6 +38,8 @@
     X(BATCH_BEGIN, "tool_batch_started", batch)                                                    \
     X(TOOL_REQUEST, "tool_execution_request", tool)                                                \
     X(TOOL_BEGIN, "tool_begin", tool)                                                              \
+    X(SNAPSHOT, "snapshot", snapshot)                                                              \
+    X(PRE_IMAGE, "pre_image", image)                                                               \
     X(TOOL_PROGRESS, "tool_progress", tool)                                                        \
     X(TOOL_END, "tool_end", tool)                                                                  \
     X(TOOL_RESULT, "tool_execution_result", tool)                                                  \
@@ -177,6 +180,20 @@ struct event_tool {
     const struct message *message; /* COMMITTED */
 };
 
+/* Before a call that may change files: what was saved of them. Durable before the call starts, so
+ * that its changes can be taken back even if keel dies in the middle of it. */
+struct event_snapshot {
+    struct str call_id;
+    const struct snapshot_record *record;
+};
+
+/* After it, one for each path: what it was, and what the call left. Those after some point in the
+ * stream, in their order, are all that taking back to that point needs. */
+struct event_image {
+    struct str call_id; /* empty: a command in the background did it */
+    const struct pre_image *image;
+};
+
 struct event_state {
     struct str key;
     const struct json *value; /* NULL: removed */
@@ -236,6 +253,8 @@ struct event {
         struct event_reply reply;
         struct event_batch batch;
         struct event_tool tool;
+        struct event_snapshot snapshot;
+        struct event_image image;
         struct event_state state;
         struct event_ask ask;
         struct event_notice notice;

@@ -115,10 +115,8 @@ static struct err *get_http(void *self, struct http_client **ret_client)
 }
 
 /* A model may read this: it must not think that it has a say. */
-#define SANDBOX_OFF                                                                                \
-    "Only a person can let commands run without the sandbox, by \"sandbox\": {\"enabled\": "       \
-    "false} "                                                                                      \
-    "in ~/.keel/settings.json"
+static const char sandbox_off[] = "Only a person can let commands run without the sandbox, by "
+                                  "\"sandbox\": {\"enabled\": false} in ~/.keel/settings.json";
 
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
@@ -135,7 +133,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                       .keel_home = runtime_home(r, &a->arena).p},
                            .on_notice = options->on_notice,
                            .self = options->notice_self,
-                           .remedy = SANDBOX_OFF,
+                           .remedy = sandbox_off,
                            .network = &a->network,
                            .environment = r->options.environment,
                            .tasks = &a->background,
@@ -161,6 +159,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     open_blobs(a);
     TRY(open_sandbox(a, options));
+    TRY(agent_add_snapshots(a));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
@@ -185,6 +184,7 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     secrets_unref(a->secrets);
+    snapshotter_free(a->snapshotter);
     blob_store_free(a->blobs);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -211,6 +211,7 @@ static struct run_options options_of(struct agent *a)
         .launcher = &a->sandbox.launcher,
         .http = &a->http,
         .blobs = a->blobs,
+        .snapshotter = a->snapshotter,
         .asker = a->asker,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,

@@ -47,6 +47,7 @@ struct agent {
     struct tool_config tool_config;
     struct http_source http;
     struct blob_store *blobs;
+    struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
     struct asker *asker;
     struct secrets *secrets; /* all credentials that it knows of; NULL: none */
     struct group background; /* commands that outlive their call */

@@ -28,4 +28,7 @@ MUST_USE struct err *agent_add_tools(struct agent *a);
 /* What is kept out of everything that others see. After the tools. */
 void agent_find_secrets(struct agent *a);
 
+/* What is saved before tools change files. After the blobs are there. */
+MUST_USE struct err *agent_add_snapshots(struct agent *a);
+
 #endif

@@ -10,7 +10,6 @@
 
 #include "gate/gate.h"
 #include "sandbox/sandbox.h"
-#include "sdk/settings.h"
 
 /* All of it is borrowed for as long as the maker lives. */
 struct policy_source {
@@ -32,13 +31,5 @@ DEFINE_AUTO_PTR(policy_maker, policy_maker_free)
  * leaves nothing to run in, or cannot be worked out. Blocks; not twice at a time. */
 MUST_USE struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
                                  struct sandbox_policy *ret_policy);
-
-/* The directories that were given, then those of the settings. In `a`. */
-const char *const *policy_added_dirs(struct arena *a, const struct settings *s,
-                                     const char *const *environment, const char *const *given,
-                                     size_t n_given, size_t *ret_n);
-/* The deny rules of the settings alone: for commands that no agent runs. In `a`. */
-void policy_rules(struct arena *a, const struct settings *s, const char *const *environment,
-                  struct permission_rules *ret_rules);
 
 #endif

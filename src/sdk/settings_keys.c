@@ -69,6 +69,15 @@ const struct setting_key setting_keys[] = {
     {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
     {"webFetch.allow", SETTING_STRINGS, .help = "hosts to fetch from though they are private"},
 
+    /* what is saved before tools change files */
+    {"snapshot", SETTING_OBJECT, .help = "what is saved before tools change files"},
+    {"snapshot.enabled", SETTING_BOOL, .help = "false: nothing can be taken back (true)"},
+    {"snapshot.maxFiles", SETTING_INTEGER,
+     .help = "a workspace with more is not saved before commands (20000)"},
+    {"snapshot.maxBytes", SETTING_INTEGER,
+     .help = "of all files together; the largest are left out (268435456)"},
+    {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are left out (10485760)"},
+
     /* this program */
     {"logLevel", SETTING_STRING, .help = "error, warn, info, debug or trace"},
     {0},

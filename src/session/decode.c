@@ -2,6 +2,7 @@
 #include "session/decode.h"
 
 #include "model/message_json.h"
+#include "view/journal_fields.h"
 
 #include <stdlib.h>
 
@@ -721,6 +722,24 @@ static struct err *decode_state(struct decoding *d)
     return get_json(d, "value", &d->event->body.state.value);
 }
 
+static struct err *decode_snapshot(struct decoding *d)
+{
+    d->event->body.snapshot = (struct event_snapshot){
+        .call_id = json_get_text(d->body, "toolCallId"),
+        .record = snapshot_record_parse(d->body, d->arena),
+    };
+    return NULL;
+}
+
+static struct err *decode_pre_image(struct decoding *d)
+{
+    d->event->body.image = (struct event_image){
+        .call_id = json_get_text(d->body, "toolCallId"),
+        .image = pre_image_parse(d->body, d->arena),
+    };
+    return NULL;
+}
+
 static struct err *decode_ask(struct decoding *d)
 {
     struct ask *ask = ARENA_NEW(d->arena, struct ask);
@@ -804,6 +823,8 @@ static struct err *(*const decoders[EVENT_N_TYPES])(struct decoding *d) = {
     [EVENT_TOOL_RESULT] = decode_tool,
     [EVENT_TOOL_COMMITTED] = decode_tool,
     [EVENT_STATE] = decode_state,
+    [EVENT_SNAPSHOT] = decode_snapshot,
+    [EVENT_PRE_IMAGE] = decode_pre_image,
     [EVENT_ASKED] = decode_ask,
     [EVENT_ANSWERED] = decode_ask,
     [EVENT_NOTICE] = decode_notice,

@@ -3,6 +3,7 @@
 
 #include "model/message_json.h"
 #include "view/field.h"
+#include "view/journal_fields.h"
 
 #define N_KNOWN 16 /* messages and results that the next records may refer to */
 
@@ -772,6 +773,16 @@ static void encode_state(struct encoding *c)
     put_json(c, "value", c->event->body.state.value);
 }
 
+static void encode_snapshot(struct encoding *c)
+{
+    journal_snapshot(&c->json, &c->event->body.snapshot);
+}
+
+static void encode_pre_image(struct encoding *c)
+{
+    journal_pre_image(&c->json, &c->event->body.image);
+}
+
 static void encode_ask(struct encoding *c)
 {
     const struct event_ask *b = &c->event->body.ask;
@@ -876,6 +887,8 @@ static const struct {
     [EVENT_TOOL_RESULT] = {encode_tool, true},
     [EVENT_TOOL_COMMITTED] = {encode_tool, false},
     [EVENT_STATE] = {encode_state, true},
+    [EVENT_SNAPSHOT] = {encode_snapshot, false},
+    [EVENT_PRE_IMAGE] = {encode_pre_image, false},
     [EVENT_ASKED] = {encode_ask, false},
     [EVENT_ANSWERED] = {encode_ask, false},
     [EVENT_NOTICE] = {encode_notice, false},

@@ -370,6 +370,12 @@ static void body_fields(struct json_writer *w, const struct event *e)
         tool_fields(w, &e->body.tool);
         journal_message(w, "message", e->body.tool.message);
         break;
+    case EVENT_SNAPSHOT:
+        journal_snapshot(w, &e->body.snapshot);
+        break;
+    case EVENT_PRE_IMAGE:
+        journal_pre_image(w, &e->body.image);
+        break;
     case EVENT_STATE:
         jw_kv_str(w, "key", e->body.state.key);
         field_json(w, "value", e->body.state.value);

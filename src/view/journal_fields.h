@@ -1,4 +1,4 @@
-/* journal_fields.h - fields of a log line that tell of requests and replies. */
+/* journal_fields.h - fields of a log line that tell of requests, replies and files. */
 #ifndef KEEL_VIEW_JOURNAL_FIELDS_H
 #define KEEL_VIEW_JOURNAL_FIELDS_H
 
@@ -19,5 +19,12 @@ void journal_delta(struct json_writer *w, const struct event_delta *b);
 void journal_server_tool(struct json_writer *w, const struct event_delta *b);
 void journal_reply(struct json_writer *w, const struct event_reply *b);
 void journal_normalized(struct json_writer *w, const struct event_message *b);
+
+/* journal_snapshot.c */
+void journal_snapshot(struct json_writer *w, const struct event_snapshot *b);
+void journal_pre_image(struct json_writer *w, const struct event_image *b);
+/* The same read again; in `a`, borrowing from `v`. What is missing is empty. */
+const struct snapshot_record *snapshot_record_parse(const struct json *v, struct arena *a) MUST_USE;
+const struct pre_image *pre_image_parse(const struct json *v, struct arena *a) MUST_USE;
 
 #endif

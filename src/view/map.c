@@ -202,6 +202,24 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call has told it */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
         },
+    [EVENT_SNAPSHOT] =
+        {
+            [VIEW_JOURNAL] = "snapshot",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing has happened yet */
+            [VIEW_EMITTER] = "tool.snapshot",
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* its "snapshot" is another thing */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened yet */
+        },
+    [EVENT_PRE_IMAGE] =
+        {
+            [VIEW_JOURNAL] = "pre_image",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
+            [VIEW_EMITTER] = "tool.pre_image",
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* no such name there */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows what it did */
+        },
     [EVENT_TOOL_PROGRESS] =
         {
             [VIEW_JOURNAL] = "tool_progress",

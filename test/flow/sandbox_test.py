@@ -22,10 +22,6 @@ SECRET = "hush-4711"
 IS_ROOT = os.geteuid() == 0
 
 
-def bash(*commands, **more):
-    return [Turn(Call("Bash", command=command, **more)) for command in commands]
-
-
 class Hello(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -43,6 +39,7 @@ class SandboxTest(AgentTest):
         super().setUp()
         self.outside = self.dir / "outside"
         self.outside.mkdir()
+        self.n_scripts = 0
 
     def start(self, *arguments, env=None, cwd=None, **streams):
         streams.setdefault("stdin", subprocess.DEVNULL)
@@ -65,8 +62,16 @@ class SandboxTest(AgentTest):
         return [ast.literal_eval(line.split(" ", 4)[4]) for line in lines
                 if line.startswith("  result #")]
 
-    def run_bash(self, *commands, **run):
-        return self.run_turns(*bash(*commands), **run)
+    def bash(self, script, **more):
+        """A turn that runs this. The gate does not see what is in the file: the sandbox alone has
+        to hold."""
+        self.n_scripts += 1
+        path = self.project / f"script-{self.n_scripts}"
+        path.write_text(script + "\n")
+        return Turn(Call("Bash", command=f". {path}", **more))
+
+    def run_bash(self, *scripts, **run):
+        return self.run_turns(*map(self.bash, scripts), **run)
 
     def init_repository(self, path):
         subprocess.run(["git", "init", "-q", str(path)], check=True, env=self.environment())
@@ -155,6 +160,13 @@ class Behaviour:
         self.assertIn("plain\n", out[2])
         self.assertEqual((self.project / ".env").read_text(), SECRET)
 
+    def test_the_plain_way_to_it_is_denied_as_well(self):
+        (self.project / ".env").write_text(SECRET)
+        self.user_settings({"permissions": {"deny": ["Read(.env)"]}})
+        self.run_turns(*(Turn(Call("Bash", command=command)) for command in (
+            "cat .env", "cat < .env", "python3 -c 'print(open(\".env\").read())'", "cat .e*v")))
+        self.assert_not_sent(SECRET)
+
     def test_a_pattern_counts_for_files_that_come_later(self):
         self.user_settings({"permissions": {"deny": ["Read(**/*.pem)"]}})
         self.run_bash("true", f"mkdir -p a/b && printf {SECRET[:4]}%s {SECRET[4:]} | "
@@ -211,9 +223,8 @@ class Behaviour:
     def test_a_background_command_stays_until_it_is_killed(self):
         marker = f"87654.{os.getpid()}"
         out = self.run_turns(
-            Turn(Call("Bash", command=f"echo started; touch up; exec sleep {marker}",
-                      run_in_background=True)),
-            *bash("until [ -e up ]; do :; done; echo x >$TMPDIR/shared"),
+            self.bash(f"echo started; touch up; exec sleep {marker}", run_in_background=True),
+            self.bash("until [ -e up ]; do :; done; echo x >$TMPDIR/shared"),
             Turn(Call("BashOutput", bash_id="bash_1")), Turn(Call("KillShell", shell_id="bash_1")))
         self.assertIn("bash_1: running\nstarted", out[2])
         self.assertIn("bash_1: killed", out[3])
@@ -221,9 +232,8 @@ class Behaviour:
 
     def test_what_is_put_right_after_a_background_command_is_told(self):
         out = self.run_turns(
-            Turn(Call("Bash", command="echo x >.mcp.json; touch up; exec sleep 1000",
-                      run_in_background=True)),
-            *bash("until [ -e up ]; do :; done"),
+            self.bash("echo x >.mcp.json; touch up; exec sleep 1000", run_in_background=True),
+            self.bash("until [ -e up ]; do :; done"),
             Turn(Call("KillShell", shell_id="bash_1")))
         self.assertIn(".mcp.json was made by the command", out[1] + out[2])
         self.assertIn(".mcp.json was made by the command", self.result.err)
@@ -256,9 +266,9 @@ class Behaviour:
 
     def test_a_workspace_that_is_not_below_tmp(self):
         with tempfile.TemporaryDirectory(prefix="keel-test-", dir="/var/tmp") as directory:
-            if self.prefix:
-                os.chmod(directory, 0o777)
-            out = self.run_bash("echo x >here && cat here", f"ls {self.dir}", cwd=directory)
+            os.chmod(directory, 0o777)
+            self.project = pathlib.Path(directory)
+            out = self.run_bash("echo x >here && cat here", f"ls {self.dir}")
             self.assertEqual(out[0], "x\n")
             self.assertNotIn("keel-home", out[1])
 

@@ -29,6 +29,15 @@ static inline void blob_conforms(struct blob_store *b)
     assert_ok(blob_get_range(b, str_of(handle), 100, 100, &out));
     assert_int_equal(out.n, 0);
 
+    assert_ok(blob_put_soon(b, S("one of many"), handle));
+    assert_ok(blob_put_soon(b, S("one of many"), again));
+    assert_string_equal(handle, again);
+    strbuf_clear(&out);
+    assert_ok(blob_get(b, str_of(handle), &out));
+    assert_str(strbuf_str(&out), "one of many");
+    assert_ok(blob_sync(b));
+    strbuf_clear(&out);
+
     assert_ok(blob_put(b, S(""), empty));
     assert_string_equal(empty, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     assert_ok(blob_get(b, str_of(empty), &out));

@@ -1,5 +1,6 @@
 /* journal_test.c */
 #include "view/journal.h"
+#include "view/journal_fields.h"
 #include "view/samples.h"
 
 #include "sys/fs.h"
@@ -207,6 +208,56 @@ TEST(a_providers_bytes_and_schemas_keep_such_names_and_what_stands_under_them)
     assert_shown(&s.events[EVENT_NATIVE_PAYLOAD], "\"payload\":{\"logprobs\":[{\"token\":\"a\"}]}");
 }
 
+TEST(what_files_were_is_read_back_whatever_their_names_are)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf line = {0};
+    struct pre_image image = {.path = S("/p/a\377\n"),
+                              .kind = IMAGE_LINK,
+                              .mode = 0,
+                              .content = S("12ab"),
+                              .why_not = S("no"),
+                              .after = S("link:34")};
+    struct event e = {.type = EVENT_PRE_IMAGE, .body.image = {S("c1"), &image}};
+    const struct pre_image *back;
+    struct json *v;
+
+    journal_write(&e, &line);
+    assert_ok(json_parse(&a, strbuf_str(&line), 0, &v));
+    back = pre_image_parse(v, &a);
+    assert_true(str_eq(back->path, image.path));
+    assert_int_equal(back->kind, image.kind);
+    assert_true(str_eq(back->content, image.content));
+    assert_true(str_eq(back->why_not, image.why_not));
+    assert_true(str_eq(back->after, image.after));
+}
+
+TEST(what_was_saved_is_read_back)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf line = {0};
+    struct snapshot_record record = {
+        .has_file = true,
+        .file = {.path = S("/p/a"), .kind = IMAGE_FILE, .mode = 0644, .content = S("12ab")},
+        .tree = S("34cd"),
+        .taken_ns = 1800000000123456789,
+        .ready_ns = 1800000000123456790,
+        .n_files = 3};
+    struct event e = {.type = EVENT_SNAPSHOT, .body.snapshot = {S("c1"), &record}};
+    const struct snapshot_record *back;
+    struct json *v;
+
+    journal_write(&e, &line);
+    assert_ok(json_parse(&a, strbuf_str(&line), 0, &v));
+    back = snapshot_record_parse(v, &a);
+    assert_true(back->has_file);
+    assert_int_equal(back->file.mode, 0644);
+    assert_str(back->file.path, "/p/a");
+    assert_str(back->tree, "34cd");
+    assert_true(back->taken_ns == record.taken_ns && back->ready_ns == record.ready_ns);
+    assert_int_equal(back->n_files, 3);
+}
+
 RUN_TESTS(UNIT(every_event_is_one_line_with_all_it_holds),
           UNIT(no_field_that_replay_needs_is_missing),
           UNIT(a_failed_call_has_its_error_and_the_code_in_its_metadata),
@@ -214,4 +265,6 @@ RUN_TESTS(UNIT(every_event_is_one_line_with_all_it_holds),
           UNIT(a_tool_of_the_provider_has_its_own_name), UNIT(a_payload_that_is_no_json_is_text),
           UNIT(a_run_that_failed_is_no_answer_of_the_assistant),
           UNIT(what_stands_under_a_credentials_name_is_hidden_in_fields),
-          UNIT(a_providers_bytes_and_schemas_keep_such_names_and_what_stands_under_them))
+          UNIT(a_providers_bytes_and_schemas_keep_such_names_and_what_stands_under_them),
+          UNIT(what_files_were_is_read_back_whatever_their_names_are),
+          UNIT(what_was_saved_is_read_back))

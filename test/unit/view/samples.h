@@ -28,6 +28,7 @@ struct samples {
     struct usage usage;
     struct part text, result;
     struct json *args, *details;
+    struct snapshot_record snapshot;
     struct ask ask;
     struct answer yes;
     struct err *error;
@@ -233,6 +234,8 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_TOOL_END].body.tool = tool;
     e[EVENT_TOOL_RESULT].body.tool = tool;
     e[EVENT_TOOL_COMMITTED].body.tool = tool;
+    e[EVENT_SNAPSHOT].body.snapshot = (struct event_snapshot){S("c1"), &s->snapshot};
+    e[EVENT_PRE_IMAGE].body.image = (struct event_image){S("c1"), &s->snapshot.file};
     e[EVENT_STATE].body.state = (struct event_state){S("cwd"), s->args};
     e[EVENT_ASKED].body.ask = (struct event_ask){&s->ask, NULL};
     e[EVENT_ANSWERED].body.ask = (struct event_ask){&s->ask, &s->yes};
@@ -257,6 +260,12 @@ static inline void samples_init(struct samples *s)
     s->usage.cache_read = 5;
     s->args = sample_json(s, "{\"command\":\"ls\"}");
     s->details = sample_json(s, "{\"exitCode\":0}");
+    s->snapshot = (struct snapshot_record){
+        .has_file = true,
+        .file = {.path = S("/p/a.c"), .kind = IMAGE_FILE, .mode = 0644, .content = S("12ab")},
+        .tree = S("34cd"),
+        .taken_ns = 5,
+        .n_files = 2};
     s->delta = (struct delta){.kind = DELTA_TEXT, .text = S("I look.")};
     s->payload = (struct native_payload){.provider = S("anthropic"),
                                          .api_surface = S("anthropic-messages"),

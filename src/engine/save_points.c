@@ -1,0 +1,80 @@
+/* save_points.c - where a run has files saved: before a call, after it, at its own end.
+ *
+ * That something cannot be saved never keeps a tool from running; the person is told. */
+#include "engine/run_state.h"
+
+static void tell_note(struct run *r, struct str note)
+{
+    if (note.n)
+        run_notice(r, SEVERITY_WARNING, "snapshot", note);
+}
+
+static void tell_failure(struct run *r, const char *what, struct err *take_error)
+{
+    AUTO(err) struct err *e = err_wrap(take_error, "%s", what);
+    AUTO_FREE char *text = err_message(e);
+
+    tell_note(r, str_of(text));
+}
+
+static void tell_images(struct run *r, struct str call_id, const struct pre_images *images)
+{
+    for (size_t i = 0; i < images->n; i++) {
+        struct event e = {.body.image = {.call_id = call_id, .image = &images->items[i]}};
+
+        run_emit(r, EVENT_PRE_IMAGE, &e);
+    }
+}
+
+struct err *save_before(struct call *c)
+{
+    struct run *r = c->run;
+    struct snapshot_call call = {
+        .tool = c->verdict.entry->tool, .args = c->verdict.args, .target = c->verdict.target};
+    struct snapshot_record record;
+    struct event e = {.owner = &c->owner,
+                      .body.snapshot = {.call_id = c->part->id, .record = &record}};
+    struct err *failure = snapshot_begin(r->options->snapshotter, &call, &c->arena, &record);
+
+    if (err_is(failure, ERR_CANCELLED))
+        return failure;
+    if (failure)
+        tell_failure(r, "what this call changes cannot be taken back", failure);
+    c->snapshot = record.snapshot;
+    tell_note(r, record.note);
+    tell_images(r, (struct str){0}, &record.before);
+    if (!record.has_file && !record.tree.n)
+        return NULL;
+    run_emit(r, EVENT_SNAPSHOT, &e);
+    return recorder_sync(r->options->recorder);
+}
+
+/* However the call ended: what it did, it did. */
+void save_after(struct call *c)
+{
+    struct run *r = c->run;
+    struct snapshot_changes changes;
+    struct err *failure;
+
+    task_shield_begin();
+    failure = snapshot_end(r->options->snapshotter, TAKE(c->snapshot), &c->arena, &changes);
+    task_shield_end();
+    if (failure)
+        tell_failure(r, "what this call has changed is not known", failure);
+    tell_images(r, c->part->id, &changes.images);
+    tell_note(r, changes.note);
+}
+
+void save_at_end(struct run *r)
+{
+    struct snapshot_changes changes;
+    struct err *failure;
+
+    task_shield_begin();
+    failure = snapshot_settle(r->options->snapshotter, &r->arena, &changes);
+    task_shield_end();
+    if (failure)
+        tell_failure(r, "what commands in the background have changed is not known", failure);
+    tell_images(r, (struct str){0}, &changes.images);
+    tell_note(r, changes.note);
+}

@@ -1,0 +1,65 @@
+/* restore.h - takes changes back: puts files where and as they were.
+ *
+ * The plan is made from the pre-images of all calls after some point, in their order: of each path
+ * the earliest image is the aim. It is pure. Carrying it out is not: a file that is not as the last
+ * call left it, because somebody else has changed it since or in between, is reported and left
+ * alone, unless it is forced. Each file is replaced whole or not at all, no link is followed, and
+ * nothing outside the roots is touched. Owners, times and extended attributes are not restored:
+ * what is put back is newer than what was built from it.
+ *
+ * What stands there is saved before it is replaced, and told as pre-images again: taking back can
+ * be taken back. */
+#ifndef KEEL_SNAPSHOT_RESTORE_H
+#define KEEL_SNAPSHOT_RESTORE_H
+
+#include "port/snapshot.h"
+
+enum restore_outcome {
+    RESTORE_PLANNED,
+    RESTORE_DONE,
+    RESTORE_NOT_NEEDED, /* it is as it was */
+    RESTORE_CONFLICT,   /* somebody else has changed it */
+    RESTORE_IMPOSSIBLE, /* it was not saved, or is outside the roots */
+    RESTORE_FAILED,     /* see `why` */
+};
+const char *restore_outcome_name(enum restore_outcome o); /* "restored", "conflict", ... */
+
+struct restore_item {
+    struct pre_image aim; /* its `after` is what the last call left */
+    bool changed_between; /* somebody else changed it between two calls */
+    enum restore_outcome outcome;
+    struct str why; /* of all but DONE and NOT_NEEDED */
+};
+
+struct restore_plan {
+    struct restore_item *items; /* by path */
+    size_t n;
+};
+
+struct restore_options {
+    const char *const *roots; /* the workspace and added directories */
+    size_t n_roots;
+    struct blob_store *blobs;
+    bool force; /* conflicts too */
+};
+
+struct restore_report {
+    size_t n_restored, n_conflicts, n_failed; /* failed or impossible */
+    struct pre_images undo;                   /* what was there, to take this back */
+};
+
+/* What it points at lives in `a`; the images are borrowed. */
+void restore_plan(const struct pre_image *images, size_t n, struct arena *a,
+                  struct restore_plan *ret_plan);
+/* Fills in the outcomes. Blocks: tasks use work_run(). An error is the blob store's; what went
+ * wrong with a file is its outcome. */
+MUST_USE struct err *restore_apply(struct restore_plan *plan, const struct restore_options *options,
+                                   struct arena *a, struct restore_report *ret_report);
+
+/* Both in one. */
+MUST_USE struct err *snapshot_restore(const struct pre_image *images, size_t n,
+                                      const struct restore_options *options, struct arena *a,
+                                      struct restore_plan *ret_plan,
+                                      struct restore_report *ret_report);
+
+#endif

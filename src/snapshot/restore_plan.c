@@ -1,0 +1,72 @@
+/* restore_plan.c - of each path, what it was before all changes. Pure. */
+#include "snapshot/restore.h"
+#include "snapshot/state.h"
+
+#include <stdlib.h>
+
+const char *restore_outcome_name(enum restore_outcome o)
+{
+    static const char *const names[] = {"planned",  "restored",   "not needed",
+                                        "conflict", "impossible", "failed"};
+
+    return names[o];
+}
+
+struct place {
+    const struct pre_image *image;
+    size_t order;
+};
+
+static int by_path_and_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int order = str_cmp(x->image->path, y->image->path);
+
+    return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Was the file, before call `i`, in a state that an earlier image knows? Calls that ran side by
+ * side may have seen the same one. */
+static bool is_told(struct arena *a, const struct place *places, size_t i)
+{
+    struct str state, other;
+
+    if (!image_sign(a, places[i].image, &state))
+        return true; /* nobody can tell */
+    for (size_t k = i; k-- > 0;) {
+        if (!image_sign(a, places[k].image, &other) || str_eq(other, state) ||
+            str_eq(places[k].image->after, state))
+            return true;
+        if (i - k > 64) /* one that changes all the time is no conflict for that */
+            return true;
+    }
+    return i == 0;
+}
+
+static struct restore_item plan_path(struct arena *a, const struct place *places, size_t n)
+{
+    struct restore_item item = {.aim = *places[0].image};
+
+    item.aim.after = places[n - 1].image->after;
+    for (size_t i = 1; i < n && !item.changed_between; i++)
+        item.changed_between = !is_told(a, places, i);
+    return item;
+}
+
+void restore_plan(const struct pre_image *images, size_t n, struct arena *a,
+                  struct restore_plan *ret_plan)
+{
+    struct place *places = ARENA_ARRAY(a, n + 1, struct place);
+    struct restore_plan plan = {.items = ARENA_ARRAY(a, n + 1, struct restore_item)};
+
+    for (size_t i = 0; i < n; i++)
+        places[i] = (struct place){&images[i], i};
+    if (n)
+        qsort(places, n, sizeof *places, by_path_and_order);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && str_eq(places[end].image->path, places[i].image->path);)
+            end++;
+        plan.items[plan.n++] = plan_path(a, places + i, end - i);
+    }
+    *ret_plan = plan;
+}

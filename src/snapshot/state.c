@@ -1,0 +1,229 @@
+/* state.c - looking at a path, and reading what is there. */
+#include "snapshot/state.h"
+
+#include "snapshot/plain.h"
+#include "sys/auto_fd.h"
+#include "sys/open_plain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define READ_STEP ((size_t)1 << 16)
+
+/* --- looking --- */
+
+static int64_t to_ns(struct statx_timestamp t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static enum image_kind kind_of(mode_t mode)
+{
+    if (S_ISREG(mode))
+        return IMAGE_FILE;
+    if (S_ISDIR(mode))
+        return IMAGE_DIRECTORY;
+    return S_ISLNK(mode) ? IMAGE_LINK : IMAGE_OTHER;
+}
+
+static void take_stat(struct file_state *f, const struct statx *st)
+{
+    f->kind = kind_of(st->stx_mode);
+    f->mode = f->kind == IMAGE_LINK ? 0 : st->stx_mode & 07777;
+    f->stamp = (struct stamp){
+        .mtime_ns = to_ns(st->stx_mtime),
+        .ctime_ns = to_ns(st->stx_ctime),
+        .size = st->stx_size,
+        .inode = st->stx_ino,
+        .device = makedev(st->stx_dev_major, st->stx_dev_minor),
+    };
+    f->born_ns = st->stx_mask & STATX_BTIME ? to_ns(st->stx_btime) : 0;
+}
+
+bool state_look_at(int dir_fd, const char *name, struct file_state *f)
+{
+    struct statx st;
+
+    *f = (struct file_state){.path = f->path};
+    if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+        return plain_is_absent(errno);
+    take_stat(f, &st);
+    return true;
+}
+
+bool state_look(struct file_state *f)
+{
+    const char *name;
+    AUTO_FD dir_fd = plain_open_parent(f->path, &name);
+
+    if (dir_fd >= 0)
+        return state_look_at(dir_fd, name, f);
+    *f = (struct file_state){.path = f->path};
+    return plain_is_absent(errno);
+}
+
+/* --- reading --- */
+
+static const char *why_unreadable(int error)
+{
+    if (error == EACCES || error == EPERM)
+        return "it may not be read";
+    return plain_is_absent(error) ? "it was gone before it could be read" : "it cannot be read";
+}
+
+static const char *read_file(struct file_state *f, uint64_t max_bytes, struct strbuf *out)
+{
+    AUTO_FD fd = open_plain(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    struct statx st;
+
+    if (fd < 0)
+        return why_unreadable(errno);
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+        return why_unreadable(errno);
+    /* The stamp goes with what is read now: one that is written to meanwhile has another then. */
+    take_stat(f, &st);
+    if (f->kind != IMAGE_FILE)
+        return "it was replaced before it could be read";
+    for (;;) {
+        char *at = strbuf_reserve(out, READ_STEP);
+        ssize_t n = at ? read(fd, at, READ_STEP) : 0;
+
+        if (!at || out->n > max_bytes)
+            return "it is too large";
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return why_unreadable(errno);
+        if (n == 0)
+            return NULL;
+        strbuf_grew(out, (size_t)n);
+    }
+}
+
+static const char *read_link(struct file_state *f, struct strbuf *out)
+{
+    char *at = strbuf_reserve(out, PATH_MAX);
+    const char *name;
+    AUTO_FD dir_fd = plain_open_parent(f->path, &name);
+    ssize_t n = dir_fd < 0 || !at ? -1 : readlinkat(dir_fd, name, at, PATH_MAX);
+
+    if (n < 0)
+        return why_unreadable(errno);
+    strbuf_grew(out, (size_t)n);
+    return NULL;
+}
+
+static void set_digest(struct file_state *f, struct str bytes)
+{
+    struct sha256 h;
+
+    sha256_init(&h);
+    sha256_add(&h, bytes);
+    sha256_end(&h, f->digest);
+}
+
+struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_store *blobs,
+                       struct strbuf *buffer)
+{
+    char handle[SHA256_HEX_SIZE];
+
+    strbuf_clear(buffer);
+    f->why_not = f->kind == IMAGE_LINK ? read_link(f, buffer) : read_file(f, max_bytes, buffer);
+    f->is_known = f->is_saved = false;
+    if (f->why_not)
+        return NULL;
+    set_digest(f, strbuf_str(buffer));
+    f->is_known = true;
+    if (!blobs)
+        return NULL;
+    TRY(blob_put_soon(blobs, strbuf_str(buffer), handle));
+    f->is_saved = true;
+    return NULL;
+}
+
+/* --- comparing --- */
+
+bool stamp_eq(const struct stamp *a, const struct stamp *b)
+{
+    return a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->size == b->size &&
+           a->inode == b->inode && a->device == b->device;
+}
+
+bool state_eq(const struct file_state *a, const struct file_state *b)
+{
+    if (a->kind != b->kind || a->mode != b->mode)
+        return false;
+    if (a->is_known && b->is_known)
+        return memcmp(a->digest, b->digest, sizeof a->digest) == 0;
+    return !state_has_content(a) || stamp_eq(&a->stamp, &b->stamp);
+}
+
+/* --- telling --- */
+
+static struct str hex_of(struct arena *a, const unsigned char digest[SHA256_SIZE])
+{
+    char *hex = arena_alloc(a, SHA256_HEX_SIZE);
+
+    sha256_format_hex(digest, hex);
+    return str_of(hex);
+}
+
+struct str state_sign(struct arena *a, const struct file_state *f)
+{
+    struct str hex = f->is_known ? hex_of(a, f->digest) : (struct str){0};
+
+    if (f->kind == IMAGE_NONE)
+        return (struct str){0};
+    if (!state_has_content(f))
+        return str_of(image_kind_name(f->kind));
+    if (!f->is_known)
+        return arena_format(a, "stamp:%llu:%lld:%llu", (unsigned long long)f->stamp.size,
+                            (long long)f->stamp.mtime_ns, (unsigned long long)f->stamp.inode);
+    return f->kind == IMAGE_LINK ? arena_format(a, "link:%s", hex.p) : hex;
+}
+
+bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_sign)
+{
+    bool has_content = image->kind == IMAGE_FILE || image->kind == IMAGE_LINK;
+
+    if (image->why_not.n || (has_content && image->content.n == 0))
+        return false;
+    if (image->kind == IMAGE_NONE)
+        *ret_sign = (struct str){0};
+    else if (!has_content)
+        *ret_sign = str_of(image_kind_name(image->kind));
+    else if (image->kind == IMAGE_LINK)
+        *ret_sign = arena_format(a, "link:%" STR_FMT, STR_ARG(image->content));
+    else
+        *ret_sign = image->content;
+    return true;
+}
+
+static struct str reason(const struct file_state *before)
+{
+    if (before->why_not)
+        return str_of(before->why_not);
+    if (before->kind == IMAGE_OTHER)
+        return S("it was no regular file");
+    if (state_has_content(before) && !before->is_saved)
+        return S("its content was not saved");
+    return (struct str){0};
+}
+
+struct pre_image state_image(struct arena *a, const struct file_state *before,
+                             const struct file_state *after)
+{
+    bool has_content = state_has_content(before) && before->is_saved;
+
+    return (struct pre_image){
+        .path = arena_str(a, str_of(before->path)),
+        .kind = before->kind,
+        .mode = before->mode,
+        .content = has_content ? hex_of(a, before->digest) : (struct str){0},
+        .why_not = arena_str(a, reason(before)),
+        .after = after ? state_sign(a, after) : (struct str){0},
+    };
+}

@@ -1,0 +1,56 @@
+/* state.h - what stands at one path: its kind, its stamp, and the hash of what it holds.
+ *
+ * The stamp tells whether a file is still the one whose hash is known, so that most files are never
+ * read twice. These calls block, and may be made from several threads. */
+#ifndef KEEL_SNAPSHOT_STATE_H
+#define KEEL_SNAPSHOT_STATE_H
+
+#include "port/snapshot.h"
+
+struct stamp {
+    int64_t mtime_ns, ctime_ns;
+    uint64_t size, inode, device;
+};
+
+struct file_state {
+    const char *path; /* absolute */
+    enum image_kind kind;
+    unsigned mode; /* permissions; 0 for a link */
+    struct stamp stamp;
+    int64_t born_ns; /* 0: the file system does not say */
+    bool is_known;   /* `digest` is that of its content, or of a link's target */
+    bool is_saved;   /* and the content is in the blob store */
+    unsigned char digest[SHA256_SIZE];
+    const char *why_not; /* it could not be saved; NULL: it could, or nobody tried */
+};
+
+/* Fills in all but path and content. Nothing there: IMAGE_NONE. False: nobody may look. */
+bool state_look_at(int dir_fd, const char *name, struct file_state *f);
+bool state_look(struct file_state *f); /* by its path, through no link */
+
+/* Has it content that is worth a hash? */
+static inline bool state_has_content(const struct file_state *f)
+{
+    return f->kind == IMAGE_FILE || f->kind == IMAGE_LINK;
+}
+
+/* Reads it and makes its content known; with `blobs` the content is saved too, durable after the
+ * next blob_sync(). `buffer` is for reading. What is wrong with the file goes to why_not; an error
+ * is the store's. */
+MUST_USE struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_store *blobs,
+                                struct strbuf *buffer);
+
+bool stamp_eq(const struct stamp *a, const struct stamp *b);
+/* Same kind, permissions and, as far as it is known, content. */
+bool state_eq(const struct file_state *a, const struct file_state *b);
+
+/* What pre_image.after says of it. */
+struct str state_sign(struct arena *a, const struct file_state *f) MUST_USE;
+/* The same of a file that was, where its content was saved; false: that is not known. */
+bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_sign);
+
+/* As it was, with what stands there now. */
+struct pre_image state_image(struct arena *a, const struct file_state *before,
+                             const struct file_state *after) MUST_USE;
+
+#endif

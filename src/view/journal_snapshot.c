@@ -1,0 +1,96 @@
+/* journal_snapshot.c - fields of log lines that tell what files were, and back. */
+#include "view/journal_fields.h"
+
+#include "base/base64.h"
+#include "base/utf8.h"
+
+/* Names of files are bytes; what is no UTF-8 is told as it is besides. */
+static void path_field(struct json_writer *w, struct str path)
+{
+    AUTO(strbuf) struct strbuf exact = {0};
+
+    jw_kv_str(w, "path", path);
+    if (utf8_is_valid(path))
+        return;
+    base64_add(&exact, path);
+    jw_kv_str(w, "pathBase64", strbuf_str(&exact));
+}
+
+static void image_fields(struct json_writer *w, const struct pre_image *p)
+{
+    path_field(w, p->path);
+    jw_kv_bool(w, "existed", p->kind != IMAGE_NONE);
+    jw_kv_str(w, "kind", str_of(image_kind_name(p->kind)));
+    jw_kv_int(w, "mode", p->mode);
+    journal_text(w, "content", p->content);
+    journal_text(w, "whyNot", p->why_not);
+}
+
+void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
+{
+    const struct snapshot_record *r = b->record;
+
+    jw_kv_str(w, "toolCallId", b->call_id);
+    if (r->has_file) {
+        jw_key(w, "file");
+        jw_begin_object(w);
+        image_fields(w, &r->file);
+        jw_end_object(w);
+    }
+    if (r->tree.n) {
+        jw_kv_str(w, "tree", r->tree);
+        jw_kv_int(w, "takenNs", r->taken_ns);
+        jw_kv_int(w, "readyNs", r->ready_ns);
+        jw_kv_int(w, "files", (int64_t)r->n_files);
+    }
+}
+
+void journal_pre_image(struct json_writer *w, const struct event_image *b)
+{
+    journal_text(w, "toolCallId", b->call_id);
+    image_fields(w, b->image);
+    jw_kv_str(w, "after", b->image->after);
+}
+
+/* --- reading --- */
+
+static struct str parse_path(const struct json *v, struct arena *a)
+{
+    struct str exact = json_get_text(v, "pathBase64");
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = exact.n ? base64_decode(&bytes, exact) : NULL;
+
+    return exact.n && !e ? arena_str(a, strbuf_str(&bytes)) : json_get_text(v, "path");
+}
+
+const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
+{
+    struct pre_image *p = ARENA_NEW(a, struct pre_image);
+
+    p->path = parse_path(v, a);
+    if (!image_kind_find(json_get_text(v, "kind"), &p->kind)) {
+        p->kind = IMAGE_OTHER;
+        p->why_not = S("the record does not say what it was");
+        return p;
+    }
+    p->mode = (unsigned)json_int_or(json_get(v, "mode"), 0) & 07777;
+    p->content = json_get_text(v, "content");
+    p->why_not = json_get_text(v, "whyNot");
+    p->after = json_get_text(v, "after");
+    return p;
+}
+
+const struct snapshot_record *snapshot_record_parse(const struct json *v, struct arena *a)
+{
+    struct snapshot_record *r = ARENA_NEW(a, struct snapshot_record);
+    const struct json *file = json_get(v, "file");
+
+    r->has_file = file != NULL;
+    if (file)
+        r->file = *pre_image_parse(file, a);
+    r->tree = json_get_text(v, "tree");
+    r->taken_ns = json_int_or(json_get(v, "takenNs"), 0);
+    r->ready_ns = json_int_or(json_get(v, "readyNs"), 0);
+    r->n_files = (size_t)json_int_or(json_get(v, "files"), 0);
+    return r;
+}
