@@ -43,7 +43,12 @@ const struct policy_header *policy_open(int fd)
     if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof *p || st.st_size > MAX_BYTES)
         return NULL;
     p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    return p != MAP_FAILED && is_sound(p, (size_t)st.st_size) ? p : NULL;
+    if (p == MAP_FAILED)
+        return NULL;
+    if (is_sound(p, (size_t)st.st_size))
+        return p;
+    munmap((void *)(uintptr_t)p, (size_t)st.st_size);
+    return NULL;
 }
 
 const struct policy_item *policy_next(const struct policy_header *p, const struct policy_item *item)
