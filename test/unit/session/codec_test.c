@@ -1,6 +1,7 @@
 /* codec_test.c - what a run told is told again, to the letter, from what was stored of it. */
 #include "engine/world.h"
 #include "session/codec.h"
+#include "session/compact.h"
 #include "sys/in_task.h"
 
 #include "store/memory.h"
@@ -186,7 +187,64 @@ TEST(deltas_of_an_answer_are_one_record)
     tape_end();
 }
 
+/* A run of several rounds, compacted at its start and between them. */
+static void play_compacted(int64_t window)
+{
+    const struct compact_options options = {0};
+    AUTO(compaction) struct compaction c;
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Big, id: a, args: {lines: 900}},\n"
+                                "    {tool: State, id: b, args: {value: 7}}]\n"
+                                " - [{text: Long.}, {usage: {input: 8500, output: 5}}]\n",
+                      .on_event = record};
+
+    compaction_init(&c, &options, &w.conversation, NULL);
+    w.options.compactor = &c.compactor;
+    w.targets[0].window = 10000;
+    world_run(&w, "first");
+    w.targets[0].window = window;
+    w.script = "turns:\n"
+               " - text: In short.\n"
+               " - [{tool: Big, id: c, args: {lines: 100}}, {usage: {input: 1000, output: 5}}]\n"
+               " - [{tool: Echo, id: d, args: {text: x}}, {usage: {input: 8500, output: 5}}]\n"
+               " - text: In shorter words.\n"
+               " - text: Done.\n";
+    world_run(&w, "second");
+    assert_int_equal(w.result.outcome, RUN_DONE);
+}
+
+static unsigned count_in(const struct strbuf *text, const char *what)
+{
+    unsigned n = 0;
+
+    for (const char *at = strbuf_cstr(text); (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+TEST(a_history_that_was_compacted_reads_as_it_happened)
+{
+    tape_begin();
+    play_compacted(10000);
+    assert_int_equal(count_in(&tape.live, "\"context_compact\""), 2);
+    assert_same_again();
+    tape_end();
+}
+
+TEST(so_does_the_request_for_a_summary_that_did_not_fit)
+{
+    tape_begin();
+    play_compacted(9500);
+    assert_int_equal(count_in(&tape.live, "\"context_compact\""), 2);
+    assert_true(count_in(&tape.live, "characters left out]") > 0);
+    assert_same_again();
+    tape_end();
+}
+
 RUN_TESTS(UNIT(a_run_with_tools_reads_as_it_happened),
           UNIT(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure),
           UNIT(an_interrupted_answer_and_a_question_come_back_too),
-          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record));
+          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record),
+          UNIT(a_history_that_was_compacted_reads_as_it_happened),
+          UNIT(so_does_the_request_for_a_summary_that_did_not_fit));
