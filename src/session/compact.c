@@ -290,11 +290,12 @@ static struct err *reattach(struct compacting *x)
     size_t n = o->reattachers ? o->n_reattachers : ARRAY_LEN(usual);
     size_t n_left =
         MIN(MAX_REATTACHED_BYTES, (size_t)(x->window / REATTACHED_PART) * CHARS_PER_TOKEN);
+    uint64_t found = 0; /* was told when the model read it */
 
     for (size_t i = 0; i < n && n_left; i++)
         TRY(reattach_one(x, &list[i], &n_left));
     if (x->reattached)
-        hide_in_message(run_secrets(x->run), &x->reattached, NULL);
+        hide_in_message(run_secrets(x->run), &x->reattached, &found);
     return NULL;
 }
 

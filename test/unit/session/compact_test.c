@@ -709,12 +709,11 @@ static void remember_file(struct scene *s, const char *path)
     set_state(s, strbuf_cstr(&key), strbuf_cstr(&value));
 }
 
-/* What the re-attachers of a compaction put back, all of it told. */
-static struct str put_back(struct scene *s)
+/* Compacts what fill_long() has made. */
+static void put_back(struct scene *s)
 {
     compaction_demand(&s->compaction, S(""));
     play(s, SUMMARY_AND_ANSWER, "Go on.");
-    return strbuf_str(&s->log);
 }
 
 static size_t place_of(const struct scene *s, const struct temp_dir *d, const char *before,
@@ -785,6 +784,25 @@ TEST(of_a_long_file_whole_lines_are_shown)
     put_back(&s);
     assert_true(contains(&s.log, "\">\nnumber 0\nnumber 1\n"));
     assert_true(contains(&s.log, "\nnumber 195\n[only its first lines]\n</file>"));
+}
+
+TEST(a_credential_in_a_file_or_an_instruction_is_kept_out)
+{
+    AUTO(scene) struct scene s = {0};
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    const struct secret_value value = {S("KEY"), S("hunter2-hunter2")};
+    AUTO(secrets) struct secrets *secrets = secrets_new(&value, 1);
+
+    put(&d, "a.c", "key = hunter2-hunter2\n");
+    fill_long(&s);
+    remember_file(&s, temp_path(&d, "a.c"));
+    s.w.options.secrets = secrets;
+    s.compaction.options.instructions = S("Keep hunter2-hunter2.");
+    put_back(&s);
+    assert_true(contains(&s.log, "key = [REDACTED]\n"));
+    assert_true(contains(&s.question, "Keep [REDACTED]."));
+    assert_false(contains(&s.log, "hunter2"));
+    assert_false(contains(&s.hooks.log, "hunter2"));
 }
 
 static bool hides_secret(const void *self, struct str path, bool is_dir)
@@ -903,6 +921,7 @@ RUN_TESTS(UNIT(a_history_at_the_threshold_becomes_a_summary_before_the_prompt),
           UNIT(files_in_work_are_named_and_begin_as_they_are),
           UNIT(a_file_that_has_changed_is_named_without_its_lines),
           UNIT(of_a_long_file_whole_lines_are_shown),
+          UNIT(a_credential_in_a_file_or_an_instruction_is_kept_out),
           UNIT(what_a_rule_hides_is_not_named_nor_is_a_link_followed),
           UNIT(the_files_used_last_come_first_and_no_more_than_ten),
           UNIT(what_is_put_back_is_cut_to_a_twentieth_of_the_window),
