@@ -4,6 +4,7 @@
  * there is one way from it into the history. */
 #include "engine/request_build.h"
 #include "engine/run_state.h"
+#include "engine/shorten.h"
 
 #include "sys/loop.h"
 
@@ -95,10 +96,18 @@ static struct str join_system(struct ask_state *a)
     struct str authored = a->aside ? a->aside->system : a->run->plan->system;
     struct str told = a->built.system;
 
-    if (told.n == 0 || authored.n == 0)
+    if (told.n == 0 || authored.n == 0 || a->aside)
         return authored.n ? authored : told;
     return arena_format(&a->built.arena, "%" STR_FMT "\n\n%" STR_FMT, STR_ARG(authored),
                         STR_ARG(told));
+}
+
+/* What stands at the end of this request only, or NULL. */
+static const struct str *find_overlay(const struct ask_state *a)
+{
+    if (a->aside)
+        return &a->aside->instruction;
+    return a->final ? &a->final->instruction : NULL;
 }
 
 static void build_messages(struct ask_state *a, const struct target *t)
@@ -106,14 +115,19 @@ static void build_messages(struct ask_state *a, const struct target *t)
     AUTO(arena) struct arena scratch = {0};
     struct request_target target = {
         .provider = t->provider->id, .protocol = t->provider->protocol, .info = t->info};
-    size_t n = a->aside ? a->aside->n_messages : 0;
+    const struct str *overlay = find_overlay(a);
+    AUTO(shortened) struct shortened shortened = {0};
+    size_t n;
     const struct message *const *messages =
-        a->aside ? a->aside->messages
-                 : history_messages(&a->run->conversation->history, &scratch, &n);
+        history_messages(&a->run->conversation->history, &scratch, &n);
 
+    if (a->aside && a->aside->cut) {
+        shorten(messages, n, a->aside->cut, &shortened);
+        messages = (const struct message *const *)shortened.items;
+        n = shortened.n;
+    }
     built_messages_done(&a->built);
-    request_build(messages, n, &target, a->final ? &a->final->instruction : NULL, a->final ? 1 : 0,
-                  &a->built);
+    request_build(messages, n, &target, overlay, overlay ? 1 : 0, &a->built);
 }
 
 static struct err *build(void *self, const struct target *t, struct model_request *ret_request)
@@ -257,9 +271,11 @@ static struct err *reserve(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
     struct event e = attempt_event(a, attempt);
+    const struct str *overlay = find_overlay(a);
     struct event request = {.body.request = {.request = a->request,
-                                             .overlays = a->final ? &a->final->instruction : NULL,
-                                             .n_overlays = a->final ? 1 : 0,
+                                             .overlays = overlay,
+                                             .n_overlays = overlay ? 1 : 0,
+                                             .cut = a->aside ? a->aside->cut : NULL,
                                              .tools_version = a->run->tools->version}};
 
     a->run->attempt = attempt->number;
@@ -474,8 +490,6 @@ struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbu
                                 on_fallback, NULL,    &a,     r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
-    AUTO(message) struct message *m = NULL;
-    char id[UUID_TEXT_SIZE];
     struct err *e;
 
     call.on_native_payload = on_native_payload;
@@ -485,13 +499,9 @@ struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbu
     e = chain_ask(&r->chain, &hooks, &call, &a.reply, &target);
     if (!e)
         e = check_stop(&a.reply);
-    if (!e) {
-        m = reply_to_message(
-            &a.reply, run_new_id(r, id), MESSAGE_COMPLETE,
-            (struct origin){target->provider->id, target->provider->protocol, target->model});
-        run_emit_message(r, EVENT_RESPONSE_NORMALIZED, m);
-        message_text(m, ret_text);
-    }
+    for (size_t i = 0; i < a.reply.n_parts && !e; i++)
+        if (a.reply.parts[i].part.kind == PART_TEXT)
+            strbuf_add(ret_text, reply_part_text(&a.reply, i));
     r->attempt = 0;
     reply_done(&a.reply);
     built_messages_done(&a.built);

@@ -261,3 +261,13 @@ void run_stop(struct run *r)
 {
     r->is_stopping = true;
 }
+
+const struct secrets *run_secrets(const struct run *r)
+{
+    return r->secrets;
+}
+
+const struct path_filter *run_hidden(const struct run *r)
+{
+    return r->options->hidden;
+}

@@ -142,16 +142,18 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
 /* --- for a compactor --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
-/* A question to the run's model that does not belong to the conversation: no tools, nothing
- * committed, but accounted for. Appends the answer's text. */
+/* A question to the run's model about the conversation that does not belong to it: no tools,
+ * nothing committed, but accounted for. Appends the answer's text. */
 struct aside {
     struct str system;
-    const struct message *const *messages;
-    size_t n_messages;
+    const struct history_cut *cut; /* of the history; NULL: all of it is told */
+    struct str instruction;        /* the question, at the end */
 };
 MUST_USE struct err *run_ask_aside(struct run *r, const struct aside *aside,
                                    struct strbuf *ret_text);
 const struct history *run_history(const struct run *r);
+const struct secrets *run_secrets(const struct run *r);    /* NULL: none are known */
+const struct path_filter *run_hidden(const struct run *r); /* NULL: nothing is */
 /* These messages instead of the history, as one mutation ("compact"); tells of the compaction. */
 void run_replace_history(struct run *r, const char *mutation, struct message *const *messages,
                          size_t n, const struct event_compact *compact);

@@ -7,6 +7,7 @@
  *     batch.c    the tool calls of one answer, side by side, results in order
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
+ *     shorten.c  a history that is told without some of it
  *     answer.c   an answer that must fit a schema
  *     hide.c     credentials are kept out of it
  *     plugins.c  plugins, around all of it

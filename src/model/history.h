@@ -33,6 +33,13 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms);
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
                        int64_t unix_ms);
 
+/* What is left out of a history where it is told but does not fit. */
+struct history_cut {
+    size_t n_skipped;         /* the first messages */
+    const size_t *clipped; /* messages whose tool results are only named, ascending */
+    size_t n_clipped;
+};
+
 /* The messages of all chat entries in their order, as an array in `a`; borrowed references. */
 const struct message *const *history_messages(const struct history *h, struct arena *a,
                                               size_t *ret_n);

@@ -134,6 +134,7 @@ struct event_request {
     const struct model_request *request; /* as it is sent, overlays included */
     const struct str *overlays;          /* instructions of this request only */
     size_t n_overlays;
+    const struct history_cut *cut; /* what of the history is not in it; NULL: all is */
     uint64_t tools_version;
 };
 

@@ -11,8 +11,8 @@
  *                        binds all of them
  *     {"$blob":HANDLE}   a text or a value of the blob store: what is long, or the same each time
  *
- * A request's own bytes are kept as their hash and length: history, target and overlays make them
- * again. A run of deltas is one record, and so is a run of stream payloads.
+ * A request's own bytes are kept as their hash and length: history, target, overlays and what is
+ * cut make them again. A run of deltas is one record, and so is a run of stream payloads.
  *
  * The writer is pure: it says which blobs it needs. */
 #ifndef KEEL_SESSION_CODEC_H

@@ -1,10 +1,12 @@
 /* compact.h - a long history becomes a summary of it, before the window is full.
  *
  * Due at the start of a run and between rounds, when the context is at or over the threshold; never
- * during an answer, and never twice for one overflow. The model is asked aside for a summary; the
- * history is then that summary as one assistant message, "[Context Summary] ...", and one user
- * message with what must not be forgotten. The system prompt is not part of it and stays. A summary
- * that failed or is empty leaves the history as it is, and it is told. */
+ * during an answer, and never twice for one overflow: neither a summary that failed nor one that
+ * did not help is tried again before the context has grown by a twentieth of the window. The model
+ * is asked aside for a summary; the history is then that summary as one assistant message,
+ * "[Context Summary] ...", and one user message with what must not be forgotten. The system prompt
+ * is not part of it and stays, and so do system messages. What goes wrong leaves the history as it
+ * is, and it is told; being interrupted leaves it too. The journal keeps what was summarised. */
 #ifndef KEEL_SESSION_COMPACT_H
 #define KEEL_SESSION_COMPACT_H
 
@@ -12,18 +14,34 @@
 
 #define COMPACT_DEFAULT_PER_MILLE LEDGER_COMPACT_PER_MILLE
 #define COMPACT_SUMMARY_PREFIX "[Context Summary] "
+#define COMPACT_GROWTH_PART 20 /* of the window: so much more before the next try */
 
-/* Appends what the model must still know after a compaction; nothing, if there is nothing. */
+/* --- what is put back --- */
+
+struct reattaching {
+    const struct conversation *conversation; /* with the history that was summarised */
+    const struct path_filter *hidden;        /* files that must not be seen; NULL: none */
+    size_t max_bytes;                        /* that there is room for */
+};
+
+/* Appends what the model must still know after a compaction; nothing, if there is nothing. May
+ * wait; its only errors are those of an interrupted wait. Longer texts than asked for are cut. */
 struct reattacher {
-    void (*attach)(void *self, const struct conversation *c, struct strbuf *out);
+    struct err *(*attach)(void *self, const struct reattaching *r, struct strbuf *out);
     void *self;
 };
-extern const struct reattacher reattach_todos, reattach_files;
+/* The person's last message while its work goes on; the todo list; the files in work. */
+extern const struct reattacher reattach_request, reattach_todos, reattach_files;
+
+#define REATTACH_NOTE "[Put back after the summary, by the program and not by the person]"
+#define REATTACH_REQUEST "The last message of the person, word for word:\n\n"
+
+/* --- compacting --- */
 
 struct compact_options {
     int threshold_per_mille;              /* 0: COMPACT_DEFAULT_PER_MILLE; -1: never by itself */
     struct str instructions;              /* what the summary must care for; may be empty */
-    const struct reattacher *reattachers; /* NULL: todos and files */
+    const struct reattacher *reattachers; /* NULL: the three above */
     size_t n_reattachers;
     void (*on_compact)(void *self, struct str summary, const struct event_compact *event);
     void *self;
@@ -36,9 +54,16 @@ struct compaction {
     struct hooks *hooks; /* PreCompact, PostCompact; NULL: none */
     struct str demanded; /* instructions of a manual one */
     bool is_demanded;
-    int64_t failed_at; /* tokens: not tried again before the context has grown beyond */
+    int64_t failed_at;   /* tokens; 0: the last one did not fail */
+    struct err *failure; /* why the last one left the history as it was; NULL: it did not */
 };
 void compaction_init(struct compaction *c, const struct compact_options *options,
                      struct conversation *conversation, struct hooks *hooks);
+void compaction_done(struct compaction *c);
+DEFINE_AUTO_VAL(compaction, compaction_done)
+
+/* The next time that a run could compact it does, whatever the threshold says. The instructions
+ * are added to those of the options and borrowed until then. */
+void compaction_demand(struct compaction *c, struct str instructions);
 
 #endif

@@ -1,6 +1,7 @@
 /* decode.c - records back to events. */
 #include "session/decode.h"
 
+#include "engine/shorten.h"
 #include "model/message_json.h"
 #include "view/journal_fields.h"
 
@@ -494,6 +495,21 @@ static struct err *get_offered(struct decoding *d, struct model_request *request
     return NULL;
 }
 
+static const struct history_cut *get_cut(struct decoding *d)
+{
+    const struct json *v = json_get(d->body, "cut"), *clipped = json_get(v, "clipped");
+    struct history_cut *cut = ARENA_NEW(d->arena, struct history_cut);
+    size_t *indices = ARENA_ARRAY(d->arena, clipped ? clipped->n : 0, size_t);
+
+    if (!json_is(v, JSON_OBJECT))
+        return NULL;
+    cut->n_skipped = (size_t)json_int_or(json_get(v, "skipped"), 0);
+    json_each (index, clipped)
+        indices[cut->n_clipped++] = (size_t)json_int_or(index, 0);
+    cut->clipped = indices;
+    return cut;
+}
+
 /* The messages as they were sent are made anew: the same history gives the same. */
 static void build_messages(struct decoding *d, struct model_request *request,
                            const struct event_request *b)
@@ -501,9 +517,15 @@ static void build_messages(struct decoding *d, struct model_request *request,
     AUTO(arena) struct arena scratch = {0};
     struct codec_reader *r = d->reader;
     struct request_target target = {.provider = request->provider, .protocol = request->protocol};
+    AUTO(shortened) struct shortened shortened = {0};
     size_t n;
     const struct message *const *messages = history_messages(&r->history, &scratch, &n);
 
+    if (b->cut) {
+        shorten(messages, n, b->cut, &shortened);
+        messages = (const struct message *const *)shortened.items;
+        n = shortened.n;
+    }
     built_messages_done(&r->built);
     request_build(messages, n, &target, b->overlays, b->n_overlays, &r->built);
     request->messages = (const struct message *const *)r->built.items;
@@ -522,6 +544,7 @@ static struct err *decode_request(struct decoding *d)
     json_each (v, overlays)
         texts[b->n_overlays++] = json_str(v);
     b->overlays = texts;
+    b->cut = get_cut(d);
     r->stream = get_bool(d, "stream");
     r->max_output = get_int(d, "maxOutputTokens");
     r->effort = (enum effort)GET_NAME(d, "effort", effort_name, EFFORT_MAX);

@@ -588,6 +588,21 @@ static void put_maybe(struct encoding *c, const char *key, struct maybe_double d
         jw_kv_double(&c->json, key, d.value);
 }
 
+static void put_cut(struct encoding *c, const struct history_cut *cut)
+{
+    if (!cut)
+        return;
+    jw_key(&c->json, "cut");
+    jw_begin_object(&c->json);
+    put_int(c, "skipped", (int64_t)cut->n_skipped);
+    jw_key(&c->json, "clipped");
+    jw_begin_array(&c->json);
+    for (size_t i = 0; i < cut->n_clipped; i++)
+        jw_int(&c->json, (int64_t)cut->clipped[i]);
+    jw_end_array(&c->json);
+    jw_end_object(&c->json);
+}
+
 static void encode_request(struct encoding *c)
 {
     const struct event_request *b = &c->event->body.request;
@@ -598,6 +613,7 @@ static void encode_request(struct encoding *c)
     put_text(c, "model", r->model);
     put_shared(c, "system", r->system);
     put_history(c, "messages");
+    put_cut(c, b->cut);
     put_tools(c, b);
     put_true(c, "stream", r->stream);
     put_int(c, "maxOutputTokens", r->max_output);

@@ -99,7 +99,7 @@ static void take_history(struct loading *l, const struct event *e)
 
     if (!m)
         return;
-    if (m->role == ROLE_USER)
+    if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0)
         set_message(&l->out->prompt, NULL); /* it is committed, perhaps changed by a hook */
     if (m->role == ROLE_ASSISTANT) {
         set_message(&l->out->partial, NULL);

@@ -40,8 +40,8 @@ TEST(events_that_nobody_fires_yet_are_marked)
     for (int e = 0; e < HOOK_N_EVENTS; e++)
         if (!hook_event_info((enum hook_event)e)->owner)
             strbuf_addf(&names, "%s ", hook_event_name((enum hook_event)e));
-    assert_str(strbuf_str(&names), "PreCompact PostCompact SubagentStart SubagentStop "
-                                   "WorktreeCreate WorktreeRemove Notification ");
+    assert_str(strbuf_str(&names), "SubagentStart SubagentStop WorktreeCreate WorktreeRemove "
+                                   "Notification ");
 }
 
 TEST(only_what_can_be_blocked_can_be_denied_or_made_to_go_on)

@@ -1,6 +1,8 @@
 /* codec_test.c - what a run told is told again, to the letter, from what was stored of it. */
 #include "engine/world.h"
 #include "session/codec.h"
+#include "session/compact.h"
+#include "session/load.h"
 #include "sys/in_task.h"
 
 #include "store/memory.h"
@@ -43,9 +45,9 @@ static void record(struct world *w, const struct event *e)
     tape.records[tape.n++] = next;
 }
 
-static void store_all(struct store *s, uint64_t fence)
+static void store_some(struct store *s, uint64_t fence, size_t n)
 {
-    for (size_t i = 0; i < tape.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct codec_record *r = &tape.records[i];
         char handle[SHA256_HEX_SIZE];
 
@@ -67,7 +69,7 @@ static struct err *read_again(void *arg)
     struct store_lease lease;
 
     assert_ok(store_open(s, S("session"), &create, &a, &lease));
-    store_all(s, lease.fence);
+    store_some(s, lease.fence, tape.n);
     for (;;) {
         assert_ok(codec_read(r, &e));
         if (!e)
@@ -186,7 +188,137 @@ TEST(deltas_of_an_answer_are_one_record)
     tape_end();
 }
 
+/* So that a compaction has something to put back. */
+static void add_todo(struct world *w)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *todos;
+
+    assert_ok(json_parse(&a, S("[{\"content\":\"Mend it\",\"status\":\"pending\"}]"), 0, &todos));
+    tool_session_restore(w->conversation.tools, S("todos"), todos);
+}
+
+/* A run of several rounds, compacted at its start and between them. */
+static void play_compacted(int64_t window)
+{
+    const struct compact_options options = {0};
+    AUTO(compaction) struct compaction c;
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Big, id: a, args: {lines: 900}},\n"
+                                "    {tool: State, id: b, args: {value: 7}}]\n"
+                                " - [{text: Long.}, {usage: {input: 8500, output: 5}}]\n",
+                      .on_event = record};
+
+    compaction_init(&c, &options, &w.conversation, NULL);
+    w.options.compactor = &c.compactor;
+    w.targets[0].window = 10000;
+    world_run(&w, "first");
+    add_todo(&w);
+    w.targets[0].window = window;
+    w.script = "turns:\n"
+               " - text: In short.\n"
+               " - [{tool: Big, id: c, args: {lines: 100}}, {usage: {input: 1000, output: 5}}]\n"
+               " - [{tool: Echo, id: d, args: {text: x}}, {usage: {input: 8500, output: 5}}]\n"
+               " - text: In shorter words.\n"
+               " - text: Done.\n";
+    world_run(&w, "second");
+    assert_int_equal(w.result.outcome, RUN_DONE);
+}
+
+static unsigned count_in(const struct strbuf *text, const char *what)
+{
+    unsigned n = 0;
+
+    for (const char *at = strbuf_cstr(text); (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+TEST(a_history_that_was_compacted_reads_as_it_happened)
+{
+    tape_begin();
+    play_compacted(10000);
+    assert_int_equal(count_in(&tape.live, "\"context_compact\""), 2);
+    assert_same_again();
+    tape_end();
+}
+
+TEST(so_does_the_request_for_a_summary_that_did_not_fit)
+{
+    tape_begin();
+    play_compacted(9500);
+    assert_int_equal(count_in(&tape.live, "\"context_compact\""), 2);
+    assert_true(count_in(&tape.live, "characters left out]") > 0);
+    assert_same_again();
+    tape_end();
+}
+
+/* What a process finds that comes after one that died behind the first record of this type, in the
+ * second run. */
+struct crash {
+    enum event_type after;
+    struct conversation conversation;
+    struct loaded loaded;
+};
+
+static size_t find_crash(const struct crash *c)
+{
+    bool is_second = false;
+
+    for (size_t i = 1; i < tape.n; i++) {
+        is_second |= tape.records[i].type == EVENT_RUN_BEGIN;
+        if (is_second && tape.records[i].type == c->after)
+            return i + 1;
+    }
+    return 0;
+}
+
+static struct err *load_after(void *arg)
+{
+    struct crash *c = arg;
+    AUTO(store) struct store *s = store_memory_new();
+    AUTO(arena) struct arena a = {0};
+    struct store_summary create = {.id = S("session")};
+    struct store_lease lease;
+
+    conversation_init(&c->conversation, S("session"), S("/tmp"));
+    TRY(store_open(s, S("session"), &create, &a, &lease));
+    store_some(s, lease.fence, find_crash(c));
+    return session_load(s, S("session"), &c->conversation, &c->loaded);
+}
+
+static void assert_loaded(struct crash *c, size_t n_messages, const char *first_text)
+{
+    AUTO(strbuf) struct strbuf text = {0}, prompt = {0};
+
+    assert_ok(loop_run_once(load_after, c));
+    assert_int_equal(c->conversation.history.n_messages, n_messages);
+    message_text(c->conversation.history.entries[0].message, &text);
+    assert_str(strbuf_str(&text), first_text);
+    assert_non_null(c->loaded.prompt);
+    message_text(c->loaded.prompt, &prompt);
+    assert_str(strbuf_str(&prompt), "second");
+    assert_null(c->loaded.partial);
+    loaded_done(&c->loaded);
+    conversation_done(&c->conversation);
+}
+
+TEST(a_crash_around_a_compaction_loses_neither_the_history_nor_the_prompt)
+{
+    struct crash before = {.after = EVENT_ATTEMPT_END}, after = {.after = EVENT_COMPACTED};
+
+    tape_begin();
+    play_compacted(10000);
+    assert_loaded(&before, 5, "first");
+    assert_loaded(&after, 2, "[Context Summary] In short.");
+    tape_end();
+}
+
 RUN_TESTS(UNIT(a_run_with_tools_reads_as_it_happened),
           UNIT(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure),
           UNIT(an_interrupted_answer_and_a_question_come_back_too),
-          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record));
+          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record),
+          UNIT(a_history_that_was_compacted_reads_as_it_happened),
+          UNIT(so_does_the_request_for_a_summary_that_did_not_fit),
+          UNIT(a_crash_around_a_compaction_loses_neither_the_history_nor_the_prompt));

@@ -214,7 +214,8 @@ static inline void sample_bodies(struct samples *s)
         "auto", {.used = 900, .window = 1000}, {.used = 100, .window = 1000}};
     e[EVENT_FINAL_TURN].body.final = (struct event_final){FINAL_TOKEN_LIMIT, S("Answer now.")};
     e[EVENT_ATTEMPT_BEGIN].body.attempt = attempt;
-    e[EVENT_PROVIDER_REQUEST].body.request = (struct event_request){&s->request, s->overlays, 1, 3};
+    e[EVENT_PROVIDER_REQUEST].body.request = (struct event_request){
+        .request = &s->request, .overlays = s->overlays, .n_overlays = 1, .tools_version = 3};
     e[EVENT_NATIVE_PAYLOAD].body.payload = &s->payload;
     e[EVENT_DELTA].body.delta = (struct event_delta){.delta = &s->delta, .reply = &s->reply};
     e[EVENT_RESPONSE_RAW].body.reply =
