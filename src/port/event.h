@@ -134,8 +134,8 @@ struct event_request {
     const struct model_request *request; /* as it is sent, overlays included */
     const struct str *overlays;          /* instructions of this request only */
     size_t n_overlays;
-    const struct history_cut *cut; /* what of the history is not in it; NULL: all is */
     uint64_t tools_version;
+    const struct history_cut *cut; /* what of the history is not in it; NULL: all is */
 };
 
 enum output_source { SOURCE_STREAM, SOURCE_REPLAY, SOURCE_FINALIZE };
