@@ -1,11 +1,9 @@
 /* files_test.c */
 #include "files.h"
-#include "port/store_conformance.h"
+#include "store/shared_conformance.h"
 
 #include "store/files.h"
 #include "store/files_line.h"
-
-#include <sys/wait.h>
 
 static struct temp_dir dir;
 static unsigned n_stores;
@@ -25,6 +23,11 @@ static struct store *conformance_store(void)
 static struct store *conformance_reopen(struct store *take_store)
 {
     store_free(take_store);
+    return store_files_new(path);
+}
+
+static struct store *conformance_again(void)
+{
     return store_files_new(path);
 }
 
@@ -425,55 +428,6 @@ IN_TASK(a_killed_writer_is_listed_as_its_log_says)
     assert_false(got.is_open);
 }
 
-static struct err *be_a_process(void *arg)
-{
-    unsigned number = *(unsigned *)arg;
-    AUTO(store) struct store *s = store_files_new(path);
-    AUTO(arena) struct arena a = {0};
-
-    for (unsigned i = 0; i < 5; i++) {
-        struct str id = arena_format(&a, "p%u-%u", number, i);
-        struct store_summary create = summary_of(id, 5);
-        struct store_lease lease;
-
-        TRY(store_open(s, id, &create, &a, &lease));
-        for (uint64_t seq = 1; seq <= 5; seq++) {
-            struct store_record r = record_of(seq, "notice", "{}");
-
-            TRY(store_append(s, id, seq, lease.fence, &r, 1, NULL));
-        }
-        store_close(s, id, lease.fence);
-    }
-    return NULL;
-}
-
-TEST(eight_processes_share_a_directory)
-{
-    AUTO(strbuf) struct strbuf index = {0};
-    pid_t children[8];
-    size_t n_lines = 0;
-
-    store_free(conformance_store());
-    for (unsigned i = 0; i < ARRAY_LEN(children); i++) {
-        children[i] = fork();
-        if (children[i] == 0) {
-            struct err *e = loop_run_once(be_a_process, &i);
-
-            _exit(e ? 1 : 0);
-        }
-    }
-    for (size_t i = 0; i < ARRAY_LEN(children); i++) {
-        int status;
-
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    }
-    index = read_file(in_store(".index"));
-    for (size_t i = 0; i < index.n; i++)
-        n_lines += index.p[i] == '\n';
-    assert_int_equal(n_lines, 1 + 8 * 5 * 2); /* its head; each was made and closed */
-}
-
 static int remove_dir(void **state)
 {
     temp_dir_done(&dir);
@@ -484,6 +438,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_CONFORMS,
+        STORE_SHARES,
         UNIT(the_log_is_json_that_others_can_read),
         UNIT(only_the_owner_may_look),
         UNIT(handles_of_payloads_come_back_with_their_record),
@@ -498,7 +453,6 @@ int main(void)
         UNIT(whoever_lost_the_lease_changes_nothing),
         UNIT(the_list_survives_whatever_happens_to_its_file),
         UNIT(a_killed_writer_is_listed_as_its_log_says),
-        UNIT(eight_processes_share_a_directory),
     };
 
     /* Thousands of fsyncs: in memory where there is such a place. */
