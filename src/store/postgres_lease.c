@@ -57,6 +57,19 @@ static struct err *try_lock(struct postgres_store *p, struct str id, bool *ret_l
     return NULL;
 }
 
+/* Others are served meanwhile. */
+static struct err *pause_between(struct postgres_store *p)
+{
+    struct err *e;
+
+    postgres_give_turn(&p->writer);
+    e = task_sleep(LOCK_PAUSE_MS);
+    task_shield_begin();
+    err_ignore(postgres_take_turn(&p->writer), "nothing interrupts a shielded wait");
+    task_shield_end();
+    return e;
+}
+
 struct err *postgres_lock(struct postgres_store *p, struct str id)
 {
     bool locked;
@@ -65,7 +78,7 @@ struct err *postgres_lock(struct postgres_store *p, struct str id)
         TRY(try_lock(p, id, &locked));
         if (locked)
             return NULL;
-        TRY(task_sleep(LOCK_PAUSE_MS));
+        TRY(pause_between(p));
     }
     return is_held(p, id);
 }
@@ -146,31 +159,44 @@ static struct err *lease_locked(struct postgres_store *p, struct str id,
     return new_fence(p, id, lease, &found);
 }
 
+static struct err *is_open_here(struct postgres_store *p, struct str id)
+{
+    const struct postgres_lease *l = postgres_find_lease(p, id);
+
+    if (!l || l->generation != p->writer.generation)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
+                    "close it there, or go on in a copy of it with --fork-session");
+}
+
+static void remember(struct postgres_store *p, struct str id, uint64_t fence)
+{
+    struct postgres_lease *l = postgres_find_lease(p, id);
+
+    if (l)
+        forget(p, l); /* it was lost */
+    l = mem_alloc(sizeof *l);
+    *l = (struct postgres_lease){
+        .next = p->leases, .id = str_dup(id), .fence = fence, .generation = p->writer.generation};
+    p->leases = l;
+}
+
 struct err *postgres_open(struct postgres_store *p, struct str id,
                           const struct store_summary *create, struct store_lease *ret_lease)
 {
-    struct postgres_lease *l = postgres_find_lease(p, id);
     struct err *e;
 
     TRY(postgres_connect(&p->writer));
-    if (l && l->generation == p->writer.generation)
-        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
-                        "close it there, or go on in a copy of it with --fork-session");
-    if (l)
-        forget(p, l); /* it was lost */
+    TRY(is_open_here(p, id));
     TRY(postgres_lock(p, id));
-    e = lease_locked(p, id, create, ret_lease);
-    if (e) {
+    e = is_open_here(p, id); /* another task was faster: the lock lets its own connection in */
+    if (!e)
+        e = lease_locked(p, id, create, ret_lease);
+    if (e)
         postgres_unlock(p, id);
-        return e;
-    }
-    l = mem_alloc(sizeof *l);
-    *l = (struct postgres_lease){.next = p->leases,
-                                 .id = str_dup(id),
-                                 .fence = ret_lease->fence,
-                                 .generation = p->writer.generation};
-    p->leases = l;
-    return NULL;
+    else
+        remember(p, id, ret_lease->fence);
+    return e;
 }
 
 static void unlease(struct postgres_store *p, struct str id, uint64_t fence)

@@ -15,7 +15,8 @@
     " s.next_seq, s.n_messages, s.n_bytes, " POSTGRES_KEY(                                         \
         "s.root") " IN"                                                                            \
                   " (SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"                 \
-                  " WHERE locktype = 'advisory' AND objsubid = 1)"
+                  " WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database ="       \
+                  " (SELECT oid FROM pg_database WHERE datname = current_database()))"
 
 #define POSTGRES_CHANGES                                                                           \
     "cwd = coalesce(nullif($2::text, ''), s.cwd), name = coalesce(nullif($3::text, ''), s.name),"  \

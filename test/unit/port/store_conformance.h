@@ -371,6 +371,7 @@ IN_TASK(children_are_hidden_written_and_removed_with_their_root)
     assert_listed(s, "b", .parent = ID_A);
     assert_bodies(s, ID_B, "1:{\"n\":1} ", .from = 1);
     assert_err(store_remove(s, ID_A), ERR_STORAGE); /* it is open */
+    assert_err(store_remove(s, ID_C), ERR_STORAGE); /* with its root */
     store_close(s, ID_A, fence);
     assert_ok(store_remove(s, ID_A));
     assert_ok(store_find(s, ID_C, &a, &got, &found));
