@@ -120,19 +120,32 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
     return w.error;
 }
 
-/* --- leases --- */
+/* --- changes --- */
+
+/* What is begun on this connection is ended: one that is left in the middle of a question is
+ * closed, and all leases would be gone with it. */
+static struct err *begin_change(struct postgres_store *p)
+{
+    TRY(postgres_take_turn(&p->writer));
+    task_shield_begin();
+    return NULL;
+}
+
+static struct err *end_change(struct postgres_store *p, struct err *take_error)
+{
+    task_shield_end();
+    postgres_give_turn(&p->writer);
+    return postgres_told(take_error);
+}
 
 static struct err *open_session(struct store *store, struct str id,
                                 const struct store_summary *create, struct arena *a,
                                 struct store_lease *ret_lease)
 {
     struct postgres_store *p = postgres_of(store);
-    struct err *e;
 
-    TRY(postgres_take_turn(&p->writer));
-    e = postgres_open(p, id, create, ret_lease);
-    postgres_give_turn(&p->writer);
-    return postgres_told(e);
+    TRY(begin_change(p));
+    return end_change(p, postgres_open(p, id, create, ret_lease));
 }
 
 static void close_session(struct store *store, struct str id, uint64_t fence)
@@ -145,8 +158,6 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
     postgres_give_turn(&p->writer);
     task_shield_end();
 }
-
-/* --- changes --- */
 
 static struct err *create_child(struct postgres_store *p, const struct store_summary *child,
                                 uint64_t fence)
@@ -173,12 +184,9 @@ static struct err *create_child(struct postgres_store *p, const struct store_sum
 static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
-    struct err *e;
 
-    TRY(postgres_take_turn(&p->writer));
-    e = create_child(p, child, fence);
-    postgres_give_turn(&p->writer);
-    return postgres_told(e);
+    TRY(begin_change(p));
+    return end_change(p, create_child(p, child, fence));
 }
 
 static struct err *update(struct store *store, const struct store_summary *u)
@@ -258,12 +266,9 @@ static struct err *remove_locked(struct postgres_store *p, struct str id)
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
-    struct err *e;
 
-    TRY(postgres_take_turn(&p->writer));
-    e = remove_locked(p, id);
-    postgres_give_turn(&p->writer);
-    return postgres_told(e);
+    TRY(begin_change(p));
+    return end_change(p, remove_locked(p, id));
 }
 
 static struct err *rebuild(struct store *store)
