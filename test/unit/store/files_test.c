@@ -1,6 +1,6 @@
 /* files_test.c */
 #include "files.h"
-#include "store/shared_conformance.h"
+#include "store/place_conformance.h"
 
 #include "store/files.h"
 #include "store/files_line.h"
@@ -15,7 +15,7 @@ static struct store *conformance_store(void)
 
     if (!n_stores)
         dir = temp_dir_make();
-    snprintf(name, sizeof name, "s%u/sessions", n_stores++);
+    snprintf(name, sizeof name, "s%u", n_stores++);
     snprintf(path, sizeof path, "%s", temp_path(&dir, name));
     return store_files_new(path);
 }
@@ -29,6 +29,11 @@ static struct store *conformance_reopen(struct store *take_store)
 static struct store *conformance_again(void)
 {
     return store_files_new(path);
+}
+
+static const char *conformance_folder(void)
+{
+    return path;
 }
 
 /* In the directory of the store that was made last. */
@@ -439,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_CONFORMS,
         STORE_SHARES,
+        STORE_HAS_A_PLACE,
         UNIT(the_log_is_json_that_others_can_read),
         UNIT(only_the_owner_may_look),
         UNIT(handles_of_payloads_come_back_with_their_record),

@@ -1,12 +1,9 @@
 /* sqlite_test.c */
 #include "files.h"
-#include "store/shared_conformance.h"
+#include "store/place_conformance.h"
 
 #include "store/sqlite.h"
 #include "store/sqlite_db.h"
-
-#include <sched.h>
-#include <sys/mount.h>
 
 static struct temp_dir dir;
 static unsigned n_stores;
@@ -29,6 +26,11 @@ static struct store *conformance_again(void)
     return store_sqlite_new(path);
 }
 
+static const char *conformance_folder(void)
+{
+    return folder;
+}
+
 static struct store *conformance_reopen(struct store *take_store)
 {
     store_free(take_store);
@@ -46,15 +48,6 @@ static void make_session(size_t n)
     for (size_t i = 1; i <= n; i++)
         append_one(s, ID_A, fence, i, "notice", strbuf_cstr(&body));
     store_close(s, ID_A, fence);
-}
-
-static struct err *open_again(struct store *s)
-{
-    AUTO(arena) struct arena a = {0};
-    struct store_summary create = summary_of(ID_B, 5);
-    struct store_lease lease;
-
-    return store_open(s, ID_B, &create, &a, &lease);
 }
 
 static void assert_told(struct err *take_error, const char *text, const char *hint)
@@ -126,43 +119,7 @@ IN_TASK(a_database_of_a_newer_keel_is_not_touched)
     assert_told(open_again(s), "newer keel", "update keel");
 }
 
-/* --- places where nothing can be written --- */
-
-/* The process becomes nobody if it is root: for root nothing is read-only. */
-static struct err *become_nobody(void)
-{
-    if (getuid() == 0 && (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
-        return err_new(ERR_INTERNAL, "cannot become nobody");
-    return NULL;
-}
-
-static struct err *want_advice(struct err *take_error)
-{
-    AUTO(err) struct err *e = take_error;
-    const char *hint = e ? err_find_hint(e) : NULL;
-
-    if (err_is(e, ERR_STORAGE) && hint && strstr(hint, "that you may write there"))
-        return NULL;
-    return err_new(ERR_INTERNAL, "the error is \"%s\", the hint \"%s\"", e ? e->text : "none",
-                   hint ? hint : "none");
-}
-
-static struct err *write_where_it_is_forbidden(void *arg)
-{
-    AUTO(store) struct store *s = NULL;
-
-    TRY(become_nobody());
-    s = conformance_again();
-    return want_advice(open_again(s));
-}
-
-TEST(a_directory_that_may_not_be_written_is_told)
-{
-    store_free(conformance_store());
-    assert_int_equal(chmod(dir.path, 0755), 0);
-    mkdir(folder, 0555);
-    assert_ends_well(start_process(write_where_it_is_forbidden, NULL));
-}
+/* --- a database that may only be read --- */
 
 static struct err *make_in_task(void *arg)
 {
@@ -191,98 +148,6 @@ TEST(a_database_that_may_not_be_written_is_told_and_unharmed)
     assert_int_equal(chmod(folder, 0700), 0);
     assert_int_equal(chmod(path, 0600), 0);
     assert_ok(loop_run_once(read_in_task, NULL));
-}
-
-/* --- a full disk --- */
-
-static const char filler[] = "filler";
-
-static void fill_disk(void)
-{
-    AUTO_FREE char *block = mem_alloc(4096);
-    char name[600];
-    FILE *file;
-
-    snprintf(name, sizeof name, "%s/%s", folder, filler);
-    file = fopen(name, "wb");
-    setvbuf(file, NULL, _IONBF, 0);
-    while (fwrite(block, 1, 4096, file) == 4096)
-        ;
-    fclose(file);
-}
-
-static struct err *append_some(struct store *s, uint64_t fence, uint64_t *next_seq, size_t n)
-{
-    AUTO(strbuf) struct strbuf body = {0};
-
-    strbuf_addf(&body, "{\"x\":\"%3000s\"}", "");
-    for (size_t i = 0; i < n; i++) {
-        struct store_record r = record_of(*next_seq, "notice", strbuf_cstr(&body));
-
-        TRY(store_append(s, ID_A, *next_seq, fence, &r, 1, NULL));
-        ++*next_seq;
-    }
-    return NULL;
-}
-
-static struct err *count(struct store *s, uint64_t want)
-{
-    AUTO(store_page) struct store_page page = {0};
-
-    TRY(store_read(s, ID_A, &(struct store_query){0}, &page));
-    if (page.n == want)
-        return NULL;
-    return err_new(ERR_INTERNAL, "%zu records instead of %llu", page.n, (unsigned long long)want);
-}
-
-static struct err *live_on_a_full_disk(void *arg)
-{
-    AUTO(store) struct store *s = conformance_again();
-    AUTO(arena) struct arena a = {0};
-    AUTO(err) struct err *e = NULL;
-    struct store_summary create = summary_of(ID_A, 5);
-    struct store_lease lease;
-    uint64_t next_seq = 1;
-    char name[600];
-
-    if (mount("tmpfs", folder, "tmpfs", 0, "size=2m") < 0)
-        return err_new(ERR_INTERNAL, "cannot mount a small disk");
-    TRY(store_open(s, ID_A, &create, &a, &lease));
-    TRY(append_some(s, lease.fence, &next_seq, 5));
-    fill_disk();
-    e = append_some(s, lease.fence, &next_seq, 1000);
-    if (!e || !err_find_hint(e) || !strstr(err_find_hint(e), "make room"))
-        return err_new(ERR_INTERNAL, "a full disk is not told: %s", e ? e->text : "no error");
-    TRY(count(s, next_seq - 1));
-    snprintf(name, sizeof name, "%s/%s", folder, filler);
-    unlink(name);
-    TRY(append_some(s, lease.fence, &next_seq, 5));
-    return count(s, next_seq - 1);
-}
-
-TEST(a_full_disk_is_told_loses_nothing_and_can_be_left_behind)
-{
-    pid_t pid;
-
-    store_free(conformance_store());
-    mkdir(folder, 0700);
-    pid = fork();
-    if (pid == 0) {
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-            _exit(77);
-        _exit(loop_run_once(live_on_a_full_disk, NULL) ? 1 : 0);
-    }
-    {
-        int status;
-
-        assert_int_equal(waitpid(pid, &status, 0), pid);
-        assert_true(WIFEXITED(status));
-        if (WEXITSTATUS(status) == 77) {
-            print_message("[ SKIPPED because this user cannot mount a small disk ]\n");
-            skip();
-        }
-        assert_int_equal(WEXITSTATUS(status), 0);
-    }
 }
 
 /* --- a database that is busy --- */
@@ -362,12 +227,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_CONFORMS,
         STORE_SHARES,
+        STORE_HAS_A_PLACE,
         UNIT(a_file_that_is_no_database_is_told_and_left_alone),
         UNIT(a_database_that_was_cut_in_two_is_told_and_works_once_it_is_restored),
         UNIT(a_database_of_a_newer_keel_is_not_touched),
-        UNIT(a_directory_that_may_not_be_written_is_told),
         UNIT(a_database_that_may_not_be_written_is_told_and_unharmed),
-        UNIT(a_full_disk_is_told_loses_nothing_and_can_be_left_behind),
         UNIT(a_database_that_another_program_holds_is_waited_for),
     };
 
