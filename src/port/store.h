@@ -66,6 +66,9 @@ struct store_page {
     struct store_record *records;
     size_t n;
     bool has_more;
+    /* With an error that says that records are damaged: the `from` (newest first: the `to`) with
+     * which reading goes on behind them. 0: there is nothing to be read behind them. */
+    uint64_t go_on_at;
 };
 void store_page_done(struct store_page *p);
 DEFINE_AUTO_VAL(store_page, store_page_done)
@@ -115,7 +118,9 @@ struct store_ops {
                           const struct store_record *records, size_t n,
                           const struct store_summary *update);
 
-    /* Without a lease; what has been appended is seen at once, by others too. */
+    /* Without a lease; what has been appended is seen at once, by others too. Records that are
+     * damaged end the page before them; a page that would begin with them is ERR_STORAGE, with
+     * go_on_at. */
     struct err *(*read)(struct store *s, struct str stream, const struct store_query *q,
                         struct store_page *ret_page);
     /* By id. *ret_found false, and no error, when there is none. Texts live in `a`. */

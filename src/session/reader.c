@@ -39,10 +39,15 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
 static struct err *turn_page(struct codec_reader *r)
 {
     struct store_query q = {.from = r->next_seq, .core_only = r->core_only};
+    struct err *e;
 
     store_page_done(&r->page);
     r->at = 0;
-    TRY(store_read(r->store, r->stream, &q, &r->page));
+    e = store_read(r->store, r->stream, &q, &r->page);
+    if (e) {
+        r->next_seq = MAX(r->next_seq, r->page.go_on_at); /* behind what is damaged */
+        return e;
+    }
     r->is_over = r->page.n == 0;
     return NULL;
 }

@@ -18,6 +18,7 @@
 struct blob_files {
     struct blob_store store;
     char *dir;
+    const char *suffix; /* NULL: by the first two digits, in directories of their own */
 };
 
 /* One operation, for handing over to a worker. */
@@ -51,6 +52,12 @@ static struct err *run(struct job *job)
 static void locate(struct job *job, const struct blob_files *f, struct str handle)
 {
     job->files = f;
+    if (f->suffix) {
+        job->shard = f->dir;
+        job->path =
+            arena_format(&job->arena, "%s/%" STR_FMT "%s", f->dir, STR_ARG(handle), f->suffix).p;
+        return;
+    }
     job->shard = fs_join(&job->arena, f->dir, arena_cstr(&job->arena, str_slice(handle, 0, 2)));
     job->path = fs_join(&job->arena, job->shard, arena_cstr(&job->arena, handle));
 }
@@ -233,11 +240,22 @@ static const struct blob_ops ops = {.put = put,
                                     .sync = sync_files,
                                     .free = free_files};
 
-struct blob_store *blob_files_new(const char *dir, size_t max_bytes)
+static struct blob_store *make(const char *dir, const char *suffix, size_t max_bytes)
 {
     struct blob_files *f = mem_alloc(sizeof *f);
 
     f->store = (struct blob_store){.ops = &ops, .max_bytes = max_bytes};
     f->dir = mem_strdup(dir);
+    f->suffix = suffix;
     return &f->store;
+}
+
+struct blob_store *blob_files_new(const char *dir, size_t max_bytes)
+{
+    return make(dir, NULL, max_bytes);
+}
+
+struct blob_store *blob_files_flat_new(const char *dir, const char *suffix, size_t max_bytes)
+{
+    return make(dir, suffix, max_bytes);
 }

@@ -6,5 +6,8 @@
 
 /* Creates the directory on the first put. max_bytes 0: BLOB_DEFAULT_MAX. */
 struct blob_store *blob_files_new(const char *dir, size_t max_bytes) MUST_USE;
+/* The same as DIR/HANDLE and the suffix, which is borrowed: ".json". */
+struct blob_store *blob_files_flat_new(const char *dir, const char *suffix,
+                                       size_t max_bytes) MUST_USE;
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 
 #define N_AROUND 80 /* bytes on either side */
+#define N_BEGINNING 160
 
 static char fold(char c)
 {
@@ -67,4 +68,16 @@ bool excerpt_find(struct str text, struct str words, struct arena *a, struct str
         return false;
     *ret_excerpt = cut(text, first, n_first, a);
     return true;
+}
+
+struct str excerpt_of(struct str body, struct str words, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct store_record r = {.type = S("history_mutation"), .body = body};
+    struct str excerpt;
+
+    store_record_text(&r, &text);
+    if (excerpt_find(strbuf_str(&text), words, a, &excerpt))
+        return excerpt;
+    return arena_str(a, utf8_truncate(strbuf_str(&text), N_BEGINNING));
 }

@@ -45,6 +45,13 @@ static struct err *is_held(struct str id, int fd)
                     "close it there, or go on in a copy of it with --fork-session");
 }
 
+/* Says what to do about a place where nothing can be written. */
+static struct err *advise(struct err *take_error)
+{
+    return err_hint(take_error,
+                    "see to it that you may write there, or use another store with --store");
+}
+
 /* The file may have been removed between opening and locking it. */
 static bool is_current(int fd, const char *path)
 {
@@ -61,7 +68,7 @@ static struct err *try_lock(const char *path, struct str id, int *ret_fd)
 
     *ret_fd = -1;
     if (fd < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot open %s", path);
+        return advise(err_errno(ERR_STORAGE, errno, "cannot open %s", path));
     if (lock_fd(fd)) {
         if (is_current(fd, path))
             *ret_fd = fd;
@@ -78,12 +85,15 @@ static struct err *try_lock(const char *path, struct str id, int *ret_fd)
 struct err *session_lock_take(const char *dir, struct str id, int *ret_fd)
 {
     char path[MAX_PATH_BYTES], holder[64];
+    struct err *e;
     int n;
 
     *ret_fd = -1;
     if (!lock_path(dir, id, path))
         return err_new(ERR_STORAGE, "the path of %s is too long", dir);
-    TRY(fs_make_dirs(dir, 0700));
+    e = fs_make_dirs(dir, 0700);
+    if (e)
+        return advise(e);
     while (*ret_fd < 0)
         TRY(try_lock(path, id, ret_fd));
     n = snprintf(holder, sizeof holder, "process %ld", (long)getpid());

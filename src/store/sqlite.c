@@ -237,7 +237,8 @@ static struct err *remove_session(struct store *store, struct str id)
 {
     struct sqlite_store *s = sqlite_of(store);
     AUTO(arena) struct arena a = {0};
-    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .arena = &a};
+    struct sqlite_job job = {
+        .run = sqlite_job_remove, .id = id, .arena = &a, .lock_dir = s->lock_dir};
     struct lock_call lock = {.store = s, .id = id};
     struct err *e;
 

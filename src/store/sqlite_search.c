@@ -4,10 +4,6 @@
 #include "store/excerpt.h"
 #include "store/sqlite_store.h"
 
-#include "base/utf8.h"
-
-#define EXCERPT_BYTES 160
-
 /* --- the index --- */
 
 struct backlog {
@@ -112,18 +108,6 @@ static void write_match(struct str words, struct strbuf *out)
         }
         strbuf_add_char(out, '"');
     }
-}
-
-static struct str excerpt_of(struct str body, struct str words, struct arena *a)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-    struct store_record r = {.type = S("history_mutation"), .body = body};
-    struct str excerpt;
-
-    store_record_text(&r, &text);
-    if (excerpt_find(strbuf_str(&text), words, a, &excerpt))
-        return excerpt;
-    return arena_str(a, utf8_truncate(strbuf_str(&text), EXCERPT_BYTES));
 }
 
 static struct err *find_hits(struct sqlite_db *db, struct sqlite_look *l, struct strbuf *match)

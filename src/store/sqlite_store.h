@@ -32,6 +32,7 @@ struct sqlite_job {
     struct str *handles; /* blobs to remove */
     size_t n_handles, handles_room;
     int64_t unix_ms;
+    const char *lock_dir;
 };
 
 /* ERR_VALIDATION: this job has changed nothing and the transaction goes on; it is told as

@@ -1,4 +1,5 @@
 /* sqlite_write.c - changes, each within a transaction that others may share. */
+#include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
 /* Long enough for everybody who is about to refer to a blob to have done so. */
@@ -267,12 +268,30 @@ static struct err *collect_doomed(struct sqlite_db *db, struct sqlite_job *j)
     return e;
 }
 
+/* The lock of the session itself is the caller's; one below another is open with its root. */
+static struct err *check_root(struct sqlite_db *db, struct sqlite_job *j, struct arena *a)
+{
+    struct stream s;
+    struct err *e = find_stream(db, j->id, a, &s);
+
+    if (err_is(e, ERR_VALIDATION)) {
+        err_free(e);
+        return NULL; /* there is none */
+    }
+    TRY(e);
+    if (str_eq(s.root, j->id) || !s.is_leased || !session_lock_is_held(j->lock_dir, s.root))
+        return NULL;
+    return refuse(err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open", STR_ARG(s.root)),
+                           "close it first"));
+}
+
 struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
     int64_t *numbers;
     size_t n;
 
+    TRY(check_root(db, j, &a));
     TRY(find_tree(db, j->id, &a, &numbers, &n));
     for (size_t i = 0; i < n; i++)
         TRY(remove_stream(db, numbers[i], j->unix_ms));

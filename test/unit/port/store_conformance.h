@@ -164,6 +164,78 @@ IN_TASK(a_long_stream_comes_in_pages)
     assert_in_range(n_pages, 2, 7);
 }
 
+IN_TASK(a_stream_is_read_backwards_in_pages)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    for (uint64_t seq = 1; seq <= 4; seq++)
+        append_one(s, ID_A, fence, seq, "notice", seq % 2 ? "{\"odd\":true}" : "{\"odd\":false}");
+    assert_bodies(s, ID_A, "4:{\"odd\":false} 3:{\"odd\":true} ...", .newest_first = true,
+                  .n_max = 2);
+    assert_bodies(s, ID_A, "2:{\"odd\":false} 1:{\"odd\":true} ", .newest_first = true, .n_max = 2,
+                  .to = 3);
+    assert_bodies(s, ID_A, "3:{\"odd\":true} 2:{\"odd\":false} ", .newest_first = true, .from = 2,
+                  .to = 4);
+}
+
+IN_TASK(a_body_is_kept_byte_for_byte)
+{
+    static const char *const bodies[] = {
+        "{}",
+        "{ }",
+        "{\n}",
+        "{\"a\": 1,\n \"b\":2}",
+        "{\"$body\":\"x\"}",
+        "{\"seq\":9,\"check\":\"0\"}",
+        "{\"a\":\"\\n\\u0000\\\\\"}",
+    };
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    AUTO(store_page) struct store_page page = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
+        append_one(s, ID_A, fence, i + 1, "notice", bodies[i]);
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.n, ARRAY_LEN(bodies));
+    for (size_t i = 0; i < page.n; i++)
+        assert_str(page.records[i].body, bodies[i]);
+}
+
+struct one_append {
+    struct store *store;
+    struct str stream;
+    uint64_t fence, seq;
+};
+
+static inline struct err *append_in_task(void *arg)
+{
+    const struct one_append *a = arg;
+    struct store_record r = record_of(a->seq, "notice", "{}");
+
+    return store_append(a->store, a->stream, a->seq, a->fence, &r, 1, NULL);
+}
+
+IN_TASK(appends_that_wait_together_are_all_made_in_their_order)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(store_page) struct store_page page = {0};
+    uint64_t of_a = open_new(s, ID_A, 5), of_b = open_new(s, ID_B, 6);
+    struct one_append appends[40];
+    struct group g;
+
+    group_begin(&g, 0, 0);
+    for (uint64_t i = 0; i < ARRAY_LEN(appends); i++) {
+        appends[i] = (struct one_append){s, i % 2 ? ID_A : ID_B, i % 2 ? of_a : of_b, i / 2 + 1};
+        group_spawn(&g, "append", append_in_task, &appends[i]);
+    }
+    assert_ok(group_end(&g));
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.n, 20);
+    for (size_t i = 0; i < page.n; i++)
+        assert_int_equal(page.records[i].seq, i + 1);
+}
+
 IN_TASK(a_wrong_number_appends_nothing)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -299,6 +371,7 @@ IN_TASK(children_are_hidden_written_and_removed_with_their_root)
     assert_listed(s, "b", .parent = ID_A);
     assert_bodies(s, ID_B, "1:{\"n\":1} ", .from = 1);
     assert_err(store_remove(s, ID_A), ERR_STORAGE); /* it is open */
+    assert_err(store_remove(s, ID_C), ERR_STORAGE); /* with its root */
     store_close(s, ID_A, fence);
     assert_ok(store_remove(s, ID_A));
     assert_ok(store_find(s, ID_C, &a, &got, &found));
@@ -391,8 +464,11 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
     UNIT(what_was_appended_is_read_back_as_it_was),                                                \
         UNIT(records_are_found_by_number_type_and_use),                                            \
         UNIT(a_record_that_spans_several_events_is_found_by_each_of_them),                         \
-        UNIT(a_long_stream_comes_in_pages), UNIT(a_wrong_number_appends_nothing),                  \
-        UNIT(one_writer_a_session), UNIT(what_is_not_there_is_said_so),                            \
+        UNIT(a_long_stream_comes_in_pages), UNIT(a_stream_is_read_backwards_in_pages),             \
+        UNIT(a_body_is_kept_byte_for_byte),                                                        \
+        UNIT(appends_that_wait_together_are_all_made_in_their_order),                              \
+        UNIT(a_wrong_number_appends_nothing), UNIT(one_writer_a_session),                          \
+        UNIT(what_is_not_there_is_said_so),                                                        \
         UNIT(sessions_are_listed_newest_first_by_directory_and_page),                              \
         UNIT(a_summary_is_kept_and_changed),                                                       \
         UNIT(children_are_hidden_written_and_removed_with_their_root),                             \

@@ -1,12 +1,13 @@
 /* sqlite_test.c */
-#include "port/store_conformance.h"
-#include "temp_dir.h"
+#include "files.h"
+#include "store/place_conformance.h"
 
 #include "store/sqlite.h"
+#include "store/sqlite_db.h"
 
 static struct temp_dir dir;
 static unsigned n_stores;
-static char path[4096];
+static char path[512], folder[512];
 
 static struct store *conformance_store(void)
 {
@@ -14,15 +15,205 @@ static struct store *conformance_store(void)
 
     if (!n_stores)
         dir = temp_dir_make();
-    snprintf(name, sizeof name, "s%u/keel.db", n_stores++);
-    snprintf(path, sizeof path, "%s", temp_path(&dir, name));
+    snprintf(name, sizeof name, "s%u", n_stores++);
+    snprintf(folder, sizeof folder, "%s", temp_path(&dir, name));
+    snprintf(path, sizeof path, "%.400s/keel.db", folder);
     return store_sqlite_new(path);
+}
+
+static struct store *conformance_again(void)
+{
+    return store_sqlite_new(path);
+}
+
+static const char *conformance_folder(void)
+{
+    return folder;
 }
 
 static struct store *conformance_reopen(struct store *take_store)
 {
     store_free(take_store);
     return store_sqlite_new(path);
+}
+
+/* A session with records, in a database that is closed. */
+static void make_session(size_t n)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf body = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    strbuf_addf(&body, "{\"x\":\"%1000s\"}", "");
+    for (size_t i = 1; i <= n; i++)
+        append_one(s, ID_A, fence, i, "notice", strbuf_cstr(&body));
+    store_close(s, ID_A, fence);
+}
+
+static void assert_told(struct err *take_error, const char *text, const char *hint)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *message = e ? err_message(e) : NULL;
+
+    assert_true(err_is(e, ERR_STORAGE));
+    if (!strstr(message, text))
+        fail_msg("\"%s\" does not say \"%s\"", message, text);
+    assert_non_null(err_find_hint(e));
+    if (!strstr(err_find_hint(e), hint))
+        fail_msg("\"%s\" does not advise \"%s\"", err_find_hint(e), hint);
+}
+
+/* --- files that are no good --- */
+
+IN_TASK(a_file_that_is_no_database_is_told_and_left_alone)
+{
+    AUTO(strbuf) struct strbuf after = {0};
+    AUTO(store) struct store *s = conformance_store();
+
+    mkdir(folder, 0700);
+    write_file(path, S("This is a letter to my aunt, and it is longer than a database's header."));
+    assert_told(open_again(s), "file is not a database", "another store with --store");
+    after = read_file(path);
+    assert_str(strbuf_str(&after),
+               "This is a letter to my aunt, and it is longer than a database's header.");
+    unlink(path);
+    assert_ok(open_again(s)); /* the same store, once the file is out of the way */
+}
+
+IN_TASK(a_database_that_was_cut_in_two_is_told_and_works_once_it_is_restored)
+{
+    AUTO(strbuf) struct strbuf whole = {0};
+    struct err *e = NULL;
+
+    make_session(200);
+    whole = read_file(path);
+    assert_int_equal(truncate(path, (off_t)whole.n / 2), 0);
+    {
+        AUTO(store) struct store *s = store_sqlite_new(path);
+        AUTO(store_page) struct store_page page = {0};
+
+        e = store_read(s, ID_A, &(struct store_query){0}, &page);
+        assert_told(e, "malformed", "recover");
+    }
+    write_file(path, strbuf_str(&whole));
+    {
+        AUTO(store) struct store *s = store_sqlite_new(path);
+        AUTO(store_page) struct store_page page = {0};
+
+        assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+        assert_int_equal(page.n, 200);
+        assert_ok(open_again(s));
+    }
+}
+
+IN_TASK(a_database_of_a_newer_keel_is_not_touched)
+{
+    struct sqlite_db db = {0};
+    AUTO(store) struct store *s = NULL;
+
+    make_session(1);
+    assert_ok(sqlite_db_open(&db, path));
+    assert_int_equal(db.api.exec(db.handle, "PRAGMA user_version = 1000", NULL, NULL, NULL), 0);
+    sqlite_db_close(&db);
+    s = store_sqlite_new(path);
+    assert_told(open_again(s), "newer keel", "update keel");
+}
+
+/* --- a database that may only be read --- */
+
+static struct err *make_in_task(void *arg)
+{
+    make_session(3);
+    return NULL;
+}
+
+static struct err *read_in_task(void *arg)
+{
+    AUTO(store) struct store *s = conformance_again();
+    AUTO(store_page) struct store_page page = {0};
+
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.n, 3);
+    assert_ok(open_again(s));
+    return NULL;
+}
+
+TEST(a_database_that_may_not_be_written_is_told_and_unharmed)
+{
+    assert_ok(loop_run_once(make_in_task, NULL));
+    assert_int_equal(chmod(dir.path, 0755), 0);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    assert_ends_well(start_process(write_where_it_is_forbidden, NULL));
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_ok(loop_run_once(read_in_task, NULL));
+}
+
+/* --- a database that is busy --- */
+
+struct busy {
+    int tell, listen;
+};
+
+/* Another program that holds the database until it is told to let go. */
+static struct err *hold_database(void *arg)
+{
+    const struct busy *b = arg;
+    struct sqlite_db db = {0};
+    char byte = 'x';
+
+    TRY(sqlite_db_open(&db, path));
+    TRY(sqlite_begin_transaction(&db));
+    if (write(b->tell, &byte, 1) != 1 || read(b->listen, &byte, 1) != 1)
+        return err_new(ERR_INTERNAL, "the pipe is broken");
+    TRY(sqlite_end_transaction(&db, NULL));
+    sqlite_db_close(&db);
+    return NULL;
+}
+
+static struct err *open_b(void *arg)
+{
+    return open_again(arg);
+}
+
+static struct err *let_go(void *arg)
+{
+    const int *fd = arg;
+
+    return write(*fd, "x", 1) == 1 ? NULL : err_new(ERR_INTERNAL, "the pipe is broken");
+}
+
+static struct err *open_while_busy(void *arg)
+{
+    AUTO(store) struct store *s = conformance_again();
+    struct group g;
+
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "open", open_b, s);
+    group_spawn(&g, "let go", let_go, arg);
+    return group_end(&g);
+}
+
+TEST(a_database_that_another_program_holds_is_waited_for)
+{
+    int to_child[2], to_us[2];
+    struct busy b;
+    char byte;
+    pid_t pid;
+
+    assert_ok(loop_run_once(make_in_task, NULL));
+    assert_int_equal(pipe(to_child), 0);
+    assert_int_equal(pipe(to_us), 0);
+    b = (struct busy){.tell = to_us[1], .listen = to_child[0]};
+    pid = start_process(hold_database, &b);
+    assert_int_equal(read(to_us[0], &byte, 1), 1);
+    assert_ok(loop_run_once(open_while_busy, &to_child[1]));
+    assert_ends_well(pid);
+    for (int i = 0; i < 2; i++) {
+        close(to_child[i]);
+        close(to_us[i]);
+    }
 }
 
 static int remove_dir(void **state)
@@ -33,7 +224,16 @@ static int remove_dir(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {STORE_CONFORMS};
+    const struct CMUnitTest tests[] = {
+        STORE_CONFORMS,
+        STORE_SHARES,
+        STORE_HAS_A_PLACE,
+        UNIT(a_file_that_is_no_database_is_told_and_left_alone),
+        UNIT(a_database_that_was_cut_in_two_is_told_and_works_once_it_is_restored),
+        UNIT(a_database_of_a_newer_keel_is_not_touched),
+        UNIT(a_database_that_may_not_be_written_is_told_and_unharmed),
+        UNIT(a_database_that_another_program_holds_is_waited_for),
+    };
 
     return cmocka_run_group_tests(tests, NULL, remove_dir);
 }

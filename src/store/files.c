@@ -1,0 +1,774 @@
+/* files.c - from tasks to workers: leases, and who writes to which log.
+ *
+ * Whoever comes first to a log carries out what has come for it until there is nothing left; the
+ * others wait. What is known of an open session stays in memory until its lease is given back. */
+#include "store/files.h"
+
+#include "store/blob_files.h"
+#include "store/files_store.h"
+#include "store/session_lock.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+#include "sys/work.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define N_BUCKETS 256
+#define REFRESH_BYTES ((uint64_t)256 << 10) /* how far the list may be behind a log */
+
+struct waiting {
+    struct files_append append;
+    struct waker waker;
+    struct waiting *next;
+};
+
+struct stream {
+    struct stream *next; /* in its bucket */
+    struct files_state state;
+    struct stream *root;
+    int lock_fd; /* of a root */
+    uint64_t fence, listed_end;
+    bool is_writing;
+    bool is_lost; /* the lease is not ours any more */
+    struct waiting *first, **last;
+};
+
+struct payloads {
+    struct payloads *next;
+    struct blob_store *blobs;
+    char *id;
+};
+
+struct files_store {
+    struct store store;
+    char *dir, *lock_dir;
+    struct stream *streams[N_BUCKETS]; /* of sessions that are open here */
+    struct payloads *payloads[N_BUCKETS];
+};
+
+static struct files_store *files_of(struct store *s)
+{
+    return (struct files_store *)s;
+}
+
+static size_t bucket(struct str id)
+{
+    return str_hash(id) % N_BUCKETS;
+}
+
+static int64_t now_ms(void)
+{
+    return clock_unix_ms(loop_clock(task_loop()));
+}
+
+/* --- open streams --- */
+
+static struct stream *find_stream(struct files_store *f, struct str id)
+{
+    for (struct stream *s = f->streams[bucket(id)]; s; s = s->next)
+        if (str_eq(s->state.summary.id, id))
+            return s;
+    return NULL;
+}
+
+static struct stream *add_stream(struct files_store *f, struct files_state *take_state)
+{
+    struct stream *s = mem_alloc(sizeof *s);
+    struct stream **at = &f->streams[bucket(take_state->summary.id)];
+
+    s->state = *take_state;
+    *take_state = (struct files_state){0};
+    s->listed_end = s->state.end;
+    s->root = s;
+    s->lock_fd = -1;
+    s->last = &s->first;
+    s->next = *at;
+    *at = s;
+    return s;
+}
+
+static void free_stream(struct stream *s)
+{
+    files_state_done(&s->state);
+    mem_free(s);
+}
+
+/* Children first: they point at their root. */
+static void drop_tree(struct files_store *f, struct stream *root)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct stream **at = &f->streams[i]; *at;) {
+            struct stream *s = *at;
+
+            if (s->root != root || s == root) {
+                at = &s->next;
+                continue;
+            }
+            *at = s->next;
+            free_stream(s);
+        }
+    for (struct stream **at = &f->streams[bucket(root->state.summary.id)]; *at; at = &(*at)->next)
+        if (*at == root) {
+            *at = root->next;
+            break;
+        }
+    free_stream(root);
+}
+
+/* --- appending --- */
+
+struct batch {
+    const char *dir;
+    struct stream *stream;
+    struct waiting *first;
+    int64_t unix_ms;
+    bool is_lost;
+};
+
+static struct err *run_batch(void *arg)
+{
+    struct batch *b = arg;
+    struct stream *s = b->stream;
+
+    for (struct waiting *w = b->first; w; w = w->next)
+        w->append.next = w->next ? &w->next->append : NULL;
+    TRY(files_append_all(b->dir, &s->state, s->root->lock_fd, b->unix_ms, &b->first->append,
+                         &b->is_lost));
+    if (s->state.end - s->listed_end >= REFRESH_BYTES) {
+        files_index_refresh(b->dir, &s->state);
+        s->listed_end = s->state.end;
+    }
+    return NULL;
+}
+
+static void end_batch(struct waiting *first, const struct err *failure, const struct waiting *own)
+{
+    for (struct waiting *w = first, *next; w; w = next) {
+        next = w->next; /* a woken waiter is gone */
+        if (failure && !w->append.error)
+            w->append.error = err_copy(failure);
+        if (w != own)
+            waker_wake(&w->waker);
+    }
+}
+
+static void write_all(struct files_store *f, struct stream *s, const struct waiting *own)
+{
+    s->is_writing = true;
+    task_shield_begin(); /* others wait for this */
+    while (s->first) {
+        struct batch b = {.dir = f->dir, .stream = s, .first = s->first, .unix_ms = now_ms()};
+        AUTO(err) struct err *e = NULL;
+
+        s->first = NULL;
+        s->last = &s->first;
+        e = work_run(run_batch, &b);
+        s->is_lost |= b.is_lost;
+        end_batch(b.first, e, own);
+    }
+    task_shield_end();
+    s->is_writing = false;
+}
+
+/* What has been handed in is written, also when nobody waits for it any more. */
+static struct err *hand_in(struct files_store *f, struct stream *s, struct files_append append)
+{
+    struct waiting w = {.append = append};
+
+    waker_init(&w.waker);
+    *s->last = &w;
+    s->last = &w.next;
+    if (!s->is_writing) {
+        write_all(f, s, &w);
+        return w.append.error;
+    }
+    task_shield_begin();
+    err_ignore(waker_park(&w.waker), "a shielded wait is not interrupted");
+    task_shield_end();
+    return w.append.error;
+}
+
+/* --- streams that are not known yet --- */
+
+struct load_call {
+    const char *dir;
+    struct files_state state;
+    bool found;
+};
+
+static struct err *load(void *arg)
+{
+    struct load_call *c = arg;
+
+    return files_state_load(&c->state, c->dir, &c->found);
+}
+
+static struct err *load_stream(struct files_store *f, struct str id, struct stream **ret_stream)
+{
+    struct load_call c = {.dir = f->dir};
+    struct stream *root;
+    struct err *e;
+
+    files_state_init(&c.state, id);
+    e = work_run(load, &c);
+    if (!e && !c.found)
+        e = files_no_session(id);
+    root = e ? NULL : find_stream(f, c.state.root);
+    *ret_stream = e ? NULL : find_stream(f, id); /* another task may have been faster */
+    if (!e && !*ret_stream && root) {
+        *ret_stream = add_stream(f, &c.state);
+        (*ret_stream)->root = root;
+    }
+    files_state_done(&c.state);
+    return e;
+}
+
+/* The stream to write to under this lease. */
+static struct err *need_stream(struct files_store *f, struct str id, uint64_t fence,
+                               struct stream **ret_stream)
+{
+    struct stream *s = find_stream(f, id);
+
+    if (!store_id_is_valid(id))
+        return files_no_session(id);
+    if (!s)
+        TRY(load_stream(f, id, &s));
+    if (!s || s->is_lost || s->root->is_lost || s->root->lock_fd < 0 || s->root->fence != fence)
+        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+                                STR_ARG(s ? s->root->state.summary.id : id)),
+                        "open it again, or go on in a copy of it with --fork-session");
+    *ret_stream = s;
+    return NULL;
+}
+
+static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
+                          uint64_t fence, const struct store_record *records, size_t n,
+                          const struct store_summary *update)
+{
+    struct stream *s;
+
+    TRY(need_stream(files_of(store), stream, fence, &s));
+    return hand_in(
+        files_of(store), s,
+        (struct files_append){
+            .expected_seq = expected_seq, .records = records, .n_records = n, .update = update});
+}
+
+/* --- leases --- */
+
+struct open_call {
+    struct files_store *files;
+    struct str id;
+    const struct store_summary *create;
+    int64_t unix_ms;
+    int lock_fd;
+    struct files_state state;
+    struct strbuf notice;
+    bool is_new;
+};
+
+static struct err *open_log(void *arg)
+{
+    struct open_call *c = arg;
+    struct files_store *f = c->files;
+    struct err *e;
+
+    if (!c->create && !fs_exists(f->dir))
+        return files_no_session(c->id);
+    TRY(session_lock_take(f->lock_dir, c->id, &c->lock_fd));
+    e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
+    if (e)
+        session_lock_release(f->lock_dir, c->id, c->lock_fd);
+    return e;
+}
+
+static struct err *open_session(struct store *store, struct str id,
+                                const struct store_summary *create, struct arena *a,
+                                struct store_lease *ret_lease)
+{
+    struct open_call c = {
+        .files = files_of(store), .id = id, .create = create, .unix_ms = now_ms(), .lock_fd = -1};
+    struct err *e = work_run(open_log, &c);
+    struct stream *s;
+
+    if (!e) {
+        s = add_stream(c.files, &c.state);
+        s->lock_fd = c.lock_fd;
+        s->fence = s->state.fence;
+        *ret_lease = (struct store_lease){.fence = s->fence,
+                                          .next_seq = s->state.summary.next_seq,
+                                          .is_new = c.is_new,
+                                          .notice = arena_str(a, strbuf_str(&c.notice))};
+    }
+    files_state_done(&c.state);
+    strbuf_done(&c.notice);
+    return e;
+}
+
+struct close_call {
+    struct files_store *files;
+    struct stream *root;
+};
+
+static void list_tree(struct files_store *f, struct stream *root)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct stream *s = f->streams[i]; s; s = s->next)
+            if (s->root == root && s->listed_end != s->state.end)
+                files_index_refresh(f->dir, &s->state);
+}
+
+/* The list is right before the lock file is gone that says to look closer. */
+static struct err *give_back(void *arg)
+{
+    struct close_call *c = arg;
+
+    list_tree(c->files, c->root);
+    session_lock_release(c->files->lock_dir, c->root->state.summary.id, c->root->lock_fd);
+    return NULL;
+}
+
+static struct stream *find_writing(const struct files_store *f, const struct stream *root)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct stream *s = f->streams[i]; s; s = s->next)
+            if (s->root == root && s->is_writing)
+                return s;
+    return NULL;
+}
+
+/* Those who came before are served before: handing in nothing waits for them. */
+static void wait_for_writers(struct files_store *f, const struct stream *root)
+{
+    struct stream *s;
+
+    while ((s = find_writing(f, root)))
+        err_ignore(hand_in(f, s, (struct files_append){.is_update = true}), "it is nothing");
+}
+
+static void close_session(struct store *store, struct str id, uint64_t fence)
+{
+    struct files_store *f = files_of(store);
+    struct stream *s = find_stream(f, id);
+    struct close_call c = {f, s};
+
+    if (!s || s->lock_fd < 0 || s->fence != fence)
+        return;
+    s->fence = 0; /* from now on nothing more is handed in */
+    task_shield_begin();
+    wait_for_writers(f, s);
+    err_ignore(work_run(give_back, &c), "it reports nothing");
+    task_shield_end();
+    drop_tree(f, s);
+}
+
+struct child_call {
+    const char *dir;
+    struct files_state *state;
+    int64_t unix_ms;
+};
+
+static struct err *create_child(void *arg)
+{
+    struct child_call *c = arg;
+
+    return files_create_log(c->dir, c->state, c->unix_ms, 0);
+}
+
+static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+{
+    struct files_store *f = files_of(store);
+    AUTO(files_state) struct files_state state = {0};
+    struct child_call c = {f->dir, &state, now_ms()};
+    struct stream *parent, *root;
+
+    TRY(need_stream(f, child->parent, fence, &parent));
+    files_state_init(&state, child->id);
+    state.summary.parent = arena_str(&state.arena, child->parent);
+    state.root = arena_str(&state.arena, parent->root->state.summary.id);
+    state.summary.created_ms = child->created_ms;
+    state.summary.updated_ms = child->created_ms;
+    files_state_update(&state, child);
+    root = parent->root;
+    TRY(work_run(create_child, &c));
+    if (!find_stream(f, child->id))
+        add_stream(f, &state)->root = root;
+    return NULL;
+}
+
+/* --- changes without a lease --- */
+
+struct update_call {
+    const char *dir;
+    const struct store_summary *update;
+    int64_t unix_ms;
+};
+
+static struct err *update_log(void *arg)
+{
+    struct update_call *c = arg;
+    AUTO(files_state) struct files_state s = {0};
+    struct files_append w = {.is_update = true, .update = c->update};
+    bool found, lost;
+
+    files_state_init(&s, c->update->id);
+    TRY(files_state_load(&s, c->dir, &found));
+    if (!found)
+        return files_no_session(c->update->id);
+    TRY(files_append_all(c->dir, &s, -1, c->unix_ms, &w, &lost));
+    files_index_refresh(c->dir, &s);
+    return w.error;
+}
+
+static struct err *update(struct store *store, const struct store_summary *u)
+{
+    struct files_store *f = files_of(store);
+    struct stream *s = find_stream(f, u->id);
+    struct update_call c = {f->dir, u, now_ms()};
+
+    if (!store_id_is_valid(u->id))
+        return files_no_session(u->id);
+    if (s && !s->is_lost)
+        return hand_in(f, s, (struct files_append){.is_update = true, .update = u});
+    return work_run(update_log, &c);
+}
+
+struct remove_call {
+    struct files_store *files;
+    struct str id;
+};
+
+static const struct files_entry *find_entry(const struct files_index *x, struct str id)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (str_eq(x->entries[i].summary.id, id))
+            return &x->entries[i];
+    return NULL;
+}
+
+/* Is it the session itself, or below it? Damage may have made a circle of parents. */
+static bool is_below(const struct files_index *x, const struct files_entry *e, struct str id)
+{
+    for (size_t depth = 0; e && depth <= x->n; depth++) {
+        if (str_eq(e->summary.id, id))
+            return true;
+        e = e->summary.parent.n ? find_entry(x, e->summary.parent) : NULL;
+    }
+    return false;
+}
+
+static struct err *remove_tree(const struct files_store *f, const struct files_index *x,
+                               struct str root, struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str *ids = ARENA_ARRAY(&a, x->n + 1, struct str);
+    struct err *e = NULL;
+    size_t n = 0;
+    int lock;
+
+    for (size_t i = 0; i < x->n; i++)
+        if (str_eq(x->entries[i].root, root) && !str_eq(x->entries[i].summary.id, id) &&
+            is_below(x, &x->entries[i], id))
+            ids[n++] = x->entries[i].summary.id;
+    ids[n++] = id;
+    TRY(files_index_lock(f->dir, &lock));
+    for (size_t i = 0; !e && i < n; i++)
+        e = files_remove_log(f->dir, ids[i]);
+    if (!e)
+        e = files_index_forget(f->dir, ids, n);
+    close(lock);
+    return e;
+}
+
+static struct err *remove_files(void *arg)
+{
+    struct remove_call *c = arg;
+    struct files_store *f = c->files;
+    AUTO(files_index) struct files_index x = {0};
+    const struct files_entry *entry;
+    struct str root;
+    struct err *e;
+    int lock_fd;
+
+    if (!fs_exists(f->dir))
+        return NULL;
+    TRY(files_index_read(f->dir, &x));
+    entry = find_entry(&x, c->id);
+    root = entry ? entry->root : c->id;
+    TRY(session_lock_take(f->lock_dir, root, &lock_fd));
+    e = remove_tree(f, &x, root, c->id);
+    session_lock_release(f->lock_dir, root, lock_fd);
+    return e;
+}
+
+static struct err *remove_session(struct store *store, struct str id)
+{
+    struct remove_call c = {files_of(store), id};
+
+    return work_run(remove_files, &c);
+}
+
+static struct err *rebuild_files(void *arg)
+{
+    const char *dir = arg;
+
+    return fs_exists(dir) ? files_index_rebuild(dir) : NULL;
+}
+
+static struct err *rebuild(struct store *store)
+{
+    return work_run(rebuild_files, files_of(store)->dir);
+}
+
+/* --- looks --- */
+
+struct read_call {
+    const char *dir;
+    struct str id;
+    const struct store_query *query;
+    struct store_page *page;
+};
+
+static struct err *read_page(void *arg)
+{
+    struct read_call *c = arg;
+
+    return files_read_page(c->dir, c->id, c->query, c->page);
+}
+
+static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
+                                struct store_page *ret_page)
+{
+    struct read_call c = {files_of(store)->dir, stream, q, ret_page};
+
+    return store_id_is_valid(stream) ? work_run(read_page, &c) : files_no_session(stream);
+}
+
+struct list_call {
+    const char *dir;
+    struct str id;
+    struct files_index index;
+    const struct store_list_query *query;
+    struct arena *arena;
+    struct store_summary *items;
+    size_t n;
+    struct str words;
+    size_t n_max;
+    struct store_hit *hits;
+};
+
+static struct err *find_files(void *arg)
+{
+    struct list_call *c = arg;
+    const struct files_entry *e;
+    AUTO(files_state) struct files_state s = {0};
+    bool found;
+
+    TRY(files_index_read(c->dir, &c->index));
+    e = find_entry(&c->index, c->id);
+    if (e) {
+        c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
+    } else { /* put there by hand, perhaps */
+        files_state_init(&s, c->id);
+        TRY(files_state_load(&s, c->dir, &found));
+        if (!found)
+            return NULL;
+        c->items = arena_copy(c->arena, &s.summary, sizeof s.summary);
+    }
+    *c->items = files_copy_summary(c->arena, c->items);
+    c->n = 1;
+    return NULL;
+}
+
+static struct err *find(struct store *store, struct str id, struct arena *a,
+                        struct store_summary *ret_summary, bool *ret_found)
+{
+    struct files_store *f = files_of(store);
+    const struct stream *s = find_stream(f, id);
+    struct list_call c = {.dir = f->dir, .id = id, .arena = a};
+    struct err *e = NULL;
+
+    *ret_found = s != NULL;
+    if (s && !s->is_writing) {
+        *ret_summary = files_copy_summary(a, &s->state.summary);
+        ret_summary->is_open = s->root->lock_fd >= 0 && s->root->fence;
+        return NULL;
+    }
+    e = work_run(find_files, &c);
+    files_index_done(&c.index);
+    *ret_found = c.n > 0;
+    if (c.n)
+        *ret_summary = *c.items;
+    return e;
+}
+
+static bool is_listed(const struct store_summary *s, const struct store_list_query *q)
+{
+    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
+        (q->name.n && !str_eq(s->name, q->name)))
+        return false;
+    return !q->before_ms || s->updated_ms < q->before_ms ||
+           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
+}
+
+static struct err *list_files(void *arg)
+{
+    struct list_call *c = arg;
+    struct files_index *x = &c->index;
+    size_t n = 0;
+
+    TRY(files_index_read(c->dir, x));
+    for (size_t i = 0; i < x->n; i++)
+        if (is_listed(&x->entries[i].summary, c->query))
+            x->entries[n++] = x->entries[i];
+    if (n)
+        qsort(x->entries, n, sizeof *x->entries, files_compare);
+    c->n = c->query->n_max ? MIN(n, c->query->n_max) : n;
+    c->items = ARENA_ARRAY(c->arena, c->n, struct store_summary);
+    for (size_t i = 0; i < c->n; i++)
+        c->items[i] = files_copy_summary(c->arena, &x->entries[i].summary);
+    return NULL;
+}
+
+static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
+                        struct store_summary **ret_items, size_t *ret_n)
+{
+    struct list_call c = {.dir = files_of(store)->dir, .query = q, .arena = a};
+    struct err *e = work_run(list_files, &c);
+
+    files_index_done(&c.index);
+    *ret_items = c.items;
+    *ret_n = c.n;
+    return e;
+}
+
+static struct err *search_files(void *arg)
+{
+    struct list_call *c = arg;
+
+    return files_search(c->dir, c->words, c->n_max, c->arena, c->hits, &c->n);
+}
+
+static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                          struct store_hit **ret_hits, size_t *ret_n)
+{
+    struct list_call c = {.dir = files_of(store)->dir, .words = words, .n_max = n_max, .arena = a};
+    struct err *e;
+
+    c.hits = ARENA_ARRAY(a, n_max, struct store_hit);
+    e = work_run(search_files, &c);
+    *ret_hits = c.hits;
+    *ret_n = c.n;
+    return e;
+}
+
+/* --- beside the log --- */
+
+static struct blob_store *blobs(struct store *store, struct str stream)
+{
+    struct files_store *f = files_of(store);
+    AUTO(arena) struct arena a = {0};
+    struct payloads **at = &f->payloads[bucket(stream)], *p;
+
+    BUG_IF(!store_id_is_valid(stream));
+    for (p = *at; p; p = p->next)
+        if (str_is(stream, p->id))
+            return p->blobs;
+    p = mem_alloc(sizeof *p);
+    *p = (struct payloads){.next = *at, .id = str_dup(stream)};
+    p->blobs = blob_files_flat_new(
+        arena_format(&a, "%s/%" STR_FMT ".payloads", f->dir, STR_ARG(stream)).p, ".json", 0);
+    *at = p;
+    return p->blobs;
+}
+
+struct record_call {
+    const char *dir;
+    struct str id, json;
+};
+
+static struct err *write_record(void *arg)
+{
+    struct record_call *c = arg;
+    char path[FILES_MAX_PATH];
+
+    TRY(files_path(path, c->dir, c->id, ".json"));
+    TRY(fs_make_dirs(c->dir, 0700));
+    return fs_write_atomic(path, c->json, 0600);
+}
+
+static struct err *save_record(struct store *store, struct str id, struct str json)
+{
+    struct record_call c = {files_of(store)->dir, id, json};
+
+    return store_id_is_valid(id) ? work_run(write_record, &c) : files_no_session(id);
+}
+
+/* --- the store --- */
+
+static void free_streams(struct files_store *f)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        while (f->streams[i]) {
+            struct stream *s = f->streams[i];
+
+            f->streams[i] = s->next;
+            if (s->lock_fd >= 0)
+                close(s->lock_fd); /* the file stays, and says that the list may be behind */
+            free_stream(s);
+        }
+}
+
+static void free_payloads(struct files_store *f)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        while (f->payloads[i]) {
+            struct payloads *p = f->payloads[i];
+
+            f->payloads[i] = p->next;
+            blob_store_free(p->blobs);
+            mem_free(p->id);
+            mem_free(p);
+        }
+}
+
+static void free_store(struct store *store)
+{
+    struct files_store *f = files_of(store);
+
+    free_streams(f);
+    free_payloads(f);
+    mem_free(f->lock_dir);
+    mem_free(f->dir);
+    mem_free(f);
+}
+
+struct store *store_files_new(const char *dir)
+{
+    static const struct store_ops ops = {
+        .name = "files",
+        .open = open_session,
+        .close = close_session,
+        .add_child = add_child,
+        .append = append,
+        .read = read_records,
+        .find = find,
+        .list = list,
+        .search = search,
+        .remove = remove_session,
+        .update = update,
+        .rebuild = rebuild,
+        .blobs = blobs,
+        .save_record = save_record,
+        .free = free_store,
+    };
+    AUTO(arena) struct arena a = {0};
+    struct files_store *f = mem_alloc(sizeof *f);
+
+    f->store.ops = &ops;
+    f->dir = mem_strdup(dir);
+    f->lock_dir = mem_strdup(files_lock_dir(&a, dir));
+    return &f->store;
+}

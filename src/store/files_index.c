@@ -1,0 +1,496 @@
+/* files_index.c - the list of all sessions in one file, so that listing opens none of them.
+ *
+ * `.index` holds a line a session, its values between tabs; a later line of the same session counts
+ * for more, and one without values says that it is gone. It is derived: when it is missing or
+ * damaged it is made again from the logs. While a session is open its entry may be behind; that it
+ * is open, or was when its process died, is seen by its lock file, and only then its log is looked
+ * at. */
+#include "store/files_store.h"
+
+#include "store/session_lock.h"
+#include "sys/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char header[] = "keel-index 1\n";
+#define N_VALUES 14
+#define COMPACT_LINES 64 /* more dead lines than this, and than live ones: written anew */
+#define MAX_INDEX ((size_t)1 << 30)
+
+void files_index_done(struct files_index *x)
+{
+    arena_done(&x->arena);
+    *x = (struct files_index){0};
+}
+
+struct err *files_index_lock(const char *dir, int *ret_fd)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = fs_join(&a, dir, ".index.lock");
+    struct err *e;
+
+    TRY(fs_make_dirs(dir, 0700));
+    *ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (*ret_fd < 0)
+        return err_hint(err_errno(ERR_STORAGE, errno, "cannot open %s", path),
+                        "see to it that you may write there, or use another store with --store");
+    e = files_lock(*ret_fd, path);
+    if (e) {
+        close(*ret_fd);
+        *ret_fd = -1;
+    }
+    return e;
+}
+
+/* --- lines --- */
+
+static void write_value(struct strbuf *out, struct str text)
+{
+    strbuf_add_char(out, '\t');
+    for (size_t i = 0; i < text.n; i++)
+        switch (text.p[i]) {
+        case '\t':
+            strbuf_add_cstr(out, "\\t");
+            break;
+        case '\n':
+            strbuf_add_cstr(out, "\\n");
+            break;
+        case '\\':
+            strbuf_add_cstr(out, "\\\\");
+            break;
+        default:
+            strbuf_add_char(out, text.p[i]);
+        }
+}
+
+static void write_entry(struct strbuf *out, const struct store_summary *s, struct str root,
+                        uint64_t end)
+{
+    strbuf_add(out, s->id);
+    write_value(out, s->parent);
+    write_value(out, root);
+    write_value(out, s->cwd);
+    write_value(out, s->name);
+    write_value(out, s->provider);
+    write_value(out, s->model);
+    write_value(out, s->preview);
+    strbuf_addf(out,
+                "\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+                s->created_ms, s->updated_ms, s->next_seq, s->n_messages, s->n_bytes, end);
+}
+
+/* In place: what is written in two characters becomes shorter. */
+static struct str read_value(struct str text)
+{
+    char *p = (char *)text.p;
+    size_t n = 0;
+
+    if (str_find_char(text, '\\') == STR_NONE)
+        return text;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+
+        if (c == '\\' && i + 1 < text.n) {
+            c = text.p[++i];
+            c = c == 't' ? '\t' : c == 'n' ? '\n' : c;
+        }
+        p[n++] = c;
+    }
+    return str_make(p, n);
+}
+
+static bool read_entry(struct str line, struct files_entry *ret_entry)
+{
+    struct str values[N_VALUES];
+    int64_t numbers[6];
+    size_t n = 0;
+
+    while (n < N_VALUES && str_split(&line, '\t', &values[n]))
+        n++;
+    if (n != N_VALUES || line.n || !store_id_is_valid(values[0]))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (!str_to_int64(values[8 + i], &numbers[i]))
+            return false;
+    *ret_entry = (struct files_entry){
+        .summary = {.id = values[0],
+                    .parent = values[1],
+                    .cwd = read_value(values[3]),
+                    .name = read_value(values[4]),
+                    .provider = read_value(values[5]),
+                    .model = read_value(values[6]),
+                    .preview = read_value(values[7]),
+                    .created_ms = numbers[0],
+                    .updated_ms = numbers[1],
+                    .next_seq = (uint64_t)numbers[2],
+                    .n_messages = (uint64_t)numbers[3],
+                    .n_bytes = (uint64_t)numbers[4]},
+        .root = values[2],
+        .end = (uint64_t)numbers[5],
+    };
+    return true;
+}
+
+/* --- a table by id, while reading --- */
+
+struct table {
+    size_t *slots; /* number of an entry, from 1 */
+    size_t n_slots;
+};
+
+static size_t *find_slot(const struct table *t, const struct files_index *x, struct str id)
+{
+    size_t i = str_hash(id) & (t->n_slots - 1);
+
+    while (t->slots[i] && !str_eq(x->entries[t->slots[i] - 1].summary.id, id))
+        i = (i + 1) & (t->n_slots - 1);
+    return &t->slots[i];
+}
+
+/* Room for that many entries at most half full. */
+static void make_table(struct table *t, size_t n_entries)
+{
+    t->n_slots = 64;
+    while (t->n_slots < 2 * n_entries)
+        t->n_slots *= 2;
+    t->slots = mem_alloc(t->n_slots * sizeof *t->slots);
+}
+
+static void add_entry(struct files_index *x, const struct files_entry *e)
+{
+    x->entries = arena_grow(&x->arena, x->entries, x->n, &x->room, sizeof *x->entries);
+    x->entries[x->n++] = *e;
+}
+
+static bool take_line(struct files_index *x, const struct table *t, struct str line)
+{
+    struct files_entry e = {.summary.id = line};
+    size_t *slot;
+
+    if (str_find_char(line, '\t') != STR_NONE ? !read_entry(line, &e) : !store_id_is_valid(line))
+        return false;
+    slot = find_slot(t, x, e.summary.id);
+    if (*slot) {
+        x->entries[*slot - 1] = e;
+    } else {
+        add_entry(x, &e);
+        *slot = x->n;
+    }
+    return true;
+}
+
+/* Entries that only say that a session is gone have no root. */
+static void drop_gone(struct files_index *x)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->n; i++)
+        if (x->entries[i].root.n)
+            x->entries[n++] = x->entries[i];
+    x->n = n;
+}
+
+static size_t count_lines(struct str text)
+{
+    size_t n = 0;
+
+    for (size_t at; (at = str_find_char(text, '\n')) != STR_NONE; n++)
+        text = str_skip(text, at + 1);
+    return n;
+}
+
+static bool parse(struct files_index *x, struct str text, size_t *ret_lines)
+{
+    struct table t;
+    struct str line;
+    bool is_good = str_starts(text, str_of(header)) && text.p[text.n - 1] == '\n';
+
+    *ret_lines = 0;
+    if (!is_good)
+        return false;
+    text = str_skip(text, sizeof header - 1);
+    *ret_lines = count_lines(text);
+    make_table(&t, *ret_lines);
+    while (is_good && text.n && str_split(&text, '\n', &line))
+        is_good = take_line(x, &t, line);
+    mem_free(t.slots);
+    drop_gone(x);
+    return is_good;
+}
+
+static struct err *read_index(const char *dir, struct files_index *x, bool *ret_good,
+                              size_t *ret_lines)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    bool exists;
+
+    strbuf_init(&text, MAX_INDEX);
+    TRY(fs_read(fs_join(&a, dir, ".index"), &text, &exists));
+    *ret_good = false;
+    *ret_lines = 0;
+    if (exists && text.n)
+        *ret_good = parse(x, arena_str(&x->arena, strbuf_str(&text)), ret_lines);
+    return NULL;
+}
+
+/* --- from the logs --- */
+
+static struct err *add_log(const char *dir, struct str id, struct files_index *x)
+{
+    AUTO(files_state) struct files_state s = {0};
+    bool found;
+
+    files_state_init(&s, id);
+    TRY(files_state_load(&s, dir, &found));
+    if (found)
+        add_entry(x, &(struct files_entry){.summary = files_copy_summary(&x->arena, &s.summary),
+                                           .root = arena_str(&x->arena, s.root),
+                                           .end = s.end});
+    return NULL;
+}
+
+static struct err *read_logs(const char *dir, struct files_index *x)
+{
+    struct dirent *entry;
+    struct err *e = NULL;
+    struct str id;
+    DIR *d = opendir(dir);
+
+    x->n = 0;
+    if (!d)
+        return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot list %s", dir);
+    while (!e && (entry = readdir(d)))
+        if (files_id_of(entry->d_name, &id))
+            e = add_log(dir, id, x);
+    closedir(d);
+    return e;
+}
+
+/* --- writing --- */
+
+static struct err *write_index(const char *dir, const struct files_index *x)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_init(&text, MAX_INDEX);
+    strbuf_add_cstr(&text, header);
+    for (size_t i = 0; i < x->n; i++)
+        write_entry(&text, &x->entries[i].summary, x->entries[i].root, x->entries[i].end);
+    TRY(strbuf_check(&text, "the list of sessions"));
+    return fs_write_atomic(fs_join(&a, dir, ".index"), strbuf_str(&text), 0600);
+}
+
+struct err *files_index_rebuild(const char *dir)
+{
+    AUTO(files_index) struct files_index x = {0};
+    struct err *e;
+    int lock;
+
+    TRY(files_index_lock(dir, &lock));
+    e = read_logs(dir, &x);
+    if (!e)
+        e = write_index(dir, &x);
+    close(lock);
+    return e;
+}
+
+/* Under the lock: is there something that can be added to? */
+static struct err *mend(const char *dir, int fd)
+{
+    AUTO(files_index) struct files_index x = {0};
+    struct stat st;
+    char last = 0;
+
+    if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
+        last == '\n')
+        return NULL;
+    TRY(read_logs(dir, &x));
+    return write_index(dir, &x);
+}
+
+static int open_index(const char *dir)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return open(fs_join(&a, dir, ".index"), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                0600);
+}
+
+static struct err *cannot_write(const char *dir)
+{
+    return err_hint(err_errno(ERR_STORAGE, errno, "cannot write %s/.index", dir),
+                    "see to it that there is room and that you may write there");
+}
+
+static struct err *add_lines(const char *dir, struct str lines, bool is_durable)
+{
+    struct err *e = NULL;
+    int fd = open_index(dir);
+
+    if (fd < 0)
+        return cannot_write(dir);
+    e = mend(dir, fd);
+    close(fd);
+    TRY(e);
+    fd = open_index(dir); /* mending may have put another in its place */
+    if (fd < 0)
+        return cannot_write(dir);
+    if (write(fd, lines.p, lines.n) != (ssize_t)lines.n || (is_durable && fdatasync(fd) < 0))
+        e = cannot_write(dir);
+    close(fd);
+    return e;
+}
+
+struct err *files_index_put(const char *dir, const struct files_state *s, bool is_durable)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    write_entry(&line, &s->summary, s->root, s->end);
+    return add_lines(dir, strbuf_str(&line), is_durable);
+}
+
+struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
+{
+    AUTO(strbuf) struct strbuf lines = {0};
+
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf(&lines, "%" STR_FMT "\n", STR_ARG(ids[i]));
+    return add_lines(dir, strbuf_str(&lines), /* is_durable= */ false);
+}
+
+void files_index_refresh(const char *dir, const struct files_state *s)
+{
+    struct err *e;
+    int lock;
+
+    e = files_index_lock(dir, &lock);
+    if (!e) {
+        e = files_index_put(dir, s, /* is_durable= */ false);
+        close(lock);
+    }
+    err_ignore(e, "the session's lock file or a rebuild makes up for it");
+}
+
+/* --- reading --- */
+
+/* Lines of sessions that changed often, or are gone. */
+static void compact(const char *dir)
+{
+    AUTO(files_index) struct files_index x = {0};
+    size_t n_lines;
+    struct err *e;
+    bool is_good;
+    int lock;
+
+    e = files_index_lock(dir, &lock);
+    if (!e) {
+        e = read_index(dir, &x, &is_good, &n_lines);
+        if (!e && is_good)
+            e = write_index(dir, &x);
+        close(lock);
+    }
+    err_ignore(e, "it is only larger than it need be");
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The roots that have a lock file, in order. */
+static void read_locks(const char *lock_dir, struct arena *a, struct str **ret_ids, size_t *ret_n)
+{
+    struct dirent *entry;
+    size_t room = 0;
+    DIR *d = opendir(lock_dir);
+
+    *ret_ids = NULL;
+    *ret_n = 0;
+    while (d && (entry = readdir(d))) {
+        struct str name = str_of(entry->d_name);
+
+        if (!str_ends(name, S(".lock")))
+            continue;
+        *ret_ids = arena_grow(a, *ret_ids, *ret_n, &room, sizeof **ret_ids);
+        (*ret_ids)[(*ret_n)++] = arena_str(a, str_slice(name, 0, name.n - 5));
+    }
+    if (d)
+        closedir(d);
+    if (*ret_n)
+        qsort(*ret_ids, *ret_n, sizeof **ret_ids, compare_ids);
+}
+
+/* *ret_found false: its log is gone. */
+static struct err *bring_up_to_date(const char *dir, struct files_index *x, struct files_entry *e,
+                                    bool *ret_found)
+{
+    AUTO(files_state) struct files_state s = {0};
+    struct stat st;
+    char path[FILES_MAX_PATH];
+
+    TRY(files_path(path, dir, e->summary.id, ".jsonl"));
+    *ret_found = stat(path, &st) == 0;
+    if (!*ret_found || (uint64_t)st.st_size == e->end)
+        return NULL;
+    files_state_init(&s, e->summary.id);
+    if ((uint64_t)st.st_size > e->end) {
+        s.summary = files_copy_summary(&s.arena, &e->summary);
+        s.root = arena_str(&s.arena, e->root);
+        s.end = e->end;
+    }
+    TRY(files_state_load(&s, dir, ret_found));
+    e->summary = files_copy_summary(&x->arena, &s.summary);
+    e->root = arena_str(&x->arena, s.root);
+    e->end = s.end;
+    return NULL;
+}
+
+static struct err *look_at_open_ones(const char *dir, struct files_index *x)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *lock_dir = files_lock_dir(&a, dir);
+    struct str *roots;
+    size_t n_roots, n = 0;
+
+    read_locks(lock_dir, &a, &roots, &n_roots);
+    for (size_t i = 0; i < x->n; i++) {
+        struct files_entry e = x->entries[i];
+        bool found = true;
+
+        if (n_roots && bsearch(&e.root, roots, n_roots, sizeof *roots, compare_ids)) {
+            TRY(bring_up_to_date(dir, x, &e, &found));
+            e.summary.is_open = session_lock_is_held(lock_dir, e.root);
+        }
+        if (found)
+            x->entries[n++] = e;
+    }
+    x->n = n;
+    return NULL;
+}
+
+struct err *files_index_read(const char *dir, struct files_index *x)
+{
+    size_t n_lines;
+    bool is_good;
+
+    TRY(read_index(dir, x, &is_good, &n_lines));
+    if (!is_good && fs_exists(dir)) {
+        err_ignore(files_index_rebuild(dir), "sessions that may only be read are listed too");
+        files_index_done(x);
+        TRY(read_index(dir, x, &is_good, &n_lines));
+    }
+    if (!is_good)
+        TRY(read_logs(dir, x));
+    else if (n_lines > 2 * x->n + COMPACT_LINES)
+        compact(dir);
+    return look_at_open_ones(dir, x);
+}

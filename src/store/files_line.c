@@ -1,0 +1,320 @@
+/* files_line.c - the envelope first, in one fixed order, then the body as it came. */
+#include "store/files_line.h"
+
+#include "sys/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#define ISO_BYTES 24
+#define N_CHECK 16
+
+static const uint64_t fnv_start = 0xcbf29ce484222325u;
+
+static uint64_t fnv(uint64_t sum, struct str bytes)
+{
+    for (size_t i = 0; i < bytes.n; i++)
+        sum = (sum ^ (unsigned char)bytes.p[i]) * 0x100000001b3u;
+    return sum;
+}
+
+/* --- writing --- */
+
+static const char wrapped[] = "\"$body\":";
+
+/* Can it stand on the line as it is? */
+static bool is_plain(struct str body)
+{
+    return body.n >= 2 && body.p[0] == '{' && body.p[body.n - 1] == '}' &&
+           str_find_char(body, '\n') == STR_NONE && !str_starts(str_skip(body, 1), str_of(wrapped));
+}
+
+static bool is_blank(struct str text)
+{
+    return str_trim(text).n == 0;
+}
+
+static void write_members(struct strbuf *out, struct str body)
+{
+    struct str inner;
+
+    if (!is_plain(body)) {
+        strbuf_addf(out, ",%s", wrapped);
+        json_write_string(out, body);
+        return;
+    }
+    inner = str_slice(body, 1, body.n - 2);
+    if (!is_blank(inner))
+        strbuf_add_char(out, ',');
+    strbuf_add(out, inner);
+}
+
+static void write_string(struct strbuf *out, const char *key, struct str text)
+{
+    strbuf_addf(out, ",\"%s\":", key);
+    json_write_string(out, text);
+}
+
+static void write_number(struct strbuf *out, const char *key, uint64_t value, uint64_t nothing)
+{
+    if (value != nothing)
+        strbuf_addf(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+static void write_payloads(struct strbuf *out, const struct store_record *r)
+{
+    if (r->n_payloads == 0)
+        return;
+    strbuf_add_cstr(out, ",\"payloads\":[");
+    for (size_t i = 0; i < r->n_payloads; i++) {
+        if (i)
+            strbuf_add_char(out, ',');
+        json_write_string(out, r->payloads[i]);
+    }
+    strbuf_add_char(out, ']');
+}
+
+static void write_envelope(struct strbuf *out, struct str id, const struct files_line *l)
+{
+    const struct store_record *r = &l->record;
+    char time[CLOCK_ISO_SIZE];
+
+    clock_format_iso(r->unix_ms, time);
+    strbuf_addf(out, "{\"timestamp\":\"%s\"", time);
+    write_string(out, "sessionId", id);
+    write_string(out, "event", r->type);
+    if (l->is_own) {
+        strbuf_addf(out, ",\"fence\":%" PRIu64, l->fence);
+        return;
+    }
+    strbuf_addf(out, ",\"seq\":%" PRIu64, r->seq);
+    write_number(out, "n", r->n_events, 1);
+    if (r->run_id.n)
+        write_string(out, "executionId", r->run_id);
+    write_number(out, "turn", r->turn, 0);
+    write_number(out, "round", r->round, 0);
+    write_number(out, "attempt", r->attempt, 0);
+    if (r->is_core)
+        strbuf_add_cstr(out, ",\"core\":true");
+    write_payloads(out, r);
+}
+
+void files_line_write(struct strbuf *out, struct str id, const struct files_line *l)
+{
+    size_t start = out->n, check, members;
+    char digits[N_CHECK + 1];
+    uint64_t sum;
+
+    write_envelope(out, id, l);
+    check = out->n;
+    strbuf_add_cstr(out, ",\"check\":\"0123456789abcdef\"");
+    members = out->n;
+    write_members(out, l->record.body);
+    strbuf_add_char(out, '}');
+    if (out->overflowed)
+        return;
+    sum = fnv(fnv_start, str_make(out->p + start, check - start));
+    sum = fnv(sum, str_make(out->p + members, out->n - members));
+    snprintf(digits, sizeof digits, "%016" PRIx64, sum);
+    memcpy(out->p + members - 1 - N_CHECK, digits, N_CHECK);
+    strbuf_add_char(out, '\n');
+}
+
+/* --- reading --- */
+
+struct cursor {
+    struct str rest;
+    struct arena *arena;
+    bool failed;
+};
+
+static bool has(struct cursor *c, const char *literal)
+{
+    struct str want = str_of(literal);
+
+    if (!str_starts(c->rest, want))
+        return false;
+    c->rest = str_skip(c->rest, want.n);
+    return true;
+}
+
+static void need(struct cursor *c, const char *literal)
+{
+    if (!has(c, literal))
+        c->failed = true;
+}
+
+static uint64_t need_number(struct cursor *c, uint64_t max)
+{
+    uint64_t value = 0;
+    size_t n = 0;
+
+    for (; n < c->rest.n && c->rest.p[n] >= '0' && c->rest.p[n] <= '9'; n++) {
+        unsigned digit = (unsigned)(c->rest.p[n] - '0');
+
+        if (value > (max - digit) / 10)
+            c->failed = true;
+        value = value * 10 + digit;
+    }
+    if (n == 0)
+        c->failed = true;
+    c->rest = str_skip(c->rest, n);
+    return value;
+}
+
+static struct str decode(struct cursor *c, struct str token)
+{
+    struct json_where where;
+    struct json *v;
+
+    if (json_parse_at(c->arena, token, JSON_REPAIR_UTF8, &v, &where) && json_is(v, JSON_STRING))
+        return v->text;
+    c->failed = true;
+    return (struct str){0};
+}
+
+static struct str need_string(struct cursor *c)
+{
+    bool has_escape = false;
+    size_t n = 1;
+    struct str token;
+
+    if (c->rest.n == 0 || c->rest.p[0] != '"') {
+        c->failed = true;
+        return (struct str){0};
+    }
+    for (; n < c->rest.n && c->rest.p[n] != '"'; n++)
+        if (c->rest.p[n] == '\\') {
+            has_escape = true;
+            n++;
+        }
+    token = str_slice(c->rest, 0, n + 1);
+    c->rest = str_skip(c->rest, n + 1);
+    return has_escape ? decode(c, token) : str_slice(token, 1, token.n >= 2 ? token.n - 2 : 0);
+}
+
+static void need_payloads(struct cursor *c, struct store_record *r)
+{
+    struct str *handles = NULL;
+    size_t room = 0;
+
+    do {
+        handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
+        handles[r->n_payloads++] = need_string(c);
+    } while (!c->failed && has(c, ","));
+    need(c, "]");
+    r->payloads = handles;
+}
+
+static int digits(const char *p, int n)
+{
+    int value = 0;
+
+    while (n-- > 0)
+        value = value * 10 + (*p++ - '0');
+    return value;
+}
+
+/* "2026-01-02T03:04:05.678Z" */
+static int64_t need_time(struct cursor *c)
+{
+    static const char form[] = "dddd-dd-ddTdd:dd:dd.dddZ";
+    const char *p = c->rest.p;
+    struct tm t;
+
+    if (c->rest.n < ISO_BYTES) {
+        c->failed = true;
+        return 0;
+    }
+    for (size_t i = 0; i < ISO_BYTES; i++)
+        if (form[i] == 'd' ? p[i] < '0' || p[i] > '9' : p[i] != form[i]) {
+            c->failed = true;
+            return 0;
+        }
+    t = (struct tm){.tm_year = digits(p, 4) - 1900,
+                    .tm_mon = digits(p + 5, 2) - 1,
+                    .tm_mday = digits(p + 8, 2),
+                    .tm_hour = digits(p + 11, 2),
+                    .tm_min = digits(p + 14, 2),
+                    .tm_sec = digits(p + 17, 2)};
+    c->rest = str_skip(c->rest, ISO_BYTES);
+    return (int64_t)timegm(&t) * 1000 + digits(p + 20, 3);
+}
+
+static void parse_record(struct cursor *c, struct store_record *r)
+{
+    r->seq = need_number(c, INT64_MAX);
+    r->n_events = has(c, ",\"n\":") ? (uint32_t)need_number(c, UINT32_MAX) : 1;
+    if (has(c, ",\"executionId\":"))
+        r->run_id = need_string(c);
+    if (has(c, ",\"turn\":"))
+        r->turn = (uint32_t)need_number(c, UINT32_MAX);
+    if (has(c, ",\"round\":"))
+        r->round = (uint32_t)need_number(c, UINT32_MAX);
+    if (has(c, ",\"attempt\":"))
+        r->attempt = (uint32_t)need_number(c, UINT32_MAX);
+    r->is_core = has(c, ",\"core\":true");
+    if (has(c, ",\"payloads\":["))
+        need_payloads(c, r);
+}
+
+/* The sum stands between what it is the sum of. */
+static bool check(struct str line, struct cursor *c)
+{
+    struct str before = str_slice(line, 0, line.n - c->rest.n), stands;
+    char want[N_CHECK + 1];
+
+    need(c, ",\"check\":\"");
+    stands = str_slice(c->rest, 0, N_CHECK);
+    c->rest = str_skip(c->rest, N_CHECK);
+    need(c, "\"");
+    if (c->failed)
+        return false;
+    snprintf(want, sizeof want, "%016" PRIx64, fnv(fnv(fnv_start, before), c->rest));
+    return str_is(stands, want);
+}
+
+bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_line)
+{
+    struct cursor c = {.rest = line, .arena = a};
+    struct files_line l = {0};
+
+    need(&c, "{\"timestamp\":\"");
+    l.record.unix_ms = need_time(&c);
+    need(&c, "\",\"sessionId\":");
+    need_string(&c);
+    need(&c, ",\"event\":");
+    l.record.type = need_string(&c);
+    l.is_own = has(&c, ",\"fence\":");
+    if (l.is_own) {
+        l.fence = need_number(&c, INT64_MAX);
+    } else {
+        need(&c, ",\"seq\":");
+        parse_record(&c, &l.record);
+        c.failed |= l.record.seq == 0 || l.record.n_events == 0;
+    }
+    if (c.failed || !check(line, &c) || c.rest.n == 0)
+        return false;
+    l.members = str_slice(c.rest, 0, c.rest.n - 1);
+    if (str_starts(l.members, S(",")))
+        l.members = str_skip(l.members, 1);
+    l.is_wrapped = str_starts(l.members, str_of(wrapped));
+    *ret_line = l;
+    return true;
+}
+
+struct str files_line_body(const struct files_line *l, struct arena *a)
+{
+    struct cursor c = {.rest = l->members, .arena = a};
+    size_t n = l->members.n;
+    char *body;
+
+    if (l->is_wrapped && has(&c, wrapped))
+        return arena_str(a, need_string(&c));
+    body = arena_alloc(a, n + 3);
+    body[0] = '{';
+    memcpy(body + 1, l->members.p, n);
+    body[n + 1] = '}';
+    return str_make(body, n + 2);
+}

@@ -1,0 +1,379 @@
+/* files_read.c - pages of records, and the search.
+ *
+ * Records stand in the order of their numbers, so that any of them is found by halving the file; no
+ * page reads more of it than it needs. A number that is missing was on a line that is broken. */
+#include "store/files_store.h"
+
+#include "store/excerpt.h"
+#include "sys/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEAR ((uint64_t)256 << 10) /* from here on lines are read one after the other */
+#define WINDOW ((uint64_t)1 << 20) /* what is read at once when reading backwards */
+
+struct log {
+    char path[FILES_MAX_PATH];
+    int fd;
+    uint64_t end;
+    struct arena scratch; /* of one line */
+};
+
+static void log_done(struct log *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    arena_done(&l->scratch);
+}
+DEFINE_AUTO_VAL(log, log_done)
+#define LOG_NONE ((struct log){.fd = -1})
+
+static struct err *open_log(struct log *l, const char *dir, struct str id)
+{
+    struct stat st;
+
+    TRY(files_path(l->path, dir, id, ".jsonl"));
+    l->fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (l->fd < 0)
+        return errno == ENOENT ? files_no_session(id)
+                               : err_errno(ERR_STORAGE, errno, "cannot open %s", l->path);
+    if (fstat(l->fd, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot look at %s", l->path);
+    l->end = (uint64_t)st.st_size;
+    return NULL;
+}
+
+/* The next line that is a record. */
+static struct err *next_record(struct log *l, struct files_walk *w, struct files_line *ret_line,
+                               uint64_t *ret_start, bool *ret_found)
+{
+    struct str line;
+
+    for (;;) {
+        TRY(files_walk_next(w, &line, ret_start, ret_found));
+        if (!*ret_found)
+            return NULL;
+        arena_clear(&l->scratch);
+        if (files_line_parse(line, &l->scratch, ret_line) && !ret_line->is_own)
+            return NULL;
+    }
+}
+
+/* The first record that begins behind `at`, and before `end`. */
+static struct err *record_behind(struct log *l, uint64_t at, uint64_t end,
+                                 struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
+{
+    AUTO(files_walk) struct files_walk w = {0};
+    struct str line;
+
+    files_walk_init(&w, l->path, l->fd, at, end);
+    TRY(files_walk_next(&w, &line, ret_start, ret_found)); /* the rest of a line */
+    return *ret_found ? next_record(l, &w, ret_line, ret_start, ret_found) : NULL;
+}
+
+/* The beginning of a line, at or not far before the record that holds event `seq`. */
+static struct err *find_near(struct log *l, uint64_t seq, uint64_t *ret_offset)
+{
+    uint64_t low = 0, high = l->end;
+
+    while (high - low > NEAR) {
+        uint64_t middle = low + (high - low) / 2, start;
+        struct files_line line;
+        bool found;
+
+        TRY(record_behind(l, middle, high, &line, &start, &found));
+        if (found && line.record.seq <= seq)
+            low = start;
+        else
+            high = middle;
+    }
+    *ret_offset = low;
+    return NULL;
+}
+
+/* --- pages --- */
+
+static bool is_wanted(const struct store_record *r, const struct store_query *q)
+{
+    return (!q->core_only || r->is_core) && (q->type.n == 0 || str_eq(q->type, r->type));
+}
+
+struct filling {
+    struct log *log;
+    const struct store_query *query;
+    struct store_page *page;
+    size_t n_bytes, room;
+};
+
+/* False: the page is full. */
+static bool take(struct filling *f, const struct files_line *l)
+{
+    const struct store_query *q = f->query;
+    struct store_page *page = f->page;
+    struct store_record r = l->record;
+    struct str *payloads;
+
+    if (!is_wanted(&r, q))
+        return true;
+    page->has_more = (q->n_max && page->n == q->n_max) || f->n_bytes >= STORE_PAGE_BYTES;
+    if (page->has_more)
+        return false;
+    payloads = ARENA_ARRAY(&page->arena, r.n_payloads, struct str);
+    for (size_t i = 0; i < r.n_payloads; i++)
+        payloads[i] = arena_str(&page->arena, r.payloads[i]);
+    r.payloads = payloads;
+    r.type = arena_str(&page->arena, r.type);
+    r.run_id = arena_str(&page->arena, r.run_id);
+    r.body = files_line_body(l, &page->arena);
+    page->records = arena_grow(&page->arena, page->records, page->n, &f->room, sizeof r);
+    page->records[page->n++] = r;
+    f->n_bytes += r.body.n;
+    return true;
+}
+
+/* Counts them: who is told of damage wants to see it with an editor. */
+static struct err *count_lines(struct log *l, uint64_t before, uint64_t *ret_n)
+{
+    AUTO(files_walk) struct files_walk w = {0};
+    struct str line;
+    uint64_t start;
+    bool found = true;
+
+    files_walk_init(&w, l->path, l->fd, 0, before);
+    for (*ret_n = 0;; ++*ret_n) {
+        TRY(files_walk_next(&w, &line, &start, &found));
+        if (!found)
+            return NULL;
+    }
+}
+
+/* Events from..to cannot be read; the next good record stands at `offset`. A page that has records
+ * already ends here. */
+static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint64_t offset)
+{
+    uint64_t n_before;
+
+    f->page->has_more = f->page->n > 0;
+    if (f->page->has_more)
+        return NULL;
+    TRY(count_lines(f->log, offset, &n_before));
+    f->page->go_on_at = f->query->newest_first ? from : to;
+    return err_hint(
+        err_new(ERR_STORAGE,
+                "events %" PRIu64 " to %" PRIu64 " are damaged: line %" PRIu64 " of %s", from,
+                to - 1, n_before, f->log->path),
+        "the file holds one JSON object a line; restore this one from a backup if you have it");
+}
+
+static struct err *read_forward(struct filling *f)
+{
+    AUTO(files_walk) struct files_walk w = {0};
+    const struct store_query *q = f->query;
+    uint64_t from = MAX(q->from, (uint64_t)1), start, offset, next = 0;
+    struct files_line l;
+    bool found;
+
+    TRY(find_near(f->log, from, &offset));
+    if (offset == 0)
+        next = 1;
+    files_walk_init(&w, f->log->path, f->log->fd, offset, f->log->end);
+    for (;;) {
+        uint64_t after;
+
+        TRY(next_record(f->log, &w, &l, &start, &found));
+        if (!found || (q->to && MAX(next, from) >= q->to))
+            return NULL;
+        after = l.record.seq + l.record.n_events;
+        if (next && l.record.seq > next && l.record.seq > from)
+            return tell_gap(f, MAX(next, from), l.record.seq, start);
+        next = after;
+        if (after <= from)
+            continue;
+        if ((q->to && l.record.seq >= q->to) || !take(f, &l))
+            return NULL;
+    }
+}
+
+/* --- backwards --- */
+
+struct spot_in_log {
+    struct str line;
+    uint64_t start;
+};
+
+/* The lines of the last part before `end`, at least one where there is one. */
+static struct err *read_window(struct log *l, uint64_t end, struct arena *a,
+                               struct spot_in_log **ret_lines, size_t *ret_n, uint64_t *ret_from)
+{
+    for (uint64_t size = WINDOW;; size *= 2) {
+        AUTO(files_walk) struct files_walk w = {0};
+        uint64_t from = end > size ? end - size : 0, start;
+        size_t room = 0;
+        struct str line;
+        bool found;
+
+        *ret_lines = NULL;
+        *ret_n = 0;
+        arena_clear(a);
+        files_walk_init(&w, l->path, l->fd, from, end);
+        if (from)
+            TRY(files_walk_next(&w, &line, &start, &found));
+        for (;;) {
+            TRY(files_walk_next(&w, &line, &start, &found));
+            if (!found)
+                break;
+            *ret_lines = arena_grow(a, *ret_lines, *ret_n, &room, sizeof **ret_lines);
+            (*ret_lines)[(*ret_n)++] = (struct spot_in_log){arena_str(a, line), start};
+        }
+        *ret_from = *ret_n ? (*ret_lines)[0].start : 0;
+        if (*ret_n || from == 0)
+            return NULL;
+    }
+}
+
+/* Where the first record from number `seq` on begins. */
+static struct err *find_end(struct log *l, uint64_t seq, uint64_t *ret_end)
+{
+    AUTO(files_walk) struct files_walk w = {0};
+    struct files_line line;
+    uint64_t offset, start;
+    bool found;
+
+    *ret_end = l->end;
+    if (seq == 0)
+        return NULL;
+    TRY(find_near(l, seq, &offset));
+    files_walk_init(&w, l->path, l->fd, offset, l->end);
+    do
+        TRY(next_record(l, &w, &line, &start, &found));
+    while (found && line.record.seq < seq);
+    if (found)
+        *ret_end = start;
+    return NULL;
+}
+
+/* One window, from its end. *ret_more false: all has been read that is wanted. */
+static struct err *take_window(struct filling *f, const struct spot_in_log *lines, size_t n,
+                               uint64_t *before, uint64_t *offset, bool *ret_more)
+{
+    *ret_more = false;
+    for (size_t i = n; i-- > 0;) {
+        struct files_line l;
+        uint64_t after;
+
+        arena_clear(&f->log->scratch);
+        if (!files_line_parse(lines[i].line, &f->log->scratch, &l) || l.is_own)
+            continue;
+        after = l.record.seq + l.record.n_events;
+        if (*before && after<*before && * before> f->query->from)
+            return tell_gap(f, MAX(after, f->query->from), *before, *offset);
+        *before = l.record.seq;
+        *offset = lines[i].start;
+        if (after <= f->query->from || !take(f, &l))
+            return NULL;
+    }
+    *ret_more = true;
+    return NULL;
+}
+
+static struct err *read_backward(struct filling *f)
+{
+    AUTO(arena) struct arena a = {0};
+    uint64_t before = f->query->to, end, offset;
+    struct spot_in_log *lines;
+    bool more = true;
+    size_t n;
+
+    TRY(find_end(f->log, f->query->to, &end));
+    offset = end;
+    if (end == f->log->end)
+        before = 0; /* the stream ends before that */
+    while (more && end) {
+        TRY(read_window(f->log, end, &a, &lines, &n, &end));
+        TRY(take_window(f, lines, n, &before, &offset, &more));
+    }
+    if (more && before > MAX(f->query->from, (uint64_t)1))
+        return tell_gap(f, 1, before, offset);
+    return NULL;
+}
+
+struct err *files_read_page(const char *dir, struct str id, const struct store_query *q,
+                            struct store_page *page)
+{
+    AUTO(log) struct log l = LOG_NONE;
+    struct filling f = {.log = &l, .query = q, .page = page};
+
+    TRY(open_log(&l, dir, id));
+    return q->newest_first ? read_backward(&f) : read_forward(&f);
+}
+
+/* --- the search --- */
+
+int files_compare(const void *a, const void *b)
+{
+    const struct files_entry *x = a, *y = b;
+
+    if (x->summary.updated_ms != y->summary.updated_ms)
+        return x->summary.updated_ms < y->summary.updated_ms ? 1 : -1;
+    return str_cmp(y->summary.id, x->summary.id);
+}
+
+struct search {
+    const char *dir;
+    struct str words;
+    size_t n_max;
+    struct arena *arena;
+    struct store_hit *hits;
+    size_t *n;
+};
+
+static void search_page(struct search *s, const struct files_entry *e, const struct store_page *p)
+{
+    for (size_t i = 0; i < p->n && *s->n < s->n_max; i++) {
+        AUTO(strbuf) struct strbuf text = {0};
+        struct str excerpt;
+
+        store_record_text(&p->records[i], &text);
+        if (excerpt_find(strbuf_str(&text), s->words, s->arena, &excerpt))
+            s->hits[(*s->n)++] = (struct store_hit){files_copy_summary(s->arena, &e->summary),
+                                                    p->records[i].seq, excerpt};
+    }
+}
+
+static struct err *search_log(struct search *s, const struct files_entry *e)
+{
+    struct store_query q = {.core_only = true, .type = S("history_mutation"), .newest_first = true};
+    bool more = true;
+
+    while (more && *s->n < s->n_max) {
+        AUTO(store_page) struct store_page page = {0};
+        struct err *failure = files_read_page(s->dir, e->summary.id, &q, &page);
+
+        more = failure ? page.go_on_at > 1 : page.has_more;
+        q.to = failure ? page.go_on_at : page.n ? page.records[page.n - 1].seq : 0;
+        err_ignore(failure, "what is damaged is not found; reading the session tells of it");
+        search_page(s, e, &page);
+        if (work_cancelled())
+            return err_new(ERR_CANCELLED, "the search was cancelled");
+    }
+    return NULL;
+}
+
+struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
+                         struct store_hit *hits, size_t *n)
+{
+    AUTO(files_index) struct files_index x = {0};
+    struct search s = {dir, words, n_max, a, hits, n};
+
+    TRY(files_index_read(dir, &x));
+    if (x.n)
+        qsort(x.entries, x.n, sizeof *x.entries, files_compare);
+    for (size_t i = 0; i < x.n && *n < n_max; i++)
+        TRY(search_log(&s, &x.entries[i]));
+    return NULL;
+}

@@ -1,0 +1,140 @@
+/* files_store.h - the store over plain files, as its files share it.
+ *
+ *     files.c          from tasks to workers: leases, and who writes to which log
+ *     files_write.c    what changes a log
+ *     files_read.c     pages of records, and the search
+ *     files_log.c      walking through a log, and what it says of its session
+ *     files_line.c     one line of it
+ *     files_index.c    the list of all sessions
+ *
+ * All but files.c runs in workers and blocks. */
+#ifndef KEEL_STORE_FILES_STORE_H
+#define KEEL_STORE_FILES_STORE_H
+
+#include "store/files_line.h"
+
+#include <sys/types.h>
+
+/* --- a log --- */
+
+/* Walks from line to line, as far as the file reached when it was opened. Zeroed is valid. */
+struct files_walk {
+    const char *path; /* borrowed */
+    int fd;
+    uint64_t offset, end; /* of what the buffer holds; of the file */
+    size_t at;            /* in the buffer */
+    struct strbuf buffer;
+};
+void files_walk_init(struct files_walk *w, const char *path, int fd, uint64_t from, uint64_t end);
+void files_walk_done(struct files_walk *w);
+DEFINE_AUTO_VAL(files_walk, files_walk_done)
+/* The next whole line, without its newline, good until the next call; *ret_found false: there is
+ * none. *ret_start is where it begins, or where what is no whole line begins. */
+MUST_USE struct err *files_walk_next(struct files_walk *w, struct str *ret_line,
+                                     uint64_t *ret_start, bool *ret_found);
+
+/* What a log says of its session. Texts are its own. Zeroed is that of an empty log. */
+struct files_state {
+    struct arena arena;
+    struct store_summary summary;
+    struct str root;
+    uint64_t fence;
+    uint64_t end;    /* behind the last good line */
+    bool is_created; /* the line that says so is there */
+};
+void files_state_done(struct files_state *s);
+DEFINE_AUTO_VAL(files_state, files_state_done)
+void files_state_copy(struct files_state *to, const struct files_state *from); /* to a zeroed one */
+void files_state_init(struct files_state *s, struct str id);
+void files_state_update(struct files_state *s, const struct store_summary *u);
+void files_state_add(struct files_state *s, const struct files_line *l);
+/* Goes on from s->end to `end`. What is broken is passed over if good lines follow it. */
+MUST_USE struct err *files_state_scan(struct files_state *s, const char *path, int fd,
+                                      uint64_t end);
+/* Opens the file and scans it; *ret_found false: there is none. */
+MUST_USE struct err *files_state_load(struct files_state *s, const char *dir, bool *ret_found);
+
+/* The lines that the store writes itself. */
+#define FILES_CREATED "store_created" /* the whole summary */
+#define FILES_OPENED "store_opened"   /* a new lease, with its fence */
+#define FILES_UPDATED "store_updated" /* what has changed in the summary */
+void files_write_own(struct strbuf *out, struct str id, const char *type, int64_t unix_ms,
+                     uint64_t fence, const struct files_state *created,
+                     const struct store_summary *update);
+
+/* --- places --- */
+
+#define FILES_MAX_PATH 4096
+MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, struct str id,
+                                const char *suffix);
+const char *files_lock_dir(struct arena *a, const char *dir);
+NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
+bool files_id_of(const char *name, struct str *ret_id); /* of "ID.jsonl" */
+/* Locks the whole file, waiting for others; closing unlocks. */
+MUST_USE struct err *files_lock(int fd, const char *path);
+MUST_USE struct err *files_sync_dir(const char *dir);
+
+/* --- changing a log --- */
+
+/* One who waits for his records to be written. */
+struct files_append {
+    uint64_t expected_seq;
+    bool is_update; /* of the summary only, at whatever number */
+    const struct store_record *records;
+    size_t n_records;
+    const struct store_summary *update;
+    struct err *error;
+    struct files_append *next;
+};
+
+/* One write and one fsync for all of them. Refusals stand in each `error`; what is returned has
+ * happened to all. `lock_fd` is the lease, -1: without one. *ret_lost: others have written there,
+ * or nobody knows what the file holds now; no more is to be written under this lease. */
+MUST_USE struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd,
+                                      int64_t unix_ms, struct files_append *first, bool *ret_lost);
+/* The log of a lease that was just taken: makes it or mends it, and puts the new fence there. */
+MUST_USE struct err *files_open_log(const char *dir, struct str id,
+                                    const struct store_summary *create, int64_t unix_ms,
+                                    struct files_state *s, struct strbuf *notice, bool *ret_new);
+MUST_USE struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
+                                      uint64_t fence);
+/* All files of a session but its lock. */
+MUST_USE struct err *files_remove_log(const char *dir, struct str id);
+
+/* --- the index --- */
+
+struct files_entry {
+    struct store_summary summary;
+    struct str root;
+    uint64_t end; /* how much of the log it knows */
+};
+struct files_index {
+    struct arena arena;
+    struct files_entry *entries;
+    size_t n, room;
+};
+void files_index_done(struct files_index *x);
+DEFINE_AUTO_VAL(files_index, files_index_done)
+
+/* All sessions, also when the index is missing or damaged: then from their logs. What is open, or
+ * was when its process died, is brought up to date; is_open is told. */
+MUST_USE struct err *files_index_read(const char *dir, struct files_index *ret_index);
+MUST_USE struct err *files_index_rebuild(const char *dir);
+/* Held while sessions come and go; closing gives it back. */
+MUST_USE struct err *files_index_lock(const char *dir, int *ret_fd);
+/* Under the lock. */
+MUST_USE struct err *files_index_put(const char *dir, const struct files_state *s, bool is_durable);
+MUST_USE struct err *files_index_forget(const char *dir, const struct str *ids, size_t n);
+/* Takes the lock itself. What goes wrong leaves an index that is behind, and is no failure. */
+void files_index_refresh(const char *dir, const struct files_state *s);
+
+/* --- looking --- */
+
+MUST_USE struct err *files_read_page(const char *dir, struct str id, const struct store_query *q,
+                                     struct store_page *page);
+MUST_USE struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
+                                  struct store_hit *hits, size_t *n);
+struct store_summary files_copy_summary(struct arena *a, const struct store_summary *s);
+int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
+
+#endif

@@ -1,0 +1,356 @@
+/* files_write.c - what changes a log: always under the file's lock, one write, one fsync.
+ *
+ * Whoever holds the lock sees a log at rest. What then stands behind the last good line was torn by
+ * a crash: it is moved aside. Good lines that were not there before are from others: changes of
+ * the summary, which need no lease, or the end of ours. */
+#include "store/files_store.h"
+
+#include "sys/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+#define AUTO_FD __attribute__((cleanup(close_fd))) int
+
+static struct err *written_by_others(struct str root)
+{
+    return err_hint(
+        err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now", STR_ARG(root)),
+        "open it again, or go on in a copy of it with --fork-session");
+}
+
+static struct err *cannot_write(int error, const char *path)
+{
+    struct err *e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
+
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+        return err_hint(e, "make room, or use another store with --store");
+    return err_hint(e, "see to it that you may write there, or use another store with --store");
+}
+
+/* --- the file --- */
+
+static struct err *size_of(int fd, const char *path, uint64_t *ret_bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    *ret_bytes = (uint64_t)st.st_size;
+    return NULL;
+}
+
+static int write_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        bytes = str_skip(bytes, (size_t)n);
+    }
+    return 0;
+}
+
+/* All of it behind `end`, or nothing. *ret_unsure: not even that could be made sure of. */
+static struct err *append_bytes(int fd, const char *path, uint64_t end, struct str bytes,
+                                bool *ret_unsure)
+{
+    int error = write_all(fd, bytes);
+
+    if (!error && fdatasync(fd) < 0)
+        error = errno;
+    if (!error)
+        return NULL;
+    *ret_unsure = ftruncate(fd, (off_t)end) < 0 || fdatasync(fd) < 0;
+    return cannot_write(error, path);
+}
+
+/* --- what a crash has torn --- */
+
+static struct err *move_aside(int fd, const char *path, uint64_t from, size_t n, int64_t unix_ms,
+                              char torn[FILES_MAX_PATH])
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    bool created = false;
+
+    TRY(fs_read_range(path, from, n, &bytes));
+    for (unsigned i = 0; !created; i++) {
+        int length = snprintf(torn, FILES_MAX_PATH, "%s.torn-%lld", path, (long long)unix_ms + i);
+
+        if (length < 0 || length >= FILES_MAX_PATH)
+            return err_new(ERR_STORAGE, "the path of %s is too long", path);
+        TRY(fs_create(torn, strbuf_str(&bytes), 0600, &created));
+    }
+    if (ftruncate(fd, (off_t)from) < 0 || fdatasync(fd) < 0)
+        return cannot_write(errno, path);
+    return NULL;
+}
+
+static struct err *cut_torn(int fd, const char *path, struct files_state *s, uint64_t size,
+                            int64_t unix_ms, struct strbuf *notice)
+{
+    char torn[FILES_MAX_PATH];
+
+    if (size == s->end)
+        return NULL;
+    TRY(move_aside(fd, path, s->end, (size_t)(size - s->end), unix_ms, torn));
+    if (notice)
+        strbuf_addf(notice,
+                    "the last %" PRIu64 " bytes of %s were torn by a crash; they are in %s now",
+                    size - s->end, path, torn);
+    return NULL;
+}
+
+/* --- appending --- */
+
+/* What has come since we looked last. */
+static struct err *catch_up(int fd, const char *path, struct files_state *s, int64_t unix_ms,
+                            bool *ret_lost)
+{
+    uint64_t size, next_seq = s->summary.next_seq, fence = s->fence;
+
+    TRY(size_of(fd, path, &size));
+    if (size == s->end)
+        return NULL;
+    if (size > s->end)
+        TRY(files_state_scan(s, path, fd, size));
+    *ret_lost = size < s->end || s->summary.next_seq != next_seq || s->fence != fence;
+    if (*ret_lost)
+        return written_by_others(s->root);
+    return cut_torn(fd, path, s, size, unix_ms, NULL);
+}
+
+/* A lock file that was removed by hand locks out nobody. */
+static bool holds_lease(int lock_fd)
+{
+    struct stat st;
+
+    return lock_fd < 0 || (fstat(lock_fd, &st) == 0 && st.st_nlink > 0);
+}
+
+static void write_append(struct strbuf *out, const struct files_state *s,
+                         const struct files_append *w, int64_t unix_ms)
+{
+    for (size_t i = 0; i < w->n_records; i++)
+        files_line_write(out, s->summary.id, &(struct files_line){.record = w->records[i]});
+    if (w->update)
+        files_write_own(out, s->summary.id, FILES_UPDATED, unix_ms, 0, NULL, w->update);
+}
+
+/* Encodes what is in order; the others get their error. */
+static void write_accepted(struct strbuf *out, const struct files_state *s,
+                           struct files_append *first, int64_t unix_ms)
+{
+    uint64_t next_seq = s->summary.next_seq;
+
+    for (struct files_append *w = first; w; w = w->next) {
+        size_t before = out->n;
+
+        if (!w->is_update)
+            w->error = store_check_append(next_seq, w->expected_seq, w->records, w->n_records);
+        if (w->error)
+            continue;
+        write_append(out, s, w, unix_ms);
+        if (out->overflowed) {
+            w->error = strbuf_check(out, "what is to be appended");
+            w->error->kind = ERR_STORAGE;
+            strbuf_cut(out, before);
+            out->overflowed = false;
+            continue;
+        }
+        for (size_t i = 0; i < w->n_records; i++)
+            next_seq += w->records[i].n_events;
+    }
+}
+
+static void apply(struct files_state *s, const struct files_append *first)
+{
+    for (const struct files_append *w = first; w; w = w->next) {
+        if (w->error)
+            continue;
+        for (size_t i = 0; i < w->n_records; i++) {
+            s->summary.next_seq += w->records[i].n_events;
+            s->summary.n_bytes += w->records[i].body.n;
+            s->summary.updated_ms = MAX(s->summary.updated_ms, w->records[i].unix_ms);
+        }
+        if (w->update)
+            files_state_update(s, w->update);
+    }
+}
+
+struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd, int64_t unix_ms,
+                             struct files_append *first, bool *ret_lost)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    char path[FILES_MAX_PATH];
+    AUTO_FD fd = -1;
+
+    strbuf_init(&out, (size_t)512 << 20);
+    *ret_lost = !holds_lease(lock_fd);
+    if (*ret_lost)
+        return written_by_others(s->root);
+    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
+    fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? files_no_session(s->summary.id) : cannot_write(errno, path);
+    TRY(files_lock(fd, path));
+    TRY(catch_up(fd, path, s, unix_ms, ret_lost));
+    write_accepted(&out, s, first, unix_ms);
+    TRY(append_bytes(fd, path, s->end, strbuf_str(&out), ret_lost));
+    s->end += out.n;
+    apply(s, first);
+    return NULL;
+}
+
+/* --- beginnings --- */
+
+static struct err *write_created(int fd, const char *path, struct files_state *s, int64_t unix_ms,
+                                 uint64_t fence)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    bool unsure;
+
+    if (!s->is_created)
+        files_write_own(&out, s->summary.id, FILES_CREATED, unix_ms, 0, s, NULL);
+    if (fence)
+        files_write_own(&out, s->summary.id, FILES_OPENED, unix_ms, fence, NULL, NULL);
+    TRY(append_bytes(fd, path, s->end, strbuf_str(&out), &unsure));
+    s->is_created = true;
+    s->fence = MAX(s->fence, fence);
+    s->end += out.n;
+    return NULL;
+}
+
+/* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
+ * than an entry that leads to nothing. */
+static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
+                                 int64_t unix_ms, uint64_t fence)
+{
+    AUTO_FD fd = -1;
+    struct err *e;
+
+    if (fs_exists(path))
+        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already",
+                       STR_ARG(s->summary.id));
+    TRY(files_index_put(dir, s, /* is_durable= */ true));
+    fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return cannot_write(errno, path);
+    TRY(files_lock(fd, path));
+    e = write_created(fd, path, s, unix_ms, fence);
+    if (!e)
+        e = files_sync_dir(dir);
+    if (e)
+        unlink(path);
+    return e;
+}
+
+struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
+                             uint64_t fence)
+{
+    char path[FILES_MAX_PATH];
+    AUTO_FD index = -1;
+
+    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
+    TRY(files_index_lock(dir, &index));
+    return create_listed(dir, path, s, unix_ms, fence);
+}
+
+static void take_summary(struct files_state *s, const struct store_summary *create)
+{
+    s->summary.created_ms = create->created_ms;
+    s->summary.updated_ms = create->created_ms;
+    files_state_update(s, create);
+}
+
+struct err *files_open_log(const char *dir, struct str id, const struct store_summary *create,
+                           int64_t unix_ms, struct files_state *s, struct strbuf *notice,
+                           bool *ret_new)
+{
+    char path[FILES_MAX_PATH];
+    uint64_t size;
+    AUTO_FD fd = -1;
+
+    TRY(files_path(path, dir, id, ".jsonl"));
+    fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    *ret_new = fd < 0 && errno == ENOENT;
+    if (fd < 0 && !*ret_new)
+        return cannot_write(errno, path);
+    if (*ret_new && !create)
+        return files_no_session(id);
+    files_state_init(s, id);
+    if (*ret_new) {
+        take_summary(s, create);
+        return files_create_log(dir, s, unix_ms, 1);
+    }
+    TRY(files_lock(fd, path));
+    TRY(size_of(fd, path, &size));
+    TRY(files_state_scan(s, path, fd, size));
+    TRY(cut_torn(fd, path, s, size, unix_ms, notice));
+    *ret_new = !s->is_created && s->summary.next_seq == 1 && create;
+    if (*ret_new)
+        take_summary(s, create);
+    return write_created(fd, path, s, unix_ms, s->fence + 1);
+}
+
+/* --- ends --- */
+
+static struct err *remove_payloads(const char *dir, struct str id)
+{
+    char path[FILES_MAX_PATH];
+    struct dirent *entry;
+    DIR *payloads;
+
+    TRY(files_path(path, dir, id, ".payloads"));
+    payloads = opendir(path);
+    if (!payloads)
+        return NULL;
+    while ((entry = readdir(payloads)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(payloads), entry->d_name, 0);
+    closedir(payloads);
+    if (rmdir(path) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot remove %s", path);
+    return NULL;
+}
+
+/* What was cut off its end. */
+static void remove_torn(const char *dir, struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str prefix = arena_format(&a, "%" STR_FMT ".jsonl.torn-", STR_ARG(id));
+    struct dirent *entry;
+    DIR *d = opendir(dir);
+
+    if (!d)
+        return;
+    while ((entry = readdir(d)))
+        if (str_starts(str_of(entry->d_name), prefix) && !str_ends(str_of(entry->d_name), S("l")))
+            unlinkat(dirfd(d), entry->d_name, 0);
+    closedir(d);
+}
+
+struct err *files_remove_log(const char *dir, struct str id)
+{
+    char path[FILES_MAX_PATH];
+
+    TRY(remove_payloads(dir, id));
+    TRY(files_path(path, dir, id, ".json"));
+    TRY(fs_remove(path));
+    remove_torn(dir, id);
+    TRY(files_path(path, dir, id, ".jsonl"));
+    return fs_remove(path);
+}

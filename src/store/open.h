@@ -1,0 +1,13 @@
+/* open.h - a store by its name, as settings and the command line give it. */
+#ifndef KEEL_STORE_OPEN_H
+#define KEEL_STORE_OPEN_H
+
+#include "port/store.h"
+
+/* sqlite:FILE, files:DIRECTORY, postgres://... (or postgresql://...), memory:, or a path, which is
+ * that of an SQLite file. Without FILE or DIRECTORY it is keel.db or sessions in `home`, keel's own
+ * directory; no name at all, NULL or empty, is sqlite:. "~/" is the user's home directory. Nothing
+ * is opened yet: the first call that needs the store tells what is wrong with it. */
+MUST_USE struct err *store_from_url(const char *spec, const char *home, struct store **ret_store);
+
+#endif

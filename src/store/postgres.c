@@ -1,0 +1,332 @@
+/* postgres.c - the calls of the port. What changes sessions goes over one connection, the one that
+ * has their locks; appends that wait there together go in one transaction. Looks have another. */
+#include "store/postgres.h"
+
+#include "store/postgres_store.h"
+
+struct err *postgres_no_session(struct str id)
+{
+    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
+                    "keel session list shows those that are there");
+}
+
+struct err *postgres_told(struct err *take_error)
+{
+    if (err_is(take_error, ERR_NETWORK))
+        take_error->kind = ERR_STORAGE;
+    return take_error;
+}
+
+/* --- looks --- */
+
+static struct err *ask_reader(struct postgres_store *p, enum postgres_statement s,
+                              const struct postgres_args *args, bool is_bytes,
+                              struct postgres_rows *ret_rows)
+{
+    return is_bytes ? postgres_ask_bytes(&p->reader, s, args, ret_rows)
+                    : postgres_ask(&p->reader, s, args, ret_rows);
+}
+
+/* Looks, and the changes that are made like this, may be repeated without harm. */
+struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
+                          const struct postgres_args *args, bool is_bytes,
+                          struct postgres_rows *ret_rows)
+{
+    struct err *e;
+
+    TRY(postgres_take_turn(&p->reader));
+    e = ask_reader(p, s, args, is_bytes, ret_rows);
+    if (err_is(e, ERR_NETWORK) && p->reader.generation) {
+        err_ignore(e, "the second try tells");
+        e = ask_reader(p, s, args, is_bytes, ret_rows);
+    }
+    postgres_give_turn(&p->reader);
+    return postgres_told(e);
+}
+
+static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
+                                struct store_page *ret_page)
+{
+    return postgres_read_page(postgres_of(store), stream, q, ret_page);
+}
+
+static struct err *find(struct store *store, struct str id, struct arena *a,
+                        struct store_summary *ret_summary, bool *ret_found)
+{
+    return postgres_find(postgres_of(store), id, a, ret_summary, ret_found);
+}
+
+static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
+                        struct store_summary **ret_items, size_t *ret_n)
+{
+    return postgres_list(postgres_of(store), q, a, ret_items, ret_n);
+}
+
+static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                          struct store_hit **ret_hits, size_t *ret_n)
+{
+    *ret_hits = ARENA_ARRAY(a, n_max, struct store_hit);
+    return postgres_search(postgres_of(store), words, n_max, a, *ret_hits, ret_n);
+}
+
+/* --- appends --- */
+
+static void carry(struct postgres_store *p, const struct postgres_append *own)
+{
+    p->is_carrying = true;
+    task_shield_begin(); /* others wait for this */
+    while (p->first) {
+        struct postgres_append *first;
+
+        err_ignore(postgres_take_turn(&p->writer), "nothing interrupts a shielded wait");
+        first = p->first;
+        p->first = NULL;
+        p->last = &p->first;
+        postgres_append_all(p, first);
+        postgres_give_turn(&p->writer);
+        for (struct postgres_append *w = first, *next; w; w = next) {
+            next = w->next; /* a woken waiter is gone */
+            if (w != own)
+                waker_wake(&w->waker);
+        }
+    }
+    task_shield_end();
+    p->is_carrying = false;
+}
+
+/* What has been handed in is written, also when nobody waits for it any more. */
+static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
+                          uint64_t fence, const struct store_record *records, size_t n,
+                          const struct store_summary *update)
+{
+    struct postgres_store *p = postgres_of(store);
+    struct postgres_append w = {.stream = stream,
+                                .expected_seq = expected_seq,
+                                .fence = fence,
+                                .records = records,
+                                .n_records = n,
+                                .update = update};
+
+    waker_init(&w.waker);
+    *p->last = &w;
+    p->last = &w.next;
+    if (!p->is_carrying) {
+        carry(p, &w);
+        return w.error;
+    }
+    task_shield_begin();
+    err_ignore(waker_park(&w.waker), "a shielded wait is not interrupted");
+    task_shield_end();
+    return w.error;
+}
+
+/* --- changes --- */
+
+/* What is begun on this connection is ended: one that is left in the middle of a question is
+ * closed, and all leases would be gone with it. */
+static struct err *begin_change(struct postgres_store *p)
+{
+    TRY(postgres_take_turn(&p->writer));
+    task_shield_begin();
+    return NULL;
+}
+
+static struct err *end_change(struct postgres_store *p, struct err *take_error)
+{
+    task_shield_end();
+    postgres_give_turn(&p->writer);
+    return postgres_told(take_error);
+}
+
+static struct err *open_session(struct store *store, struct str id,
+                                const struct store_summary *create, struct arena *a,
+                                struct store_lease *ret_lease)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    TRY(begin_change(p));
+    return end_change(p, postgres_open(p, id, create, ret_lease));
+}
+
+static void close_session(struct store *store, struct str id, uint64_t fence)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    task_shield_begin();
+    err_ignore(postgres_take_turn(&p->writer), "nothing interrupts a shielded wait");
+    postgres_close(p, id, fence);
+    postgres_give_turn(&p->writer);
+    task_shield_end();
+}
+
+static struct err *create_child(struct postgres_store *p, const struct store_summary *child,
+                                uint64_t fence)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    bool created;
+
+    postgres_text(&args, child->parent);
+    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
+    if (rows.n == 0)
+        return postgres_no_session(child->parent);
+    if ((uint64_t)postgres_row_int(&rows, 0, 2) != fence || !postgres_row_bool(&rows, 0, 3) ||
+        !postgres_row_bool(&rows, 0, 5))
+        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+                                STR_ARG(postgres_row_text(&rows, 0, 4))),
+                        "open it again, or go on in a copy of it with --fork-session");
+    TRY(postgres_create(p, child->id, postgres_row_text(&rows, 0, 4), child, &created));
+    if (created)
+        return NULL;
+    return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(child->id));
+}
+
+static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    TRY(begin_change(p));
+    return end_change(p, create_child(p, child, fence));
+}
+
+static struct err *update(struct store *store, const struct store_summary *u)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, u->id);
+    postgres_text(&args, u->cwd);
+    postgres_text(&args, u->name);
+    postgres_text(&args, u->provider);
+    postgres_text(&args, u->model);
+    postgres_text(&args, u->preview);
+    postgres_int(&args, u->updated_ms);
+    postgres_int(&args, (int64_t)u->n_messages);
+    TRY(postgres_look(postgres_of(store), PG_UPDATE, &args, false, &rows));
+    return rows.n ? NULL : postgres_no_session(u->id);
+}
+
+/* --- removing --- */
+
+static struct err *find_tree(struct postgres_store *p, struct str id, struct postgres_args *numbers)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    AUTO(strbuf) struct strbuf array = {0};
+
+    postgres_text(&args, id);
+    TRY(postgres_ask(&p->writer, PG_TREE, &args, &rows));
+    for (int i = 0; i < rows.n; i++)
+        postgres_array_int(&array, postgres_row_int(&rows, i, 0));
+    postgres_array_end(&array, numbers);
+    return NULL;
+}
+
+static struct err *run(struct postgres_store *p, enum postgres_statement s,
+                       const struct postgres_args *args)
+{
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    return postgres_ask(&p->writer, s, args, &rows);
+}
+
+/* Under the lock of its root. Blobs go an hour later: somebody may be about to refer to one. */
+static struct err *remove_tree(struct postgres_store *p, struct str id)
+{
+    AUTO(postgres_args) struct postgres_args numbers = {0}, none = {0};
+
+    TRY(find_tree(p, id, &numbers));
+    TRY(run(p, PG_DOOM, &numbers));
+    TRY(run(p, PG_REMOVE, &numbers));
+    TRY(run(p, PG_SPARE, &none));
+    return run(p, PG_COLLECT, &none);
+}
+
+static struct err *remove_locked(struct postgres_store *p, struct str id)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    struct str root;
+    struct err *e;
+
+    postgres_text(&args, id);
+    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
+    if (rows.n == 0)
+        return NULL;
+    root = postgres_row_text(&rows, 0, 4);
+    if (postgres_find_lease(p, root))
+        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open", STR_ARG(root)),
+                        "close it first");
+    TRY(postgres_lock(p, root));
+    e = remove_tree(p, id);
+    postgres_unlock(p, root);
+    return e;
+}
+
+static struct err *remove_session(struct store *store, struct str id)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    TRY(begin_change(p));
+    return end_change(p, remove_locked(p, id));
+}
+
+static struct err *rebuild(struct store *store)
+{
+    AUTO(postgres_args) struct postgres_args none = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    return postgres_look(postgres_of(store), PG_FORGET_WORDS, &none, false, &rows);
+}
+
+static struct blob_store *blobs(struct store *store, struct str stream)
+{
+    return postgres_of(store)->blobs;
+}
+
+/* --- the store --- */
+
+static void free_store(struct store *store)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    while (p->leases) {
+        struct postgres_lease *l = p->leases;
+
+        p->leases = l->next;
+        mem_free(l->id);
+        mem_free(l);
+    }
+    postgres_conn_done(&p->writer); /* which gives all locks back */
+    postgres_conn_done(&p->reader);
+    blob_store_free(p->blobs);
+    mem_free(p);
+}
+
+struct store *store_postgres_new(const char *url)
+{
+    static const struct store_ops ops = {
+        .name = "postgres",
+        .open = open_session,
+        .close = close_session,
+        .add_child = add_child,
+        .append = append,
+        .read = read_records,
+        .find = find,
+        .list = list,
+        .search = search,
+        .remove = remove_session,
+        .update = update,
+        .rebuild = rebuild,
+        .blobs = blobs,
+        .free = free_store,
+    };
+    struct postgres_store *p = mem_alloc(sizeof *p);
+
+    p->store.ops = &ops;
+    p->last = &p->first;
+    postgres_conn_init(&p->writer, url);
+    postgres_conn_init(&p->reader, url);
+    p->blobs = postgres_blobs_new(p);
+    return &p->store;
+}

@@ -1,0 +1,224 @@
+/* postgres_read.c - records, the list, the search. */
+#include "store/postgres_store.h"
+
+#include "base/utf8.h"
+#include "store/excerpt.h"
+
+#define N_AT_ONCE 1024                /* records that a page may hold */
+#define MAX_WORDS ((size_t)256 << 10) /* of one message: a tsvector has a limit */
+
+/* --- records --- */
+
+static struct err *find_number(struct postgres_store *p, struct str id, int64_t *ret_number)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, id);
+    TRY(postgres_look(p, PG_STREAM, &args, false, &rows));
+    if (rows.n == 0)
+        return postgres_no_session(id);
+    *ret_number = postgres_row_int(&rows, 0, 0);
+    return NULL;
+}
+
+static void add_range(struct postgres_args *a, int64_t number, const struct store_query *q)
+{
+    postgres_int(a, number);
+    postgres_int(a, (int64_t)MIN(q->from, (uint64_t)INT64_MAX));
+    postgres_int(a, q->to ? (int64_t)MIN(q->to, (uint64_t)INT64_MAX) : INT64_MAX);
+    postgres_text(a, q->type);
+    postgres_text(a, q->core_only ? S("true") : S("false"));
+}
+
+/* How many fit on the page; asks for one more than that to see if there is one. */
+static struct err *measure(struct postgres_store *p, int64_t number, const struct store_query *q,
+                           size_t *ret_n, bool *ret_more)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    size_t n_max = q->n_max ? MIN(q->n_max, (size_t)N_AT_ONCE) : N_AT_ONCE, n = 0, n_bytes = 0;
+
+    add_range(&args, number, q);
+    postgres_int(&args, (int64_t)n_max + 1);
+    TRY(postgres_look(p, q->newest_first ? PG_SIZES_BACK : PG_SIZES, &args, false, &rows));
+    while (n < (size_t)rows.n && n < n_max && n_bytes < STORE_PAGE_BYTES)
+        n_bytes += (size_t)postgres_row_int(&rows, (int)n++, 1);
+    *ret_n = n;
+    *ret_more = n < (size_t)rows.n;
+    return NULL;
+}
+
+static struct store_record read_row(const struct postgres_rows *rows, int i, struct arena *a)
+{
+    return (struct store_record){
+        .seq = (uint64_t)postgres_row_int(rows, i, 0),
+        .n_events = (uint32_t)postgres_row_int(rows, i, 1),
+        .unix_ms = postgres_row_int(rows, i, 2),
+        .type = arena_str(a, postgres_row_text(rows, i, 3)),
+        .run_id = arena_str(a, postgres_row_text(rows, i, 4)),
+        .turn = (uint32_t)postgres_row_int(rows, i, 5),
+        .round = (uint32_t)postgres_row_int(rows, i, 6),
+        .attempt = (uint32_t)postgres_row_int(rows, i, 7),
+        .is_core = postgres_row_bool(rows, i, 8),
+        .body = arena_str(a, postgres_row_text(rows, i, 9)),
+    };
+}
+
+struct err *postgres_read_page(struct postgres_store *p, struct str id, const struct store_query *q,
+                               struct store_page *page)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    int64_t number;
+    size_t n;
+
+    TRY(find_number(p, id, &number));
+    TRY(measure(p, number, q, &n, &page->has_more));
+    add_range(&args, number, q);
+    postgres_int(&args, (int64_t)n);
+    TRY(postgres_look(p, q->newest_first ? PG_READ_BACK : PG_READ, &args, false, &rows));
+    page->n = (size_t)rows.n;
+    page->records = ARENA_ARRAY(&page->arena, page->n, struct store_record);
+    for (int i = 0; i < rows.n; i++)
+        page->records[i] = read_row(&rows, i, &page->arena);
+    return NULL;
+}
+
+/* --- sessions --- */
+
+static struct store_summary read_summary(const struct postgres_rows *r, int i, int column,
+                                         struct arena *a)
+{
+    return (struct store_summary){
+        .id = arena_str(a, postgres_row_text(r, i, column)),
+        .parent = arena_str(a, postgres_row_text(r, i, column + 1)),
+        .cwd = arena_str(a, postgres_row_text(r, i, column + 2)),
+        .name = arena_str(a, postgres_row_text(r, i, column + 3)),
+        .provider = arena_str(a, postgres_row_text(r, i, column + 4)),
+        .model = arena_str(a, postgres_row_text(r, i, column + 5)),
+        .preview = arena_str(a, postgres_row_text(r, i, column + 6)),
+        .created_ms = postgres_row_int(r, i, column + 7),
+        .updated_ms = postgres_row_int(r, i, column + 8),
+        .next_seq = (uint64_t)postgres_row_int(r, i, column + 9),
+        .n_messages = (uint64_t)postgres_row_int(r, i, column + 10),
+        .n_bytes = (uint64_t)postgres_row_int(r, i, column + 11),
+        .is_open = postgres_row_bool(r, i, column + 12),
+    };
+}
+
+struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
+                          struct store_summary *ret_summary, bool *ret_found)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, id);
+    TRY(postgres_look(p, PG_FIND, &args, false, &rows));
+    *ret_found = rows.n > 0;
+    if (rows.n)
+        *ret_summary = read_summary(&rows, 0, 0, a);
+    return NULL;
+}
+
+struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
+                          struct arena *a, struct store_summary **ret_items, size_t *ret_n)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, q->parent);
+    postgres_text(&args, q->cwd);
+    postgres_text(&args, q->name);
+    postgres_int(&args, q->before_ms ? q->before_ms : INT64_MAX);
+    postgres_text(&args, q->before_id);
+    postgres_int(&args, q->n_max && q->n_max < INT32_MAX ? (int64_t)q->n_max : INT32_MAX);
+    TRY(postgres_look(p, PG_LIST, &args, false, &rows));
+    *ret_n = (size_t)rows.n;
+    *ret_items = ARENA_ARRAY(a, *ret_n, struct store_summary);
+    for (int i = 0; i < rows.n; i++)
+        (*ret_items)[i] = read_summary(&rows, i, 0, a);
+    return NULL;
+}
+
+/* --- the search: what has come since the last one is added to the index first --- */
+
+static struct err *index_message(struct postgres_store *p, int64_t number, int64_t seq,
+                                 struct str body)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    struct store_record r = {.type = S("history_mutation"), .body = body};
+
+    store_record_text(&r, &text);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\0')
+            text.p[i] = ' ';
+    if (text.n == 0)
+        return NULL;
+    postgres_int(&args, number);
+    postgres_int(&args, seq);
+    postgres_text(&args, utf8_truncate(strbuf_str(&text), MAX_WORDS));
+    return postgres_look(p, PG_INDEX, &args, false, &rows);
+}
+
+/* A hundred messages at most. *from is 0 when there are no more. */
+static struct err *index_some(struct postgres_store *p, int64_t number, int64_t *from)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_int(&args, number);
+    postgres_int(&args, *from);
+    TRY(postgres_look(p, PG_UNINDEXED, &args, false, &rows));
+    *from = 0;
+    for (int i = 0; i < rows.n; i++) {
+        int64_t seq = postgres_row_int(&rows, i, 0);
+
+        TRY(index_message(p, number, seq, postgres_row_text(&rows, i, 1)));
+        *from = seq + 1;
+    }
+    return NULL;
+}
+
+static struct err *index_stream(struct postgres_store *p, int64_t number, int64_t from, int64_t to)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    while (from)
+        TRY(index_some(p, number, &from));
+    postgres_int(&args, number);
+    postgres_int(&args, to);
+    return postgres_look(p, PG_INDEXED, &args, false, &rows);
+}
+
+static struct err *index_all(struct postgres_store *p)
+{
+    AUTO(postgres_args) struct postgres_args none = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    TRY(postgres_look(p, PG_BACKLOG, &none, false, &rows));
+    for (int i = 0; i < rows.n; i++)
+        TRY(index_stream(p, postgres_row_int(&rows, i, 0), postgres_row_int(&rows, i, 1),
+                         postgres_row_int(&rows, i, 2)));
+    return NULL;
+}
+
+struct err *postgres_search(struct postgres_store *p, struct str words, size_t n_max,
+                            struct arena *a, struct store_hit *hits, size_t *ret_n)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    TRY(index_all(p));
+    postgres_text(&args, words);
+    postgres_int(&args, (int64_t)MIN(n_max, (size_t)INT32_MAX));
+    TRY(postgres_look(p, PG_SEARCH, &args, false, &rows));
+    for (int i = 0; i < rows.n; i++)
+        hits[(*ret_n)++] = (struct store_hit){read_summary(&rows, i, 2, a),
+                                              (uint64_t)postgres_row_int(&rows, i, 0),
+                                              excerpt_of(postgres_row_text(&rows, i, 1), words, a)};
+    return NULL;
+}

@@ -1,0 +1,90 @@
+/* postgres_store.h - the store over PostgreSQL, as its files share it.
+ *
+ *     postgres.c          the calls of the port; whose turn it is
+ *     postgres_lease.c    taking, keeping and losing leases
+ *     postgres_append.c   appends in one pipeline, and what became of those that were lost
+ *     postgres_read.c     records, the list, the search
+ *     postgres_blobs.c    payloads
+ *     postgres_conn.c     connections and statements */
+#ifndef KEEL_STORE_POSTGRES_STORE_H
+#define KEEL_STORE_POSTGRES_STORE_H
+
+#include "port/store.h"
+#include "store/postgres_conn.h"
+
+/* A session that is open here. */
+struct postgres_lease {
+    struct postgres_lease *next;
+    char *id;
+    uint64_t fence;
+    uint64_t generation; /* of the connection that has its lock */
+};
+
+/* An append that waits for its turn. Arguments are the caller's. */
+struct postgres_append {
+    struct str stream;
+    uint64_t expected_seq, fence;
+    const struct store_record *records;
+    size_t n_records;
+    const struct store_summary *update;
+    struct err *error;
+    struct waker waker;
+    struct postgres_append *next;
+};
+
+struct postgres_store {
+    struct store store;
+    struct postgres_conn writer; /* has the locks */
+    struct postgres_conn reader; /* looks, and payloads */
+    struct postgres_lease *leases;
+    struct postgres_append *first, **last;
+    bool is_carrying;
+    struct blob_store *blobs;
+};
+
+static inline struct postgres_store *postgres_of(struct store *s)
+{
+    return (struct postgres_store *)s;
+}
+
+NEVER_NULL MUST_USE struct err *postgres_no_session(struct str id);
+/* The error of a call: what was lost on the way is a failure of the store. */
+MUST_USE struct err *postgres_told(struct err *take_error);
+
+/* A look, or a change without a lease: in its turn, and once more if the connection was lost. */
+MUST_USE struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
+                                   const struct postgres_args *args, bool is_bytes,
+                                   struct postgres_rows *ret_rows);
+
+/* --- leases; the writer's turn is theirs --- */
+
+MUST_USE struct err *postgres_open(struct postgres_store *p, struct str id,
+                                   const struct store_summary *create,
+                                   struct store_lease *ret_lease);
+void postgres_close(struct postgres_store *p, struct str id, uint64_t fence);
+MUST_USE struct err *postgres_create(struct postgres_store *p, struct str id, struct str root,
+                                     const struct store_summary *s, bool *ret_created);
+/* Takes the advisory lock, or says who has it. Counts: unlock as often. */
+MUST_USE struct err *postgres_lock(struct postgres_store *p, struct str id);
+void postgres_unlock(struct postgres_store *p, struct str id);
+struct postgres_lease *postgres_find_lease(const struct postgres_store *p, struct str id);
+
+/* --- appends; all of them together --- */
+
+void postgres_append_all(struct postgres_store *p, struct postgres_append *first);
+
+/* --- looks --- */
+
+MUST_USE struct err *postgres_read_page(struct postgres_store *p, struct str id,
+                                        const struct store_query *q, struct store_page *page);
+MUST_USE struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
+                                   struct store_summary *ret_summary, bool *ret_found);
+MUST_USE struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
+                                   struct arena *a, struct store_summary **ret_items,
+                                   size_t *ret_n);
+MUST_USE struct err *postgres_search(struct postgres_store *p, struct str words, size_t n_max,
+                                     struct arena *a, struct store_hit *hits, size_t *ret_n);
+
+struct blob_store *postgres_blobs_new(struct postgres_store *p) MUST_USE;
+
+#endif

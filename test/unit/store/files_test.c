@@ -1,0 +1,468 @@
+/* files_test.c */
+#include "files.h"
+#include "store/place_conformance.h"
+
+#include "store/files.h"
+#include "store/files_line.h"
+
+static struct temp_dir dir;
+static unsigned n_stores;
+static char path[512];
+
+static struct store *conformance_store(void)
+{
+    char name[32];
+
+    if (!n_stores)
+        dir = temp_dir_make();
+    snprintf(name, sizeof name, "s%u", n_stores++);
+    snprintf(path, sizeof path, "%s", temp_path(&dir, name));
+    return store_files_new(path);
+}
+
+static struct store *conformance_reopen(struct store *take_store)
+{
+    store_free(take_store);
+    return store_files_new(path);
+}
+
+static struct store *conformance_again(void)
+{
+    return store_files_new(path);
+}
+
+static const char *conformance_folder(void)
+{
+    return path;
+}
+
+/* In the directory of the store that was made last. */
+static const char *in_store(const char *name)
+{
+    static char paths[4][768];
+    static unsigned next;
+    char *p = paths[next++ % 4];
+
+    snprintf(p, sizeof paths[0], "%s/%s", path, name);
+    return p;
+}
+
+#define LOG_A "0190a000-0000-7000-8000-00000000000a.jsonl"
+
+static void make_session(size_t n)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    char body[64];
+
+    for (size_t i = 1; i <= n; i++) {
+        snprintf(body, sizeof body, "{\"n\":%zu}", i);
+        append_one(s, ID_A, fence, i, "history_mutation", body);
+    }
+    store_close(s, ID_A, fence);
+}
+
+/* --- what stands there --- */
+
+IN_TASK(the_log_is_json_that_others_can_read)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct str rest, line, last = {0};
+    struct json *v = NULL;
+
+    append_one(s, ID_A, fence, 1, "notice", "{\"text\":\"hello\"}");
+    text = read_file(in_store(LOG_A));
+    for (rest = strbuf_str(&text); rest.n && str_split(&rest, '\n', &line); last = line)
+        assert_ok(json_parse(&a, line, JSON_UNIQUE_KEYS, &v));
+    assert_ok(json_parse(&a, last, 0, &v));
+    assert_str(json_get_text(v, "timestamp"), "1970-01-01T00:00:01.001Z");
+    assert_str(json_get_text(v, "sessionId"), "0190a000-0000-7000-8000-00000000000a");
+    assert_str(json_get_text(v, "event"), "notice");
+    assert_str(json_get_text(v, "executionId"), "run-1");
+    assert_int_equal(json_int_or(json_get(v, "seq"), 0), 1);
+    assert_str(json_get_text(v, "text"), "hello");
+}
+
+static unsigned mode_of(const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(stat(in_store(name), &st), 0);
+    return st.st_mode & 0777;
+}
+
+IN_TASK(only_the_owner_may_look)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    char handle[SHA256_HEX_SIZE], name[192];
+
+    append_one(s, ID_A, fence, 1, "notice", "{}");
+    assert_ok(blob_put(store_blobs(s, ID_A), S("{}"), handle));
+    assert_ok(store_save_record(s, ID_A, S("{\"id\":1}")));
+    assert_int_equal(mode_of(""), 0700);
+    assert_int_equal(mode_of(".index"), 0600);
+    assert_int_equal(mode_of(LOG_A), 0600);
+    assert_int_equal(mode_of("0190a000-0000-7000-8000-00000000000a.json"), 0600);
+    assert_int_equal(mode_of("0190a000-0000-7000-8000-00000000000a.payloads"), 0700);
+    snprintf(name, sizeof name, "0190a000-0000-7000-8000-00000000000a.payloads/%s.json", handle);
+    assert_int_equal(mode_of(name), 0600);
+    store_close(s, ID_A, fence);
+    assert_ok(store_remove(s, ID_A));
+    assert_int_equal(count_entries(path), 3); /* .index, its lock, .locks */
+}
+
+IN_TASK(handles_of_payloads_come_back_with_their_record)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(store_page) struct store_page page = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct str handles[] = {S("aa"), S("bb")};
+    struct store_record r = record_of(1, "notice", "{}");
+
+    r.payloads = handles;
+    r.n_payloads = 2;
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.records[0].n_payloads, 2);
+    assert_str(page.records[0].payloads[1], "bb");
+}
+
+TEST(times_and_odd_texts_survive_a_line)
+{
+    static const int64_t times[] = {0, 999, 1700000000123, -1, 253402300799999, -62167219200000};
+
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        AUTO(strbuf) struct strbuf out = {0};
+        AUTO(arena) struct arena a = {0};
+        struct files_line l = {.record = {.seq = 7,
+                                          .n_events = 3,
+                                          .unix_ms = times[i],
+                                          .type = S("a\"b\n\\"),
+                                          .run_id = S("\t"),
+                                          .body = S("{\"x\":1}")}},
+                          back;
+
+        files_line_write(&out, S("id"), &l);
+        strbuf_cut(&out, out.n - 1);
+        assert_true(files_line_parse(strbuf_str(&out), &a, &back));
+        assert_int_equal(back.record.unix_ms, times[i]);
+        assert_true(str_eq(back.record.type, l.record.type));
+        assert_true(str_eq(back.record.run_id, l.record.run_id));
+        assert_str(files_line_body(&back, &a), "{\"x\":1}");
+    }
+}
+
+/* --- damage --- */
+
+/* How many whole lines are records, and is there more behind the last one? */
+static size_t count_records(struct str log, bool *ret_torn)
+{
+    size_t n = 0, at;
+
+    while ((at = str_find_char(log, '\n')) != STR_NONE) {
+        n += str_find(str_slice(log, 0, at), S("\"seq\":")) != STR_NONE;
+        log = str_skip(log, at + 1);
+    }
+    *ret_torn = log.n > 0;
+    return n;
+}
+
+/* The log is put in place; the store must open it with that many records, say so if it had to cut
+ * something, and go on. */
+static void assert_opens(struct str log, size_t n_records, bool is_torn)
+{
+    AUTO(store) struct store *s = store_files_new(path);
+    AUTO(arena) struct arena a = {0};
+    AUTO(store_page) struct store_page page = {0}, after = {0};
+    struct store_lease lease;
+    struct store_record r = record_of(n_records + 1, "notice", "{\"after\":true}");
+
+    write_file(in_store(LOG_A), log);
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page)); /* without a lease */
+    assert_int_equal(page.n, n_records);
+    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
+    assert_int_equal(lease.next_seq, n_records + 1);
+    assert_int_equal(lease.notice.n > 0, is_torn);
+    assert_ok(store_append(s, ID_A, r.seq, lease.fence, &r, 1, NULL));
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &after));
+    assert_int_equal(after.n, n_records + 1);
+    assert_str(after.records[n_records].body, "{\"after\":true}");
+    store_close(s, ID_A, lease.fence);
+}
+
+IN_TASK(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+
+    make_session(2);
+    log = read_file(in_store(LOG_A));
+    for (size_t n = 0; n <= log.n; n++) {
+        struct str head = str_slice(strbuf_str(&log), 0, n);
+        bool is_torn;
+        size_t n_records = count_records(head, &is_torn);
+
+        assert_opens(head, n_records, is_torn);
+    }
+}
+
+IN_TASK(a_last_record_with_any_byte_changed_is_cut_and_told)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+    size_t last;
+
+    make_session(2);
+    log = read_file(in_store(LOG_A));
+    last = str_rfind_char(str_slice(strbuf_str(&log), 0, log.n - 1), '\n') + 1;
+    for (size_t i = last; i < log.n; i++) {
+        char was = log.p[i];
+
+        log.p[i] ^= 1;
+        assert_opens(strbuf_str(&log), 1, true);
+        log.p[i] = was == '\n' ? ' ' : '\n';
+        assert_opens(strbuf_str(&log), 1, true);
+        log.p[i] = was;
+    }
+}
+
+IN_TASK(what_was_cut_is_kept_beside_the_log)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+    AUTO(store) struct store *s = NULL;
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+    const char *torn;
+
+    make_session(1);
+    log = read_file(in_store(LOG_A));
+    strbuf_add_cstr(&log, "{\"half");
+    write_file(in_store(LOG_A), strbuf_str(&log));
+    s = store_files_new(path);
+    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
+    torn = strstr(arena_cstr(&a, lease.notice), LOG_A ".torn-");
+    assert_non_null(torn);
+    log.n = 0;
+    strbuf_done(&log);
+    log = read_file(in_store(arena_cstr(&a, str_slice(str_of(torn), 0, strcspn(torn, " ")))));
+    assert_str(strbuf_str(&log), "{\"half");
+    store_close(s, ID_A, lease.fence);
+    assert_ok(store_remove(s, ID_A));
+    assert_int_equal(count_entries(path), 3);
+}
+
+/* The second of four records. */
+static void break_the_middle(void)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+    size_t at;
+
+    make_session(4);
+    log = read_file(in_store(LOG_A));
+    at = str_find(strbuf_str(&log), S("{\"n\":2}"));
+    at = at == STR_NONE ? str_find(strbuf_str(&log), S("\"n\":2")) : at;
+    assert_true(at != STR_NONE);
+    log.p[at + 1] = '#';
+    write_file(in_store(LOG_A), strbuf_str(&log));
+}
+
+IN_TASK(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it)
+{
+    AUTO(store) struct store *s = NULL;
+    AUTO(store_page) struct store_page page = {0};
+    struct err *e;
+
+    break_the_middle();
+    s = store_files_new(path);
+    assert_bodies(s, ID_A, "1:{\"n\":1} ...", .from = 1);
+    e = store_read(s, ID_A, &(struct store_query){.from = 2}, &page);
+    assert_true(err_is(e, ERR_STORAGE));
+    assert_non_null(strstr(e->text, "events 2 to 2 are damaged: line 4 of "));
+    assert_non_null(strstr(e->text, LOG_A));
+    err_free(e);
+    assert_int_equal(page.go_on_at, 3);
+    assert_bodies(s, ID_A, "3:{\"n\":3} 4:{\"n\":4} ", .from = 3);
+
+    assert_bodies(s, ID_A, "4:{\"n\":4} 3:{\"n\":3} ...", .newest_first = true);
+    store_page_done(&page);
+    assert_err(store_read(s, ID_A, &(struct store_query){.newest_first = true, .to = 3}, &page),
+               ERR_STORAGE);
+    assert_int_equal(page.go_on_at, 2);
+    assert_bodies(s, ID_A, "1:{\"n\":1} ", .newest_first = true, .to = 2);
+}
+
+IN_TASK(a_session_with_a_broken_line_is_opened_and_goes_on)
+{
+    AUTO(store) struct store *s = NULL;
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+
+    break_the_middle();
+    s = store_files_new(path);
+    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
+    assert_int_equal(lease.next_seq, 5);
+    append_one(s, ID_A, lease.fence, 5, "notice", "{\"n\":5}");
+    assert_bodies(s, ID_A, "4:{\"n\":4} 5:{\"n\":5} ", .from = 4);
+}
+
+/* --- long logs --- */
+
+IN_TASK(any_record_of_a_long_log_is_found_in_both_directions)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf body = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    size_t n = 600;
+    struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
+
+    for (size_t i = 0; i < n; i++) {
+        strbuf_clear(&body);
+        strbuf_addf(&body, "{\"n\":%zu,\"x\":\"%*s\"}", i + 1, (int)(i * 37 % 9000), "");
+        records[i] = record_of(i + 1, i % 5 ? "notice" : "history_mutation", "");
+        records[i].body = arena_str(&a, strbuf_str(&body));
+    }
+    assert_ok(store_append(s, ID_A, 1, fence, records, n, NULL));
+    for (uint64_t seq = 1; seq <= n; seq += 7) {
+        AUTO(store_page) struct store_page page = {0}, back = {0};
+
+        assert_ok(store_read(s, ID_A, &(struct store_query){.from = seq, .n_max = 1}, &page));
+        assert_int_equal(page.records[0].seq, seq);
+        assert_true(str_eq(page.records[0].body, records[seq - 1].body));
+        assert_ok(store_read(s, ID_A,
+                             &(struct store_query){.to = seq + 1, .n_max = 1, .newest_first = true},
+                             &back));
+        assert_int_equal(back.records[0].seq, seq);
+    }
+}
+
+/* --- several at once --- */
+
+IN_TASK(a_name_can_be_given_while_another_has_the_session_open)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(store) struct store *other = store_files_new(path);
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
+    assert_ok(store_update(other, &(struct store_summary){.id = ID_A, .name = S("mine")}));
+    append_one(s, ID_A, fence, 2, "notice", "{\"n\":2}");
+    assert_listed(s, "a", .name = S("mine"));
+    assert_bodies(other, ID_A, "1:{\"n\":1} 2:{\"n\":2} ", .from = 1);
+}
+
+IN_TASK(whoever_lost_the_lease_changes_nothing)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(store) struct store *other = store_files_new(path);
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_lease lease;
+
+    unlink(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock"));
+    assert_ok(store_open(other, ID_A, NULL, &a, &lease));
+    assert_err(store_append(s, ID_A, 1, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_ok(store_append(other, ID_A, 1, lease.fence, &r, 1, NULL));
+    assert_err(store_append(s, ID_A, 2, fence, &r, 1, NULL), ERR_STORAGE);
+}
+
+/* --- the list --- */
+
+static void assert_all_listed(void)
+{
+    AUTO(store) struct store *s = store_files_new(path);
+    AUTO(arena) struct arena a = {0};
+    struct store_summary got;
+    bool found;
+
+    assert_listed(s, "ab", .n_max = 0);
+    assert_listed(s, "c", .parent = ID_A);
+    assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_true(found);
+    assert_str(got.name, "tab\there");
+    assert_int_equal(got.next_seq, 2);
+    assert_int_equal(got.created_ms, 5);
+}
+
+IN_TASK(the_list_survives_whatever_happens_to_its_file)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf index = {0};
+    uint64_t fence = open_new(s, ID_A, 5), other = open_new(s, ID_B, 6);
+    struct store_summary child = {.id = ID_C, .parent = ID_A, .created_ms = 6};
+
+    append_one(s, ID_A, fence, 1, "notice", "{}");
+    assert_ok(store_add_child(s, &child, fence));
+    assert_ok(store_update(s, &(struct store_summary){.id = ID_A, .name = S("tab\there")}));
+    store_close(s, ID_A, fence);
+    store_close(s, ID_B, other);
+    assert_all_listed();
+    index = read_file(in_store(".index"));
+    for (size_t n = 0; n < index.n; n++) { /* torn at any byte */
+        write_file(in_store(".index"), str_slice(strbuf_str(&index), 0, n));
+        if (n && index.p[n - 1] == '\n')
+            continue; /* whole lines: nobody can tell that there were more */
+        assert_all_listed();
+    }
+    write_file(in_store(".index"), S("something else\n"));
+    assert_all_listed();
+    unlink(in_store(".index"));
+    assert_all_listed();
+    write_file(in_store(".index"), S("keel-index 1\n"));
+    assert_ok(store_rebuild(s));
+    assert_all_listed();
+}
+
+IN_TASK(a_killed_writer_is_listed_as_its_log_says)
+{
+    AUTO(store) struct store *again = NULL;
+    AUTO(arena) struct arena a = {0};
+    struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_summary got;
+    bool found;
+
+    append_one(s, ID_A, fence, 1, "notice", "{}");
+    again = conformance_reopen(s);
+    assert_ok(store_find(again, ID_A, &a, &got, &found));
+    assert_int_equal(got.next_seq, 2);
+    assert_int_equal(got.updated_ms, 1001);
+    assert_false(got.is_open);
+}
+
+static int remove_dir(void **state)
+{
+    temp_dir_done(&dir);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_CONFORMS,
+        STORE_SHARES,
+        STORE_HAS_A_PLACE,
+        UNIT(the_log_is_json_that_others_can_read),
+        UNIT(only_the_owner_may_look),
+        UNIT(handles_of_payloads_come_back_with_their_record),
+        UNIT(times_and_odd_texts_survive_a_line),
+        UNIT(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told),
+        UNIT(a_last_record_with_any_byte_changed_is_cut_and_told),
+        UNIT(what_was_cut_is_kept_beside_the_log),
+        UNIT(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it),
+        UNIT(a_session_with_a_broken_line_is_opened_and_goes_on),
+        UNIT(any_record_of_a_long_log_is_found_in_both_directions),
+        UNIT(a_name_can_be_given_while_another_has_the_session_open),
+        UNIT(whoever_lost_the_lease_changes_nothing),
+        UNIT(the_list_survives_whatever_happens_to_its_file),
+        UNIT(a_killed_writer_is_listed_as_its_log_says),
+    };
+
+    /* Thousands of fsyncs: in memory where there is such a place. */
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+    return cmocka_run_group_tests(tests, NULL, remove_dir);
+}
