@@ -11,6 +11,11 @@ struct err *launcher_ended(struct launcher *l, struct strbuf *notes)
     return l->ended ? l->ended(l, notes) : NULL;
 }
 
+const char *launcher_advice(struct launcher *l)
+{
+    return l->advice ? l->advice(l) : NULL;
+}
+
 static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
                                struct proc **ret_proc)
 {

@@ -183,12 +183,20 @@ static struct err *ended(struct launcher *l, struct strbuf *notes)
     return e;
 }
 
+static const char *advice(struct launcher *l)
+{
+    const struct agent_sandbox *s = (const struct agent_sandbox *)l;
+
+    return s->sandbox.launcher.start ? sandbox_advice(&s->sandbox) : NULL;
+}
+
 /* --- its life --- */
 
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
 {
-    *s = (struct agent_sandbox){
-        .launcher = {.start = start, .ended = ended}, .options = *options, .turn = chan_new(1)};
+    *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advice = advice},
+                                .options = *options,
+                                .turn = chan_new(1)};
 }
 
 static struct err *remove_tmp(void *arg)

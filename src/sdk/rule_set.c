@@ -229,13 +229,12 @@ static void add_directory(const struct making *m, struct paths *list, struct str
 static void find_directories(struct making *m)
 {
     struct paths list = {0};
-    char real[PATH_MAX];
 
     for (size_t i = 0; i < m->options->n_added_dirs; i++) {
         const char *given = m->options->added_dirs[i];
+        AUTO_FREE char *real = realpath(given, NULL);
 
-        add_path(&list, m->arena,
-                 realpath(given, real) ? arena_cstr(m->arena, str_of(real)) : given);
+        add_path(&list, m->arena, real ? arena_cstr(m->arena, str_of(real)) : given);
     }
     json_each (given, settings_get(m->runtime->settings, "permissions.additionalDirectories"))
         add_directory(m, &list, json_str(given));

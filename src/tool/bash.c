@@ -182,6 +182,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
     TRY(write_text(&f, &output, r));
+    notes_add_advice(c->launcher, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
 }

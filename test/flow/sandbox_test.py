@@ -326,6 +326,11 @@ class AsOrdinaryUser(Behaviour, SandboxTest):
 class WithoutNamespaces(Behaviour, SandboxTest):
     prefix = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", "--"]
 
+    def test_a_model_learns_why_chmod_fails(self):
+        out = self.run_bash("touch new && chmod +x new", "true")
+        self.assertIn("Namespaces cannot be made on this machine", out[0])
+        self.assertNotIn("Namespaces", out[1])
+
 
 class Switch(SandboxTest):
     """Who can turn the sandbox off, and who cannot."""

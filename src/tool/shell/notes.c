@@ -20,3 +20,11 @@ void notes_add(struct str notes, struct tool_result *result)
     }
     json_set(&result->arena, tool_result_details(result), "sandboxNotes", list);
 }
+
+void notes_add_advice(struct launcher *l, struct tool_result *result)
+{
+    const char *advice = launcher_advice(l);
+
+    if (advice && str_find(strbuf_str(&result->text), S("Operation not permitted")) != STR_NONE)
+        tool_result_addf(result, "\n(%s)\n", advice);
+}

@@ -6,5 +6,7 @@
 
 /* Appends the notes, a line each, to the text and to the details of the result. */
 void notes_add(struct str notes, struct tool_result *result);
+/* If the command says that something was not permitted: what the launcher knows about that. */
+void notes_add_advice(struct launcher *l, struct tool_result *result);
 
 #endif
