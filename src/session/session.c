@@ -334,6 +334,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
     s->has_tasks = true;
     conversation_init(&s->conversation, s->options.id, s->options.cwd);
+    compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
     s->budget.state = s->conversation.tools;
     s->budget.on_notice = s->options.on_notice;
@@ -477,6 +478,8 @@ void session_run(struct session *s, const struct run_options *options,
     o.budget = budget_hooks(&s->budget);
     o.outcomes = s->loaded.outcomes;
     o.n_outcomes = s->loaded.n_outcomes;
+    o.compactor = &s->compaction.compactor;
+    s->compaction.hooks = o.hooks;
     add_plugin(s, &a, &o);
     budget_begin_run(&s->budget);
     run_start(&s->conversation, &o, ret_result);
@@ -580,6 +583,7 @@ void session_done(struct session *s)
     journal_free(s->journal);
     loaded_done(&s->loaded);
     budget_done(&s->budget);
+    compaction_done(&s->compaction);
     conversation_done(&s->conversation);
     strbuf_done(&s->notice);
     arena_done(&s->arena);

@@ -1,9 +1,9 @@
 /* session.h - a conversation that cannot be lost: engine, journal and store as one.
  *
  * A session is opened new, again, or as a fork of another, and is then the only writer of its
- * stream until it is shut down. Runs go through session_run(), which adds the journal and the
- * budget to what the caller wants. Killing the process at any point loses nothing that was told as
- * durable: opening it again goes on from there.
+ * stream until it is shut down. Runs go through session_run(), which adds the journal, compaction
+ * and the budget to what the caller wants. Killing the process at any point loses nothing that was
+ * told as durable: opening it again goes on from there.
  *
  * A run that was cut off goes on, or is overtaken by a new prompt. Either way an answer that had
  * come in part stays as an interrupted message, results that are known are used, and a call whose
@@ -35,7 +35,6 @@ struct session_options {
     struct compact_options compact;
     struct budget_limits budget;
     enum journal_failure on_failure;
-    struct hooks *hooks;                            /* for PreCompact and PostCompact; NULL: none */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;
     const struct random *random; /* for ids; NULL: the system's */
@@ -62,8 +61,9 @@ MUST_USE struct err *session_open(struct session *s, const struct session_option
 /* Says what the session begins with, for its log: once, before the first run. */
 void session_begin(struct session *s, const struct event_session *how);
 
-/* One run. `options` is what the caller wants; recorder, budget and what a crash has left open are
- * filled in here. What has happened is durable when it returns, unless a notice told otherwise. */
+/* One run. `options` is what the caller wants; recorder, compactor, budget and what a crash has
+ * left open are filled in here. What has happened is durable when it returns, unless a notice told
+ * otherwise. */
 void session_run(struct session *s, const struct run_options *options,
                  struct run_result *ret_result);
 /* Is there anything that a run without a prompt could do? */
