@@ -410,6 +410,8 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
     if (!found)
         return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
                         "keel session list shows those that are there");
+    ret_loaded->provider = ret_loaded->summary.provider;
+    ret_loaded->model = ret_loaded->summary.model;
     l.end = to ? MIN(to, ret_loaded->summary.next_seq) : ret_loaded->summary.next_seq;
     TRY(find_start(&l, &from));
     TRY(read_core(&l, from));
