@@ -150,7 +150,7 @@ static struct reservation estimate(const struct attempt *a, int64_t prompt_token
     const struct target *t = a->target;
     struct usage usage = {
         .input = MAX(prompt_tokens, (int64_t)0),
-        .output = t->max_output > 0 ? t->max_output : BUDGET_USUAL_OUTPUT,
+        .output = t->max_output > 0 ? MIN(t->max_output, BUDGET_USUAL_OUTPUT) : BUDGET_USUAL_OUTPUT,
         .cost_microcents = -1,
     };
     int64_t microcents = usage_cost_microcents(&usage, &t->price);

@@ -2,9 +2,9 @@
  *
  * One budget for all runs of a session, side by side or one after the other. What was spent comes
  * back with the session, so that a restart is no way around it. Before a request its prompt and a
- * usual answer are reserved at the target's price (the largest answer that is asked for, where that
- * is set); when it has ended, what it really took counts. So a limit is passed by one answer at
- * most, and only by what that is longer.
+ * usual answer are reserved at the target's price; when it has ended, what it really took counts.
+ * The longest answer that a model may give is hardly ever given: to reserve that would refuse most
+ * requests of a small budget. So a limit is passed by one answer at most, by what that is longer.
  *
  * A limit that is reached refuses the next request or tool call, or suspends the run until somebody
  * says yes, or is told once. A yes grants as much again; the session's state keeps it ("budget").
