@@ -48,7 +48,7 @@ static const struct option root_options[] = {
     {"fork-session", 0, NULL, "with -c or -r: go on in a copy of it"},
     {"session-id", 0, "UUID", "the id of the new session"},
     {"name", 'n', "NAME", "the name of the session, for --resume"},
-    {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, or memory:"},
+    {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
     {"no-session-persistence", 0, NULL, "keep nothing of the session"},
     {"setting-sources", 0, "LIST", "only these settings files: user, project, local"},
     {"settings", 0, "FILE|JSON", "further settings, above all files"},

@@ -16,7 +16,7 @@
 /* Which session, and where it is kept. */
 struct agent_session {
     const char
-        *store; /* sqlite:FILE, memory:; NULL: KEEL_STORE, the setting, keel.db in its home */
+        *store; /* store/open.h; NULL: KEEL_STORE, else the setting, else keel.db in keel's home */
     const char *resume; /* an id or a name; NULL: none */
     bool continues;     /* the newest one of this directory */
     bool forks;         /* a copy of that instead */

@@ -2,8 +2,7 @@
 #include "sdk/agent_parts.h"
 
 #include "store/memory.h"
-#include "store/sqlite.h"
-#include "sys/fs.h"
+#include "store/open.h"
 
 #define MODE_KEY "mode"
 
@@ -22,21 +21,14 @@ static const char *find_store(struct agent *a, const struct agent_options *optio
     return setting.n ? setting.p : NULL;
 }
 
+/* Without a home there is no place for the default. */
 static struct err *make_store(struct agent *a, const char *spec)
 {
-    struct str given = str_of(spec), home = runtime_home(a->runtime, &a->arena);
+    struct str home = runtime_home(a->runtime, &a->arena);
+    bool is_kept = !str_is(str_of(spec), "memory:") && (spec || home.n);
 
-    a->is_kept = !str_is(given, "memory:") && (given.n || home.n);
-    if (!a->is_kept)
-        a->store = store_memory_new();
-    else if (given.n == 0)
-        a->store = store_sqlite_new(fs_join(&a->arena, home.p, "keel.db"));
-    else if (str_starts(given, S("sqlite:")))
-        a->store = store_sqlite_new(arena_cstr(&a->arena, str_skip(given, strlen("sqlite:"))));
-    else
-        return err_hint(err_new(ERR_VALIDATION, "there is no store \"%s\"", spec),
-                        "sqlite:FILE keeps sessions in a file, memory: keeps nothing");
-    return NULL;
+    a->is_kept = is_kept;
+    return store_from_url(is_kept ? spec : "memory:", home.n ? home.p : ".", &a->store);
 }
 
 /* --- which session --- */

@@ -79,7 +79,8 @@ const struct setting_key setting_keys[] = {
     {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are left out (10485760)"},
 
     /* sessions */
-    {"store", SETTING_STRING, .help = "where sessions are kept: sqlite:FILE, memory:"},
+    {"store", SETTING_STRING,
+     .help = "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
     {"budget", SETTING_OBJECT, .help = "what a session may take, all its runs together"},
     {"budget.usd", SETTING_NUMBER, .help = "dollars, as with --max-budget-usd"},
     {"budget.tokens", SETTING_INTEGER, .help = "tokens in and out, as with --max-tokens-total"},

@@ -345,7 +345,8 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     struct json *body;
 
     *ret_from = 1;
-    TRY(store_read(l->store, l->out->summary.id, &q, &page));
+    err_ignore(store_read(l->store, l->out->summary.id, &q, &page),
+               "what is wrong is told when all of it is read");
     if (page.n == 0)
         return NULL;
     TRY(json_parse(&a, page.records[0].body, 0, &body));

@@ -3,8 +3,10 @@
 
 #include "base/uuid.h"
 #include "engine/open_calls.h"
+#include "session/record.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
+#include "view/journal_fields.h"
 
 #define SHELL_PREFIX "shell:"
 #define ALLOW_PREFIX "allow:"
@@ -350,6 +352,23 @@ struct err *session_open(struct session *s, const struct session_options *option
     BUG("a session starts in no known way");
 }
 
+/* Only some stores keep a record beside the log. */
+static void remember_for_record(struct session *s, const struct event_session *how)
+{
+    AUTO(strbuf) struct strbuf schemas = {0};
+    struct json_writer w;
+
+    if (!s->options.store->ops->save_record)
+        return;
+    s->system_prompt = arena_str(&s->arena, how->system);
+    jw_init(&w, &schemas);
+    jw_begin_array(&w);
+    for (size_t i = 0; how->tools && i < how->tools->n; i++)
+        journal_schema(&w, &how->tools->entries[i].def);
+    jw_end_array(&w);
+    s->tool_schemas = arena_str(&s->arena, strbuf_str(&schemas));
+}
+
 void session_begin(struct session *s, const struct event_session *how)
 {
     struct event e = {.body.session = *how};
@@ -357,6 +376,7 @@ void session_begin(struct session *s, const struct event_session *how)
     if (s->has_begun)
         return;
     s->has_begun = true;
+    remember_for_record(s, how);
     emit(s, EVENT_SESSION_BEGIN, &e);
 }
 
@@ -558,6 +578,27 @@ static struct err *write_end(struct session *s, const char *reason)
     return journal_sync(s->journal);
 }
 
+static struct err *save_record(struct session *s)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf json = {0};
+    struct store_summary summary;
+    struct session_record record = {.summary = &summary,
+                                    .history = &s->conversation.history,
+                                    .system_prompt = s->system_prompt,
+                                    .tool_schemas = s->tool_schemas};
+    bool found;
+
+    if (!s->options.store->ops->save_record)
+        return NULL;
+    TRY(store_find(s->options.store, s->options.id, &a, &summary, &found));
+    if (!found)
+        return NULL;
+    session_record_write(&record, &json);
+    TRY(strbuf_check(&json, "the record of a session"));
+    return store_save_record(s->options.store, s->options.id, strbuf_str(&json));
+}
+
 struct err *session_shutdown(struct session *s, const char *reason)
 {
     struct err *e = NULL;
@@ -568,6 +609,8 @@ struct err *session_shutdown(struct session *s, const char *reason)
     task_shield_begin();
     if (s->journal && !is_untouched(s))
         e = write_end(s, reason);
+    if (!e && s->journal && !is_untouched(s))
+        e = save_record(s);
     store_close(s->options.store, s->options.id, s->lease.fence);
     if (s->journal && is_untouched(s))
         e = store_remove(s->options.store, s->options.id);

@@ -51,7 +51,8 @@ struct session {
     struct journal *journal;
     struct compaction compaction;
     struct group tasks;
-    struct strbuf notice; /* what the model is still to be told */
+    struct strbuf notice;                   /* what the model is still to be told */
+    struct str system_prompt, tool_schemas; /* that it began with, for its record */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };
@@ -78,9 +79,9 @@ MUST_USE struct err *session_rename(struct session *s, struct str name);
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);
 void session_clear_allowed(struct session *s);
 
-/* Tells the end, makes all durable, gives the lease back: once. Waits even when it is cancelled.
- * A new session in which nothing has happened leaves nothing behind. `reason` is "other", "clear",
- * "logout", "prompt_input_exit". */
+/* Tells the end, makes all durable, writes the record, gives the lease back: once. Waits even when
+ * it is cancelled. A new session in which nothing has happened leaves nothing behind. `reason` is
+ * "other", "clear", "logout", "prompt_input_exit". */
 MUST_USE struct err *session_shutdown(struct session *s, const char *reason);
 void session_done(struct session *s); /* after the tools' own tasks have ended */
 DEFINE_AUTO_VAL(session, session_done)

@@ -331,7 +331,7 @@ class Flags(SessionTest):
         self.refused(2, "--continue", "-c", "-r", "x", "hi")
         self.refused(2, "has its id already", "-c", "--session-id", self.new_id(), "hi")
         self.refused(1, "there is no session", "-r", "nobody", "hi")
-        self.refused(2, "there is no store", "--store", "carrier-pigeon:", "hi")
+        self.refused(2, "there is no store", "--store", "pigeon:x", "hi")
 
     def test_an_id_is_used_once(self):
         session = self.new_id()
@@ -354,6 +354,19 @@ class Flags(SessionTest):
         self.assert_fine(self.run_agent(ANTHROPIC, provider, "-r", session, "second",
                                         env={"KEEL_STORE": store}))
         self.assertEqual(len(provider.requests[0].json["messages"]), 3)
+
+    def test_files_with_a_record_that_others_read(self):
+        session, store = self.new_id(), f"files:{self.project}/sessions"
+        for arguments in (["--session-id", session, "first"], ["-r", session, "second"]):
+            self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Yes.")),
+                                            "--store", store, *arguments))
+        record = json.loads((self.project / "sessions" / f"{session}.json").read_text())
+        self.assertEqual([message["role"] for message in record["messages"]],
+                         ["user", "assistant", "user", "assistant"])
+        self.assertEqual([entry["category"] for entry in record["history"]], ["chat"] * 4)
+        self.assertEqual((record["id"], record["cwd"]), (session, str(self.project.resolve())))
+        self.assertIn("Bash", [schema["name"] for schema in record["toolSchemas"]])
+        self.assertLess(record["createdAt"], record["updatedAt"])
 
     def test_where_nothing_can_be_written_it_is_told_and_the_run_goes_on(self):
         self.keel_home.mkdir(exist_ok=True)
