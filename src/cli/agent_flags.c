@@ -1,7 +1,7 @@
 /* agent_flags.c - from the command line to an agent's options. */
 #include "cli/agent_flags.h"
 
-#include "base/uuid.h"
+#include "cli/session_flags.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -175,14 +175,6 @@ static const char *const *only_tools(const struct args *args, struct arena *a, s
     return list.n ? list.items : ARENA_NEW(a, const char *);
 }
 
-static struct err *read_session(const struct args *args, const char **ret_id)
-{
-    *ret_id = args_get(args, "session-id");
-    if (*ret_id && !uuid_is_valid(str_of(*ret_id)))
-        return err_new(ERR_VALIDATION, "--session-id takes a UUID, not \"%s\"", *ret_id);
-    return NULL;
-}
-
 /* All values of a repeated flag. */
 static const char **all_values(const struct args *args, const char *flag, struct arena *a,
                                size_t *ret_n)
@@ -236,7 +228,7 @@ struct err *agent_flags_read(const struct args *args, struct arena *a,
     o.added_dirs = dirs;
     o.tools = only_tools(args, a, &o.n_tools);
     TRY(read_mode(args, &o.mode));
-    TRY(read_session(args, &o.session_id));
+    TRY(session_flags_read(args, &o));
     TRY(read_thinking(args, &o));
     TRY(check_empty(args, "agents"));
     TRY(check_empty(args, "mcp-config"));

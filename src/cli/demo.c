@@ -70,7 +70,7 @@ static struct err *play_run(struct demo *d, struct agent *a)
     run.input = prompt;
     run.sinks = &sink;
     run.n_sinks = 1;
-    run_start(&a->conversation, &run, &result);
+    agent_run(a, &run, &result);
     show_end_line(&d->show);
     return TAKE(result.error);
 }

@@ -4,7 +4,6 @@
 #include "cli/agent_flags.h"
 #include "cli/input.h"
 #include "cli/run.h"
-#include "cli/spending.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
@@ -26,7 +25,6 @@ struct print {
     struct agent *agent;         /* while it lives */
     struct secrets *secrets;     /* its */
     struct secrets_stream trace; /* of answers, without them */
-    struct spending spending;
     struct print_text text;
     struct print_json json;
     struct loop_watch reader; /* tells when nobody reads standard output any more */
@@ -101,7 +99,6 @@ static struct err *read_flags(struct print *p)
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, 0, &p->max_rounds));
-    TRY(spending_init(&p->spending, args));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
@@ -186,7 +183,8 @@ static void open_json(struct print *p, struct agent *a)
         names[i] = tools->entries[i].tool->name;
     p->json.only_result = p->format == FORMAT_JSON;
     p->json.view = stream_json_new(&(struct stream_json_options){
-        .session_id = arena_cstr(&p->arena, str_of(a->conversation.id)), /* outlives the agent */
+        .session_id =
+            arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
         .cwd = a->runtime->options.cwd,
         .model = arena_cstr(&p->arena, a->plan.targets[0].model),
         .permission_mode = permission_mode_name(a->plan.mode),
@@ -243,6 +241,20 @@ static struct err *finish(struct print *p, struct run_result *r)
     return TAKE(r->error);
 }
 
+/* What was suspended is still asked: nobody's silence is a no. */
+static struct err *go_on(struct print *p, struct run_options *options)
+{
+    const struct session *s = &p->agent->session;
+
+    if (!session_can_go_on(s))
+        return err_hint(
+            err_new(ERR_VALIDATION, "nothing is left to do in session %s", s->conversation.id),
+            "its last turn is finished; say what comes next");
+    if (s->loaded.last_run == LAST_RUN_SUSPENDED && !options->asker)
+        options->asker = &agent_asks_later;
+    return NULL;
+}
+
 static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
@@ -252,14 +264,15 @@ static struct err *answer(void *self, struct message *prompt)
 
     TRY(agent_prepare(p->agent, &options));
     options.input = prompt;
+    if (!prompt)
+        TRY(go_on(p, &options));
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;
     options.n_sinks = p->format == FORMAT_TEXT ? 1 : 2;
-    options.budget = spending_budget(&p->spending);
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
-    run_start(&p->agent->conversation, &options, &result);
+    agent_run(p->agent, &options, &result);
     return finish(p, &result);
 }
 

@@ -1,6 +1,8 @@
 /* print_prompt.c - the prompt of `keel -p`: from the command line, from standard input, or both. */
 #include "cli/print.h"
 
+#include "cli/session_flags.h"
+
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +30,10 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
     AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
     AUTO(strbuf) struct strbuf piped = {0};
     struct str prompt = str_of(args->n_operands ? args->operands[0] : "");
+    bool is_needed = !str_trim(prompt).n && !session_flags_resume(args);
 
-    if (is_piped_in() && str_trim(prompt).n && is_silent())
+    *ret_message = NULL;
+    if (is_piped_in() && !is_needed && is_silent())
         cli_tell("nothing comes from standard input; going on without it");
     else if (is_piped_in())
         TRY(cli_read_file("-", &piped));
@@ -37,6 +41,8 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
         message_add_text(m, prompt);
     if (str_trim(strbuf_str(&piped)).n)
         message_add_text(m, strbuf_str(&piped));
+    if (m->n_parts == 0 && session_flags_resume(args))
+        return NULL;
     if (m->n_parts == 0)
         return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
                         "keel -p \"why is the sky blue?\", or pipe it in");

@@ -241,6 +241,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                               .max_attempts = attempt->max_at_target,
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
+                              .is_aside = a->aside != NULL,
                               .forced = a->final ? a->final->reason : FINAL_NONE,
                               .cost_microcents = -1,
                           }};

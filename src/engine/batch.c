@@ -4,6 +4,7 @@
  * others run at the same time, within the run's bound. Every call gets exactly one result, also
  * when it was denied, unknown, interrupted or not run at all; only one that waits for an answer
  * from outside stays open. */
+#include "engine/open_calls.h"
 #include "engine/run_state.h"
 
 struct batch {
@@ -16,73 +17,14 @@ struct batch {
 
 /* --- which calls --- */
 
-/* Results for this call's id after the answer, in the history. */
-static size_t count_results(const struct history *h, size_t from, struct str id)
-{
-    size_t n = 0;
-
-    for (size_t i = from; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
-
-        for (size_t k = 0; m && m->role == ROLE_TOOL && k < m->n_parts; k++)
-            n += m->parts[k].kind == PART_TOOL_RESULT && str_eq(m->parts[k].id, id);
-    }
-    return n;
-}
-
-/* Ids may repeat within an answer: the n-th call of an id is open while it has fewer results. */
-static bool is_open(const struct history *h, size_t after, const struct message *m, size_t part)
-{
-    size_t n_same = 0;
-
-    for (size_t i = 0; i <= part; i++)
-        n_same += m->parts[i].kind == PART_TOOL_CALL && str_eq(m->parts[i].id, m->parts[part].id);
-    return count_results(h, after, m->parts[part].id) < n_same;
-}
-
-static size_t find_entry(const struct history *h, const struct message *m)
-{
-    size_t i = h->n;
-
-    while (i > 0 && h->entries[i - 1].message != m)
-        i--;
-    return i; /* of the entry after it */
-}
-
 static void collect(struct batch *b)
 {
-    const struct history *h = &b->run->conversation->history;
-    size_t after = find_entry(h, b->answer), n_calls = 0;
+    struct open_call *open;
 
-    b->calls = ARENA_ARRAY(&b->run->arena, b->answer->n_parts, struct call);
-    for (size_t i = 0; i < b->answer->n_parts; i++) {
-        const struct part *p = &b->answer->parts[i];
-
-        if (p->kind != PART_TOOL_CALL)
-            continue;
-        if (is_open(h, after, b->answer, i))
-            call_init(&b->calls[b->n++], b->run, str_of(b->id), n_calls, p);
-        n_calls++;
-    }
-}
-
-const struct message *batch_find_open(const struct run *r)
-{
-    const struct history *h = &r->conversation->history;
-
-    for (size_t i = h->n; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
-
-        if (!m || m->is_error || m->role == ROLE_TOOL)
-            continue;
-        if (m->role != ROLE_ASSISTANT)
-            return NULL;
-        for (size_t k = 0; k < m->n_parts; k++)
-            if (m->parts[k].kind == PART_TOOL_CALL && is_open(h, i + 1, m, k))
-                return m;
-        return NULL;
-    }
-    return NULL;
+    b->n = open_calls_of(&b->run->conversation->history, b->answer, &b->run->arena, &open);
+    b->calls = ARENA_ARRAY(&b->run->arena, b->n, struct call);
+    for (size_t i = 0; i < b->n; i++)
+        call_init(&b->calls[i], b->run, str_of(b->id), open[i].index, open[i].part);
 }
 
 /* --- running --- */
@@ -253,4 +195,19 @@ struct err *batch_run(struct run *r, const struct message *answer)
         call_done(&b.calls[i]);
     }
     return e ? e : TAKE(interrupted);
+}
+
+void batch_close(struct run *r)
+{
+    struct batch b = {.run = r, .answer = open_calls_find(&r->conversation->history)};
+
+    if (!b.answer)
+        return;
+    run_new_id(r, b.id);
+    collect(&b);
+    for (size_t i = 0; i < b.n; i++)
+        call_close(&b.calls[i]);
+    report_all(&b);
+    for (size_t i = 0; i < b.n; i++)
+        call_done(&b.calls[i]);
 }

@@ -202,7 +202,8 @@ static void take_result(struct call *c, const struct part *result, const char *e
     c->was_executed = true;
 }
 
-static void take_outcome(struct call *c)
+/* As they came: nobody judges this call. */
+static void show_given_args(struct call *c)
 {
     struct json_where where;
     struct json *args;
@@ -211,15 +212,26 @@ static void take_outcome(struct call *c)
                       &where))
         c->verdict.args = args;
     show_args(c);
+}
+
+static void take_outcome(struct call *c)
+{
+    show_given_args(c);
     if (c->outcome->outcome == CALL_COMPLETED)
         take_result(c, c->outcome->result, c->outcome->error_code);
     else
         fail(c, ERR_INTERNAL, S(UNKNOWN_TEXT));
 }
 
+static void tell_request(struct call *c)
+{
+    struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
+
+    run_emit(c->run, EVENT_TOOL_REQUEST, &e);
+}
+
 struct err *call_prepare(struct call *c)
 {
-    struct event e;
 
     if (was_begun(c)) {
         take_outcome(c);
@@ -228,11 +240,21 @@ struct err *call_prepare(struct call *c)
         TRY(act_on_verdict(c));
         TRY(hook_tool_judged(c));
     }
-    e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};
-    run_emit(c->run, EVENT_TOOL_REQUEST, &e);
+    tell_request(c);
     if (c->is_ready)
         ask_plugins(c);
     return NULL;
+}
+
+void call_close(struct call *c)
+{
+    if (was_begun(c)) {
+        take_outcome(c);
+    } else {
+        show_given_args(c);
+        fail(c, ERR_CANCELLED, S(NOT_RUN_TEXT));
+    }
+    tell_request(c);
 }
 
 /* --- running --- */

@@ -82,6 +82,7 @@ static struct err *take_input(struct run *r)
     }
     run_emit_message(r, EVENT_USER_INPUT, m);
     TRY(recorder_sync(r->options->recorder));
+    batch_close(r);
     TRY(run_compact(r));
     TRY(hook_prompt(r, &m));
     run_append(r, m);

@@ -117,8 +117,8 @@ MUST_USE struct err *final_turn(struct run *r, enum final_reason reason);
 
 /* batch.c */
 MUST_USE struct err *batch_run(struct run *r, const struct message *answer);
-/* The last answer of the history if calls of it have no result yet, else NULL. */
-const struct message *batch_find_open(const struct run *r);
+/* Ends the open calls of the history without running any: a new prompt has overtaken them. */
+void batch_close(struct run *r);
 
 /* call.c */
 struct call {
@@ -149,6 +149,9 @@ void call_done(struct call *c);
 MUST_USE struct err *call_prepare(struct call *c);
 /* A task: runs it. */
 MUST_USE struct err *call_run(void *call);
+/* Instead of both: it gets the result that an earlier process had for it, or one that says that it
+ * was not run. */
+void call_close(struct call *c);
 /* Gives a call that has no result yet one that says so. */
 void call_skip(struct call *c, bool is_interrupted);
 struct event_tool call_event(struct call *c);

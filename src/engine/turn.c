@@ -3,6 +3,7 @@
  * This is the heart. What a round consists of stands below in the order in which it happens; how
  * each step works stands in the file that run_state.h names for it. What differs between the kinds
  * of run is the policy's to say. */
+#include "engine/open_calls.h"
 #include "engine/run_state.h"
 
 /* --- the round begins --- */
@@ -191,10 +192,12 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     return e || *ret_is_over ? e : run_compact(r);
 }
 
+/* --- going on --- */
+
 /* What an earlier run left open comes first: calls that were suspended, or that a crash cut off. */
 static struct err *close_open_calls(struct run *r)
 {
-    const struct message *open = r->options->input ? NULL : batch_find_open(r);
+    const struct message *open = open_calls_find(&r->conversation->history);
 
     if (!open)
         return NULL;
@@ -202,12 +205,37 @@ static struct err *close_open_calls(struct run *r)
     return batch_run(r, open);
 }
 
-struct err *turn_run(struct run *r)
+/* A stored answer has only the provider's word for it. */
+static bool is_paused(const struct message *m)
 {
-    bool is_over;
+    return str_is(m->stop_reason, "pause_turn") || str_is(m->stop_reason, "paused");
+}
+
+/* The answer that the history ends with: it had come whole, and only the end of its run had not. */
+static const struct message *find_answer(const struct history *h)
+{
+    const struct message *m = h->n ? h->entries[h->n - 1].message : NULL;
+    bool is_answer = m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE;
+
+    return is_answer && m->n_parts && !m->is_error && !has_calls(m) && !is_paused(m) ? m : NULL;
+}
+
+static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
+{
+    const struct message *answer;
 
     TRY(close_open_calls(r));
-    is_over = r->result->n_asks > 0;
+    *ret_is_over = r->result->n_asks > 0;
+    answer = find_answer(&r->conversation->history);
+    return answer ? take_answer(r, answer, ret_is_over) : NULL;
+}
+
+struct err *turn_run(struct run *r)
+{
+    bool is_over = false;
+
+    if (!r->options->input)
+        TRY(go_on_from_history(r, &is_over));
     while (!is_over)
         TRY(run_round(r, &is_over));
     return NULL;

@@ -86,9 +86,11 @@ struct event_run {
 /* A message that was made: read, accepted or committed. */
 struct event_message {
     const struct message *message;
-    size_t index;         /* HISTORY: its place among the messages */
-    const char *mutation; /* HISTORY: "append" */
-    size_t n_tool_calls;  /* RESPONSE_NORMALIZED */
+    size_t index; /* HISTORY: its place among the messages */
+    /* HISTORY: "append"; or what the history begins anew with, from index 0 on: "clear" (no
+     * message), "compact", "rewind", "fork-base" */
+    const char *mutation;
+    size_t n_tool_calls; /* RESPONSE_NORMALIZED */
 };
 
 struct event_tools {
@@ -118,6 +120,7 @@ struct event_attempt {
     unsigned max_attempts; /* of this target; 0: not told */
     bool is_retry;
     bool is_final_turn;
+    bool is_aside;                  /* its answer does not belong to the conversation */
     enum final_reason forced;       /* FINAL_NONE: not forced */
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */

@@ -1,11 +1,8 @@
 /* agent.c - puts an agent together from a runtime and what the caller wants. */
 #include "sdk/agent_parts.h"
 
-#include "base/uuid.h"
 #include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
-#include "store/blob_files.h"
-#include "sys/fs.h"
 #include "sys/loop.h"
 
 #include <sys/utsname.h>
@@ -13,22 +10,6 @@
 
 /* At a time; a model seldom asks for more, and each may be a process. */
 #define MAX_CONCURRENT_TOOLS 10
-
-/* --- the conversation --- */
-
-static void begin_conversation(struct agent *a, const struct agent_options *options)
-{
-    unsigned char random[10];
-    char id[UUID_TEXT_SIZE];
-
-    random_fill(&random_system, random, sizeof random);
-    uuid_v7(clock_unix_ms(loop_clock(task_loop())), random, id);
-    conversation_init(&a->conversation, str_of(options->session_id ? options->session_id : id),
-                      str_of(a->runtime->options.cwd));
-    group_begin(&a->background, 0, GROUP_KEEP_GOING);
-    a->has_background = true;
-    tool_session_set_tasks(a->conversation.tools, &a->background);
-}
 
 /* --- what the model is told --- */
 
@@ -77,9 +58,10 @@ static struct err *answer_later(struct asker *asker, const struct ask *ask, stru
     return NULL;
 }
 
+struct asker agent_asks_later = {answer_later};
+
 static struct err *find_asker(struct agent *a, struct asker *given)
 {
-    static struct asker later = {answer_later};
     static const char path[] = "permissions.onAsk";
     struct str choice = json_str(settings_get(a->runtime->settings, path));
 
@@ -90,19 +72,11 @@ static struct err *find_asker(struct agent *a, struct asker *given)
         return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is nothing keel can do", path,
                                 STR_ARG(choice)),
                         "one of: deny, suspend");
-    a->asker = &later;
+    a->asker = &agent_asks_later;
     return NULL;
 }
 
 /* --- what tools use --- */
-
-static void open_blobs(struct agent *a)
-{
-    struct str home = runtime_home(a->runtime, &a->arena);
-
-    if (home.n)
-        a->blobs = blob_files_new(fs_join(&a->arena, home.p, "blobs"), 0);
-}
 
 static struct err *get_http(void *self, struct http_client **ret_client)
 {
@@ -157,7 +131,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_tools(a));
     agent_find_secrets(a);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
-    open_blobs(a);
+    TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));
     TRY(agent_add_snapshots(a));
     a->http = (struct http_source){get_http, a};
@@ -165,7 +139,6 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
     a->plan.cache = PROMPT_CACHE_SHORT;
-    begin_conversation(a, options);
     a->hooks.on_notice = options->on_notice;
     a->hooks.self = options->notice_self;
     return agent_hooks_open(a);
@@ -173,19 +146,18 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
 
 void agent_done(struct agent *a)
 {
-    agent_hooks_end(a);
     if (a->has_background) {
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
-        conversation_done(&a->conversation);
     }
+    agent_close_session(a);
     agent_hooks_done(a);
     agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);
     tool_registry_free(a->tools);
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
-    blob_store_free(a->blobs);
+    store_free(a->store);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
     arena_done(&a->arena);
@@ -226,7 +198,7 @@ static struct run_options options_of(struct agent *a)
 static void hide_denied_paths(struct agent *a)
 {
     denied_paths_free(a->denied);
-    a->denied = denied_paths_new(&a->gate.rules, a->conversation.tools);
+    a->denied = denied_paths_new(&a->gate.rules, a->session.conversation.tools);
     denied_paths_hide_secrets(a->denied, &a->gate.policy);
     a->hidden = denied_paths_filter(a->denied);
 }
@@ -237,6 +209,29 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
     TRY(agent_hooks_begin(a));
     *ret_options = options_of(a);
     return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
+}
+
+/* What the session begins with, as the first run finds it. */
+static void begin_session(struct agent *a)
+{
+    AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
+    AUTO(strbuf) struct strbuf shown = {0};
+    const struct target *first = &a->plan.targets[0];
+
+    session_begin(&a->session, &(struct event_session){
+                                   .cwd = str_of(a->runtime->options.cwd),
+                                   .provider = first->provider->id,
+                                   .model = first->model,
+                                   .system = secrets_hide(a->secrets, a->plan.system, &shown, NULL),
+                                   .tools = tools,
+                               });
+}
+
+void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
+{
+    begin_session(a);
+    agent_note_mode(a);
+    session_run(&a->session, options, ret_result);
 }
 
 struct tool_set *agent_exposed_tools(struct agent *a)

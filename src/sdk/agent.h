@@ -1,8 +1,8 @@
-/* agent.h - an agent put together: model chain, tools, gate, stores, one conversation.
+/* agent.h - an agent put together: model chain, tools, gate, store, one session.
  *
  * Made from a runtime and what the caller wants; everything that is not asked for has the default
- * of the settings. agent_open() does no work that the first request does not need: it starts no
- * process and no thread, and walks no directory. */
+ * of the settings. agent_open() does no work that the first request does not need: it opens the
+ * session in its store, but starts no process and walks no directory. */
 #ifndef KEEL_SDK_AGENT_H
 #define KEEL_SDK_AGENT_H
 
@@ -11,8 +11,24 @@
 #include "sdk/agent_hooks.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/runtime.h"
+#include "session/session.h"
+
+/* Which session, and where it is kept. */
+struct agent_session {
+    const char
+        *store; /* store/open.h; NULL: KEEL_STORE, else the setting, else keel.db in keel's home */
+    const char *resume; /* an id or a name; NULL: none */
+    bool continues;     /* the newest one of this directory */
+    bool forks;         /* a copy of that instead */
+    const char *id;     /* of a new one or a copy, a UUID; NULL: one is made */
+    const char *name;   /* that it is to have; NULL: as it is */
+    bool is_private;    /* nothing is kept */
+    bool keeps_model;   /* the one that the session had is asked, not the runtime's */
+};
 
 struct agent_options {
+    struct agent_session session;
+    struct budget_limits budget;        /* 0: the settings' */
     const char *const *fallback_models; /* --fallback-model, in order */
     size_t n_fallback_models;
     /* Asked instead of the runtime's model, which is then not needed; borrowed. */
@@ -28,7 +44,6 @@ struct agent_options {
     const char *mode; /* --permission-mode; NULL: the settings' */
     const char *const *added_dirs;
     size_t n_added_dirs;
-    const char *session_id; /* a UUID; NULL: a new one */
     enum effort effort;
     int64_t reasoning_budget; /* tokens; 0: as the effort says */
     bool no_stream;
@@ -40,18 +55,20 @@ struct agent_options {
 struct agent {
     struct runtime *runtime; /* borrowed; runtime_use_model() has been called */
     struct arena arena;
-    struct conversation conversation;
+    struct session session;
     struct tool_registry *tools;
     struct permission_gate gate;
     struct run_plan plan;
     struct tool_config tool_config;
     struct http_source http;
-    struct blob_store *blobs;
+    struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
     struct asker *asker;
     struct secrets *secrets; /* all credentials that it knows of; NULL: none */
     struct group background; /* commands that outlive their call */
     /* the rest is private */
+    struct store *store;
+    bool is_kept;             /* the store outlives the process */
     struct net_rules network; /* what commands may speak to */
     struct agent_sandbox sandbox;
     struct agent_hooks hooks;
@@ -67,6 +84,9 @@ struct agent {
     size_t tool_response_bytes;
 };
 
+/* Suspends the run where somebody would have to be asked. */
+extern struct asker agent_asks_later;
+
 /* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */
 MUST_USE struct err *agent_find_mode(const char *where, struct str name,
                                      enum permission_mode *ret_mode);
@@ -79,6 +99,8 @@ DEFINE_AUTO_VAL(agent, agent_done)
 
 /* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
 MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
+/* With what was prepared; the result is the caller's to end. */
+void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result);
 
 /* The rest may be changed between and during runs; it counts from the next round. */
 

@@ -7,8 +7,8 @@ static void tell_place(void *self, struct hook_place *ret_place)
 {
     const struct agent *a = self;
 
-    *ret_place = (struct hook_place){.session_id = str_of(a->conversation.id),
-                                     .cwd = tool_session_cwd(a->conversation.tools),
+    *ret_place = (struct hook_place){.session_id = str_of(a->session.conversation.id),
+                                     .cwd = tool_session_cwd(a->session.conversation.tools),
                                      .permission_mode = permission_mode_name(a->plan.mode)};
 }
 
@@ -94,12 +94,14 @@ static struct err *ask(struct agent *a, enum hook_event event, const char *key, 
 struct err *agent_hooks_begin(struct agent *a)
 {
     AUTO(arena) struct arena scratch = {0};
+    bool is_new = a->session.options.start == SESSION_NEW;
+    struct str source = is_new ? S("startup") : S("resume");
     struct hook_outcome outcome;
 
     if (a->hooks.has_begun || !agent_hooks_port(a))
         return NULL;
     a->hooks.has_begun = true;
-    TRY(ask(a, HOOK_SESSION_START, "source", S("startup"), &scratch, &outcome));
+    TRY(ask(a, HOOK_SESSION_START, "source", source, &scratch, &outcome));
     if (outcome.system_message.n)
         tell(a, outcome.system_message);
     if (outcome.additional_context.n)

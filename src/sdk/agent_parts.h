@@ -28,6 +28,12 @@ MUST_USE struct err *agent_add_tools(struct agent *a);
 /* What is kept out of everything that others see. After the tools. */
 void agent_find_secrets(struct agent *a);
 
+/* Opens the store and the session in it. After the rules, whose mode the session may bring back. */
+MUST_USE struct err *agent_open_session(struct agent *a, const struct agent_options *options);
+/* The permission mode comes back with the session, too. */
+void agent_note_mode(struct agent *a);
+void agent_close_session(struct agent *a); /* after the background commands have ended */
+
 /* What is saved before tools change files. After the blobs are there. */
 MUST_USE struct err *agent_add_snapshots(struct agent *a);
 

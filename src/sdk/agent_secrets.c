@@ -115,6 +115,7 @@ void agent_find_secrets(struct agent *a)
     struct str search_key = a->tool_config.search.key_variable;
 
     add_vendors(&c);
+    add_url(&c, env_get(c.environment, S("KEEL_STORE")), S("KEEL_STORE"));
     add_settings(&c, a->runtime->settings);
     add_variable(&c, search_key.n ? search_key : S(WEB_BRAVE_KEY_VARIABLE));
     a->secrets = secrets_new(c.items, c.n);

@@ -20,7 +20,7 @@ static bool has_background(void *self)
     struct str key;
     size_t at = 0;
 
-    while (tool_session_next(a->conversation.tools, S("shell:"), &at, &key, &shell))
+    while (tool_session_next(a->session.conversation.tools, S("shell:"), &at, &key, &shell))
         if (str_is(json_get_text(shell, "state"), "running"))
             return true;
     return false;
@@ -46,7 +46,7 @@ struct err *agent_add_snapshots(struct agent *a)
     TRY(limit(a, "snapshot.maxFiles", &max_files));
     TRY(limit(a, "snapshot.maxBytes", &max_bytes));
     TRY(limit(a, "snapshot.maxFileBytes", &max_file_bytes));
-    if (!a->blobs || !settings_bool(a->runtime->settings, "snapshot.enabled", true))
+    if (!a->is_kept || !settings_bool(a->runtime->settings, "snapshot.enabled", true))
         return NULL;
     a->snapshotter = snapshotter_new(&(struct snapshot_options){
         .workspace = a->runtime->options.cwd,

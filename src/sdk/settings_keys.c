@@ -78,6 +78,18 @@ const struct setting_key setting_keys[] = {
      .help = "of all files together; the largest are left out (268435456)"},
     {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are left out (10485760)"},
 
+    /* sessions */
+    {"store", SETTING_STRING,
+     .help = "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
+    {"budget", SETTING_OBJECT, .help = "what a session may take, all its runs together"},
+    {"budget.usd", SETTING_NUMBER, .help = "dollars, as with --max-budget-usd"},
+    {"budget.tokens", SETTING_INTEGER, .help = "tokens in and out, as with --max-tokens-total"},
+    {"budget.turns", SETTING_INTEGER, .help = "questions to the model"},
+    {"budget.toolCalls", SETTING_INTEGER, .help = "tool calls"},
+    {"budget.seconds", SETTING_INTEGER, .help = "seconds at work"},
+    {"budget.onExceed", SETTING_STRING,
+     .help = "fail (no further request), ask (suspend the run), or warn (once)"},
+
     /* this program */
     {"logLevel", SETTING_STRING, .help = "error, warn, info, debug or trace"},
     {0},

@@ -53,6 +53,8 @@ void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
 /* A stream that has this history already, since the mutation `base_seq`. */
 void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h);
+/* The mutation that the history begins with; 0: there is none yet. */
+uint64_t codec_writer_base(const struct codec_writer *w);
 
 /* True: the event was added to `last`, which may be NULL. False: it begins `ret_record`. */
 bool codec_write(struct codec_writer *w, const struct event *e, struct codec_record *last,
@@ -67,13 +69,18 @@ struct codec_reader;
 enum codec_reading { CODEC_READ_ALL, CODEC_READ_CORE };
 struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from,
                                       enum codec_reading reading) MUST_USE;
+/* Leaves out the record with this number and all after it. Before the first codec_read(). */
+void codec_reader_limit(struct codec_reader *r, uint64_t to);
 /* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
 void codec_reader_free(struct codec_reader *r);
 DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
 
 /* The next event, good until the next call; NULL at the end. A record that cannot be read is
- * ERR_STORAGE with its number; the reader then goes on after it. May wait. */
+ * ERR_STORAGE with its number; the reader then goes on after it. With CODEC_READ_ALL a record that
+ * was made with another history than the one before it is such a record, too. May wait. */
 MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
+/* The store itself has failed, and told so with the last codec_read(): there is no going on. */
+bool codec_reader_has_failed(const struct codec_reader *r);
 
 #endif

@@ -246,6 +246,8 @@ static struct err *check_history(struct decoding *d, const char *key)
     const struct json *v = json_get(json_get(d->body, key), "$history");
     char hex[SHA256_HEX_SIZE];
 
+    if (r->core_only)
+        return NULL; /* what is there is used, whatever is missing before it */
     sha256_format_hex(r->chain, hex);
     if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->history.n_messages &&
                str_is(json_get_text(v, "sha256"), hex)))
@@ -450,6 +452,7 @@ static struct err *decode_attempt(struct decoding *d)
     a->max_attempts = (unsigned)get_int(d, "maxAttempts");
     a->is_retry = get_bool(d, "isRetry");
     a->is_final_turn = get_bool(d, "isFinalTurn");
+    a->is_aside = get_bool(d, "isAside");
     a->forced =
         (enum final_reason)GET_NAME(d, "forcedFinalReason", final_reason_name, FINAL_STOPPED);
     json_each (v, slugs)

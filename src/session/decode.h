@@ -14,8 +14,8 @@ struct seen_result {
 struct codec_reader {
     struct store *store;
     struct str stream, parent; /* in the arena */
-    uint64_t next_seq;
-    bool core_only;
+    uint64_t next_seq, to;
+    bool core_only, has_failed;
     struct store_page page;
     size_t at; /* in the page */
     bool is_over;

@@ -176,10 +176,19 @@ static bool is_known(const struct codec_writer *w, struct str id,
     return false;
 }
 
+/* An id that comes again means the newer message, to the reader as well. */
+static struct known_message *place_for(struct codec_writer *w, struct str id)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (id.n && str_eq(w->messages[i].id, id))
+            return &w->messages[i];
+    return &w->messages[w->next_message++ % N_KNOWN];
+}
+
 static void know_message(struct codec_writer *w, struct str id,
                          const unsigned char hash[SHA256_SIZE])
 {
-    struct known_message *k = &w->messages[w->next_message++ % N_KNOWN];
+    struct known_message *k = place_for(w, id);
 
     mem_free((char *)k->id.p);
     k->id = str_make(str_dup(id), id.n);
@@ -312,12 +321,28 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
     memset(w->chain, 0, sizeof w->chain);
 }
 
+/* Opening a session reads from the last base on: nothing after it refers to what came before. */
+static void forget(struct codec_writer *w)
+{
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        mem_free((char *)w->messages[i].id.p);
+        w->messages[i] = (struct known_message){0};
+        w->results[i] = (struct known_result){0};
+    }
+    w->reply = (struct known_result){0};
+}
+
 void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h)
 {
     begin_chain(w, base_seq);
     for (size_t i = 0; i < h->n; i++)
         if (h->entries[i].message)
             add_to_chain(w, h->entries[i].message);
+}
+
+uint64_t codec_writer_base(const struct codec_writer *w)
+{
+    return w->base_seq;
 }
 
 static void put_history(struct encoding *c, const char *key)
@@ -363,8 +388,10 @@ static void encode_history(struct encoding *c)
     const struct event_message *b = &c->event->body.message;
     bool is_base = strcmp(b->mutation, "append") != 0 && b->index == 0;
 
-    if (is_base || !c->writer->base_seq)
+    if (is_base || !c->writer->base_seq) {
         begin_chain(c->writer, c->event->seq);
+        forget(c->writer);
+    }
     jw_kv_str(&c->json, "mutation", str_of(b->mutation));
     jw_kv_int(&c->json, "index", (int64_t)b->index);
     if (!b->message)
@@ -563,6 +590,7 @@ static void encode_attempt(struct encoding *c)
     put_int(c, "maxAttempts", a->max_attempts);
     put_true(c, "isRetry", a->is_retry);
     put_true(c, "isFinalTurn", a->is_final_turn);
+    put_true(c, "isAside", a->is_aside);
     put_name(c, "forcedFinalReason", final_reason_name(a->forced));
     put_error(c, a->error);
     if (a->n_retry_slugs) {

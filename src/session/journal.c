@@ -26,6 +26,7 @@ struct journal {
     struct records pending; /* in order; the first n_writing of them are being written */
     size_t n_writing;
     size_t n_bytes;
+    size_t n_core; /* since the last checkpoint */
     uint64_t next_seq, durable_seq;
     bool is_running, is_broken, has_warned;
     struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
@@ -186,7 +187,7 @@ static void note_summary(struct journal *j, const struct event *e)
         u->model = arena_str(&j->arena, e->body.run.model);
         if (e->turn == 1)
             u->preview = arena_str(&j->arena, first_line(e->body.run.input));
-    } else if (e->type == EVENT_HISTORY) {
+    } else if (e->type == EVENT_HISTORY && e->body.message.message) {
         u->n_messages = e->body.message.index + 1;
     } else {
         return;
@@ -202,6 +203,7 @@ static void append(struct recorder *recorder, const struct event *e)
     size_t before = last ? last->body.n : 0;
 
     j->next_seq = e->seq + 1;
+    j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
     if (j->is_broken)
         return;
     note_summary(j, e);
@@ -295,6 +297,16 @@ struct err *journal_sync(struct journal *j)
 uint64_t journal_durable_seq(const struct journal *j)
 {
     return j->durable_seq;
+}
+
+uint64_t journal_base_seq(const struct journal *j)
+{
+    return codec_writer_base(j->writer);
+}
+
+size_t journal_n_core(const struct journal *j)
+{
+    return j->n_core;
 }
 
 void journal_free(struct journal *j)

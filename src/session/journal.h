@@ -40,6 +40,10 @@ struct recorder *journal_recorder(struct journal *j);
 /* Waits until all that was appended is durable. */
 MUST_USE struct err *journal_sync(struct journal *j);
 uint64_t journal_durable_seq(const struct journal *j); /* the number after the last durable event */
+/* The mutation that the history begins with; 0: there is none yet. */
+uint64_t journal_base_seq(const struct journal *j);
+/* Events that opening the session reads, since the last checkpoint. */
+size_t journal_n_core(const struct journal *j);
 
 /* After its task has ended (the group was joined); what is not durable is lost. */
 void journal_free(struct journal *j);

@@ -1,7 +1,12 @@
 /* load.c - reads the core of a stream and finds out how the last run ended. */
 #include "session/load.h"
 
+#include "base/uuid.h"
 #include "session/codec.h"
+
+#include <inttypes.h>
+
+#define MAX_TOLD 8 /* of records that cannot be read */
 
 struct call {
     struct str id;
@@ -18,7 +23,11 @@ struct loading {
     struct call *calls; /* of the last answer */
     size_t n_calls, calls_room;
     uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
+    bool is_aside;        /* the last attempt does not belong to the conversation */
     uint64_t checkpoint_seq;
+    uint64_t end; /* the number after the last event that counts */
+    int64_t began_ms, last_ms;
+    unsigned n_broken;
 };
 
 void loaded_done(struct loaded *l)
@@ -85,6 +94,13 @@ static void note_begin(struct loading *l, const struct event_tool *t)
         c->has_begun = true;
 }
 
+/* A call that waits for an answer has done nothing yet, though it may have begun to. */
+static void forget_begun(struct loading *l)
+{
+    for (size_t i = 0; i < l->n_calls; i++)
+        l->calls[i].has_begun &= l->calls[i].result || l->calls[i].has_result;
+}
+
 /* --- events --- */
 
 static void set_message(struct message **slot, const struct message *m)
@@ -121,6 +137,7 @@ static void take_run_begin(struct loading *l, const struct event *e)
     out->n_asks = 0;
     set_message(&out->prompt, NULL);
     l->attempt_seq = 0;
+    l->began_ms = e->unix_ms;
 }
 
 static void take_run_end(struct loading *l, const struct event *e)
@@ -129,12 +146,12 @@ static void take_run_end(struct loading *l, const struct event *e)
     struct loaded *out = l->out;
 
     out->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
-    out->n_rounds += r->n_rounds;
-    out->n_tool_calls += r->n_tools_executed;
     out->active_ms += r->duration_ms;
     set_message(&out->prompt, NULL);
     set_message(&out->partial, NULL);
     l->attempt_seq = 0;
+    if (r->outcome == RUN_SUSPENDED)
+        forget_begun(l);
     out->asks = ARENA_ARRAY(&out->arena, r->n_asks, struct ask);
     out->n_asks = r->n_asks;
     for (size_t i = 0; i < r->n_asks; i++)
@@ -161,6 +178,13 @@ static void add_usage(struct usage *total, const struct usage *u)
     add_count(&total->cache_read, u->cache_read);
     add_count(&total->cache_write, u->cache_write);
     add_count(&total->reasoning, u->reasoning);
+}
+
+static void take_attempt_begin(struct loading *l, const struct event *e)
+{
+    l->is_aside = e->body.attempt.is_aside;
+    l->attempt_seq = l->is_aside ? 0 : e->seq;
+    l->out->n_rounds += e->attempt <= 1;
 }
 
 static void take_attempt_end(struct loading *l, const struct event *e)
@@ -195,6 +219,7 @@ static void take(struct loading *l, const struct event *e)
     bool is_new = e->seq > l->checkpoint_seq; /* what came before it is in the checkpoint */
 
     l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
+    l->last_ms = e->unix_ms;
     switch (e->type) {
     case EVENT_CHECKPOINT:
         if (e->seq == l->checkpoint_seq)
@@ -211,20 +236,22 @@ static void take(struct loading *l, const struct event *e)
         set_message(&l->out->prompt, e->body.message.message);
         break;
     case EVENT_ATTEMPT_BEGIN:
-        l->attempt_seq = e->seq;
+        take_attempt_begin(l, e);
         break;
     case EVENT_ATTEMPT_END:
         if (is_new)
             take_attempt_end(l, e);
         break;
     case EVENT_RESPONSE_NORMALIZED:
-        set_message(&l->out->partial, e->body.message.message);
+        if (!l->is_aside)
+            set_message(&l->out->partial, e->body.message.message);
         break;
     case EVENT_HISTORY:
         take_history(l, e);
         break;
     case EVENT_TOOL_BEGIN:
         note_begin(l, &e->body.tool);
+        l->out->n_tool_calls++;
         break;
     case EVENT_TOOL_END:
         note_end(l, &e->body.tool);
@@ -249,16 +276,18 @@ static struct err *read_partial(struct loading *l)
     struct loaded *out = l->out;
     AUTO(codec_reader) struct codec_reader *r = NULL;
     AUTO(strbuf) struct strbuf text = {0};
+    char id[UUID_TEXT_SIZE];
     const struct event *e;
 
     r = codec_reader_new(l->store, out->summary.id, l->attempt_seq, CODEC_READ_ALL);
+    codec_reader_limit(r, l->end);
     for (;;) {
-        struct err *failure = codec_read(r, &e);
+        AUTO(err) struct err *failure = codec_read(r, &e);
 
-        if (failure) {
-            err_free(failure); /* refers to what came before the attempt */
-            continue;
-        }
+        if (codec_reader_has_failed(r))
+            return TAKE(failure);
+        if (failure)
+            continue; /* refers to what came before the attempt */
         if (!e)
             break;
         if (e->type == EVENT_TEXT_DROPPED)
@@ -269,7 +298,9 @@ static struct err *read_partial(struct loading *l)
     }
     if (!text.n)
         return strbuf_check(&text, "an answer");
-    out->partial = message_new(ROLE_ASSISTANT, (struct str){0});
+    uuid_from_name(out->summary.id, arena_format(&out->arena, "answer %" PRIu64, l->attempt_seq),
+                   id);
+    out->partial = message_new(ROLE_ASSISTANT, str_of(id));
     out->partial->state = MESSAGE_INTERRUPTED;
     message_add_text(out->partial, strbuf_str(&text));
     message_set_origin(out->partial,
@@ -296,22 +327,31 @@ static void find_outcomes(struct loading *l)
     }
 }
 
+/* How long it had been at work is not told by anybody else. */
+static void count_time(struct loading *l)
+{
+    if (l->began_ms && l->last_ms > l->began_ms)
+        l->out->active_ms += (uint64_t)(l->last_ms - l->began_ms);
+}
+
 /* --- reading --- */
 
 static struct err *find_start(struct loading *l, uint64_t *ret_from)
 {
     struct store_query q = {
-        .type = S("checkpoint"), .core_only = true, .newest_first = true, .n_max = 1};
+        .type = S("checkpoint"), .to = l->end, .core_only = true, .newest_first = true, .n_max = 1};
     AUTO(store_page) struct store_page page = {0};
     AUTO(arena) struct arena a = {0};
     struct json *body;
 
     *ret_from = 1;
-    TRY(store_read(l->store, l->out->summary.id, &q, &page));
+    err_ignore(store_read(l->store, l->out->summary.id, &q, &page),
+               "what is wrong is told when all of it is read");
     if (page.n == 0)
         return NULL;
     TRY(json_parse(&a, page.records[0].body, 0, &body));
     l->checkpoint_seq = page.records[0].seq;
+    l->out->last_run = LAST_RUN_ENDED; /* runs make none on their way */
     *ret_from = (uint64_t)json_int_or(json_get(body, "baseSeq"), (int64_t)l->checkpoint_seq);
     if (!*ret_from)
         *ret_from = l->checkpoint_seq;
@@ -319,12 +359,16 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
 }
 
 /* A record that cannot be read is told; the rest is used. */
-static void tell_broken(struct loaded *out, const struct err *e)
+static void tell_broken(struct loading *l, const struct err *e)
 {
     AUTO_FREE char *text = err_message(e);
+    struct loaded *out = l->out;
 
-    out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s", STR_ARG(out->notice),
-                               out->notice.n ? "\n" : "", text);
+    if (++l->n_broken > MAX_TOLD)
+        return;
+    out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s%s", STR_ARG(out->notice),
+                               out->notice.n ? "\n" : "", text,
+                               l->n_broken == MAX_TOLD ? " (further ones are not told)" : "");
 }
 
 static struct err *read_core(struct loading *l, uint64_t from)
@@ -334,13 +378,14 @@ static struct err *read_core(struct loading *l, uint64_t from)
     const struct history *h;
     const struct event *e;
 
+    codec_reader_limit(r, l->end);
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 
-        if (failure && !e && from > 1 && l->out->notice.n > 4096)
+        if (codec_reader_has_failed(r))
             return TAKE(failure);
         if (failure) {
-            tell_broken(l->out, failure);
+            tell_broken(l, failure);
             continue;
         }
         if (!e)
@@ -354,7 +399,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
     return NULL;
 }
 
-struct err *session_load(struct store *s, struct str id, struct conversation *c,
+struct err *session_load(struct store *s, struct str id, uint64_t to, struct conversation *c,
                          struct loaded *ret_loaded)
 {
     struct loading l = {.store = s, .conversation = c, .out = ret_loaded};
@@ -366,13 +411,15 @@ struct err *session_load(struct store *s, struct str id, struct conversation *c,
     if (!found)
         return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
                         "keel session list shows those that are there");
+    ret_loaded->provider = ret_loaded->summary.provider;
+    ret_loaded->model = ret_loaded->summary.model;
+    l.end = to ? MIN(to, ret_loaded->summary.next_seq) : ret_loaded->summary.next_seq;
     TRY(find_start(&l, &from));
-    if (from > 1)
-        ret_loaded->last_run = LAST_RUN_CUT_OFF; /* a run made the checkpoint, unless one ended */
     TRY(read_core(&l, from));
-    c->next_seq = ret_loaded->summary.next_seq;
+    c->next_seq = l.end;
     find_outcomes(&l);
-    if (ret_loaded->last_run == LAST_RUN_CUT_OFF && l.attempt_seq && !ret_loaded->partial)
-        TRY(read_partial(&l));
-    return NULL;
+    if (ret_loaded->last_run != LAST_RUN_CUT_OFF)
+        return NULL;
+    count_time(&l);
+    return l.attempt_seq && !ret_loaded->partial ? read_partial(&l) : NULL;
 }

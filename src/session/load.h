@@ -32,21 +32,21 @@ struct loaded {
     size_t n_asks;
     /* What the last requests were made with. */
     struct str provider, model;
-    struct str mode; /* permission mode; empty: the default */
     /* All runs and their children. */
     struct usage usage;
     int64_t cost_microcents;
     bool cost_is_known;
-    uint64_t n_rounds, n_tool_calls;
+    uint64_t n_rounds;     /* questions to a model, asides too */
+    uint64_t n_tool_calls; /* that have begun */
     uint64_t active_ms;
     struct str notice; /* what was cut off or could not be read; empty: nothing */
 };
 void loaded_done(struct loaded *l);
 DEFINE_AUTO_VAL(loaded, loaded_done)
 
-/* Fills history, tool state and numbers of a fresh conversation. The lease is the caller's. May
- * wait. */
-MUST_USE struct err *session_load(struct store *s, struct str id, struct conversation *c,
-                                  struct loaded *ret_loaded);
+/* Fills history, tool state and numbers of a fresh conversation; `to` leaves out that event and all
+ * after it, 0: none. The lease is the caller's. May wait. */
+MUST_USE struct err *session_load(struct store *s, struct str id, uint64_t to,
+                                  struct conversation *c, struct loaded *ret_loaded);
 
 #endif

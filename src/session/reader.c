@@ -13,6 +13,11 @@ struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64
     return r;
 }
 
+void codec_reader_limit(struct codec_reader *r, uint64_t to)
+{
+    r->to = to;
+}
+
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
@@ -36,15 +41,21 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
     return &r->history;
 }
 
+bool codec_reader_has_failed(const struct codec_reader *r)
+{
+    return r->has_failed;
+}
+
 static struct err *turn_page(struct codec_reader *r)
 {
-    struct store_query q = {.from = r->next_seq, .core_only = r->core_only};
+    struct store_query q = {.from = r->next_seq, .to = r->to, .core_only = r->core_only};
     struct err *e;
 
     store_page_done(&r->page);
     r->at = 0;
     e = store_read(r->store, r->stream, &q, &r->page);
     if (e) {
+        r->has_failed = r->page.go_on_at <= r->next_seq;
         r->next_seq = MAX(r->next_seq, r->page.go_on_at); /* behind what is damaged */
         return e;
     }

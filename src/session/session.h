@@ -3,7 +3,15 @@
  * A session is opened new, again, or as a fork of another, and is then the only writer of its
  * stream until it is shut down. Runs go through session_run(), which adds the journal, compaction
  * and the budget to what the caller wants. Killing the process at any point loses nothing that was
- * told as durable: opening it again goes on from there. In a task. */
+ * told as durable: opening it again goes on from there.
+ *
+ * A run that was cut off goes on, or is overtaken by a new prompt. Either way an answer that had
+ * come in part stays as an interrupted message, results that are known are used, and a call whose
+ * outcome is not known is never run again: the model is told. Calls that never started are run when
+ * it goes on, and told as not executed after a new prompt. Background commands that ran when the
+ * process died have the state "unknown", and the next message of the person says so to the model.
+ *
+ * In a task; one run at a time. Between runs the session listens to changes of the tools' state. */
 #ifndef KEEL_SESSION_SESSION_H
 #define KEEL_SESSION_SESSION_H
 
@@ -12,63 +20,70 @@
 #include "session/journal.h"
 #include "session/load.h"
 
+/* Opening reads at most so many core events beyond a base of the history, and a run's own. */
+#define SESSION_CHECKPOINT_EVERY 500
+
 enum session_start { SESSION_NEW, SESSION_RESUME, SESSION_FORK };
 
 struct session_options {
     struct store *store; /* borrowed */
     enum session_start start;
     struct str id;       /* NEW, FORK: empty makes one; RESUME: whom */
-    struct str source;   /* FORK: whose history */
+    struct str source;   /* FORK: whose history; it may be open elsewhere */
     uint64_t source_seq; /* FORK: up to and without this event; 0: all of it */
     struct str cwd, name;
     struct compact_options compact;
     struct budget_limits budget;
     enum journal_failure on_failure;
-    struct hooks *hooks;                            /* for PreCompact and PostCompact; NULL: none */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;
+    const struct random *random; /* for ids; NULL: the system's */
 };
 
 struct session {
     struct conversation conversation;
-    struct loaded loaded; /* how it was found */
+    struct loaded loaded; /* how it was found; what is left to do of it, until the first run */
     struct budget budget; /* what all its runs have spent */
     /* the rest is private */
-    struct store *store;
+    struct arena arena;
+    struct session_options options; /* with its texts in the arena */
     struct store_lease lease;
     struct journal *journal;
     struct compaction compaction;
     struct group tasks;
-    struct session_options options;
-    bool is_open, has_begun, is_shut_down;
+    struct strbuf notice;                   /* what the model is still to be told */
+    struct str system_prompt, tool_schemas; /* that it began with, for its record */
+    uint64_t checkpoint_base_seq;
+    bool has_tasks, is_open, has_begun, is_shut_down;
 };
 
 /* Whatever comes of it, session_done() must follow. */
 MUST_USE struct err *session_open(struct session *s, const struct session_options *options);
-/* `how` says what the session begins with, for its log. */
+/* Says what the session begins with, for its log: once, before the first run. */
 void session_begin(struct session *s, const struct event_session *how);
 
 /* One run. `options` is what the caller wants; recorder, compactor, budget and what a crash has
- * left open are filled in here. A run that was cut off goes on with input NULL; with a prompt it is
- * closed properly first. */
-void session_run(struct session *s, struct run_options *options, struct run_result *ret_result);
-
-/* Summarises now, whatever the threshold says; the options are those of a run without input. */
-MUST_USE struct err *session_compact(struct session *s, struct run_options *options,
-                                     struct str instructions);
+ * left open are filled in here. What has happened is durable when it returns, unless a notice told
+ * otherwise. */
+void session_run(struct session *s, const struct run_options *options,
+                 struct run_result *ret_result);
+/* Is there anything that a run without a prompt could do? */
+bool session_can_go_on(const struct session *s);
 
 /* Adds a message to the history without asking anybody. */
 MUST_USE struct err *session_inject(struct session *s, enum role role, struct str text);
+/* The history is empty from here on; the tools' state stays. */
 MUST_USE struct err *session_clear(struct session *s);
 MUST_USE struct err *session_rename(struct session *s, struct str name);
 /* What the person has said yes to for the length of the session. */
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);
 void session_clear_allowed(struct session *s);
 
-/* Tells the end, makes all durable, writes the record, gives the lease back: once. `reason` is
+/* Tells the end, makes all durable, writes the record, gives the lease back: once. Waits even when
+ * it is cancelled. A new session in which nothing has happened leaves nothing behind. `reason` is
  * "other", "clear", "logout", "prompt_input_exit". */
 MUST_USE struct err *session_shutdown(struct session *s, const char *reason);
-void session_done(struct session *s);
+void session_done(struct session *s); /* after the tools' own tasks have ended */
 DEFINE_AUTO_VAL(session, session_done)
 
 #endif

@@ -285,7 +285,7 @@ static struct err *load_after(void *arg)
     conversation_init(&c->conversation, S("session"), S("/tmp"));
     TRY(store_open(s, S("session"), &create, &a, &lease));
     store_some(s, lease.fence, find_crash(c));
-    return session_load(s, S("session"), &c->conversation, &c->loaded);
+    return session_load(s, S("session"), 0, &c->conversation, &c->loaded);
 }
 
 static void assert_loaded(struct crash *c, size_t n_messages, const char *first_text)

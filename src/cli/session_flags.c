@@ -1,0 +1,87 @@
+/* session_flags.c - from the command line to a session and its budget. */
+#include "cli/session_flags.h"
+
+#include "base/uuid.h"
+
+bool session_flags_resume(const struct args *args)
+{
+    return args_has(args, "resume") || args_has(args, "continue");
+}
+
+/* --- which session --- */
+
+static struct err *check_id(const struct args *args)
+{
+    const char *id = args_get(args, "session-id");
+
+    if (id && !uuid_is_valid(str_of(id)))
+        return err_new(ERR_VALIDATION, "--session-id takes a UUID, not \"%s\"", id);
+    if (id && session_flags_resume(args) && !args_has(args, "fork-session"))
+        return err_hint(err_new(ERR_VALIDATION, "a session that is there has its id already"),
+                        "--fork-session makes a copy, which may have the id of --session-id");
+    return NULL;
+}
+
+/* What cannot be found is no mistake in the invocation: these end as a failed look would. */
+static struct err *check_resume(const struct args *args)
+{
+    const char *given = args_get(args, "resume");
+
+    if (args_has(args, "fork-session") && !session_flags_resume(args))
+        return err_hint(err_new(ERR_VALIDATION, "--fork-session does not say what to copy"),
+                        "add --continue or --resume ID");
+    if (given && args_has(args, "continue"))
+        return err_new(ERR_VALIDATION, "--continue and --resume do not go together");
+    if (given && str_trim(str_of(given)).n == 0)
+        return err_hint(err_new(ERR_STORAGE, "--resume needs the id or the name of a session"),
+                        "--continue takes the newest one of this directory");
+    if (session_flags_resume(args) && args_has(args, "no-session-persistence"))
+        return err_hint(err_new(ERR_STORAGE, "a session that is not kept cannot be one that was"),
+                        "leave out --no-session-persistence");
+    return NULL;
+}
+
+static struct err *read_session(const struct args *args, struct agent_session *s)
+{
+    TRY(check_id(args));
+    TRY(check_resume(args));
+    *s = (struct agent_session){
+        .store = args_get(args, "store"),
+        .resume = args_get(args, "resume"),
+        .continues = args_has(args, "continue"),
+        .forks = args_has(args, "fork-session"),
+        .id = args_get(args, "session-id"),
+        .name = args_get(args, "name"),
+        .is_private = args_has(args, "no-session-persistence"),
+        .keeps_model = !args_has(args, "model"),
+    };
+    return NULL;
+}
+
+/* --- what it may cost --- */
+
+static struct err *read_money(const struct args *args, int64_t *ret_microcents)
+{
+    const char *given = args_get(args, "max-budget-usd");
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    struct json *amount = NULL;
+
+    if (!given)
+        return NULL;
+    e = json_parse(&a, str_of(given), 0, &amount);
+    if (!e && money_from_usd(amount, ret_microcents) && *ret_microcents > 0)
+        return NULL;
+    return err_new(ERR_VALIDATION, "--max-budget-usd takes an amount over 0, not \"%s\"", given);
+}
+
+struct err *session_flags_read(const struct args *args, struct agent_options *o)
+{
+    int64_t tokens;
+
+    TRY(read_session(args, &o->session));
+    TRY(read_money(args, &o->budget.microcents));
+    TRY(args_int(args, "max-tokens-total", 1, INT64_MAX, 0, &tokens));
+    o->budget.tokens = (uint64_t)tokens;
+    return NULL;
+}

@@ -1,0 +1,13 @@
+/* session_flags.h - which session `keel -p` works in, and what that may cost. */
+#ifndef KEEL_CLI_SESSION_FLAGS_H
+#define KEEL_CLI_SESSION_FLAGS_H
+
+#include "cli/args.h"
+#include "sdk/agent.h"
+
+MUST_USE struct err *session_flags_read(const struct args *args, struct agent_options *o);
+
+/* Does the command line name a session that is there already? */
+bool session_flags_resume(const struct args *args);
+
+#endif

@@ -1,0 +1,240 @@
+/* agent_session.c - which session an agent works in, and where it is kept. */
+#include "sdk/agent_parts.h"
+
+#include "store/memory.h"
+#include "store/open.h"
+
+#define MODE_KEY "mode"
+
+/* --- the store --- */
+
+/* NULL: the default. */
+static const char *find_store(struct agent *a, const struct agent_options *options)
+{
+    const char *variable = env_find(a->runtime->options.environment, "KEEL_STORE");
+    struct str setting = settings_text(a->runtime->settings, "store", &a->arena);
+
+    if (options->session.store)
+        return options->session.store;
+    if (variable && *variable)
+        return variable;
+    return setting.n ? setting.p : NULL;
+}
+
+/* Without a home there is no place for the default. */
+static struct err *make_store(struct agent *a, const char *spec)
+{
+    struct str home = runtime_home(a->runtime, &a->arena);
+    bool is_kept = !str_is(str_of(spec), "memory:") && (spec || home.n);
+
+    a->is_kept = is_kept;
+    return store_from_url(is_kept ? spec : "memory:", home.n ? home.p : ".", &a->store);
+}
+
+/* --- which session --- */
+
+static struct err *find_newest(struct agent *a, const struct store_list_query *query,
+                               struct str *ret_id)
+{
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(store_list(a->store, query, &a->arena, &items, &n));
+    *ret_id = n ? items[0].id : (struct str){0};
+    return NULL;
+}
+
+/* An id, or a name: in this directory, or else anywhere. */
+static struct err *find_given(struct agent *a, struct str cwd, struct str given, struct str *ret_id)
+{
+    struct store_summary summary;
+    bool found = false;
+
+    if (store_id_is_valid(given))
+        TRY(store_find(a->store, given, &a->arena, &summary, &found));
+    *ret_id = found ? given : (struct str){0};
+    if (!ret_id->n && given.n)
+        TRY(find_newest(a, &(struct store_list_query){.cwd = cwd, .name = given, .n_max = 1},
+                        ret_id));
+    if (!ret_id->n && given.n)
+        TRY(find_newest(a, &(struct store_list_query){.name = given, .n_max = 1}, ret_id));
+    if (ret_id->n)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),
+                    "--resume takes the id or the name of a session");
+}
+
+static struct err *find_last(struct agent *a, struct str cwd, struct str *ret_id)
+{
+    TRY(find_newest(a, &(struct store_list_query){.cwd = cwd, .n_max = 1}, ret_id));
+    if (ret_id->n)
+        return NULL;
+    return err_hint(
+        err_new(ERR_STORAGE, "there is no session in %" STR_FMT " to continue", STR_ARG(cwd)),
+        "--resume ID finds those of other directories");
+}
+
+static struct err *find_session(struct agent *a, const struct agent_session *wanted,
+                                struct session_options *o)
+{
+    struct str id = {0};
+
+    if (wanted->resume)
+        TRY(find_given(a, o->cwd, str_of(wanted->resume), &id));
+    else if (wanted->continues)
+        TRY(find_last(a, o->cwd, &id));
+    o->id = str_of(wanted->id);
+    if (!id.n)
+        return NULL;
+    o->start = wanted->forks ? SESSION_FORK : SESSION_RESUME;
+    if (wanted->forks)
+        o->source = id;
+    else
+        o->id = id;
+    return NULL;
+}
+
+/* --- its budget --- */
+
+static struct err *read_limit(const struct settings *s, const char *path, uint64_t *limit)
+{
+    int64_t value = settings_int(s, path, 0);
+
+    if (value < 0 || (value == 0 && settings_get(s, path)))
+        return err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value);
+    if (!*limit)
+        *limit = (uint64_t)value;
+    return NULL;
+}
+
+static struct err *read_budget(const struct settings *s, struct budget_limits *limits)
+{
+    const struct json *usd = settings_get(s, "budget.usd");
+    struct str action = json_str(settings_get(s, "budget.onExceed"));
+    uint64_t seconds = 0;
+    int64_t microcents = 0;
+
+    if (usd && (!money_from_usd(usd, &microcents) || microcents <= 0))
+        return err_new(ERR_VALIDATION, "budget.usd must be an amount over 0");
+    if (!limits->microcents)
+        limits->microcents = microcents;
+    TRY(read_limit(s, "budget.tokens", &limits->tokens));
+    TRY(read_limit(s, "budget.turns", &limits->rounds));
+    TRY(read_limit(s, "budget.toolCalls", &limits->tool_calls));
+    TRY(read_limit(s, "budget.seconds", &seconds));
+    limits->active_ms = seconds * 1000;
+    if (action.n && !budget_action_find(action, &limits->on_exceed))
+        return err_hint(err_new(ERR_VALIDATION,
+                                "budget.onExceed: \"%" STR_FMT "\" is nothing keel can do",
+                                STR_ARG(action)),
+                        "one of: fail, ask, warn");
+    return NULL;
+}
+
+/* --- what comes back with it --- */
+
+static void tell(const struct agent_options *options, struct str text)
+{
+    if (options->on_notice)
+        options->on_notice(options->notice_self, text);
+}
+
+/* What was allowed without asking then is asked again now, unless it is said again. */
+static void restore_mode(struct agent *a, const struct agent_options *options)
+{
+    const struct json *value = tool_session_get(a->session.conversation.tools, S(MODE_KEY));
+    enum permission_mode mode;
+
+    if (!options->mode && permission_mode_find(json_str(value), &mode) && mode != MODE_BYPASS)
+        a->plan.mode = mode;
+}
+
+void agent_note_mode(struct agent *a)
+{
+    struct tool_session *tools = a->session.conversation.tools;
+    struct str now = str_of(permission_mode_name(a->plan.mode));
+    AUTO(arena) struct arena scratch = {0};
+
+    if (!str_eq(json_str(tool_session_get(tools, S(MODE_KEY))), now))
+        tool_session_set(tools, S(MODE_KEY), json_new_str(&scratch, now));
+}
+
+/* A model that cannot be asked any more is no reason not to go on. */
+static void restore_model(struct agent *a, const struct agent_options *options)
+{
+    const struct loaded *l = &a->session.loaded;
+    const struct target *first = &a->plan.targets[0];
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *text = NULL;
+
+    if (!options->session.keeps_model || !l->model.n || !a->asks_runtime ||
+        (str_eq(l->model, first->model) && str_eq(l->provider, first->provider->id)))
+        return;
+    e = agent_set_model(a, arena_format(&a->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(l->provider),
+                                        STR_ARG(l->model))
+                               .p);
+    text = e ? err_message(e) : NULL;
+    if (e)
+        tell(options,
+             arena_format(&a->arena,
+                          "the session's model %" STR_FMT "/%" STR_FMT
+                          " cannot be asked: %s; going on with %" STR_FMT,
+                          STR_ARG(l->provider), STR_ARG(l->model), text, STR_ARG(first->model)));
+}
+
+/* --- opening and closing --- */
+
+/* Where nothing can be written and nobody has asked for it, a new session is not worth failing. */
+static struct err *do_without(struct agent *a, const struct agent_options *options,
+                              const struct session_options *o, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = err_message(e);
+    struct session_options private = *o;
+
+    tell(options, arena_format(&a->arena, "this session is not kept: %s", text));
+    session_done(&a->session);
+    store_free(a->store);
+    a->store = private.store = store_memory_new();
+    a->is_kept = false;
+    return session_open(&a->session, &private);
+}
+
+struct err *agent_open_session(struct agent *a, const struct agent_options *options)
+{
+    const char *spec = options->session.is_private ? "memory:" : find_store(a, options);
+    struct session_options o = {.cwd = str_of(a->runtime->options.cwd),
+                                .name = str_of(options->session.name),
+                                .budget = options->budget,
+                                .on_notice = options->on_notice,
+                                .self = options->notice_self};
+    struct err *e;
+
+    TRY(read_budget(a->runtime->settings, &o.budget));
+    TRY(make_store(a, spec));
+    TRY(find_session(a, &options->session, &o));
+    o.store = a->store;
+    e = session_open(&a->session, &o);
+    if (err_is(e, ERR_STORAGE) && !spec && o.start == SESSION_NEW)
+        e = do_without(a, options, &o, e);
+    if (e)
+        return e;
+    group_begin(&a->background, 0, GROUP_KEEP_GOING); /* ends before the session's own tasks */
+    a->has_background = true;
+    tool_session_set_tasks(a->session.conversation.tools, &a->background);
+    a->blobs = store_blobs(a->store, str_of(a->session.conversation.id));
+    restore_mode(a, options);
+    restore_model(a, options);
+    return o.start == SESSION_RESUME && o.name.n ? session_rename(&a->session, o.name) : NULL;
+}
+
+void agent_close_session(struct agent *a)
+{
+    AUTO(err) struct err *e = session_shutdown(&a->session, "other");
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (e && a->hooks.on_notice)
+        a->hooks.on_notice(a->hooks.self, str_of(text));
+    agent_hooks_end(a);
+    session_done(&a->session);
+}

@@ -1,0 +1,407 @@
+"""resume_test.py - sessions over HTTP: continued, copied, named, and killed at every kind of point.
+
+A killed keel has had no chance to say anything: what the next one knows is what was durable. The
+tests look into the database to know how far it has come.
+"""
+import itertools
+import json
+import os
+import select
+import signal
+import sqlite3
+import time
+
+import scripted
+from agent import AgentTest, Call, Reader, Turn
+from scripted import ANTHROPIC, HANG_SECONDS, for_each_protocol
+
+UNKNOWN = "It is not known whether it took effect"
+SEQ_BITS = 40  # of a record's key; the rest is its session's number
+NOT_RUN = "The tool call was not executed"
+
+
+class SessionTest(AgentTest):
+    def setUp(self):
+        super().setUp()
+        self.numbers = itertools.count(1)
+
+    def new_id(self):
+        return f"00000000-0000-7000-8000-{next(self.numbers):012d}"
+
+    def make_pipe(self):
+        path = self.project / f"pipe{next(self.numbers)}"
+        os.mkfifo(path)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, fd)
+        return path, fd
+
+    def wait_pipe(self, fd):
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        self.assertTrue(poll.poll(HANG_SECONDS * 1000), "the command never got there")
+        os.read(fd, 4096)
+
+    def count(self, session, kind):
+        """Records of this kind that are in the database."""
+        path = self.keel_home / "keel.db"
+        if not path.exists():
+            return 0
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+            try:
+                return db.execute("select count(*) from records join sessions on key >> ? = number "
+                                  "where id = ? and type = ?",
+                                  (SEQ_BITS, session, kind)).fetchone()[0]
+            except sqlite3.OperationalError:
+                return 0
+
+    def wait_stored(self, session, kind, n=1):
+        end = time.monotonic() + HANG_SECONDS
+        while self.count(session, kind) < n:
+            self.assertLess(time.monotonic(), end, f"{kind} was never stored")
+            time.sleep(0.01)
+
+    def kill(self, process):
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+    def requests(self, protocol, provider):
+        self.assert_taken(protocol, provider)
+        return [Reader(protocol, request).lines for request in provider.requests]
+
+    def go_on(self, protocol, session, *turns, arguments=()):
+        """keel -p -r; its output, and what the model was sent."""
+        provider = self.play(protocol, *turns)
+        result = self.run_agent(protocol, provider, "-r", session, *arguments)
+        self.assert_fine(result)
+        return result, self.requests(protocol, provider)
+
+
+class Killed(SessionTest):
+    def kill_in_tool(self, protocol):
+        """One command is done, one is under way, when keel dies."""
+        session, (pipe, fd) = self.new_id(), self.make_pipe()
+        (self.project / "log").write_text("")
+        provider = self.play(protocol, Turn(
+            "I look.", Call("Bash", command="echo one >> log; echo first"),
+            Call("Bash", command=f"echo two >> log; echo > {pipe.name}; sleep 600")))
+        process = self.start_agent(protocol, provider, "--session-id", session, "go")
+        self.wait_pipe(fd)
+        self.wait_stored(session, "tool_end")
+        self.kill(process)
+        return session
+
+    def assert_ran_once(self):
+        lines = (self.project / "log").read_text().split()
+        self.assertEqual(sorted(lines), ["one", "two"])
+
+    @for_each_protocol
+    def test_in_a_tool_and_the_turn_is_finished(self, protocol):
+        session = self.kill_in_tool(protocol)
+        result, requests = self.go_on(protocol, session, Turn("One is done."))
+        self.assertEqual(result.out, "One is done.\n")
+        self.assertEqual(len(requests), 1)
+        self.assertEqual(requests[0][:2], ["  user 'go'", "  assistant 'I look.'"])
+        self.assertEqual(requests[0][4], "  result #1 'first\\n'")
+        self.assertIn(UNKNOWN, requests[0][5])
+        self.assertEqual(len(requests[0]), 6)
+        self.assert_ran_once()
+
+    @for_each_protocol
+    def test_in_a_tool_and_something_else_is_asked(self, protocol):
+        session = self.kill_in_tool(protocol)
+        result, requests = self.go_on(protocol, session, Turn("All right."), arguments=["stop it"])
+        self.assertEqual(result.out, "All right.\n")
+        self.assertEqual(requests[0][4], "  result #1 'first\\n'")
+        self.assertIn(UNKNOWN, requests[0][5])
+        self.assertEqual(requests[0][6:], ["  user 'stop it'"])
+        self.assert_ran_once()
+
+    @for_each_protocol
+    def test_in_the_middle_of_an_answer(self, protocol):
+        session = self.new_id()
+        provider = self.play(protocol, Turn(["Once", " upon", self.hold(), " a time"]))
+        process = self.start_agent(protocol, provider, "--session-id", session, "tell")
+        self.wait_stored(session, "provider_stream_raw_delta")
+        self.kill(process)
+        result, requests = self.go_on(protocol, session, Turn("And then?"))
+        self.assertEqual(result.out, "And then?\n")
+        self.assertEqual(requests[0][0], "  user 'tell'")
+        self.assertRegex(requests[0][1], r"^  assistant 'Once.*interrupted")
+
+    def test_before_the_first_request(self):
+        session, (pipe, fd) = self.new_id(), self.make_pipe()
+        self.user_settings({"hooks": {"UserPromptSubmit": [{"hooks": [
+            {"type": "command", "command": f"echo > {pipe}; sleep 600"}]}]}})
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC), "--session-id", session, "go")
+        self.wait_pipe(fd)
+        self.kill(process)
+        self.user_settings({})
+        result, requests = self.go_on(ANTHROPIC, session, Turn("Here."))
+        self.assertEqual(result.out, "Here.\n")
+        self.assertEqual(requests, [["  user 'go'"]])
+
+    def test_after_the_last_answer(self):
+        session, (pipe, fd) = self.new_id(), self.make_pipe()
+        self.user_settings({"hooks": {"Stop": [{"hooks": [
+            {"type": "command", "command": f"echo > {pipe}; sleep 600"}]}]}})
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("The answer.")),
+                                   "--session-id", session, "go")
+        self.wait_pipe(fd)
+        self.wait_stored(session, "history_mutation", 2)
+        self.kill(process)
+        self.user_settings({})
+        result, requests = self.go_on(ANTHROPIC, session)
+        self.assertEqual(result.out, "The answer.\n")
+        self.assertEqual(requests, [])
+
+    def test_again_and_again(self):
+        session = self.kill_in_tool(ANTHROPIC)
+        for _ in range(3):
+            provider = self.play(ANTHROPIC, Turn([self.hold()]))
+            process = self.start_agent(ANTHROPIC, provider, "-r", session, stdin=-3)
+            end = time.monotonic() + HANG_SECONDS
+            while not provider.requests:
+                self.assertLess(time.monotonic(), end, "it never asked")
+                time.sleep(0.01)
+            self.kill(process)
+        result, requests = self.go_on(ANTHROPIC, session, Turn("Well."))
+        self.assertEqual(result.out, "Well.\n")
+        self.assertEqual(len(requests[0]), 6)
+        self.assert_ran_once()
+
+    def test_with_a_background_command(self):
+        session, (pipe, fd) = self.new_id(), self.make_pipe()
+        provider = self.play(ANTHROPIC, Turn(Call(
+            "Bash", command="sleep 600", run_in_background=True)), Turn([self.hold()]))
+        process = self.start_agent(ANTHROPIC, provider, "--session-id", session, "go")
+        self.wait_stored(session, "tool_message_committed")
+        self.kill(process)
+        _result, requests = self.go_on(ANTHROPIC, session, Turn("I see."), arguments=["well?"])
+        self.assertIn("- bash_1: sleep 600", requests[0][-1])
+        self.assertIn("not known what became of them", requests[0][-1])
+
+
+class GoingOn(SessionTest):
+    @for_each_protocol
+    def test_the_newest_session_of_this_directory(self, protocol):
+        self.assert_fine(self.run_agent(protocol, self.play(protocol, Turn(
+            Call("Bash", command="echo x")), Turn("Done.")), "go"))
+        provider = self.play(protocol, Turn("Again."))
+        self.assert_fine(self.run_agent(protocol, provider, "-c", "and now?"))
+        self.assertEqual(self.requests(protocol, provider), [[
+            "  user 'go'", '  call #1 Bash {"command": "echo x"}', "  result #1 'x\\n'",
+            "  assistant 'Done.'", "  user 'and now?'"]])
+
+    def test_only_of_this_directory(self):
+        other = self.project / "other"
+        other.mkdir()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Done.")), "go"))
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-c", "more", cwd=other)
+        self.assert_status(result, 1)
+        self.assertIn("no session in", result.err)
+
+    def test_a_copy_leaves_the_session_as_it_was(self):
+        session, copy = self.new_id(), self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--session-id", session, "first"))
+        provider = self.play(ANTHROPIC, Turn("Two."))
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session",
+                                "--session-id", copy, "--output-format", "stream-json", "second")
+        self.assert_fine(result)
+        self.assertEqual(json.loads(result.out.splitlines()[0])["session_id"], copy)
+        self.assertEqual(self.requests(ANTHROPIC, provider),
+                         [["  user 'first'", "  assistant 'One.'", "  user 'second'"]])
+        _result, requests = self.go_on(ANTHROPIC, session, Turn("Three."), arguments=["third"])
+        self.assertEqual(requests[0], ["  user 'first'", "  assistant 'One.'", "  user 'third'"])
+        _result, requests = self.go_on(ANTHROPIC, copy, Turn("Four."), arguments=["fourth"])
+        self.assertEqual(requests[0][2:], ["  user 'second'", "  assistant 'Two.'",
+                                           "  user 'fourth'"])
+
+    def test_by_its_name(self):
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--name", "green tea", "first"))
+        _result, requests = self.go_on(ANTHROPIC, "green tea", Turn("Two."), arguments=["second"])
+        self.assertEqual(requests[0][0], "  user 'first'")
+        self.go_on(ANTHROPIC, "green tea", Turn("Three."), arguments=["--name", "black", "third"])
+        _result, requests = self.go_on(ANTHROPIC, "black", Turn("Four."), arguments=["fourth"])
+        self.assertEqual(len(requests[0]), 7)
+
+    def test_one_that_is_open_is_told_with_a_way_out(self):
+        session = self.new_id()
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(["Hm", self.hold()])),
+                                   "--session-id", session, "go")
+        self.wait_stored(session, "history_mutation")
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session, "more")
+        self.assert_status(result, 1)
+        self.assertIn("--fork-session", result.err)
+        provider = self.play(ANTHROPIC, Turn("In the copy."))
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session", "more")
+        self.assert_fine(result)
+        self.assertEqual(self.requests(ANTHROPIC, provider)[0], ["  user 'go'", "  user 'more'"])
+        self.kill(process)
+
+    def test_nothing_is_left_to_do(self):
+        session = self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--session-id", session, "first"))
+        provider = self.play(ANTHROPIC)
+        result = self.run_agent(ANTHROPIC, provider, "-r", session)
+        self.assert_status(result, 2)
+        self.assertIn("nothing is left to do", result.err)
+        self.assertEqual(provider.requests, [])
+
+    def test_a_turn_that_failed_is_tried_again(self):
+        session = self.new_id()
+        self.user_settings({"maxAttempts": 1})
+        broken = scripted.json_answer({"error": {"message": "busy"}}, 529)
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, broken), "--session-id", session,
+                                "first")
+        self.assert_status(result, 1)
+        result, requests = self.go_on(ANTHROPIC, session, Turn("Now."))
+        self.assertEqual((result.out, requests), ("Now.\n", [["  user 'first'"]]))
+
+    def test_the_working_directory_comes_back(self):
+        session = self.new_id()
+        (self.project / "sub").mkdir()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(
+            ANTHROPIC, Turn(Call("Bash", command="cd sub")), Turn("Done.")),
+            "--session-id", session, "go"))
+        _result, requests = self.go_on(ANTHROPIC, session, Turn(Call("Bash", command="pwd")),
+                                       Turn("There."), arguments=["where?"])
+        self.assertIn("/sub", requests[1][-1])
+
+    def test_the_model_comes_back(self):
+        session = self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--session-id", session, "first"))
+        provider = self.play(ANTHROPIC, Turn("Two."))
+        self.user_settings({"model": "anthropic/other"})
+        self.assert_fine(self.keel("-p", "-r", session, "second",
+                                   env=ANTHROPIC.environment(provider)))
+        self.assertEqual(provider.requests[0].json["model"], "m")
+
+
+class Suspended(SessionTest):
+    def suspend(self, session):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(
+            Call("Bash", command="touch made"))), "--session-id", session, "go", mode="default")
+        self.assert_status(result, 3)
+        self.user_settings({})
+
+    def test_what_is_asked_is_still_asked(self):
+        session = self.new_id()
+        self.suspend(session)
+        provider = self.play(ANTHROPIC)
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, mode="default")
+        self.assert_status(result, 3)
+        self.assertIn("touch made", result.err)
+        self.assertEqual(provider.requests, [])
+        self.assertFalse((self.project / "made").exists())
+
+    def test_a_rule_answers_it(self):
+        session = self.new_id()
+        self.suspend(session)
+        provider = self.play(ANTHROPIC, Turn("Made."))
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--allowed-tools",
+                                "Bash(touch *)", mode="default")
+        self.assert_fine(result)
+        self.assertTrue((self.project / "made").exists())
+
+    def test_a_new_prompt_overtakes_it(self):
+        session = self.new_id()
+        self.suspend(session)
+        _result, requests = self.go_on(ANTHROPIC, session, Turn("Fine."), arguments=["never mind"])
+        self.assertIn(NOT_RUN, requests[0][2])
+        self.assertEqual(requests[0][3], "  user 'never mind'")
+        self.assertFalse((self.project / "made").exists())
+
+
+class Flags(SessionTest):
+    def refused(self, status, says, *arguments):
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), *arguments)
+        self.assert_status(result, status)
+        self.assertIn(says, result.err)
+
+    def test_what_does_not_go_together(self):
+        self.refused(1, "--resume needs", "-r", "", "hi")
+        self.refused(1, "not kept", "-c", "--no-session-persistence", "hi")
+        self.refused(1, "not kept", "-r", "x", "--no-session-persistence", "hi")
+        self.refused(2, "--fork-session", "--fork-session", "hi")
+        self.refused(2, "--continue", "-c", "-r", "x", "hi")
+        self.refused(2, "has its id already", "-c", "--session-id", self.new_id(), "hi")
+        self.refused(1, "there is no session", "-r", "nobody", "hi")
+        self.refused(2, "there is no store", "--store", "pigeon:x", "hi")
+
+    def test_an_id_is_used_once(self):
+        session = self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--session-id", session, "first"))
+        self.refused(2, "--resume", "--session-id", session, "again")
+
+    def test_nothing_is_kept_of_a_private_session(self):
+        session = self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--no-session-persistence", "--session-id", session, "hi"))
+        self.assertFalse((self.keel_home / "keel.db").exists())
+
+    def test_another_store(self):
+        store, session = f"sqlite:{self.project}/mine.db", self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+                                        "--store", store, "--session-id", session, "first"))
+        self.assertFalse((self.keel_home / "keel.db").exists())
+        provider = self.play(ANTHROPIC, Turn("Two."))
+        self.assert_fine(self.run_agent(ANTHROPIC, provider, "-r", session, "second",
+                                        env={"KEEL_STORE": store}))
+        self.assertEqual(len(provider.requests[0].json["messages"]), 3)
+
+    def test_files_with_a_record_that_others_read(self):
+        session, store = self.new_id(), f"files:{self.project}/sessions"
+        for arguments in (["--session-id", session, "first"], ["-r", session, "second"]):
+            self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Yes.")),
+                                            "--store", store, *arguments))
+        record = json.loads((self.project / "sessions" / f"{session}.json").read_text())
+        self.assertEqual([message["role"] for message in record["messages"]],
+                         ["user", "assistant", "user", "assistant"])
+        self.assertEqual([entry["category"] for entry in record["history"]], ["chat"] * 4)
+        self.assertEqual((record["id"], record["cwd"]), (session, str(self.project.resolve())))
+        self.assertIn("Bash", [schema["name"] for schema in record["toolSchemas"]])
+        self.assertLess(record["createdAt"], record["updatedAt"])
+
+    def test_where_nothing_can_be_written_it_is_told_and_the_run_goes_on(self):
+        self.keel_home.mkdir(exist_ok=True)
+        (self.keel_home / "keel.db").mkdir()
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")), "first")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "One.\n")
+        self.assertIn("this session is not kept", result.err)
+
+
+class Budgets(SessionTest):
+    def test_what_was_spent_counts_in_the_next_process(self):
+        session = self.new_id()
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(
+            "One.", usage=(90000, 5000))), "--session-id", session, "first"))
+        provider = self.play(ANTHROPIC)
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--max-tokens-total", "90000",
+                                "second")
+        self.assert_status(result, 5)
+        self.assertIn("95000 tokens of 90000 tokens", result.err)
+        self.assertEqual(provider.requests, [])
+
+    def test_a_limit_may_suspend_and_more_money_goes_on(self):
+        session = self.new_id()
+        self.user_settings({"pricing": {"anthropic/m": {"input": 1, "output": 1}},
+                            "budget": {"usd": 0.1, "onExceed": "ask"}})
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(
+            Call("Bash", command="true"), usage=(99000, 1000))), "--session-id", session, "first")
+        self.assert_status(result, 3)
+        self.assertIn("$0.1000 of $0.1000 are used", result.err)
+        provider = self.play(ANTHROPIC, Turn("Done."))
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--max-budget-usd", "1")
+        self.assert_fine(result)
+        self.assertEqual(result.out, "Done.\n")
+
+
+if __name__ == "__main__":
+    scripted.main()
