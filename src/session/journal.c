@@ -46,10 +46,11 @@ static struct journal *journal_of(struct recorder *r)
 static struct err *put_blobs(struct journal *j, const struct codec_record *r)
 {
     struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
+    const struct codec_blob *wanted = r->blobs; /* the record itself may move while this waits */
     char handle[SHA256_HEX_SIZE];
 
-    for (size_t i = 0; i < r->n_blobs; i++)
-        TRY(blob_put(blobs, r->blobs[i].bytes, handle));
+    for (size_t i = 0, n = r->n_blobs; i < n; i++)
+        TRY(blob_put(blobs, wanted[i].bytes, handle));
     return NULL;
 }
 
