@@ -13,8 +13,9 @@ struct waiting {
     struct waiting *next;
 };
 
+/* Each has its own memory: more may come while one is being written. */
 struct records {
-    struct codec_record *items;
+    struct codec_record **items;
     size_t n, room;
 };
 
@@ -43,14 +44,12 @@ static struct journal *journal_of(struct recorder *r)
 
 /* --- writing --- */
 
-static struct err *put_blobs(struct journal *j, const struct codec_record *r)
+static struct err *put_blobs(struct blob_store *blobs, const struct codec_record *r)
 {
-    struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
-    const struct codec_blob *wanted = r->blobs; /* the record itself may move while this waits */
     char handle[SHA256_HEX_SIZE];
 
-    for (size_t i = 0, n = r->n_blobs; i < n; i++)
-        TRY(blob_put(blobs, wanted[i].bytes, handle));
+    for (size_t i = 0; i < r->n_blobs; i++)
+        TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
     return NULL;
 }
 
@@ -58,15 +57,22 @@ static struct err *write_records(struct journal *j, size_t n)
 {
     AUTO(arena) struct arena a = {0};
     struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
+    struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
     struct store_summary update = j->update;
     bool has_update = j->has_update;
+    size_t n_blobs = 0;
     struct err *e;
 
     for (size_t i = 0; i < n; i++) {
-        codec_record_end(&j->pending.items[i]);
-        TRY(put_blobs(j, &j->pending.items[i]));
-        records[i] = j->pending.items[i].record;
+        struct codec_record *r = j->pending.items[i];
+
+        codec_record_end(r);
+        TRY(put_blobs(blobs, r));
+        n_blobs += r->n_blobs;
+        records[i] = r->record;
     }
+    if (n_blobs)
+        TRY(blob_sync(blobs));
     j->has_update = false;
     e = store_append(j->options.store, str_of(j->stream), records[0].seq, j->options.fence, records,
                      n, has_update ? &update : NULL);
@@ -83,14 +89,20 @@ static void forget_update(struct journal *j)
     j->update = (struct store_summary){0};
 }
 
+static void free_record(struct codec_record *r)
+{
+    codec_record_done(r);
+    mem_free(r);
+}
+
 static void drop_written(struct journal *j, size_t n)
 {
-    const struct store_record *last = &j->pending.items[n - 1].record;
+    const struct store_record *last = &j->pending.items[n - 1]->record;
 
     j->durable_seq = last->seq + last->n_events;
     for (size_t i = 0; i < n; i++) {
-        j->n_bytes -= MIN(j->n_bytes, j->pending.items[i].body.n);
-        codec_record_done(&j->pending.items[i]);
+        j->n_bytes -= MIN(j->n_bytes, j->pending.items[i]->body.n);
+        free_record(j->pending.items[i]);
     }
     j->pending.n -= n;
     memmove(j->pending.items, j->pending.items + n, j->pending.n * sizeof *j->pending.items);
@@ -200,7 +212,7 @@ static void append(struct recorder *recorder, const struct event *e)
 {
     struct journal *j = journal_of(recorder);
     struct records *p = &j->pending;
-    struct codec_record *last = p->n > j->n_writing ? &p->items[p->n - 1] : NULL, next;
+    struct codec_record *last = p->n > j->n_writing ? p->items[p->n - 1] : NULL, next;
     size_t before = last ? last->body.n : 0;
 
     j->next_seq = e->seq + 1;
@@ -215,7 +227,7 @@ static void append(struct recorder *recorder, const struct event *e)
             p->room = p->room ? 2 * p->room : 16;
             p->items = mem_resize(p->items, p->room * sizeof *p->items);
         }
-        p->items[p->n++] = next;
+        p->items[p->n++] = mem_copy(&next, sizeof next);
         j->n_bytes += next.body.n;
     }
     j->is_broken = j->n_bytes > JOURNAL_MAX_BACKLOG_BYTES;
@@ -316,7 +328,7 @@ void journal_free(struct journal *j)
         return;
     BUG_IF(j->is_running);
     for (size_t i = 0; i < j->pending.n; i++)
-        codec_record_done(&j->pending.items[i]);
+        free_record(j->pending.items[i]);
     mem_free(j->pending.items);
     codec_writer_free(j->writer);
     arena_done(&j->arena);

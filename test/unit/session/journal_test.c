@@ -153,7 +153,50 @@ IN_TASK(or_it_is_told_once_and_the_run_goes_on)
     fixture_end(&f);
 }
 
+static struct err *tell_more(void *arg)
+{
+    struct fixture *f = arg;
+
+    for (int i = 0; i < 100; i++)
+        tell(f, "more");
+    return NULL;
+}
+
+static struct err *slow_put(struct blob_store *s, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    memset(handle, '0', SHA256_HEX_SIZE - 1);
+    handle[SHA256_HEX_SIZE - 1] = 0;
+    return task_yield();
+}
+
+static struct blob_store *slow_blobs(struct store *s, struct str stream)
+{
+    static const struct blob_ops ops = {.put = slow_put};
+    static struct blob_store slow = {.ops = &ops};
+
+    return &slow;
+}
+
+IN_TASK(events_that_come_while_blobs_are_written_are_written_too)
+{
+    AUTO(strbuf) struct strbuf longer = {0};
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    f.flaky.ops.blobs = slow_blobs;
+    while (longer.n < (size_t)64 << 10)
+        strbuf_add_cstr(&longer, "a long text ");
+    tell(&f, strbuf_cstr(&longer));
+    tell(&f, strbuf_cstr(&longer));
+    group_spawn(&f.tasks, "more", tell_more, &f);
+    assert_ok(journal_sync(f.journal));
+    assert_ok(group_join(&f.tasks));
+    assert_int_equal(n_stored(&f), 102);
+    fixture_end(&f);
+}
+
 RUN_TESTS(UNIT(what_was_synced_is_stored_in_one_write),
           UNIT(what_nobody_waits_for_is_written_after_a_moment),
           UNIT(a_store_that_fails_stops_the_run_and_loses_nothing),
-          UNIT(or_it_is_told_once_and_the_run_goes_on));
+          UNIT(or_it_is_told_once_and_the_run_goes_on),
+          UNIT(events_that_come_while_blobs_are_written_are_written_too));
