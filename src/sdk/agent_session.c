@@ -94,6 +94,25 @@ static struct err *find_session(struct agent *a, const struct agent_session *wan
     return NULL;
 }
 
+/* --- its length --- */
+
+static struct err *read_compaction(struct agent *a, struct compact_options *ret)
+{
+    const struct settings *s = a->runtime->settings;
+    const struct json *threshold = settings_get(s, "compact.threshold");
+    double share;
+
+    ret->instructions = settings_text(s, "compact.instructions", &a->arena);
+    if (threshold && (!json_double(threshold, &share) || share <= 0 || share > 1))
+        return err_hint(err_new(ERR_VALIDATION, "compact.threshold must be over 0 and at most 1"),
+                        "\"compact\": {\"enabled\": false} switches it off");
+    if (threshold)
+        ret->threshold_per_mille = MAX((int)(share * 1000), 1);
+    if (!settings_bool(s, "compact.enabled", true))
+        ret->threshold_per_mille = -1;
+    return NULL;
+}
+
 /* --- its budget --- */
 
 static struct err *read_limit(const struct settings *s, const char *path, uint64_t *limit)
@@ -211,6 +230,7 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     struct err *e;
 
     TRY(read_budget(a->runtime->settings, &o.budget));
+    TRY(read_compaction(a, &o.compact));
     TRY(make_store(a, spec));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;

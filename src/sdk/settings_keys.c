@@ -81,6 +81,10 @@ const struct setting_key setting_keys[] = {
     /* sessions */
     {"store", SETTING_STRING,
      .help = "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
+    {"compact", SETTING_OBJECT, .help = "when a long history becomes a summary of it"},
+    {"compact.enabled", SETTING_BOOL, .help = "false: never by itself (true)"},
+    {"compact.threshold", SETTING_NUMBER, .help = "the share of the window that is full (0.835)"},
+    {"compact.instructions", SETTING_STRING, .help = "what the summary must care for"},
     {"budget", SETTING_OBJECT, .help = "what a session may take, all its runs together"},
     {"budget.usd", SETTING_NUMBER, .help = "dollars, as with --max-budget-usd"},
     {"budget.tokens", SETTING_INTEGER, .help = "tokens in and out, as with --max-tokens-total"},

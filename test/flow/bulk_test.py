@@ -11,6 +11,8 @@ class Bulk(AgentTest):
         self.assertEqual(results, [rf"  result #{i} '{i}\n'" for i in range(1, 201)])
 
     def test_thousands_of_calls_with_one_id(self):
+        """So many that the history would be summarised, if that were not switched off."""
+        self.user_settings({"compact": {"enabled": False}})
         results = self.results_of(ANTHROPIC, Turn(
             *[Call("Teleport", id="c", to=i) for i in range(4000)]))
         self.assertEqual(len(results), 4000)
