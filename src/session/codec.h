@@ -21,6 +21,7 @@
 #include "base/sha256.h"
 #include "port/event.h"
 #include "port/store.h"
+#include "session/chain.h"
 
 #define CODEC_INLINE_MAX ((size_t)32 << 10) /* longer texts are blobs */
 #define CODEC_SHARED_MIN ((size_t)512)      /* prompts and schemas from this size on */

@@ -219,25 +219,11 @@ static struct err *get_result(struct decoding *d, const struct part **ret_part)
 
 /* --- the history --- */
 
-static void add_to_chain(struct codec_reader *r, const struct message *m)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-    struct json_writer w;
-    struct sha256 h;
-
-    jw_init(&w, &text);
-    message_write_parts(&w, m);
-    sha256_init(&h);
-    sha256_add(&h, str_make((const char *)r->chain, SHA256_SIZE));
-    sha256_add(&h, strbuf_str(&text));
-    sha256_end(&h, r->chain);
-}
-
 static void begin_history(struct codec_reader *r, uint64_t seq)
 {
     history_done(&r->history);
     r->base_seq = seq;
-    memset(r->chain, 0, sizeof r->chain);
+    r->chain = (struct chain_hash){0};
 }
 
 static struct err *check_history(struct decoding *d, const char *key)
@@ -248,7 +234,7 @@ static struct err *check_history(struct decoding *d, const char *key)
 
     if (r->core_only)
         return NULL; /* what is there is used, whatever is missing before it */
-    sha256_format_hex(r->chain, hex);
+    sha256_format_hex(r->chain.bytes, hex);
     if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->history.n_messages &&
                str_is(json_get_text(v, "sha256"), hex)))
         return NULL;
@@ -287,7 +273,7 @@ static struct err *decode_history(struct decoding *d)
     if (!m)
         return NULL;
     history_add_message(&r->history, m, d->record->unix_ms);
-    add_to_chain(r, m);
+    chain_hash_add(&r->chain, m);
     return NULL;
 }
 

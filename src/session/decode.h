@@ -28,7 +28,7 @@ struct codec_reader {
     size_t n_results, results_room;
     struct history history;
     uint64_t base_seq;
-    unsigned char chain[SHA256_SIZE];
+    struct chain_hash chain;
     struct reply reply; /* the last answer */
     bool has_reply;
     uint64_t reply_seq;

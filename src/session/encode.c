@@ -25,7 +25,7 @@ struct codec_writer {
     /* the history */
     uint64_t base_seq;
     size_t n_messages;
-    unsigned char chain[SHA256_SIZE];
+    struct chain_hash chain;
     /* what was offered last */
     uint64_t tools_version;
     size_t n_tools;
@@ -303,14 +303,7 @@ static void put_result(struct encoding *c, const struct part *p)
 
 static void add_to_chain(struct codec_writer *w, const struct message *m)
 {
-    AUTO(strbuf) struct strbuf text = {0};
-    struct sha256 h;
-
-    message_json(m, &text);
-    sha256_init(&h);
-    sha256_add(&h, str_make((const char *)w->chain, SHA256_SIZE));
-    sha256_add(&h, strbuf_str(&text));
-    sha256_end(&h, w->chain);
+    chain_hash_add(&w->chain, m);
     w->n_messages++;
 }
 
@@ -318,7 +311,7 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
 {
     w->base_seq = base_seq;
     w->n_messages = 0;
-    memset(w->chain, 0, sizeof w->chain);
+    w->chain = (struct chain_hash){0};
 }
 
 /* Opening a session reads from the last base on: nothing after it refers to what came before. */
@@ -350,7 +343,7 @@ static void put_history(struct encoding *c, const char *key)
     const struct codec_writer *w = c->writer;
     char hex[SHA256_HEX_SIZE];
 
-    sha256_format_hex(w->chain, hex);
+    sha256_format_hex(w->chain.bytes, hex);
     jw_key(&c->json, key);
     jw_begin_object(&c->json);
     jw_key(&c->json, "$history");

@@ -62,7 +62,7 @@ const struct reattacher reattach_request = {.attach = attach_request};
 
 /* --- what is to be done --- */
 
-#define TODO_CHARS 300 /* of one item */
+#define ITEM_CHARS 300 /* of one item */
 
 static bool is_done(const struct json *item)
 {
@@ -89,7 +89,7 @@ static void add_item(struct strbuf *out, const struct json *item)
 
     strbuf_addf(out, "\n- [%s] ", mark_of(item));
     start = out->n;
-    clip_line(out, json_get_text(item, "content"), TODO_CHARS);
+    clip_line(out, json_get_text(item, "content"), ITEM_CHARS);
     for (char *c = out->p + start; c < out->p + out->n; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
