@@ -12,6 +12,7 @@ extern const struct command command_inspect;
 extern const struct command command_models;
 extern const struct command command_permissions;
 extern const struct command command_sandbox;
+extern const struct command command_session;
 extern const struct command command_trust;
 
 #endif

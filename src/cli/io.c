@@ -183,6 +183,16 @@ bool cli_has_colour(int fd)
     return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
+void cli_add_tinted(struct strbuf *out, enum tint tint, struct str text)
+{
+    static const char *const codes[] = {"\033[2m", "\033[1m", "\033[31m", "\033[32m", "\033[33m"};
+    bool in_colour = cli_has_colour(STDOUT_FILENO);
+
+    strbuf_add_cstr(out, in_colour ? codes[tint] : "");
+    cli_add_visible(out, text);
+    strbuf_add_cstr(out, in_colour ? "\033[0m" : "");
+}
+
 size_t cli_n_columns(void)
 {
     struct winsize size;

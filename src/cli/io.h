@@ -35,6 +35,10 @@ void cli_tell_bytes(char kind, struct str bytes);
 MUST_USE struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_yes);
 
 bool cli_has_colour(int fd); /* is it a terminal whose owner wants colours? */
-size_t cli_n_columns(void);  /* of the terminal that stdout is; 0: it is none */
+enum tint { TINT_FAINT, TINT_BOLD, TINT_RED, TINT_GREEN, TINT_YELLOW };
+/* Text from outside for stdout, made visible; in colour where stdout is a terminal that wants it.
+ */
+void cli_add_tinted(struct strbuf *out, enum tint tint, struct str text);
+size_t cli_n_columns(void); /* of the terminal that stdout is; 0: it is none */
 
 #endif

@@ -8,8 +8,17 @@
 #include <signal.h>
 
 static const struct command *const children[] = {
-    &command_demo,  &command_models,  &command_config,     &command_permissions, &command_doctor,
-    &command_trust, &command_sandbox, &command_completion, &command_inspect,     NULL,
+    &command_demo,
+    &command_session,
+    &command_models,
+    &command_config,
+    &command_permissions,
+    &command_doctor,
+    &command_trust,
+    &command_sandbox,
+    &command_completion,
+    &command_inspect,
+    NULL,
 };
 
 static struct err *run_root(const struct args *args, int *ret_status);

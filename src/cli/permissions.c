@@ -4,8 +4,6 @@
 #include "cli/agent_flags.h"
 #include "cli/commands.h"
 
-#include <unistd.h>
-
 static void tell(void *self, struct str text)
 {
     cli_tell("%" STR_FMT, STR_ARG(text));
@@ -50,16 +48,6 @@ void permissions_write_source(struct json_writer *w, const struct rule_source *s
     jw_kv_str(w, "layer", str_of(s->layer));
     if (s->where.n)
         jw_kv_str(w, "where", s->where);
-}
-
-void permissions_add_tinted(struct strbuf *out, enum tint tint, struct str text)
-{
-    static const char *const codes[] = {"\033[2m", "\033[1m", "\033[31m", "\033[32m", "\033[33m"};
-    bool in_colour = cli_has_colour(STDOUT_FILENO);
-
-    strbuf_add_cstr(out, in_colour ? codes[tint] : "");
-    cli_add_visible(out, text);
-    strbuf_add_cstr(out, in_colour ? "\033[0m" : "");
 }
 
 static const struct command *const children[] = {

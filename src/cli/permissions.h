@@ -36,8 +36,4 @@ void permissions_add_source(struct strbuf *out, const struct rule_source *s);
 /* "layer", "where" as members. */
 void permissions_write_source(struct json_writer *w, const struct rule_source *s);
 
-enum tint { TINT_FAINT, TINT_BOLD, TINT_RED, TINT_GREEN, TINT_YELLOW };
-/* Text from outside, made visible; in colour where stdout is a terminal that wants it. */
-void permissions_add_tinted(struct strbuf *out, enum tint tint, struct str text);
-
 #endif

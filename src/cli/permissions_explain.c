@@ -166,7 +166,7 @@ static struct err *add_examples(struct explain *x)
     if (examples.n == 0)
         return NULL;
     strbuf_add_char(&x->out, '\n');
-    permissions_add_tinted(&x->out, TINT_FAINT, S("  as allow  as deny   a call with"));
+    cli_add_tinted(&x->out, TINT_FAINT, S("  as allow  as deny   a call with"));
     strbuf_add_char(&x->out, '\n');
     for (size_t i = 0; i < examples.n; i++)
         TRY(add_example(x, examples.items[i]));
@@ -219,7 +219,7 @@ static void add_warnings(struct explain *x)
 
         cli_add_visible(&visible, warnings.items[i]);
         strbuf_add_cstr(&x->out, i ? "  " : "\n  ");
-        permissions_add_tinted(&x->out, TINT_YELLOW, S("note"));
+        cli_add_tinted(&x->out, TINT_YELLOW, S("note"));
         strbuf_add_cstr(&x->out, "  ");
         text_wrap(&x->out, strbuf_str(&visible), 8, WIDTH);
         strbuf_add_char(&x->out, '\n');
@@ -230,7 +230,7 @@ static struct err *explain(void *arg)
 {
     struct explain *x = arg;
 
-    permissions_add_tinted(&x->out, TINT_BOLD, x->text);
+    cli_add_tinted(&x->out, TINT_BOLD, x->text);
     strbuf_add_char(&x->out, '\n');
     add_meaning(x);
     TRY(add_examples(x));

@@ -34,9 +34,9 @@ static void add_rule(struct strbuf *out, const struct rule *r, size_t width)
 
     permissions_add_source(&source, &r->source);
     strbuf_add_cstr(out, "  ");
-    permissions_add_tinted(out, note ? TINT_FAINT : tints[r->kind], r->text);
+    cli_add_tinted(out, note ? TINT_FAINT : tints[r->kind], r->text);
     strbuf_addf(out, "%*s", (int)(r->text.n < width ? width - r->text.n : 0) + 2, "");
-    permissions_add_tinted(out, TINT_FAINT, strbuf_str(&source));
+    cli_add_tinted(out, TINT_FAINT, strbuf_str(&source));
     if (note)
         strbuf_addf(out, "  (%s)", note);
     strbuf_add_char(out, '\n');
@@ -48,7 +48,7 @@ static void add_rules(struct strbuf *out, const struct rule_set *set, enum rule_
     size_t n = 0;
 
     strbuf_add_char(out, '\n');
-    permissions_add_tinted(out, TINT_BOLD, str_of(titles[kind]));
+    cli_add_tinted(out, TINT_BOLD, str_of(titles[kind]));
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < set->n; i++)
         if (set->rules[i].kind == kind) {
@@ -65,7 +65,7 @@ static void add_list(struct strbuf *out, const char *title, bool is_set, const s
     if (!is_set)
         return;
     strbuf_add_char(out, '\n');
-    permissions_add_tinted(out, TINT_BOLD, str_of(title));
+    cli_add_tinted(out, TINT_BOLD, str_of(title));
     strbuf_add_cstr(out, n ? "\n" : "\n  none\n");
     for (size_t i = 0; i < n; i++) {
         strbuf_add_cstr(out, "  ");
@@ -77,7 +77,7 @@ static void add_list(struct strbuf *out, const char *title, bool is_set, const s
 static void add_directories(struct strbuf *out, const struct permissions *p)
 {
     strbuf_add_char(out, '\n');
-    permissions_add_tinted(out, TINT_BOLD, S("Files are changed only in"));
+    cli_add_tinted(out, TINT_BOLD, S("Files are changed only in"));
     strbuf_add_cstr(out, "\n  ");
     cli_add_visible(out, str_of(p->runtime.options.cwd));
     strbuf_add_char(out, '\n');
@@ -93,10 +93,10 @@ static void add_all(struct strbuf *out, const struct permissions *p)
     const struct hard_policy *policy = &p->set.policy;
     AUTO(strbuf) struct strbuf source = {0};
 
-    permissions_add_tinted(out, TINT_BOLD, S("Mode"));
+    cli_add_tinted(out, TINT_BOLD, S("Mode"));
     permissions_add_source(&source, &p->set.mode_source);
     strbuf_addf(out, "\n  %s  ", permission_mode_name(p->set.mode));
-    permissions_add_tinted(out, TINT_FAINT, strbuf_str(&source));
+    cli_add_tinted(out, TINT_FAINT, strbuf_str(&source));
     strbuf_add_char(out, '\n');
     for (int kind = 0; kind < N_RULE_KINDS; kind++)
         add_rules(out, &p->set, (enum rule_kind)kind);

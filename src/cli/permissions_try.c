@@ -74,7 +74,7 @@ static void add_judged(struct strbuf *out, const struct try *t, const struct jud
                  [DECISION_APPROVE] = {"asks", TINT_YELLOW},
                  [DECISION_DENY] = {"denied", TINT_RED}};
 
-    permissions_add_tinted(out, words[j->decision].tint, str_of(words[j->decision].word));
+    cli_add_tinted(out, words[j->decision].tint, str_of(words[j->decision].word));
     strbuf_add_cstr(out, "  ");
     add_call(out, &t->call);
     strbuf_add_char(out, '\n');

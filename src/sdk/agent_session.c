@@ -1,96 +1,30 @@
 /* agent_session.c - which session an agent works in, and where it is kept. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/shelf.h"
 #include "store/memory.h"
-#include "store/open.h"
 
 #define MODE_KEY "mode"
 
-/* --- the store --- */
-
-/* NULL: the default. */
-static const char *find_store(struct agent *a, const struct agent_options *options)
-{
-    const char *variable = env_find(a->runtime->options.environment, "KEEL_STORE");
-    struct str setting = settings_text(a->runtime->settings, "store", &a->arena);
-
-    if (options->session.store)
-        return options->session.store;
-    if (variable && *variable)
-        return variable;
-    return setting.n ? setting.p : NULL;
-}
-
-/* Without a home there is no place for the default. */
-static struct err *make_store(struct agent *a, const char *spec)
-{
-    struct str home = runtime_home(a->runtime, &a->arena);
-    bool is_kept = !str_is(str_of(spec), "memory:") && (spec || home.n);
-
-    a->is_kept = is_kept;
-    return store_from_url(is_kept ? spec : "memory:", home.n ? home.p : ".", &a->store);
-}
-
 /* --- which session --- */
-
-static struct err *find_newest(struct agent *a, const struct store_list_query *query,
-                               struct str *ret_id)
-{
-    struct store_summary *items = NULL;
-    size_t n = 0;
-
-    TRY(store_list(a->store, query, &a->arena, &items, &n));
-    *ret_id = n ? items[0].id : (struct str){0};
-    return NULL;
-}
-
-/* An id, or a name: in this directory, or else anywhere. */
-static struct err *find_given(struct agent *a, struct str cwd, struct str given, struct str *ret_id)
-{
-    struct store_summary summary;
-    bool found = false;
-
-    if (store_id_is_valid(given))
-        TRY(store_find(a->store, given, &a->arena, &summary, &found));
-    *ret_id = found ? given : (struct str){0};
-    if (!ret_id->n && given.n)
-        TRY(find_newest(a, &(struct store_list_query){.cwd = cwd, .name = given, .n_max = 1},
-                        ret_id));
-    if (!ret_id->n && given.n)
-        TRY(find_newest(a, &(struct store_list_query){.name = given, .n_max = 1}, ret_id));
-    if (ret_id->n)
-        return NULL;
-    return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),
-                    "--resume takes the id or the name of a session");
-}
-
-static struct err *find_last(struct agent *a, struct str cwd, struct str *ret_id)
-{
-    TRY(find_newest(a, &(struct store_list_query){.cwd = cwd, .n_max = 1}, ret_id));
-    if (ret_id->n)
-        return NULL;
-    return err_hint(
-        err_new(ERR_STORAGE, "there is no session in %" STR_FMT " to continue", STR_ARG(cwd)),
-        "--resume ID finds those of other directories");
-}
 
 static struct err *find_session(struct agent *a, const struct agent_session *wanted,
                                 struct session_options *o)
 {
-    struct str id = {0};
+    struct store_summary found = {0};
 
     if (wanted->resume)
-        TRY(find_given(a, o->cwd, str_of(wanted->resume), &id));
+        TRY(shelf_find(a->store, o->cwd, str_of(wanted->resume), &a->arena, &found));
     else if (wanted->continues)
-        TRY(find_last(a, o->cwd, &id));
+        TRY(shelf_find_newest(a->store, o->cwd, &a->arena, &found));
     o->id = str_of(wanted->id);
-    if (!id.n)
+    if (!found.id.n)
         return NULL;
     o->start = wanted->forks ? SESSION_FORK : SESSION_RESUME;
     if (wanted->forks)
-        o->source = id;
+        o->source = found.id;
     else
-        o->id = id;
+        o->id = found.id;
     return NULL;
 }
 
@@ -221,7 +155,9 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
 
 struct err *agent_open_session(struct agent *a, const struct agent_options *options)
 {
-    const char *spec = options->session.is_private ? "memory:" : find_store(a, options);
+    struct str name = options->session.is_private
+                          ? S("memory:")
+                          : shelf_name(a->runtime, options->session.store, &a->arena);
     struct session_options o = {.cwd = str_of(a->runtime->options.cwd),
                                 .name = str_of(options->session.name),
                                 .budget = options->budget,
@@ -231,11 +167,11 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
 
     TRY(read_budget(a->runtime->settings, &o.budget));
     TRY(read_compaction(a, &o.compact));
-    TRY(make_store(a, spec));
+    TRY(shelf_open(a->runtime, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;
     e = session_open(&a->session, &o);
-    if (err_is(e, ERR_STORAGE) && !spec && o.start == SESSION_NEW)
+    if (err_is(e, ERR_STORAGE) && !name.n && o.start == SESSION_NEW)
         e = do_without(a, options, &o, e);
     if (e)
         return e;

@@ -1,0 +1,134 @@
+/* list.c - `keel session list`: which sessions there are, the newest first. */
+#include "cli/session/session.h"
+
+#include "base/utf8.h"
+#include "sys/loop.h"
+
+#define DEFAULT_N 20
+#define SHORT_ID 8
+#define AGE_WIDTH 16
+#define MIN_TEXT 20
+#define PLAIN_COLUMNS 100 /* where there is no terminal */
+
+static const struct option options[] = {
+    {"all", 'a', NULL, "of all directories, not only of this one"},
+    {"limit", 'n', "N", "at most so many; 0 is all (20)"},
+    {"before", 0, "ID", "the page after the one that ended with this session"},
+    {"json", 0, NULL, "print one JSON array"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+static struct err *read_query(struct session_work *w, struct store_list_query *ret_query)
+{
+    const char *before = args_get(w->args, "before");
+    struct store_summary last = {0};
+    int64_t n_max;
+
+    TRY(args_int(w->args, "limit", 0, INT32_MAX, DEFAULT_N, &n_max));
+    *ret_query = (struct store_list_query){.n_max = (size_t)n_max};
+    if (!args_has(w->args, "all"))
+        ret_query->cwd = str_of(w->runtime.options.cwd);
+    if (!before)
+        return NULL;
+    TRY(shelf_find(w->store, (struct str){0}, str_of(before), &w->arena, &last));
+    ret_query->before_ms = last.updated_ms;
+    ret_query->before_id = last.id;
+    return NULL;
+}
+
+/* The name, or how it began: one line, as far as it fits. */
+static void add_title(struct strbuf *out, const struct store_summary *s, size_t n_max)
+{
+    struct str text = s->name.n ? s->name : s->preview;
+    struct str line = str_make(text.p, 0);
+
+    while (line.n < text.n && text.p[line.n] != '\n')
+        line.n++;
+    line = utf8_truncate(line, n_max);
+    if (s->name.n)
+        cli_add_tinted(out, TINT_BOLD, line);
+    else
+        cli_add_visible(out, line);
+}
+
+static void add_line(struct strbuf *out, const struct store_summary *s, bool with_cwd)
+{
+    size_t columns = cli_n_columns() ? cli_n_columns() : PLAIN_COLUMNS;
+    size_t used = SHORT_ID + AGE_WIDTH + 10;
+    AUTO(strbuf) struct strbuf age = {0};
+
+    session_add_age(&age, s->updated_ms, clock_unix_ms(loop_clock(task_loop())));
+    cli_add_tinted(out, TINT_GREEN, str_make(s->id.p, MIN(s->id.n, (size_t)SHORT_ID)));
+    strbuf_addf(out, "  %-*.*s %4llu%s  ", AGE_WIDTH, (int)age.n, age.p,
+                (unsigned long long)s->n_messages, s->is_open ? "*" : " ");
+    add_title(out, s, columns > used + MIN_TEXT ? columns - used : MIN_TEXT);
+    if (with_cwd) {
+        strbuf_add_cstr(out, "\n          ");
+        cli_add_tinted(out, TINT_FAINT, s->cwd);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void add_all(struct strbuf *out, const struct store_summary *items, size_t n, bool with_cwd)
+{
+    bool any_open = false;
+
+    strbuf_addf(out, "%-*s  %-*s %4s\n", SHORT_ID, "id", AGE_WIDTH, "last used", "msgs");
+    for (size_t i = 0; i < n; i++) {
+        add_line(out, &items[i], with_cwd);
+        any_open |= items[i].is_open;
+    }
+    if (any_open)
+        cli_add_tinted(out, TINT_FAINT, S("* is open in a process now\n"));
+}
+
+static void write_all(struct strbuf *out, const struct store_summary *items, size_t n)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_array(&w);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin_object(&w);
+        session_write_summary(&w, &items[i]);
+        jw_end_object(&w);
+    }
+    jw_end_array(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static struct err *list(struct session_work *w)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct store_list_query query;
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(read_query(w, &query));
+    TRY(store_list(w->store, &query, &w->arena, &items, &n));
+    if (args_has(w->args, "json"))
+        write_all(&out, items, n);
+    else if (n)
+        add_all(&out, items, n, query.cwd.n == 0);
+    else
+        cli_tell(query.cwd.n ? "no session in this directory; --all shows those of others"
+                             : "no session");
+    return cli_print(strbuf_str(&out));
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 0, "no operand"));
+    return session_work_run(args, list, ret_status);
+}
+
+const struct command command_session_list = {
+    .name = "session list",
+    .usage = "[--all] [--limit N] [--json]",
+    .summary = "print the sessions of this directory, the newest first",
+    .details = "  keel session list --all --limit 50\n"
+               "  keel session list --json | jq -r '.[].id'\n",
+    .options = options,
+    .run = run,
+};

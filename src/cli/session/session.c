@@ -1,0 +1,127 @@
+/* session.c - `keel session`: look at sessions that were kept, copy them, take them elsewhere. */
+#include "cli/session/session.h"
+
+#include "cli/commands.h"
+#include "cli/run.h"
+#include "view/field.h"
+
+#include <time.h>
+
+#define MINUTE_MS ((int64_t)60 * 1000)
+#define HOUR_MS (60 * MINUTE_MS)
+#define DAY_MS (24 * HOUR_MS)
+
+struct job {
+    struct session_work work;
+    struct err *(*fn)(struct session_work *w);
+};
+
+/* The store is the task's: closing it may wait. */
+static struct err *run_job(void *arg)
+{
+    struct job *job = arg;
+    struct session_work *w = &job->work;
+    AUTO(store) struct store *store = NULL;
+    bool is_kept;
+
+    TRY(shelf_open(&w->runtime, shelf_name(&w->runtime, args_get(w->args, "store"), &w->arena),
+                   &store, &is_kept));
+    w->store = store;
+    return job->fn(w);
+}
+
+static struct err *open_runtime(struct session_work *w)
+{
+    struct runtime_options options = {.settings_file = args_get(w->args, "settings")};
+
+    TRY(runtime_open(&w->runtime, &options));
+    for (size_t i = 0; i < settings_n_warnings(w->runtime.settings); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(w->runtime.settings, i)));
+    return NULL;
+}
+
+struct err *session_work_run(const struct args *args, struct err *(*work)(struct session_work *w),
+                             int *ret_status)
+{
+    struct job job = {.work.args = args, .fn = work};
+    struct err *e = open_runtime(&job.work);
+
+    if (!e)
+        e = cli_run(NULL, run_job, &job);
+    *ret_status = job.work.status;
+    runtime_done(&job.work.runtime);
+    arena_done(&job.work.arena);
+    return e;
+}
+
+struct err *session_work_find(struct session_work *w, size_t operand,
+                              struct store_summary *ret_summary)
+{
+    struct str cwd = str_of(w->runtime.options.cwd);
+
+    if (operand < w->args->n_operands)
+        return shelf_find(w->store, cwd, str_of(w->args->operands[operand]), &w->arena,
+                          ret_summary);
+    return shelf_find_newest(w->store, cwd, &w->arena, ret_summary);
+}
+
+/* --- how a session is told --- */
+
+void session_write_summary(struct json_writer *w, const struct store_summary *s)
+{
+    jw_kv_str(w, "id", s->id);
+    if (s->parent.n)
+        jw_kv_str(w, "parent", s->parent);
+    jw_kv_str(w, "name", s->name);
+    jw_kv_str(w, "cwd", s->cwd);
+    jw_kv_str(w, "provider", s->provider);
+    jw_kv_str(w, "model", s->model);
+    jw_kv_str(w, "preview", s->preview);
+    field_time(w, "createdAt", s->created_ms);
+    field_time(w, "updatedAt", s->updated_ms);
+    jw_kv_int(w, "events", s->next_seq ? (int64_t)s->next_seq - 1 : 0);
+    jw_kv_int(w, "messages", (int64_t)s->n_messages);
+    jw_kv_int(w, "bytes", (int64_t)s->n_bytes);
+    jw_kv_bool(w, "open", s->is_open);
+}
+
+void session_add_time(struct strbuf *out, int64_t unix_ms)
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm parts;
+    char text[32];
+
+    if (localtime_r(&seconds, &parts) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
+        strbuf_add_cstr(out, text);
+}
+
+void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms)
+{
+    int64_t age = now_ms - unix_ms;
+
+    if (age < 0 || age >= 7 * DAY_MS)
+        session_add_time(out, unix_ms);
+    else if (age < MINUTE_MS)
+        strbuf_add_cstr(out, "just now");
+    else if (age < HOUR_MS)
+        strbuf_addf(out, "%lld min ago", (long long)(age / MINUTE_MS));
+    else if (age < DAY_MS)
+        strbuf_addf(out, "%lld h ago", (long long)(age / HOUR_MS));
+    else
+        strbuf_addf(out, "%lld d ago", (long long)(age / DAY_MS));
+}
+
+static const struct command *const children[] = {
+    &command_session_list,
+    NULL,
+};
+
+const struct command command_session = {
+    .name = "session",
+    .usage = "COMMAND [ARGUMENTS]",
+    .group = "Use",
+    .summary = "sessions that were kept: find, read, copy, take back, check",
+    .details = "A session is named by its id, by the first letters of it (8 or more), or by its\n"
+               "name. Where none is given, the newest one of this directory is meant.\n",
+    .children = children,
+};

@@ -1,0 +1,39 @@
+/* session.h - what the commands below `keel session` share. */
+#ifndef KEEL_CLI_SESSION_SESSION_H
+#define KEEL_CLI_SESSION_SESSION_H
+
+#include "cli/command.h"
+#include "sdk/shelf.h"
+
+extern const struct command command_session_list;
+
+#define SESSION_OPTIONS                                                                            \
+    {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
+    {                                                                                              \
+        "settings", 0, "FILE|JSON", "further settings, above all files"                            \
+    }
+
+/* A command at work, in a task. */
+struct session_work {
+    const struct args *args;
+    struct arena arena;
+    struct runtime runtime;
+    struct store *store;
+    int status; /* that the program will end with */
+};
+
+/* Opens the store and calls `work` in a task that the person can interrupt. */
+MUST_USE struct err *session_work_run(const struct args *args,
+                                      struct err *(*work)(struct session_work *w), int *ret_status);
+/* The one that this operand names (sdk/shelf.h); without it the newest of this directory. */
+MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
+                                       struct store_summary *ret_summary);
+
+/* The summary as members of an object that is open. */
+void session_write_summary(struct json_writer *w, const struct store_summary *s);
+/* "2026-11-16 04:36", in the person's time zone. */
+void session_add_time(struct strbuf *out, int64_t unix_ms);
+/* "just now", "5 min ago", "3 h ago", "2 d ago"; then the date. */
+void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms);
+
+#endif

@@ -1,0 +1,109 @@
+/* shelf.c - finds the store, and sessions in it. */
+#include "sdk/shelf.h"
+
+#include "store/open.h"
+#include "sys/env.h"
+
+#define MIN_PREFIX 8
+
+/* --- the store --- */
+
+struct str shelf_name(const struct runtime *r, const char *given, struct arena *a)
+{
+    const char *variable = env_find(r->options.environment, "KEEL_STORE");
+
+    if (given)
+        return str_of(given);
+    if (variable && *variable)
+        return str_of(variable);
+    return settings_text(r->settings, "store", a);
+}
+
+struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
+                       bool *ret_is_kept)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str home = runtime_home(r, &a);
+
+    *ret_is_kept = !str_is(name, "memory:") && (name.n || home.n);
+    return store_from_url(*ret_is_kept ? arena_cstr(&a, name) : "memory:",
+                          home.n ? arena_cstr(&a, home) : ".", ret_store);
+}
+
+/* --- a session --- */
+
+static struct err *find_first(struct store *s, const struct store_list_query *query,
+                              struct arena *a, struct store_summary *ret_summary, bool *ret_found)
+{
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(store_list(s, query, a, &items, &n));
+    *ret_found = n > 0;
+    if (n)
+        *ret_summary = items[0];
+    return NULL;
+}
+
+static struct err *find_named(struct store *s, struct str cwd, struct str name, struct arena *a,
+                              struct store_summary *ret_summary, bool *ret_found)
+{
+    TRY(find_first(s, &(struct store_list_query){.cwd = cwd, .name = name, .n_max = 1}, a,
+                   ret_summary, ret_found));
+    if (*ret_found)
+        return NULL;
+    return find_first(s, &(struct store_list_query){.name = name, .n_max = 1}, a, ret_summary,
+                      ret_found);
+}
+
+static struct err *find_prefix(struct store *s, struct str start, struct arena *a,
+                               struct store_summary *ret_summary, bool *ret_found)
+{
+    struct store_summary *items = NULL;
+    size_t n = 0, n_found = 0;
+
+    if (start.n < MIN_PREFIX)
+        return NULL;
+    TRY(store_list(s, &(struct store_list_query){0}, a, &items, &n));
+    for (size_t i = 0; i < n; i++)
+        if (str_starts(items[i].id, start)) {
+            *ret_summary = items[i];
+            n_found++;
+        }
+    *ret_found = n_found == 1;
+    if (n_found <= 1)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "%zu sessions have ids that begin with \"%" STR_FMT "\"",
+                            n_found, STR_ARG(start)),
+                    "give more of the id");
+}
+
+struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
+                       struct store_summary *ret_summary)
+{
+    bool found = false;
+
+    if (store_id_is_valid(given))
+        TRY(store_find(s, given, a, ret_summary, &found));
+    if (!found && given.n)
+        TRY(find_named(s, cwd, given, a, ret_summary, &found));
+    if (!found)
+        TRY(find_prefix(s, given, a, ret_summary, &found));
+    if (found)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),
+                    "keel session list shows which there are, by id and name");
+}
+
+struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
+                              struct store_summary *ret_summary)
+{
+    bool found;
+
+    TRY(find_first(s, &(struct store_list_query){.cwd = cwd, .n_max = 1}, a, ret_summary, &found));
+    if (found)
+        return NULL;
+    return err_hint(
+        err_new(ERR_STORAGE, "there is no session in %" STR_FMT " to continue", STR_ARG(cwd)),
+        "--resume ID finds those of other directories");
+}

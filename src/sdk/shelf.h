@@ -1,0 +1,24 @@
+/* shelf.h - where a runtime's sessions are kept, and how people name one of them. */
+#ifndef KEEL_SDK_SHELF_H
+#define KEEL_SDK_SHELF_H
+
+#include "port/store.h"
+#include "sdk/runtime.h"
+
+/* `given` as store/open.h takes it; NULL: KEEL_STORE, else the setting, else the default in keel's
+ * home. */
+struct str shelf_name(const struct runtime *r, const char *given, struct arena *a);
+/* The store of that name, which may be empty. *ret_is_kept: it outlives the process; without a home
+ * there is no place for the default. */
+MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
+                                bool *ret_is_kept);
+
+/* An id, the start of one (8 letters or more), or a name, which means the newest of this name: in
+ * `cwd`, or else anywhere. ERR_STORAGE when there is none, or more than one. */
+MUST_USE struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
+                                struct store_summary *ret_summary);
+/* The newest one of that directory. */
+MUST_USE struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
+                                       struct store_summary *ret_summary);
+
+#endif
