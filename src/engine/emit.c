@@ -103,8 +103,8 @@ void run_append(struct run *r, struct message *m)
         .body.message = {.message = m, .mutation = "append", .index = h->n_messages},
     };
 
-    history_add_message(h, m, run_unix_ms());
     run_emit(r, EVENT_HISTORY, &e);
+    history_add_message(h, m, e.unix_ms);
 }
 
 const struct history *run_history(const struct run *r)
@@ -123,8 +123,8 @@ void run_replace_history(struct run *r, const char *mutation, struct message *co
         struct event e = {
             .body.message = {.message = messages[i], .index = i, .mutation = mutation}};
 
-        history_add_message(h, messages[i], run_unix_ms());
         run_emit(r, EVENT_HISTORY, &e);
+        history_add_message(h, messages[i], e.unix_ms);
     }
     run_emit(r, EVENT_COMPACTED, &told);
 }

@@ -17,7 +17,8 @@ struct codec_reader {
     uint64_t next_seq, to;
     bool core_only, has_failed;
     struct store_page page;
-    size_t at; /* in the page */
+    size_t at;                         /* in the page */
+    const struct store_record *record; /* that was read last; NULL: none was */
     bool is_over;
 
     /* what records refer to */

@@ -2,6 +2,7 @@
 #include "session/journal.h"
 
 #include "session/codec.h"
+#include "session/digest.h"
 #include "sys/loop.h"
 
 /* Somebody who waits until all before `seq` is durable. */
@@ -183,31 +184,6 @@ static void start_writing(struct journal *j)
 
 /* --- recording --- */
 
-static struct str first_line(struct str text)
-{
-    size_t end = str_find_char(text, '\n');
-
-    return str_slice(text, 0, MIN(end == STR_NONE ? text.n : end, (size_t)200));
-}
-
-/* What the list of sessions shows follows from the events. */
-static void note_summary(struct journal *j, const struct event *e)
-{
-    struct store_summary *u = &j->update;
-
-    if (e->type == EVENT_RUN_BEGIN) {
-        u->provider = arena_str(&j->arena, e->body.run.provider);
-        u->model = arena_str(&j->arena, e->body.run.model);
-        if (e->turn == 1)
-            u->preview = arena_str(&j->arena, first_line(e->body.run.input));
-    } else if (e->type == EVENT_HISTORY && e->body.message.message) {
-        u->n_messages = e->body.message.index + 1;
-    } else {
-        return;
-    }
-    j->has_update = true;
-}
-
 static void append(struct recorder *recorder, const struct event *e)
 {
     struct journal *j = journal_of(recorder);
@@ -219,7 +195,7 @@ static void append(struct recorder *recorder, const struct event *e)
     j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
     if (j->is_broken)
         return;
-    note_summary(j, e);
+    j->has_update |= digest_event(&j->update, &j->arena, e);
     if (codec_write(j->writer, e, last, &next)) {
         j->n_bytes += last->body.n - before;
     } else {

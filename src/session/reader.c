@@ -41,6 +41,11 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
     return &r->history;
 }
 
+const struct store_record *codec_reader_record(const struct codec_reader *r)
+{
+    return r->record;
+}
+
 bool codec_reader_has_failed(const struct codec_reader *r)
 {
     return r->has_failed;
@@ -89,11 +94,12 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
     struct err *e = NULL;
 
     *ret_event = NULL;
+    r->record = NULL;
     if (r->at == r->page.n && !r->is_over)
         TRY(turn_page(r));
     if (r->is_over)
         return NULL;
-    record = &r->page.records[r->at];
+    r->record = record = &r->page.records[r->at];
     if (r->n_in_record == 0)
         e = parse_body(r, record);
     if (!e)

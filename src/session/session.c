@@ -3,10 +3,8 @@
 
 #include "base/uuid.h"
 #include "engine/open_calls.h"
-#include "session/record.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
-#include "view/journal_fields.h"
 
 #define SHELL_PREFIX "shell:"
 #define ALLOW_PREFIX "allow:"
@@ -63,20 +61,21 @@ static void listen(struct session *s)
     tool_session_listen(s->conversation.tools, (struct state_listener){on_state_change, s});
 }
 
-static void tell_history(struct session *s, const struct message *m, size_t index,
-                         const char *mutation)
+/* When it was: the history says the same. */
+static int64_t tell_history(struct session *s, const struct message *m, size_t index,
+                            const char *mutation)
 {
     struct event e = {.body.message = {.message = m, .index = index, .mutation = mutation}};
 
     emit(s, EVENT_HISTORY, &e);
+    return e.unix_ms;
 }
 
 static void commit(struct session *s, struct message *m)
 {
-    size_t index = s->conversation.history.n_messages;
+    struct history *h = &s->conversation.history;
 
-    history_add_message(&s->conversation.history, m, now_ms());
-    tell_history(s, m, index, "append");
+    history_add_message(h, m, tell_history(s, m, h->n_messages, "append"));
 }
 
 /* --- checkpoints --- */
@@ -352,23 +351,6 @@ struct err *session_open(struct session *s, const struct session_options *option
     BUG("a session starts in no known way");
 }
 
-/* Only some stores keep a record beside the log. */
-static void remember_for_record(struct session *s, const struct event_session *how)
-{
-    AUTO(strbuf) struct strbuf schemas = {0};
-    struct json_writer w;
-
-    if (!s->options.store->ops->save_record)
-        return;
-    s->system_prompt = arena_str(&s->arena, how->system);
-    jw_init(&w, &schemas);
-    jw_begin_array(&w);
-    for (size_t i = 0; how->tools && i < how->tools->n; i++)
-        journal_schema(&w, &how->tools->entries[i].def);
-    jw_end_array(&w);
-    s->tool_schemas = arena_str(&s->arena, strbuf_str(&schemas));
-}
-
 void session_begin(struct session *s, const struct event_session *how)
 {
     struct event e = {.body.session = *how};
@@ -376,7 +358,8 @@ void session_begin(struct session *s, const struct event_session *how)
     if (s->has_begun)
         return;
     s->has_begun = true;
-    remember_for_record(s, how);
+    if (s->options.store->ops->save_record) /* only some keep a record beside the log */
+        s->start = record_start_of(&s->arena, how);
     emit(s, EVENT_SESSION_BEGIN, &e);
 }
 
@@ -578,27 +561,6 @@ static struct err *write_end(struct session *s, const char *reason)
     return journal_sync(s->journal);
 }
 
-static struct err *save_record(struct session *s)
-{
-    AUTO(arena) struct arena a = {0};
-    AUTO(strbuf) struct strbuf json = {0};
-    struct store_summary summary;
-    struct session_record record = {.summary = &summary,
-                                    .history = &s->conversation.history,
-                                    .system_prompt = s->system_prompt,
-                                    .tool_schemas = s->tool_schemas};
-    bool found;
-
-    if (!s->options.store->ops->save_record)
-        return NULL;
-    TRY(store_find(s->options.store, s->options.id, &a, &summary, &found));
-    if (!found)
-        return NULL;
-    session_record_write(&record, &json);
-    TRY(strbuf_check(&json, "the record of a session"));
-    return store_save_record(s->options.store, s->options.id, strbuf_str(&json));
-}
-
 struct err *session_shutdown(struct session *s, const char *reason)
 {
     struct err *e = NULL;
@@ -610,7 +572,8 @@ struct err *session_shutdown(struct session *s, const char *reason)
     if (s->journal && !is_untouched(s))
         e = write_end(s, reason);
     if (!e && s->journal && !is_untouched(s))
-        e = save_record(s);
+        e = session_record_save(s->options.store, s->options.id, &s->conversation.history,
+                                &s->start);
     store_close(s->options.store, s->options.id, s->lease.fence);
     if (s->journal && is_untouched(s))
         e = store_remove(s->options.store, s->options.id);

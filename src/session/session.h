@@ -19,6 +19,7 @@
 #include "session/compact.h"
 #include "session/journal.h"
 #include "session/load.h"
+#include "session/record.h"
 
 /* Opening reads at most so many core events beyond a base of the history, and a run's own. */
 #define SESSION_CHECKPOINT_EVERY 500
@@ -51,8 +52,8 @@ struct session {
     struct journal *journal;
     struct compaction compaction;
     struct group tasks;
-    struct strbuf notice;                   /* what the model is still to be told */
-    struct str system_prompt, tool_schemas; /* that it began with, for its record */
+    struct strbuf notice;      /* what the model is still to be told */
+    struct record_start start; /* for its record */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };

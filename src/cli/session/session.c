@@ -113,6 +113,8 @@ void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms)
 
 static const struct command *const children[] = {
     &command_session_list,
+    &command_session_verify,
+    &command_session_rebuild,
     NULL,
 };
 

@@ -6,6 +6,8 @@
 #include "sdk/shelf.h"
 
 extern const struct command command_session_list;
+extern const struct command command_session_verify;
+extern const struct command command_session_rebuild;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \

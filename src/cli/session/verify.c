@@ -1,0 +1,149 @@
+/* verify.c - `keel session verify`: is what was kept of a session whole? */
+#include "cli/session/session.h"
+
+#include "session/verify.h"
+
+#define SHORT_ID 8
+
+static const struct option options[] = {
+    {"all", 'a', NULL, "every session of the store"},
+    {"json", 0, NULL, "print one JSON array, an object for each session"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+/* One session's answer, while its findings come. */
+struct report {
+    struct strbuf lines, array;
+    struct json_writer json;
+    struct str session;
+};
+
+static void add_line(struct report *r, const struct finding *f)
+{
+    strbuf_add_cstr(&r->lines, "  ");
+    if (!str_eq(f->stream, r->session))
+        strbuf_addf(&r->lines, "%.*s ", SHORT_ID, f->stream.p);
+    strbuf_addf(&r->lines, "%6llu  ", (unsigned long long)f->seq);
+    cli_add_tinted(&r->lines, finding_is_problem(f->kind) ? TINT_RED : TINT_FAINT,
+                   str_of(finding_name(f->kind)));
+    strbuf_add_cstr(&r->lines, "  ");
+    cli_add_visible(&r->lines, f->text);
+    strbuf_add_char(&r->lines, '\n');
+}
+
+static void on_finding(void *self, const struct finding *f)
+{
+    struct report *r = self;
+
+    add_line(r, f);
+    jw_begin_object(&r->json);
+    jw_kv_str(&r->json, "kind", str_of(finding_name(f->kind)));
+    jw_kv_bool(&r->json, "problem", finding_is_problem(f->kind));
+    jw_kv_str(&r->json, "stream", f->stream);
+    jw_kv_int(&r->json, "seq", (int64_t)f->seq);
+    jw_kv_str(&r->json, "text", f->text);
+    jw_end_object(&r->json);
+}
+
+static void write_text(struct strbuf *out, const struct report *r, const struct verified *v)
+{
+    bool is_whole = v->n_problems == 0;
+
+    cli_add_tinted(out, TINT_GREEN, str_make(r->session.p, MIN(r->session.n, (size_t)SHORT_ID)));
+    strbuf_add_cstr(out, "  ");
+    if (is_whole)
+        strbuf_add_cstr(out, "whole");
+    else
+        strbuf_addf(out, "%llu problem%s", (unsigned long long)v->n_problems,
+                    v->n_problems == 1 ? "" : "s");
+    strbuf_addf(out, ": %llu events, %llu runs, %llu attempts, %llu tool calls\n",
+                (unsigned long long)v->n_events, (unsigned long long)v->n_runs,
+                (unsigned long long)v->n_attempts, (unsigned long long)v->n_calls);
+    strbuf_add(out, strbuf_str(&r->lines));
+}
+
+static void write_json(struct strbuf *out, const struct report *r, const struct verified *v)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "id", r->session);
+    jw_kv_bool(&w, "whole", v->n_problems == 0);
+    jw_kv_int(&w, "streams", (int64_t)v->n_streams);
+    jw_kv_int(&w, "events", (int64_t)v->n_events);
+    jw_kv_int(&w, "runs", (int64_t)v->n_runs);
+    jw_kv_int(&w, "attempts", (int64_t)v->n_attempts);
+    jw_kv_int(&w, "toolCalls", (int64_t)v->n_calls);
+    jw_kv_raw(&w, "findings", strbuf_str(&r->array));
+    jw_end_object(&w);
+}
+
+static struct err *verify_one(struct session_work *w, const struct store_summary *s)
+{
+    struct report r = {.session = s->id};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct verified totals;
+    struct err *e;
+
+    jw_init(&r.json, &r.array);
+    jw_begin_array(&r.json);
+    e = session_verify(w->store, s, (struct finding_sink){on_finding, &r}, &totals);
+    jw_end_array(&r.json);
+    if (!e && args_has(w->args, "json"))
+        write_json(&out, &r, &totals);
+    else if (!e)
+        write_text(&out, &r, &totals);
+    if (!e && totals.n_problems)
+        w->status = 1;
+    strbuf_done(&r.lines);
+    strbuf_done(&r.array);
+    return e ? e : cli_print(strbuf_str(&out));
+}
+
+static struct err *find_sessions(struct session_work *w, struct store_summary **ret_items,
+                                 size_t *ret_n)
+{
+    if (args_has(w->args, "all"))
+        return store_list(w->store, &(struct store_list_query){0}, &w->arena, ret_items, ret_n);
+    *ret_items = ARENA_NEW(&w->arena, struct store_summary);
+    *ret_n = 1;
+    return session_work_find(w, 0, *ret_items);
+}
+
+static struct err *verify(struct session_work *w)
+{
+    bool is_json = args_has(w->args, "json");
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(find_sessions(w, &items, &n));
+    if (is_json)
+        TRY(cli_print(S("[")));
+    for (size_t i = 0; i < n; i++) {
+        if (is_json && i)
+            TRY(cli_print(S(",\n")));
+        TRY(verify_one(w, &items[i]));
+    }
+    return is_json ? cli_print(S("]\n")) : NULL;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, args_has(args, "all") ? 0 : 1,
+                   args_has(args, "all") ? "no operand" : "one ID at most"));
+    return session_work_run(args, verify, ret_status);
+}
+
+const struct command command_session_verify = {
+    .name = "session verify",
+    .usage = "[ID] [--all] [--json]",
+    .summary = "check that a session is whole: requests, answers, tool calls, payloads",
+    .details = "Reads all of it, with its child runs, and prints what is missing or damaged.\n"
+               "Ends with 0 when nothing is, and with 1 else. What a crash has cut off is told,\n"
+               "but is no problem.\n\n"
+               "  keel session verify --all --json | jq '.[] | select(.whole | not)'\n",
+    .options = options,
+    .run = run,
+};

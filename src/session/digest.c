@@ -1,0 +1,27 @@
+/* digest.c - events as a few words and numbers. */
+#include "session/digest.h"
+
+#define PREVIEW_BYTES 200
+
+static struct str first_line(struct str text)
+{
+    size_t end = str_find_char(text, '\n');
+
+    return str_slice(text, 0, MIN(end == STR_NONE ? text.n : end, (size_t)PREVIEW_BYTES));
+}
+
+bool digest_event(struct store_summary *u, struct arena *a, const struct event *e)
+{
+    if (e->type == EVENT_RUN_BEGIN) {
+        u->provider = arena_str(a, e->body.run.provider);
+        u->model = arena_str(a, e->body.run.model);
+        if (e->turn == 1)
+            u->preview = arena_str(a, first_line(e->body.run.input));
+        return true;
+    }
+    if (e->type == EVENT_HISTORY && e->body.message.message) {
+        u->n_messages = e->body.message.index + 1;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,13 @@
+/* digest.h - what the list of sessions shows of one, out of its events.
+ *
+ * The journal keeps it up while they come; a rebuild makes it again from all of them. */
+#ifndef KEEL_SESSION_DIGEST_H
+#define KEEL_SESSION_DIGEST_H
+
+#include "port/event.h"
+#include "port/store.h"
+
+/* Adds what the event says, with its texts in `a`; false: nothing. */
+bool digest_event(struct store_summary *u, struct arena *a, const struct event *e);
+
+#endif

@@ -1,0 +1,72 @@
+/* rebuild.c - reads the core of a stream and writes what follows from it. */
+#include "session/rebuild.h"
+
+#include "session/codec.h"
+#include "session/digest.h"
+#include "session/record.h"
+
+struct rebuilding {
+    struct arena arena;
+    struct store_summary summary;
+    struct record_start start;
+};
+
+static void take(struct rebuilding *b, const struct event *e)
+{
+    digest_event(&b->summary, &b->arena, e);
+    if (e->type == EVENT_SESSION_BEGIN)
+        b->start = record_start_of(&b->arena, &e->body.session);
+}
+
+static struct err *read_all(struct rebuilding *b, struct codec_reader *r, size_t *n_unreadable)
+{
+    const struct event *e;
+
+    for (;;) {
+        AUTO(err) struct err *failure = codec_read(r, &e);
+
+        if (codec_reader_has_failed(r))
+            return TAKE(failure);
+        *n_unreadable += failure != NULL;
+        if (!failure && !e)
+            return NULL;
+        if (e)
+            take(b, e);
+    }
+}
+
+static bool has_changed(const struct store_summary *now, const struct store_summary *was)
+{
+    return (now->provider.n && !str_eq(now->provider, was->provider)) ||
+           (now->model.n && !str_eq(now->model, was->model)) ||
+           (now->preview.n && !str_eq(now->preview, was->preview)) ||
+           (now->n_messages && now->n_messages != was->n_messages);
+}
+
+static struct err *write_all(struct store *s, const struct store_summary *session,
+                             struct rebuilding *b, const struct history *h, struct rebuilt *ret)
+{
+    b->summary.id = session->id;
+    ret->has_changed_summary = has_changed(&b->summary, session);
+    if (ret->has_changed_summary)
+        TRY(store_update(s, &b->summary));
+    ret->has_record = s->ops->save_record != NULL;
+    return session_record_save(s, session->id, h, &b->start);
+}
+
+struct err *session_rebuild(struct store *s, const struct store_summary *session,
+                            struct rebuilt *ret_rebuilt)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(s, session->id, 1, CODEC_READ_CORE);
+    struct rebuilding b = {0};
+    uint64_t base_seq;
+    struct err *e;
+
+    *ret_rebuilt = (struct rebuilt){0};
+    e = read_all(&b, r, &ret_rebuilt->n_unreadable);
+    if (!e)
+        e = write_all(s, session, &b, codec_reader_history(r, &base_seq), ret_rebuilt);
+    arena_done(&b.arena);
+    return e;
+}
