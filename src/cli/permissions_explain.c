@@ -108,12 +108,14 @@ static const char *as_deny(const struct explain *x, const struct permission_call
                            const struct tool_session *session)
 {
     struct permission_rules rules = c->rules;
+    AUTO(rulebook) struct rulebook *book = NULL;
     struct decided d;
 
     rules.deny = &x->text;
     rules.n_deny = 1;
     rules.n_allow = 0;
-    d = permission_decide(&rules, MODE_DEFAULT, c->tool, c->args, session, NULL);
+    book = rulebook_new(&rules);
+    d = permission_decide(book, MODE_DEFAULT, c->tool, c->args, session, NULL);
     return d.by == DECIDED_BY_DENY ? "denies" : d.by == DECIDED_BY_UNCLEAR_DENY ? "asks" : "-";
 }
 

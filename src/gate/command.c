@@ -4,68 +4,16 @@
 #include "gate/options.h"
 #include "gate/wildcard.h"
 
-/* --- lines --- */
-
-#define N_START 3
-
-/* In a pattern these may stand for something else, or for nothing. */
-static bool is_plain(char c)
-{
-    static const bool is_special[256] = {
-        ['*'] = true,  ['\\'] = true, ['\''] = true, ['"'] = true, [' '] = true,
-        ['\t'] = true, ['\r'] = true, ['\n'] = true, [':'] = true, ['\0'] = true};
-
-    return !is_special[(unsigned char)c];
-}
-
-static unsigned char hash_start(struct str text)
-{
-    return (unsigned char)(text.p[0] + 31 * text.p[1] + 7 * text.p[2]);
-}
-
-static void note_start(struct command *c, struct str text)
-{
-    size_t unknown = str_find_char(str_slice(text, 0, N_START), SHELL_ANYTHING);
-
-    if (text.n == 0 || unknown == 0)
-        memset(c->may_start, true, sizeof c->may_start);
-    else
-        c->may_start[(unsigned char)text.p[0]] = true;
-    if (text.n == 0 || unknown != STR_NONE)
-        memset(c->may_go_on, true, sizeof c->may_go_on);
-    else if (text.n >= N_START)
-        c->may_go_on[hash_start(text)] = true;
-}
-
-bool command_may_match(const struct command *c, struct str pattern)
-{
-    if (!c->split.is_sure || !is_plain(pattern.p[0]))
-        return true;
-    if (!c->may_start[(unsigned char)pattern.p[0]])
-        return false;
-    return pattern.n < N_START || !is_plain(pattern.p[1]) || !is_plain(pattern.p[2]) ||
-           c->may_go_on[hash_start(pattern)];
-}
-
 void command_init(struct command *c, struct arena *a, struct str line)
 {
     *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
-    note_start(c, c->line);
-    for (size_t i = 0; i < c->split.n_commands; i++) {
-        const struct shell_command *command = &c->split.commands[i];
-
-        note_start(c, command->source);
-        note_start(c, command->text);
-        note_start(c, str_skip(command->text, command->program_at));
-        note_start(c, str_skip(command->text, command->basename_at));
-    }
+    command_note_starts(c);
 }
 
 /* --- patterns --- */
 
-/* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
-static struct str pattern_head(struct str pattern)
+struct str command_pattern_head(struct str pattern)
 {
     size_t n = pattern.n;
     bool takes_more =
@@ -102,7 +50,7 @@ static bool matches_prefix(struct str head, struct str text)
 
 static bool matches(struct str pattern, struct str text)
 {
-    struct str head = pattern_head(pattern);
+    struct str head = command_pattern_head(pattern);
 
     if (!may_start(head, text))
         return false;
@@ -196,7 +144,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is_flat(struct str pattern)
+bool command_pattern_is_flat(struct str pattern)
 {
     for (size_t i = 0; i < pattern.n; i++) {
         char c = pattern.p[i];
@@ -242,7 +190,7 @@ static bool may_match(struct str pattern, struct str text)
     size_t n_after = text.n - 1 - str_rfind_char(text, SHELL_ANYTHING);
     size_t n_tail = MIN(n_after, tail.n);
 
-    wildcard_add_head(&head, pattern_head(pattern));
+    wildcard_add_head(&head, command_pattern_head(pattern));
     n_head = MIN(first, head.n);
     return str_eq(str_slice(text, 0, n_head), str_slice(strbuf_str(&head), 0, n_head)) &&
            str_eq(str_skip(text, text.n - n_tail), str_skip(tail, tail.n - n_tail));
@@ -329,7 +277,7 @@ static enum match match_widely(struct str pattern, const struct command *c)
         return MATCH_YES;
     if (holds_nul(pattern))
         return MATCH_UNCLEAR;
-    if (is_flat(pattern))
+    if (command_pattern_is_flat(pattern))
         return match_flat_or_reordered(pattern, pattern, &c->split);
     flatten(&flat, pattern);
     return match_flat_or_reordered(strbuf_str(&flat), pattern, &c->split);

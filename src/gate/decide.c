@@ -4,46 +4,49 @@
 #include "gate/command.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
+#include "gate/rulebook.h"
 
 #define REMEMBERED S("allow:")
 
 /* The first pattern that matches; else the first that is unclear. */
-static enum match find_rule(const struct str *patterns, size_t n, const struct subject *s,
+static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
 {
     enum match best = MATCH_NO;
+    const struct pattern *p;
+    size_t at = 0;
 
-    for (size_t i = 0; i < n && best != MATCH_YES; i++) {
-        enum match m = pattern_match(patterns[i], s, reading);
+    while (best != MATCH_YES && (p = rule_list_next(rules, s->sieve, &at))) {
+        enum match m = pattern_match(p, s, reading);
 
         if (m == MATCH_YES || (m == MATCH_UNCLEAR && best == MATCH_NO)) {
             best = m;
-            *ret_rule = patterns[i];
+            *ret_rule = p->text;
         }
     }
     return best;
 }
 
 /* What the person said yes to in this session. */
-static bool next_remembered(const struct subject *s, size_t *at, struct str *ret_pattern)
+static bool next_remembered(const struct subject *s, size_t *at, struct pattern *ret_pattern)
 {
     const struct json *value;
     struct str key;
 
     if (!tool_session_next(s->session, REMEMBERED, at, &key, &value))
         return false;
-    *ret_pattern = str_skip(key, REMEMBERED.n);
+    *ret_pattern = pattern_read(str_skip(key, REMEMBERED.n));
     return true;
 }
 
 static bool is_remembered(const struct subject *s, struct str *ret_rule)
 {
-    struct str pattern;
+    struct pattern p;
     size_t at = 0;
 
-    while (next_remembered(s, &at, &pattern))
-        if (pattern_match(pattern, s, READ_NARROWLY) == MATCH_YES) {
-            *ret_rule = pattern;
+    while (next_remembered(s, &at, &p))
+        if (pattern_match(&p, s, READ_NARROWLY) == MATCH_YES) {
+            *ret_rule = p.text;
             return true;
         }
     return false;
@@ -51,11 +54,11 @@ static bool is_remembered(const struct subject *s, struct str *ret_rule)
 
 /* --- lines of several commands --- */
 
-static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+static struct decided decide(const struct rulebook *rules, enum permission_mode mode,
                              const struct subject *s, const struct place *place);
 
 /* As if a tool of this name changed the file. */
-static struct decided decide_write(const struct permission_rules *rules, enum permission_mode mode,
+static struct decided decide_write(const struct rulebook *rules, enum permission_mode mode,
                                    const char *tool_name, const struct subject *s,
                                    const struct place *place)
 {
@@ -70,7 +73,7 @@ static struct decided decide_write(const struct permission_rules *rules, enum pe
 }
 
 /* A redirection is a Write or an Edit of its file: what holds for one of them holds for it. */
-static bool may_write(const struct permission_rules *rules, enum permission_mode mode,
+static bool may_write(const struct rulebook *rules, enum permission_mode mode,
                       const struct subject *s, const struct place *place)
 {
     struct decided w = decide_write(rules, mode, "Write", s, place);
@@ -83,7 +86,7 @@ static bool may_write(const struct permission_rules *rules, enum permission_mode
     return w.decision == DECISION_AUTO || e.decision == DECISION_AUTO;
 }
 
-static bool may_write_all(const struct permission_rules *rules, enum permission_mode mode,
+static bool may_write_all(const struct rulebook *rules, enum permission_mode mode,
                           const struct subject *s, struct arena *a)
 {
     struct command_file file;
@@ -97,31 +100,32 @@ static bool may_write_all(const struct permission_rules *rules, enum permission_
 }
 
 /* Every command of the line is allowed by a rule of its own, and so is every file it writes. */
-static bool is_allowed_in_parts(const struct permission_rules *rules, enum permission_mode mode,
+static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mode mode,
                                 const struct subject *s, struct str *ret_rule)
 {
     AUTO(arena) struct arena a = {0};
     struct command_cover cover;
-    struct str pattern;
+    struct pattern remembered;
+    const struct pattern *p;
     size_t at = 0;
 
     if (!s->command || !command_cover_init(&cover, s->command, &a))
         return false;
-    for (size_t i = 0; i < rules->n_allow; i++)
-        if (pattern_cover(rules->allow[i], s, &cover))
-            *ret_rule = rules->allow[i];
-    while (next_remembered(s, &at, &pattern))
-        if (pattern_cover(pattern, s, &cover))
-            *ret_rule = pattern;
+    while ((p = rule_list_next(&rules->lists[RULE_ALLOW], s->sieve, &at)))
+        if (pattern_cover(p, s, &cover))
+            *ret_rule = p->text;
+    for (at = 0; next_remembered(s, &at, &remembered);)
+        if (pattern_cover(&remembered, s, &cover))
+            *ret_rule = remembered.text;
     return cover.n_left == 0 && may_write_all(rules, mode, s, &a);
 }
 
 /* --- rules that allow --- */
 
-static bool is_allowed_as_named(const struct permission_rules *rules, enum permission_mode mode,
+static bool is_allowed_as_named(const struct rulebook *rules, enum permission_mode mode,
                                 const struct subject *s, struct str *ret_rule)
 {
-    return find_rule(rules->allow, rules->n_allow, s, READ_NARROWLY, ret_rule) == MATCH_YES ||
+    return find_rule(&rules->lists[RULE_ALLOW], s, READ_NARROWLY, ret_rule) == MATCH_YES ||
            is_remembered(s, ret_rule) || is_allowed_in_parts(rules, mode, s, ret_rule);
 }
 
@@ -146,7 +150,7 @@ static bool leads_in(const struct subject *s, const struct names *given, const s
 }
 
 /* Where a path leads must be allowed, and how it was given too, if that is another place. */
-static bool is_allowed(const struct permission_rules *rules, enum permission_mode mode,
+static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
                        const struct subject *s, const struct place *place, struct str *ret_rule)
 {
     AUTO(arena) struct arena a = {0};
@@ -170,31 +174,34 @@ static bool is_allowed(const struct permission_rules *rules, enum permission_mod
 
 /* --- the step --- */
 
-static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+static struct decided decide(const struct rulebook *rules, enum permission_mode mode,
                              const struct subject *s, const struct place *place)
 {
     AUTO(arena) struct arena a = {0};
     struct names names = prepared_wide_names(s->prepared, place, &a);
-    struct subject named = *s;
+    struct subject named = *s, own = *s;
     struct str rule = {0};
+    struct sieve sieve;
     enum match denied;
 
     named.names = names.n ? &names : NULL;
-    denied = find_rule(rules->deny, rules->n_deny, &named, READ_WIDELY, &rule);
+    sieve_init(&sieve, &named);
+    named.sieve = own.sieve = &sieve; /* what allows goes by some of these names */
+    denied = find_rule(&rules->lists[RULE_DENY], &named, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};
     if (denied == MATCH_UNCLEAR)
         return (struct decided){mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE,
                                 DECIDED_BY_UNCLEAR_DENY, rule};
-    if (find_rule(rules->ask, rules->n_ask, &named, READ_WIDELY, &rule) != MATCH_NO)
+    if (find_rule(&rules->lists[RULE_ASK], &named, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
-    if (is_allowed(rules, mode, s, place, &rule))
+    if (is_allowed(rules, mode, &own, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
     return (struct decided){permission_mode_decide(mode, s->tool->risk), DECIDED_BY_MODE,
                             permission_mode_cell(mode, s->tool->risk)};
 }
 
-struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
+struct decided permission_decide(const struct rulebook *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
                                  const struct tool_session *session,
                                  const struct prepared *prepared)

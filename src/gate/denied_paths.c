@@ -3,6 +3,7 @@
 
 #include "gate/path.h"
 #include "gate/prepared.h"
+#include "gate/rulebook.h"
 
 struct denied_paths {
     struct path_rule *rules;
@@ -12,17 +13,17 @@ struct denied_paths {
     struct arena arena;
 };
 
-static void add_rules(struct denied_paths *d, const struct permission_rules *rules,
+static void add_rules(struct denied_paths *d, const struct rule_list *rules,
                       const struct subject *s)
 {
-    d->rules = mem_alloc(MAX(rules->n_deny, (size_t)1) * sizeof *d->rules);
-    for (size_t i = 0; i < rules->n_deny; i++) {
-        struct pattern p;
+    d->rules = mem_alloc(MAX(rules->n, (size_t)1) * sizeof *d->rules);
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct pattern *p = &rules->patterns[i];
 
-        if (!pattern_parse(rules->deny[i], &p) || !str_is(p.tool, "Read") || p.argument.n == 0)
+        if (p->is_broken || !str_is(p->tool, "Read") || p->argument.n == 0)
             continue;
         /* One that cannot be read makes the gate ask before the search starts. */
-        d->n += path_rule_init(&d->rules[d->n], pattern_takes_any(&p) ? S("//") : p.argument, s,
+        d->n += path_rule_init(&d->rules[d->n], pattern_takes_any(p) ? S("//") : p->argument, s,
                                READ_WIDELY);
     }
 }
@@ -32,9 +33,10 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
 {
     struct denied_paths *d = mem_alloc(sizeof *d);
     struct subject s = {.session = session, .environment = rules->environment};
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
 
-    add_rules(d, rules, &s);
-    prepared_find_aliases(&d->prepared, rules, &s, &d->arena);
+    add_rules(d, &book->lists[RULE_DENY], &s);
+    prepared_find_aliases(&d->prepared, book, &s, &d->arena);
     return d;
 }
 

@@ -66,11 +66,11 @@ static struct err *apply_policy(struct walk *w)
     struct subject s = subject_of(w);
     struct refusal refusal;
 
-    TRY(gate_prepare(&w->gate->rules, &s, w->arena, &w->prepared));
+    TRY(gate_prepare(w->gate->book, &s, w->arena, &w->prepared));
     w->verdict->target = w->prepared.path.real;
     s.prepared = &w->prepared;
     subject_split_command(&s, w->arena);
-    if (!hard_policy_refuses(&w->gate->policy, &w->gate->rules, &s, w->arena, &refusal))
+    if (!hard_policy_refuses(&w->gate->policy, w->gate->book, &s, w->arena, &refusal))
         return NULL;
     w->verdict->step = 5;
     w->verdict->rule = refusal.rule;
@@ -127,8 +127,8 @@ static struct err *apply_rules(struct walk *w)
 {
     struct decided *d = &w->decided;
 
-    *d = permission_decide(&w->gate->rules, w->call->mode, w->verdict->entry->tool,
-                           w->verdict->args, w->call->session, &w->prepared);
+    *d = permission_decide(w->gate->book, w->call->mode, w->verdict->entry->tool, w->verdict->args,
+                           w->call->session, &w->prepared);
     *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
     if (d->decision == DECISION_AUTO)
@@ -279,5 +279,19 @@ static struct err *judge(struct gate *g, const struct gate_call *call, struct ar
 
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules)
 {
-    *g = (struct permission_gate){.gate = {.judge = judge}, .rules = *rules};
+    *g = (struct permission_gate){.gate = {.judge = judge}};
+    permission_gate_set_rules(g, rules);
+}
+
+void permission_gate_set_rules(struct permission_gate *g, const struct permission_rules *rules)
+{
+    rulebook_free(g->book);
+    g->book = rulebook_new(rules);
+    g->rules = *rules;
+}
+
+void permission_gate_done(struct permission_gate *g)
+{
+    rulebook_free(g->book);
+    g->book = NULL;
 }

@@ -59,6 +59,16 @@ struct permission_rules {
     const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
 };
 
+/* The same, read once for many calls. Whoever decides changes nothing in it: threads may share it.
+ * It borrows the texts. What a session remembers is not in it: that is read from the session. */
+struct rulebook;
+struct rulebook *rulebook_new(const struct permission_rules *rules) MUST_USE;
+void rulebook_free(struct rulebook *b);
+DEFINE_AUTO_PTR(rulebook, rulebook_free)
+
+enum rule_kind { RULE_DENY, RULE_ASK, RULE_ALLOW, N_RULE_KINDS };
+void rulebook_add(struct rulebook *b, enum rule_kind kind, struct str text); /* after the others */
+
 enum decision { DECISION_AUTO, DECISION_APPROVE, DECISION_DENY };
 const char *decision_name(enum decision d); /* "auto", "approve", "deny" */
 
@@ -83,7 +93,7 @@ struct prepared; /* gate/prepared.h: where the paths of the call lead */
 
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
  * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
-struct decided permission_decide(const struct permission_rules *rules, enum permission_mode mode,
+struct decided permission_decide(const struct rulebook *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
                                  const struct tool_session *session,
                                  const struct prepared *prepared);
@@ -137,14 +147,19 @@ struct rule_keeper {
     void *self;
 };
 
-/* The port's gate over these rules. */
+/* The port's gate over these rules. What a person adds to them by an answer is remembered by the
+ * session, and counts from the next call on. */
 struct permission_gate {
     struct gate gate;
-    struct permission_rules rules; /* borrowed; may be changed between calls */
-    struct hard_policy policy;     /* borrowed likewise */
+    struct permission_rules rules; /* borrowed; changed by permission_gate_set_rules() only */
+    struct rulebook *book;         /* of these rules */
+    struct hard_policy policy;     /* borrowed; may be changed between calls */
     struct rule_keeper keeper;     /* keep NULL: "project" answers hold for the session */
     struct hooks *hooks;           /* borrowed; NULL: there are none */
 };
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules);
+void permission_gate_done(struct permission_gate *g);
+/* Other rules for the calls that follow; not while one is judged. */
+void permission_gate_set_rules(struct permission_gate *g, const struct permission_rules *rules);
 
 #endif

@@ -2,16 +2,16 @@
 #include "gate/hard_policy.h"
 
 #include "gate/command.h"
-#include "gate/gate.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
+#include "gate/rulebook.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
 
 struct check {
     const struct hard_policy *policy;
-    const struct permission_rules *rules;
+    const struct rulebook *rules;
     const struct subject *subject;
     const struct prepared *prepared;
     struct arena *arena;
@@ -69,25 +69,24 @@ static bool refuses_secret(const struct check *c, const struct place *place)
 /* --- the jail --- */
 
 /* `Edit(//srv)`: a person has named a place outside. */
-static bool is_named_by(struct str rule, const struct subject *s)
+static bool is_named_by(const struct pattern *p, const struct subject *s)
 {
-    struct pattern p;
-
-    if (!pattern_parse(rule, &p) ||
-        !(str_is(p.tool, "Edit") || str_is(p.tool, "Write") || str_is(p.tool, s->tool->name)))
+    if (p->is_broken ||
+        !(str_is(p->tool, "Edit") || str_is(p->tool, "Write") || str_is(p->tool, s->tool->name)))
         return false;
-    return (str_starts(p.argument, S("//")) || str_starts(p.argument, S("~"))) &&
-           path_match(p.argument, s, READ_NARROWLY) == MATCH_YES;
+    return (str_starts(p->argument, S("//")) || str_starts(p->argument, S("~"))) &&
+           path_match(p->argument, s, READ_NARROWLY) == MATCH_YES;
 }
 
 static bool is_named_by_rules(const struct check *c, const char *real)
 {
     struct names names = prepared_own_names(c->prepared, real, c->arena);
+    const struct rule_list *allow = &c->rules->lists[RULE_ALLOW];
     struct subject s = *c->subject;
 
     s.names = &names;
-    for (size_t i = 0; i < c->rules->n_allow; i++)
-        if (is_named_by(c->rules->allow[i], &s))
+    for (size_t i = 0; i < allow->n; i++)
+        if (is_named_by(&allow->patterns[i], &s))
             return true;
     return false;
 }
@@ -231,7 +230,7 @@ static bool refuses_host(const struct check *c, struct str url)
                   reason_unlisted(c->arena, "host", url, c->policy->domains, c->policy->n_domains));
 }
 
-bool hard_policy_refuses(const struct hard_policy *policy, const struct permission_rules *rules,
+bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
                          const struct subject *s, struct arena *a, struct refusal *ret_refusal)
 {
     struct check c = {policy, rules, s, s->prepared, a, ret_refusal};

@@ -21,7 +21,7 @@
 #include "base/arena.h"
 
 struct subject;
-struct permission_rules;
+struct rulebook;
 
 /* Paths are absolute and canonical. All lists are borrowed. */
 struct hard_policy {
@@ -47,7 +47,7 @@ struct refusal {
 };
 
 /* Pure. The subject is prepared; what the refusal points at lives in `a`. */
-bool hard_policy_refuses(const struct hard_policy *policy, const struct permission_rules *rules,
+bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
                          const struct subject *s, struct arena *a, struct refusal *ret_refusal);
 
 /* Does a secret place hold the path? `home` may be NULL. */

@@ -25,18 +25,19 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
 {
     struct subject s = {
         .tool = tool, .args = args, .session = session, .environment = rules->environment};
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
     struct prepared prepared;
     struct refusal refusal;
     struct decided d;
 
-    TRY(gate_prepare(rules, &s, a, &prepared));
+    TRY(gate_prepare(book, &s, a, &prepared));
     s.prepared = &prepared;
     subject_split_command(&s, a);
-    if (hard_policy_refuses(policy, rules, &s, a, &refusal)) {
+    if (hard_policy_refuses(policy, book, &s, a, &refusal)) {
         *ret_judged = (struct judged){DECISION_DENY, 5, refusal.rule, refusal.reason};
         return NULL;
     }
-    d = permission_decide(rules, mode, tool, args, session, &prepared);
+    d = permission_decide(book, mode, tool, args, session, &prepared);
     *ret_judged =
         (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, tool)};
     return NULL;

@@ -241,8 +241,7 @@ static bool may_begin(struct str pattern, struct str path)
     return true;
 }
 
-/* Names with one slash between them, and no "." or ".." among them. */
-static bool is_simple(struct str path)
+bool path_is_simple(struct str path)
 {
     bool is_start = true; /* of a name */
 
@@ -258,11 +257,11 @@ static bool is_simple(struct str path)
 
 static struct path_base base_of(struct str directory)
 {
-    if (directory.n == 0 || !is_simple(str_skip(directory, 1)))
-        return (struct path_base){.is_any = true};
-    if (directory.p[directory.n - 1] == '/')
+    bool is_any = directory.n == 0 || !path_is_simple(str_skip(directory, 1));
+
+    if (!is_any && directory.p[directory.n - 1] == '/')
         directory.n--;
-    return (struct path_base){.directory = directory};
+    return (struct path_base){directory, is_any};
 }
 
 struct path_bases path_bases_of(const struct subject *s)
@@ -314,15 +313,20 @@ static bool may_be_below(struct str pattern, struct str text, const struct path_
            (is_wide && may_begin_below(is_rooted ? &root : &bases->cwd, text, path));
 }
 
+struct str path_pattern_text(struct str pattern)
+{
+    if (pattern.n == 0 || (pattern.p[0] != '~' && pattern.p[0] != '/'))
+        return pattern;
+    return str_skip(pattern, pattern.n > 1 && pattern.p[1] == '/' ? 2 : 1);
+}
+
 bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
                     const char *path)
 {
-    struct str given = str_of(path), text = pattern;
+    struct str given = str_of(path), text = path_pattern_text(pattern);
     struct path_bases found;
 
-    if (text.n && (text.p[0] == '~' || text.p[0] == '/'))
-        text = str_skip(text, text.n > 1 && text.p[1] == '/' ? 2 : 1);
-    if (!is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
+    if (!path_is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
         return true;
     if (!may_end(text, reading, given))
         return false;

@@ -39,10 +39,15 @@ const char *path_pattern_head(struct str pattern, const struct subject *s, struc
 bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
                     const char *path);
 
-/* Against any of the subject's names. */
+/* What follows the slashes or the tilde that a pattern begins with. */
+struct str path_pattern_text(struct str pattern);
+/* Names with one slash between them, and no "." or ".." among them. */
+bool path_is_simple(struct str path);
+
 /* Where path rules of this call count from, once for all of them. */
 struct path_bases path_bases_of(const struct subject *s);
 
+/* Against any of the subject's names. */
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
 /* The pattern of this path alone: "//tmp/a\*b". */
 void path_add_exact(struct strbuf *out, struct str absolute_path);

@@ -33,7 +33,7 @@ struct str permission_pattern_tool(struct str pattern)
 bool pattern_parse(struct str text, struct pattern *ret_pattern)
 {
     size_t n = name_length(text);
-    struct pattern p = {.tool = str_slice(text, 0, n)};
+    struct pattern p = {.text = text, .tool = str_slice(text, 0, n)};
 
     if (n == 0)
         return false;
@@ -45,6 +45,16 @@ bool pattern_parse(struct str text, struct pattern *ret_pattern)
     }
     *ret_pattern = p;
     return true;
+}
+
+struct pattern pattern_read(struct str text)
+{
+    struct pattern p;
+
+    if (!pattern_parse(text, &p))
+        p = (struct pattern){
+            .text = text, .tool = permission_pattern_tool(text), .is_broken = true};
+    return p;
 }
 
 bool permission_pattern_is_valid(struct str pattern)
@@ -96,17 +106,6 @@ void subject_split_command(struct subject *s, struct arena *a)
         command_init(c, a, line->text);
         s->command = c;
     }
-    s->prefix = arena_format(a, "%s(", s->tool->name);
-}
-
-/* A pattern for this tool and another command, as most of many rules are: seen at first sight. */
-static bool is_for_other_command(struct str text, const struct subject *s)
-{
-    size_t n = s->prefix.n;
-
-    return s->command && text.n > n + 1 && text.p[0] == s->prefix.p[0] &&
-           text.p[text.n - 1] == ')' && memcmp(text.p, s->prefix.p, n) == 0 &&
-           !command_may_match(s->command, str_slice(text, n, text.n - n - 1));
 }
 
 static enum match match_command(struct str pattern, const struct subject *s, enum reading reading)
@@ -168,41 +167,36 @@ static enum match match_path_of_other(const struct pattern *p, const struct subj
     return pattern_takes_any(p) ? MATCH_YES : path_match(p->argument, s, READ_WIDELY);
 }
 
-enum match pattern_match(struct str text, const struct subject *s, enum reading reading)
+enum match pattern_match(const struct pattern *p, const struct subject *s, enum reading reading)
 {
-    struct pattern p;
+    bool is_named = names_tool(p->tool, s->tool);
 
-    if (is_for_other_command(text, s))
-        return MATCH_NO;
-    if (!pattern_parse(text, &p))
-        return reading == READ_WIDELY && names_tool(permission_pattern_tool(text), s->tool)
-                   ? MATCH_UNCLEAR
-                   : MATCH_NO;
-    if (names_tool(p.tool, s->tool)) {
-        if (pattern_takes_any(&p))
+    if (p->is_broken)
+        return reading == READ_WIDELY && is_named ? MATCH_UNCLEAR : MATCH_NO;
+    if (is_named) {
+        if (pattern_takes_any(p))
             return MATCH_YES;
-        return s->command ? command_match(p.argument, s->command, reading)
-                          : match_argument(p.argument, s, reading);
+        return s->command ? command_match(p->argument, s->command, reading)
+                          : match_argument(p->argument, s, reading);
     }
-    if (reading == READ_WIDELY && extends_to(&p, s))
-        return match_path_of_other(&p, s);
+    if (reading == READ_WIDELY && extends_to(p, s))
+        return match_path_of_other(p, s);
     return MATCH_NO;
 }
 
-bool pattern_cover(struct str text, const struct subject *s, struct command_cover *cover)
+bool pattern_cover(const struct pattern *p, const struct subject *s, struct command_cover *cover)
 {
-    struct pattern p;
-
-    return !is_for_other_command(text, s) && pattern_parse(text, &p) &&
-           names_tool(p.tool, s->tool) && p.argument.n && command_cover_add(cover, p.argument);
+    return !p->is_broken && names_tool(p->tool, s->tool) && p->argument.n &&
+           command_cover_add(cover, p->argument);
 }
 
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
                                 const struct json *args, const struct tool_session *session)
 {
     struct subject s = {.tool = tool, .args = args, .session = session};
+    struct pattern p = pattern_read(pattern);
 
-    return pattern_match(pattern, &s, READ_NARROWLY) == MATCH_YES;
+    return pattern_match(&p, &s, READ_NARROWLY) == MATCH_YES;
 }
 
 /* --- the other way round --- */

@@ -12,6 +12,7 @@ enum reading { READ_NARROWLY, READ_WIDELY };
 
 struct command;
 struct prepared;
+struct sieve;
 
 /* What one path may be called; absolute. */
 struct names {
@@ -35,28 +36,31 @@ struct subject {
     const struct tool_session *session;
     const char *const *environment;
     const struct command *command; /* what the call runs, split; NULL: that is done per rule */
-    struct str prefix;             /* "Bash(", with the command */
     /* What was looked up. NULL: nothing was, and paths lead where they say. */
     const struct prepared *prepared;
     const struct names *names;      /* of the path that the call is about; NULL: the one given */
     const struct path_bases *bases; /* NULL: found for each rule */
+    const struct sieve *sieve;      /* for lists of rules */
 };
 
 /* Splits the call's command once for all rules; it lives as long as the arena. */
 void subject_split_command(struct subject *s, struct arena *a);
 
 struct pattern {
+    struct str text;
     struct str tool;
     struct str argument; /* what stands in the parentheses; empty: there are none */
+    bool is_broken;      /* not `Tool` and not `Tool(argument)`; the tool is what it seems to be */
 };
-bool pattern_parse(struct str text, struct pattern *ret_pattern);
+struct pattern pattern_read(struct str text) MUST_USE;            /* borrows it */
+bool pattern_parse(struct str text, struct pattern *ret_pattern); /* false: it is broken */
 
-enum match pattern_match(struct str text, const struct subject *s, enum reading reading);
+enum match pattern_match(const struct pattern *p, const struct subject *s, enum reading reading);
 
 struct command_cover;
 /* Narrowly: marks the commands of the call's line that the pattern allows; true: there was one that
  * no earlier pattern did. */
-bool pattern_cover(struct str text, const struct subject *s, struct command_cover *cover);
+bool pattern_cover(const struct pattern *p, const struct subject *s, struct command_cover *cover);
 
 /* The pattern that allows this call and none with another permission argument. False: there is no
  * such pattern, because the call lacks the argument. */

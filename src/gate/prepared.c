@@ -2,8 +2,8 @@
 #include "gate/prepared.h"
 
 #include "gate/command.h"
-#include "gate/gate.h"
 #include "gate/path.h"
+#include "gate/rulebook.h"
 #include "sys/env.h"
 #include "sys/work.h"
 
@@ -42,21 +42,21 @@ static bool is_about_paths(struct str tool)
 }
 
 /* What a rule that forbids names may be a link, and the call may name what that leads to. */
-static void add_rules(struct list *l, const struct str *rules, size_t n, const struct subject *s)
+static void add_rules(struct list *l, const struct rule_list *rules, const struct subject *s)
 {
-    for (size_t i = 0; i < n && l->prepared->n_aliases < MAX_RULE_ALIASES; i++) {
-        struct pattern p;
+    for (size_t i = 0; i < rules->n && l->prepared->n_aliases < MAX_RULE_ALIASES; i++) {
+        const struct pattern *p = &rules->patterns[i];
         const char *head;
 
-        if (!pattern_parse(rules[i], &p) || pattern_takes_any(&p) || !is_about_paths(p.tool))
+        if (p->is_broken || pattern_takes_any(p) || !is_about_paths(p->tool))
             continue;
-        head = path_pattern_head(p.argument, s, l->arena);
+        head = path_pattern_head(p->argument, s, l->arena);
         if (head)
             add_directory(l, head);
     }
 }
 
-void prepared_find_aliases(struct prepared *p, const struct permission_rules *rules,
+void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
                            const struct subject *s, struct arena *a)
 {
     struct list l = {.prepared = p, .arena = a};
@@ -66,14 +66,14 @@ void prepared_find_aliases(struct prepared *p, const struct permission_rules *ru
         p->home = add_directory(&l, tool_session_path(s->session, a, s->environment, S("~")));
     p->n_own_aliases = p->n_aliases;
     add_directory(&l, tool_session_cwd(s->session));
-    add_rules(&l, rules->deny, rules->n_deny, s);
-    add_rules(&l, rules->ask, rules->n_ask, s);
+    add_rules(&l, &rules->lists[RULE_DENY], s);
+    add_rules(&l, &rules->lists[RULE_ASK], s);
 }
 
 /* --- a call --- */
 
 struct job {
-    const struct permission_rules *rules;
+    const struct rulebook *rules;
     const struct subject *subject;
     struct arena *arena;
     struct prepared *prepared;
@@ -131,8 +131,8 @@ static struct err *look(void *arg)
     return NULL;
 }
 
-struct err *gate_prepare(const struct permission_rules *rules, const struct subject *s,
-                         struct arena *a, struct prepared *ret_prepared)
+struct err *gate_prepare(const struct rulebook *rules, const struct subject *s, struct arena *a,
+                         struct prepared *ret_prepared)
 {
     struct subject split = *s;
     struct job job = {.rules = rules, .subject = s, .arena = a, .prepared = ret_prepared};

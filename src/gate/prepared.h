@@ -8,7 +8,7 @@
 #include "gate/pattern.h"
 #include "gate/place.h"
 
-struct permission_rules;
+struct rulebook;
 
 struct prepared {
     const char *workspace, *home; /* real; home NULL: there is none */
@@ -27,10 +27,10 @@ struct prepared {
 };
 
 /* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */
-MUST_USE struct err *gate_prepare(const struct permission_rules *rules, const struct subject *s,
+MUST_USE struct err *gate_prepare(const struct rulebook *rules, const struct subject *s,
                                   struct arena *a, struct prepared *ret_prepared);
 /* Blocks. Only what does not belong to a call: s has a session and an environment. */
-void prepared_find_aliases(struct prepared *p, const struct permission_rules *rules,
+void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
                            const struct subject *s, struct arena *a);
 
 /* All that a rule may call the place. Widely: the place as given, on the way and as it is, by each

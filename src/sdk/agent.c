@@ -154,6 +154,7 @@ void agent_done(struct agent *a)
     agent_hooks_done(a);
     agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);
+    permission_gate_done(&a->gate);
     tool_registry_free(a->tools);
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);

@@ -8,7 +8,6 @@
 #include "gate/gate.h"
 #include "sdk/agent.h"
 
-enum rule_kind { RULE_DENY, RULE_ASK, RULE_ALLOW, N_RULE_KINDS };
 const char *rule_kind_name(enum rule_kind k); /* "deny", "ask", "allow": also the setting's name */
 
 /* Who said something. */

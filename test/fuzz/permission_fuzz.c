@@ -4,6 +4,7 @@
 #include "gate/gate.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
+#include "gate/sieve.h"
 #include "gate/wildcard.h"
 
 #include <stdlib.h>
@@ -27,14 +28,42 @@ static struct subject subject_make(struct arena *a, const struct tool *tool, str
 static void check_remembered(const struct subject *s, struct arena *a)
 {
     struct str pattern;
+    struct pattern p;
 
     if (!pattern_of_call(s, a, &pattern) || pattern.n > 2000)
         return;
-    BUG_IF(!permission_pattern_is_valid(pattern));
+    p = pattern_read(pattern);
+    BUG_IF(p.is_broken);
     BUG_IF(str_is(str_of(s->tool->permission_arg), "command") &&
-           pattern_match(pattern, s, READ_NARROWLY) != MATCH_YES);
-    BUG_IF(pattern_match(pattern, s, READ_NARROWLY) == MATCH_YES &&
-           pattern_match(pattern, s, READ_WIDELY) == MATCH_NO);
+           pattern_match(&p, s, READ_NARROWLY) != MATCH_YES);
+    BUG_IF(pattern_match(&p, s, READ_NARROWLY) == MATCH_YES &&
+           pattern_match(&p, s, READ_WIDELY) == MATCH_NO);
+}
+
+static struct decided decide(const struct permission_rules *rules, enum permission_mode mode,
+                             const struct subject *s)
+{
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
+
+    return permission_decide(book, mode, s->tool, s->args, s->session, s->prepared);
+}
+
+/* A sieve keeps no rule back that matches, or may. */
+static void check_sieve(struct str pattern, struct subject s, struct arena *a)
+{
+    struct pattern p = pattern_read(pattern);
+    struct rule_key key = rule_key_of(&p);
+    const char *path = subject_path(&s, a);
+    struct names names = {&path, 1};
+    struct sieve sieve;
+
+    subject_split_command(&s, a);
+    s.names = path ? &names : NULL;
+    sieve_init(&sieve, &s);
+    if (sieve_passes(&sieve, &key))
+        return;
+    BUG_IF(pattern_match(&p, &s, READ_NARROWLY) != MATCH_NO);
+    BUG_IF(pattern_match(&p, &s, READ_WIDELY) != MATCH_NO);
 }
 
 static void check_tool(const struct tool *tool, struct str pattern, struct str argument,
@@ -47,12 +76,13 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
 
     both.deny = &pattern;
     both.n_deny = 1;
-    allowed = permission_decide(&rules, MODE_DEFAULT, tool, s.args, session, NULL);
-    denied = permission_decide(&both, MODE_DEFAULT, tool, s.args, session, NULL);
+    allowed = decide(&rules, MODE_DEFAULT, &s);
+    denied = decide(&both, MODE_DEFAULT, &s);
     BUG_IF(allowed.decision == DECISION_DENY);
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
     check_remembered(&s, &a);
+    check_sieve(pattern, s, &a);
 }
 
 /* Where a pattern is told apart at first sight, it would not have matched at length. */
@@ -80,21 +110,21 @@ static void check_prepared(const struct tool *tool, struct str pattern, struct s
     AUTO(arena) struct arena a = {0};
     struct subject s = subject_make(&a, tool, argument, session);
     struct permission_rules rules = {.allow = &pattern, .n_allow = 1};
+    AUTO(rulebook) struct rulebook *book = rulebook_new(&rules);
     struct prepared prepared;
     struct refusal refusal;
-    struct err *e = gate_prepare(&rules, &s, &a, &prepared);
+    struct err *e = gate_prepare(book, &s, &a, &prepared);
 
     BUG_IF(e);
     s.prepared = &prepared;
     subject_split_command(&s, &a);
-    if (hard_policy_refuses(&(struct hard_policy){0}, &rules, &s, &a, &refusal)) {
+    if (hard_policy_refuses(&(struct hard_policy){0}, book, &s, &a, &refusal)) {
         BUG_IF(refusal.rule.n == 0 || refusal.reason.n == 0);
         return;
     }
     /* What is written is in the workspace, or named. */
     BUG_IF(tool == &edit && prepared.path.given && !place_is_in(prepared.path.real, "/proj") &&
-           permission_decide(&rules, MODE_PLAN, tool, s.args, session, &prepared).by !=
-               DECIDED_BY_ALLOW);
+           decide(&rules, MODE_PLAN, &s).by != DECIDED_BY_ALLOW);
 }
 
 static enum match match_line(struct str pattern, struct str line, enum reading reading)
@@ -123,6 +153,16 @@ static void check_compound(struct str pattern, struct str command)
     BUG_IF(is_allowed && match_line(pattern, strbuf_str(&line), READ_WIDELY) == MATCH_NO);
 }
 
+/* The same as a rule for a tool: "Tool(pattern)". */
+static struct str name_rule(struct strbuf *out, const char *tool, struct str pattern)
+{
+    strbuf_clear(out);
+    strbuf_addf(out, "%s(", tool);
+    strbuf_add(out, pattern);
+    strbuf_add_char(out, ')');
+    return strbuf_str(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str rest = str_make((const char *)data, size), pattern;
@@ -138,12 +178,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 3; i++) {
         const struct tool *tool = (const struct tool *[]){&bash, &edit, &fetch}[i];
 
-        strbuf_clear(&named);
-        strbuf_addf(&named, "%s(", tool->name);
-        strbuf_add(&named, pattern);
-        strbuf_add_char(&named, ')');
-        check_tool(tool, strbuf_str(&named), rest, session);
-        check_prepared(tool, strbuf_str(&named), rest, session);
+        check_tool(tool, name_rule(&named, tool->name, pattern), rest, session);
+        check_prepared(tool, name_rule(&named, tool->name, pattern), rest, session);
+        check_tool(tool, name_rule(&named, "Read", pattern), rest, session);
     }
     return 0;
 }

@@ -76,13 +76,32 @@ static inline void sample_done(struct sample *c)
 }
 DEFINE_AUTO_VAL(sample, sample_done)
 
+/* The pattern alone, as if there were no other. */
+static inline enum match match_text(struct str pattern, const struct subject *s,
+                                    enum reading reading)
+{
+    struct pattern p = pattern_read(pattern);
+
+    return pattern_match(&p, s, reading);
+}
+
+/* Rules that are read for this call only. What is decided points into them and the session. */
+static inline struct decided decide_sample(const struct permission_rules *rules,
+                                           enum permission_mode mode, const struct tool *tool,
+                                           const struct sample *c)
+{
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
+
+    return permission_decide(book, mode, tool, c->args, c->session, NULL);
+}
+
 /* The pattern against a call of the tool that it names. */
 static inline enum match match_one(const char *pattern, const char *argument, enum reading reading)
 {
     struct str name = permission_pattern_tool(str_of(pattern));
     AUTO(sample) struct sample c = sample_make(tool_named(name), argument);
 
-    return pattern_match(str_of(pattern), &c.subject, reading);
+    return match_text(str_of(pattern), &c.subject, reading);
 }
 
 static inline void assert_match_(const char *pattern, const char *argument, enum reading reading,

@@ -7,7 +7,7 @@ static struct decided decide(const struct permission_rules *rules, enum permissi
                              const struct tool *tool, const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
-    struct decided d = permission_decide(rules, mode, tool, c.args, c.session, NULL);
+    struct decided d = decide_sample(rules, mode, tool, &c);
 
     return d;
 }
@@ -163,11 +163,9 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
     struct json *yes = json_new_bool(&c.arena, true);
 
     tool_session_set(c.session, S("allow:Bash(make)"), yes);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
-                     DECIDED_BY_ALLOW);
+    assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_ALLOW);
     tool_session_set(c.session, S("allow:Bash(make)"), NULL);
-    assert_int_equal(permission_decide(&none, MODE_PLAN, &bash, c.args, c.session, NULL).by,
-                     DECIDED_BY_MODE);
+    assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_MODE);
 }
 
 /* --- lines of several commands --- */
@@ -277,9 +275,7 @@ TEST(what_the_session_remembers_counts_for_parts_too)
     struct permission_rules rules = {.allow = &allow, .n_allow = 1};
 
     tool_session_set(c.session, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
-    assert_int_equal(
-        permission_decide(&rules, MODE_DEFAULT, &bash, c.args, c.session, NULL).decision,
-        DECISION_AUTO);
+    assert_int_equal(decide_sample(&rules, MODE_DEFAULT, &bash, &c).decision, DECISION_AUTO);
 }
 
 TEST(the_pattern_that_allows_can_be_asked_for_alone)
@@ -407,11 +403,12 @@ static struct decided decide_prepared(const struct permission_rules *rules,
                                       const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
     struct prepared p;
     struct decided d;
 
-    assert_ok(gate_prepare(rules, &c.subject, &c.arena, &p));
-    d = permission_decide(rules, mode, tool, c.args, c.session, &p);
+    assert_ok(gate_prepare(book, &c.subject, &c.arena, &p));
+    d = permission_decide(book, mode, tool, c.args, c.session, &p);
     return d;
 }
 

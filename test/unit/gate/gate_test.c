@@ -59,6 +59,7 @@ static void scene_init(struct scene *s, const struct permission_rules *rules)
 
 static void scene_done(struct scene *s)
 {
+    permission_gate_done(&s->gate);
     tool_set_unref(s->set);
     tool_registry_free(s->registry);
     tool_session_free(s->session);
@@ -433,7 +434,7 @@ TEST(where_nobody_is_a_rule_that_asks_is_named)
                "Permission denied. Nobody is there to approve this action. The rule "
                "Bash(git push:*) asks each time.");
     rules = (struct permission_rules){.deny = &pattern, .n_deny = 1};
-    permission_gate_init(&s.gate, &rules);
+    permission_gate_set_rules(&s.gate, &rules);
     assert_str(judge(&s, "Bash", "{\"command\":\"git $x\"}")->reason,
                "Permission denied. Nobody is there to approve this action. The rule "
                "Bash(git push:*) could not be checked for this call.");

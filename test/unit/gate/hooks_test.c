@@ -67,6 +67,7 @@ static void scene_init(struct scene *s, const struct permission_rules *rules)
 
 static void scene_done(struct scene *s)
 {
+    permission_gate_done(&s->gate);
     tool_set_unref(s->set);
     tool_registry_free(s->registry);
     tool_session_free(s->session);
@@ -239,9 +240,9 @@ TEST(an_allow_beats_neither_plan_mode_nor_a_rule)
     s.call.mode = MODE_PLAN;
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
     s.call.mode = MODE_BYPASS;
-    s.gate.rules = deny;
+    permission_gate_set_rules(&s.gate, &deny);
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
-    s.gate.rules = asks;
+    permission_gate_set_rules(&s.gate, &asks);
     s.answer.kind = ANSWER_NO;
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
     assert_int_equal(s.verdict.step, 8);

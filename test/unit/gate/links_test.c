@@ -263,6 +263,7 @@ static struct verdict judge_swapped(struct yard *y, const struct tool *tool, con
     gate.hooks = &swapper.hooks;
     assert_ok(gate_judge(&gate.gate, &call, &y->arena, &verdict));
     verdict.entry = NULL;
+    permission_gate_done(&gate);
     tool_registry_free(registry);
     return verdict;
 }

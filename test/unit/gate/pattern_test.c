@@ -35,7 +35,7 @@ TEST(a_denial_that_is_written_wrongly_is_unclear_for_its_tool_only)
     is_unclear("Bash(rm", "ls");
     is_unclear("Bash()", "ls");
     is_unclear("Bash (rm)", "ls");
-    assert_int_equal(pattern_match(S("Bash(rm"), &c.subject, READ_WIDELY), MATCH_NO);
+    assert_int_equal(match_text(S("Bash(rm"), &c.subject, READ_WIDELY), MATCH_NO);
     allows_not("Bash(rm", "rm");
 }
 
@@ -43,7 +43,7 @@ static enum match match_name(const char *pattern, const struct tool *tool)
 {
     AUTO(sample) struct sample c = sample_make(tool, NULL);
 
-    return pattern_match(str_of(pattern), &c.subject, READ_NARROWLY);
+    return match_text(str_of(pattern), &c.subject, READ_NARROWLY);
 }
 
 TEST(a_servers_name_stands_for_all_its_tools)
@@ -74,8 +74,8 @@ TEST(a_pattern_with_an_argument_says_nothing_of_a_tool_that_has_none)
     AUTO(sample) struct sample c = sample_make(&issue, NULL);
 
     json_set_str(&c.arena, c.args, "", S("x"));
-    assert_int_equal(pattern_match(S("mcp__github(x)"), &c.subject, READ_NARROWLY), MATCH_NO);
-    assert_int_equal(pattern_match(S("mcp__github(x)"), &c.subject, READ_WIDELY), MATCH_UNCLEAR);
+    assert_int_equal(match_text(S("mcp__github(x)"), &c.subject, READ_NARROWLY), MATCH_NO);
+    assert_int_equal(match_text(S("mcp__github(x)"), &c.subject, READ_WIDELY), MATCH_UNCLEAR);
 }
 
 /* --- paths --- */
@@ -150,11 +150,11 @@ TEST(moving_to_another_directory_changes_neither_what_is_allowed_nor_what_is_den
     AUTO(sample) struct sample c = sample_make(&edit, "/proj/secret/x");
 
     set_cwd(&c, "/");
-    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
-    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(match_text(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_YES);
     json_set_str(&c.arena, c.args, "file_path", S("secret/x"));
-    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
-    assert_int_equal(pattern_match(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
+    assert_int_equal(match_text(S("Edit(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(match_text(S("Edit(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
 }
 
 TEST(wildcards_in_the_projects_own_path_are_plain_characters)
@@ -164,16 +164,16 @@ TEST(wildcards_in_the_projects_own_path_are_plain_characters)
     tool_session_free(c.session);
     c.session = tool_session_new(S("/p*[x]"));
     c.subject.session = c.session;
-    assert_int_equal(pattern_match(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_YES);
     json_set_str(&c.arena, c.args, "file_path", S("/pqx/a"));
-    assert_int_equal(pattern_match(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_NO);
+    assert_int_equal(match_text(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_NO);
 }
 
 static enum match deny_for(const char *pattern, const struct tool *tool, const char *path)
 {
     AUTO(sample) struct sample c = sample_make(tool, path);
 
-    return pattern_match(str_of(pattern), &c.subject, READ_WIDELY);
+    return match_text(str_of(pattern), &c.subject, READ_WIDELY);
 }
 
 TEST(what_read_must_not_see_no_other_tool_may_touch)
@@ -200,8 +200,8 @@ TEST(a_denied_path_holds_for_tools_of_servers_too)
     AUTO(sample) struct sample c = sample_make(&issue, NULL);
 
     json_set_str(&c.arena, c.args, "path", S("/proj/secret/a"));
-    assert_int_equal(pattern_match(S("Read(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
-    assert_int_equal(pattern_match(S("Read(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
+    assert_int_equal(match_text(S("Read(secret/**)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(match_text(S("Read(secret/**)"), &c.subject, READ_NARROWLY), MATCH_NO);
 }
 
 TEST(a_glob_that_does_not_compile_denies_unclearly_and_allows_nothing)
@@ -215,14 +215,14 @@ TEST(an_agent_is_named_by_its_kind_and_a_server_by_its_name)
     struct tool agent = {.name = "Agent", .permission_arg = "subagent_type"};
     AUTO(sample) struct sample c = sample_make(&agent, "reviewer"), i = sample_make(&issue, NULL);
 
-    assert_int_equal(pattern_match(S("Agent(reviewer)"), &c.subject, READ_NARROWLY), MATCH_YES);
-    assert_int_equal(pattern_match(S("Agent(re*)"), &c.subject, READ_WIDELY), MATCH_YES);
-    assert_int_equal(pattern_match(S("Agent(review)"), &c.subject, READ_WIDELY), MATCH_NO);
-    assert_int_equal(pattern_match(S("mcp__github"), &i.subject, READ_NARROWLY), MATCH_YES);
-    assert_int_equal(pattern_match(S("mcp__github__*"), &i.subject, READ_NARROWLY), MATCH_YES);
-    assert_int_equal(pattern_match(S("mcp__github__create_issue"), &i.subject, READ_WIDELY),
+    assert_int_equal(match_text(S("Agent(reviewer)"), &c.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(S("Agent(re*)"), &c.subject, READ_WIDELY), MATCH_YES);
+    assert_int_equal(match_text(S("Agent(review)"), &c.subject, READ_WIDELY), MATCH_NO);
+    assert_int_equal(match_text(S("mcp__github"), &i.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(S("mcp__github__*"), &i.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(S("mcp__github__create_issue"), &i.subject, READ_WIDELY),
                      MATCH_YES);
-    assert_int_equal(pattern_match(S("mcp__git"), &i.subject, READ_WIDELY), MATCH_NO);
+    assert_int_equal(match_text(S("mcp__git"), &i.subject, READ_WIDELY), MATCH_NO);
 }
 
 TEST(searches_leave_out_what_read_must_not_see)
@@ -283,7 +283,7 @@ static void assert_round_trip(const struct tool *tool, const char *argument, con
     assert_true(pattern_of_call(&c.subject, &c.arena, &pattern));
     assert_str(pattern, want);
     assert_true(permission_pattern_is_valid(pattern));
-    assert_int_equal(pattern_match(pattern, &c.subject, READ_NARROWLY), MATCH_YES);
+    assert_int_equal(match_text(pattern, &c.subject, READ_NARROWLY), MATCH_YES);
 }
 
 TEST(the_pattern_of_a_call_allows_that_call)
