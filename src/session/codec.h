@@ -12,7 +12,23 @@
  *     {"$blob":HANDLE}   a text or a value of the blob store: what is long, or the same each time
  *
  * A request's own bytes are kept as their hash and length: history, target, overlays and what is
- * cut make them again. A run of deltas is one record, and so is a run of stream payloads.
+ * cut make them again.
+ *
+ * What streams in while an attempt waits for its answer, payloads and deltas, comes in turns and
+ * shares records of the type provider_stream:
+ *
+ *     {"httpStatus":200,"payload":1,"stream":[PAYLOAD,[1,"text",0],40,PAYLOAD,[1]]}
+ *
+ *     payload, delta     the sequence of the first one of each; not there: 0
+ *     stream             the events, in their order:
+ *         {...}          a payload as it came; {"$text":...} where it is no JSON object
+ *         [TEXT,KIND,PART] or [TEXT,KIND,PART,ID,NAME]
+ *                        a delta; [TEXT]: all else is as in the delta before it
+ *         40             so many milliseconds later comes the next one; not there: 0
+ *
+ * The TEXT of a delta is mostly a number: that of the string in the payload before it, counted from
+ * 0 in the order in which they stand. Other members (provider, apiSurface) are those of the
+ * attempt's last payload that had them.
  *
  * The writer is pure: it says which blobs it needs. */
 #ifndef KEEL_SESSION_CODEC_H
@@ -23,6 +39,7 @@
 #include "port/store.h"
 #include "session/chain.h"
 
+#define CODEC_STREAM "provider_stream"
 #define CODEC_INLINE_MAX ((size_t)32 << 10) /* longer texts are blobs */
 #define CODEC_SHARED_MIN ((size_t)512)      /* prompts and schemas from this size on */
 
@@ -40,10 +57,11 @@ struct codec_record {
     struct arena arena;
     struct store_record record; /* body empty until codec_record_end() */
     struct strbuf body;
-    enum event_type type;
+    struct json_writer json; /* of the body */
+    enum event_type type;    /* of its first event */
     struct codec_blob *blobs;
-    size_t n_blobs, blobs_room;
-    bool is_open; /* events of its kind may still be added */
+    size_t n_blobs, blobs_room, n_blob_bytes;
+    bool is_open; /* what streams in may still be added */
 };
 void codec_record_done(struct codec_record *r);
 void codec_record_end(struct codec_record *r); /* no more is added; fills in the record */

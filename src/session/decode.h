@@ -1,15 +1,34 @@
-/* decode.h - one record as the events it holds, given what the reader knows. Only reader.c and
- * decode.c include this. */
+/* decode.h - one record as the events it holds, given what the reader knows. Only reader.c,
+ * decode*.c and types.c include this.
+ *
+ * get: a member of the body; what is not there is empty, 0 or NULL. */
 #ifndef KEEL_SESSION_DECODE_H
 #define KEEL_SESSION_DECODE_H
 
 #include "engine/request_build.h"
 #include "session/codec.h"
+#include "session/payload_strings.h"
 
 struct seen_result {
     uint64_t seq;
     struct part part; /* in the reader's arena */
 };
+
+/* What streams in within an attempt: what an entry need not have said again. */
+struct stream_reading {
+    struct strbuf provider, api_surface;
+    int http_status;
+    uint64_t next_payload, next_delta; /* their sequences */
+    /* of the record; in its arena */
+    const struct json *next; /* entry */
+    int64_t unix_ms;         /* of the last one */
+    struct delta delta;      /* the last one */
+    struct str payload;      /* the last one; empty: there is none */
+    const struct json *value;
+    struct payload_strings strings;
+    bool has_strings;
+};
+void codec_stream_reading_clear(struct stream_reading *s); /* an attempt begins, or has ended */
 
 struct codec_reader {
     struct store *store;
@@ -33,19 +52,93 @@ struct codec_reader {
     struct reply reply; /* the last answer */
     bool has_reply;
     uint64_t reply_seq;
+    struct stream_reading streaming;
 
     /* the event that was given out last */
     struct arena scratch;
     struct event event;
     struct built_messages built;
     struct err *error;
-    struct message *made; /* by this event; a reference is held */
     struct json *body;
     size_t n_in_record; /* events of the record that have been given out */
 };
 
-/* Fills r->event for event number `index` of the record; r->body is parsed. */
+/* Fills r->event for event number `index` of the record, one after the other; r->body is parsed. */
 MUST_USE struct err *codec_decode(struct codec_reader *r, const struct store_record *record,
                                   size_t index);
+
+/* One record on its way back. */
+struct decoding {
+    struct codec_reader *reader;
+    const struct store_record *record;
+    const struct json *body;
+    size_t index; /* of the event in it */
+    struct arena *arena;
+    struct event *event;
+};
+
+/* --- values --- */
+
+struct err *codec_broken(const struct decoding *d, const char *what) MUST_USE;
+MUST_USE struct err *codec_text_of(struct decoding *d, const struct json *v, struct str *ret_text);
+MUST_USE struct err *codec_get_text(struct decoding *d, const char *key, struct str *ret_text);
+MUST_USE struct err *codec_get_json(struct decoding *d, const char *key,
+                                    const struct json **ret_value);
+int64_t codec_get_int(const struct decoding *d, const char *key);
+bool codec_get_bool(const struct decoding *d, const char *key);
+const char *codec_get_word(struct decoding *d, const char *key);
+struct err *codec_get_failure(struct decoding *d); /* borrowed from the reader */
+bool codec_get_usage(struct decoding *d, struct usage *ret_usage);
+
+/* The value of an enum, up to `last`, whose name stands there; the first one when none does. */
+#define CODEC_GET_NAME(d, key, name_of, last)                                                      \
+    ({                                                                                             \
+        struct str found_ = json_get_text((d)->body, key);                                         \
+        int value_ = (int)(last);                                                                  \
+                                                                                                   \
+        while (value_ > 0 && !str_is(found_, name_of(value_)))                                     \
+            value_--;                                                                              \
+        value_;                                                                                    \
+    })
+
+/* --- messages --- */
+
+/* Borrowed from the reader. */
+MUST_USE struct err *codec_get_message(struct decoding *d, const char *key,
+                                       struct message **ret_message);
+MUST_USE struct err *codec_get_result(struct decoding *d, const struct part **ret_part);
+MUST_USE struct err *codec_check_history(struct decoding *d, const char *key);
+
+/* --- tools that were offered --- */
+
+MUST_USE struct err *codec_get_tool_set(struct decoding *d, const struct tool_set **ret_set);
+
+/* --- events --- */
+
+MUST_USE struct err *codec_decode_streamed(struct decoding *d); /* sets the type, too */
+struct err *codec_decode_session(struct decoding *d);
+struct err *codec_decode_run(struct decoding *d);
+struct err *codec_decode_result(struct decoding *d);
+struct err *codec_decode_context(struct decoding *d);
+struct err *codec_decode_compact(struct decoding *d);
+struct err *codec_decode_tools(struct decoding *d);
+struct err *codec_decode_final(struct decoding *d);
+struct err *codec_decode_state(struct decoding *d);
+struct err *codec_decode_ask(struct decoding *d);
+struct err *codec_decode_notice(struct decoding *d);
+struct err *codec_decode_checkpoint(struct decoding *d);
+struct err *codec_decode_error(struct decoding *d);
+struct err *codec_decode_nothing(struct decoding *d);
+struct err *codec_decode_attempt(struct decoding *d);
+struct err *codec_decode_request(struct decoding *d);
+struct err *codec_decode_reply(struct decoding *d);
+struct err *codec_decode_payload(struct decoding *d);
+struct err *codec_decode_delta(struct decoding *d);
+struct err *codec_decode_message(struct decoding *d);
+struct err *codec_decode_history(struct decoding *d);
+struct err *codec_decode_batch(struct decoding *d);
+struct err *codec_decode_tool(struct decoding *d);
+struct err *codec_decode_snapshot(struct decoding *d);
+struct err *codec_decode_pre_image(struct decoding *d);
 
 #endif

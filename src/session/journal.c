@@ -96,17 +96,23 @@ static void free_record(struct codec_record *r)
     mem_free(r);
 }
 
+static size_t size_of(const struct codec_record *r)
+{
+    return r->body.n + r->n_blob_bytes;
+}
+
 static void drop_written(struct journal *j, size_t n)
 {
     const struct store_record *last = &j->pending.items[n - 1]->record;
 
     j->durable_seq = last->seq + last->n_events;
-    for (size_t i = 0; i < n; i++) {
-        j->n_bytes -= MIN(j->n_bytes, j->pending.items[i]->body.n);
+    for (size_t i = 0; i < n; i++)
         free_record(j->pending.items[i]);
-    }
     j->pending.n -= n;
     memmove(j->pending.items, j->pending.items + n, j->pending.n * sizeof *j->pending.items);
+    j->n_bytes = 0;
+    for (size_t i = 0; i < j->pending.n; i++)
+        j->n_bytes += size_of(j->pending.items[i]);
 }
 
 static void answer(struct journal *j, const struct err *failure)
@@ -189,7 +195,7 @@ static void append(struct recorder *recorder, const struct event *e)
     struct journal *j = journal_of(recorder);
     struct records *p = &j->pending;
     struct codec_record *last = p->n > j->n_writing ? p->items[p->n - 1] : NULL, next;
-    size_t before = last ? last->body.n : 0;
+    size_t before = last ? size_of(last) : 0;
 
     j->next_seq = e->seq + 1;
     j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
@@ -197,14 +203,14 @@ static void append(struct recorder *recorder, const struct event *e)
         return;
     j->has_update |= digest_event(&j->update, &j->arena, e);
     if (codec_write(j->writer, e, last, &next)) {
-        j->n_bytes += last->body.n - before;
+        j->n_bytes += size_of(last) - before;
     } else {
         if (p->n == p->room) {
             p->room = p->room ? 2 * p->room : 16;
             p->items = mem_resize(p->items, p->room * sizeof *p->items);
         }
         p->items[p->n++] = mem_copy(&next, sizeof next);
-        j->n_bytes += next.body.n;
+        j->n_bytes += size_of(&next);
     }
     j->is_broken = j->n_bytes > JOURNAL_MAX_BACKLOG_BYTES;
     start_writing(j);

@@ -14,7 +14,7 @@
 #include "sys/task.h"
 
 #define JOURNAL_DELAY_MS 100
-#define JOURNAL_MAX_BACKLOG_BYTES ((size_t)64 << 20)
+#define JOURNAL_MAX_BACKLOG_BYTES ((size_t)256 << 20) /* with the blobs */
 
 enum journal_failure {
     JOURNAL_STOPS, /* sync() fails, and with it the run */

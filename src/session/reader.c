@@ -25,6 +25,7 @@ void codec_reader_free(struct codec_reader *r)
     for (size_t i = 0; i < r->n_messages; i++)
         message_unref(r->messages[i]);
     history_done(&r->history);
+    codec_stream_reading_clear(&r->streaming);
     if (r->has_reply)
         reply_done(&r->reply);
     built_messages_done(&r->built);

@@ -121,7 +121,7 @@ class Killed(SessionTest):
         session = self.new_id()
         provider = self.play(protocol, Turn(["Once", " upon", self.hold(), " a time"]))
         process = self.start_agent(protocol, provider, "--session-id", session, "tell")
-        self.wait_stored(session, "provider_stream_raw_delta")
+        self.wait_stored(session, "provider_stream")
         self.kill(process)
         result, requests = self.go_on(protocol, session, Turn("And then?"))
         self.assertEqual(result.out, "And then?\n")

@@ -232,7 +232,7 @@ IN_TASK(half_an_answer_stays_as_an_interrupted_one)
     AUTO(stage) struct stage st = {0}, dead = {0};
 
     record(&st, "turns:\n - {text: one two three, split: 4}\n");
-    dead.store = stage_cut(st.store, ID, up_to(st.store, "provider_stream_raw_delta"));
+    dead.store = stage_cut(st.store, ID, up_to(st.store, "provider_stream"));
     stage_open(&dead, &again);
     assert_non_null(dead.session.loaded.partial);
     stage_run(&dead, "turns:\n - text: and more.\n", NULL);

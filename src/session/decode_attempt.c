@@ -1,0 +1,207 @@
+/* decode_attempt.c - a request, and its answer once it was whole. */
+#include "session/decode.h"
+
+#include "engine/shorten.h"
+#include "model/message_json.h"
+
+struct err *codec_decode_attempt(struct decoding *d)
+{
+    struct event_attempt *a = &d->event->body.attempt;
+    const struct json *slugs = json_get(d->body, "retrySlugs");
+    const char **list = ARENA_ARRAY(d->arena, slugs ? slugs->n : 0, const char *);
+    struct usage *usage = ARENA_NEW(d->arena, struct usage);
+
+    if (d->event->type == EVENT_ATTEMPT_BEGIN || d->event->type == EVENT_ATTEMPT_END)
+        codec_stream_reading_clear(&d->reader->streaming);
+    a->max_attempts = (unsigned)codec_get_int(d, "maxAttempts");
+    a->is_retry = codec_get_bool(d, "isRetry");
+    a->is_final_turn = codec_get_bool(d, "isFinalTurn");
+    a->is_aside = codec_get_bool(d, "isAside");
+    a->forced =
+        (enum final_reason)CODEC_GET_NAME(d, "forcedFinalReason", final_reason_name, FINAL_STOPPED);
+    json_each (v, slugs)
+        list[a->n_retry_slugs++] = arena_cstr(d->arena, json_str(v));
+    a->retry_slugs = list;
+    a->usage = codec_get_usage(d, usage) || d->event->type == EVENT_ATTEMPT_END ? usage : NULL;
+    a->cost_microcents = json_int_or(json_get(d->body, "costMicrocents"), -1);
+    a->total_microcents = codec_get_int(d, "totalMicrocents");
+    a->duration_ms = (uint64_t)codec_get_int(d, "durationMs");
+    a->delay_ms = (uint64_t)codec_get_int(d, "delayMs");
+    TRY(codec_get_text(d, "provider", &a->provider));
+    TRY(codec_get_text(d, "model", &a->model));
+    TRY(codec_get_text(d, "nextProvider", &a->next_provider));
+    TRY(codec_get_text(d, "nextModel", &a->next_model));
+    a->error = codec_get_failure(d);
+    return NULL;
+}
+
+/* --- the request --- */
+
+static void read_def(const struct json *v, struct tool_def *ret)
+{
+    *ret = (struct tool_def){.name = json_get_text(v, "name"),
+                             .description = json_get_text(v, "description"),
+                             .input_schema = json_get(v, "parameters")};
+}
+
+struct err *codec_get_tool_set(struct decoding *d, const struct tool_set **ret_set)
+{
+    struct tool_set *set = ARENA_NEW(d->arena, struct tool_set);
+    const struct json *list;
+
+    TRY(codec_get_json(d, "toolSchemas", &list));
+    set->version = (uint64_t)codec_get_int(d, "toolsVersion");
+    set->entries = ARENA_ARRAY(d->arena, list ? list->n : 0, struct tool_entry);
+    json_each (v, list)
+        read_def(v, &set->entries[set->n++].def);
+    *ret_set = set;
+    return NULL;
+}
+
+static struct maybe_double get_maybe(const struct decoding *d, const char *key)
+{
+    struct maybe_double m = {0};
+
+    m.is_set = json_double(json_get(d->body, key), &m.value);
+    return m;
+}
+
+static struct err *get_offered(struct decoding *d, struct model_request *request)
+{
+    const struct json *list;
+    struct tool_def *defs;
+    const struct tool_def **tools;
+
+    TRY(codec_get_json(d, "tools", &list));
+    defs = ARENA_ARRAY(d->arena, list ? list->n : 0, struct tool_def);
+    tools = ARENA_ARRAY(d->arena, list ? list->n : 0, const struct tool_def *);
+    json_each (v, list) {
+        read_def(v, &defs[request->n_tools]);
+        tools[request->n_tools] = &defs[request->n_tools];
+        request->n_tools++;
+    }
+    request->tools = tools;
+    return NULL;
+}
+
+static const struct history_cut *get_cut(struct decoding *d)
+{
+    const struct json *v = json_get(d->body, "cut"), *clipped = json_get(v, "clipped");
+    struct history_cut *cut = ARENA_NEW(d->arena, struct history_cut);
+    size_t *indices = ARENA_ARRAY(d->arena, clipped ? clipped->n : 0, size_t);
+
+    if (!json_is(v, JSON_OBJECT))
+        return NULL;
+    cut->n_skipped = (size_t)json_int_or(json_get(v, "skipped"), 0);
+    json_each (index, clipped)
+        indices[cut->n_clipped++] = (size_t)json_int_or(index, 0);
+    cut->clipped = indices;
+    return cut;
+}
+
+/* The messages as they were sent are made anew: the same history gives the same. */
+static void build_messages(struct decoding *d, struct model_request *request,
+                           const struct event_request *b)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct codec_reader *r = d->reader;
+    struct request_target target = {.provider = request->provider, .protocol = request->protocol};
+    AUTO(shortened) struct shortened shortened = {0};
+    size_t n;
+    const struct message *const *messages = history_messages(&r->history, &scratch, &n);
+
+    if (b->cut) {
+        shorten(messages, n, b->cut, &shortened);
+        messages = (const struct message *const *)shortened.items;
+        n = shortened.n;
+    }
+    built_messages_done(&r->built);
+    request_build(messages, n, &target, b->overlays, b->n_overlays, &r->built);
+    request->messages = (const struct message *const *)r->built.items;
+    request->n_messages = r->built.n;
+}
+
+struct err *codec_decode_request(struct decoding *d)
+{
+    struct event_request *b = &d->event->body.request;
+    struct model_request *r = ARENA_NEW(d->arena, struct model_request);
+    const struct json *overlays = json_get(d->body, "overlays");
+    struct str *texts = ARENA_ARRAY(d->arena, overlays ? overlays->n : 0, struct str);
+
+    b->request = r;
+    b->tools_version = (uint64_t)codec_get_int(d, "toolsVersion");
+    json_each (v, overlays)
+        texts[b->n_overlays++] = json_str(v);
+    b->overlays = texts;
+    b->cut = get_cut(d);
+    r->stream = codec_get_bool(d, "stream");
+    r->max_output = codec_get_int(d, "maxOutputTokens");
+    r->effort = (enum effort)CODEC_GET_NAME(d, "effort", effort_name, EFFORT_MAX);
+    r->reasoning_budget = codec_get_int(d, "reasoningBudget");
+    r->sampling.temperature = get_maybe(d, "temperature");
+    r->sampling.top_p = get_maybe(d, "topP");
+    r->web_search = codec_get_bool(d, "webSearch");
+    r->web_fetch = codec_get_bool(d, "webFetch");
+    TRY(codec_get_text(d, "provider", &r->provider));
+    TRY(codec_get_text(d, "protocol", &r->protocol));
+    TRY(codec_get_text(d, "model", &r->model));
+    TRY(codec_get_text(d, "system", &r->system));
+    TRY(codec_get_json(d, "outputSchema", &r->output_schema));
+    TRY(get_offered(d, r));
+    build_messages(d, r, b);
+    return codec_check_history(d, "messages");
+}
+
+/* --- the answer --- */
+
+static void begin_reply(struct codec_reader *r)
+{
+    if (r->has_reply)
+        reply_done(&r->reply);
+    reply_init(&r->reply, (struct delta_sink){0});
+    r->has_reply = true;
+}
+
+/* Its parts are as they were when the answer had come: nothing streams any more. */
+static struct err *add_reply_part(struct decoding *d, const struct json *v)
+{
+    struct reply *r = &d->reader->reply;
+    struct part part;
+    size_t index;
+
+    TRY(part_read(v, d->arena, &part));
+    TRY(reply_begin(r, part.kind, part.id, part.name, &index));
+    *reply_part(r, index) = part_copy(&r->arena, &part);
+    TRY(reply_set_text(r, index, part.text));
+    return part.kind == PART_TOOL_CALL || part.kind == PART_SERVER_TOOL_USE
+               ? reply_set_args(r, index, part.args)
+               : NULL;
+}
+
+struct err *codec_decode_reply(struct decoding *d)
+{
+    struct codec_reader *reader = d->reader;
+    struct reply *r = &reader->reply;
+    const struct json *parts;
+    struct str text;
+
+    begin_reply(reader);
+    reader->reply_seq = d->record->seq;
+    d->event->body.reply = (struct event_reply){r, codec_get_word(d, "responseKind")};
+    TRY(codec_get_text(d, "id", &text));
+    r->id = reply_str(r, text);
+    TRY(codec_get_text(d, "model", &text));
+    r->model = reply_str(r, text);
+    TRY(codec_get_text(d, "stopReason", &text));
+    r->stop_reason = reply_str(r, text);
+    TRY(codec_get_text(d, "stopDetail", &text));
+    r->stop_detail = reply_str(r, text);
+    r->is_complete = codec_get_bool(d, "isComplete");
+    codec_get_usage(d, &r->usage);
+    r->usage.routed_provider = reply_str(r, r->usage.routed_provider);
+    r->usage.routed_model = reply_str(r, r->usage.routed_model);
+    TRY(codec_get_json(d, "parts", &parts));
+    json_each (v, parts)
+        TRY(add_reply_part(d, v));
+    return NULL;
+}
