@@ -38,4 +38,5 @@ run "unit, wire, fuzz corpora and command line, under ASan and UBSan" \
 count_skips
 run "tasks as threads, under ThreadSanitizer" test/tsan.sh
 run "tasks, under Valgrind" test/valgrind.sh
+run "killed anywhere" test/crash.sh
 exit $failed

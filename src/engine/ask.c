@@ -267,7 +267,6 @@ static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt
     return e;
 }
 
-/* The last thing before the bytes leave. */
 static struct err *reserve(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
@@ -287,6 +286,14 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);
     run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
     return NULL;
+}
+
+/* What a model has been told, it may be told again by whoever goes on after a crash. */
+static struct err *before_send(void *self)
+{
+    struct ask_state *a = self;
+
+    return run_sync(a->run);
 }
 
 static void add_usage(int64_t *total, int64_t n)
@@ -456,8 +463,8 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
                           .final = final,
                           .prompt_tokens = run_estimate(r).used,
                           .shown = {.set = r->secrets}};
-    struct chain_hooks hooks = {build,       reserve,   settle, on_retry,
-                                on_fallback, drop_text, &a,     r->secrets};
+    struct chain_hooks hooks = {build,       reserve,   before_send, settle,    on_retry,
+                                on_fallback, drop_text, &a,          r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;
@@ -487,8 +494,8 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
 struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbuf *ret_text)
 {
     struct ask_state a = {.run = r, .aside = aside, .prompt_tokens = run_estimate(r).used};
-    struct chain_hooks hooks = {build,       reserve, settle, on_retry,
-                                on_fallback, NULL,    &a,     r->secrets};
+    struct chain_hooks hooks = {build,       reserve, before_send, settle,    on_retry,
+                                on_fallback, NULL,    &a,          r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;

@@ -386,7 +386,7 @@ static struct err *tell_begin(struct call *c)
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
     run_emit(c->run, EVENT_TOOL_BEGIN, &e);
-    return recorder_sync(c->run->options->recorder);
+    return run_sync(c->run);
 }
 
 /* Saving takes none of the tool's time. */

@@ -76,7 +76,10 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
     request.info = attempt->target->info;
     if (attempt->target->idle_ms)
         call.idle_ms = attempt->target->idle_ms;
-    e = provider_ask(attempt->target->provider, &request, &call, a->reply);
+    e = a->hooks->before_send ? a->hooks->before_send(a->hooks->self) : NULL;
+    *ret_refused = e != NULL;
+    if (!e)
+        e = provider_ask(attempt->target->provider, &request, &call, a->reply);
     secrets_hide_in_err(a->hooks->secrets, e);
     settle(a, attempt, e, started_ms);
     return e;

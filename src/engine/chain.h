@@ -48,8 +48,10 @@ struct attempt {
 struct chain_hooks {
     /* Fills in the request for this target; what it points at lives until the attempt has ended. */
     struct err *(*build)(void *self, const struct target *t, struct model_request *ret_request);
-    /* Before the bytes leave; an error (budget_exceeded, ...) ends the ask with it. */
+    /* May it be made? An error (budget_exceeded, ...) ends the ask with it. */
     struct err *(*reserve)(void *self, const struct attempt *a);
+    /* The last wait before the bytes leave; an error ends the ask, and the attempt is settled. */
+    struct err *(*before_send)(void *self);
     /* After every attempt, failed ones too. */
     void (*settle)(void *self, const struct attempt *a);
     void (*on_retry)(void *self, const struct attempt *a, uint64_t delay_ms);

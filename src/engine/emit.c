@@ -35,7 +35,7 @@ static void tell(const struct run *r, const struct event *e)
     }
 }
 
-void run_emit(struct run *r, enum event_type type, struct event *e)
+static void record(struct run *r, enum event_type type, struct event *e)
 {
     const struct run *parent = r->options->parent;
 
@@ -51,6 +51,25 @@ void run_emit(struct run *r, enum event_type type, struct event *e)
     e->round = r->round;
     e->attempt = r->attempt;
     recorder_append(find_recorder(r), e);
+}
+
+void run_emit(struct run *r, enum event_type type, struct event *e)
+{
+    record(r, type, e);
+    tell(r, e);
+}
+
+struct err *run_sync(struct run *r)
+{
+    return recorder_sync(find_recorder(r));
+}
+
+void run_emit_durable(struct run *r, enum event_type type, struct event *e)
+{
+    record(r, type, e);
+    task_shield_begin();
+    err_ignore(run_sync(r), "the recorder tells what it cannot keep");
+    task_shield_end();
     tell(r, e);
 }
 

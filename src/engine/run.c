@@ -81,7 +81,7 @@ static struct err *take_input(struct run *r)
         run_tell_hidden(r, found, S("what a plugin made of the prompt"));
     }
     run_emit_message(r, EVENT_USER_INPUT, m);
-    TRY(recorder_sync(r->options->recorder));
+    TRY(run_sync(r));
     batch_close(r);
     TRY(run_compact(r));
     TRY(hook_prompt(r, &m));
@@ -253,7 +253,7 @@ void run_start(struct conversation *c, const struct run_options *options,
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);
     plugins_after_run(&r);
-    run_emit(&r, EVENT_RUN_END, &end);
+    run_emit_durable(&r, EVENT_RUN_END, &end);
     run_done(&r);
     c->is_running = false;
 }

@@ -46,7 +46,7 @@ struct err *save_before(struct call *c)
     if (!record.has_file && !record.tree.n)
         return NULL;
     run_emit(r, EVENT_SNAPSHOT, &e);
-    return recorder_sync(r->options->recorder);
+    return run_sync(r);
 }
 
 /* However the call ended: what it did, it did. */

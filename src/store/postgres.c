@@ -1,5 +1,6 @@
 /* postgres.c - the calls of the port. What changes sessions goes over one connection, the one that
- * has their locks; appends that wait there together go in one transaction. Looks have another. */
+ * has their locks; appends that wait there together go in one transaction. Looks have another, and
+ * threads that are no tasks a third. */
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
@@ -19,27 +20,40 @@ struct err *postgres_told(struct err *take_error)
 
 /* --- looks --- */
 
-static struct err *ask_reader(struct postgres_store *p, enum postgres_statement s,
-                              const struct postgres_args *args, bool is_bytes,
-                              struct postgres_rows *ret_rows)
+static struct err *ask_once(struct postgres_conn *c, enum postgres_statement s,
+                            const struct postgres_args *args, bool is_bytes,
+                            struct postgres_rows *ret_rows)
 {
-    return is_bytes ? postgres_ask_bytes(&p->reader, s, args, ret_rows)
-                    : postgres_ask(&p->reader, s, args, ret_rows);
+    return is_bytes ? postgres_ask_bytes(c, s, args, ret_rows) : postgres_ask(c, s, args, ret_rows);
 }
 
 /* Looks, and the changes that are made like this, may be repeated without harm. */
+static struct err *ask_twice(struct postgres_conn *c, enum postgres_statement s,
+                             const struct postgres_args *args, bool is_bytes,
+                             struct postgres_rows *ret_rows)
+{
+    struct err *e = ask_once(c, s, args, is_bytes, ret_rows);
+
+    if (!err_is(e, ERR_NETWORK) || !c->generation)
+        return e;
+    err_ignore(e, "the second try tells");
+    return ask_once(c, s, args, is_bytes, ret_rows);
+}
+
 struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
                           const struct postgres_args *args, bool is_bytes,
                           struct postgres_rows *ret_rows)
 {
     struct err *e;
 
-    TRY(postgres_take_turn(&p->reader));
-    e = ask_reader(p, s, args, is_bytes, ret_rows);
-    if (err_is(e, ERR_NETWORK) && p->reader.generation) {
-        err_ignore(e, "the second try tells");
-        e = ask_reader(p, s, args, is_bytes, ret_rows);
+    if (!task_self()) {
+        pthread_mutex_lock(&p->outside_lock);
+        e = ask_twice(&p->outside, s, args, is_bytes, ret_rows);
+        pthread_mutex_unlock(&p->outside_lock);
+        return postgres_told(e);
     }
+    TRY(postgres_take_turn(&p->reader));
+    e = ask_twice(&p->reader, s, args, is_bytes, ret_rows);
     postgres_give_turn(&p->reader);
     return postgres_told(e);
 }
@@ -299,6 +313,8 @@ static void free_store(struct store *store)
     }
     postgres_conn_done(&p->writer); /* which gives all locks back */
     postgres_conn_done(&p->reader);
+    postgres_conn_done(&p->outside);
+    pthread_mutex_destroy(&p->outside_lock);
     blob_store_free(p->blobs);
     mem_free(p);
 }
@@ -327,6 +343,8 @@ struct store *store_postgres_new(const char *url)
     p->last = &p->first;
     postgres_conn_init(&p->writer, url);
     postgres_conn_init(&p->reader, url);
+    postgres_conn_init(&p->outside, url);
+    pthread_mutex_init(&p->outside_lock, NULL);
     p->blobs = postgres_blobs_new(p);
     return &p->store;
 }

@@ -3,10 +3,13 @@
 
 #include "sys/work.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VERSION "1"
 #define N_TRIES 8 /* to get back a connection that there was: 13 seconds */
@@ -240,6 +243,16 @@ static struct err *connect_once(void *arg)
     return e;
 }
 
+static struct err *pause_ms_long(uint64_t pause_ms)
+{
+    struct timespec t = {(time_t)(pause_ms / 1000), (long)(pause_ms % 1000) * 1000000};
+
+    if (task_self())
+        return task_sleep(pause_ms);
+    nanosleep(&t, NULL);
+    return NULL;
+}
+
 struct err *postgres_connect(struct postgres_conn *c)
 {
     uint64_t pause_ms = FIRST_PAUSE_MS;
@@ -248,11 +261,11 @@ struct err *postgres_connect(struct postgres_conn *c)
     if (c->handle)
         return NULL;
     for (unsigned i = 0;; i++, pause_ms *= 2) {
-        e = work_run(connect_once, c);
+        e = task_self() ? work_run(connect_once, c) : connect_once(c);
         if (!e || !err_is(e, ERR_NETWORK) || i + 1 == (c->generation ? N_TRIES : 1))
             break;
         err_ignore(e, "the next try tells");
-        TRY(task_sleep(pause_ms));
+        TRY(pause_ms_long(pause_ms));
     }
     if (e)
         return e;
@@ -355,16 +368,41 @@ bool postgres_row_bool(const struct postgres_rows *r, int row, int column)
 
 /* --- asking --- */
 
-static struct err *wait_for_server(struct postgres_conn *c, int events)
+static struct err *wait_in_task(struct postgres_conn *c, int events, int *ret_ready)
 {
     AUTO(deadline) struct deadline d;
     struct err *e;
-    int ready;
 
     deadline_begin(&d, ANSWER_MS, "PostgreSQL's answer");
-    e = task_wait_fd(c->api.socket(c->handle), events, &ready);
+    e = task_wait_fd(c->api.socket(c->handle), events, ret_ready);
     if (e && d.expired)
         e->kind = ERR_NETWORK;
+    return e;
+}
+
+static struct err *wait_in_thread(struct postgres_conn *c, int events, int *ret_ready)
+{
+    struct pollfd p = {.fd = c->api.socket(c->handle),
+                       .events = (short)(((events & TASK_FD_READ) ? POLLIN : 0) |
+                                         ((events & TASK_FD_WRITE) ? POLLOUT : 0))};
+    int n;
+
+    do
+        n = poll(&p, 1, ANSWER_MS);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        return err_new(ERR_NETWORK, "PostgreSQL has not answered for %d seconds", ANSWER_MS / 1000);
+    *ret_ready =
+        ((p.revents & ~POLLOUT) ? TASK_FD_READ : 0) | ((p.revents & POLLOUT) ? TASK_FD_WRITE : 0);
+    return NULL;
+}
+
+static struct err *wait_for_server(struct postgres_conn *c, int events)
+{
+    struct err *e;
+    int ready;
+
+    e = task_self() ? wait_in_task(c, events, &ready) : wait_in_thread(c, events, &ready);
     if (e)
         return interrupted(c, e);
     if ((ready & TASK_FD_READ) && !c->api.consumeInput(c->handle))

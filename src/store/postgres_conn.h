@@ -1,8 +1,9 @@
 /* postgres_conn.h - one connection to PostgreSQL: statements, rows, errors, the tables.
  *
  * Asking waits on the loop, not in a worker; only connecting, which may look up names, runs in one.
- * A connection serves one task at a time: take its turn first. One that is lost, or whose task was
- * interrupted in the middle of a question, is closed; the next question connects again. */
+ * Outside of tasks both block the thread. A connection serves one task (or thread) at a time: take
+ * its turn first. One that is lost, or whose task was interrupted in the middle of a question, is
+ * closed; the next question connects again. */
 #ifndef KEEL_STORE_POSTGRES_CONN_H
 #define KEEL_STORE_POSTGRES_CONN_H
 

@@ -12,6 +12,8 @@
 #include "port/store.h"
 #include "store/postgres_conn.h"
 
+#include <pthread.h>
+
 /* A session that is open here. */
 struct postgres_lease {
     struct postgres_lease *next;
@@ -36,6 +38,8 @@ struct postgres_store {
     struct store store;
     struct postgres_conn writer; /* has the locks */
     struct postgres_conn reader; /* looks, and payloads */
+    pthread_mutex_t outside_lock;
+    struct postgres_conn outside; /* the same for threads that are no tasks; guarded by the lock */
     struct postgres_lease *leases;
     struct postgres_append *first, **last;
     bool is_carrying;
@@ -51,7 +55,8 @@ NEVER_NULL MUST_USE struct err *postgres_no_session(struct str id);
 /* The error of a call: what was lost on the way is a failure of the store. */
 MUST_USE struct err *postgres_told(struct err *take_error);
 
-/* A look, or a change without a lease: in its turn, and once more if the connection was lost. */
+/* A look, or a change without a lease: in its turn, and once more if the connection was lost.
+ * Outside of tasks it blocks. */
 MUST_USE struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
                                    const struct postgres_args *args, bool is_bytes,
                                    struct postgres_rows *ret_rows);

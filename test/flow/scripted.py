@@ -217,6 +217,7 @@ class Request:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and first piece would wait 40 ms for each other
 
     def answer_any(self):
         length = int(self.headers.get("content-length", 0))

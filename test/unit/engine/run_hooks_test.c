@@ -18,7 +18,8 @@ static void tape_append(struct recorder *r, const struct event *e)
     struct tape *t = (struct tape *)r;
 
     if (e->type == EVENT_TOOL_REQUEST || e->type == EVENT_TOOL_BEGIN || e->type == EVENT_TOOL_END ||
-        e->type == EVENT_USER_INPUT || e->type == EVENT_ATTEMPT_BEGIN)
+        e->type == EVENT_USER_INPUT || e->type == EVENT_ATTEMPT_BEGIN ||
+        e->type == EVENT_ATTEMPT_END || e->type == EVENT_RUN_END)
         strbuf_addf(&t->log, "%s ", event_type_name(e->type));
 }
 
@@ -32,15 +33,46 @@ static struct err *tape_sync(struct recorder *r)
                                                           : NULL;
 }
 
-TEST(a_tool_starts_only_after_its_request_is_durable)
+TEST(prompt_request_call_and_end_are_durable_before_anything_follows_from_them)
 {
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_sync}};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
-    assert_str(strbuf_str(&tape.log), "user_input durable attempt_begin tool_execution_request "
-                                      "tool_begin durable tool_end attempt_begin ");
+    assert_str(strbuf_str(&tape.log), "user_input durable attempt_begin durable attempt_end "
+                                      "tool_execution_request tool_begin durable tool_end "
+                                      "attempt_begin durable attempt_end run_end durable ");
+    strbuf_done(&tape.log);
+}
+
+static void note_told_end(struct world *w, const struct event *e)
+{
+    if (e->type == EVENT_RUN_END)
+        strbuf_add_cstr(&((struct tape *)w->options.recorder)->log, "told");
+}
+
+TEST(the_end_is_told_when_it_is_durable)
+{
+    AUTO(world) struct world w = {.script = one_tool, .on_event = note_told_end};
+    struct tape tape = {.recorder = {tape_append, tape_sync}};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_true(str_ends(strbuf_str(&tape.log), S("run_end durable told")));
+    strbuf_done(&tape.log);
+}
+
+TEST(a_model_is_not_told_what_is_not_durable)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 4};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_STORAGE);
+    assert_int_equal(w.result.n_tools_executed, 1);
+    assert_str(w.result.text, "");
     strbuf_done(&tape.log);
 }
 
@@ -59,7 +91,7 @@ TEST(nothing_runs_when_the_journal_cannot_be_written)
 TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -428,7 +460,8 @@ TEST(a_child_run_tells_and_costs_its_parent)
     conversation_done(&f.child);
 }
 
-RUN_TESTS(UNIT(a_tool_starts_only_after_its_request_is_durable),
+RUN_TESTS(UNIT(prompt_request_call_and_end_are_durable_before_anything_follows_from_them),
+          UNIT(the_end_is_told_when_it_is_durable), UNIT(a_model_is_not_told_what_is_not_durable),
           UNIT(nothing_runs_when_the_journal_cannot_be_written),
           UNIT(a_tool_does_not_run_when_its_beginning_is_not_durable),
           UNIT(events_are_numbered_without_a_gap_over_all_runs),

@@ -3,6 +3,7 @@
 #define KEEL_TEST_UNIT_PORT_BLOB_CONFORMANCE_H
 
 #include "port/blob.h"
+#include "sys/work.h"
 #include "test.h"
 
 /* The store must take blobs up to 1 MiB and refuse larger ones. */
@@ -56,6 +57,29 @@ static inline void blob_conforms(struct blob_store *b)
     assert_err(blob_put(b, strbuf_str(&big), handle), ERR_VALIDATION);
     strbuf_cut(&big, 1 << 20);
     assert_ok(blob_put(b, strbuf_str(&big), handle));
+}
+
+static inline struct err *blob_used_in_a_worker(void *arg)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    char handle[SHA256_HEX_SIZE];
+    uint64_t size;
+
+    TRY(blob_put(arg, S("from a thread"), handle));
+    TRY(blob_put_soon(arg, S("from a thread"), handle));
+    TRY(blob_sync(arg));
+    TRY(blob_size(arg, str_of(handle), &size));
+    TRY(blob_get(arg, str_of(handle), &out));
+    TRY(blob_remove(arg, str_of(handle)));
+    return str_is(strbuf_str(&out), "from a thread") && size == out.n
+               ? NULL
+               : err_new(ERR_INTERNAL, "other bytes came back");
+}
+
+/* Those who work outside of tasks store things as well. In a task. */
+static inline void blob_conforms_in_a_worker(struct blob_store *b)
+{
+    assert_ok(work_run(blob_used_in_a_worker, b));
 }
 
 #endif

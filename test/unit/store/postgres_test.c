@@ -157,6 +157,7 @@ IN_TASK(payloads_are_kept_in_the_database)
 
     b->max_bytes = 1 << 20;
     blob_conforms(b);
+    blob_conforms_in_a_worker(b);
 }
 
 IN_TASK(a_stale_owner_is_refused_by_the_database_itself)

@@ -1,0 +1,220 @@
+"""crash_test.py - keel is killed anywhere: nothing that was acknowledged is lost, nothing runs twice.
+
+A session with tools is run against a scripted provider and killed: at every call that makes
+something durable or visible (fault.c), and at random moments. Then it is resumed, perhaps killed
+again, and finished. stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries all
+of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
+"""
+import concurrent.futures
+import os
+import pathlib
+import random
+import shutil
+import tempfile
+import threading
+import time
+import unittest
+
+import stage
+import stores
+from stage import HANG_SECONDS, keel_test
+
+IS_ALL = os.environ.get("KEEL_CRASH_DEPTH") == "all"
+SEED = int(os.environ.get("KEEL_CRASH_SEED", random.SystemRandom().randrange(10**9)))
+N_WORKERS = 3 * (os.cpu_count() or 1)  # they mostly wait
+N_RANDOM = 1000 if IS_ALL else 50
+N_TOLD = 5
+WRITES = {"write", "pwrite", "writev", "pwritev", "send"}
+
+
+def temporary_directory():
+    """In memory where there is such a place: thousands of fsyncs."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    return pathlib.Path(tempfile.mkdtemp(prefix="keel-crash-", dir=memory)).resolve()
+
+
+def orders_of(boundaries):
+    """Every way to die at every boundary.
+
+    Between writes to the same file that follow each other nothing happens: the kill comes before
+    the first and after the last of them. Every second one is torn, as SQLite writes a page in two:
+    its frame's head, then itself."""
+    ends = [None, *[(kind, place) for _, kind, place in boundaries], None]
+    n_alike = 0
+    for number, (before, at, after) in enumerate(zip(ends, ends[1:], ends[2:]), 1):
+        is_write = at[0] in WRITES
+        n_alike = n_alike + 1 if is_write and before == at else 0
+        if n_alike == 0:
+            yield f"before {number}"
+        if is_write and (n_alike % 2 == 1 or after != at):
+            yield f"torn {number}"
+        if not is_write or after != at:
+            yield f"after {number}"
+
+
+def processes_in(directory):
+    """Processes that work below a directory."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd").startswith(f"{directory}/"):
+                yield process.name, (process / "cmdline").read_bytes().replace(b"\0", b" ")
+        except OSError:
+            pass  # it is gone
+
+
+class CrashTest(unittest.TestCase):
+    has_sandbox = False  # it takes most of the time, and makes no difference to what is stored
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = temporary_directory()
+        cls.stage = stage.Stage(cls.dir)
+        cls.stores = [stores.Sqlite(), stores.Files()]
+        if stores.Postgres.programs():
+            cls.stores.append(stores.Postgres(cls.dir))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stage.close()
+        for store in cls.stores:
+            store.close()
+        shutil.rmtree(cls.dir, ignore_errors=True)
+
+    def store(self, name):
+        for store in self.stores:
+            if store.name == name:
+                return store
+        raise unittest.SkipTest("there is no PostgreSQL server here")
+
+    def try_one(self, store, what, play):
+        """One case; what went wrong, as text."""
+        case = self.stage.case(store, self.has_sandbox)
+        try:
+            play(case)
+        except Exception as e:  # pylint: disable=broad-except
+            return f"{store.name}, {what}, {case.place()}:\n{str(e)[:3000] or repr(e)}"
+        finally:
+            case.close()
+        return None
+
+    def try_all(self, items):
+        """items: store, what, play(case)."""
+        with concurrent.futures.ThreadPoolExecutor(N_WORKERS) as pool:
+            failures = [text for text in pool.map(lambda item: self.try_one(*item), items) if text]
+        if failures:
+            self.fail(f"{len(failures)} of {len(items)}, seed {SEED}\n\n" +
+                      "\n\n".join(failures[:N_TOLD]))
+        self.assert_nothing_runs()
+
+    def assert_nothing_runs(self):
+        """Commands die with keel."""
+        end = time.monotonic() + HANG_SECONDS
+        while left := list(processes_in(self.dir)):
+            if all(name.isdigit() and b"postgres" in command for name, command in left):
+                return
+            self.assertLess(time.monotonic(), end, f"commands have outlived keel: {left}")
+            time.sleep(0.02)
+
+
+class EveryBoundary(CrashTest):
+    def kill_everywhere(self, store):
+        boundaries = self.stage.boundaries(store)
+        kinds = {kind for _, kind, _ in boundaries}
+        self.assertLessEqual(store.kinds, kinds, "calls of some kinds are not seen")
+        orders = list(orders_of(boundaries))
+        killed = []
+
+        def play(order):
+            def kill_there(case):
+                run = case.finish(case.begin(order=order))
+                killed.append(run.was_killed)
+                case.check_begun(run)
+                case.finish_it()
+            return kill_there
+        step = 1 if IS_ALL else 17
+        chosen = orders[SEED % step::step]
+        self.try_all([(store, f"killed {order}", play(order)) for order in chosen])
+        # The last ones may not be reached: what is written together depends on time.
+        self.assertGreater(sum(killed), len(chosen) * 0.8)
+
+    def test_of_sqlite(self):
+        self.kill_everywhere(self.store("sqlite"))
+
+    def test_of_files(self):
+        self.kill_everywhere(self.store("files"))
+
+    def test_of_postgres(self):
+        self.kill_everywhere(self.store("postgres"))
+
+    def test_and_again_while_it_is_resumed(self):
+        chance, items = random.Random(SEED), []
+
+        def play(first, second):
+            def kill_twice(case):
+                case.check_begun(case.finish(case.begin(order=first)))
+                case.resume(order=second)
+                case.finish_it()
+            return kill_twice
+        for store in self.stores:
+            orders = list(orders_of(self.stage.boundaries(store)))
+            for _ in range(60 if IS_ALL else 4):
+                first, second = chance.choice(orders), chance.choice(orders[:len(orders) // 2])
+                items.append((store, f"killed {first}, then {second}", play(first, second)))
+        self.try_all(items)
+
+
+class RandomMoments(CrashTest):
+    has_sandbox = True
+
+    def kill_after_chunks(self, chance):
+        """When the model has sent so many pieces of its answers."""
+        at = chance.randrange(1, 70)
+
+        def play(case):
+            count, lock = [0], threading.Lock()
+
+            def on_chunk(_):
+                with lock:
+                    count[0] += 1
+                    if count[0] == at:
+                        process.kill()
+            case.on_chunk = on_chunk
+            process = case.begin()
+            case.check_begun(case.finish(process))
+            case.on_chunk = None
+            case.finish_it()
+        return f"killed at piece {at}", play
+
+    def kill_after_time(self, chance):
+        seconds = chance.uniform(0, 0.3)
+
+        def play(case):
+            process = case.begin()
+            timer = threading.Timer(seconds, process.kill)
+            timer.start()
+            run = case.finish(process)
+            timer.cancel()
+            case.check_begun(run)
+            case.finish_it()
+        return f"killed after {seconds * 1000:.3f} ms", play
+
+    def kill_at_boundary(self, chance):
+        order = f"{chance.choice(['before', 'torn', 'after'])} {chance.randrange(1, 400)}"
+
+        def play(case):
+            case.check_begun(case.finish(case.begin(order=order)))
+            case.finish_it()
+        return f"killed {order}", play
+
+    def test_many(self):
+        chance, items = random.Random(SEED), []
+        ways = [self.kill_after_chunks, self.kill_after_time, self.kill_at_boundary]
+        print(f"seed {SEED}")
+        for number in range(N_RANDOM):
+            store = self.stores[number % len(self.stores)]
+            items.append((store, *chance.choice(ways)(chance)))
+        self.try_all(items)
+
+
+if __name__ == "__main__":
+    keel_test.main()
