@@ -8,7 +8,7 @@ void command_init(struct command *c, struct arena *a, struct str line)
 {
     *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
-    command_note_starts(c);
+    command_glance_init(&c->glance, c->line, &c->split);
 }
 
 /* --- patterns --- */

@@ -7,45 +7,20 @@
 #ifndef KEEL_GATE_COMMAND_H
 #define KEEL_GATE_COMMAND_H
 
-#include "gate/path_key.h"
+#include "gate/command_key.h"
 #include "gate/pattern.h"
 #include "gate/place.h"
 #include "gate/shell/split.h"
-
-/* How texts begin, by hashes of so many of their first bytes: most of many patterns are done with
- * by that. */
-#define N_COMMAND_DEPTHS 3
-#define COMMAND_SLOT_BITS 10
-struct command_key {
-    uint16_t slots[N_COMMAND_DEPTHS];
-};
-struct command_starts {
-    bool may_be[N_COMMAND_DEPTHS][1 << COMMAND_SLOT_BITS];
-};
 
 /* A line, and what it runs. */
 struct command {
     struct str line; /* without white space around it */
     struct shell_split split;
-    struct command_starts starts; /* of all texts that a pattern is held against */
+    struct command_glance glance; /* of all texts that a pattern is held against */
 };
 void command_init(struct command *c, struct arena *a, struct str line);
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading);
-
-/* --- at first sight --- */
-
-/* How the pattern begins; that of "" is the key of whatever may match anything. */
-struct command_key command_key_of(struct str pattern);
-void command_note_starts(struct command *c); /* once it is split */
-/* False: the pattern does not match, read either way. */
-static inline bool command_may_match(const struct command *c, struct command_key key)
-{
-    for (size_t i = 0; i < N_COMMAND_DEPTHS; i++)
-        if (!c->starts.may_be[i][key.slots[i]])
-            return false;
-    return true;
-}
 
 /* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
 struct str command_pattern_head(struct str pattern);
@@ -72,7 +47,7 @@ bool command_cover_add(struct command_cover *cover, struct str pattern); /* true
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only);
 
 /* Notes what the names of those files hold. False: there are none. */
-bool command_note_files(const struct subject *s, struct path_grams *grams);
+bool command_note_files(const struct subject *s, struct grams *grams);
 
 /* The next file that the line redirects to, in it as written or in what it starts; `given` is NULL
  * where it cannot be told which. Start with *at = 0. Devices that keep nothing are left out. */

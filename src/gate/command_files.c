@@ -110,22 +110,22 @@ static const struct place *find_written(const struct subject *s, struct arena *a
 }
 
 static void note_place(const struct subject *s, const struct place *place, struct arena *a,
-                       struct path_grams *grams)
+                       struct grams *grams)
 {
     struct names names = prepared_wide_names(s->prepared, place, a);
 
     for (size_t i = 0; i < names.n; i++)
-        path_grams_add(grams, names.paths[i]);
+        grams_add(grams, str_of(names.paths[i]));
 }
 
-bool command_note_files(const struct subject *s, struct path_grams *grams)
+bool command_note_files(const struct subject *s, struct grams *grams)
 {
     AUTO(arena) struct arena a = {0};
     size_t n_written, n_redirections = s->command->split.n_redirections;
     const struct place *written = find_written(s, &a, &n_written);
 
     /* Where none can be told, a rule without plain text may still be one that cannot be read. */
-    grams->has[PATH_GRAM_NONE] = true;
+    grams_add(grams, S(""));
     for (size_t i = 0; i < n_written; i++)
         note_place(s, &written[i], &a, grams);
     for (size_t i = 0; i < n_redirections; i++) {

@@ -1,6 +1,7 @@
-/* command_key.c - most patterns are for other commands, as the way they begin tells. */
-#include "gate/command.h"
+/* command_key.c - how patterns and commands begin, and what they hold. */
+#include "gate/command_key.h"
 
+#include "gate/command.h"
 #include "gate/options.h"
 
 /* How much of a beginning is looked at: a word, a word and the next, nearly all of most rules. What
@@ -29,15 +30,16 @@ static bool is_plain(char c)
     return !is_special[(unsigned char)c];
 }
 
-static size_t n_plain(struct str pattern)
+static struct str first_word(struct str pattern)
 {
     size_t n = 0;
 
     while (n < pattern.n && is_plain(pattern.p[n]))
         n++;
-    return n;
+    return str_slice(pattern, 0, n);
 }
 
+/* The words after the first may then stand in another order, and letters in other words. */
 static bool has_options(struct str flat)
 {
     AUTO(strbuf) struct strbuf rest = {0};
@@ -46,80 +48,112 @@ static bool has_options(struct str flat)
     return options_of_pattern(flat, &letters, &rest);
 }
 
-/* What every text that the pattern matches, or may match, begins with. */
-static struct str sure_start(struct str pattern)
+static void set_starts(struct command_key *key, struct str start)
 {
-    struct str head = command_pattern_head(pattern);
-    size_t n = n_plain(pattern);
-
-    /* One with a NUL is in doubt for every command. */
-    if (str_find_char(pattern, SHELL_ANYTHING) != STR_NONE)
-        return (struct str){0};
-    /* The first word alone, where those after it may be quoted otherwise or stand in another order.
-     */
-    if (n == 0 || !command_pattern_is_flat(pattern) || has_options(pattern))
-        return str_slice(pattern, 0, n);
-    return str_slice(head, 0, str_find_char(head, '*'));
-}
-
-struct command_key command_key_of(struct str pattern)
-{
-    struct str start = sure_start(pattern);
-    struct command_key key;
     uint32_t hash = 0;
     size_t n = 0;
 
     for (size_t d = 0; d < N_COMMAND_DEPTHS; d++) {
         for (; n < MIN(start.n, depths[d]); n++)
             hash = hash_add(hash, start.p[n]);
-        key.slots[d] = slot_of(hash);
+        key->starts[d] = slot_of(hash);
+    }
+}
+
+/* With the blank before it, which every word has but the first. */
+static struct str last_word(struct str run)
+{
+    size_t blank = str_rfind_char(run, ' ');
+
+    return blank == STR_NONE ? run : str_skip(run, blank);
+}
+
+static void set_grams(struct command_key *key, struct str head, bool is_in_order)
+{
+    struct str run;
+
+    while (str_split(&head, '*', &run)) {
+        if (!is_in_order)
+            run = last_word(run);
+        if (is_in_order || !str_starts(run, S(" -")))
+            gram_key_add(&key->grams, run);
+    }
+}
+
+struct command_key command_key_of(struct str pattern)
+{
+    struct command_key key = {.grams = gram_key_of_any()};
+    struct str head = command_pattern_head(pattern), first = first_word(pattern);
+    bool is_in_order = !has_options(pattern);
+
+    /* One with a NUL is in doubt for every command; others are read without their quotes. */
+    if (str_find_char(pattern, SHELL_ANYTHING) != STR_NONE) {
+        set_starts(&key, S(""));
+    } else if (str_starts(pattern, S(" ")) || !command_pattern_is_flat(pattern)) {
+        set_starts(&key, first);
+    } else {
+        set_starts(&key, is_in_order ? str_slice(head, 0, str_find_char(head, '*')) : first);
+        set_grams(&key, head, is_in_order);
     }
     return key;
 }
 
 /* --- lines --- */
 
-/* A text that begins with what is not known may be anything from there on. */
-static void note_unknown(struct command_starts *s, struct str text)
+static void note_unknown(struct command_glance *g, struct str text)
 {
     size_t n_known = text.n ? str_find_char(text, SHELL_ANYTHING) : 0;
 
+    g->is_in_doubt = g->is_in_doubt || n_known != STR_NONE;
     for (size_t d = 0; d < N_COMMAND_DEPTHS; d++)
-        if (n_known < depths[d])
-            memset(s->may_be[d], true, sizeof s->may_be[d]);
+        g->may_start[d] = g->may_start[d] || n_known < depths[d];
 }
 
-static void note_start(struct command_starts *s, struct str text)
+static void note_start(struct command_glance *g, struct str text)
 {
     uint32_t hash = 0;
     size_t n = 0;
 
-    note_unknown(s, str_slice(text, 0, depths[N_COMMAND_DEPTHS - 1]));
     for (size_t d = 0; d < N_COMMAND_DEPTHS; d++) {
         for (; n < MIN(text.n, depths[d]); n++) {
             for (size_t deeper = d; deeper < N_COMMAND_DEPTHS; deeper++)
-                s->may_be[deeper][slot_of(hash)] = true;
+                g->starts[deeper][slot_of(hash)] = true;
             hash = hash_add(hash, text.p[n]);
         }
-        s->may_be[d][slot_of(hash)] = true;
+        g->starts[d][slot_of(hash)] = true;
     }
 }
 
-void command_note_starts(struct command *c)
+static void note_text(struct command_glance *g, struct str text)
 {
-    if (!c->split.is_sure) {
-        memset(c->starts.may_be, true, sizeof c->starts.may_be);
-        return;
-    }
-    note_start(&c->starts, c->line);
-    for (size_t i = 0; i < c->split.n_commands; i++) {
-        const struct shell_command *command = &c->split.commands[i];
+    note_unknown(g, text);
+    note_start(g, text);
+    grams_add(&g->grams, text);
+}
 
-        note_start(&c->starts, command->source);
-        note_start(&c->starts, command->text);
-        if (command->program_at)
-            note_start(&c->starts, str_skip(command->text, command->program_at));
-        if (command->basename_at != command->program_at)
-            note_start(&c->starts, str_skip(command->text, command->basename_at));
-    }
+/* Its end is a text of its own. */
+static void note_end(struct command_glance *g, struct str text, size_t at)
+{
+    note_unknown(g, str_skip(text, at));
+    note_start(g, str_skip(text, at));
+}
+
+static void note_command(struct command_glance *g, const struct shell_command *c)
+{
+    note_text(g, c->text);
+    if (!str_eq(c->source, c->text))
+        note_text(g, c->source);
+    if (c->program_at)
+        note_end(g, c->text, c->program_at);
+    if (c->basename_at != c->program_at)
+        note_end(g, c->text, c->basename_at);
+}
+
+void command_glance_init(struct command_glance *g, struct str line, const struct shell_split *split)
+{
+    *g = (struct command_glance){.is_in_doubt = !split->is_sure};
+    memset(g->may_start, !split->is_sure, sizeof g->may_start);
+    note_text(g, line);
+    for (size_t i = 0; i < split->n_commands; i++)
+        note_command(g, &split->commands[i]);
 }

@@ -12,16 +12,18 @@
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
 {
+    bool unclear_counts = reading == READ_WIDELY; /* until there is one */
     enum match best = MATCH_NO;
     const struct pattern *p;
     size_t at = 0;
 
-    while (best != MATCH_YES && (p = rule_list_next(rules, s->sieve, &at))) {
+    while (best != MATCH_YES && (p = rule_list_next(rules, s->sieve, unclear_counts, &at))) {
         enum match m = pattern_match(p, s, reading);
 
         if (m == MATCH_YES || (m == MATCH_UNCLEAR && best == MATCH_NO)) {
             best = m;
             *ret_rule = p->text;
+            unclear_counts = false;
         }
     }
     return best;
@@ -111,7 +113,8 @@ static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mo
 
     if (!s->command || !command_cover_init(&cover, s->command, &a))
         return false;
-    while ((p = rule_list_next(&rules->lists[RULE_ALLOW], s->sieve, &at)))
+    while (
+        (p = rule_list_next(&rules->lists[RULE_ALLOW], s->sieve, /* unclear_counts= */ false, &at)))
         if (pattern_cover(p, s, &cover))
             *ret_rule = p->text;
     for (at = 0; next_remembered(s, &at, &remembered);)

@@ -1,23 +1,12 @@
-/* path_key.c - three bytes here, three bytes there. */
+/* path_key.c - the plain text in path patterns. */
 #include "gate/path_key.h"
 
 #include "base/glob.h"
 #include "gate/path.h"
 
-#define N_GRAM 3
 /* With these a pattern is surely short enough to be a glob, each byte of both escaped. */
 #define MAX_PATTERN (GLOB_MAX_PATTERN / 4 - 8)
 #define MAX_BASE (GLOB_MAX_PATTERN / 4 - 8)
-
-static uint16_t gram_at(const char *p)
-{
-    uint32_t gram = (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 |
-                    (uint32_t)(unsigned char)p[2] << 16;
-
-    return (uint16_t)((gram * UINT32_C(0x9E3779B1)) >> (32 - PATH_GRAM_BITS));
-}
-
-/* --- patterns --- */
 
 /* Nothing in it but names, `*` and `?`: it can be read for sure, and what is plain is meant. */
 static bool is_told_by_bytes(struct str text)
@@ -54,42 +43,16 @@ static bool next_run(struct str *rest, struct str *ret_run)
     return true;
 }
 
-struct path_key path_key_of_any(void)
+struct gram_key path_key_of(struct str pattern)
 {
-    return (struct path_key){{PATH_GRAM_NONE, PATH_GRAM_NONE}};
-}
-
-struct path_key path_key_of(struct str pattern)
-{
-    struct path_key key = path_key_of_any();
+    struct gram_key key = gram_key_of_any();
     struct str rest = path_pattern_text(pattern), run;
 
     if (!is_told_by_bytes(rest))
         return key;
-    while (next_run(&rest, &run)) {
-        if (run.n < N_GRAM)
-            continue;
-        if (key.grams[0] == PATH_GRAM_NONE)
-            key.grams[0] = gram_at(run.p);
-        key.grams[1] = gram_at(run.p + run.n - N_GRAM);
-    }
+    while (next_run(&rest, &run))
+        gram_key_add(&key, run);
     return key;
-}
-
-/* --- paths --- */
-
-void path_grams_add(struct path_grams *g, const char *path)
-{
-    size_t n = strlen(path);
-
-    for (size_t i = 0; i + N_GRAM <= n; i++)
-        g->has[gram_at(path + i)] = true;
-    g->has[PATH_GRAM_NONE] = true;
-}
-
-void path_grams_add_all(struct path_grams *g)
-{
-    memset(g->has, true, sizeof g->has);
 }
 
 bool path_bases_are_long(const struct path_bases *bases)

@@ -3,19 +3,71 @@
 
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_REST_BYTES ((size_t)4 * PATH_MAX_BYTES) /* of what links put before each other */
 
+/* --- what was seen --- */
+
+struct seen_path {
+    struct str path; /* empty: the slot is free */
+    bool is_there;
+};
+
+/* Where the path stands, or would. */
+static struct seen_path *slot_of(const struct seen_paths *s, struct str path)
+{
+    size_t i = str_hash(path) & (s->n_slots - 1);
+
+    while (s->slots[i].path.n && !str_eq(s->slots[i].path, path))
+        i = (i + 1) & (s->n_slots - 1);
+    return &s->slots[i];
+}
+
+static void make_room(struct seen_paths *s)
+{
+    struct seen_paths bigger = {.n_slots = MAX(s->n_slots * 2, (size_t)64)};
+
+    if (s->n * 2 < s->n_slots)
+        return;
+    bigger.slots = ARENA_ARRAY(s->arena, bigger.n_slots, struct seen_path);
+    for (size_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].path.n)
+            *slot_of(&bigger, s->slots[i].path) = s->slots[i];
+    s->slots = bigger.slots;
+    s->n_slots = bigger.n_slots;
+}
+
+static void note_seen(struct seen_paths *s, struct str path, bool is_there)
+{
+    if (!s)
+        return;
+    make_room(s);
+    *slot_of(s, path) = (struct seen_path){arena_str(s->arena, path), is_there};
+    s->n++;
+}
+
+static const struct seen_path *find_seen(const struct seen_paths *s, struct str path)
+{
+    const struct seen_path *slot = s && s->n ? slot_of(s, path) : NULL;
+
+    return slot && slot->path.n ? slot : NULL;
+}
+
+/* --- the search --- */
+
 struct search {
     struct arena *arena;
-    struct strbuf done; /* "" or "/a/b": no links in it */
-    struct str rest;    /* what is still to be followed */
+    struct seen_paths *seen; /* NULL: nothing is noted */
+    struct strbuf done;      /* "" or "/a/b": no links in it */
+    struct str rest;         /* what is still to be followed */
     struct place *place;
     size_t room, n_links;
     bool is_lost;
+    bool is_nowhere; /* `done` is not there, and so nothing is below it */
 };
 
 /* The path, before the link at the end of `done` is followed. */
@@ -52,26 +104,54 @@ static void follow(struct search *s, struct str link)
     s->rest = arena_format(s->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(link), STR_ARG(s->rest));
 }
 
-static void step_into(struct search *s, struct str name)
+/* Looks at `done`. */
+static void look(struct search *s)
 {
+    const struct seen_path *seen = find_seen(s->seen, strbuf_str(&s->done));
     char link[PATH_MAX];
     struct stat st;
     ssize_t n = -1;
 
+    if (seen) {
+        s->is_nowhere = !seen->is_there;
+        return;
+    }
+    if (lstat(strbuf_cstr(&s->done), &st) < 0)
+        s->is_nowhere = errno == ENOENT || errno == ENOTDIR;
+    else if (S_ISLNK(st.st_mode))
+        n = readlink(strbuf_cstr(&s->done), link, sizeof link);
+    if (n >= 0)
+        follow(s, str_make(link, (size_t)n));
+    else
+        note_seen(s->seen, strbuf_str(&s->done), !s->is_nowhere);
+}
+
+static void step_into(struct search *s, struct str name)
+{
     strbuf_add_char(&s->done, '/');
     strbuf_add(&s->done, name);
     if (s->done.n > PATH_MAX_BYTES)
         s->is_lost = true;
-    else if (lstat(strbuf_cstr(&s->done), &st) == 0 && S_ISLNK(st.st_mode))
-        n = readlink(strbuf_cstr(&s->done), link, sizeof link);
-    if (n >= 0)
-        follow(s, str_make(link, (size_t)n));
+    else if (!s->is_nowhere)
+        look(s);
+}
+
+static void step_up(struct search *s)
+{
+    cut_component(&s->done);
+    s->is_nowhere = false;
 }
 
 struct place place_find(struct arena *a, const char *given, const char *path)
 {
+    return place_find_again(a, given, path, NULL);
+}
+
+struct place place_find_again(struct arena *a, const char *given, const char *path,
+                              struct seen_paths *seen)
+{
     struct place p = {.given = given};
-    struct search s = {.arena = a, .place = &p, .rest = str_of(path)};
+    struct search s = {.arena = a, .seen = seen, .place = &p, .rest = str_of(path)};
     struct str name;
 
     s.is_lost = s.rest.n > PATH_MAX_BYTES;
@@ -79,7 +159,7 @@ struct place place_find(struct arena *a, const char *given, const char *path)
         if (name.n == 0 || str_is(name, "."))
             continue;
         if (str_is(name, ".."))
-            cut_component(&s.done);
+            step_up(&s);
         else
             step_into(&s, name);
     }

@@ -20,6 +20,18 @@ struct place {
  * ".." was taken out of the text. What does not exist is kept as it is. Blocks; everything lives in
  * `a`. */
 struct place place_find(struct arena *a, const char *given, const char *path) MUST_USE;
+
+/* What was seen to be no link, so that many paths that begin alike cost little more than one.
+ * Zeroed but for the arena; for one moment only, since it does not notice what changes. */
+struct seen_paths {
+    struct arena *arena;
+    struct seen_path *slots; /* by a hash */
+    size_t n, n_slots;
+};
+/* As place_find(). */
+struct place place_find_again(struct arena *a, const char *given, const char *path,
+                              struct seen_paths *seen) MUST_USE;
+
 /* The same without looking: it leads where it says. */
 struct place place_unseen(const char *given);
 

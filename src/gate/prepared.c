@@ -15,6 +15,7 @@ struct list {
     struct prepared *prepared;
     struct arena *arena;
     size_t room;
+    struct seen_paths seen;
 };
 
 static void add_alias(struct list *l, const char *given, const char *real)
@@ -30,7 +31,7 @@ static void add_alias(struct list *l, const char *given, const char *real)
 /* Where the directory really is; as it is called, if that cannot be told. */
 static const char *add_directory(struct list *l, const char *given)
 {
-    struct place place = place_find(l->arena, given, given);
+    struct place place = place_find_again(l->arena, given, given, &l->seen);
 
     add_alias(l, given, place.real);
     return place.real ? place.real : given;
@@ -59,13 +60,15 @@ static void add_rules(struct list *l, const struct rule_list *rules, const struc
 void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
                            const struct subject *s, struct arena *a)
 {
-    struct list l = {.prepared = p, .arena = a};
+    struct list l = {.prepared = p, .arena = a, .seen = {.arena = a}};
 
     p->workspace = add_directory(&l, tool_session_workspace(s->session));
     if (env_get(s->environment, S("HOME")).n)
         p->home = add_directory(&l, tool_session_path(s->session, a, s->environment, S("~")));
     p->n_own_aliases = p->n_aliases;
     add_directory(&l, tool_session_cwd(s->session));
+    if (!rules)
+        return;
     add_rules(&l, &rules->lists[RULE_DENY], s);
     add_rules(&l, &rules->lists[RULE_ASK], s);
 }
@@ -115,19 +118,26 @@ static void find_files(const struct job *j)
     p->written = written;
 }
 
+static bool has_places(const struct prepared *p)
+{
+    return p->path.given || p->searched.given || p->n_written ||
+           (p->command && p->command->split.n_redirections);
+}
+
 static struct err *look(void *arg)
 {
     const struct job *j = arg;
     const char *given = subject_path(j->subject, j->arena);
     const char *searched = subject_searched(j->subject, j->arena);
 
-    prepared_find_aliases(j->prepared, j->rules, j->subject, j->arena);
     if (given)
         j->prepared->path = place_find(j->arena, given, given);
     if (searched)
         j->prepared->searched = place_find(j->arena, searched, searched);
     if (j->prepared->command)
         find_files(j);
+    prepared_find_aliases(j->prepared, has_places(j->prepared) ? j->rules : NULL, j->subject,
+                          j->arena);
     return NULL;
 }
 

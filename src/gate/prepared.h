@@ -29,7 +29,8 @@ struct prepared {
 /* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */
 MUST_USE struct err *gate_prepare(const struct rulebook *rules, const struct subject *s,
                                   struct arena *a, struct prepared *ret_prepared);
-/* Blocks. Only what does not belong to a call: s has a session and an environment. */
+/* Blocks. Only what does not belong to a call: s has a session and an environment. `rules` NULL:
+ * nothing is to be called by them. */
 void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
                            const struct subject *s, struct arena *a);
 

@@ -37,12 +37,13 @@ void rulebook_free(struct rulebook *b)
     mem_free(b);
 }
 
-const struct pattern *rule_list_next(const struct rule_list *l, const struct sieve *v, size_t *at)
+const struct pattern *rule_list_next(const struct rule_list *l, const struct sieve *v,
+                                     bool unclear_counts, size_t *at)
 {
     while (*at < l->n) {
         size_t i = (*at)++;
 
-        if (sieve_passes(v, &l->keys[i]))
+        if (sieve_passes(v, &l->keys[i], unclear_counts))
             return &l->patterns[i];
     }
     return NULL;

@@ -18,9 +18,9 @@ struct rulebook {
     struct arena arena;
 };
 
-/* The next rule that may match what the sieve was made for; NULL: there is none. Start with *at =
- * 0.
- */
-const struct pattern *rule_list_next(const struct rule_list *l, const struct sieve *v, size_t *at);
+/* The next rule that may match what the sieve was made for, or may be unclear if that counts; NULL:
+ * there is none. Start with *at = 0. */
+const struct pattern *rule_list_next(const struct rule_list *l, const struct sieve *v,
+                                     bool unclear_counts, size_t *at);
 
 #endif

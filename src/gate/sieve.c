@@ -23,7 +23,7 @@ struct rule_key rule_key_of(const struct pattern *p)
     bool is_any = p->is_broken || pattern_takes_any(p);
 
     key.command = command_key_of(is_any ? S("") : p->argument);
-    key.path = is_any ? path_key_of_any() : path_key_of(p->argument);
+    key.path = is_any ? gram_key_of_any() : path_key_of(p->argument);
     return key;
 }
 
@@ -47,9 +47,9 @@ static void tie_files(struct sieve *v, const struct subject *s)
 static void note_names(struct sieve *v, const struct names *names)
 {
     for (size_t i = 0; i < names->n; i++) {
-        path_grams_add(&v->paths, names->paths[i]);
+        grams_add(&v->paths, str_of(names->paths[i]));
         if (strlen(names->paths[i]) > PATH_MAX_BYTES)
-            path_grams_add_all(&v->paths); /* in doubt for every rule */
+            grams_add_all(&v->paths); /* in doubt for every rule */
     }
 }
 
@@ -68,7 +68,7 @@ static bool note_files(struct sieve *v, const struct subject *s)
     if (s->names)
         note_names(v, s->names);
     else if (v->is_about_path)
-        path_grams_add_all(&v->paths); /* which one cannot be told */
+        grams_add_all(&v->paths); /* which one cannot be told */
     return s->names || v->is_about_path;
 }
 
@@ -81,5 +81,5 @@ void sieve_init(struct sieve *v, const struct subject *s)
         return;
     tie_files(v, s);
     if (has_long_bases(s))
-        path_grams_add_all(&v->paths);
+        grams_add_all(&v->paths);
 }

@@ -6,10 +6,11 @@
 #define KEEL_GATE_SIEVE_H
 
 #include "gate/command.h"
+#include "gate/path_key.h"
 
 struct rule_key {
     struct command_key command;
-    struct path_key path;
+    struct gram_key path;
     uint8_t tool; /* a hash of its name */
 };
 struct rule_key rule_key_of(const struct pattern *p);
@@ -23,22 +24,24 @@ struct sieve {
     uint8_t ties[256];             /* tool_ties by the hash of a name */
     bool is_about_path;            /* so is what stands in the parentheses of the tool's rules */
     const struct command *command; /* borrowed; NULL: it runs none */
-    struct path_grams paths;       /* its own, or those of its command */
+    struct grams paths;            /* its own, or those of its command */
 };
 /* The subject has names if the call is about a path, and its command is split. */
 void sieve_init(struct sieve *v, const struct subject *s);
 
-static inline bool sieve_passes(const struct sieve *v, const struct rule_key *key)
+/* What could only be unclear is kept back too unless that `counts`. */
+static inline bool sieve_passes(const struct sieve *v, const struct rule_key *key,
+                                bool unclear_counts)
 {
     int ties = v->ties[key->tool];
 
     if (!ties)
         return false;
     if (v->is_about_path || ties == TIE_BY_FILES)
-        return path_grams_may_match(&v->paths, key->path);
-    if (!v->command || command_may_match(v->command, key->command))
+        return grams_may_hold(&v->paths, key->path);
+    if (!v->command || command_glance_passes(&v->command->glance, &key->command, unclear_counts))
         return true;
-    return (ties & TIE_BY_FILES) && path_grams_may_match(&v->paths, key->path);
+    return (ties & TIE_BY_FILES) && grams_may_hold(&v->paths, key->path);
 }
 
 #endif

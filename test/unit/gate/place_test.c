@@ -54,6 +54,51 @@ TEST(what_does_not_exist_is_kept_as_it_is)
     leads_to(&y, "proj/new/../dir/x", "out/x");
 }
 
+TEST(what_was_seen_before_leads_where_it_would_alone)
+{
+    static const char *const paths[] = {
+        "proj/src/a.c",     "proj/dir/secret.txt", "proj/src/a.c/below", "proj/new/b.c",
+        "proj/new/../dir",  "proj/new/deep/c.c",   "proj/dangling",      "proj/nowhere/x/y",
+        "proj/dir/new/b.c", "proj/loop/x",         "out/new/b.c",        "proj/src/link/x",
+    };
+    AUTO(yard) struct yard y;
+    struct seen_paths seen = {.arena = &y.arena};
+
+    yard_init(&y);
+    yard_link(&y, "proj/dir", "../out");
+    yard_link(&y, "proj/dangling", "nowhere/x");
+    yard_link(&y, "proj/loop", "loop");
+    yard_link(&y, "proj/src/link", "../dir/./../out");
+    for (size_t i = 0; i < 3 * ARRAY_LEN(paths); i++) {
+        const char *path = yard_path(&y, paths[i % ARRAY_LEN(paths)]);
+        struct place alone = place_find(&y.arena, path, path);
+        struct place again = place_find_again(&y.arena, path, path, &seen);
+
+        if (alone.real)
+            assert_string_equal(again.real, alone.real);
+        else
+            assert_null(again.real);
+        assert_int_equal(again.n_via, alone.n_via);
+        for (size_t k = 0; k < alone.n_via; k++)
+            assert_string_equal(again.via[k], alone.via[k]);
+    }
+}
+
+TEST(many_paths_that_begin_alike_are_all_seen)
+{
+    AUTO(yard) struct yard y;
+    struct seen_paths seen = {.arena = &y.arena};
+
+    yard_init(&y);
+    yard_link(&y, "proj/src/l150", "@out");
+    for (int i = 0; i < 300; i++) {
+        const char *path = yard_path(&y, arena_format(&y.arena, "proj/src/l%d", i).p);
+        struct place place = place_find_again(&y.arena, path, path, &seen);
+
+        assert_string_equal(place.real, i == 150 ? yard_path(&y, "out") : path);
+    }
+}
+
 TEST(dots_are_counted_from_where_a_link_has_led)
 {
     AUTO(yard) struct yard y;
@@ -114,6 +159,8 @@ TEST(a_directory_holds_itself_and_what_is_below)
 
 RUN_TESTS(UNIT(a_path_without_links_leads_where_it_says),
           UNIT(links_are_followed_wherever_they_stand), UNIT(what_does_not_exist_is_kept_as_it_is),
+          UNIT(what_was_seen_before_leads_where_it_would_alone),
+          UNIT(many_paths_that_begin_alike_are_all_seen),
           UNIT(dots_are_counted_from_where_a_link_has_led), UNIT(the_names_on_the_way_are_told),
           UNIT(links_in_circles_and_endless_paths_lead_nowhere),
           UNIT(a_directory_holds_itself_and_what_is_below))

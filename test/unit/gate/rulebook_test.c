@@ -116,13 +116,15 @@ static const char *const tools[] = {"Bash",          "Read", "Edit",    "Write",
                                     "WebFetch",      "*",    "mcp__db", "mcp__d*", "B*h",
                                     "mcp__db__query"};
 static const char *const command_words[] = {
-    "git",          "log",   "push", "rm",  "-rf",     "-r",  "-f",  "x",       "*",
-    ":*",           "--all", "-",    "ls",  "'a b'",   "\\*", "a:b", "/bin/ls", "sh",
-    "sh -c 'rm x'", "FOO=1", "\"",   "env", "git log", "  ",  "g*",  "make",    "./x"};
-static const char *const line_words[] = {
-    "git",          "log",    "push",  "rm",      "-rf",        "-fr",   "-r -f", "x",
-    "$x",           "\"$y\"", "--all", "ls",      "'a'",        "a\\ b", "a:b",   "/bin/ls",
-    "sh -c 'rm x'", "FOO=1",  "env",   "git log", "$(git log)", "make",  "./x",   "g\"i\"t"};
+    "git",     "log", "push",         "rm",    "-rf",      "-r",    "-f",  "x",
+    "*",       ":*",  "--all",        "-",     "ls",       "'a b'", "\\*", "a:b",
+    "/bin/ls", "sh",  "sh -c 'rm x'", "FOO=1", "rm -rf x", "\"",    "env", "git log",
+    "  ",      "g*",  "make",         "./x"};
+static const char *const line_words[] = {"git",        "log",          "push",  "rm",    "-rf",
+                                         "-fr",        "-r -f",        "x",     "$x",    "\"$y\"",
+                                         "--all",      "ls",           "'a'",   "a\\ b", "a:b",
+                                         "/bin/ls",    "sh -c 'rm x'", "FOO=1", "env",   "git log",
+                                         "rm -f -r x", "$(git log)",   "make",  "./x",   "g\"i\"t"};
 static const char *const separators[] = {
     " ", " ", " ", " ", "; ", " | ", " && ", " > src/a.c ", " >> /tmp/y ", " < .env ", " ( "};
 static const char *const path_words[] = {
@@ -193,8 +195,11 @@ static struct permission_rules make_lists(struct arena *a, uint32_t *state)
 
 static void add_line(struct strbuf *out, uint32_t *state)
 {
-    for (uint32_t i = next_random(state) % 6; i < 6; i++)
-        strbuf_addf(out, "%s%s", PICK(line_words), i < 5 ? PICK(separators) : "");
+    for (uint32_t i = next_random(state) % 6; i < 6; i++) {
+        strbuf_add_cstr(out, PICK(line_words));
+        if (i < 5)
+            strbuf_add_cstr(out, PICK(separators));
+    }
 }
 
 static struct sample make_call(const struct tool *tool, uint32_t *state)
