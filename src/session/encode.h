@@ -9,14 +9,9 @@
 
 #define N_KNOWN 16 /* messages and results that the next records may refer to */
 
-struct known_message {
-    struct str id; /* on the heap */
-    unsigned char hash[SHA256_SIZE];
-};
-
 struct known_result {
     uint64_t seq;
-    unsigned char hash[SHA256_SIZE];
+    unsigned char hash[SHA256_SIZE]; /* of it as JSON */
 };
 
 /* What streams in within an attempt: what the next entry need not say again. */
@@ -37,10 +32,11 @@ struct stream_writing {
 };
 
 struct codec_writer {
-    struct known_message messages[N_KNOWN];
+    struct message *messages[N_KNOWN]; /* they do not change; references are held */
     struct known_result results[N_KNOWN];
     unsigned next_message, next_result;
-    struct known_result reply; /* the last answer's parts */
+    uint64_t reply_seq;  /* of an answer that no message was made of yet; 0: there is none */
+    struct strbuf reply; /* its parts as JSON */
     struct stream_writing stream;
     /* the history */
     uint64_t base_seq;
@@ -77,11 +73,11 @@ void codec_put_usage(struct encoding *c, const struct usage *u);
 
 /* --- messages --- */
 
-void codec_hash_text(struct str text, unsigned char hash[SHA256_SIZE]);
-void codec_parts_json(const struct part *parts, size_t n, struct strbuf *out);
 void codec_put_message(struct encoding *c, const char *key, const struct message *m);
 void codec_put_result(struct encoding *c, const struct part *p);
 void codec_put_history(struct encoding *c, const char *key);
+void codec_put_reply(struct encoding *c, const char *key, const struct reply *r);
+void codec_forget_reply(struct codec_writer *w);
 void codec_forget_messages(struct codec_writer *w);
 
 /* --- tools that are offered --- */

@@ -1,14 +1,14 @@
 /* encode_attempt.c - a request, and its answer once it is whole. */
 #include "session/encode.h"
 
-#include "model/message_json.h"
-
 void codec_encode_attempt(struct encoding *c)
 {
     const struct event_attempt *a = &c->event->body.attempt;
 
     if (c->event->type == EVENT_ATTEMPT_BEGIN || c->event->type == EVENT_ATTEMPT_END)
         codec_stream_done(&c->writer->stream);
+    if (c->event->type == EVENT_ATTEMPT_BEGIN)
+        codec_forget_reply(c->writer);
     codec_put_text(c, "provider", a->provider);
     codec_put_text(c, "model", a->model);
     codec_put_int(c, "maxAttempts", a->max_attempts);
@@ -140,9 +140,6 @@ void codec_encode_request(struct encoding *c)
 void codec_encode_reply(struct encoding *c)
 {
     const struct reply *r = c->event->body.reply.reply;
-    AUTO(message)
-    struct message *m = reply_to_message(r, r->id, MESSAGE_COMPLETE, (struct origin){0});
-    AUTO(strbuf) struct strbuf parts = {0};
 
     codec_put_name(c, "responseKind", c->event->body.reply.kind);
     codec_put_text(c, "id", r->id);
@@ -151,8 +148,5 @@ void codec_encode_reply(struct encoding *c)
     codec_put_text(c, "stopDetail", r->stop_detail);
     codec_put_true(c, "isComplete", r->is_complete);
     codec_put_usage(c, &r->usage);
-    codec_parts_json(m->parts, m->n_parts, &parts);
-    codec_put_json_text(c, "parts", strbuf_str(&parts));
-    c->writer->reply.seq = c->event->seq;
-    codec_hash_text(strbuf_str(&parts), c->writer->reply.hash);
+    codec_put_reply(c, "parts", r);
 }

@@ -5,42 +5,29 @@
 
 /* --- messages --- */
 
-void codec_hash_text(struct str text, unsigned char hash[SHA256_SIZE])
-{
-    struct sha256 h;
-
-    sha256_init(&h);
-    sha256_add(&h, text);
-    sha256_end(&h, hash);
-}
-
-static bool is_known(const struct codec_writer *w, struct str id,
-                     const unsigned char hash[SHA256_SIZE])
+static bool is_known(const struct codec_writer *w, const struct message *m)
 {
     for (size_t i = 0; i < N_KNOWN; i++)
-        if (id.n && str_eq(w->messages[i].id, id) &&
-            memcmp(w->messages[i].hash, hash, SHA256_SIZE) == 0)
-            return true;
+        if (w->messages[i] == m)
+            return m->id.n > 0;
     return false;
 }
 
 /* An id that comes again means the newer message, to the reader as well. */
-static struct known_message *place_for(struct codec_writer *w, struct str id)
+static struct message **place_for(struct codec_writer *w, struct str id)
 {
     for (size_t i = 0; i < N_KNOWN; i++)
-        if (id.n && str_eq(w->messages[i].id, id))
+        if (w->messages[i] && str_eq(w->messages[i]->id, id))
             return &w->messages[i];
     return &w->messages[w->next_message++ % N_KNOWN];
 }
 
-static void know_message(struct codec_writer *w, struct str id,
-                         const unsigned char hash[SHA256_SIZE])
+static void know_message(struct codec_writer *w, const struct message *m)
 {
-    struct known_message *k = place_for(w, id);
+    struct message **place = place_for(w, m->id);
 
-    mem_free((char *)k->id.p);
-    k->id = str_make(str_dup(id), id.n);
-    memcpy(k->hash, hash, SHA256_SIZE);
+    message_unref(*place);
+    *place = message_ref((struct message *)m);
 }
 
 static void message_json(const struct message *m, struct strbuf *out)
@@ -51,55 +38,71 @@ static void message_json(const struct message *m, struct strbuf *out)
     message_write_parts(&w, m);
 }
 
-void codec_parts_json(const struct part *parts, size_t n, struct strbuf *out)
+static void parts_json(const struct message *m, struct strbuf *out)
 {
     struct json_writer w;
 
     jw_init(&w, out);
     jw_begin_array(&w);
-    for (size_t i = 0; i < n; i++)
-        part_write(&w, &parts[i]);
+    for (size_t i = 0; i < m->n_parts; i++)
+        part_write(&w, &m->parts[i]);
     jw_end_array(&w);
+}
+
+void codec_forget_reply(struct codec_writer *w)
+{
+    w->reply_seq = 0;
+    strbuf_done(&w->reply);
+}
+
+void codec_put_reply(struct encoding *c, const char *key, const struct reply *r)
+{
+    struct codec_writer *w = c->writer;
+    AUTO(message)
+    struct message *m = reply_to_message(r, r->id, MESSAGE_COMPLETE, (struct origin){0});
+
+    codec_forget_reply(w);
+    parts_json(m, &w->reply);
+    w->reply_seq = c->event->seq;
+    codec_put_json_text(c, key, strbuf_str(&w->reply));
 }
 
 /* An answer that was accepted as it came. */
 static bool put_reply_message(struct encoding *c, const char *key, const struct message *m)
 {
-    const struct known_result *reply = &c->writer->reply;
+    struct codec_writer *w = c->writer;
     AUTO(strbuf) struct strbuf parts = {0};
-    unsigned char hash[SHA256_SIZE];
 
-    if (m->role != ROLE_ASSISTANT || !reply->seq)
+    if (m->role != ROLE_ASSISTANT || !w->reply_seq)
         return false;
-    codec_parts_json(m->parts, m->n_parts, &parts);
-    codec_hash_text(strbuf_str(&parts), hash);
-    if (memcmp(hash, reply->hash, SHA256_SIZE) != 0)
+    parts_json(m, &parts);
+    if (!str_eq(strbuf_str(&parts), strbuf_str(&w->reply)))
         return false;
     jw_key(&c->json, key);
     jw_begin_object(&c->json);
-    jw_kv_int(&c->json, "$reply", (int64_t)reply->seq);
+    jw_kv_int(&c->json, "$reply", (int64_t)w->reply_seq);
     message_write_fields(&c->json, m);
     jw_end_object(&c->json);
+    codec_forget_reply(w);
     return true;
 }
 
 void codec_put_message(struct encoding *c, const char *key, const struct message *m)
 {
     AUTO(strbuf) struct strbuf text = {0};
-    unsigned char hash[SHA256_SIZE];
 
     if (!m)
         return;
-    message_json(m, &text);
-    codec_hash_text(strbuf_str(&text), hash);
-    if (is_known(c->writer, m->id, hash)) {
+    if (is_known(c->writer, m)) {
         jw_key(&c->json, key);
         codec_write_reference(c, "$message", m->id);
         return;
     }
-    if (!put_reply_message(c, key, m))
+    if (!put_reply_message(c, key, m)) {
+        message_json(m, &text);
         codec_put_json_text(c, key, strbuf_str(&text));
-    know_message(c->writer, m->id, hash);
+    }
+    know_message(c->writer, m);
 }
 
 void codec_encode_message(struct encoding *c)
@@ -115,10 +118,13 @@ void codec_encode_message(struct encoding *c)
 static void hash_part(const struct part *p, struct strbuf *text, unsigned char hash[SHA256_SIZE])
 {
     struct json_writer w;
+    struct sha256 h;
 
     jw_init(&w, text);
     part_write(&w, p);
-    codec_hash_text(strbuf_str(text), hash);
+    sha256_init(&h);
+    sha256_add(&h, strbuf_str(text));
+    sha256_end(&h, hash);
 }
 
 static uint64_t find_result(const struct codec_writer *w, const unsigned char hash[SHA256_SIZE])
@@ -174,11 +180,11 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
 void codec_forget_messages(struct codec_writer *w)
 {
     for (size_t i = 0; i < N_KNOWN; i++) {
-        mem_free((char *)w->messages[i].id.p);
-        w->messages[i] = (struct known_message){0};
+        message_unref(w->messages[i]);
+        w->messages[i] = NULL;
         w->results[i] = (struct known_result){0};
     }
-    w->reply = (struct known_result){0};
+    codec_forget_reply(w);
 }
 
 void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h)
@@ -214,7 +220,7 @@ void codec_put_history(struct encoding *c, const char *key)
 /* A tool's message is its result, which stands in an earlier record. */
 static bool put_tool_message(struct encoding *c, const struct message *m)
 {
-    AUTO(strbuf) struct strbuf part = {0}, whole = {0};
+    AUTO(strbuf) struct strbuf part = {0};
     unsigned char hash[SHA256_SIZE];
     uint64_t seq;
 
@@ -226,9 +232,7 @@ static bool put_tool_message(struct encoding *c, const struct message *m)
         return false;
     jw_kv_str(&c->json, "messageId", m->id);
     put_result_reference(c, seq);
-    message_json(m, &whole);
-    codec_hash_text(strbuf_str(&whole), hash);
-    know_message(c->writer, m->id, hash);
+    know_message(c->writer, m);
     return true;
 }
 
