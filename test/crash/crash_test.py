@@ -52,14 +52,15 @@ def orders_of(boundaries):
             yield f"after {number}"
 
 
-def processes_in(directory):
-    """Processes that work below a directory."""
+def processes_about(place):
+    """Command lines that name a place, in sandboxes too."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(process / "cwd").startswith(f"{directory}/"):
-                yield process.name, (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            command = (process / "cmdline").read_bytes()
         except OSError:
-            pass  # it is gone
+            continue  # it is gone
+        if os.fsencode(place) in command:
+            yield command.replace(b"\0", b" ")
 
 
 class CrashTest(unittest.TestCase):
@@ -107,11 +108,9 @@ class CrashTest(unittest.TestCase):
         self.assert_nothing_runs()
 
     def assert_nothing_runs(self):
-        """Commands die with keel."""
+        """Commands die with keel; it may take a moment."""
         end = time.monotonic() + HANG_SECONDS
-        while left := list(processes_in(self.dir)):
-            if all(name.isdigit() and b"postgres" in command for name, command in left):
-                return
+        while left := list(processes_about(f"{self.dir}/c")):
             self.assertLess(time.monotonic(), end, f"commands have outlived keel: {left}")
             time.sleep(0.02)
 
@@ -163,7 +162,57 @@ class EveryBoundary(CrashTest):
         self.try_all(items)
 
 
-class RandomMoments(CrashTest):
+class Damage(CrashTest):
+    """Files that were cut or changed: a sample, the unit tests of the stores do it at all bytes."""
+
+    def damage_all(self, store, damage):
+        chance, n = random.Random(SEED), len(self.stage.boundaries(store))
+
+        def play(number):
+            def damage_one(case):
+                case.check_begun(case.finish(case.begin(order=f"before {number}")))
+                case.finish_damaged(*damage(case, chance))
+            return damage_one
+        # Runs that were killed behind their middle: there is a log, and something left to do.
+        numbers = [chance.randrange(n // 2, n * 4 // 5) for _ in range(60 if IS_ALL else 5)]
+        self.try_all([(store, f"damaged {number}", play(number)) for number in numbers])
+
+    def test_of_a_log_that_was_cut(self):
+        store = self.store("files")
+
+        def damage(case, chance):
+            log = store.log(case)
+            text = log.read_bytes()
+            second_line = text.index(b"\n", text.index(b"\n") + 1) + 1
+            at = chance.randrange(second_line, len(text))
+            log.write_bytes(text[:at])
+            return [] if text[at - 1:at] == b"\n" else ["were torn by a crash"]
+        self.damage_all(store, damage)
+
+    def test_of_a_last_record_that_was_changed(self):
+        store = self.store("files")
+
+        def damage(case, chance):
+            log = store.log(case)
+            text = bytearray(log.read_bytes())
+            last_line = text.rindex(b"\n", 0, len(text) - 1) + 1
+            text[chance.randrange(last_line, len(text))] ^= chance.randrange(1, 256)
+            log.write_bytes(text)
+            return ["were torn by a crash"]
+        self.damage_all(store, damage)
+
+    def test_of_a_write_ahead_log_that_was_cut(self):
+        store = self.store("sqlite")
+
+        def damage(case, chance):
+            log = case.store_dir / "keel.db-wal"
+            text = log.read_bytes()
+            log.write_bytes(text[:chance.randrange(len(text) * 3 // 4, len(text))])
+            return []
+        self.damage_all(store, damage)
+
+
+class AnyMoment(CrashTest):
     has_sandbox = True
 
     def kill_after_chunks(self, chance):
@@ -205,6 +254,28 @@ class RandomMoments(CrashTest):
             case.check_begun(case.finish(case.begin(order=order)))
             case.finish_it()
         return f"killed {order}", play
+
+    def test_in_a_command_which_is_seen_before_and_gone_after(self):
+        """Otherwise nobody would know whether commands that outlive keel are noticed."""
+        case = self.stage.case(self.store("sqlite"), has_sandbox=True)
+        self.addCleanup(case.close)
+        reached, go_on = threading.Event(), threading.Event()
+        self.addCleanup(go_on.set)
+
+        def on_chunk(number):
+            if number == 0 and len(case.requests) == len(case.turns):
+                reached.set()
+                go_on.wait(HANG_SECONDS)
+        case.on_chunk = on_chunk
+        process = case.begin()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            run = pool.submit(case.finish, process)
+            reached.wait(HANG_SECONDS)
+            seen = list(processes_about(case.project))
+            process.kill()
+            case.check_begun(run.result())
+        self.assertTrue([command for command in seen if b"sleep 600" in command], seen)
+        self.assert_nothing_runs()
 
     def test_many(self):
         chance, items = random.Random(SEED), []

@@ -22,7 +22,7 @@ from agent import Call, Reader, Turn  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
-NOTHING_LEFT, NO_SESSION = "nothing is left to do", "there is no session"
+NOTHING_LEFT, NO_SESSION = "nothing is left to do", re.compile("there is no session|no session in")
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 # Commands that leave a line behind: one that runs twice shows.
 MARKS = {"call_one": "one", "call_two": "two", "call_three": "three"}
@@ -43,7 +43,8 @@ def script(project):
         Turn(mark("call_one", "; cat plan.txt | head -c 20000"),
              Call("Edit", id="call_edit", file_path=plan, old_string="step 7: ",
                   new_string="step seven: ")),
-        Turn("Meanwhile:", Call("Bash", id="call_behind", command="sleep 600",
+        # Its command line tells whose it is.
+        Turn("Meanwhile:", Call("Bash", id="call_behind", command=f"sleep 600; : {project}",
                                 run_in_background=True),
              Call("Bash", id="call_denied", command="rm marks")),
         Turn(mark("call_two"), mark("call_three")),
@@ -87,12 +88,13 @@ class Run:
 class Case:
     """A directory, a session in a store of its own, and all that was ever acknowledged of it."""
 
-    def __init__(self, stage, store, name, has_sandbox):
-        self.stage, self.store, self.name = stage, store, name
+    def __init__(self, stage, store, number, has_sandbox):
+        self.stage, self.store, self.number = stage, store, number
+        self.name = name = f"c{number}"
         self.dir = stage.dir / name
         self.project, self.keel_home = self.dir / "project", self.dir / "home"
         self.store_dir = self.dir / "store"
-        self.session = f"00000000-0000-7000-8000-{int(name, 36) % 10**12:012d}"
+        self.session = f"00000000-0000-7000-8000-{number:012d}"
         for directory in (self.project, self.keel_home):
             directory.mkdir(parents=True)
         (self.keel_home / "settings.json").write_text(json.dumps(
@@ -157,7 +159,9 @@ class Case:
                           self.session, "go", **how)
 
     def go_on(self, *prompt, **how):
-        return self.start("-r", self.session, *prompt, **how)
+        """By its id; every second one as the newest of its directory."""
+        which = ["-r", self.session] if self.number % 2 else ["-c"]
+        return self.start(*which, *prompt, **how)
 
     # --- what must be true ---
 
@@ -228,7 +232,7 @@ class Case:
         run = self.finish(self.go_on(**how))
         if run.result.status == 2 and NOTHING_LEFT in run.result.err:
             run = self.finish(self.go_on("and?", **how))
-        elif run.result.status == 1 and NO_SESSION in run.result.err:
+        elif run.result.status == 1 and NO_SESSION.search(run.result.err):
             self.require(not self.was_known(), "the session is lost", run.result)
             return None
         self.check(run)
@@ -240,6 +244,19 @@ class Case:
             return
         self.require(run.result.status == 0, "it does not go on", run.result)
         self.require(run.result.out.endswith("The end.\n"), "the answer is not there", run.result)
+        if self.number % 8 == 0:
+            self.check(self.finish(self.go_on("Once more?")))
+
+    def finish_damaged(self, *says):
+        """What was acknowledged may be gone: it opens, says so, and goes on."""
+        self.seen, self.durable = [], []
+        (self.project / "marks").unlink(missing_ok=True)
+        run = self.finish(self.go_on("and?"))
+        self.require(run.result.status == 0 and run.result.out.endswith("The end.\n"),
+                     "it does not go on", run.result)
+        for text in says:
+            self.require(text in run.result.err, f"it does not say {text!r}", run.result)
+        self.check_requests(run)
 
     def place(self):
         """Where it was killed, for people."""
@@ -282,7 +299,7 @@ class Stage:
 
     def case(self, store, has_sandbox=False):
         with self.lock:
-            return Case(self, store, f"c{next(self.numbers)}", has_sandbox)
+            return Case(self, store, next(self.numbers), has_sandbox)
 
     def boundaries(self, store):
         """Of a run that nobody kills: number, kind and place of each."""

@@ -220,10 +220,13 @@ IN_TASK(a_last_record_with_any_byte_changed_is_cut_and_told)
     for (size_t i = last; i < log.n; i++) {
         char was = log.p[i];
 
-        log.p[i] ^= 1;
-        assert_opens(strbuf_str(&log), 1, true);
-        log.p[i] = was == '\n' ? ' ' : '\n';
-        assert_opens(strbuf_str(&log), 1, true);
+        const char values[] = {was ^ 1, (char)(was ^ 0x80), '\0', was == '\n' ? ' ' : '\n',
+                               was == '"' ? '}' : '"'};
+
+        for (size_t k = 0; k < ARRAY_LEN(values); k++) {
+            log.p[i] = values[k];
+            assert_opens(strbuf_str(&log), 1, true);
+        }
         log.p[i] = was;
     }
 }
