@@ -12,6 +12,7 @@ struct search {
     const struct json *profiles; /* NULL: there are none */
     const char *const *environment;
     struct arena *arena;
+    bool is_offline;
 };
 
 /* --- the environment --- */
@@ -197,7 +198,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     describe_model(&p, profile);
     if (p.model.n == 0)
         return no_model(&p);
-    if (p.base_url.n == 0)
+    if (p.base_url.n == 0 && !s->is_offline)
         return no_base_url(&p);
     *ret = p;
     return NULL;
@@ -332,12 +333,14 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
         .profiles = profiles,
         .environment = query->environment ? query->environment : (const char *const *)environ,
         .arena = a,
+        .is_offline = query->is_offline,
     };
     struct str model = wanted_model(&s, query->model);
     struct profile p;
 
     TRY(model.n ? use_model(&s, model, &p) : use_current(&s, model, &p));
-    TRY(need_key(settings, &p, s.environment));
+    if (!query->is_offline)
+        TRY(need_key(settings, &p, s.environment));
     *ret_profile = p;
     return NULL;
 }
@@ -391,6 +394,36 @@ void profile_credentials_init(struct profile_credentials *c, const struct settin
         .settings = settings,
         .environment = environment ? environment : (const char *const *)environ,
     };
+}
+
+/* --- prices --- */
+
+static void take_price(const struct json *prices, const char *name, int64_t *price)
+{
+    int64_t microcents;
+
+    if (money_from_usd(json_get(prices, name), &microcents))
+        *price = microcents;
+}
+
+struct price profile_price(const struct settings *s, const struct profile *p, struct arena *a)
+{
+    const struct json *pricing = settings_get(s, "pricing");
+    struct price price = p->info.price;
+    const struct json *prices = json_get_str(
+        pricing, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
+
+    if (!prices && p->vendor)
+        prices = json_get_str(pricing,
+                              arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
+    if (!prices)
+        return price;
+    price.long_from = 0;
+    take_price(prices, "input", &price.input);
+    take_price(prices, "output", &price.output);
+    take_price(prices, "cacheRead", &price.cache_read);
+    take_price(prices, "cacheWrite", &price.cache_write);
+    return price;
 }
 
 /* --- the provider --- */

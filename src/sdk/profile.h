@@ -31,6 +31,7 @@ struct profile {
 struct profile_query {
     const char *model;              /* --model; NULL: not given */
     const char *const *environment; /* NULL: environ */
+    bool is_offline;                /* nobody is asked: neither a key nor an address is needed */
 };
 
 /* ERR_CONFIGURATION tells what to set, and where to get a key. */
@@ -43,6 +44,11 @@ bool profile_has_key(const struct settings *settings, const struct profile *p,
                      const char *const *environment);
 /* The first variable of the vendor's list that is set; empty if none is. */
 struct str vendor_key_variable(const struct vendor *v, const char *const *environment);
+
+/* The catalogue's price, and on top of it what the operator says, number by number: listed under
+ * vendor/model or profile/model. */
+struct price profile_price(const struct settings *settings, const struct profile *p,
+                           struct arena *a);
 
 MUST_USE struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider);
 

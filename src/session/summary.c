@@ -1,6 +1,8 @@
 /* summary.c - the words in which a summary is asked for. */
 #include "session/summary.h"
 
+#define WISHES "\n\nTake special care of this:\n\n"
+
 static const char system_text[] =
     "You write summaries of long conversations between a person and an agent that works with "
     "tools. The agent goes on from your summary alone: what you leave out is lost to it. You do "
@@ -43,10 +45,20 @@ void summary_question(const struct str *wishes, size_t n_wishes, struct strbuf *
 
         if (!wish.n)
             continue;
-        strbuf_add_cstr(out, is_first ? "\n\nTake special care of this:\n\n" : "\n\n");
+        strbuf_add_cstr(out, is_first ? WISHES : "\n\n");
         strbuf_add(out, wish);
         is_first = false;
     }
+}
+
+struct str summary_wishes(struct str asked)
+{
+    struct str start = S(WISHES);
+    size_t n = strlen(question);
+
+    if (!str_starts(asked, str_of(question)) || !str_starts(str_skip(asked, n), start))
+        return (struct str){0};
+    return str_skip(asked, n + start.n);
 }
 
 struct str summary_trim(struct str answer, struct str prefix)

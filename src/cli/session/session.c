@@ -40,18 +40,25 @@ static struct err *open_runtime(struct session_work *w)
     return NULL;
 }
 
-struct err *session_work_run(const struct args *args, struct err *(*work)(struct session_work *w),
-                             int *ret_status)
+struct err *session_work_run_at(const struct args *args, const struct clock *clock,
+                                struct err *(*work)(struct session_work *w), void *self,
+                                int *ret_status)
 {
-    struct job job = {.work.args = args, .fn = work};
+    struct job job = {.work = {.args = args, .self = self}, .fn = work};
     struct err *e = open_runtime(&job.work);
 
     if (!e)
-        e = cli_run(NULL, run_job, &job);
+        e = cli_run(clock, run_job, &job);
     *ret_status = job.work.status;
     runtime_done(&job.work.runtime);
     arena_done(&job.work.arena);
     return e;
+}
+
+struct err *session_work_run(const struct args *args, struct err *(*work)(struct session_work *w),
+                             int *ret_status)
+{
+    return session_work_run_at(args, NULL, work, NULL, ret_status);
 }
 
 struct err *session_work_find(struct session_work *w, size_t operand,
@@ -114,6 +121,7 @@ void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms)
 static const struct command *const children[] = {
     &command_session_list,
     &command_session_verify,
+    &command_session_replay,
     &command_session_rebuild,
     NULL,
 };

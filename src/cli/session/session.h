@@ -4,10 +4,12 @@
 
 #include "cli/command.h"
 #include "sdk/shelf.h"
+#include "sys/clock.h"
 
 extern const struct command command_session_list;
 extern const struct command command_session_verify;
 extern const struct command command_session_rebuild;
+extern const struct command command_session_replay;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
@@ -21,12 +23,17 @@ struct session_work {
     struct arena arena;
     struct runtime runtime;
     struct store *store;
+    void *self; /* the command's own */
     int status; /* that the program will end with */
 };
 
 /* Opens the store and calls `work` in a task that the person can interrupt. */
 MUST_USE struct err *session_work_run(const struct args *args,
                                       struct err *(*work)(struct session_work *w), int *ret_status);
+/* The same with another clock than the machine's. */
+MUST_USE struct err *session_work_run_at(const struct args *args, const struct clock *clock,
+                                         struct err *(*work)(struct session_work *w), void *self,
+                                         int *ret_status);
 /* The one that this operand names (sdk/shelf.h); without it the newest of this directory. */
 MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary);

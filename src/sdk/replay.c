@@ -1,0 +1,229 @@
+/* replay.c - all runs of a session, each from where the stream stood when it began. */
+#include "sdk/replay_parts.h"
+
+#include "session/load.h"
+#include "store/blob_memory.h"
+
+/* --- the clock --- */
+
+static uint64_t monotonic_ms(void *self)
+{
+    return ((struct replay_clock *)self)->now_ms;
+}
+
+static int64_t unix_ms(void *self)
+{
+    return (int64_t)((struct replay_clock *)self)->now_ms;
+}
+
+static void advance_to_ms(void *self, uint64_t now_ms)
+{
+    struct replay_clock *c = self;
+
+    c->now_ms = MAX(c->now_ms, now_ms);
+}
+
+void replay_clock_init(struct replay_clock *c)
+{
+    *c = (struct replay_clock){.clock = {monotonic_ms, unix_ms, advance_to_ms, c}, .now_ms = 1};
+}
+
+/* --- one run --- */
+
+static const struct run_policy *find_policy(const char *name)
+{
+    static const struct run_policy *const policies[] = {&policy_conversation, &policy_node,
+                                                        &policy_report};
+
+    for (size_t i = 0; i < ARRAY_LEN(policies); i++)
+        if (strcmp(policies[i]->name, name) == 0)
+            return policies[i];
+    return &policy_conversation;
+}
+
+/* The prompt before a plugin changed it: else it has its recorded id. */
+static struct message *make_input(const struct recording *x)
+{
+    struct message *m;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = 0; i < x->n_events; i++)
+        if (x->events[i].type == EVENT_USER_INPUT) {
+            const struct message *asked = x->events[i].message;
+
+            message_text(asked, &text);
+            if (str_eq(strbuf_str(&text), x->input))
+                return message_ref((struct message *)asked);
+        }
+    if (!x->input.n)
+        return NULL;
+    m = message_new(ROLE_USER, S("input"));
+    message_add_text(m, x->input);
+    return m;
+}
+
+/* Tools that were changed are there when the next round looks. */
+static const struct run_plan *plan(void *self)
+{
+    struct replay *r = self;
+    const struct recorded_event *x = replay_peek(r);
+
+    if (x && x->type == EVENT_TOOLS_CHANGED)
+        err_ignore(replay_add_tools(r, x->tools), "they were offered, so they are fine");
+    return &r->plan;
+}
+
+static bool has_system_message(const struct history *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (h->entries[i].message && h->entries[i].message->role == ROLE_SYSTEM)
+            return true;
+    return false;
+}
+
+static void init_plan(struct replay *r)
+{
+    const struct recording *x = r->recording;
+    const struct model_request *q = &x->request;
+
+    r->plan.filter.allows_all = true;
+    r->plan.system = q->system;
+    r->plan.sampling = q->sampling;
+    r->plan.effort = q->effort;
+    r->plan.reasoning_budget = q->reasoning_budget;
+    r->plan.stream = q->stream;
+    r->plan.web_search = q->web_search;
+    r->plan.web_fetch = q->web_fetch;
+    r->plan.cache = PROMPT_CACHE_SHORT;
+    if (has_system_message(&r->conversation.history))
+        r->plan.system = x->session_system;
+}
+
+static void on_begin(void *self, struct run *run)
+{
+    ((struct replay *)self)->run = run;
+}
+
+struct run_call {
+    struct replay *replay;
+    const struct loaded *loaded;
+};
+
+static struct err *run_again(void *arg)
+{
+    struct run_call *c = arg;
+    struct replay *r = c->replay;
+    const struct recording *x = r->recording;
+    struct plugin *plugins[] = {&r->plugin};
+    AUTO(message) struct message *input = make_input(x);
+    AUTO(run_result) struct run_result result;
+    struct run_options o = {
+        .policy = find_policy(x->policy),
+        .input = input,
+        .outcomes = c->loaded->outcomes,
+        .n_outcomes = c->loaded->n_outcomes,
+        .output_schema = x->request.output_schema,
+        .max_rounds = x->max_rounds,
+        .plan = plan,
+        .plan_self = r,
+        .gate = &r->gate,
+        .blobs = r->blobs,
+        .tool_response_bytes = r->options->tool_response_bytes,
+        .max_concurrency = x->max_concurrency,
+        .recorder = &r->recorder,
+        .hooks = &r->hooks,
+        .plugins = plugins,
+        .n_plugins = ARRAY_LEN(plugins),
+        .budget = replay_budget(r),
+        .compactor = &r->compactor,
+        .drop_text = replay_drops_text,
+        .drop_self = r,
+        .on_begin = on_begin,
+        .begin_self = r,
+        .random = &r->random,
+    };
+
+    run_start(&r->conversation, &o, &result);
+    r->run = NULL;
+    return NULL;
+}
+
+/* The run's task can be cancelled without ours. */
+static struct err *run_in_group(struct replay *r, const struct loaded *loaded)
+{
+    struct run_call call = {r, loaded};
+    struct group g;
+
+    group_begin(&g, 0, GROUP_KEEP_GOING);
+    r->tasks = &g;
+    group_spawn(&g, "replay", run_again, &call);
+    err_ignore(group_end(&g), "the run gives its result as events");
+    r->tasks = NULL;
+    replay_compare_end(r);
+    return task_check();
+}
+
+static struct err *prepare(struct replay *r, struct loaded *loaded)
+{
+    const struct replay_options *o = r->options;
+
+    conversation_init(&r->conversation, o->session, S("/"));
+    r->blobs = blob_memory_new(0);
+    replay_compare_init(r);
+    replay_ports_init(r);
+    TRY(session_load(o->store, o->session, r->recording->seq, &r->conversation, loaded));
+    init_plan(r);
+    TRY(replay_add_targets(r));
+    return replay_add_tools(r, r->recording->tools);
+}
+
+static void replay_done(struct replay *r)
+{
+    compaction_done(&r->compaction);
+    conversation_done(&r->conversation);
+    tool_registry_free(r->tools);
+    blob_store_free(r->blobs);
+    replay_compare_done(r);
+    arena_done(&r->arena);
+}
+
+static struct err *replay_run(const struct replay_options *options, struct recording *x)
+{
+    struct replay r = {.options = options, .recording = x};
+    AUTO(loaded) struct loaded loaded = {0};
+    struct err *e;
+
+    r.result = (struct replayed_run){.seq = x->seq,
+                                     .turn = x->turn,
+                                     .n_recorded = x->n_events,
+                                     .is_cut = x->is_cut,
+                                     .damage = x->damage};
+    e = prepare(&r, &loaded);
+    if (!e)
+        e = run_in_group(&r, &loaded);
+    if (!e && r.result.verdict == REPLAY_SAME && x->damage.n)
+        r.result.verdict = REPLAY_DAMAGED;
+    if (!e)
+        options->on_run(options->self, &r.result);
+    replay_done(&r);
+    return e;
+}
+
+/* --- all runs --- */
+
+struct err *session_replay(const struct replay_options *options)
+{
+    AUTO(recording_reader)
+    struct recording_reader *reader = recording_reader_new(options->store, options->session);
+
+    for (;;) {
+        AUTO(recording) struct recording x = {0};
+        bool found;
+
+        TRY(recording_read(reader, &x, &found));
+        if (!found)
+            return NULL;
+        if (!options->only_turn || options->only_turn == x.turn)
+            TRY(replay_run(options, &x));
+    }
+}

@@ -1,0 +1,327 @@
+/* replay_compare.c - every event of the run against the one that was recorded in its place. */
+#include "sdk/replay_parts.h"
+
+#include "base/uuid.h"
+#include "sys/loop.h"
+
+#include <stdlib.h>
+
+#define ID_MARK "-7e5e-9e5e-5e" /* in ids that are made here, before ten digits of their number */
+#define MARK_AT 13
+#define WAIT_MS 1000 /* of a clock that jumps: nothing else could happen */
+
+static struct replay *replay_of_recorder(struct recorder *r)
+{
+    return (struct replay *)((char *)r - offsetof(struct replay, recorder));
+}
+
+/* --- ids --- */
+
+/* An id can be told from all others, and its number is in it. Other randomness is of no account. */
+static void fill(void *self, void *bytes, size_t n)
+{
+    struct replay *r = self;
+    struct replay_ids *ids = &r->ids;
+    unsigned char *b = bytes;
+    uint64_t number = ids->n;
+
+    if (n != 10) {
+        random_fill(&r->others.random, bytes, n);
+        return;
+    }
+    memset(b, 0x5e, 5);
+    for (unsigned i = 0; i < 5; i++)
+        b[5 + i] = (unsigned char)(number >> (32 - 8 * i));
+    ids->items = arena_grow(&r->arena, ids->items, ids->n, &ids->room, sizeof *ids->items);
+    ids->items[ids->n++][0] = 0;
+}
+
+static bool is_taken(const struct replay_ids *ids, struct str id)
+{
+    for (size_t i = 0; i < ids->n; i++)
+        if (str_is(id, ids->items[i]))
+            return true;
+    return false;
+}
+
+/* What the recording has in the place where this id comes up first is what it stands for. */
+static struct str recorded_id(struct replay *r, size_t number, struct str there)
+{
+    char *known = r->ids.items[number];
+
+    if (!*known && uuid_is_valid(there) && !is_taken(&r->ids, there)) {
+        memcpy(known, there.p, there.n);
+        known[there.n] = 0;
+    }
+    return *known ? str_of(known) : S("(an id that was not recorded)");
+}
+
+/* The line with recorded ids instead of those that were made here. */
+static void use_recorded_ids(struct replay *r, struct str line, struct str recorded,
+                             struct strbuf *out)
+{
+    size_t at;
+
+    while ((at = str_find(line, S(ID_MARK))) != STR_NONE) {
+        struct str digits = str_slice(line, at + strlen(ID_MARK), 10);
+        uint64_t number = strtoull(arena_cstr(&r->arena, digits), NULL, 16);
+
+        if (at < MARK_AT || digits.n < 10 || number >= r->ids.n) {
+            strbuf_add(out, str_slice(line, 0, at + 1));
+            line = str_skip(line, at + 1);
+            continue;
+        }
+        strbuf_add(out, str_slice(line, 0, at - MARK_AT));
+        strbuf_add(out, recorded_id(r, number, str_slice(recorded, out->n, UUID_TEXT_SIZE - 1)));
+        line = str_skip(line, at - MARK_AT + UUID_TEXT_SIZE - 1);
+    }
+    strbuf_add(out, line);
+}
+
+/* --- times --- */
+
+/* The event as it would have been told then. */
+static void write_as_recorded(const struct event *e, const struct recorded_event *x,
+                              struct strbuf *out)
+{
+    struct event copy = *e;
+    struct run_result result;
+    struct tool_set tools;
+
+    copy.seq = x->seq;
+    copy.unix_ms = x->unix_ms;
+    if (e->type == x->type && e->type == EVENT_ATTEMPT_END)
+        copy.body.attempt.duration_ms = x->duration_ms;
+    if (e->type == x->type && (e->type == EVENT_TOOL_END || e->type == EVENT_TOOL_RESULT))
+        copy.body.tool.duration_ms = x->duration_ms;
+    if (e->type == x->type && e->type == EVENT_PROVIDER_REQUEST)
+        copy.body.request.tools_version = x->tools_version;
+    if (e->type == x->type && e->type == EVENT_TOOLS_CHANGED) {
+        tools = *e->body.tools.tools;
+        tools.version = x->tools_version;
+        copy.body.tools.tools = &tools;
+    }
+    if (e->type == x->type && e->type == EVENT_RUN_END) {
+        result = *e->body.result;
+        result.duration_ms = x->duration_ms;
+        result.api_duration_ms = x->api_duration_ms;
+        copy.body.result = &result;
+    }
+    replay_line(&copy, out);
+}
+
+/* Rests and delays last as long as they did. */
+static void follow_clock(struct replay *r, const struct recorded_event *x)
+{
+    int64_t passed_ms = x->unix_ms - r->recording->events[0].unix_ms;
+    struct replay_clock *c = r->options->clock;
+
+    if (passed_ms > 0)
+        c->now_ms = MAX(c->now_ms, r->clock_start_ms + (uint64_t)passed_ms);
+}
+
+/* --- differences --- */
+
+static size_t first_difference(struct str a, struct str b)
+{
+    size_t i = 0;
+
+    while (i < a.n && i < b.n && a.p[i] == b.p[i])
+        i++;
+    return i;
+}
+
+static void end_comparing(struct replay *r)
+{
+    r->is_over = true;
+    replay_cancel(r);
+}
+
+static void tell_difference(struct replay *r, uint64_t seq, struct str recorded,
+                            struct str replayed)
+{
+    struct replayed_run *x = &r->result;
+
+    x->verdict = REPLAY_DIFFERENT;
+    x->different_seq = seq;
+    x->recorded = arena_str(&r->arena, recorded);
+    x->replayed = arena_str(&r->arena, replayed);
+    x->at = first_difference(recorded, replayed);
+    end_comparing(r);
+}
+
+/* --- comparing --- */
+
+static void wake_waiting(struct replay *r)
+{
+    for (struct replay_waiting *w = r->waiting; w; w = w->next)
+        waker_wake(&w->waker);
+}
+
+const struct recorded_event *replay_peek(const struct replay *r)
+{
+    const struct recording *x = r->recording;
+    size_t i = r->next;
+
+    while (i < x->n_events && x->events[i].type == EVENT_DELTA)
+        i++;
+    return r->is_over || i == x->n_events ? NULL : &x->events[i];
+}
+
+/* What happens from outside before the next event. */
+static void act_before_next(struct replay *r)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    if (r->recording->cancel_after && r->next == r->recording->cancel_after)
+        replay_cancel(r);
+    if (x && x->type == EVENT_FINAL_TURN && x->reason == FINAL_STOPPED && r->run)
+        run_stop(r->run);
+}
+
+static void advance(struct replay *r, const struct recorded_event *x)
+{
+    r->next++;
+    r->result.n_compared++;
+    follow_clock(r, x);
+    if (x->type == EVENT_ATTEMPT_BEGIN)
+        r->attempt = x->attempt;
+    if (x->type == EVENT_BATCH_BEGIN)
+        r->n_batches++;
+    act_before_next(r);
+    wake_waiting(r);
+}
+
+/* The recording has come to its end, or its damage; a run that goes on is left to itself. */
+static bool has_ended(struct replay *r, struct str line)
+{
+    if (r->next < r->recording->n_events)
+        return false;
+    if (r->recording->is_cut)
+        end_comparing(r);
+    else
+        tell_difference(r, 0, (struct str){0}, line);
+    return true;
+}
+
+static void compare_line(struct replay *r, const struct recorded_event *x, struct str line)
+{
+    AUTO(strbuf) struct strbuf now = {0};
+
+    use_recorded_ids(r, line, x->line, &now);
+    if (str_eq(strbuf_str(&now), x->line))
+        advance(r, x);
+    else
+        tell_difference(r, x->seq, x->line, strbuf_str(&now));
+}
+
+static void compare_pieces(struct replay *r)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (replay_pieces_end(&r->pieces, &line) && !has_ended(r, strbuf_str(&line)))
+        compare_line(r, &r->recording->events[r->next], strbuf_str(&line));
+}
+
+static void compare_event(struct replay *r, const struct event *e)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    static const struct recorded_event none;
+    const struct recorded_event *x = &none;
+
+    if (r->next < r->recording->n_events)
+        x = &r->recording->events[r->next];
+    write_as_recorded(e, x, &line);
+    if (!has_ended(r, strbuf_str(&line)))
+        compare_line(r, x, strbuf_str(&line));
+}
+
+static void append(struct recorder *recorder, const struct event *e)
+{
+    struct replay *r = replay_of_recorder(recorder);
+
+    if (r->is_over || !replay_compares(e))
+        return;
+    if (e->type == EVENT_DELTA) {
+        replay_pieces_add(&r->pieces, e->body.delta.delta);
+        return;
+    }
+    if (e->type != EVENT_NATIVE_PAYLOAD)
+        compare_pieces(r);
+    if (!r->is_over)
+        compare_event(r, e);
+}
+
+static struct err *sync_nothing(struct recorder *r)
+{
+    return NULL;
+}
+
+void replay_compare_end(struct replay *r)
+{
+    const struct recording *x = r->recording;
+
+    if (!r->is_over && r->next < x->n_events)
+        tell_difference(r, x->events[r->next].seq, x->events[r->next].line, (struct str){0});
+    r->is_over = true;
+}
+
+/* --- waiting --- */
+
+static bool is_turn_of(const struct replay *r, const struct recorded_call *c)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    return !x || (x->type == EVENT_TOOL_END && x->call == c);
+}
+
+static struct err *wait_once(struct replay *r)
+{
+    struct replay_waiting w = {.next = r->waiting}, **at = &r->waiting;
+    struct deadline deadline;
+    struct err *e;
+
+    waker_init(&w.waker);
+    r->waiting = &w;
+    deadline_begin(&deadline, WAIT_MS, "the recorded order");
+    e = waker_park(&w.waker);
+    deadline_end(&deadline);
+    while (*at != &w)
+        at = &(*at)->next;
+    *at = w.next;
+    return e;
+}
+
+/* Also when it was cancelled: calls end in the order in which they ended then. Where that cannot be
+ * any more the clock jumps, and the difference is found. */
+void replay_wait_for_end(struct replay *r, const struct recorded_call *c)
+{
+    struct err *e = NULL;
+
+    task_shield_begin();
+    while (!e && !is_turn_of(r, c))
+        e = wait_once(r);
+    task_shield_end();
+    err_ignore(e, "the event that comes now is not the one that was recorded");
+}
+
+void replay_cancel(struct replay *r)
+{
+    if (r->tasks)
+        group_cancel(r->tasks);
+}
+
+/* --- its life --- */
+
+void replay_compare_init(struct replay *r)
+{
+    r->recorder = (struct recorder){append, sync_nothing};
+    r->random = (struct random){fill, r};
+    seeded_random_init(&r->others, 1);
+    r->clock_start_ms = r->options->clock->now_ms;
+}
+
+void replay_compare_done(struct replay *r)
+{
+    replay_pieces_done(&r->pieces);
+}

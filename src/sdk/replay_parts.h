@@ -1,0 +1,78 @@
+/* replay_parts.h - a run that is played again: what the files of replay.h share, and only they.
+ *
+ *     replay.c           all runs of a session, one after the other
+ *     replay_compare.c   events against the recording; ids and times
+ *     replay_provider.c  answers: recorded bytes through the real protocol
+ *     replay_ports.c     gate, tools, hooks, plugins, budget, compaction: as recorded */
+#ifndef KEEL_SDK_REPLAY_PARTS_H
+#define KEEL_SDK_REPLAY_PARTS_H
+
+#include "engine/run.h"
+#include "sdk/replay.h"
+#include "session/compact.h"
+#include "session/recording.h"
+
+#define REPLAY_ID_SIZE 37
+
+struct replay_ids {
+    char (*items)[REPLAY_ID_SIZE]; /* the recorded one for each that was made; "": not seen yet */
+    size_t n, room;
+};
+
+struct replay_waiting {
+    struct waker waker;
+    struct replay_waiting *next;
+};
+
+struct replay {
+    const struct replay_options *options;
+    struct recording *recording;
+    struct arena arena;
+    /* where it stands */
+    size_t next;                      /* recorded event that must come */
+    struct recorded_attempt *attempt; /* under way */
+    size_t n_batches;
+    bool is_over; /* a difference, or the end of the recording */
+    struct replayed_run result;
+    struct replay_pieces pieces;
+    struct replay_ids ids;
+    uint64_t clock_start_ms; /* what the clock said at the first event */
+    struct replay_waiting *waiting;
+    /* what the run is given */
+    struct group *tasks; /* in which it runs */
+    struct run *run;
+    struct conversation conversation;
+    struct run_plan plan;
+    struct tool_registry *tools;
+    struct recorder recorder;
+    struct random random;
+    struct seeded_random others;
+    struct gate gate;
+    struct hooks hooks;
+    struct plugin plugin;
+    struct compactor compactor;
+    struct compaction compaction;
+    struct blob_store *blobs;
+};
+
+/* replay_compare.c */
+void replay_compare_init(struct replay *r);
+void replay_compare_done(struct replay *r);
+/* After the run: is there anything left that should have come? */
+void replay_compare_end(struct replay *r);
+/* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
+const struct recorded_event *replay_peek(const struct replay *r);
+/* Waits until that is the end of this call, or it is over. */
+void replay_wait_for_end(struct replay *r, const struct recorded_call *c);
+void replay_cancel(struct replay *r); /* as the person did */
+
+/* replay_provider.c: all that were asked, in the order of the chain; they live in the arena. */
+MUST_USE struct err *replay_add_targets(struct replay *r);
+
+/* replay_ports.c */
+MUST_USE struct err *replay_add_tools(struct replay *r, const struct tool_set *set);
+void replay_ports_init(struct replay *r);
+struct attempt_budget replay_budget(struct replay *r);
+bool replay_drops_text(void *replay); /* text that was shown is taken back, as then */
+
+#endif

@@ -1,0 +1,468 @@
+/* replay_ports.c - what tools, rules, hooks and limits did, as it was recorded. */
+#include "sdk/replay_parts.h"
+
+#include "session/summary.h"
+#include "tool/builtin.h"
+
+#define SPENT_PREFIX "(tool failed: too many calls with wrong arguments) "
+#define STAYS_PREFIX "The history stays as it is: "
+#define NO_SUMMARY_PREFIX STAYS_PREFIX "no summary was made: "
+#define REFUSED_PREFIX STAYS_PREFIX "a PreCompact hook says no: "
+#define PLUGIN_PREFIX "plugin "
+
+#define PORT_OF(port, member) ((struct replay *)((char *)(port)-offsetof(struct replay, member)))
+
+/* --- what the recording says --- */
+
+static struct str result_text(struct replay *r, const struct part *p)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = 0; p && i < p->n_content; i++)
+        if (p->content[i].kind == PART_TEXT)
+            strbuf_add(&text, p->content[i].text);
+    return arena_str(&r->arena, strbuf_str(&text));
+}
+
+static const struct ask *find_ask(const struct recording *x, struct str call_id)
+{
+    for (size_t i = 0; i < x->n_asks; i++)
+        if (str_eq(x->asks[i].call_id, call_id))
+            return &x->asks[i];
+    return NULL;
+}
+
+static bool failed_with(const struct recorded_call *c, enum err_kind kind)
+{
+    return str_is(c->code, err_code(kind));
+}
+
+/* "a Stop hook ended the run: REASON" gives the reason. */
+static bool ended_by_hook(struct replay *r, enum hook_event event, struct str *ret_reason)
+{
+    struct str start = arena_format(&r->arena, "a %s hook ended the run: ", hook_event_name(event));
+    AUTO_FREE char *text = r->recording->error ? err_message(r->recording->error) : NULL;
+
+    if (!text || !str_starts(str_of(text), start))
+        return false;
+    *ret_reason = arena_str(&r->arena, str_skip(str_of(text), start.n));
+    return true;
+}
+
+static bool is_next(const struct replay *r, enum event_type type)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    return x && x->type == type;
+}
+
+/* --- tools --- */
+
+/* What hooks have added to a result stands behind what the tool gave. */
+static struct str added_by_hooks(struct replay *r, const struct recorded_call *c)
+{
+    struct str end = result_text(r, c->end), result = result_text(r, c->result), added;
+
+    if (!c->has_ended || !c->has_result || !str_starts(result, end))
+        return (struct str){0};
+    added = str_skip(result, end.n);
+    return end.n && added.n && !str_ends(end, S("\n")) ? str_skip(added, 1) : added;
+}
+
+static void give_result(const struct recorded_call *c, struct tool_result *result)
+{
+    enum err_kind kind;
+
+    for (size_t i = 0; c->end && i < c->end->n_content; i++) {
+        const struct part *p = &c->end->content[i];
+
+        if (p->kind == PART_TEXT)
+            strbuf_add(&result->text, p->text);
+        else
+            tool_result_add_media(result, &p->media);
+    }
+    result->is_error = !c->end_is_ok;
+    if (err_kind_find(c->code, &kind))
+        result->code = kind;
+    if (c->metadata)
+        result->details = json_copy(&result->arena, c->metadata);
+}
+
+/* One call as a tool of its own. */
+struct played_call {
+    struct tool tool;
+    struct tool_entry entry;
+    struct replay *replay;
+    const struct recorded_call *call;
+};
+
+static struct err *play_tool(const struct tool *t, struct tool_context *context,
+                             const struct json *args, struct tool_result *result)
+{
+    struct played_call *played = t->self;
+    const struct recorded_call *c = played->call;
+    const struct ask *ask = find_ask(played->replay->recording, c->call_id);
+
+    if (!c->has_ended && ask) {
+        result->is_pending = true;
+        result->ask = *ask;
+        return NULL;
+    }
+    replay_wait_for_end(played->replay, c);
+    if (failed_with(c, ERR_CANCELLED))
+        replay_cancel(played->replay);
+    give_result(c, result);
+    return NULL;
+}
+
+static const struct tool *find_builtin(struct str name)
+{
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        if (str_is(name, (*t)->name))
+            return *t;
+    return NULL;
+}
+
+static struct tool_entry *play_call(struct replay *r, const struct recorded_call *c)
+{
+    struct played_call *played = ARENA_NEW(&r->arena, struct played_call);
+    const struct tool *real = find_builtin(c->name);
+
+    *played = (struct played_call){
+        .tool = {.name = arena_cstr(&r->arena, c->name),
+                 .risk = c->risk,
+                 .is_barrier = c->is_alone,
+                 .max_chars = real ? real->max_chars : 0,
+                 .run = play_tool},
+        .replay = r,
+        .call = c,
+    };
+    played->tool.self = played;
+    played->entry.tool = &played->tool;
+    return &played->entry;
+}
+
+static struct err *never_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                             struct tool_result *result)
+{
+    return err_new(ERR_INTERNAL, "tools are not run again");
+}
+
+static struct tool *tool_of(struct replay *r, const struct tool_def *d)
+{
+    struct tool *t = ARENA_NEW(&r->arena, struct tool);
+    AUTO(strbuf) struct strbuf schema = {0};
+
+    if (d->input_schema && d->input_schema->raw.n)
+        strbuf_add(&schema, d->input_schema->raw);
+    else if (d->input_schema)
+        json_write(&schema, d->input_schema);
+    *t = (struct tool){.name = arena_cstr(&r->arena, d->name),
+                       .description = arena_cstr(&r->arena, d->description),
+                       .schema = arena_cstr(&r->arena, strbuf_str(&schema)),
+                       .run = never_run};
+    return t;
+}
+
+/* What the model is shown, as it was shown then. */
+struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
+{
+    tool_registry_free(r->tools);
+    r->tools = tool_registry_new();
+    for (size_t i = 0; set && i < set->n; i++)
+        TRY(tool_registry_add(r->tools, tool_of(r, &set->entries[i].def), NULL));
+    r->plan.tools = r->tools;
+    return NULL;
+}
+
+/* --- the gate --- */
+
+static void judge_as_recorded(struct replay *r, const struct recorded_call *c, struct verdict *v)
+{
+    const struct ask *ask = find_ask(r->recording, c->call_id);
+    struct str text = result_text(r, c->result);
+
+    v->kind = VERDICT_ALLOW;
+    v->args = c->args;
+    v->entry = play_call(r, c);
+    v->reason = text;
+    v->hook_context = added_by_hooks(r, c);
+    if (c->was_denied) {
+        v->kind = VERDICT_DENY;
+    } else if (c->has_begun) {
+        return;
+    } else if (ask && !c->has_result) {
+        v->kind = VERDICT_LATER;
+        v->ask = *ask;
+    } else if (failed_with(c, ERR_UNKNOWN_TOOL)) {
+        v->kind = VERDICT_UNKNOWN_TOOL;
+        v->entry = NULL;
+    } else if (failed_with(c, ERR_VALIDATION)) {
+        v->kind = VERDICT_BAD_ARGUMENTS;
+    } else if (failed_with(c, ERR_TOOL_FAILED) && str_starts(text, S(SPENT_PREFIX))) {
+        v->kind = VERDICT_BAD_ARGUMENTS;
+        v->reason = str_skip(text, strlen(SPENT_PREFIX));
+    }
+    if (!c->is_requested)
+        v->stops_run = ended_by_hook(r, HOOK_PRE_TOOL_USE, &v->stop_reason);
+}
+
+static struct err *judge(struct gate *g, const struct gate_call *call, struct arena *a,
+                         struct verdict *ret_verdict)
+{
+    struct replay *r = PORT_OF(g, gate);
+    struct recorded_call *c =
+        recording_find_call(r->recording, r->n_batches, call->call->id, /* is_unjudged= */ true);
+
+    *ret_verdict = (struct verdict){.kind = VERDICT_DENY, .reason = S("(not recorded)")};
+    if (!c)
+        return NULL;
+    c->is_judged = true;
+    judge_as_recorded(r, c, ret_verdict);
+    return NULL;
+}
+
+/* --- hooks --- */
+
+static struct str first_text(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TEXT)
+            return m->parts[i].text;
+    return (struct str){0};
+}
+
+static struct str blocked_reason(struct replay *r)
+{
+    AUTO_FREE char *text = r->recording->error ? err_message(r->recording->error) : NULL;
+    struct str start = S("the prompt was blocked by a hook: ");
+
+    return text && str_starts(str_of(text), start)
+               ? arena_str(&r->arena, str_skip(str_of(text), start.n))
+               : (struct str){0};
+}
+
+/* The message that was committed against the one that was asked. */
+static void play_prompt_hook(struct replay *r, const struct hook_input *input, struct arena *a,
+                             struct hook_outcome *out)
+{
+    const struct recorded_event *x = replay_peek(r);
+    const struct message *m = x && x->type == EVENT_HISTORY ? x->message : NULL;
+    struct str prompt = json_get_text(input->fields, "prompt"), first, last;
+    struct json *updated;
+
+    if (x && x->type == EVENT_ERROR) {
+        out->reason = blocked_reason(r);
+        out->is_blocked = out->reason.n > 0;
+    }
+    if (!m || m->n_parts == 0)
+        return;
+    first = first_text(m);
+    last = m->parts[m->n_parts - 1].text;
+    if (!str_starts(prompt, first)) {
+        updated = json_new(a, JSON_OBJECT);
+        json_set_str(a, updated, "prompt", first);
+        out->updated_input = updated;
+    }
+    if (m->n_parts > 1 && last.n && !str_ends(prompt, last))
+        out->additional_context = last;
+}
+
+static void play_stop_hook(const struct replay *r, struct arena *a, struct hook_outcome *out)
+{
+    const struct recorded_event *x = replay_peek(r);
+    AUTO(strbuf) struct strbuf text = {0};
+
+    out->is_blocked = x && x->type == EVENT_HISTORY && x->message->role == ROLE_USER;
+    if (!out->is_blocked)
+        return;
+    message_text(x->message, &text);
+    out->reason = arena_str(a, strbuf_str(&text));
+}
+
+static void play_compact_hook(const struct replay *r, struct hook_outcome *out)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    out->is_blocked = x && x->type == EVENT_NOTICE && str_starts(x->text, S(REFUSED_PREFIX));
+    if (out->is_blocked)
+        out->reason = str_skip(x->text, strlen(REFUSED_PREFIX));
+}
+
+/* Only what comes after it can tell that a hook ended the run. */
+static bool is_last_batch(const struct replay *r)
+{
+    for (size_t i = r->next; i < r->recording->n_events; i++)
+        if (r->recording->events[i].type == EVENT_ATTEMPT_BEGIN)
+            return false;
+    return true;
+}
+
+static struct err *run_hooks(struct hooks *h, const struct hook_input *input, struct arena *a,
+                             struct hook_outcome *ret_outcome)
+{
+    struct replay *r = PORT_OF(h, hooks);
+    bool may_end =
+        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_batch(r));
+
+    *ret_outcome = (struct hook_outcome){0};
+    if (input->event == HOOK_USER_PROMPT_SUBMIT)
+        play_prompt_hook(r, input, a, ret_outcome);
+    if (input->event == HOOK_STOP)
+        play_stop_hook(r, a, ret_outcome);
+    if (input->event == HOOK_PRE_COMPACT)
+        play_compact_hook(r, ret_outcome);
+    if (may_end && input->event != HOOK_STOP_FAILURE)
+        ret_outcome->stops_run = ended_by_hook(r, input->event, &ret_outcome->stop_reason);
+    return NULL;
+}
+
+/* --- plugins --- */
+
+static const struct message *find_input(const struct recording *x)
+{
+    for (size_t i = 0; i < x->n_events; i++)
+        if (x->events[i].type == EVENT_USER_INPUT)
+            return x->events[i].message;
+    return NULL;
+}
+
+static struct err *before_run(struct plugin *p, const struct plugin_run *run, struct arena *a,
+                              struct str *input)
+{
+    struct replay *r = PORT_OF(p, plugin);
+    const struct message *m = find_input(r->recording);
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (!m)
+        return NULL;
+    message_text(m, &text);
+    if (!str_eq(strbuf_str(&text), *input))
+        *input = arena_str(a, strbuf_str(&text));
+    return NULL;
+}
+
+/* "plugin NAME: WHY": the name is put before it again. */
+static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
+                               const struct event_tool *call)
+{
+    struct replay *r = PORT_OF(p, plugin);
+    const struct recorded_call *c =
+        recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
+    struct str text = c ? result_text(r, c->result) : (struct str){0}, rest;
+    enum err_kind kind = ERR_PLUGIN;
+    size_t colon;
+
+    if (!c || c->has_begun || !str_starts(text, S(PLUGIN_PREFIX)) || !err_kind_find(c->code, &kind))
+        return NULL;
+    rest = str_skip(text, strlen(PLUGIN_PREFIX));
+    colon = str_find(rest, S(": "));
+    if (colon == STR_NONE)
+        return NULL;
+    p->name = arena_cstr(&r->arena, str_slice(rest, 0, colon));
+    return err_new(kind, "%" STR_FMT, STR_ARG(str_skip(rest, colon + 2)));
+}
+
+/* --- the budget --- */
+
+static struct err *reserve(void *self, const struct attempt *a, int64_t prompt_tokens,
+                           struct ask *ret_ask)
+{
+    struct replay *r = self;
+    const struct recorded_event *x = replay_peek(r);
+    const struct ask *ask = find_ask(r->recording, (struct str){0});
+
+    if (!x || x->type == EVENT_ATTEMPT_BEGIN)
+        return NULL;
+    if (x->type == EVENT_NOTICE && str_starts(x->text, S(NO_SUMMARY_PREFIX)))
+        return err_new(ERR_BUDGET_EXCEEDED, "%" STR_FMT,
+                       STR_ARG(str_skip(x->text, strlen(NO_SUMMARY_PREFIX))));
+    if (ask)
+        *ret_ask = *ask;
+    return r->recording->error ? err_copy(r->recording->error)
+                               : err_new(ERR_BUDGET_EXCEEDED, "it was refused");
+}
+
+struct attempt_budget replay_budget(struct replay *r)
+{
+    return (struct attempt_budget){.reserve = reserve, .self = r};
+}
+
+bool replay_drops_text(void *replay)
+{
+    return is_next(replay, EVENT_TEXT_DROPPED);
+}
+
+/* --- compaction --- */
+
+/* What was put back, in the message that says so. */
+static const struct message *find_reattached(const struct replay *r)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = r->next; i < x->n_events; i++) {
+        const struct message *m = x->events[i].message;
+
+        if (x->events[i].type == EVENT_COMPACTED)
+            return NULL;
+        if (x->events[i].type == EVENT_HISTORY && m && m->role == ROLE_USER &&
+            str_eq(first_text(m), S(REATTACH_NOTE)))
+            return m;
+    }
+    return NULL;
+}
+
+static struct err *attach(void *self, const struct reattaching *context, struct strbuf *out)
+{
+    strbuf_add(out, ((const struct part *)self)->text);
+    return NULL;
+}
+
+static void set_reattachers(struct replay *r)
+{
+    const struct message *m = find_reattached(r);
+    size_t n = m ? m->n_parts - 1 : 0;
+    struct reattacher *list = ARENA_ARRAY(&r->arena, n + 1, struct reattacher);
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct reattacher){attach, &m->parts[i + 1]};
+    r->compaction.options.reattachers = list;
+    r->compaction.options.n_reattachers = n;
+}
+
+static bool is_compacted_now(const struct replay *r)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) ||
+                 (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
+}
+
+/* It is compacted where it was, whatever the threshold was. */
+static struct err *compact(struct compactor *c, struct run *run)
+{
+    struct replay *r = PORT_OF(c, compactor);
+    const char *trigger = r->recording->compact_trigger;
+
+    if (!is_compacted_now(r))
+        return NULL;
+    set_reattachers(r);
+    if (trigger && strcmp(trigger, "manual") == 0)
+        compaction_demand(&r->compaction, (struct str){0});
+    return r->compaction.compactor.compact(&r->compaction.compactor, run);
+}
+
+/* --- all of them --- */
+
+void replay_ports_init(struct replay *r)
+{
+    struct compact_options options = {.threshold_per_mille = 1,
+                                      .instructions = summary_wishes(r->recording->wishes)};
+
+    r->gate = (struct gate){judge};
+    r->hooks = (struct hooks){run_hooks};
+    r->plugin =
+        (struct plugin){.name = "recorded", .before_run = before_run, .before_tool = before_tool};
+    r->compactor = (struct compactor){compact};
+    compaction_init(&r->compaction, &options, &r->conversation, &r->hooks);
+}

@@ -1,0 +1,299 @@
+/* replay_provider.c - models that answer with the bytes that they answered with then. */
+#include "sdk/replay_parts.h"
+
+#include "provider/decode.h"
+
+#define MOVES_ON_MS 8001 /* longer than anybody waits while another target is free */
+
+struct played {
+    struct provider provider;
+    struct replay *replay;
+    const struct protocol *protocol; /* NULL: it lived in the process */
+    const struct dialect *dialect;
+    struct provider_capabilities capabilities;
+};
+
+/* One request. */
+struct exchange {
+    const struct played *provider;
+    const struct provider_call *call;
+    const struct recorded_attempt *attempt;
+    uint64_t n_payloads;
+    bool is_stream;
+    int status;
+};
+
+/* --- the provider's bytes --- */
+
+static void tell_payload(struct exchange *x, enum payload_kind kind, struct str bytes)
+{
+    if (!x->call->on_native_payload)
+        return;
+    x->call->on_native_payload(x->call->self,
+                               &(struct native_payload){
+                                   .provider = x->provider->provider.id,
+                                   .api_surface = str_of(x->provider->protocol->api_surface),
+                                   .kind = kind,
+                                   .sequence = x->n_payloads++,
+                                   .bytes = bytes,
+                                   .http_status = x->status,
+                               });
+}
+
+static void on_event(void *self, struct str bytes)
+{
+    struct exchange *x = self;
+
+    tell_payload(x, x->is_stream ? PAYLOAD_STREAM_EVENT : PAYLOAD_RESPONSE, bytes);
+}
+
+/* One event of a stream; its lines are the stream's. */
+static struct err *feed_event(struct decoder *d, struct str bytes)
+{
+    AUTO(strbuf) struct strbuf framed;
+    struct str line;
+
+    strbuf_init(&framed, 2 * DECODE_MAX_EVENT);
+    do {
+        size_t end = str_find_char(bytes, '\n');
+
+        line = str_slice(bytes, 0, end == STR_NONE ? bytes.n : end);
+        strbuf_addf(&framed, "data: %" STR_FMT "\n", STR_ARG(line));
+        bytes = str_skip(bytes, MIN(line.n + 1, bytes.n));
+    } while (bytes.n);
+    strbuf_add_char(&framed, '\n');
+    return decoder_feed(d, strbuf_str(&framed));
+}
+
+/* A stream's events were kept one by one; an answer in one piece is one of them. */
+static struct err *feed(struct exchange *x, struct decoder *d)
+{
+    const struct recorded_attempt *a = x->attempt;
+    bool is_whole = !x->is_stream || x->status >= 400 || (a->n_payloads == 1 && !a->error);
+
+    for (size_t i = 0; i < a->n_payloads; i++)
+        TRY(is_whole ? decoder_feed(d, a->payloads[i].bytes) : feed_event(d, a->payloads[i].bytes));
+    return NULL;
+}
+
+/* --- how it ended --- */
+
+static bool is_same_error(const struct err *a, const struct err *b)
+{
+    AUTO_FREE char *one = err_message(a);
+    AUTO_FREE char *other = err_message(b);
+
+    return a->kind == b->kind && strcmp(one, other) == 0;
+}
+
+/* As it was told, with what the chain made of it. */
+static struct err *recorded_error(const struct exchange *x)
+{
+    const struct recorded_attempt *a = x->attempt;
+    struct err *e = err_copy(a->error);
+
+    if (a->delay_ms >= 0)
+        e->retry_after_ms = a->delay_ms;
+    else if (a->falls_back && err_is_retryable(e))
+        e->retry_after_ms = MOVES_ON_MS;
+    if (err_is(e, ERR_CANCELLED))
+        replay_cancel(x->provider->replay);
+    return e;
+}
+
+/* What the bytes say wins over what was recorded; but of a stream that broke off they cannot say
+ * why. */
+static struct err *end_exchange(struct exchange *x, struct err *take_read, bool is_final)
+{
+    AUTO(err) struct err *read = take_read;
+
+    if (!x->attempt->has_ended)
+        return err_new(ERR_CANCELLED, "the recording ends here");
+    if (!x->attempt->error)
+        return TAKE(read);
+    if (read)
+        read = err_wrap(TAKE(read), "%" STR_FMT, STR_ARG(x->provider->provider.id));
+    if (is_final && read && !is_same_error(read, x->attempt->error))
+        return TAKE(read);
+    return recorded_error(x);
+}
+
+static struct err *receive(struct exchange *x, struct reply *reply)
+{
+    AUTO(decoder) struct decoder decoder;
+    bool is_final = true;
+    struct err *e;
+
+    x->status = x->attempt->n_payloads ? x->attempt->payloads[0].http_status : 200;
+    decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, reply);
+    decoder.on_event = on_event;
+    decoder.self = x;
+    e = feed(x, &decoder);
+    if (!e) {
+        e = decoder_end(&decoder);
+        is_final = x->status >= 400;
+    }
+    if (e)
+        reply_finish(reply);
+    if (x->status >= 400)
+        tell_payload(x, PAYLOAD_RESPONSE, strbuf_str(&decoder.whole));
+    return end_exchange(x, e, is_final);
+}
+
+static struct err *ask_over_wire(struct exchange *x, const struct model_request *request,
+                                 struct reply *reply)
+{
+    AUTO(strbuf) struct strbuf body;
+
+    strbuf_init(&body, REPLY_MAX_BYTES * 2);
+    TRY(x->provider->protocol->encode(request, x->provider->dialect, &body));
+    if (!x->attempt->was_sent)
+        return end_exchange(x, NULL, /* is_final= */ false);
+    tell_payload(x, PAYLOAD_REQUEST, strbuf_str(&body));
+    return receive(x, reply);
+}
+
+/* --- models without a wire --- */
+
+static struct err *play_part(struct reply *reply, const struct part *p)
+{
+    bool grows = p->kind == PART_TEXT || p->kind == PART_REASONING || p->kind == PART_REFUSAL;
+    size_t index;
+
+    TRY(reply_begin(reply, p->kind, p->id, p->name, &index));
+    TRY(grows ? reply_add_text(reply, index, p->text) : reply_set_text(reply, index, p->text));
+    TRY(reply_add_args(reply, index, p->bad_args.n ? p->bad_args : p->args));
+    *reply_part(reply, index) = part_copy(&reply->arena, p);
+    return NULL;
+}
+
+static struct err *play_message(struct exchange *x, struct reply *reply)
+{
+    const struct message *m = x->attempt->said;
+    enum stop stop = STOP_END;
+
+    for (size_t i = 0; m && i < m->n_parts; i++) {
+        TRY(play_part(reply, &m->parts[i]));
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            stop = STOP_TOOL_CALLS;
+    }
+    if (m) {
+        reply->id = reply_str(reply, m->id);
+        reply->model = reply_str(reply, m->origin.model);
+        reply->usage = m->usage;
+        reply->usage.routed_provider = reply_str(reply, m->usage.routed_provider);
+        reply->usage.routed_model = reply_str(reply, m->usage.routed_model);
+        reply_set_stop(reply, m->stop_reason, stop);
+        reply->is_complete = m->state == MESSAGE_COMPLETE;
+    }
+    reply_finish(reply);
+    return end_exchange(x, NULL, /* is_final= */ false);
+}
+
+/* --- the port --- */
+
+static struct err *ask(const struct provider *p, const struct model_request *request,
+                       const struct provider_call *call, struct reply *reply)
+{
+    const struct played *played = (const struct played *)p;
+    struct exchange x = {.provider = played,
+                         .call = call,
+                         .attempt = played->replay->attempt,
+                         .is_stream = request->stream};
+
+    if (!x.attempt || played->replay->is_over)
+        return err_new(ERR_CANCELLED, "the recording ends here");
+    return played->protocol ? ask_over_wire(&x, request, reply) : play_message(&x, reply);
+}
+
+static struct provider_capabilities capabilities(const struct provider *p,
+                                                 const struct model_info *info)
+{
+    return ((const struct played *)p)->capabilities;
+}
+
+static void free_nothing(struct provider *p)
+{
+}
+
+static const struct provider_ops ops = {
+    .ask = ask, .capabilities = capabilities, .free = free_nothing};
+
+/* --- the chain --- */
+
+/* The profile as it is configured now; one that is gone is taken to be its protocol's plain form.
+ */
+static void find_profile(struct replay *r, const struct recorded_attempt *a,
+                         const struct protocol *protocol, struct profile *p)
+{
+    const struct runtime *runtime = r->options->runtime;
+    struct profile_query query = {.model = arena_format(&r->arena, "%" STR_FMT "/%" STR_FMT,
+                                                        STR_ARG(a->provider), STR_ARG(a->model))
+                                               .p,
+                                  .environment = runtime->options.environment,
+                                  .is_offline = true};
+    AUTO(err) struct err *e = profile_resolve(runtime->settings, &query, &r->arena, p);
+
+    if (e || p->protocol != protocol)
+        *p = (struct profile){.id = a->provider, .protocol = protocol, .model = a->model};
+}
+
+static void init_target(struct replay *r, const struct recorded_attempt *a, struct target *ret)
+{
+    static const struct dialect plain = {0};
+    const struct protocol *protocol = protocol_find(a->protocol);
+    struct profile *p = ARENA_NEW(&r->arena, struct profile);
+    struct played *played = ARENA_NEW(&r->arena, struct played);
+
+    *played = (struct played){
+        .provider = {.ops = &ops, .id = a->provider, .protocol = a->protocol},
+        .replay = r,
+        .protocol = protocol,
+        .dialect = &plain,
+        .capabilities = r->recording->capabilities,
+    };
+    *ret = (struct target){.provider = &played->provider,
+                           .model = a->model,
+                           .price = {-1, -1, -1, -1},
+                           .max_attempts = a->max_attempts,
+                           .window = r->recording->window,
+                           .max_output = a->max_output};
+    if (!protocol)
+        return;
+    find_profile(r, a, protocol, p);
+    if (p->vendor)
+        played->dialect = &p->vendor->dialect;
+    ret->info = p->info_is_known ? &p->info : NULL;
+    ret->options = p->options;
+    ret->price = profile_price(r->options->runtime->settings, p, &r->arena);
+}
+
+static bool is_target(const struct target *t, const struct recorded_attempt *a)
+{
+    return str_eq(t->provider->id, a->provider) && str_eq(t->model, a->model);
+}
+
+static bool has_target(const struct target *targets, size_t n, const struct recorded_attempt *a)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_target(&targets[i], a))
+            return true;
+    return false;
+}
+
+struct err *replay_add_targets(struct replay *r)
+{
+    const struct recording *x = r->recording;
+    struct target *targets = ARENA_ARRAY(&r->arena, CHAIN_MAX_TARGETS, struct target);
+    struct recorded_attempt first = {.provider = x->provider, .model = x->model};
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->n_attempts && n < CHAIN_MAX_TARGETS; i++)
+        if (!has_target(targets, n, &x->attempts[i]))
+            init_target(r, &x->attempts[i], &targets[n++]);
+    if (n == 0)
+        init_target(r, &first, &targets[n++]);
+    r->plan.targets = targets;
+    r->plan.n_targets = n;
+    return NULL;
+}

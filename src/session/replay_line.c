@@ -1,0 +1,124 @@
+/* replay_line.c - what is compared of an event. */
+#include "session/replay_line.h"
+
+#include "base/sha256.h"
+#include "view/journal.h"
+
+#define HANDLE_PREFIX "handle:" /* state that the engine itself keeps */
+
+/* --- what is compared --- */
+
+static bool is_engines_notice(const char *source)
+{
+    return strncmp(source, "agent:", 6) == 0 || strcmp(source, "llm") == 0 ||
+           strcmp(source, "tool") == 0 || strcmp(source, "compaction") == 0;
+}
+
+bool replay_compares(const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_STATE:
+        return str_starts(e->body.state.key, S(HANDLE_PREFIX));
+    case EVENT_NOTICE:
+        return is_engines_notice(e->body.notice.source);
+    case EVENT_SNAPSHOT:
+    case EVENT_PRE_IMAGE:
+    case EVENT_TOOL_PROGRESS:
+    case EVENT_ASKED:
+    case EVENT_ANSWERED:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* --- the line --- */
+
+static void write_line(const struct event *e, struct strbuf *out)
+{
+    journal_write(e, out);
+    strbuf_cut(out, out->n - 1);
+}
+
+static void write_request(const struct event *e, struct strbuf *out)
+{
+    struct event copy = *e;
+    struct model_request request = *e->body.request.request;
+
+    request.n_messages = request.n_tools = 0;
+    copy.body.request.request = &request;
+    write_line(&copy, out);
+}
+
+/* A recording has only the hash of what was sent. */
+static void write_payload(const struct event *e, struct strbuf *out)
+{
+    struct event copy = *e;
+    struct native_payload payload = *e->body.payload;
+    char hash[SHA256_HEX_SIZE];
+
+    if (payload.kind == PAYLOAD_REQUEST && !payload.sha256.n) {
+        sha256_hex(payload.bytes, hash);
+        payload.sha256 = str_of(hash);
+        payload.n_bytes = payload.bytes.n;
+    }
+    copy.body.payload = &payload;
+    write_line(&copy, out);
+}
+
+void replay_line(const struct event *e, struct strbuf *out)
+{
+    struct event copy = *e;
+
+    copy.history = NULL;
+    if (e->type == EVENT_PROVIDER_REQUEST)
+        write_request(e, out);
+    else if (e->type == EVENT_NATIVE_PAYLOAD)
+        write_payload(e, out);
+    else
+        write_line(&copy, out);
+}
+
+/* --- pieces --- */
+
+static bool has_name(enum delta_kind kind)
+{
+    return kind == DELTA_TOOL_BEGIN || kind == DELTA_SERVER_TOOL;
+}
+
+static void begin_piece(struct replay_pieces *p, const struct delta *d)
+{
+    strbuf_addf(&p->text, "%s%d %zu ", p->has_any ? "\n" : "", (int)d->kind, d->part);
+    if (has_name(d->kind))
+        strbuf_addf(&p->text, "%" STR_FMT " %" STR_FMT " ", STR_ARG(d->id), STR_ARG(d->name));
+}
+
+void replay_pieces_add(struct replay_pieces *p, const struct delta *d)
+{
+    if (!p->has_any || p->kind != d->kind || p->part != d->part)
+        begin_piece(p, d);
+    p->has_any = true;
+    p->kind = d->kind;
+    p->part = d->part;
+    strbuf_add(&p->text, d->text);
+}
+
+bool replay_pieces_end(struct replay_pieces *p, struct strbuf *out)
+{
+    struct json_writer w;
+
+    if (!p->has_any)
+        return false;
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "pieces", strbuf_str(&p->text));
+    jw_end_object(&w);
+    strbuf_clear(&p->text);
+    p->has_any = false;
+    return true;
+}
+
+void replay_pieces_done(struct replay_pieces *p)
+{
+    strbuf_done(&p->text);
+}

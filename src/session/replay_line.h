@@ -1,0 +1,32 @@
+/* replay_line.h - events as the lines in which a run and its recording are compared.
+ *
+ * A line is that of the session's log (view/journal.h), without what another line has anyway: the
+ * history stands in history_mutation, and the messages and tools of a request in its hash.
+ *
+ * What others than the engine do is not compared, but played as far as it has an effect: tools'
+ * progress, state and saved files; questions to a person and the answers; notices of hooks,
+ * plugins, budgets, snapshots, and of credentials that were taken out. The pieces of an answer are
+ * compared joined: how a text is cut depends on which credentials were known. */
+#ifndef KEEL_SESSION_REPLAY_LINE_H
+#define KEEL_SESSION_REPLAY_LINE_H
+
+#include "port/event.h"
+
+/* The engine's own, or somebody else's? */
+bool replay_compares(const struct event *e);
+/* Appends the line, without its end. */
+void replay_line(const struct event *e, struct strbuf *out);
+
+/* Pieces of an answer, joined as long as they are of one kind and one part. */
+struct replay_pieces {
+    struct strbuf text;
+    size_t part;
+    enum delta_kind kind;
+    bool has_any;
+};
+void replay_pieces_add(struct replay_pieces *p, const struct delta *d);
+/* The line, if there is one; the pieces are empty afterwards. */
+bool replay_pieces_end(struct replay_pieces *p, struct strbuf *out);
+void replay_pieces_done(struct replay_pieces *p);
+
+#endif
