@@ -2,7 +2,6 @@
 #include "exec/exec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -70,27 +69,21 @@ static struct fault become_command(const struct options *o, const struct place *
     return failed(errno);
 }
 
+/* The child has this memory until it executes the command or ends, and we stand still until then:
+ * no page tables are copied, and it leaves here why it could not. */
 struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid)
 {
-    pid_t supervisor = getpid(), pid;
-    struct fault fault = {0};
-    int outcome[2];
+    static struct fault fault;
+    pid_t supervisor = getpid(), pid = vfork();
 
-    if (pipe2(outcome, O_CLOEXEC) < 0)
-        return failed(errno);
-    pid = fork();
     if (pid == 0) {
         fault = become_command(o, place, supervisor);
-        (void)!write(outcome[1], &fault, sizeof fault);
         _exit(EXIT_CANNOT_RUN);
     }
     if (pid < 0)
         fault = failed(errno);
-    close(outcome[1]);
-    /* Exec closes the other end; what comes before that is why there was none. */
-    if (pid > 0 && read(outcome[0], &fault, sizeof fault) == (ssize_t)sizeof fault)
+    else if (fault.error)
         waitpid(pid, NULL, 0);
-    close(outcome[0]);
     *ret_pid = pid;
     return fault;
 }

@@ -4,7 +4,7 @@
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
  * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
  * reads what keel wants, mounts.c, listener.c, privileges.c, landlock.c and seccomp.c. Nothing here
- * allocates. */
+ * allocates, and nothing is needed of the C library but what libc.c has. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -90,6 +90,9 @@ void release_fds(int first_kept);
 
 /* Signals every descendant of this process, those that forks hide included. */
 void tree_signal(int signal);
+
+/* Decimal digits and nothing else. */
+bool parse_number(const char *text, int *ret_value);
 
 /* The exit code that a shell would give. */
 int exit_code_of(int wait_status);

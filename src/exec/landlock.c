@@ -109,7 +109,8 @@ static uint64_t all_rights(const struct rules *r)
 static bool grant_devices(const struct rules *r)
 {
     for (int i = 0; common_devices[i]; i++)
-        if (!grant(r, common_devices[i], READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV))
+        if (!grant_at(r, AT_FDCWD, common_devices[i], DT_CHR,
+                      READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV))
             return false;
     return true;
 }

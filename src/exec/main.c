@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,17 +15,19 @@
 /* The policy and two namespaces, behind the control channel. */
 enum { N_OWN_FDS = 3 };
 
-static bool parse_number(const char *text, int *ret_value)
+bool parse_number(const char *text, int *ret_value)
 {
-    char *end;
-    long value;
+    int64_t value = 0;
 
-    errno = 0;
-    value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < 0 || value > INT_MAX)
-        return false;
+    for (const char *digit = text; *digit; digit++) {
+        if (*digit < '0' || *digit > '9')
+            return false;
+        value = value * 10 + (*digit - '0');
+        if (value > INT_MAX)
+            return false;
+    }
     *ret_value = (int)value;
-    return true;
+    return *text;
 }
 
 /* The rest of `arg` when it begins with `name`, else NULL. */

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -86,26 +85,43 @@ static bool is_absent(int error)
 /* --- what the root is made of --- */
 
 struct builder {
-    int nothing; /* a file system with an empty file and an empty directory, closed to all */
+    int own; /* a file system for all that the machine's has no place for */
+    int shm;
     int devices[8];
-    int clones[MAX_CLONES]; /* of the writable and visible items, in their order */
+    int clones[MAX_CLONES]; /* for the writable and visible items and the holders, in their order */
     int n_clones;
 };
 
-/* It lies below the new /proc, where no path leads. */
-static bool make_nothing(struct builder *b)
+/* A part of the sandbox's own file system, with a mount of its own. */
+static int clone_own(const struct builder *b, const char *name)
 {
-    static const char *const options[][2] = {{"size", "4k"}, {"mode", "0700"}, {NULL, NULL}};
+    return open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+}
+
+static int make_own_directory(const struct builder *b, const char *name, mode_t mode)
+{
+    return mkdirat(b->own, name, mode) == 0 ? clone_own(b, name) : -1;
+}
+
+/* One file system, as each takes 0.1 ms: an empty file and an empty directory that are closed to
+ * all, shared memory, and the holders. It lies below the new /proc, where no path leads, and
+ * becomes read-only with the rest; what was cloned before stays writable. */
+static bool make_own(struct builder *b)
+{
+    static const char *const options[][2] = {{"mode", "0700"}, {NULL, NULL}};
     int file;
 
-    b->nothing = new_mount("tmpfs", options);
-    if (b->nothing < 0)
+    b->own = new_mount("tmpfs", options);
+    if (b->own < 0)
         return false;
-    file = openat(b->nothing, "file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
-    if (file < 0 || mkdirat(b->nothing, "directory", 0) < 0)
+    file = openat(b->own, "file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+    if (file < 0 || mkdirat(b->own, "directory", 0) < 0)
         return false;
     close(file);
-    return move_mount(b->nothing, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    if (move_mount(b->own, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return false;
+    b->shm = make_own_directory(b, "shm", 01777);
+    return b->shm >= 0;
 }
 
 static bool clone_devices(struct builder *b)
@@ -127,14 +143,15 @@ static bool attach_devices(const struct builder *b)
 }
 
 /* Terminals and shared memory of one's own: those of others belong to the same user. */
-static bool mount_dev(void)
+static bool mount_dev(const struct builder *b)
 {
     static const char *const pts[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {NULL, NULL}};
-    static const char *const shm[][2] = {{"mode", "1777"}, {NULL, NULL}};
     struct stat st;
     int ptmx;
 
-    if (stat("/dev/shm", &st) == 0 && !mount_new("tmpfs", shm, "/dev/shm"))
+    if (stat("/dev/shm", &st) < 0)
+        close(b->shm);
+    else if (!attach(b->shm, "/dev/shm"))
         return false;
     if (stat("/dev/pts", &st) < 0)
         return true;
@@ -156,21 +173,45 @@ static bool lock_root(void)
 
 /* --- items --- */
 
-static bool clone_item(struct builder *b, const struct policy_item *item)
+static int clone_place(const struct policy_item *item)
 {
     uint64_t attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID |
                           (item->kind == POLICY_VISIBLE ? MOUNT_ATTR_RDONLY : 0);
+    int fd = clone_tree(item->text), error;
+
+    if (fd < 0 || set_attributes(fd, attributes))
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static int make_holder(const struct builder *b)
+{
+    char name[] = {(char)('a' + b->n_clones / 16), (char)('a' + b->n_clones % 16), 0};
+
+    return make_own_directory(b, name, 0755);
+}
+
+static bool clone_item(struct builder *b, const struct policy_item *item)
+{
     int fd;
 
     if (b->n_clones == MAX_CLONES) {
         errno = E2BIG;
         return false;
     }
-    fd = clone_tree(item->text);
-    if (fd < 0)
-        return false;
-    b->clones[b->n_clones++] = fd;
-    return set_attributes(fd, attributes);
+    fd = item->kind == POLICY_HOLDER ? make_holder(b) : clone_place(item);
+    if (fd >= 0)
+        b->clones[b->n_clones++] = fd;
+    return fd >= 0;
+}
+
+static bool is_cloned(const struct policy_item *item)
+{
+    return item->kind == POLICY_WRITABLE || item->kind == POLICY_VISIBLE ||
+           item->kind == POLICY_HOLDER;
 }
 
 static struct fault clone_items(struct builder *b, const struct policy_header *p)
@@ -179,9 +220,7 @@ static struct fault clone_items(struct builder *b, const struct policy_header *p
 
     policy_each(item, p)
     {
-        bool is_cloned = item->kind == POLICY_WRITABLE || item->kind == POLICY_VISIBLE;
-
-        if (is_cloned && !clone_item(b, item))
+        if (is_cloned(item) && !clone_item(b, item))
             return (struct fault){errno, EXEC_STEP_ITEM, i};
         i++;
     }
@@ -192,12 +231,14 @@ static struct fault clone_items(struct builder *b, const struct policy_header *p
  * there, and nothing can be made. */
 static bool make_place(const char *path, int mount)
 {
+    size_t n = strlen(path) + 1;
     char partial[PATH_MAX];
     struct stat st;
     int fd;
 
-    if (snprintf(partial, sizeof partial, "%s", path) >= (int)sizeof partial)
+    if (n > sizeof partial)
         return false;
+    memcpy(partial, path, n);
     for (char *slash = partial + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
         *slash = 0;
         mkdir(partial, 0755);
@@ -224,19 +265,21 @@ static bool hide(const struct builder *b, const char *path)
         return is_absent(errno);
     if (S_ISLNK(st.st_mode))
         return true; /* what it leads to is hidden by its own name */
-    fd = open_tree(b->nothing, S_ISDIR(st.st_mode) ? "directory" : "file",
-                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    fd = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
     return fd >= 0 && attach(fd, path);
 }
 
-static bool hold(const char *path)
+static bool hold(int fd, const char *path)
 {
-    static const char *const options[][2] = {{"size", "1m"}, {"mode", "0755"}, {NULL, NULL}};
     struct stat st;
+    int error;
 
-    if (lstat(path, &st) < 0)
-        return is_absent(errno);
-    return mount_new("tmpfs", options, path);
+    if (lstat(path, &st) == 0)
+        return attach(fd, path);
+    error = errno;
+    close(fd);
+    errno = error;
+    return is_absent(error);
 }
 
 static bool pin(const char *path, bool read_only)
@@ -268,7 +311,7 @@ static bool carry_out(const struct builder *b, const struct policy_item *item, i
     case POLICY_HIDDEN:
         return hide(b, item->text);
     case POLICY_HOLDER:
-        return hold(item->text);
+        return hold(b->clones[(*at_clone)++], item->text);
     case POLICY_READ_ONLY:
         return pin(item->text, /* read_only= */ true);
     case POLICY_ANCHOR:
@@ -315,15 +358,14 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
     static const char *const none[][2] = {{NULL, NULL}};
     struct fault fault;
 
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || !make_nothing(b) ||
-        !clone_devices(b))
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || !make_own(b) || !clone_devices(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
     fault = clone_items(b, p);
     if (fault.error)
         return fault;
     if (!mount_new("proc", none, "/proc"))
         return (struct fault){errno, EXEC_STEP_PROC, 0};
-    if (!lock_root() || !attach_devices(b) || !mount_dev())
+    if (!lock_root() || !attach_devices(b) || !mount_dev(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
     return carry_out_items(b, p);
 }

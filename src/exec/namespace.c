@@ -18,7 +18,6 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -40,12 +39,32 @@ static bool write_file(const char *path, const char *text)
     return n == (ssize_t)strlen(text);
 }
 
+static char *put_number(char *at, unsigned value)
+{
+    char digits[16];
+    int n = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n > 0)
+        *at++ = digits[--n];
+    *at++ = ' ';
+    return at;
+}
+
+/* "ID ID 1": itself, and none but it. */
+static void write_map(char map[64], unsigned id)
+{
+    memcpy(put_number(put_number(map, id), id), "1", sizeof "1");
+}
+
 static bool map_identity(uid_t uid, gid_t gid)
 {
     char uids[64], gids[64];
 
-    snprintf(uids, sizeof uids, "%u %u 1", uid, uid);
-    snprintf(gids, sizeof gids, "%u %u 1", gid, gid);
+    write_map(uids, uid);
+    write_map(gids, gid);
     /* Without privileges the kernel takes a group map only once setgroups() is given up. */
     return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/gid_map", gids) &&
            write_file("/proc/self/uid_map", uids);

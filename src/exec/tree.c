@@ -10,8 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
@@ -39,13 +37,17 @@ static void add(struct pid_set *set, pid_t pid)
 /* The parent, or 0 when the process is gone. */
 static pid_t parent_of(int proc, const char *pid)
 {
-    char path[64], stat[512];
-    const char *name_end;
+    static const char file[] = "/stat";
+    char path[64], stat[512], *name_end, *end;
+    size_t n_pid = strlen(pid);
     ssize_t n;
     pid_t parent;
     int fd;
 
-    snprintf(path, sizeof path, "%s/stat", pid);
+    if (n_pid + sizeof file > sizeof path)
+        return 0;
+    memcpy(path, pid, n_pid);
+    memcpy(path + n_pid, file, sizeof file);
     fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -56,7 +58,10 @@ static pid_t parent_of(int proc, const char *pid)
     stat[n] = 0;
     /* "PID (NAME) STATE PARENT ..."; the name may hold anything, parentheses too. */
     name_end = strrchr(stat, ')');
-    return name_end && sscanf(name_end, ") %*c %d", &parent) == 1 ? parent : 0;
+    if (!name_end || stat + n - name_end < 5 || !(end = strchr(name_end + 4, ' ')))
+        return 0;
+    *end = 0;
+    return parse_number(name_end + 4, &parent) ? parent : 0;
 }
 
 /* A kernel without pidfds has only the number. */
@@ -72,11 +77,11 @@ static void send_signal(pid_t pid, int pidfd, int signal)
  * should the pid change hands in between, the signal goes to the dead one and is lost. */
 static bool visit(struct pid_set *set, int proc, const char *name, int signal)
 {
-    pid_t pid = (pid_t)atoi(name), parent;
+    pid_t pid, parent;
     bool is_ours;
     int pidfd;
 
-    if (pid <= 0 || pid >= MAX_PIDS || has(set, pid))
+    if (!parse_number(name, &pid) || pid <= 0 || pid >= MAX_PIDS || has(set, pid))
         return false;
     pidfd = pidfd_open(pid, 0);
     parent = parent_of(proc, name);

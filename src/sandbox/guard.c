@@ -179,26 +179,42 @@ static struct err *take_ancestors(struct guard *g, struct guarded_root *root, co
     return NULL;
 }
 
+static void close_parent(struct guarded_root *root)
+{
+    if (root->parent_fd >= 0)
+        close(root->parent_fd);
+    root->parent_fd = -1;
+}
+
+/* The directory that it is in, which most paths have in common with the one before; -1: there is
+ * none. */
+static int find_parent(struct guarded_root *root, const char *path, const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    struct str parent = str_make(path, slash ? (size_t)(slash - path) : 0);
+
+    *ret_name = slash ? slash + 1 : path;
+    if (!slash)
+        return root->fd;
+    if (!str_eq(parent, root->parent)) {
+        close_parent(root);
+        root->parent = parent;
+        root->parent_fd = below_open_parent(root->fd, path, ret_name);
+    }
+    return root->parent_fd;
+}
+
 static struct err *take_path(struct guard *g, struct guarded_root *root, const char *path)
 {
     const char *name;
     struct err *e;
-    struct stat st;
-    int dir;
+    int dir = find_parent(root, path, &name);
 
-    /* Most are absent, and that is quickly seen. */
-    if (!strchr(path, '/') && fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
-        errno == ENOENT) {
-        add(g, root, path, GUARDED_ABSENT, NULL);
-        return NULL;
-    }
-    dir = below_open_parent(root->fd, path, &name);
     if (dir < 0) {
         add(g, root, path, GUARDED_ABSENT, NULL);
         return NULL;
     }
     e = take(g, root, dir, name, path, 0);
-    close(dir);
     if (!e && !g->namespaces)
         e = take_ancestors(g, root, path);
     return e;
@@ -233,26 +249,37 @@ static void sort(struct guarded_root *root)
     root->n = n;
 }
 
+static struct err *take_paths(struct guard *g, struct guarded_root *root,
+                              const struct sandbox_policy *policy)
+{
+    for (size_t i = 0; i < policy->n_read_only; i++) {
+        const char *path = policy->read_only[i];
+
+        if (path_is_in(path, root->path) && strcmp(path, root->path) != 0)
+            TRY(take_path(g, root,
+                          arena_cstr(&g->arena, str_skip(str_of(path), strlen(root->path) + 1))));
+    }
+    return NULL;
+}
+
 static struct err *take_root(struct guard *g, const char *path, const struct sandbox_policy *policy)
 {
     struct guarded_root *root = &g->roots[g->n_roots];
+    struct err *e;
 
     *root = (struct guarded_root){
         .path = arena_cstr(&g->arena, str_of(path)),
         .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .parent_fd = -1,
     };
     if (root->fd < 0)
         return err_errno(ERR_SANDBOX, errno, "cannot open %s", path);
     g->n_roots++;
-    for (size_t i = 0; i < policy->n_read_only; i++) {
-        const char *guarded = policy->read_only[i];
-
-        if (path_is_in(guarded, path) && strcmp(guarded, path) != 0)
-            TRY(take_path(g, root,
-                          arena_cstr(&g->arena, str_skip(str_of(guarded), strlen(path) + 1))));
-    }
-    sort(root);
-    return NULL;
+    e = take_paths(g, root, policy);
+    close_parent(root);
+    if (!e)
+        sort(root);
+    return e;
 }
 
 struct err *guard_take(const struct sandbox_policy *policy, bool namespaces,

@@ -32,6 +32,9 @@ struct guarded_root {
     struct guarded *items;
     size_t n, room;
     const char *last; /* path whose ancestors were remembered */
+    /* while it is taken: the directory that was opened last */
+    struct str parent;
+    int parent_fd; /* -1: none that could be */
 };
 
 struct guard {

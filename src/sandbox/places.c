@@ -1,6 +1,7 @@
 /* places.c - what of a workspace commands must not write, because others obey or execute it. */
 #include "sandbox/places.h"
 
+#include "sandbox/below.h"
 #include "sandbox/git_dir.h"
 #include "sandbox/plan.h"
 #include "sys/fs.h"
@@ -73,9 +74,15 @@ static void protect(struct places *p, const char *path)
         path_list_add(&p->list, arena_cstr(p->arena, str_of(real)));
 }
 
+/* Most are no links, which is sooner seen than where they lead. */
 static void protect_in(struct places *p, const char *directory, const char *name)
 {
-    protect(p, fs_join(p->arena, directory, name));
+    const char *path = fs_join(p->arena, directory, name);
+
+    if (is_inside(p, path) && !below_has_link(p->root, path))
+        path_list_add(&p->list, path);
+    else
+        protect(p, path);
 }
 
 static void protect_git_dir(struct places *p, const char *git_dir)

@@ -5,6 +5,8 @@
 #include "sandbox/places.h"
 #include "sandbox/plan.h"
 
+#include <stdlib.h>
+
 enum { FEW_DIRECTORIES = 256 };
 
 struct scope {
@@ -149,6 +151,24 @@ struct err *scope_check(struct scope *s, struct strbuf *notes)
     return NULL;
 }
 
+static int place_cmp(const void *a, const void *b)
+{
+    return path_cmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Both lists name most places. In order, those of one directory come together. */
+static size_t sort_places(const char **paths, size_t n)
+{
+    size_t n_kept = 0;
+
+    if (n)
+        qsort(paths, n, sizeof *paths, place_cmp);
+    for (size_t i = 0; i < n; i++)
+        if (n_kept == 0 || strcmp(paths[n_kept - 1], paths[i]) != 0)
+            paths[n_kept++] = paths[i];
+    return n_kept;
+}
+
 struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy)
 {
     struct sandbox_policy all = *policy;
@@ -161,7 +181,7 @@ struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy 
     for (size_t i = 0; i < s->places.list.n; i++)
         s->read_only[n++] = s->places.list.paths[i];
     all.read_only = s->read_only;
-    all.n_read_only = n;
+    all.n_read_only = sort_places(s->read_only, n);
     return all;
 }
 

@@ -1,6 +1,7 @@
 /* secrets.c - what is hidden from commands whatever the settings say. */
 #include "sandbox/sandbox.h"
 
+#include "sandbox/below.h"
 #include "sys/fs.h"
 
 #include <limits.h>
@@ -64,13 +65,29 @@ static void add_real(struct list *l, const char *path)
     add(l, realpath(path, real) ? arena_cstr(l->arena, str_of(real)) : path);
 }
 
+/* Few are links, so home is looked at but once. */
+static void add_in_home(struct list *l, const char *home)
+{
+    char real[PATH_MAX];
+    bool is_canonical = realpath(home, real) && strcmp(real, home) == 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(secrets_in_home); i++) {
+        const char *path = fs_join(l->arena, home, secrets_in_home[i]);
+
+        if (is_canonical && !below_has_link(home, path))
+            add(l, path);
+        else
+            add_real(l, path);
+    }
+}
+
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n)
 {
     struct list l = {.arena = a};
 
-    for (size_t i = 0; home && i < ARRAY_LEN(secrets_in_home); i++)
-        add_real(&l, fs_join(a, home, secrets_in_home[i]));
+    if (home)
+        add_in_home(&l, home);
     for (size_t i = 0; geteuid() == 0 && i < ARRAY_LEN(secrets_of_system); i++)
         add_real(&l, secrets_of_system[i]);
     if (keel_home)

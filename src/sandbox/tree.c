@@ -424,3 +424,8 @@ size_t tree_n_read(const struct tree *t)
 {
     return t->n_read;
 }
+
+size_t tree_n_dirs(const struct tree *t)
+{
+    return t->n_dirs;
+}

@@ -38,5 +38,6 @@ MUST_USE struct err *tree_update(struct tree *t, time_t now);
 void tree_each(const struct tree *t, void (*found)(void *self, const char *path, unsigned meaning),
                void *self);
 size_t tree_n_read(const struct tree *t); /* directories, by the last update */
+size_t tree_n_dirs(const struct tree *t); /* that are known */
 
 #endif

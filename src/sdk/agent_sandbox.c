@@ -22,7 +22,7 @@ static void end_turn(struct agent_sandbox *s)
     chan_try_receive(s->turn, &item);
 }
 
-/* --- before a command, in a worker --- */
+/* --- before a command, mostly in a worker --- */
 
 struct preparation {
     struct agent_sandbox *sandbox;
@@ -56,6 +56,13 @@ static struct err *prepare(void *arg)
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
     return NULL;
+}
+
+static struct err *run_prepare(struct preparation *p)
+{
+    const struct policy_maker *maker = p->sandbox->maker;
+
+    return maker && policy_maker_is_quick(maker) ? prepare(p) : work_run(prepare, p);
 }
 
 /* --- starting --- */
@@ -119,7 +126,7 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
                                   const struct proc_spec *spec, struct proc **ret_proc)
 {
     struct proc_spec at_real_place = *spec;
-    struct err *e = work_run(prepare, p);
+    struct err *e = run_prepare(p);
 
     if (!e) {
         use_policy(s, p);

@@ -12,6 +12,7 @@
 
 enum {
     MAX_FOUND = 1024, /* files that patterns name: each of them is a mount */
+    FEW_DIRECTORIES = 256,
 };
 
 /* What an entry of a tree is. */
@@ -324,6 +325,8 @@ static void add_repository(struct making *k, const char *git)
 {
     const char *directory = arena_cstr(k->arena, str_slice(str_of(git), 0, strlen(git) - 5));
 
+    if (strcmp(directory, k->at->path) == 0)
+        return; /* with or without a .git, as the root */
     sandbox_protect_directory(&k->read_only, k->at->path, directory);
 }
 
@@ -466,6 +469,15 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
 
     m->source = *source;
     return m;
+}
+
+bool policy_maker_is_quick(const struct policy_maker *m)
+{
+    size_t n_dirs = 0;
+
+    for (const struct watched *w = m->watched; w; w = w->next)
+        n_dirs += tree_n_dirs(w->tree);
+    return m->watched && n_dirs <= FEW_DIRECTORIES;
 }
 
 void policy_maker_free(struct policy_maker *m)

@@ -31,5 +31,8 @@ DEFINE_AUTO_PTR(policy_maker, policy_maker_free)
  * leaves nothing to run in, or cannot be worked out. Blocks; not twice at a time. */
 MUST_USE struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
                                  struct sandbox_policy *ret_policy);
+/* The next policy is made of what is known and a few dozen lstat(): less than the way to a worker
+ * and back takes. */
+bool policy_maker_is_quick(const struct policy_maker *m);
 
 #endif
