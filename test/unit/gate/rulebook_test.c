@@ -297,7 +297,7 @@ TEST(a_rulebook_decides_as_a_walk_over_all_its_rules)
     uint32_t seed = 3;
 
     setenv("HOME", "/home/me", 1);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 250; round++) {
         AUTO(arena) struct arena a = {0};
         struct permission_rules rules = make_lists(&a, &seed);
         AUTO(rulebook) struct rulebook *at_once = rulebook_new(&rules);
