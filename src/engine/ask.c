@@ -114,7 +114,10 @@ static void build_messages(struct ask_state *a, const struct target *t)
 {
     AUTO(arena) struct arena scratch = {0};
     struct request_target target = {
-        .provider = t->provider->id, .protocol = t->provider->protocol, .info = t->info};
+        .provider = t->provider->id,
+        .protocol = t->provider->protocol,
+        .info = t->info,
+        .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls};
     const struct str *overlay = find_overlay(a);
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;

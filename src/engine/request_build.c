@@ -1,11 +1,8 @@
 /* request_build.c - a history becomes messages that every provider takes. */
-#include "engine/request_build.h"
-
-#include "port/tool_set.h"
-
-#include <stdlib.h>
+#include "engine/request_build_parts.h"
 
 #define NOT_RUN "The tool call was not executed: the run ended before its turn came."
+#define NO_OUTPUT "(no output)"
 #define BEGIN_NOTE "[The conversation goes on from here.]"
 #define CONTINUE_NOTE "Continue."
 
@@ -13,6 +10,7 @@ struct builder {
     struct built_messages *out;
     const struct request_target *target;
     struct strbuf system;
+    struct call_ids ids;
 };
 
 void built_messages_done(struct built_messages *b)
@@ -49,65 +47,41 @@ static void push_in_order(struct builder *b, struct message *take_message)
 
 /* --- what can be sent --- */
 
-static bool is_blank(struct str text)
+static void add_text(struct message *to, const struct part *p)
 {
-    return str_trim(text).n == 0;
+    if (!request_is_blank(p->text))
+        message_add(to, p);
 }
 
-static bool takes_media(const struct builder *b, const struct media *m)
+/* The file, or its name. */
+static void add_media(struct builder *b, struct message *to, const struct part *p,
+                      enum file_place place)
 {
-    const struct model_info *info = b->target->info;
-    unsigned can = info ? info->capabilities : ~0u;
+    struct arena *a = &b->out->arena;
+    struct part sent = {.kind = PART_MEDIA, .media = request_media(a, &p->media)};
 
-    if (str_starts(m->mime, S("image/")))
-        return can & CAN_SEE_IMAGES;
-    if (str_starts(m->mime, S("application/pdf")))
-        return can & CAN_READ_PDF;
-    if (str_starts(m->mime, S("audio/")))
-        return can & CAN_HEAR_AUDIO;
-    return true;
+    if (!request_takes_media(b->target, &sent.media, place))
+        sent = (struct part){.kind = PART_TEXT, .text = request_name_media(a, &sent.media)};
+    message_add(to, &sent);
 }
 
-static struct part name_media(struct arena *a, const struct media *m)
+static void add_said(struct builder *b, struct message *to, const struct part *p,
+                     enum file_place place)
 {
-    struct str name = m->name.n ? m->name : S("without a name");
-
-    return (struct part){.kind = PART_TEXT,
-                         .text = arena_format(a,
-                                              "[A file of type %" STR_FMT " (%" STR_FMT
-                                              ") was left out: this model cannot take it.]",
-                                              STR_ARG(m->mime), STR_ARG(name))};
+    if (p->kind == PART_TEXT)
+        add_text(to, p);
+    else if (p->kind == PART_MEDIA)
+        add_media(b, to, p, place);
 }
 
-static void add_part(struct builder *b, struct message *to, const struct part *p)
+static bool speaks_anthropic(const struct builder *b)
 {
-    struct part named;
-
-    if (p->kind == PART_TEXT && is_blank(p->text) && p->signature.n == 0)
-        return;
-    if (p->kind == PART_MEDIA && !takes_media(b, &p->media)) {
-        named = name_media(&b->out->arena, &p->media);
-        p = &named;
-    }
-    message_add(to, p);
+    return str_is(b->target->protocol, "anthropic-messages");
 }
 
-/* Parts that only their own provider may see again. */
-static bool is_foreign(const struct builder *b, const struct message *m, const struct part *p)
+static bool is_native(const struct builder *b, const struct message *m)
 {
-    bool is_private = p->kind == PART_REASONING || p->kind == PART_SERVER_TOOL_USE ||
-                      p->kind == PART_SERVER_TOOL_RESULT || p->kind == PART_CITATION;
-
-    return is_private && !message_is_native_to(m, b->target->provider, b->target->protocol);
-}
-
-/* Does a provider see anything in it? Reasoning alone is not an answer. */
-static bool says_something(const struct message *m)
-{
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind != PART_REASONING && m->parts[i].kind != PART_CITATION)
-            return true;
-    return false;
+    return message_is_native_to(m, b->target->provider, b->target->protocol);
 }
 
 /* --- the user --- */
@@ -117,107 +91,143 @@ static void build_user(struct builder *b, const struct message *m)
     AUTO(message) struct message *copy = message_new(ROLE_USER, m->id);
 
     for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TEXT || m->parts[i].kind == PART_MEDIA)
-            add_part(b, copy, &m->parts[i]);
+        add_said(b, copy, &m->parts[i], FILE_IN_PROMPT);
     if (copy->n_parts)
         push_in_order(b, TAKE(copy));
 }
 
 static void build_system(struct builder *b, const struct message *m)
 {
+    AUTO(strbuf) struct strbuf text = {0};
+
+    message_text(m, &text);
+    if (request_is_blank(strbuf_str(&text)))
+        return;
     if (b->system.n)
         strbuf_add_cstr(&b->system, "\n\n");
-    message_text(m, &b->system);
+    strbuf_add(&b->system, strbuf_str(&text));
 }
 
-/* --- the assistant and its tools --- */
+/* --- what the assistant said --- */
 
-/* How the call at a part's place is sent. */
-struct sent_call {
-    struct str id, name;
-    unsigned nth; /* of those with the same id in the history, from 0 */
+/* The messages that are to be sent, and where in them the builder stands. */
+struct place {
+    const struct message *const *messages;
+    size_t n, at;
+    bool is_end; /* nothing at all comes behind the last of them */
 };
 
-/* Ids as the history has them, each with its part; sorted, so that equal ones stand together. */
-struct id_place {
-    struct str id;
-    size_t part;
-};
-
-static int compare_places(const void *a, const void *b)
+/* An answer that its provider wants to go on with: it goes back as it is, and nothing follows. */
+static bool is_paused(const struct builder *b, const struct place *p)
 {
-    const struct id_place *x = a, *y = b;
-    int order = str_cmp(x->id, y->id);
+    const struct message *m = p->messages[p->at];
 
-    return order ? order : (x->part > y->part) - (x->part < y->part);
+    return p->is_end && p->at + 1 == p->n && speaks_anthropic(b) && is_native(b, m) &&
+           str_is(m->stop_reason, "pause_turn");
 }
 
-static int compare_ids(const void *a, const void *b)
+static bool has_server_part(const struct message *m, enum part_kind kind, struct str id)
 {
-    return str_cmp(((const struct id_place *)a)->id, ((const struct id_place *)b)->id);
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == kind && str_eq(m->parts[i].id, id) && m->parts[i].native.n)
+            return true;
+    return false;
 }
 
-static bool has_id(const struct id_place *places, size_t n, struct str id)
+/* A use of a provider's own tool and its result go together or not at all. After a pause the
+ * result stands in the next answer. */
+static bool has_counterpart(const struct builder *b, const struct place *p, const struct part *part)
 {
-    return n && bsearch(&(struct id_place){.id = id}, places, n, sizeof *places, compare_ids);
+    bool is_use = part->kind == PART_SERVER_TOOL_USE;
+    size_t at = p->at;
+
+    do {
+        const struct message *m = p->messages[at];
+
+        if (m->role != ROLE_ASSISTANT || !is_native(b, m))
+            return false;
+        if (has_server_part(m, is_use ? PART_SERVER_TOOL_RESULT : PART_SERVER_TOOL_USE, part->id))
+            return true;
+        at = is_use ? at + 1 : at - 1;
+    } while (at < p->n);
+    return is_use && is_paused(b, p);
 }
 
-/* The second call of an id gets the first free "ID_2", "ID_3", ..., the third the next: a provider
- * may have used some of them itself. */
-static void number_ids(struct arena *a, const struct id_place *places, size_t n,
-                       struct sent_call *calls)
+/* Parts that only their own provider may see again. */
+static bool goes_back(const struct builder *b, const struct place *p, const struct part *part)
 {
-    unsigned suffix = 2;
+    if (!is_native(b, p->messages[p->at]))
+        return false;
+    if (part->kind == PART_REASONING)
+        return !speaks_anthropic(b) || (part->native.n && (part->signature.n || part->data.n));
+    return part->native.n && (!speaks_anthropic(b) || has_counterpart(b, p, part));
+}
 
-    for (size_t i = 0; i < n; i++) {
-        struct sent_call *c = &calls[places[i].part];
+/* Nothing to read, but a signature hangs on it, or it is a block of the provider's. */
+static bool is_kept_blank(const struct builder *b, const struct message *m, const struct part *p)
+{
+    return p->signature.n && p->native.n && is_native(b, m);
+}
 
-        c->id = places[i].id;
-        if (i == 0 || !str_eq(places[i - 1].id, c->id)) {
-            suffix = 2;
-            continue;
-        }
-        c->nth = calls[places[i - 1].part].nth + 1;
-        do
-            c->id = arena_format(a, "%" STR_FMT "_%u", STR_ARG(places[i].id), suffix++);
-        while (has_id(places, n, c->id));
+/* Pictures that a model made, and the words of what it spoke. */
+static void add_made_media(struct builder *b, struct message *to, const struct part *p)
+{
+    struct part sent = *p;
+
+    sent.media = request_media(&b->out->arena, &p->media);
+    if (request_takes_media(b->target, &sent.media, FILE_IN_ANSWER))
+        message_add(to, &sent);
+    else if (!request_is_blank(p->text))
+        message_add_text(to, p->text);
+}
+
+static void add_call(struct message *to, const struct part *p, const struct sent_call *call)
+{
+    struct part sent = *p;
+
+    if (!str_eq(call->id, p->id) || !str_eq(call->name, p->name))
+        sent.native = (struct str){0}; /* its bytes have the other */
+    sent.id = call->id;
+    sent.name = call->name;
+    message_add(to, &sent);
+}
+
+static void add_answered(struct builder *b, const struct place *place, struct message *to,
+                         size_t at, const struct sent_call *calls)
+{
+    const struct message *m = place->messages[place->at];
+    const struct part *p = &m->parts[at];
+
+    switch (p->kind) {
+    case PART_TEXT:
+    case PART_REFUSAL:
+        if (!request_is_blank(p->text) || is_kept_blank(b, m, p))
+            message_add(to, p);
+        break;
+    case PART_TOOL_CALL:
+        add_call(to, p, &calls[at]);
+        break;
+    case PART_MEDIA:
+        add_made_media(b, to, p);
+        break;
+    case PART_REASONING:
+    case PART_SERVER_TOOL_USE:
+    case PART_SERVER_TOOL_RESULT:
+        if (goes_back(b, place, p))
+            message_add(to, p);
+        break;
+    case PART_CITATION: /* for people */
+    case PART_TOOL_RESULT:
+        break;
     }
 }
 
-/* Models invent names, and providers refuse a history with one that no tool could have. */
-static struct str sendable_name(struct arena *a, struct str name)
-{
-    char text[TOOL_MAX_NAME];
-    size_t n = MIN(name.n, sizeof text);
-
-    if (tool_name_is_valid(name))
-        return name;
-    for (size_t i = 0; i < n; i++)
-        text[i] = tool_name_is_valid(str_slice(name, i, 1)) ? name.p[i] : '_';
-    return n ? arena_str(a, str_make(text, n)) : S("_");
-}
-
-/* By part: only those of calls are filled in. */
-static struct sent_call *find_calls(struct arena *a, const struct message *m)
-{
-    struct sent_call *calls = ARENA_ARRAY(a, m->n_parts, struct sent_call);
-    struct id_place *places = ARENA_ARRAY(a, m->n_parts, struct id_place);
-    size_t n = 0;
-
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TOOL_CALL) {
-            places[n++] = (struct id_place){m->parts[i].id, i};
-            calls[i].name = sendable_name(a, m->parts[i].name);
-        }
-    if (n)
-        qsort(places, n, sizeof *places, compare_places);
-    number_ids(a, places, n, calls);
-    return calls;
-}
-
+/* At the end of the text; but reasoning must not be the last that an answer has. */
 static void add_interrupted_note(struct message *m)
 {
-    for (size_t i = m->n_parts; i-- > 0;) {
+    bool ends_thinking = m->n_parts && m->parts[m->n_parts - 1].kind == PART_REASONING;
+
+    for (size_t i = m->n_parts; i-- > 0 && !ends_thinking;) {
         struct part *p = &m->parts[i];
 
         if (p->kind != PART_TEXT)
@@ -229,109 +239,139 @@ static void add_interrupted_note(struct message *m)
     message_add_text(m, S(INTERRUPTED_NOTE));
 }
 
-static struct message *build_answer(struct builder *b, const struct message *m,
+/* Does a provider see anything in it? Reasoning alone is not an answer. */
+static bool says_something(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind != PART_REASONING)
+            return true;
+    return false;
+}
+
+static struct message *build_answer(struct builder *b, const struct place *place,
                                     const struct sent_call *calls)
 {
+    const struct message *m = place->messages[place->at];
     struct message *copy = message_new(ROLE_ASSISTANT, m->id);
 
     message_set_origin(copy, m->origin);
-    for (size_t i = 0; i < m->n_parts; i++) {
-        struct part p = m->parts[i];
-
-        if (is_foreign(b, m, &p))
-            continue;
-        if (p.kind == PART_TOOL_CALL) {
-            if (!str_eq(calls[i].id, p.id) || !str_eq(calls[i].name, p.name))
-                p.native = (struct str){0}; /* its bytes have the other */
-            p.id = calls[i].id;
-            p.name = calls[i].name;
-        }
-        add_part(b, copy, &p);
-    }
+    for (size_t i = 0; i < m->n_parts; i++)
+        add_answered(b, place, copy, i, calls);
     if (m->state == MESSAGE_INTERRUPTED)
         add_interrupted_note(copy);
+    while (speaks_anthropic(b) && copy->n_parts &&
+           copy->parts[copy->n_parts - 1].kind == PART_REASONING)
+        copy->n_parts--; /* the API wants thinking to lead to something */
     return copy;
 }
 
-/* The n-th result for a call id among the tool messages that follow the answer. */
+/* --- what its tools said --- */
+
+/* The n-th result for a call id among the tool messages that follow the answer. What tells people
+ * of an error is no answer: the run went on behind it. */
 static const struct part *find_result(const struct message *const *after, size_t n_after,
                                       struct str id, unsigned nth)
 {
-    for (size_t i = 0; i < n_after && after[i]->role != ROLE_ASSISTANT; i++)
+    for (size_t i = 0; i < n_after; i++) {
+        if (after[i]->role == ROLE_ASSISTANT && !after[i]->is_error)
+            return NULL;
         for (size_t k = 0; k < after[i]->n_parts; k++) {
             const struct part *p = &after[i]->parts[k];
 
             if (p->kind == PART_TOOL_RESULT && str_eq(p->id, id) && nth-- == 0)
                 return p;
         }
+    }
     return NULL;
+}
+
+/* Anthropic takes only text in a result that is an error. */
+static void add_content(struct builder *b, struct message *to, const struct part *result)
+{
+    for (size_t i = 0; i < result->n_content; i++) {
+        const struct part *p = &result->content[i];
+        struct media media;
+
+        if (p->kind == PART_MEDIA && result->is_error && speaks_anthropic(b)) {
+            media = request_media(&b->out->arena, &p->media);
+            message_add_text(to, request_name_media(&b->out->arena, &media));
+        } else {
+            add_said(b, to, p, FILE_IN_RESULT);
+        }
+    }
+    if (to->n_parts == 0)
+        message_add_text(to, S(NO_OUTPUT));
 }
 
 static void build_result(struct builder *b, const struct sent_call *call, const struct part *result)
 {
-    static const struct part not_run = {.kind = PART_TEXT, .text = {NOT_RUN, sizeof NOT_RUN - 1}};
-    struct message *m = message_new(ROLE_TOOL, call->id), *content = NULL;
+    struct message *m = message_new(ROLE_TOOL, call->id);
+    AUTO(message) struct message *content = message_new(ROLE_TOOL, call->id);
     struct part p = {.kind = PART_TOOL_RESULT,
                      .id = call->id,
                      .name = call->name,
-                     .is_error = result ? result->is_error : true,
-                     .content = (struct part *)&not_run,
-                     .n_content = 1};
+                     .is_error = result ? result->is_error : true};
 
-    if (result) {
-        content = message_new(ROLE_TOOL, call->id);
-        for (size_t i = 0; i < result->n_content; i++)
-            add_part(b, content, &result->content[i]);
-        p.content = content->parts;
-        p.n_content = content->n_parts;
-    }
+    if (result)
+        add_content(b, content, result);
+    else
+        message_add_text(content, S(NOT_RUN));
+    p.content = content->parts;
+    p.n_content = content->n_parts;
     message_add(m, &p);
-    message_unref(content);
     push(b, m);
 }
 
-static void build_results(struct builder *b, const struct message *m, const struct sent_call *calls,
-                          const struct message *const *after, size_t n_after)
+static void build_assistant(struct builder *b, const struct place *place)
 {
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TOOL_CALL)
-            build_result(b, &calls[i], find_result(after, n_after, m->parts[i].id, calls[i].nth));
-}
-
-static void build_assistant(struct builder *b, const struct message *m,
-                            const struct message *const *after, size_t n_after)
-{
+    const struct message *m = place->messages[place->at];
     AUTO(message) struct message *answer = NULL;
     const struct sent_call *calls;
+    size_t after = place->at + 1;
 
     if (m->is_error)
         return;
-    calls = find_calls(&b->out->arena, m);
-    answer = build_answer(b, m, calls);
+    calls = call_ids_give(&b->ids, &b->out->arena, m);
+    answer = build_answer(b, place, calls);
     if (!says_something(answer))
         return;
     push_in_order(b, TAKE(answer));
-    build_results(b, m, calls, after, n_after);
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            build_result(b, &calls[i],
+                         find_result(place->messages + after, place->n - after, m->parts[i].id,
+                                     calls[i].nth));
 }
 
 /* --- all of it --- */
 
-static void build_all(struct builder *b, const struct message *const *messages, size_t n)
+static void build_all(struct builder *b, struct place *p)
 {
-    for (size_t i = 0; i < n; i++)
-        switch (messages[i]->role) {
+    for (p->at = 0; p->at < p->n; p->at++)
+        switch (p->messages[p->at]->role) {
         case ROLE_SYSTEM:
-            build_system(b, messages[i]);
+            build_system(b, p->messages[p->at]);
             break;
         case ROLE_USER:
-            build_user(b, messages[i]);
+            build_user(b, p->messages[p->at]);
             break;
         case ROLE_ASSISTANT:
-            build_assistant(b, messages[i], messages + i + 1, n - i - 1);
+            build_assistant(b, p);
             break;
         case ROLE_TOOL: /* went out with its call, or has none */
             break;
         }
+}
+
+/* The model must have something to answer to. */
+static bool needs_continue_note(const struct builder *b, struct place p)
+{
+    const struct built_messages *out = b->out;
+
+    if (out->n == 0)
+        return true;
+    p.at = p.n - 1;
+    return out->items[out->n - 1]->role == ROLE_ASSISTANT && !is_paused(b, &p);
 }
 
 void request_build(const struct message *const *messages, size_t n_messages,
@@ -339,12 +379,13 @@ void request_build(const struct message *const *messages, size_t n_messages,
                    size_t n_overlays, struct built_messages *ret)
 {
     struct builder b = {.out = ret, .target = target};
+    struct place place = {.messages = messages, .n = n_messages, .is_end = n_overlays == 0};
 
     *ret = (struct built_messages){0};
-    build_all(&b, messages, n_messages);
+    build_all(&b, &place);
     for (size_t i = 0; i < n_overlays; i++)
         push_note(&b, S("overlay"), overlays[i]);
-    if (ret->n == 0 || ret->items[ret->n - 1]->role == ROLE_ASSISTANT)
+    if (needs_continue_note(&b, place))
         push_note(&b, S("continue"), S(CONTINUE_NOTE));
     ret->system = arena_str(&ret->arena, strbuf_str(&b.system));
     strbuf_done(&b.system);

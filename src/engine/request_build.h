@@ -6,12 +6,16 @@
  *
  * - every tool call is followed by its results, in the order of the calls, before anything else;
  *   a call without one gets a result that says so, a result without a call is left out;
- * - call ids are unique within a message (providers may repeat them), in calls and results alike;
+ * - call ids are unique in the request (providers may repeat them), in calls and results alike;
  * - calls have names that a tool could have, whatever the model invented;
- * - the first message is a user's and the last one is not the assistant's;
- * - no message is empty; messages that only tell people of an error are left out;
+ * - the first message is a user's and the last one is not the assistant's, unless its provider
+ *   paused there and wants to go on;
+ * - no message, no text and no result is empty; messages that only tell people of an error are left
+ *   out;
+ * - parts that only their provider understands go to nobody else, and only in pairs where it wants
+ *   pairs;
  * - an answer that was interrupted says so at its end;
- * - media that the model cannot take are named instead of sent;
+ * - media that the model or its protocol cannot take are named instead of sent;
  * - system messages become the system text.
  *
  * The same history gives the same messages, and a longer one begins with those of the shorter: so
@@ -27,7 +31,8 @@
 
 struct request_target {
     struct str provider, protocol; /* whose native parts may go along */
-    const struct model_info *info; /* NULL: nothing is known, so all media are sent */
+    const struct model_info *info; /* NULL: nothing is known, so it is taken to see and hear */
+    bool takes_file_urls;          /* addresses of files too, not only of images */
 };
 
 /* The result: references are held by it until built_messages_done(). */

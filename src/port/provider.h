@@ -47,6 +47,7 @@ struct native_web_tool {
 struct provider_capabilities {
     bool can_call_tools;
     struct native_web_tool web_search, web_fetch;
+    bool takes_file_urls; /* addresses of files too, not only of images */
 };
 
 /* Live catalogue, in the arena that was passed. */

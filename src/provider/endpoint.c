@@ -219,6 +219,7 @@ static struct provider_capabilities capabilities(const struct provider *p,
         .can_call_tools = !info || info->capabilities & CAN_TOOLS,
         .web_search = {.is_supported = search, .is_enabled = search},
         .web_fetch = {.is_supported = fetch, .is_enabled = fetch},
+        .takes_file_urls = c->dialect->file_urls,
     };
 }
 

@@ -3,12 +3,17 @@
 Providers keep what they have read of a prompt, and charge a tenth for it the next time, but only up
 to the first byte that differs.
 """
+import collections
 import json
 import re
+import sqlite3
 
 import scripted
 from agent import AgentTest, Call, Thought, Turn
 from scripted import for_each_protocol
+
+SEQ_BITS = 40  # of a record's key; the rest is its session's number
+FULL = (190_000, 9)  # tokens, when the window takes 200,000
 
 
 def split_list(body):
@@ -82,6 +87,112 @@ class Prefix(AgentTest):
         if protocol.name in ("openai-chat", "openai-responses"):
             bodies = [re.sub(rb'"prompt_cache_key":"[^"]*"', b"", body) for body in bodies]
         self.assertEqual(*bodies)
+
+
+Sent = collections.namedtuple("Sent", "messages rest record between")
+SETTINGS = ("provider", "protocol", "model", "system", "tools")
+
+
+class LongSession(AgentTest):
+    """One session of many rounds, in many processes. Where a request does not begin with the one
+    before it, the journal says why."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "ab":
+            (self.project / f"{name}.txt").write_text(f"{name}\none\n")
+
+    def round(self, n):
+        turns = [
+            lambda: Turn(f"Round {n}.", Call("Read", file_path="a.txt", offset=1 + n % 2)),
+            lambda: Turn(Thought("Hm."), Call("Glob", pattern="*.txt"),
+                         Call("Grep", pattern="one", output_mode="content")),
+            lambda: Turn(Call("Read", id="call_again", file_path="b.txt")),
+            lambda: Turn(" ", Call("Teleport", where="Mars"), Call("Read", file_path=n)),
+            lambda: Turn("W\u00f6rter \u2014 \U0001f600", Call("TodoWrite", todos=[
+                {"content": f"c{n}", "status": "pending", "activeForm": "f"}])),
+            lambda: Turn(Call("Edit", file_path="b.txt", old_string="one", new_string="one")),
+        ]
+        return turns[n % len(turns)]()
+
+    def journal(self, session):
+        """The requests in the journal, each with the records since the one before it."""
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            rows = db.execute("select type, body from records join sessions on key >> ? = number "
+                              "where id = ? order by key", (SEQ_BITS, session)).fetchall()
+        between = []
+        for kind, body in rows:
+            if kind == "provider_request":
+                yield json.loads(body), between
+                between = []
+            else:
+                between.append((kind, body))
+
+    def sent(self, session, requests):
+        records = list(self.journal(session))
+        self.assertEqual(len(records), len(requests))
+        return [Sent(*split_list(request.body), record, between)
+                for request, (record, between) in zip(requests, records)]
+
+    def began_anew(self, sent):
+        return [json.loads(body)["mutation"] for kind, body in sent.between
+                if kind == "history_mutation" and json.loads(body)["mutation"] != "append"]
+
+    def explain(self, sent):
+        """Why it does not begin with the request before it, as far as the journal says so."""
+        return (["cut"] if sent.record.get("cut") else []) + self.began_anew(sent)
+
+    def breaks(self, requests, before=None):
+        """What explains each request that does not go on with the one before.
+
+        What was said only once, at the end of a request, is no part of the history."""
+        found = []
+        for after in requests:
+            if before and not after.messages.startswith(before.messages):
+                self.assertTrue(self.explain(after), f"nothing explains {after.record}")
+                found.append(self.explain(after)[0])
+            if before and not after.record.get("overlays"):
+                same = all(after.record.get(name) == before.record.get(name) for name in SETTINGS)
+                self.assertEqual(after.rest == before.rest, same)
+            if not after.record.get("overlays"):
+                before = after
+        return found
+
+    @for_each_protocol
+    def test_more_than_two_hundred_rounds(self, protocol):
+        main, copy = [f"{n}0000000-0000-7000-8000-00000000000{scripted.PROTOCOLS.index(protocol)}"
+                      for n in (1, 2)]
+        script = [
+            (main, 90, ["--session-id", main, "go"]),
+            (main, 80, ["-r", main, "more"]),
+            (main, 30, ["-c", "and more"]),  # the window is full when it begins
+            (copy, 10, ["-r", main, "--fork-session", "--session-id", copy, "try it here"]),
+            (main, 5, ["-r", main, "--model", f"{protocol.vendor}/m2", "another model"]),
+            (main, 5, ["-r", main, "--disallowedTools", "Glob", "fewer tools"]),
+        ]
+        turns, n = [], 0
+        for number, (_, n_rounds, _) in enumerate(script):
+            turns += [Turn("A summary.")] if number == 2 else []
+            turns += [self.round(n + i) for i in range(n_rounds)]
+            turns.append(Turn("Done.", usage=FULL if number == 1 else (5, 9)))
+            n += n_rounds
+        provider = self.play(protocol, *turns)
+        requests = {main: [], copy: []}
+        fork_from = None
+        for number, (session, _, arguments) in enumerate(script):
+            n_before = len(provider.requests)
+            fork_from = len(requests[main]) - 1 if session == copy else fork_from
+            self.assert_answer(self.run_agent(protocol, provider, *arguments), "Done.")
+            requests[session] += provider.requests[n_before:]
+        self.assertEqual(len(provider.requests), len(turns))
+        self.assertGreater(n, 200)
+
+        of_main = self.sent(main, requests[main])
+        self.assertEqual(self.breaks(of_main), ["cut", "compact"])  # a summary of less, then it
+        of_copy = self.sent(copy, requests[copy])
+        self.assertIn("fork-base", self.began_anew(of_copy[0]))
+        self.assertEqual(self.breaks(of_copy, of_main[fork_from]), [])  # not a byte is lost
+        self.assert_taken(protocol, provider)
 
 
 if __name__ == "__main__":

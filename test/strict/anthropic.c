@@ -287,27 +287,29 @@ static bool check_results(struct check *c, const struct json *message, struct id
                    : true;
 }
 
-/* What the provider ran itself stands with its result, in one message. */
-static bool check_server_tools(struct check *c, const struct json *message)
+/* What the provider ran itself comes before its result, in one turn. Only an answer that the
+ * provider is to go on with ends between the two. */
+static bool check_server_tools(struct check *c, const struct json *message, struct ids *open)
 {
-    struct ids open = {.n = 0};
+    bool is_end_of_turn = message->next && is_of(message->next, "user");
 
     json_each (block, blocks_of(message)) {
         struct str id = json_get_text(block, "tool_use_id");
 
         if (is_block(block, "server_tool_use"))
-            ids_add(&open, json_get_text(block, "id"));
-        else if (id.n && !ids_take(&open, id))
+            ids_add(open, json_get_text(block, "id"));
+        else if (id.n && !ids_take(open, id))
             return refuse(c, "result \"%" STR_FMT "\" without a use of a server tool before it",
                           STR_ARG(id));
     }
-    return open.n ? refuse(c, "use \"%" STR_FMT "\" of a server tool without its result",
-                           STR_ARG(open.at[0]))
-                  : true;
+    return open->n && is_end_of_turn
+               ? refuse(c, "use \"%" STR_FMT "\" of a server tool without its result",
+                        STR_ARG(open->at[0]))
+               : true;
 }
 
 static bool check_calls(struct check *c, const struct json *message, struct ids *open,
-                        struct ids *all)
+                        struct ids *served, struct ids *all)
 {
     const struct json *blocks = blocks_of(message);
 
@@ -321,7 +323,7 @@ static bool check_calls(struct check *c, const struct json *message, struct ids 
             if (is_block(block, "tool_use"))
                 ids_add(open, json_get_text(block, "id"));
         }
-    return check_server_tools(c, message);
+    return check_server_tools(c, message, served);
 }
 
 static bool ends_in_space(const struct json *message)
@@ -335,7 +337,7 @@ static bool ends_in_space(const struct json *message)
 
 static bool check_order(struct check *c, const struct json *messages)
 {
-    struct ids open = {.n = 0}, all = {.n = 0};
+    struct ids open = {.n = 0}, served = {.n = 0}, all = {.n = 0};
 
     json_each (m, messages) {
         c->path[c->depth++] = m;
@@ -343,7 +345,8 @@ static bool check_order(struct check *c, const struct json *messages)
             return refuse(c, "the first message must be the user's");
         if (is_of(m, "assistant") && open.n)
             return refuse(c, "call \"%" STR_FMT "\" is not answered here", STR_ARG(open.at[0]));
-        if (is_of(m, "user") ? !check_results(c, m, &open) : !check_calls(c, m, &open, &all))
+        if (is_of(m, "user") ? !check_results(c, m, &open)
+                             : !check_calls(c, m, &open, &served, &all))
             return false;
         if (m == messages->last && is_of(m, "assistant") && ends_in_space(m))
             return refuse(c, "a last word of the assistant must not end in white space");

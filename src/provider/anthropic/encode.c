@@ -12,16 +12,37 @@ static bool forces_a_tool(const struct model_request *r)
     return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY && !request_can(r, NO_FORCED_TOOLS);
 }
 
-/* The API refuses thinking together with a forced tool. */
-static bool wants_thinking(const struct model_request *r)
-{
-    return (r->effort > EFFORT_NONE || r->reasoning_budget > 0) && !forces_a_tool(r);
-}
-
 /* Models that the catalogue does not know are taken for new ones, which choose their own budget. */
 static bool thinks_adaptively(const struct model_request *r)
 {
     return !r->info || request_can(r, REASONS_ADAPTIVELY);
+}
+
+static bool is_thought(const struct model_request *r, const struct message *m, const struct part *p)
+{
+    return p->kind == PART_REASONING && part_is_native(r, m, p) && (p->signature.n || p->data.n);
+}
+
+/* Is this a turn under way, with tools, that did not begin with thinking? Another model may have
+ * begun it, or this one when it was not to think. */
+static bool is_in_thoughtless_turn(const struct model_request *r)
+{
+    const struct message *first = NULL;
+
+    if (r->n_messages == 0 || r->messages[r->n_messages - 1]->role == ROLE_USER)
+        return false;
+    for (size_t i = r->n_messages; i-- > 0 && r->messages[i]->role != ROLE_USER;)
+        if (r->messages[i]->role == ROLE_ASSISTANT)
+            first = r->messages[i];
+    return first && !(first->n_parts && is_thought(r, first, &first->parts[0]));
+}
+
+/* The API refuses thinking together with a forced tool, and with a budget in the middle of a turn
+ * that began without. */
+static bool wants_thinking(const struct model_request *r)
+{
+    return (r->effort > EFFORT_NONE || r->reasoning_budget > 0) && !forces_a_tool(r) &&
+           (thinks_adaptively(r) || !is_in_thoughtless_turn(r));
 }
 
 static void write_thinking(struct body *b)
@@ -275,7 +296,7 @@ static struct err *write_user_part(struct json_writer *w, const struct model_req
 static void write_reasoning(struct json_writer *w, const struct model_request *r,
                             const struct message *m, const struct part *p)
 {
-    if (part_is_native(r, m, p) && (p->signature.n || p->data.n))
+    if (is_thought(r, m, p))
         jw_raw(w, p->native);
 }
 

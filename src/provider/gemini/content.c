@@ -140,7 +140,8 @@ static void write_call(struct body *b, const struct message *m, const struct par
     if (signature.n == 0 && is_first &&
         (is_native ? request_can(r, REASONS_BY_LEVEL) : gemini_is_third_generation(r)))
         signature = S(NO_SIGNATURE);
-    else if (part_is_native(r, m, call) && call->bad_args.n == 0) {
+    else if (part_is_native(r, m, call) && call->bad_args.n == 0 &&
+             gemini_is_function_name(call->name)) {
         jw_raw(&b->w, call->native);
         return;
     }

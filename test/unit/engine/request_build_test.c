@@ -111,10 +111,10 @@ TEST(a_result_that_came_late_stands_where_it_must)
            result("a", "A"));
 }
 
-TEST(repeated_ids_are_told_apart_within_a_message_and_kept_over_messages)
+TEST(repeated_ids_are_told_apart_within_a_message_and_over_messages)
 {
-    BUILDS("user(go) assistant(call c call c_2) tool(c: 1) tool(c_2: 2) assistant(call c) "
-           "tool(c: 3)",
+    BUILDS("user(go) assistant(call c call c_2) tool(c: 1) tool(c_2: 2) assistant(call c_3) "
+           "tool(c_3: 3)",
            say(ROLE_USER, "go"),
            with_call(with_call(say(ROLE_ASSISTANT, NULL), "c", "Read"), "c", "Read"),
            result("c", "1"), result("c", "2"), with_call(say(ROLE_ASSISTANT, NULL), "c", "Read"),
@@ -167,11 +167,145 @@ TEST(media_that_a_model_cannot_take_are_named)
     struct request_target target = {{"p", 1}, {"x", 1}, &blind};
     struct message *m = say(ROLE_USER, "look");
 
-    message_add(m, &(struct part){.kind = PART_MEDIA,
-                                  .media = {.mime = S("image/png"), .name = S("a.png")}});
+    message_add(
+        m, &(struct part){.kind = PART_MEDIA,
+                          .media = {.mime = S("image/png"), .data = S("png"), .name = S("a.png")}});
     assert_builds(&m, 1, &target,
                   "user(look [A file of type image/png (a.png) was left out: this model cannot "
                   "take it.])");
+}
+
+/* A file that one provider took, and the next one cannot: its conversation goes on. */
+TEST(media_that_a_protocol_cannot_take_are_named)
+{
+    static const struct {
+        const char *protocol, *mime, *data, *want;
+        enum media_source source;
+    } rows[] = {
+        {"anthropic-messages", "audio/wav", "x", "was left out"},
+        {"anthropic-messages", "image/bmp", "x", "was left out"},
+        {"anthropic-messages", "image/png", "", "is empty"},
+        {"anthropic-messages", "image/png", "ftp://a", "was left out", MEDIA_URL},
+        {"anthropic-messages", "Image/JPG; q=1", "x", ""},
+        {"openai-chat", "application/pdf", "https://a", "was left out", MEDIA_URL},
+        {"openai-chat", "audio/x-wav", "x", ""},
+        {"openai-responses", "video/mp4", "x", "was left out"},
+        {"gemini", "image/gif", "x", "was left out"},
+        {"gemini", "", "https://a", "", MEDIA_URL},
+        {"ollama", "application/pdf", "x", "was left out"},
+        {"ollama", "image/png", "https://a", "was left out", MEDIA_URL},
+        {"some-other", "audio/wav", "x", ""},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct request_target target = {.provider = S("p"), .protocol = str_of(rows[i].protocol)};
+        struct part file = {.kind = PART_MEDIA,
+                            .media = {.mime = str_of(rows[i].mime),
+                                      .source = rows[i].source,
+                                      .data = str_of(rows[i].data)}};
+        AUTO(message) struct message *m = message_new(ROLE_USER, S("u"));
+        const struct message *list[] = {m};
+        AUTO(built_messages) struct built_messages built;
+
+        message_add(m, &file);
+        request_build(list, 1, &target, NULL, 0, &built);
+        assert_int_equal(built.items[0]->parts[0].kind, rows[i].want[0] ? PART_TEXT : PART_MEDIA);
+        assert_true(str_find(built.items[0]->parts[0].text, str_of(rows[i].want)) != STR_NONE);
+    }
+}
+
+TEST(a_result_behind_a_message_about_an_error_is_found)
+{
+    struct message *diagnosis = say(ROLE_ASSISTANT, "the provider is down");
+
+    diagnosis->is_error = true;
+    BUILDS("user(go) assistant(call a) tool(a: A) user(next)", say(ROLE_USER, "go"),
+           with_call(say(ROLE_ASSISTANT, NULL), "a", "Read"), diagnosis, result("a", "A"),
+           say(ROLE_USER, "next"));
+}
+
+TEST(a_result_that_says_nothing_says_so)
+{
+    BUILDS("user(go) assistant(call a) tool(a: (no output))", say(ROLE_USER, "go"),
+           with_call(say(ROLE_ASSISTANT, NULL), "a", "Read"), result("a", " \xC2\xA0"));
+}
+
+/* --- what the Messages API of Anthropic wants --- */
+
+static const struct request_target anthropic = {{"p", 1}, {"anthropic-messages", 18}, NULL};
+
+static struct message *by_anthropic(struct message *m)
+{
+    message_set_origin(m, (struct origin){S("p"), S("anthropic-messages"), S("m")});
+    return m;
+}
+
+static struct message *with_part(struct message *m, enum part_kind kind, const char *text)
+{
+    message_add(m, &(struct part){.kind = kind,
+                                  .id = S("s1"),
+                                  .text = str_of(text),
+                                  .signature = S("sig"),
+                                  .native = S("{}")});
+    return m;
+}
+
+#define BUILDS_FOR_ANTHROPIC(want, ...)                                                            \
+    do {                                                                                           \
+        struct message *list_[] = {__VA_ARGS__};                                                   \
+        assert_builds(list_, ARRAY_LEN(list_), &anthropic, want);                                  \
+    } while (0)
+
+TEST(an_answer_does_not_end_with_thinking)
+{
+    struct message *whole = by_anthropic(with_part(say(ROLE_ASSISTANT, "a"), PART_REASONING, "hm"));
+    struct message *cut = by_anthropic(with_part(say(ROLE_ASSISTANT, "b"), PART_REASONING, "hm"));
+
+    cut->state = MESSAGE_INTERRUPTED;
+    BUILDS_FOR_ANTHROPIC("user(q) assistant(a) user(q) assistant(b hm " INTERRUPTED_NOTE
+                         ") user(q)",
+                         say(ROLE_USER, "q"), whole, say(ROLE_USER, "q"), cut, say(ROLE_USER, "q"));
+}
+
+TEST(a_use_of_a_server_tool_goes_with_its_result_or_not_at_all)
+{
+    struct message *pair = by_anthropic(say(ROLE_ASSISTANT, "a")),
+                   *cut = by_anthropic(say(ROLE_ASSISTANT, "b"));
+
+    with_part(with_part(pair, PART_SERVER_TOOL_USE, "use"), PART_SERVER_TOOL_RESULT, "result");
+    with_part(cut, PART_SERVER_TOOL_USE, "use");
+    BUILDS_FOR_ANTHROPIC("user(q) assistant(a use result) user(q) assistant(b) user(q)",
+                         say(ROLE_USER, "q"), pair, say(ROLE_USER, "q"), cut, say(ROLE_USER, "q"));
+}
+
+TEST(a_paused_answer_goes_back_as_it_is_and_stays_so)
+{
+    struct message *paused = by_anthropic(say(ROLE_ASSISTANT, "a")),
+                   *next = by_anthropic(message_new(ROLE_ASSISTANT, S("m")));
+
+    with_part(paused, PART_SERVER_TOOL_USE, "use");
+    paused->stop_reason = S("pause_turn");
+    with_part(next, PART_SERVER_TOOL_RESULT, "result");
+    BUILDS_FOR_ANTHROPIC("user(q) assistant(a use)", say(ROLE_USER, "q"), message_ref(paused));
+    BUILDS_FOR_ANTHROPIC("user(q) assistant(a use) assistant(result) user(q)", say(ROLE_USER, "q"),
+                         paused, next, say(ROLE_USER, "q"));
+}
+
+TEST(a_result_that_is_an_error_is_all_text)
+{
+    struct part picture = {.kind = PART_MEDIA, .media = {.mime = S("image/png"), .data = S("x")}};
+    struct part failed = {.kind = PART_TOOL_RESULT,
+                          .id = S("a"),
+                          .is_error = true,
+                          .content = &picture,
+                          .n_content = 1};
+    struct message *m = message_new(ROLE_TOOL, S("t"));
+
+    message_add(m, &failed);
+    BUILDS_FOR_ANTHROPIC("user(q) assistant(call a) tool(a!: [A file of type image/png (without a "
+                         "name) was left out: this model cannot take it.])",
+                         say(ROLE_USER, "q"),
+                         with_call(message_new(ROLE_ASSISTANT, S("m")), "a", "R"), m);
 }
 
 TEST(a_name_that_no_tool_could_have_is_made_one_in_call_and_result)
@@ -359,7 +493,8 @@ TEST(any_history_gives_a_request_that_strict_providers_take)
 
         for (size_t i = 0; i < n; i++) {
             list[i] = random_message(&seeded.random);
-            if (i && list[i]->role == ROLE_ASSISTANT && list[i - 1]->role != ROLE_SYSTEM)
+            if (i && list[i]->role == ROLE_ASSISTANT && !list[i]->is_error &&
+                list[i - 1]->role != ROLE_SYSTEM)
                 cut = i; /* before it all results of the round before are there */
         }
         request_build((const struct message *const *)list, n, &any, NULL, 0, &whole);
@@ -396,12 +531,18 @@ RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
           UNIT(results_follow_their_calls_in_the_order_of_the_calls),
           UNIT(a_call_without_a_result_gets_one_and_a_result_without_a_call_goes),
           UNIT(a_result_that_came_late_stands_where_it_must),
-          UNIT(repeated_ids_are_told_apart_within_a_message_and_kept_over_messages),
+          UNIT(repeated_ids_are_told_apart_within_a_message_and_over_messages),
           UNIT(an_interrupted_answer_says_so),
           UNIT(errors_for_people_and_empty_messages_are_left_out),
           UNIT(a_summary_at_the_start_and_an_answer_at_the_end_are_framed),
           UNIT(reasoning_goes_back_only_to_its_provider),
           UNIT(media_that_a_model_cannot_take_are_named),
+          UNIT(media_that_a_protocol_cannot_take_are_named),
+          UNIT(a_result_behind_a_message_about_an_error_is_found),
+          UNIT(a_result_that_says_nothing_says_so), UNIT(an_answer_does_not_end_with_thinking),
+          UNIT(a_use_of_a_server_tool_goes_with_its_result_or_not_at_all),
+          UNIT(a_paused_answer_goes_back_as_it_is_and_stays_so),
+          UNIT(a_result_that_is_an_error_is_all_text),
           UNIT(a_name_that_no_tool_could_have_is_made_one_in_call_and_result),
           UNIT(thousands_of_calls_with_one_id_get_ids_of_their_own),
           UNIT(overlays_stand_at_the_end_of_one_request),

@@ -132,8 +132,8 @@ TEST(a_call_id_may_come_again_in_a_later_round)
                           "    user: \"go\"\n"
                           "    assistant: Echo#call_0\n"
                           "    tool: call_0 \"one\"\n"
-                          "    assistant: Echo#call_0\n"
-                          "    tool: call_0 \"two\"\n"
+                          "    assistant: Echo#call_0_2\n"
+                          "    tool: call_0_2 \"two\"\n"
                           "+5 assistant: \"Done.\"\n"
                           "= done: \"Done.\"\n");
 }
