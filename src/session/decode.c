@@ -779,6 +779,15 @@ static struct err *decode_notice(struct decoding *d)
     return get_json(d, "details", &n->details);
 }
 
+static struct err *decode_rewind(struct decoding *d)
+{
+    d->event->body.rewind = (struct event_rewind){.turn = (unsigned)get_int(d, "toTurn"),
+                                                  .seq = (uint64_t)get_int(d, "toSeq"),
+                                                  .takes_messages = get_bool(d, "conversation"),
+                                                  .n_files = (size_t)get_int(d, "files")};
+    return NULL;
+}
+
 static struct err *decode_checkpoint(struct decoding *d)
 {
     struct event_checkpoint *x = &d->event->body.checkpoint;
@@ -842,6 +851,7 @@ static struct err *(*const decoders[EVENT_N_TYPES])(struct decoding *d) = {
     [EVENT_NOTICE] = decode_notice,
     [EVENT_ERROR] = decode_error,
     [EVENT_RUN_END] = decode_result,
+    [EVENT_REWOUND] = decode_rewind,
     [EVENT_CHECKPOINT] = decode_checkpoint,
     [EVENT_SESSION_END] = decode_session,
 };

@@ -843,6 +843,16 @@ static void encode_notice(struct encoding *c)
     put_json(c, "details", n->details);
 }
 
+static void encode_rewind(struct encoding *c)
+{
+    const struct event_rewind *b = &c->event->body.rewind;
+
+    put_int(c, "toTurn", b->turn);
+    put_int(c, "toSeq", (int64_t)b->seq);
+    put_true(c, "conversation", b->takes_messages);
+    put_int(c, "files", (int64_t)b->n_files);
+}
+
 static void encode_checkpoint(struct encoding *c)
 {
     const struct event_checkpoint *x = &c->event->body.checkpoint;
@@ -931,6 +941,7 @@ static const struct {
     [EVENT_NOTICE] = {encode_notice, false},
     [EVENT_ERROR] = {encode_error, false},
     [EVENT_RUN_END] = {encode_result, true},
+    [EVENT_REWOUND] = {encode_rewind, true},
     [EVENT_CHECKPOINT] = {encode_checkpoint, true},
     [EVENT_SESSION_END] = {encode_session, false},
 };
