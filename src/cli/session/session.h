@@ -5,8 +5,9 @@
 #include "cli/command.h"
 #include "sdk/shelf.h"
 
-extern const struct command command_session_delete, command_session_fork, command_session_list,
-    command_session_rename, command_session_rewind, command_session_search, command_session_show;
+extern const struct command command_session_compact, command_session_delete, command_session_fork,
+    command_session_list, command_session_rename, command_session_rewind, command_session_search,
+    command_session_show;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
