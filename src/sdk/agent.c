@@ -133,7 +133,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));
-    TRY(agent_add_snapshots(a));
+    TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
@@ -233,6 +233,14 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
     begin_session(a);
     agent_note_mode(a);
     session_run(&a->session, options, ret_result);
+}
+
+struct err *agent_compact(struct agent *a, const struct run_options *options,
+                          struct str instructions, struct run_result *ret_result)
+{
+    begin_session(a);
+    agent_note_mode(a);
+    return session_compact(&a->session, options, instructions, ret_result);
 }
 
 struct tool_set *agent_exposed_tools(struct agent *a)
