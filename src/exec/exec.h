@@ -23,7 +23,7 @@ struct options {
     int grace_ms;
     int policy_fd;           /* -1: none */
     int user_fd, network_fd; /* namespaces to join; -1: none */
-    bool tty, no_namespace;
+    bool tty, no_namespace, is_init;
     const char *program;
     char **argv;
 };
@@ -58,6 +58,8 @@ struct place {
  * policy, of all the namespaces and mounts that it wants. -1: this may not be made here, for the
  * reason given, and nothing has changed. */
 pid_t namespace_fork(const struct options *o, struct place *place, struct fault *ret_fault);
+/* The same for a process that is init of a new pid namespace already, as its own next step. */
+struct fault namespace_enter(const struct options *o, struct place *place);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p);

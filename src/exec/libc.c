@@ -410,6 +410,11 @@ int fsmount(int fd, unsigned flags, unsigned attributes)
     return (int)CALL(fsmount, fd, flags, attributes);
 }
 
+int unshare(int flags)
+{
+    return (int)CALL(unshare, flags);
+}
+
 int setns(int fd, int type)
 {
     return (int)CALL(setns, fd, type);

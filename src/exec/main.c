@@ -52,6 +52,8 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->user_fd);
     if ((value = value_of(arg, EXEC_OPTION_NETWORK)))
         return parse_number(value, &o->network_fd);
+    if (strcmp(arg, EXEC_OPTION_INIT) == 0)
+        return o->is_init = true;
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
@@ -66,6 +68,8 @@ static bool parse_options(char **argv, struct options *ret)
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;
+    if (ret->is_init && (ret->policy_fd < 0 || getpid() != 1))
+        return false;
     if (ret->control < 0 || !argv[0] || !argv[1] || !argv[2])
         return false;
     ret->program = argv[1];
@@ -129,6 +133,15 @@ static bool wants_namespace(const struct options *o, const struct place *place)
     return place->policy ? place->policy->flags & POLICY_NAMESPACES : !o->no_namespace;
 }
 
+/* As namespace_fork(). */
+static pid_t make_namespaces(const struct options *o, struct place *place, struct fault *ret_fault)
+{
+    if (!o->is_init)
+        return namespace_fork(o, place, ret_fault);
+    *ret_fault = namespace_enter(o, place);
+    return ret_fault->error ? -1 : 0;
+}
+
 int main(int argc, char **argv)
 {
     static const char usage[] = "keel-exec: keel starts this program to run its commands; "
@@ -153,7 +166,7 @@ int main(int argc, char **argv)
     if (!read_policy(&o, &place))
         _exit(EXIT_CANNOT_RUN);
     if (wants_namespace(&o, &place)) {
-        init = namespace_fork(&o, &place, &fault);
+        init = make_namespaces(&o, &place, &fault);
         if (init > 0)
             _exit(follow_init(&o, init));
         if (init < 0 && place.policy) {

@@ -162,6 +162,24 @@ static struct fault keep_network(struct place *place, bool is_new_user)
     return (struct fault){done ? 0 : errno, EXEC_STEP_LOOPBACK, 0};
 }
 
+static struct fault fill(const struct options *o, struct place *place, bool is_new_user)
+{
+    struct fault fault = build(o, place);
+
+    if (!fault.error && makes_network(o, place))
+        fault = keep_network(place, is_new_user);
+    if (!fault.error)
+        place->mode = EXEC_MODE_NAMESPACE;
+    return fault;
+}
+
+struct fault namespace_enter(const struct options *o, struct place *place)
+{
+    if (!join(o, place) || unshare((int)(clone_flags(o, place) & ~CLONE_NEWPID)) < 0)
+        return (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
+    return fill(o, place, /* is_new_user= */ false);
+}
+
 /* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
 static void become_init(const struct options *o, struct place *place, int ready, uid_t uid,
                         gid_t gid)
@@ -173,9 +191,7 @@ static void become_init(const struct options *o, struct place *place, int ready,
     if (is_new_user && !map_identity(uid, gid))
         fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
     else
-        fault = build(o, place);
-    if (!fault.error && makes_network(o, place))
-        fault = keep_network(place, is_new_user);
+        fault = fill(o, place, is_new_user);
     /* The write fails when the parent died before its death could signal us. */
     if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);
@@ -201,7 +217,6 @@ pid_t namespace_fork(const struct options *o, struct place *place, struct fault 
         close(ready[0]);
         become_init(o, place, ready[1], uid, gid);
         close(ready[1]);
-        place->mode = EXEC_MODE_NAMESPACE;
         return 0;
     }
     if (pid < 0)

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 3
+#define EXEC_PROTOCOL_VERSION 4
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -22,6 +22,8 @@
 #define EXEC_OPTION_GRACE "--grace-ms="
 /* Stdin becomes the controlling terminal. */
 #define EXEC_OPTION_TTY "--tty"
+/* It is init of a pid namespace already, which keel has made for it; only with a policy. */
+#define EXEC_OPTION_INIT "--init"
 /* Be a subreaper even where a namespace may be made. */
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
 /* The fd of a policy (policy.h): the command runs within it or not at all. */

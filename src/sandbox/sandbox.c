@@ -315,6 +315,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confined.supervised = true;
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
+    confinement.has_namespaces = namespaces;
     confined.environment = make_environment(&s.arena, spec->environment, &sandbox->policy);
     e = proc_spawn(&confined, ret_proc);
     if (e)

@@ -40,6 +40,7 @@ struct proc_confinement {
      * commands find keel's proxy, for the caller to accept from and to close. -1: none. */
     int listener_fd;
     bool has_proxy;             /* does the policy say POLICY_PROXY? */
+    bool has_namespaces;        /* and POLICY_NAMESPACES? */
     struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
 };
 

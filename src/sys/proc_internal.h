@@ -1,7 +1,8 @@
 /* proc_internal.h - what the files behind proc.h know of each other.
  *
- * proc.c is the life of a child, proc_spawn.c its start, proc_stdio.c its pipes and its terminal,
- * proc_find.c which file is run, proc_run.c the whole of it in one call. Only they include this. */
+ * proc.c is the life of a child, proc_spawn.c its start, proc_clone.c another, proc_stdio.c its
+ * pipes and its terminal, proc_find.c which file is run, proc_run.c the whole of it in one call.
+ * Only they include this. */
 #ifndef KEEL_SYS_PROC_INTERNAL_H
 #define KEEL_SYS_PROC_INTERNAL_H
 
@@ -45,6 +46,11 @@ DEFINE_AUTO_VAL(child_fds, child_fds_done)
 
 /* Starts `program` with the spec's argv, under keel-exec if it says so. */
 MUST_USE struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char *program);
+
+/* Like spawning `program`, but as init of a new pid namespace. 0 or errno: the namespace may not be
+ * made here, or the program could not be executed. */
+int proc_clone_init(const struct proc_spec *spec, const struct child_fds *c, const char *program,
+                    const char *const *argv, pid_t *ret_pid);
 
 /* Makes stdio and the extra fds: the child's ends into `c`, ours into `p`. */
 MUST_USE struct err *proc_open_stdio(struct proc *p, const struct proc_spec *spec,

@@ -157,8 +157,9 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
 {
     size_t n_argv = count(spec->argv);
 
-    v->words = ARENA_ARRAY(&v->arena, n_argv + 11, const char *);
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 12, const char *);
     v->words[v->n++] = "keel-exec";
+    v->words[v->n++] = EXEC_OPTION_INIT;
     add_option(v, EXEC_OPTION_CONTROL, c->n);
     TRY(open_control(p, c));
     add_option(v, EXEC_OPTION_GRACE, (int64_t)MIN(p->grace_ms, (uint64_t)INT32_MAX));
@@ -174,6 +175,17 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
     return NULL;
 }
 
+/* Who may make a pid namespace starts the supervisor as its init; else it makes its own. */
+static int spawn_supervisor(const struct proc_spec *spec, const struct child_fds *c,
+                            const char *supervisor, const char **argv, pid_t *ret_pid)
+{
+    if (spec->confinement && spec->confinement->has_namespaces && geteuid() == 0 &&
+        proc_clone_init(spec, c, supervisor, argv, ret_pid) == 0)
+        return 0;
+    argv[1] = argv[0]; /* without EXEC_OPTION_INIT */
+    return spawn(spec, c, supervisor, argv + 1, ret_pid);
+}
+
 static struct err *start_supervised(struct proc *p, const struct proc_spec *spec,
                                     struct child_fds *c, const char *program)
 {
@@ -184,7 +196,7 @@ static struct err *start_supervised(struct proc *p, const struct proc_spec *spec
 
     TRY(proc_find_supervisor(supervisor));
     TRY(make_supervisor_argv(&argv, p, spec, c, program));
-    error = spawn(spec, c, supervisor, argv.words, &pid);
+    error = spawn_supervisor(spec, c, supervisor, argv.words, &pid);
     if (error == E2BIG)
         return proc_exec_error(spec, program, error);
     if (error)

@@ -1,0 +1,78 @@
+/* proc_clone.c - starting a supervisor as init of a new pid namespace, where keel itself may.
+ *
+ * That spares the process that would otherwise make the namespace and wait for its init: a fork,
+ * an exit and two changes of process for every command. posix_spawn() has no flag for it, so what
+ * it does is done here: the child runs in keel's memory, on a stack of its own, while this thread
+ * stands still, and with every signal blocked, so that no handler of keel's runs in it. keel-exec
+ * unblocks them for the command. */
+#include "sys/proc_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+enum { STACK_BYTES = 32 << 10 };
+
+struct child {
+    const struct proc_spec *spec;
+    const struct child_fds *fds;
+    const char *program;
+    const char *const *argv;
+    int error; /* why it did not become the program */
+};
+
+/* What keel ignores a command shall not; handlers end with execve(). */
+static void reset_signals(void)
+{
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+
+    for (int signal = 1; signal < NSIG; signal++)
+        sigaction(signal, &normal, NULL);
+}
+
+static bool take_fds(const struct child_fds *c)
+{
+    for (int fd = 0; fd < c->n; fd++)
+        if (dup2(c->fd[fd], fd) < 0)
+            return false;
+    return close_range((unsigned)c->n, ~0u, 0) == 0;
+}
+
+/* Shares memory with its parent: changes none but its stack and the error. */
+__attribute__((no_sanitize_address)) static int become_program(void *arg)
+{
+    static const char *const empty[] = {NULL};
+    struct child *c = arg;
+    const char *const *environment = c->spec->environment ? c->spec->environment : empty;
+
+    reset_signals();
+    if (setsid() >= 0 && (!c->spec->cwd || chdir(c->spec->cwd) == 0) && take_fds(c->fds))
+        execve(c->program, (char *const *)c->argv, (char *const *)environment);
+    c->error = errno;
+    _exit(127);
+}
+
+int proc_clone_init(const struct proc_spec *spec, const struct child_fds *c, const char *program,
+                    const char *const *argv, pid_t *ret_pid)
+{
+    struct child child = {spec, c, program, argv, 0};
+    AUTO_FREE char *stack = mem_alloc(STACK_BYTES);
+    sigset_t all, old;
+    pid_t pid;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pid = clone(become_program, stack + STACK_BYTES,
+                CLONE_VM | CLONE_VFORK | CLONE_NEWPID | SIGCHLD, &child);
+    if (pid < 0)
+        child.error = errno;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (pid > 0 && child.error)
+        waitpid(pid, NULL, 0);
+    if (!child.error)
+        *ret_pid = pid;
+    return child.error;
+}
