@@ -149,8 +149,11 @@ static void add_reasoning(struct scenario *s, struct message *m, bool is_whole)
 {
     unsigned id = ++s->n_ids;
     struct part p = {.kind = PART_REASONING, .text = text(s)};
-    struct str quoted = quote(s, p.text);
+    struct str quoted;
 
+    if (!chance(s, 4))
+        p.text = FORMAT(s, THOUGHT_OF "%d", s->maker);
+    quoted = quote(s, p.text);
     if (is_whole)
         switch (s->maker) {
         case BY_ANTHROPIC:

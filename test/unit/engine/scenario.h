@@ -17,6 +17,8 @@ enum maker { BY_ANTHROPIC, BY_CHAT, BY_RESPONSES, BY_GEMINI, BY_OLLAMA, N_MAKERS
 struct str maker_provider(enum maker m);
 struct str maker_protocol(enum maker m);
 
+#define THOUGHT_OF "a thought of " /* in reasoning, before its maker's number */
+
 struct scenario {
     struct seeded_random seeded;
     const struct random *random;

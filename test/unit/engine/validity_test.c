@@ -113,6 +113,19 @@ static const char *find_torn_item(const struct json *body)
     return NULL;
 }
 
+/* What one provider's model thought is nobody else's business. */
+static bool tells_thoughts_of_others(struct str body, enum maker to)
+{
+    for (int maker = 0; maker < N_MAKERS; maker++) {
+        char thought[32];
+
+        snprintf(thought, sizeof thought, THOUGHT_OF "%d", maker);
+        if (maker != (int)to && str_find(body, str_of(thought)) != STR_NONE)
+            return true;
+    }
+    return false;
+}
+
 static void judge(const struct scenario *s, uint64_t seed, const struct model *m, struct str body)
 {
     AUTO(arena) struct arena a = {0};
@@ -127,6 +140,8 @@ static void judge(const struct scenario *s, uint64_t seed, const struct model *m
         complain(s, seed, m, strbuf_cstr(&why), body);
     else if ((torn = find_torn_item(v)))
         complain(s, seed, m, torn, body);
+    else if (tells_thoughts_of_others(body, m->maker))
+        complain(s, seed, m, "it tells what another provider's model thought", body);
 }
 
 static void ask_model(struct scenario *s, uint64_t seed, const struct model *m)
