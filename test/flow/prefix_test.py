@@ -90,6 +90,7 @@ class Prefix(AgentTest):
 
 
 Sent = collections.namedtuple("Sent", "messages rest record between")
+CACHE_KEY = r'"prompt_cache_key":"[^"]*",?'  # names the session: a copy has its own
 SETTINGS = ("provider", "protocol", "model", "system", "tools")
 
 
@@ -131,8 +132,9 @@ class LongSession(AgentTest):
     def sent(self, session, requests):
         records = list(self.journal(session))
         self.assertEqual(len(records), len(requests))
-        return [Sent(*split_list(request.body), record, between)
-                for request, (record, between) in zip(requests, records)]
+        return [Sent(messages, re.sub(CACHE_KEY, "", rest), record, between)
+                for (messages, rest), (record, between) in zip(
+                    (split_list(request.body) for request in requests), records)]
 
     def began_anew(self, sent):
         return [json.loads(body)["mutation"] for kind, body in sent.between
@@ -153,7 +155,7 @@ class LongSession(AgentTest):
                 found.append(self.explain(after)[0])
             if before and not after.record.get("overlays"):
                 same = all(after.record.get(name) == before.record.get(name) for name in SETTINGS)
-                self.assertEqual(after.rest == before.rest, same)
+                self.assertTrue(after.rest == before.rest or not same)
             if not after.record.get("overlays"):
                 before = after
         return found
