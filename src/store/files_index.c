@@ -478,6 +478,22 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
     return NULL;
 }
 
+bool files_index_find(const char *dir, struct str id, struct arena *a,
+                      struct store_summary *ret_summary)
+{
+    AUTO(files_index) struct files_index x = {0};
+    size_t n_lines;
+    bool is_good;
+
+    err_ignore(read_index(dir, &x, &is_good, &n_lines), "then it says nothing");
+    for (size_t i = 0; i < x.n; i++)
+        if (str_eq(x.entries[i].summary.id, id)) {
+            *ret_summary = files_copy_summary(a, &x.entries[i].summary);
+            return true;
+        }
+    return false;
+}
+
 struct err *files_index_read(const char *dir, struct files_index *x)
 {
     size_t n_lines;

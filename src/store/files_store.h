@@ -119,6 +119,9 @@ DEFINE_AUTO_VAL(files_index, files_index_done)
 /* All sessions, also when the index is missing or damaged: then from their logs. What is open, or
  * was when its process died, is brought up to date; is_open is told. */
 MUST_USE struct err *files_index_read(const char *dir, struct files_index *ret_index);
+/* What the list says of one, however old that is; it waits for nobody. Texts live in `a`. */
+bool files_index_find(const char *dir, struct str id, struct arena *a,
+                      struct store_summary *ret_summary);
 MUST_USE struct err *files_index_rebuild(const char *dir);
 /* Held while sessions come and go; closing gives it back. */
 MUST_USE struct err *files_index_lock(const char *dir, int *ret_fd);

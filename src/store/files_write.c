@@ -276,6 +276,18 @@ static void take_summary(struct files_state *s, const struct store_summary *crea
     files_state_update(s, create);
 }
 
+/* The line that says where the session belongs may be gone, or was never written; the list was told
+ * before. Lines that are there say what is newer. */
+static void take_listed(const char *dir, struct files_state *s)
+{
+    struct store_summary newer = s->summary, listed;
+
+    if (!files_index_find(dir, s->summary.id, &s->arena, &listed))
+        return;
+    take_summary(s, &listed);
+    files_state_update(s, &newer);
+}
+
 struct err *files_open_log(const char *dir, struct str id, const struct store_summary *create,
                            int64_t unix_ms, struct files_state *s, struct strbuf *notice,
                            bool *ret_new)
@@ -303,6 +315,8 @@ struct err *files_open_log(const char *dir, struct str id, const struct store_su
     *ret_new = !s->is_created && s->summary.next_seq == 1 && create;
     if (*ret_new)
         take_summary(s, create);
+    else if (!s->is_created)
+        take_listed(dir, s);
     return write_created(fd, path, s, unix_ms, s->fence + 1);
 }
 

@@ -1,6 +1,6 @@
 /* damage_test.c - a log of a real session, cut and changed anywhere: it opens and goes on.
  *
- * The store's own tests do it at every byte of a small log; here it is every seventh of a long one,
+ * The store's own tests do it at every byte of a small log; here it is some of a long one,
  * and the question is what the session makes of what is left. */
 #include "files.h"
 #include "session/stage.h"
@@ -13,7 +13,7 @@
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},
                                     again = {.start = SESSION_RESUME, .id = {ID, 1}};
 
-#define STEP 7
+#define STEP 17
 
 static struct temp_dir dir;
 static char folder[300];    /* of the store */

@@ -62,6 +62,16 @@ static void make_session(size_t n)
     store_close(s, ID_A, fence);
 }
 
+static struct err *open_and_close(struct store *s, struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+
+    TRY(store_open(s, id, NULL, &a, &lease));
+    store_close(s, id, lease.fence);
+    return NULL;
+}
+
 /* --- what stands there --- */
 
 IN_TASK(the_log_is_json_that_others_can_read)
@@ -254,6 +264,19 @@ IN_TASK(what_was_cut_is_kept_beside_the_log)
     store_close(s, ID_A, lease.fence);
     assert_ok(store_remove(s, ID_A));
     assert_int_equal(count_entries(path), 3);
+}
+
+IN_TASK(a_session_without_its_first_line_stays_in_its_directory)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_session(0);
+    s = store_files_new(path);
+    write_file(in_store(LOG_A), S("")); /* its process died while it made the log */
+    assert_ok(open_and_close(s, ID_A));
+    assert_listed(s, "a", .cwd = S("/p"));
+    assert_ok(store_rebuild(s));
+    assert_listed(s, "a", .cwd = S("/p"));
 }
 
 /* The second of four records. */
@@ -455,6 +478,7 @@ int main(void)
         UNIT(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told),
         UNIT(a_last_record_with_any_byte_changed_is_cut_and_told),
         UNIT(what_was_cut_is_kept_beside_the_log),
+        UNIT(a_session_without_its_first_line_stays_in_its_directory),
         UNIT(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it),
         UNIT(a_session_with_a_broken_line_is_opened_and_goes_on),
         UNIT(any_record_of_a_long_log_is_found_in_both_directions),
