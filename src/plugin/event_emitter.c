@@ -60,6 +60,7 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_ANSWERED] = "user.answered",
     [EVENT_NOTICE] = "agent.notice",
     [EVENT_ERROR] = "execution.error",
+    [EVENT_REWOUND] = "agent.rewound",
     [EVENT_CHECKPOINT] = "agent.checkpoint",
     [EVENT_SESSION_END] = "agent.session_end",
 };

@@ -50,6 +50,7 @@
     X(NOTICE, "notice", notice)                                                                    \
     X(ERROR, "error", error)                                                                       \
     X(RUN_END, "run_end", result)                                                                  \
+    X(REWOUND, "rewound", rewind)                                                                  \
     X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
     X(SESSION_END, "session_shutdown", session)
 
@@ -208,6 +209,15 @@ struct event_ask {
     const struct answer *answer; /* ANSWERED */
 };
 
+/* The session is taken back to where it stood before that turn. It is a turn itself: going back to
+ * before it takes it back, too. Pre-images of the files follow, then the history that is left. */
+struct event_rewind {
+    unsigned turn;
+    uint64_t seq;        /* the first event of that turn */
+    bool takes_messages; /* the conversation goes back */
+    size_t n_files;      /* so many files, too */
+};
+
 /* Where a session stands, so that opening it need not look further back. */
 struct event_checkpoint {
     uint64_t base_seq;        /* the mutation that the history begins with; 0: it is empty */
@@ -262,6 +272,7 @@ struct event {
         struct event_state state;
         struct event_ask ask;
         struct event_notice notice;
+        struct event_rewind rewind;
         struct event_checkpoint checkpoint;
         const struct err *error;
         const struct run_result *result;

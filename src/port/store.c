@@ -154,6 +154,8 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
     if (!str_is(r->type, "history_mutation") ||
         !json_parse_at(&scratch, r->body, JSON_REPAIR_UTF8, &body, &where))
         return;
+    if (str_is(json_get_text(body, "mutation"), "rewind"))
+        return; /* what is left after it was there before it */
     message = json_get(body, "message");
     parts = json_get(message, "parts");
     if (!parts)

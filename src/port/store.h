@@ -46,6 +46,7 @@ struct store_summary {
     uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
     uint64_t n_bytes;    /* of its records */
     bool is_open;        /* somebody holds its lease; told by list and find */
+    struct str holder;   /* who: "process 123"; empty: nobody, or it is not known */
 };
 
 /* --- reading --- */

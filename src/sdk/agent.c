@@ -133,7 +133,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));
-    TRY(agent_add_snapshots(a));
+    TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;

@@ -34,7 +34,8 @@ MUST_USE struct err *agent_open_session(struct agent *a, const struct agent_opti
 void agent_note_mode(struct agent *a);
 void agent_close_session(struct agent *a); /* after the background commands have ended */
 
-/* What is saved before tools change files. After the blobs are there. */
-MUST_USE struct err *agent_add_snapshots(struct agent *a);
+/* What is saved before tools change files, and what a crash has left of that. After the blobs are
+ * there. */
+MUST_USE struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options);
 
 #endif

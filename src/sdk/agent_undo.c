@@ -2,6 +2,7 @@
 #include "sdk/agent_parts.h"
 
 #include "sdk/reads_only.h"
+#include "sdk/rewind.h"
 #include "snapshot/snapshot.h"
 
 static bool may_write(void *self, const struct snapshot_call *call)
@@ -26,12 +27,11 @@ static bool has_background(void *self)
     return false;
 }
 
-static struct err *limit(const struct agent *a, const char *path, int64_t *ret_value)
+static struct err *limit(const struct runtime *r, const char *path, int64_t *ret_value)
 {
-    const struct settings *s = a->runtime->settings;
-    int64_t value = settings_int(s, path, 0);
+    int64_t value = settings_int(r->settings, path, 0);
 
-    if (value < 0 || (value == 0 && settings_get(s, path)))
+    if (value < 0 || (value == 0 && settings_get(r->settings, path)))
         return err_hint(
             err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value),
             "\"snapshot\": {\"enabled\": false} saves nothing");
@@ -39,27 +39,52 @@ static struct err *limit(const struct agent *a, const char *path, int64_t *ret_v
     return NULL;
 }
 
-struct err *agent_add_snapshots(struct agent *a)
+struct err *undo_options_read(const struct runtime *r, struct arena *a,
+                              struct snapshot_options *ret_options)
 {
     int64_t max_files, max_bytes, max_file_bytes;
 
-    TRY(limit(a, "snapshot.maxFiles", &max_files));
-    TRY(limit(a, "snapshot.maxBytes", &max_bytes));
-    TRY(limit(a, "snapshot.maxFileBytes", &max_file_bytes));
-    if (!a->is_kept || !settings_bool(a->runtime->settings, "snapshot.enabled", true))
-        return NULL;
-    a->snapshotter = snapshotter_new(&(struct snapshot_options){
-        .workspace = a->runtime->options.cwd,
-        .added_dirs = a->tool_config.added_dirs,
-        .n_added_dirs = a->tool_config.n_added_dirs,
-        .blobs = a->blobs,
-        .home = runtime_home(a->runtime, &a->arena).p,
+    TRY(limit(r, "snapshot.maxFiles", &max_files));
+    TRY(limit(r, "snapshot.maxBytes", &max_bytes));
+    TRY(limit(r, "snapshot.maxFileBytes", &max_file_bytes));
+    *ret_options = (struct snapshot_options){
+        .workspace = r->options.cwd,
+        .home = runtime_home(r, a).p,
         .max_files = (size_t)max_files,
         .max_bytes = (uint64_t)max_bytes,
         .max_file_bytes = (uint64_t)max_file_bytes,
-        .may_write = may_write,
-        .is_busy = has_background,
-        .self = a,
-    });
+    };
+    return NULL;
+}
+
+/* That it cannot be found out is no reason not to go on. */
+static void recover(struct agent *a, const struct snapshot_options *o,
+                    const struct agent_options *options)
+{
+    AUTO(err) struct err *e = rewind_recover(&a->session, o);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (e && options->on_notice)
+        options->on_notice(options->notice_self,
+                           arena_format(&a->arena,
+                                        "what the last call has changed cannot be taken back: %s",
+                                        text));
+}
+
+struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options)
+{
+    struct snapshot_options o;
+
+    TRY(undo_options_read(a->runtime, &a->arena, &o));
+    if (!a->is_kept || !settings_bool(a->runtime->settings, "snapshot.enabled", true))
+        return NULL;
+    o.added_dirs = a->tool_config.added_dirs;
+    o.n_added_dirs = a->tool_config.n_added_dirs;
+    o.blobs = a->blobs;
+    o.may_write = may_write;
+    o.is_busy = has_background;
+    o.self = a;
+    recover(a, &o, options);
+    a->snapshotter = snapshotter_new(&o);
     return NULL;
 }

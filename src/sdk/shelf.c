@@ -78,17 +78,23 @@ static struct err *find_prefix(struct store *s, struct str start, struct arena *
                     "give more of the id");
 }
 
+struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct arena *a,
+                       struct store_summary *ret_summary, bool *ret_found)
+{
+    *ret_found = false;
+    if (store_id_is_valid(given))
+        TRY(store_find(s, given, a, ret_summary, ret_found));
+    if (!*ret_found && given.n)
+        TRY(find_named(s, cwd, given, a, ret_summary, ret_found));
+    return *ret_found ? NULL : find_prefix(s, given, a, ret_summary, ret_found);
+}
+
 struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
                        struct store_summary *ret_summary)
 {
-    bool found = false;
+    bool found;
 
-    if (store_id_is_valid(given))
-        TRY(store_find(s, given, a, ret_summary, &found));
-    if (!found && given.n)
-        TRY(find_named(s, cwd, given, a, ret_summary, &found));
-    if (!found)
-        TRY(find_prefix(s, given, a, ret_summary, &found));
+    TRY(shelf_look(s, cwd, given, a, ret_summary, &found));
     if (found)
         return NULL;
     return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),

@@ -17,6 +17,9 @@ MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct
  * `cwd`, or else anywhere. ERR_STORAGE when there is none, or more than one. */
 MUST_USE struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
                                 struct store_summary *ret_summary);
+/* The same; *ret_found false, and no error, when there is none. */
+MUST_USE struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct arena *a,
+                                struct store_summary *ret_summary, bool *ret_found);
 /* The newest one of that directory. */
 MUST_USE struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
                                        struct store_summary *ret_summary);

@@ -126,6 +126,7 @@ struct err *codec_decode_final(struct decoding *d);
 struct err *codec_decode_state(struct decoding *d);
 struct err *codec_decode_ask(struct decoding *d);
 struct err *codec_decode_notice(struct decoding *d);
+struct err *codec_decode_rewind(struct decoding *d);
 struct err *codec_decode_checkpoint(struct decoding *d);
 struct err *codec_decode_error(struct decoding *d);
 struct err *codec_decode_nothing(struct decoding *d);

@@ -174,6 +174,16 @@ struct err *codec_decode_notice(struct decoding *d)
     return codec_get_json(d, "details", &n->details);
 }
 
+struct err *codec_decode_rewind(struct decoding *d)
+{
+    d->event->body.rewind =
+        (struct event_rewind){.turn = (unsigned)codec_get_int(d, "toTurn"),
+                              .seq = (uint64_t)codec_get_int(d, "toSeq"),
+                              .takes_messages = codec_get_bool(d, "conversation"),
+                              .n_files = (size_t)codec_get_int(d, "files")};
+    return NULL;
+}
+
 struct err *codec_decode_checkpoint(struct decoding *d)
 {
     struct event_checkpoint *x = &d->event->body.checkpoint;

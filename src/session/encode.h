@@ -105,6 +105,7 @@ void codec_encode_final(struct encoding *c);
 void codec_encode_state(struct encoding *c);
 void codec_encode_ask(struct encoding *c);
 void codec_encode_notice(struct encoding *c);
+void codec_encode_rewind(struct encoding *c);
 void codec_encode_checkpoint(struct encoding *c);
 void codec_encode_error(struct encoding *c);
 void codec_encode_nothing(struct encoding *c);

@@ -172,6 +172,16 @@ void codec_encode_notice(struct encoding *c)
     codec_put_json(c, "details", n->details);
 }
 
+void codec_encode_rewind(struct encoding *c)
+{
+    const struct event_rewind *b = &c->event->body.rewind;
+
+    codec_put_int(c, "toTurn", b->turn);
+    codec_put_int(c, "toSeq", (int64_t)b->seq);
+    codec_put_true(c, "conversation", b->takes_messages);
+    codec_put_int(c, "files", (int64_t)b->n_files);
+}
+
 void codec_encode_checkpoint(struct encoding *c)
 {
     const struct event_checkpoint *x = &c->event->body.checkpoint;

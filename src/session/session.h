@@ -75,6 +75,19 @@ bool session_can_go_on(const struct session *s);
 MUST_USE struct err *session_inject(struct session *s, enum role role, struct str text);
 /* The history is empty from here on; the tools' state stays. */
 MUST_USE struct err *session_clear(struct session *s);
+/* Takes the session back to where it stood before an event: messages and tool state, or only the
+ * files, which are the caller's to change when this has returned. What they hold is told first, so
+ * that it can be taken back. A turn of its own (turns.h); what was spent stays spent. Durable. */
+struct session_rewind {
+    unsigned turn; /* the one that is taken back, with all after it */
+    uint64_t seq;  /* its first event */
+    bool takes_messages;
+    const struct pre_image *files; /* what they hold now, with `after` as they will be */
+    size_t n_files;
+};
+MUST_USE struct err *session_rewind(struct session *s, const struct session_rewind *how);
+/* Tells of changes that nobody told when they were made, because the process died. */
+void session_tell_images(struct session *s, const struct pre_image *images, size_t n);
 MUST_USE struct err *session_rename(struct session *s, struct str name);
 /* What the person has said yes to for the length of the session. */
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);

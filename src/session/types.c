@@ -39,6 +39,7 @@ const struct codec_type codec_types[EVENT_N_TYPES] = {
     [EVENT_NOTICE] = {codec_encode_notice, codec_decode_notice, false},
     [EVENT_ERROR] = {codec_encode_error, codec_decode_error, false},
     [EVENT_RUN_END] = {codec_encode_result, codec_decode_result, true},
+    [EVENT_REWOUND] = {codec_encode_rewind, codec_decode_rewind, true},
     [EVENT_CHECKPOINT] = {codec_encode_checkpoint, codec_decode_checkpoint, true},
     [EVENT_SESSION_END] = {codec_encode_session, codec_decode_session, false},
 };

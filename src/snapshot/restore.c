@@ -1,4 +1,4 @@
-/* restore.c - carries a plan out, in three passes over the paths.
+/* restore.c - looks at what a plan is about, then carries it out in three passes over the paths.
  *
  * Up: what must go, from the deepest path. Down: directories, then what is in them. Up again: the
  * permissions of directories, which might have kept files from being made in them. */
@@ -21,7 +21,6 @@ struct restoring {
     const struct restore_options *options;
     struct arena *arena;
     struct restore_plan *plan;
-    struct file_state *now; /* one for each item */
     struct strbuf bytes;
     unsigned n_temps;
 };
@@ -80,12 +79,16 @@ static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const str
            str_eq(was, state_sign(a, now));
 }
 
-static bool is_as_left(struct arena *a, const struct file_state *now, struct str after)
+/* As the last call left it, or as if that call had never been: a restore that died on its way. */
+static bool is_as_left(struct arena *a, const struct file_state *now,
+                       const struct restore_item *item)
 {
     struct file_state unread = *now;
+    struct str sign;
 
-    unread.is_known &= !str_starts(after, S("stamp:"));
-    return str_eq(state_sign(a, &unread), after);
+    unread.is_known &= !str_starts(item->aim.after, S("stamp:"));
+    sign = state_sign(a, &unread);
+    return str_eq(sign, item->aim.after) || (item->knows_before && str_eq(sign, item->before));
 }
 
 static struct err *look_at_item(struct restoring *r, struct restore_item *item,
@@ -105,16 +108,52 @@ static struct err *look_at_item(struct restoring *r, struct restore_item *item,
     }
     if (state_has_content(now))
         TRY(state_read(now, MAX_BYTES, r->options->blobs, &r->bytes));
-    open_up(now->path, now);
+    if (r->options->blobs)
+        open_up(now->path, now);
     if (!image_sign(r->arena, aim, &was))
         end_item(item, RESTORE_IMPOSSIBLE, aim->why_not.n ? aim->why_not : S("it was not saved"));
     else if (is_as_it_was(r->arena, aim, now))
         end_item(item, RESTORE_NOT_NEEDED, (struct str){0});
-    else if (!r->options->force && !is_as_left(r->arena, now, aim->after))
+    else if (!r->options->force && !is_as_left(r->arena, now, item))
         end_item(item, RESTORE_CONFLICT, S("it was changed since"));
     else if (!r->options->force && item->changed_between)
         end_item(item, RESTORE_CONFLICT, S("somebody else changed it in between"));
     return NULL;
+}
+
+static bool make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo)
+{
+    *ret_undo = state_image(r->arena, &r->plan->now[i], NULL);
+    return image_sign(r->arena, &r->plan->items[i].aim, &ret_undo->after);
+}
+
+static struct err *look(struct restoring *r, struct pre_images *undo)
+{
+    struct restore_plan *plan = r->plan;
+    struct pre_image image;
+
+    for (size_t i = 0; i < plan->n; i++) {
+        TRY(look_at_item(r, &plan->items[i], &plan->now[i]));
+        if (plan->items[i].outcome == RESTORE_PLANNED && make_undo(r, i, &image))
+            pre_images_add(undo, r->arena, image);
+    }
+    return r->options->blobs ? blob_sync(r->options->blobs) : NULL;
+}
+
+struct err *restore_look(struct restore_plan *plan, const struct restore_options *options,
+                         struct arena *a, struct pre_images *ret_undo)
+{
+    struct restoring r = {.options = options,
+                          .arena = a,
+                          .plan = plan,
+                          .bytes = {.max_bytes = MAX_BYTES + (1 << 18)}};
+    struct err *e;
+
+    plan->now = ARENA_ARRAY(a, plan->n + 1, struct file_state);
+    *ret_undo = (struct pre_images){0};
+    e = look(&r, ret_undo);
+    strbuf_done(&r.bytes);
+    return e;
 }
 
 /* --- removing --- */
@@ -293,52 +332,50 @@ static void count(struct restoring *r, struct restore_report *report)
         if (item->outcome != RESTORE_DONE)
             continue;
         report->n_restored++;
-        undo = state_image(r->arena, &r->now[i], NULL);
-        if (image_sign(r->arena, &item->aim, &undo.after))
+        if (make_undo(r, i, &undo))
             pre_images_add(&report->undo, r->arena, undo);
     }
 }
 
-static struct err *apply(struct restoring *r)
+static void change(struct restoring *r)
 {
     struct restore_item *items = r->plan->items;
+    struct file_state *now = r->plan->now;
     size_t n = r->plan->n;
 
-    for (size_t i = 0; i < n; i++)
-        TRY(look_at_item(r, &items[i], &r->now[i]));
-    TRY(blob_sync(r->options->blobs)); /* what goes now has been saved */
     for (size_t i = n; i-- > 0;)
-        if (must_go(&items[i], &r->now[i]))
-            remove_item(r, &items[i], &r->now[i]);
+        if (must_go(&items[i], &now[i]))
+            remove_item(r, &items[i], &now[i]);
     for (size_t i = 0; i < n; i++)
         if (items[i].outcome == RESTORE_PLANNED && items[i].aim.kind != IMAGE_NONE)
-            put_item(r, &items[i], &r->now[i]);
+            put_item(r, &items[i], &now[i]);
     for (size_t i = n; i-- > 0;)
-        if (r->now[i].path)
-            finish_directory(r, &items[i], &r->now[i]);
-    return NULL;
+        if (now[i].path)
+            finish_directory(r, &items[i], &now[i]);
 }
 
-struct err *restore_apply(struct restore_plan *plan, const struct restore_options *options,
-                          struct arena *a, struct restore_report *ret_report)
+void restore_change(struct restore_plan *plan, const struct restore_options *options,
+                    struct arena *a, struct restore_report *ret_report)
 {
     struct restoring r = {.options = options,
                           .arena = a,
                           .plan = plan,
-                          .now = ARENA_ARRAY(a, plan->n + 1, struct file_state),
                           .bytes = {.max_bytes = MAX_BYTES + (1 << 18)}};
-    struct err *e = apply(&r);
 
+    change(&r);
     strbuf_done(&r.bytes);
     *ret_report = (struct restore_report){0};
     count(&r, ret_report);
-    return e;
 }
 
 struct err *snapshot_restore(const struct pre_image *images, size_t n,
                              const struct restore_options *options, struct arena *a,
                              struct restore_plan *ret_plan, struct restore_report *ret_report)
 {
+    struct pre_images undo;
+
     restore_plan(images, n, a, ret_plan);
-    return restore_apply(ret_plan, options, a, ret_report);
+    TRY(restore_look(ret_plan, options, a, &undo));
+    restore_change(ret_plan, options, a, ret_report);
+    return NULL;
 }

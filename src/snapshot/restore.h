@@ -26,21 +26,25 @@ const char *restore_outcome_name(enum restore_outcome o); /* "restored", "confli
 
 struct restore_item {
     struct pre_image aim; /* its `after` is what the last call left */
+    bool knows_before;    /* `before` is what that call found, in the same terms */
+    struct str before;
     bool changed_between; /* somebody else changed it between two calls */
     enum restore_outcome outcome;
     struct str why; /* of all but DONE and NOT_NEEDED */
 };
 
+struct file_state;
 struct restore_plan {
     struct restore_item *items; /* by path */
     size_t n;
+    struct file_state *now; /* private: one for each item, once it was looked at */
 };
 
 struct restore_options {
     const char *const *roots; /* the workspace and added directories */
     size_t n_roots;
-    struct blob_store *blobs;
-    bool force; /* conflicts too */
+    struct blob_store *blobs; /* restore_look(): NULL saves nothing */
+    bool force;               /* conflicts too */
 };
 
 struct restore_report {
@@ -51,12 +55,19 @@ struct restore_report {
 /* What it points at lives in `a`; the images are borrowed. */
 void restore_plan(const struct pre_image *images, size_t n, struct arena *a,
                   struct restore_plan *ret_plan);
-/* Fills in the outcomes. Blocks: tasks use work_run(). An error is the blob store's; what went
- * wrong with a file is its outcome. */
-MUST_USE struct err *restore_apply(struct restore_plan *plan, const struct restore_options *options,
-                                   struct arena *a, struct restore_report *ret_report);
 
-/* Both in one. */
+/* The rest blocks: tasks use work_run(). An error is the blob store's; what is wrong with a file is
+ * its outcome. */
+
+/* Finds out what can be done and changes nothing; the outcome of that stays RESTORE_PLANNED. With
+ * blobs what stands there is saved, and told as what takes it back. */
+MUST_USE struct err *restore_look(struct restore_plan *plan, const struct restore_options *options,
+                                  struct arena *a, struct pre_images *ret_undo);
+/* Does what was found to be possible: once, soon after it. */
+void restore_change(struct restore_plan *plan, const struct restore_options *options,
+                    struct arena *a, struct restore_report *ret_report);
+
+/* All in one. */
 MUST_USE struct err *snapshot_restore(const struct pre_image *images, size_t n,
                                       const struct restore_options *options, struct arena *a,
                                       struct restore_plan *ret_plan,

@@ -48,6 +48,7 @@ static struct restore_item plan_path(struct arena *a, const struct place *places
     struct restore_item item = {.aim = *places[0].image};
 
     item.aim.after = places[n - 1].image->after;
+    item.knows_before = image_sign(a, places[n - 1].image, &item.before);
     for (size_t i = 1; i < n && !item.changed_between; i++)
         item.changed_between = !is_told(a, places, i);
     return item;

@@ -594,6 +594,7 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
     if (s && !s->is_writing) {
         *ret_summary = files_copy_summary(a, &s->state.summary);
         ret_summary->is_open = s->root->lock_fd >= 0 && s->root->fence;
+        ret_summary->holder = ret_summary->is_open ? S("this process") : (struct str){0};
         return NULL;
     }
     e = work_run(find_files, &c);

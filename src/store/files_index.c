@@ -468,7 +468,8 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
 
         if (n_roots && bsearch(&e.root, roots, n_roots, sizeof *roots, compare_ids)) {
             TRY(bring_up_to_date(dir, x, &e, &found));
-            e.summary.is_open = session_lock_is_held(lock_dir, e.root);
+            e.summary.holder = session_lock_holder(lock_dir, e.root, &x->arena);
+            e.summary.is_open = e.summary.holder.n > 0;
         }
         if (found)
             x->entries[n++] = e;

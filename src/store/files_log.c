@@ -156,6 +156,7 @@ struct store_summary files_copy_summary(struct arena *a, const struct store_summ
     copy.provider = arena_str(a, s->provider);
     copy.model = arena_str(a, s->model);
     copy.preview = arena_str(a, s->preview);
+    copy.holder = arena_str(a, s->holder);
     return copy;
 }
 

@@ -239,6 +239,7 @@ static struct store_summary copy_summary(struct arena *a, const struct stream *s
     copy.model = arena_str(a, copy.model);
     copy.preview = arena_str(a, copy.preview);
     copy.is_open = s->root->is_leased;
+    copy.holder = copy.is_open ? S("this process") : (struct str){0};
     return copy;
 }
 

@@ -16,7 +16,8 @@
         "s.root") " IN"                                                                            \
                   " (SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"                 \
                   " WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database ="       \
-                  " (SELECT oid FROM pg_database WHERE datname = current_database()))"
+                  " (SELECT oid FROM pg_database WHERE datname = current_database())),"            \
+                  " (SELECT r.holder FROM keel_sessions r WHERE r.id = s.root)"
 
 #define POSTGRES_CHANGES                                                                           \
     "cwd = coalesce(nullif($2::text, ''), s.cwd), name = coalesce(nullif($3::text, ''), s.name),"  \

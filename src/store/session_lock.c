@@ -113,7 +113,7 @@ void session_lock_release(const char *dir, struct str id, int fd)
     close(fd);
 }
 
-bool session_lock_is_held(const char *dir, struct str id)
+static bool look(const char *dir, struct str id, char holder[64])
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char path[MAX_PATH_BYTES];
@@ -126,6 +126,23 @@ bool session_lock_is_held(const char *dir, struct str id)
     if (fd < 0)
         return false;
     held = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    read_holder(fd, holder);
     close(fd);
     return held;
+}
+
+bool session_lock_is_held(const char *dir, struct str id)
+{
+    char holder[64];
+
+    return look(dir, id, holder);
+}
+
+struct str session_lock_holder(const char *dir, struct str id, struct arena *a)
+{
+    char holder[64];
+
+    if (!look(dir, id, holder))
+        return (struct str){0};
+    return *holder ? arena_str(a, str_of(holder)) : S("another process");
 }

@@ -5,6 +5,7 @@
 #ifndef KEEL_STORE_SESSION_LOCK_H
 #define KEEL_STORE_SESSION_LOCK_H
 
+#include "base/arena.h"
 #include "base/err.h"
 
 /* The lock of `id` in `dir`, which is made if it is not there. Held by another: ERR_STORAGE that
@@ -14,5 +15,7 @@ MUST_USE struct err *session_lock_take(const char *dir, struct str id, int *ret_
 void session_lock_release(const char *dir, struct str id, int fd);
 /* Does anybody hold it? */
 bool session_lock_is_held(const char *dir, struct str id);
+/* And who? "process 123", in `a`; empty: nobody. */
+struct str session_lock_holder(const char *dir, struct str id, struct arena *a);
 
 #endif

@@ -109,8 +109,11 @@ static struct store_summary read_summary(struct sqlite_db *db, enum sqlite_state
                                          const struct sqlite_look *l)
 {
     struct arena *a = l->arena;
-    bool is_leased = sqlite_column_int(db, s, 12);
+    /* Who died has not said that it is closed; only the lock tells. */
+    struct str holder = {0};
 
+    if (sqlite_column_int(db, s, 12))
+        holder = session_lock_holder(l->lock_dir, sqlite_column_text(db, s, 13), a);
     return (struct store_summary){
         .id = arena_str(a, sqlite_column_text(db, s, 0)),
         .parent = arena_str(a, sqlite_column_text(db, s, 1)),
@@ -124,8 +127,8 @@ static struct store_summary read_summary(struct sqlite_db *db, enum sqlite_state
         .next_seq = (uint64_t)sqlite_column_int(db, s, 9),
         .n_messages = (uint64_t)sqlite_column_int(db, s, 10),
         .n_bytes = (uint64_t)sqlite_column_int(db, s, 11),
-        /* Who died has not said that it is closed; only the lock tells. */
-        .is_open = is_leased && session_lock_is_held(l->lock_dir, sqlite_column_text(db, s, 13)),
+        .is_open = holder.n > 0,
+        .holder = holder,
     };
 }
 

@@ -256,6 +256,14 @@ static void notice_fields(struct json_writer *w, const struct event_notice *n)
         journal_json(w, "details", n->details);
 }
 
+static void rewind_fields(struct json_writer *w, const struct event_rewind *b)
+{
+    jw_kv_int(w, "toTurn", b->turn);
+    jw_kv_int(w, "toSeq", (int64_t)b->seq);
+    jw_kv_bool(w, "conversation", b->takes_messages);
+    jw_kv_int(w, "files", (int64_t)b->n_files);
+}
+
 static void checkpoint_fields(struct json_writer *w, const struct event_checkpoint *c)
 {
     jw_kv_int(w, "baseSeq", (int64_t)c->base_seq);
@@ -394,6 +402,9 @@ static void body_fields(struct json_writer *w, const struct event *e)
         break;
     case EVENT_RUN_END:
         result_fields(w, e);
+        break;
+    case EVENT_REWOUND:
+        rewind_fields(w, &e->body.rewind);
         break;
     case EVENT_CHECKPOINT:
         checkpoint_fields(w, &e->body.checkpoint);

@@ -312,6 +312,15 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
                                 "run:timeout run:paused session:turn_completed session:cancelled",
             [VIEW_STREAM_JSON] = "stream_event result",
         },
+    [EVENT_REWOUND] =
+        {
+            [VIEW_JOURNAL] = "rewound",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* between runs */
+            [VIEW_EMITTER] = "agent.rewound",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* between runs */
+        },
     [EVENT_CHECKPOINT] =
         {
             [VIEW_JOURNAL] = "checkpoint",

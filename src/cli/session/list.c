@@ -1,11 +1,10 @@
 /* list.c - `keel session list`: which sessions there are, the newest first. */
 #include "cli/session/session.h"
 
-#include "base/utf8.h"
 #include "sys/loop.h"
 
 #define DEFAULT_N 20
-#define SHORT_ID 8
+#define SHORT_ID 13 /* the time that a UUID of ours begins with: 8 letters are a minute */
 #define AGE_WIDTH 16
 #define MIN_TEXT 20
 #define PLAIN_COLUMNS 100 /* where there is no terminal */
@@ -37,34 +36,24 @@ static struct err *read_query(struct session_work *w, struct store_list_query *r
     return NULL;
 }
 
-/* The name, or how it began: one line, as far as it fits. */
-static void add_title(struct strbuf *out, const struct store_summary *s, size_t n_max)
-{
-    struct str text = s->name.n ? s->name : s->preview;
-    struct str line = str_make(text.p, 0);
-
-    while (line.n < text.n && text.p[line.n] != '\n')
-        line.n++;
-    line = utf8_truncate(line, n_max);
-    if (s->name.n)
-        cli_add_tinted(out, TINT_BOLD, line);
-    else
-        cli_add_visible(out, line);
-}
-
 static void add_line(struct strbuf *out, const struct store_summary *s, bool with_cwd)
 {
     size_t columns = cli_n_columns() ? cli_n_columns() : PLAIN_COLUMNS;
     size_t used = SHORT_ID + AGE_WIDTH + 10;
-    AUTO(strbuf) struct strbuf age = {0};
+    AUTO(strbuf) struct strbuf age = {0}, title = {0};
 
     session_add_age(&age, s->updated_ms, clock_unix_ms(loop_clock(task_loop())));
     cli_add_tinted(out, TINT_GREEN, str_make(s->id.p, MIN(s->id.n, (size_t)SHORT_ID)));
     strbuf_addf(out, "  %-*.*s %4llu%s  ", AGE_WIDTH, (int)age.n, age.p,
                 (unsigned long long)s->n_messages, s->is_open ? "*" : " ");
-    add_title(out, s, columns > used + MIN_TEXT ? columns - used : MIN_TEXT);
+    session_add_line(&title, s->name.n ? s->name : s->preview,
+                     columns > used + MIN_TEXT ? columns - used : MIN_TEXT);
+    if (s->name.n)
+        cli_add_tinted(out, TINT_BOLD, strbuf_str(&title));
+    else
+        strbuf_add(out, strbuf_str(&title));
     if (with_cwd) {
-        strbuf_add_cstr(out, "\n          ");
+        strbuf_addf(out, "\n%*s", SHORT_ID + 2, "");
         cli_add_tinted(out, TINT_FAINT, s->cwd);
     }
     strbuf_add_char(out, '\n');

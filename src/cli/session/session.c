@@ -1,6 +1,7 @@
 /* session.c - `keel session`: look at sessions that were kept, copy them, take them elsewhere. */
 #include "cli/session/session.h"
 
+#include "base/width.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "view/field.h"
@@ -72,6 +73,13 @@ struct err *session_work_find(struct session_work *w, size_t operand,
     return shelf_find_newest(w->store, cwd, &w->arena, ret_summary);
 }
 
+struct err *session_work_look(struct session_work *w, size_t operand,
+                              struct store_summary *ret_summary, bool *ret_found)
+{
+    return shelf_look(w->store, str_of(w->runtime.options.cwd), str_of(w->args->operands[operand]),
+                      &w->arena, ret_summary, ret_found);
+}
+
 /* --- how a session is told --- */
 
 void session_write_summary(struct json_writer *w, const struct store_summary *s)
@@ -90,6 +98,24 @@ void session_write_summary(struct json_writer *w, const struct store_summary *s)
     jw_kv_int(w, "messages", (int64_t)s->n_messages);
     jw_kv_int(w, "bytes", (int64_t)s->n_bytes);
     jw_kv_bool(w, "open", s->is_open);
+}
+
+void session_add_line(struct strbuf *out, struct str text, size_t n_columns)
+{
+    AUTO(strbuf) struct strbuf visible = {0};
+    struct str rest = str_trim(text), line = {0}, kept;
+
+    str_split(&rest, '\n', &line);
+    cli_add_visible(&visible, str_trim(line));
+    for (size_t i = 0; i < visible.n; i++)
+        if (visible.p[i] == '\t')
+            visible.p[i] = ' ';
+    kept = strbuf_str(&visible);
+    if (width_of(kept) > n_columns || rest.n)
+        kept = width_truncate(kept, n_columns > 4 ? n_columns - 4 : 0);
+    strbuf_add(out, kept);
+    if (kept.n < visible.n || rest.n)
+        strbuf_add_cstr(out, " ...");
 }
 
 void session_add_time(struct strbuf *out, int64_t unix_ms)
@@ -120,6 +146,12 @@ void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms)
 
 static const struct command *const children[] = {
     &command_session_list,
+    &command_session_show,
+    &command_session_search,
+    &command_session_rename,
+    &command_session_fork,
+    &command_session_rewind,
+    &command_session_delete,
     &command_session_verify,
     &command_session_replay,
     &command_session_rebuild,

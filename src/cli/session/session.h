@@ -6,10 +6,9 @@
 #include "sdk/shelf.h"
 #include "sys/clock.h"
 
-extern const struct command command_session_list;
-extern const struct command command_session_verify;
-extern const struct command command_session_rebuild;
-extern const struct command command_session_replay;
+extern const struct command command_session_delete, command_session_fork, command_session_list,
+    command_session_rebuild, command_session_rename, command_session_replay, command_session_rewind,
+    command_session_search, command_session_show, command_session_verify;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
@@ -38,8 +37,14 @@ MUST_USE struct err *session_work_run_at(const struct args *args, const struct c
 MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary);
 
+/* The same for an operand that may name none. */
+MUST_USE struct err *session_work_look(struct session_work *w, size_t operand,
+                                       struct store_summary *ret_summary, bool *ret_found);
+
 /* The summary as members of an object that is open. */
 void session_write_summary(struct json_writer *w, const struct store_summary *s);
+/* The first line of a text from outside, cut to so many columns, with "..." where it was cut. */
+void session_add_line(struct strbuf *out, struct str text, size_t n_columns);
 /* "2026-11-16 04:36", in the person's time zone. */
 void session_add_time(struct strbuf *out, int64_t unix_ms);
 /* "just now", "5 min ago", "3 h ago", "2 d ago"; then the date. */

@@ -243,6 +243,8 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_NOTICE].body.notice =
         (struct event_notice){SEVERITY_WARNING, "budget", S("80 % is spent"), NULL};
     e[EVENT_ERROR].body.error = s->error;
+    e[EVENT_REWOUND].body.rewind =
+        (struct event_rewind){.turn = 3, .seq = 40, .takes_messages = true, .n_files = 2};
     e[EVENT_CHECKPOINT].body.checkpoint =
         (struct event_checkpoint){.base_seq = 4, .state = s->args, .usage = s->answer->usage};
     e[EVENT_RUN_END].body.result = &s->run_result;

@@ -1,0 +1,148 @@
+/* search.c - `keel session search`: where these words were said. */
+#include "cli/session/session.h"
+
+#include "sys/loop.h"
+#include "view/field.h"
+
+#include <ctype.h>
+
+#define DEFAULT_N 20
+
+static const struct option options[] = {
+    {"limit", 'n', "N", "at most so many places (20)"},
+    {"json", 0, NULL, "print one JSON array"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+static struct str join_words(struct session_work *w)
+{
+    AUTO(strbuf) struct strbuf words = {0};
+
+    for (size_t i = 0; i < w->args->n_operands; i++)
+        strbuf_addf(&words, "%s%s", i ? " " : "", w->args->operands[i]);
+    return arena_str(&w->arena, strbuf_str(&words));
+}
+
+/* --- the words in it --- */
+
+static bool is_same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static bool starts_with(struct str text, struct str word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (i >= text.n || !is_same_letter(text.p[i], word.p[i]))
+            return false;
+    return word.n > 0;
+}
+
+/* How much of the text begins with one of the words; 0: none. */
+static size_t match(struct str text, struct str words)
+{
+    size_t longest = 0;
+    struct str word;
+
+    while (str_split(&words, ' ', &word))
+        if (word.n > longest && starts_with(text, word))
+            longest = word.n;
+    return longest;
+}
+
+static void add_marked(struct strbuf *out, struct str text, struct str words)
+{
+    size_t plain = 0, i = 0;
+
+    while (i < text.n) {
+        size_t n = match(str_skip(text, i), words);
+
+        if (!n) {
+            i++;
+            continue;
+        }
+        cli_add_visible(out, str_slice(text, plain, i - plain));
+        cli_add_tinted(out, TINT_BOLD, str_slice(text, i, n));
+        plain = i += n;
+    }
+    cli_add_visible(out, str_skip(text, plain));
+}
+
+/* --- what was found --- */
+
+static void add_hit(struct strbuf *out, const struct store_hit *hit, struct str words)
+{
+    struct str rest = str_trim(hit->excerpt), line;
+
+    cli_add_tinted(out, TINT_GREEN, hit->session.id);
+    strbuf_add_cstr(out, "  ");
+    session_add_age(out, hit->session.updated_ms, clock_unix_ms(loop_clock(task_loop())));
+    if (hit->session.name.n) {
+        strbuf_add_cstr(out, "  ");
+        cli_add_tinted(out, TINT_BOLD, hit->session.name);
+    }
+    while (str_split(&rest, '\n', &line)) {
+        if (str_trim(line).n == 0)
+            continue;
+        strbuf_add_cstr(out, "\n    ");
+        add_marked(out, line, words);
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void write_hits(struct strbuf *out, const struct store_hit *hits, size_t n)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_array(&w);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin_object(&w);
+        session_write_summary(&w, &hits[i].session);
+        jw_kv_int(&w, "seq", (int64_t)hits[i].seq);
+        jw_kv_str(&w, "excerpt", hits[i].excerpt);
+        jw_end_object(&w);
+    }
+    jw_end_array(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static struct err *search(struct session_work *w)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str words = join_words(w);
+    struct store_hit *hits = NULL;
+    size_t n = 0;
+    int64_t n_max;
+
+    TRY(args_int(w->args, "limit", 1, 10000, DEFAULT_N, &n_max));
+    TRY(store_search(w->store, words, (size_t)n_max, &w->arena, &hits, &n));
+    if (args_has(w->args, "json"))
+        write_hits(&out, hits, n);
+    else
+        for (size_t i = 0; i < n; i++)
+            add_hit(&out, &hits[i], words);
+    if (!n) {
+        cli_tell("nothing was found");
+        w->status = 1;
+    }
+    return cli_print(strbuf_str(&out));
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 1, 64, "words to look for"));
+    return session_work_run(args, search, ret_status);
+}
+
+const struct command command_session_search = {
+    .name = "session search",
+    .usage = "WORD... [--limit N] [--json]",
+    .summary = "find what was said, in sessions of all directories",
+    .details = "All the words must stand in one message. Exit code 1 when nothing is found.\n"
+               "\n"
+               "  keel session search flaky test\n",
+    .options = options,
+    .run = run,
+};

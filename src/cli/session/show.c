@@ -1,0 +1,119 @@
+/* show.c - `keel session show`: the conversation, turn by turn. */
+#include "cli/session/show.h"
+
+#include "session/codec.h"
+
+static const struct option options[] = {
+    {"turn", 0, "N", "only this turn"},
+    {"tools", 0, NULL, "what tools gave back too, and summaries in full"},
+    {"json", 0, NULL, "print one JSON object"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+struct form {
+    struct err *(*header)(struct session_show *s);
+    struct err *(*event)(struct session_show *s, const struct event *e);
+    struct err *(*end)(struct session_show *s);
+};
+static const struct form as_text = {session_show_header, session_show_event, session_show_end};
+static const struct form as_json = {session_json_header, session_json_event, session_json_end};
+
+const char *session_state_name(const struct loaded *l)
+{
+    static const char *const names[] = {"new", "done", "waits for an answer", "cut off"};
+
+    return names[l->last_run];
+}
+
+/* What came before the first turn is what a copy began with. */
+static bool is_wanted(const struct session_show *s, const struct event *e)
+{
+    const struct turn_entry *t = turn_list_find(&s->turns, e->turn);
+
+    if (s->only)
+        return e->turn == s->only;
+    return !t || t->seq > e->seq || t->is_live || t->is_rewind;
+}
+
+/* A record that cannot be read is told, and the rest is shown. */
+static struct err *show_events(struct session_show *s, const struct form *form)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(s->work->store, s->summary.id, 1, CODEC_READ_CORE);
+    const struct event *e;
+
+    for (;;) {
+        struct err *failure = codec_read(r, &e);
+
+        if (failure && codec_reader_has_failed(r))
+            return failure;
+        if (failure)
+            cli_tell_error(failure);
+        err_free(failure);
+        if (!failure && !e)
+            return NULL;
+        if (e && is_wanted(s, e))
+            TRY(form->event(s, e));
+    }
+}
+
+/* The header tells how it stands, which its end knows. */
+static struct err *load(struct session_show *s)
+{
+    AUTO(conversation) struct conversation c = {0};
+    struct session_work *w = s->work;
+
+    conversation_init(&c, s->summary.id, s->summary.cwd);
+    TRY(session_load(w->store, s->summary.id, 0, &c, &s->loaded));
+    TRY(turn_list_read(w->store, s->summary.id, &w->arena, &s->turns));
+    if (s->only && !turn_list_find(&s->turns, s->only))
+        return err_hint(err_new(ERR_VALIDATION, "there is no turn %u", s->only),
+                        "without --turn all of them are printed with their numbers");
+    return NULL;
+}
+
+static struct err *show_all(struct session_show *s)
+{
+    const struct form *form = args_has(s->work->args, "json") ? &as_json : &as_text;
+
+    TRY(session_work_find(s->work, 0, &s->summary));
+    TRY(load(s));
+    TRY(form->header(s));
+    TRY(show_events(s, form));
+    return form->end(s);
+}
+
+static struct err *show(struct session_work *w)
+{
+    struct session_show s = {.work = w, .with_tools = args_has(w->args, "tools")};
+    int64_t only;
+    struct err *e;
+
+    TRY(args_int(w->args, "turn", 1, UINT32_MAX, 0, &only));
+    s.only = (unsigned)only;
+    e = show_all(&s);
+    loaded_done(&s.loaded);
+    arena_done(&s.calls_arena);
+    strbuf_done(&s.out);
+    err_free(s.show.error);
+    return e;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 1, "one session"));
+    return session_work_run(args, show, ret_status);
+}
+
+const struct command command_session_show = {
+    .name = "session show",
+    .usage = "[ID] [--turn N] [--tools] [--json]",
+    .summary = "print a conversation, turn by turn",
+    .details = "Turns that were taken back are left out; --turn N shows them.\n"
+               "\n"
+               "  keel session show | less\n"
+               "  keel session show ID --json | jq -r '.turns[].messages[].content'\n",
+    .options = options,
+    .run = run,
+};

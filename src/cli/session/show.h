@@ -1,0 +1,43 @@
+/* show.h - a session as `keel session show` goes through it: event by event, never as a whole. */
+#ifndef KEEL_CLI_SESSION_SHOW_H
+#define KEEL_CLI_SESSION_SHOW_H
+
+#include "cli/session/session.h"
+#include "cli/show.h"
+#include "session/load.h"
+#include "session/turns.h"
+
+struct session_show {
+    struct session_work *work;
+    struct store_summary summary;
+    struct loaded loaded; /* how it stands */
+    struct turn_list turns;
+    unsigned only;    /* this turn; 0: all that are part of the conversation */
+    bool with_tools;  /* what tools gave back, summaries in full */
+    struct show show; /* the text */
+    bool wants_prompt;
+    struct arena calls_arena; /* of the calls of the last answer */
+    struct shown_call {
+        size_t index;
+        const struct json *args;
+    } * calls;
+    size_t n_calls, calls_room;
+    struct strbuf out; /* the JSON that is not yet printed */
+    struct json_writer json;
+    bool is_in_turn;
+};
+
+/* In what state it is: "done", "cut off", "waits for an answer", "new". */
+const char *session_state_name(const struct loaded *l);
+
+/* As a person would have seen it. */
+MUST_USE struct err *session_show_header(struct session_show *s);
+MUST_USE struct err *session_show_event(struct session_show *s, const struct event *e);
+MUST_USE struct err *session_show_end(struct session_show *s);
+
+/* As one JSON object. */
+MUST_USE struct err *session_json_header(struct session_show *s);
+MUST_USE struct err *session_json_event(struct session_show *s, const struct event *e);
+MUST_USE struct err *session_json_end(struct session_show *s);
+
+#endif

@@ -1,0 +1,426 @@
+/* show_text.c - a conversation for a person: prompts with their numbers, answers, calls. */
+#include "cli/session/show.h"
+
+#include "base/clip.h"
+#include "cli/text.h"
+#include "sys/loop.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define LABEL_WIDTH 10
+#define PLAIN_COLUMNS 100
+#define NOTE_COLUMNS 72
+#define CALL_MAX_CHARS 100
+
+static size_t n_columns(void)
+{
+    return cli_n_columns() ? cli_n_columns() : PLAIN_COLUMNS;
+}
+
+static struct err *print(struct strbuf *out)
+{
+    struct err *e = cli_print(strbuf_str(out));
+
+    strbuf_clear(out);
+    return e;
+}
+
+/* --- the header --- */
+
+static void add_label(struct strbuf *out, const char *label)
+{
+    AUTO(strbuf) struct strbuf padded = {0};
+
+    strbuf_addf(&padded, "%-*s", LABEL_WIDTH, label);
+    cli_add_tinted(out, TINT_FAINT, strbuf_str(&padded));
+}
+
+static void add_field(struct strbuf *out, const char *label, struct str value)
+{
+    if (value.n == 0)
+        return;
+    add_label(out, label);
+    cli_add_visible(out, value);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_title(struct strbuf *out, const struct store_summary *s)
+{
+    AUTO(strbuf) struct strbuf title = {0};
+
+    session_add_line(&title, s->name.n ? s->name : s->preview, n_columns());
+    if (title.n == 0)
+        return;
+    cli_add_tinted(out, TINT_BOLD, strbuf_str(&title));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_model(struct strbuf *out, const struct loaded *l)
+{
+    if (!l->model.n)
+        return;
+    add_label(out, "model");
+    if (l->provider.n) {
+        cli_add_visible(out, l->provider);
+        strbuf_add_char(out, '/');
+    }
+    cli_add_visible(out, l->model);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_times(struct strbuf *out, const struct store_summary *s)
+{
+    add_label(out, "time");
+    session_add_time(out, s->created_ms);
+    strbuf_add_cstr(out, ", last used ");
+    session_add_age(out, s->updated_ms, clock_unix_ms(loop_clock(task_loop())));
+    strbuf_add_char(out, '\n');
+}
+
+static size_t count_live(const struct turn_list *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        n += l->items[i].is_live;
+    return n;
+}
+
+static void add_size(struct strbuf *out, const struct session_show *s)
+{
+    const struct loaded *l = &s->loaded;
+    size_t n_turns = count_live(&s->turns);
+
+    add_label(out, "size");
+    strbuf_addf(out, "%" PRIu64 " message%s, %zu turn%s", s->summary.n_messages,
+                s->summary.n_messages == 1 ? "" : "s", n_turns, n_turns == 1 ? "" : "s");
+    if (usage_is_known(&l->usage))
+        strbuf_addf(out, "; %" PRId64 " tokens in, %" PRId64 " out", usage_prompt(&l->usage),
+                    usage_completion(&l->usage));
+    if (l->cost_microcents > 0 || l->cost_is_known) {
+        strbuf_add_cstr(out, ", ");
+        text_add_money(out, l->cost_microcents);
+        strbuf_add_cstr(out, l->cost_is_known ? "" : " and what is not known");
+    }
+    strbuf_add_char(out, '\n');
+}
+
+static void add_asks(struct strbuf *out, const struct session_show *s)
+{
+    for (size_t i = 0; i < s->loaded.n_asks; i++) {
+        const struct ask *ask = &s->loaded.asks[i];
+        AUTO(strbuf) struct strbuf call = {0};
+
+        if (ask->tool.n)
+            show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+        else
+            strbuf_add(&call, ask->text);
+        strbuf_addf(out, "%*s", LABEL_WIDTH, "");
+        cli_add_tinted(out, TINT_YELLOW, strbuf_str(&call));
+        if (ask->call_id.n)
+            strbuf_addf(out, "  (%" STR_FMT ")", STR_ARG(ask->call_id));
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void add_state(struct strbuf *out, const struct session_show *s)
+{
+    const struct loaded *l = &s->loaded;
+    bool is_done = l->last_run == LAST_RUN_ENDED || l->last_run == LAST_RUN_NONE;
+
+    add_label(out, "state");
+    if (s->summary.is_open) {
+        strbuf_add_cstr(out, "open in ");
+        cli_add_visible(out, s->summary.holder.n ? s->summary.holder : S("another process"));
+        strbuf_add_cstr(out, is_done ? "" : ", at work");
+    } else {
+        cli_add_tinted(out, is_done ? TINT_GREEN : TINT_YELLOW, str_of(session_state_name(l)));
+    }
+    strbuf_add_char(out, '\n');
+    if (l->last_run == LAST_RUN_SUSPENDED)
+        add_asks(out, s);
+}
+
+struct err *session_show_header(struct session_show *s)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS | (s->with_tools ? SHOW_RESULTS : 0),
+                            .margin_fd = STDOUT_FILENO,
+                            .in_colour = cli_has_colour(STDOUT_FILENO),
+                            .is_visible = isatty(STDOUT_FILENO)};
+    add_title(&out, &s->summary);
+    add_field(&out, "id", s->summary.id);
+    add_field(&out, "directory", s->summary.cwd);
+    add_model(&out, &s->loaded);
+    add_times(&out, &s->summary);
+    add_size(&out, s);
+    add_state(&out, s);
+    return print(&out);
+}
+
+/* --- lines of our own --- */
+
+static struct err *end_text(struct session_show *s)
+{
+    show_end_line(&s->show);
+    s->show.has_text = s->show.wants_blank = false;
+    return TAKE(s->show.error);
+}
+
+static struct err *say(struct session_show *s, enum tint tint, struct str text)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    TRY(end_text(s));
+    cli_add_tinted(&out, tint, text);
+    strbuf_add_char(&out, '\n');
+    return print(&out);
+}
+
+/* A prompt in bold, further lines below its first. */
+static struct err *say_prompt(struct session_show *s, struct str mark, struct str text)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str rest = str_trim(text), line;
+    bool is_first = true;
+
+    TRY(end_text(s));
+    strbuf_add_char(&out, '\n');
+    cli_add_tinted(&out, TINT_GREEN, mark);
+    while (str_split(&rest, '\n', &line)) {
+        if (!is_first)
+            strbuf_addf(&out, "\n%*s", (int)mark.n, "");
+        cli_add_tinted(&out, TINT_BOLD, line);
+        is_first = false;
+    }
+    strbuf_add_cstr(&out, "\n\n");
+    return print(&out);
+}
+
+static struct err *say_note(struct session_show *s, struct str text)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_add_cstr(&line, "(told) ");
+    session_add_line(&line, text, NOTE_COLUMNS);
+    return say(s, TINT_FAINT, strbuf_str(&line));
+}
+
+/* --- turns --- */
+
+static struct err *begin_turn(struct session_show *s, const struct event *e)
+{
+    AUTO(strbuf) struct strbuf mark = {0};
+
+    strbuf_addf(&mark, "[%u] ", e->turn);
+    s->wants_prompt = e->body.run.input.n > 0;
+    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(goes on)"));
+}
+
+static struct err *show_rewind(struct session_show *s, const struct event *e)
+{
+    const struct event_rewind *r = &e->body.rewind;
+    AUTO(strbuf) struct strbuf line = {0};
+
+    TRY(end_text(s));
+    strbuf_addf(&line, "\n[%u] %s taken back to before turn %u", e->turn,
+                r->takes_messages ? "the conversation was" : "files were", r->turn);
+    if (r->takes_messages && r->n_files)
+        strbuf_addf(&line, ", with %zu file%s", r->n_files, r->n_files == 1 ? "" : "s");
+    return say(s, TINT_YELLOW, strbuf_str(&line));
+}
+
+/* --- messages --- */
+
+/* As if it had just come. */
+static void stream_text(struct session_show *s, struct str text)
+{
+    struct delta delta = {.kind = DELTA_TEXT, .text = text};
+    struct event e = {.type = EVENT_DELTA, .body.delta = {.delta = &delta}};
+
+    show_event(&s->show, &e);
+    show_end_line(&s->show);
+    s->show.wants_blank = true;
+}
+
+/* Where no events of calls stand beside it. */
+static struct err *show_calls(struct session_show *s, const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++) {
+        AUTO(strbuf) struct strbuf line = {0};
+        AUTO(arena) struct arena a = {0};
+        struct json_where where;
+        struct json *args = NULL;
+
+        if (m->parts[i].kind != PART_TOOL_CALL)
+            continue;
+        json_parse_at(&a, m->parts[i].args, JSON_REPAIR_UTF8, &args, &where);
+        strbuf_add_cstr(&line, "> ");
+        show_call(&line, m->parts[i].name, args, CALL_MAX_CHARS);
+        TRY(say(s, TINT_FAINT, strbuf_str(&line)));
+    }
+    return NULL;
+}
+
+static struct err *show_answer(struct session_show *s, const struct message *m)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    message_text(m, &text);
+    for (size_t i = 0; i < m->n_parts && !text.n; i++)
+        if (m->parts[i].kind == PART_REFUSAL)
+            strbuf_add(&text, m->parts[i].text);
+    if (m->is_error)
+        return say(s, TINT_RED, strbuf_str(&text));
+    stream_text(s, strbuf_str(&text));
+    return m->state == MESSAGE_INTERRUPTED ? say(s, TINT_YELLOW, S("(interrupted)")) : NULL;
+}
+
+static struct err *show_base_message(struct session_show *s, const struct event_message *b)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (b->index == 0)
+        TRY(say(s, TINT_FAINT, S("\n(from the session that this one is a copy of)")));
+    if (b->message->role == ROLE_USER) {
+        message_text(b->message, &text);
+        return say_prompt(s, S("[-] "), strbuf_str(&text));
+    }
+    if (b->message->role != ROLE_ASSISTANT)
+        return NULL;
+    TRY(show_answer(s, b->message));
+    return show_calls(s, b->message);
+}
+
+/* --- calls --- */
+
+/* What a call is about stands in its request only. */
+static void note_request(struct session_show *s, const struct event_tool *t)
+{
+    s->calls = arena_grow(&s->calls_arena, s->calls, s->n_calls, &s->calls_room, sizeof *s->calls);
+    s->calls[s->n_calls++] = (struct shown_call){
+        .index = t->index, .args = t->args ? json_copy(&s->calls_arena, t->args) : NULL};
+}
+
+static void forget_requests(struct session_show *s)
+{
+    arena_done(&s->calls_arena);
+    s->calls_arena = (struct arena){0};
+    s->calls = NULL;
+    s->n_calls = s->calls_room = 0;
+}
+
+static struct err *show_tool(struct session_show *s, const struct event *e)
+{
+    struct event with_args = *e;
+
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (s->calls[i].index == e->body.tool.index)
+            with_args.body.tool.args = s->calls[i].args;
+    show_event(&s->show, &with_args);
+    return TAKE(s->show.error);
+}
+
+/* --- what became of the history --- */
+
+static void describe_compaction(struct session_show *s, uint64_t seq, struct strbuf *out)
+{
+    struct store_query q = {.from = seq, .type = S("context_compact"), .n_max = 1};
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *body;
+
+    strbuf_add_cstr(out, "(what came before became a summary");
+    err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it only says how long");
+    if (page.n && json_parse_at(&a, page.records[0].body, JSON_REPAIR_UTF8, &body, &where))
+        strbuf_addf(out, ": about %lld tokens instead of %lld",
+                    (long long)json_int_or(json_get(json_get(body, "after"), "usedTokens"), 0),
+                    (long long)json_int_or(json_get(json_get(body, "before"), "usedTokens"), 0));
+    strbuf_add_char(out, ')');
+}
+
+static struct err *show_summary(struct session_show *s, const struct event *e)
+{
+    AUTO(strbuf) struct strbuf line = {0}, text = {0};
+
+    if (e->body.message.index == 0) {
+        describe_compaction(s, e->seq, &line);
+        TRY(say(s, TINT_YELLOW, strbuf_str(&line)));
+    }
+    if (!s->with_tools || !e->body.message.message)
+        return NULL;
+    message_text(e->body.message.message, &text);
+    return say(s, TINT_FAINT, strbuf_str(&text));
+}
+
+static struct err *show_user(struct session_show *s, const struct message *m)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (s->wants_prompt) { /* its turn began with it */
+        s->wants_prompt = false;
+        return NULL;
+    }
+    message_text(m, &text);
+    return say_note(s, strbuf_str(&text));
+}
+
+static struct err *show_message(struct session_show *s, const struct event *e)
+{
+    const struct event_message *b = &e->body.message;
+
+    if (strcmp(b->mutation, "rewind") == 0)
+        return NULL;
+    if (strcmp(b->mutation, "clear") == 0)
+        return say(s, TINT_YELLOW, S("(the history was cleared)"));
+    if (strcmp(b->mutation, "compact") == 0)
+        return show_summary(s, e);
+    if (!b->message)
+        return NULL;
+    if (strcmp(b->mutation, "fork-base") == 0)
+        return show_base_message(s, b);
+    if (b->message->role == ROLE_USER)
+        return show_user(s, b->message);
+    if (b->message->role != ROLE_ASSISTANT)
+        return NULL;
+    forget_requests(s);
+    return show_answer(s, b->message);
+}
+
+struct err *session_show_event(struct session_show *s, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_RUN_BEGIN:
+        return begin_turn(s, e);
+    case EVENT_REWOUND:
+        return show_rewind(s, e);
+    case EVENT_HISTORY:
+        return show_message(s, e);
+    case EVENT_TOOL_REQUEST:
+        note_request(s, &e->body.tool);
+        return NULL;
+    case EVENT_TOOL_BEGIN:
+    case EVENT_TOOL_RESULT:
+        return show_tool(s, e);
+    default:
+        return NULL;
+    }
+}
+
+/* --- the end --- */
+
+struct err *session_show_end(struct session_show *s)
+{
+    const struct loaded *l = &s->loaded;
+
+    if (s->only)
+        return end_text(s);
+    if (l->partial)
+        TRY(show_answer(s, l->partial));
+    if (l->last_run == LAST_RUN_CUT_OFF && !s->summary.is_open)
+        return say(s, TINT_YELLOW, S("(cut off: keel -p --resume finishes it)"));
+    return end_text(s);
+}

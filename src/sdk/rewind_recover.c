@@ -1,0 +1,96 @@
+/* rewind_recover.c - what a call had changed when its process died. */
+#include "sdk/bodies.h"
+#include "sdk/rewind.h"
+
+#include "sys/work.h"
+#include "view/journal_fields.h"
+
+struct open_snapshot {
+    uint64_t seq;
+    struct str call_id;
+    const struct snapshot_record *record;
+    bool has_ended;
+};
+
+struct recovery {
+    struct arena arena;
+    struct open_snapshot *items;
+    size_t n, room;
+    const struct snapshot_options *options;
+    const struct snapshot_record *record; /* that is looked at */
+    struct pre_images images;
+};
+
+static void note_snapshot(void *self, uint64_t seq, const struct json *body)
+{
+    struct recovery *x = self;
+
+    x->items = arena_grow(&x->arena, x->items, x->n, &x->room, sizeof *x->items);
+    x->items[x->n++] = (struct open_snapshot){.seq = seq,
+                                              .call_id = json_get_text(body, "toolCallId"),
+                                              .record = snapshot_record_parse(body, &x->arena)};
+}
+
+/* Ids of calls may come again: the last one before it is meant. */
+static void note_end(void *self, uint64_t seq, const struct json *body)
+{
+    struct recovery *x = self;
+    struct str id = json_get_text(body, "toolCallId");
+
+    for (size_t i = x->n; i-- > 0;)
+        if (x->items[i].seq < seq && str_eq(x->items[i].call_id, id)) {
+            x->items[i].has_ended = true;
+            return;
+        }
+}
+
+static struct err *recover_one(void *arg)
+{
+    struct recovery *x = arg;
+
+    return snapshot_recover(x->options, x->record, &x->arena, &x->images);
+}
+
+/* The first list of all files shows the changes of everything after it, too. */
+static struct err *recover_all(struct recovery *x, struct session *s)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->items[i].has_ended)
+            continue;
+        x->record = x->items[i].record;
+        TRY(work_run(recover_one, x));
+        session_tell_images(s, x->images.items, x->images.n);
+        if (x->record->tree.n)
+            break;
+    }
+    return NULL;
+}
+
+static struct err *recover(struct recovery *x, struct session *s)
+{
+    struct store *store = s->options.store;
+    struct str id = s->options.id;
+    struct turn_list turns;
+    uint64_t from;
+
+    TRY(turn_list_read(store, id, &x->arena, &turns));
+    if (!turns.n)
+        return NULL;
+    from = turns.items[turns.n - 1].seq;
+    TRY(bodies_read(store, id, "snapshot", from, &x->arena, note_snapshot, x));
+    if (!x->n)
+        return NULL;
+    TRY(bodies_read(store, id, "tool_end", from, &x->arena, note_end, x));
+    return recover_all(x, s);
+}
+
+struct err *rewind_recover(struct session *s, const struct snapshot_options *o)
+{
+    struct recovery x = {.options = o};
+    struct err *e = NULL;
+
+    if (s->loaded.last_run == LAST_RUN_CUT_OFF && str_eq(s->loaded.summary.cwd, s->options.cwd))
+        e = recover(&x, s);
+    arena_done(&x.arena);
+    return e;
+}

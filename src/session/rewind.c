@@ -1,0 +1,107 @@
+/* rewind.c - takes a session back: the history, and what tools know, as they were at some event. */
+#include "session/session_parts.h"
+
+#define LEFT_TEXT                                                                                  \
+    "This call was under way where the session was taken back to. What became of it is not "       \
+    "known, "                                                                                      \
+    "and it was not run again."
+
+/* --- what tools know --- */
+
+/* What was granted stays granted, and what became of commands in the background is no memory. */
+static bool stays(struct str key)
+{
+    return str_is(key, "budget") || str_starts(key, S("shell:"));
+}
+
+static void restore_state(struct session *s, const struct tool_session *then)
+{
+    struct tool_session *now = s->conversation.tools;
+    const struct json *value;
+    struct str key;
+    size_t at = 0;
+
+    while (tool_session_next(now, (struct str){0}, &at, &key, &value))
+        if (!stays(key) && !tool_session_get(then, key))
+            tool_session_set(now, key, NULL);
+    at = 0;
+    while (tool_session_next(then, (struct str){0}, &at, &key, &value)) {
+        const struct json *present = tool_session_get(now, key);
+
+        if (!stays(key) && !(present && json_equal(present, value)))
+            tool_session_set(now, key, value);
+    }
+}
+
+/* --- the history --- */
+
+static void replace_history(struct session *s, const struct history *then)
+{
+    struct history *h = &s->conversation.history;
+    size_t index = 0;
+
+    history_done(h);
+    for (size_t i = 0; i < then->n; i++) {
+        struct message *m = then->entries[i].message;
+
+        if (m)
+            history_add_message(h, m, session_tell_history(s, m, index++, "rewind"));
+    }
+    if (!index)
+        session_tell_history(s, NULL, 0, "rewind");
+}
+
+static void take_loaded(struct session *s, struct loaded *take_loaded)
+{
+    loaded_done(&s->loaded);
+    s->loaded = *take_loaded;
+    *take_loaded = (struct loaded){0};
+}
+
+/* --- all of it --- */
+
+void session_tell_images(struct session *s, const struct pre_image *images, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct event e = {.body.image = {.image = &images[i]}};
+
+        session_emit(s, EVENT_PRE_IMAGE, &e);
+    }
+}
+
+static void tell_rewind(struct session *s, const struct session_rewind *how)
+{
+    struct event e = {.body.rewind = {.turn = how->turn,
+                                      .seq = how->seq,
+                                      .takes_messages = how->takes_messages,
+                                      .n_files = how->n_files}};
+
+    s->conversation.n_runs++;
+    session_emit(s, EVENT_REWOUND, &e);
+    session_tell_images(s, how->files, how->n_files);
+}
+
+static void take_back(struct session *s, const struct conversation *then, struct loaded *loaded)
+{
+    replace_history(s, &then->history);
+    take_loaded(s, loaded);
+    session_leave_calls(s, S(LEFT_TEXT));
+    restore_state(s, then->tools);
+    strbuf_clear(&s->notice); /* about commands that the model now knows nothing of */
+    s->compaction.failed_at = 0;
+}
+
+struct err *session_rewind(struct session *s, const struct session_rewind *how)
+{
+    AUTO(conversation) struct conversation then = {0};
+    AUTO(loaded) struct loaded loaded = {0};
+
+    conversation_init(&then, s->options.id, s->options.cwd);
+    if (how->takes_messages)
+        TRY(session_load(s->options.store, s->options.id, how->seq, &then, &loaded));
+    tell_rewind(s, how);
+    if (how->takes_messages)
+        take_back(s, &then, &loaded);
+    session_checkpoint(s);
+    return journal_sync(s->journal);
+}

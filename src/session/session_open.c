@@ -1,0 +1,190 @@
+/* session_open.c - opens a session: new, again, or as a copy of another. */
+#include "session/session_parts.h"
+
+#include "sys/fs.h"
+
+#define SHELL_PREFIX "shell:"
+#define LEFT_TEXT                                                                                  \
+    "This call was under way in the session that this one is a copy of. What became of it is not " \
+    "known here, and it was not run again."
+
+static void copy_options(struct session *s, const struct session_options *options)
+{
+    struct session_options *o = &s->options;
+    char id[UUID_TEXT_SIZE];
+
+    *o = *options;
+    o->id = arena_str(&s->arena, o->id.n ? o->id : session_new_id(s, id));
+    o->source = arena_str(&s->arena, o->source);
+    o->cwd = arena_str(&s->arena, o->cwd);
+    o->name = arena_str(&s->arena, o->name);
+}
+
+static struct err *take_lease(struct session *s, const struct store_summary *create)
+{
+    struct err *e;
+
+    TRY(store_open(s->options.store, s->options.id, create, &s->arena, &s->lease));
+    if (!create || s->lease.is_new) {
+        s->is_open = true;
+        return NULL;
+    }
+    e = err_hint(
+        err_new(ERR_VALIDATION, "there is a session %" STR_FMT " already", STR_ARG(s->options.id)),
+        "--resume goes on with it");
+    store_close(s->options.store, s->options.id, s->lease.fence);
+    return e;
+}
+
+static void start_journal(struct session *s)
+{
+    s->journal = journal_new(&(struct journal_options){
+        .store = s->options.store,
+        .stream = s->options.id,
+        .fence = s->lease.fence,
+        .next_seq = s->lease.next_seq,
+        .tasks = &s->tasks,
+        .on_failure = s->options.on_failure,
+        .on_notice = s->options.on_notice,
+        .self = s->options.self,
+    });
+    s->conversation.next_seq = s->lease.next_seq;
+    session_listen(s);
+}
+
+static struct store_summary summary_of(const struct session *s)
+{
+    return (struct store_summary){.id = s->options.id,
+                                  .cwd = s->options.cwd,
+                                  .name = s->options.name,
+                                  .preview = s->loaded.summary.preview,
+                                  .created_ms = session_now_ms()};
+}
+
+static struct err *open_new(struct session *s)
+{
+    struct store_summary create = summary_of(s);
+
+    TRY(take_lease(s, &create));
+    start_journal(s);
+    return NULL;
+}
+
+/* --- opening again --- */
+
+static void restore_spent(struct session *s)
+{
+    const struct loaded *l = &s->loaded;
+
+    s->budget.spent = (struct spent){.usage = l->usage,
+                                     .microcents = l->cost_microcents,
+                                     .cost_is_known = l->cost_is_known,
+                                     .n_rounds = l->n_rounds,
+                                     .n_tool_calls = l->n_tool_calls,
+                                     .active_ms = l->active_ms};
+}
+
+/* Tools work where the session is now, and where the person is: a directory that is gone, or
+ * another project's, is neither. */
+static void restore_cwd(struct session *s)
+{
+    struct tool_session *tools = s->conversation.tools;
+
+    if (!str_eq(s->loaded.summary.cwd, s->options.cwd) || !fs_is_dir(tool_session_cwd(tools)))
+        tool_session_set_cwd(tools, tool_session_workspace(tools));
+}
+
+/* Nobody knows what became of them. */
+static void restore_shells(struct session *s)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct json *value;
+    struct str key;
+    size_t at = 0;
+
+    while (tool_session_next(s->conversation.tools, S(SHELL_PREFIX), &at, &key, &value)) {
+        struct json *now;
+
+        if (!str_is(json_get_text(value, "state"), "running"))
+            continue;
+        now = json_copy(&a, value);
+        json_set_str(&a, now, "state", S("unknown"));
+        strbuf_addf(&s->notice, "%s- %" STR_FMT ": %" STR_FMT "\n",
+                    s->notice.n ? ""
+                                : "[keel was stopped while these background commands ran. It is "
+                                  "not known what became of them, and their output is lost:\n",
+                    STR_ARG(str_skip(key, strlen(SHELL_PREFIX))),
+                    STR_ARG(json_get_text(value, "command")));
+        tool_session_set(s->conversation.tools, arena_str(&a, key), now);
+    }
+    if (s->notice.n)
+        strbuf_add_cstr(&s->notice, "Look at the state of things before you start them again.]");
+}
+
+static struct err *open_again(struct session *s)
+{
+    TRY(take_lease(s, NULL));
+    TRY(session_load(s->options.store, s->options.id, 0, &s->conversation, &s->loaded));
+    start_journal(s);
+    journal_continue(s->journal, s->loaded.base_seq, &s->conversation.history);
+    s->checkpoint_base_seq = s->loaded.base_seq;
+    session_tell_person(s, s->lease.notice);
+    session_tell_person(s, s->loaded.notice);
+    restore_spent(s);
+    restore_cwd(s);
+    restore_shells(s);
+    return NULL;
+}
+
+/* --- opening a copy --- */
+
+static void copy_history(struct session *s)
+{
+    const struct history *h = &s->conversation.history;
+    size_t index = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (h->entries[i].message)
+            session_tell_history(s, h->entries[i].message, index++, "fork-base");
+}
+
+static struct err *open_copy(struct session *s)
+{
+    struct store_summary create;
+
+    TRY(session_load(s->options.store, s->options.source, s->options.source_seq, &s->conversation,
+                     &s->loaded));
+    create = summary_of(s);
+    TRY(take_lease(s, &create));
+    start_journal(s);
+    session_tell_person(s, s->loaded.notice);
+    copy_history(s);
+    session_leave_calls(s, S(LEFT_TEXT)); /* the source may still be at work */
+    restore_cwd(s);
+    restore_shells(s);
+    session_checkpoint(s);
+    return journal_sync(s->journal);
+}
+
+struct err *session_open(struct session *s, const struct session_options *options)
+{
+    *s = (struct session){0};
+    copy_options(s, options);
+    group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
+    s->has_tasks = true;
+    conversation_init(&s->conversation, s->options.id, s->options.cwd);
+    compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
+    budget_init(&s->budget, &s->options.budget);
+    s->budget.state = s->conversation.tools;
+    s->budget.on_notice = s->options.on_notice;
+    s->budget.self = s->options.self;
+    switch (s->options.start) {
+    case SESSION_NEW:
+        return open_new(s);
+    case SESSION_RESUME:
+        return open_again(s);
+    case SESSION_FORK:
+        return open_copy(s);
+    }
+    BUG("a session starts in no known way");
+}

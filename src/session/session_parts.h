@@ -1,0 +1,36 @@
+/* session_parts.h - what the files of a session share. Only they include this. */
+#ifndef KEEL_SESSION_SESSION_PARTS_H
+#define KEEL_SESSION_SESSION_PARTS_H
+
+#include "base/uuid.h"
+#include "session/session.h"
+
+int64_t session_now_ms(void);
+struct str session_new_id(struct session *s, char id[UUID_TEXT_SIZE]);
+void session_tell_person(const struct session *s, struct str text); /* empty: nothing */
+
+/* --- session_events.c: between runs --- */
+
+/* Fills in everything but the body. */
+void session_emit(struct session *s, enum event_type type, struct event *e);
+/* Changes of the tools' state are told from here on; a run listens itself. */
+void session_listen(struct session *s);
+/* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
+ * history says the same. */
+int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
+                          const char *mutation);
+/* Adds it to the history. */
+void session_commit(struct session *s, struct message *m);
+
+/* --- session_leave.c --- */
+
+/* A run that was cut off is not gone on with: results that are known are used, the other calls end
+ * with `why`. */
+void session_leave_calls(struct session *s, struct str why);
+
+/* --- checkpoints --- */
+
+void session_checkpoint(struct session *s);
+bool session_needs_checkpoint(const struct session *s);
+
+#endif

@@ -1,0 +1,130 @@
+/* session_run.c - a run in a session: with its journal, its budget, and what a crash has left. */
+#include "session/session_parts.h"
+
+#include "engine/open_calls.h"
+
+/* --- what a crash has left --- */
+
+static const struct message *last_message(const struct session *s)
+{
+    const struct history *h = &s->conversation.history;
+
+    for (size_t i = h->n; i-- > 0;)
+        if (h->entries[i].message && !h->entries[i].message->is_error)
+            return h->entries[i].message;
+    return NULL;
+}
+
+static bool is_answered(const struct session *s)
+{
+    const struct message *m = last_message(s);
+
+    return m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE &&
+           !open_calls_find(&s->conversation.history);
+}
+
+bool session_can_go_on(const struct session *s)
+{
+    return s->loaded.last_run == LAST_RUN_CUT_OFF || s->loaded.last_run == LAST_RUN_SUSPENDED ||
+           (last_message(s) && !is_answered(s));
+}
+
+/* The same message with what the model is still to be told. */
+static struct message *with_notice(struct session *s, const struct message *m)
+{
+    struct message *longer = message_new(ROLE_USER, m->id);
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        message_add(longer, &m->parts[i]);
+    message_add_text(longer, strbuf_str(&s->notice));
+    strbuf_clear(&s->notice);
+    return longer;
+}
+
+static void commit_notice(struct session *s)
+{
+    char id[UUID_TEXT_SIZE];
+    AUTO(message) struct message *m = NULL;
+
+    if (!s->notice.n || is_answered(s) || open_calls_find(&s->conversation.history))
+        return;
+    m = message_new(ROLE_USER, session_new_id(s, id));
+    message_add_text(m, strbuf_str(&s->notice));
+    strbuf_clear(&s->notice);
+    session_commit(s, m);
+}
+
+/* The input of a run; NULL: it goes on with the history. */
+static struct message *find_input(struct session *s, struct message *given)
+{
+    AUTO(message) struct message *input = given ? message_ref(given) : TAKE(s->loaded.prompt);
+
+    if (s->loaded.partial)
+        session_commit(s, s->loaded.partial);
+    message_unref(TAKE(s->loaded.partial));
+    if (!input)
+        commit_notice(s);
+    return input && s->notice.n ? with_notice(s, input) : TAKE(input);
+}
+
+/* --- runs --- */
+
+static void take_budget_answers(struct session *s, const struct run_options *o)
+{
+    for (size_t i = 0; i < o->n_answers; i++) {
+        enum answer_kind kind = o->answers[i].answer.kind;
+
+        if (o->answers[i].call_id.n)
+            continue;
+        if (kind == ANSWER_NO)
+            s->budget.limits.on_exceed = BUDGET_FAILS;
+        budget_grant(&s->budget, kind);
+    }
+}
+
+static void add_plugin(struct session *s, struct arena *a, struct run_options *o)
+{
+    struct plugin **plugins = ARENA_ARRAY(a, o->n_plugins + 1, struct plugin *);
+
+    for (size_t i = 0; i < o->n_plugins; i++)
+        plugins[i] = o->plugins[i];
+    plugins[o->n_plugins++] = budget_plugin(&s->budget);
+    o->plugins = plugins;
+}
+
+static void end_run(struct session *s, const struct run_result *r)
+{
+    struct loaded *l = &s->loaded;
+
+    budget_end_run(&s->budget);
+    session_listen(s);
+    message_unref(TAKE(l->prompt));
+    l->n_outcomes = l->n_asks = 0;
+    l->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
+    if (session_needs_checkpoint(s))
+        session_checkpoint(s);
+    task_shield_begin();
+    err_ignore(journal_sync(s->journal), "the journal has told it to the person");
+    task_shield_end();
+}
+
+void session_run(struct session *s, const struct run_options *options,
+                 struct run_result *ret_result)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *input = NULL;
+    struct run_options o = *options;
+
+    take_budget_answers(s, &o);
+    o.input = input = find_input(s, options->input);
+    o.recorder = journal_recorder(s->journal);
+    o.budget = budget_hooks(&s->budget);
+    o.outcomes = s->loaded.outcomes;
+    o.n_outcomes = s->loaded.n_outcomes;
+    o.compactor = &s->compaction.compactor;
+    s->compaction.hooks = o.hooks;
+    add_plugin(s, &a, &o);
+    budget_begin_run(&s->budget);
+    run_start(&s->conversation, &o, ret_result);
+    end_run(s, ret_result);
+}

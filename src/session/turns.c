@@ -1,0 +1,149 @@
+/* turns.c - finds the turns of a stream, and follows them back from its end. */
+#include "session/turns.h"
+
+#include "base/utf8.h"
+
+#include <stdlib.h>
+
+struct reading {
+    struct store *store;
+    struct str id;
+    struct arena *arena;
+    struct turn_list *list;
+};
+
+/* --- reading --- */
+
+/* A long prompt is a blob of its own. */
+static struct str read_prompt(const struct reading *r, const struct json *input)
+{
+    struct str handle = json_get_text(input, "$blob");
+    AUTO(strbuf) struct strbuf start = {0};
+
+    if (!handle.n)
+        return arena_str(r->arena, utf8_truncate(json_str(input), TURN_PROMPT_MAX));
+    err_ignore(blob_get_range(store_blobs(r->store, r->id), handle, 0, TURN_PROMPT_MAX, &start),
+               "the turn is there all the same");
+    return arena_str(r->arena, str_slice(strbuf_str(&start), 0,
+                                         start.n - utf8_incomplete_tail(strbuf_str(&start))));
+}
+
+static void fill_run(const struct reading *r, const struct json *body, struct turn_entry *t)
+{
+    const struct json *input = json_get(body, "input");
+
+    t->has_prompt = input && (json_get_text(input, "$blob").n || json_str(input).n);
+    t->prompt = read_prompt(r, input);
+}
+
+static void fill_rewind(const struct json *body, struct turn_entry *t)
+{
+    t->is_rewind = true;
+    t->to_turn = (unsigned)json_int_or(json_get(body, "toTurn"), 0);
+    t->takes_messages = json_bool(json_get(body, "conversation"), false);
+    t->n_files = (size_t)json_int_or(json_get(body, "files"), 0);
+}
+
+static void add_turn(struct reading *r, const struct store_record *record)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct turn_list *l = r->list;
+    struct turn_entry *t;
+    struct json_where where;
+    struct json *body = NULL;
+
+    l->items = arena_grow(r->arena, l->items, l->n, &l->room, sizeof *l->items);
+    t = &l->items[l->n++];
+    *t =
+        (struct turn_entry){.number = record->turn, .seq = record->seq, .unix_ms = record->unix_ms};
+    if (!json_parse_at(&scratch, record->body, JSON_REPAIR_UTF8, &body, &where))
+        return; /* it happened, whatever it was */
+    if (str_is(record->type, "rewound"))
+        fill_rewind(body, t);
+    else
+        fill_run(r, body, t);
+}
+
+/* Records that are damaged are passed over: what there is must be shown. */
+static struct err *read_type(struct reading *r, const char *type)
+{
+    struct store_query q = {.from = 1, .type = str_of(type)};
+
+    for (;;) {
+        AUTO(store_page) struct store_page page = {0};
+        struct err *e = store_read(r->store, r->id, &q, &page);
+
+        if (e && page.go_on_at <= q.from)
+            return e;
+        err_free(e);
+        for (size_t i = 0; i < page.n; i++)
+            add_turn(r, &page.records[i]);
+        if (!e && !page.has_more)
+            return NULL;
+        q.from = page.n ? page.records[page.n - 1].seq + 1 : page.go_on_at;
+    }
+}
+
+/* --- which of them count --- */
+
+static int by_seq(const void *a, const void *b)
+{
+    const struct turn_entry *x = a, *y = b;
+
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static size_t place_of(const struct turn_list *l, unsigned number, size_t end)
+{
+    for (size_t i = end; i-- > 0;)
+        if (l->items[i].number == number)
+            return i;
+    return end;
+}
+
+/* Each turn knows the one before it; after a rewind that is another one than the last. */
+static void link_turns(struct turn_list *l)
+{
+    size_t head = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        struct turn_entry *t = &l->items[i];
+
+        t->before = head;
+        if (!t->is_rewind)
+            head = i + 1;
+        else if (t->takes_messages)
+            head = l->items[place_of(l, t->to_turn, i)].before;
+    }
+    for (size_t i = head; i > 0; i = l->items[i - 1].before)
+        l->items[i - 1].is_live = true;
+}
+
+struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
+                           struct turn_list *ret_list)
+{
+    struct reading r = {.store = s, .id = id, .arena = a, .list = ret_list};
+
+    *ret_list = (struct turn_list){0};
+    TRY(read_type(&r, "run_begin"));
+    TRY(read_type(&r, "rewound"));
+    if (ret_list->n)
+        qsort(ret_list->items, ret_list->n, sizeof *ret_list->items, by_seq);
+    link_turns(ret_list);
+    return NULL;
+}
+
+const struct turn_entry *turn_list_find(const struct turn_list *l, unsigned number)
+{
+    size_t i = place_of(l, number, l->n);
+
+    return i < l->n ? &l->items[i] : NULL;
+}
+
+const struct turn_entry *turn_list_last(const struct turn_list *l)
+{
+    for (size_t i = l->n; i-- > 0;)
+        if (l->items[i].is_live && l->items[i].has_prompt)
+            return &l->items[i];
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* turns.h - the turns of a session: its runs, and the times that it was taken back.
+ *
+ * A turn has the number of its run; a rewind has one too, and no number is used twice. Going back
+ * to a turn means to where the session stood just before it, so that going back to a rewind undoes
+ * it. Turns that were taken back are still there, but no longer part of the conversation. */
+#ifndef KEEL_SESSION_TURNS_H
+#define KEEL_SESSION_TURNS_H
+
+#include "port/store.h"
+
+#define TURN_PROMPT_MAX ((size_t)400) /* bytes of the prompt that are told */
+
+struct turn_entry {
+    unsigned number;
+    uint64_t seq; /* of its first event */
+    int64_t unix_ms;
+    bool has_prompt;   /* else the run went on, or only compacted */
+    struct str prompt; /* how it begins */
+    bool is_rewind, takes_messages;
+    unsigned to_turn; /* of a rewind */
+    size_t n_files;   /* of a rewind */
+    size_t before;    /* place + 1 of the turn that the conversation ended with; 0: none */
+    bool is_live;     /* part of the conversation */
+};
+
+struct turn_list {
+    struct turn_entry *items; /* in their order; in the caller's arena */
+    size_t n, room;
+};
+
+/* Reads only the records that turns begin with. May wait. */
+MUST_USE struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
+                                    struct turn_list *ret_list);
+/* NULL: there is none of that number. */
+const struct turn_entry *turn_list_find(const struct turn_list *l, unsigned number);
+/* The last one that a person began and that is part of the conversation; NULL: there is none. */
+const struct turn_entry *turn_list_last(const struct turn_list *l);
+
+#endif
