@@ -55,6 +55,8 @@ static const struct option root_options[] = {
     {"continue", 'c', NULL, "go on with the newest session of this directory"},
     {"resume", 'r', "ID|NAME", "go on with this session; without a prompt, finish its last turn"},
     {"fork-session", 0, NULL, "with -c or -r: go on in a copy of it"},
+    {"answer", 0, "[CALL=]ANSWER",
+     "with -c or -r: answers what the session waits for; may be repeated"},
     {"session-id", 0, "UUID", "the id of the new session"},
     {"name", 'n', "NAME", "the name of the session, for --resume"},
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},

@@ -2,6 +2,7 @@
 #include "cli/print.h"
 
 #include "cli/agent_flags.h"
+#include "cli/answer_flags.h"
 #include "cli/input.h"
 #include "cli/run.h"
 #include "view/stream_json.h"
@@ -255,6 +256,19 @@ static struct err *go_on(struct print *p, struct run_options *options)
     return NULL;
 }
 
+static struct err *read_answers(struct print *p, struct run_options *options)
+{
+    struct given_answer *answers;
+
+    if (options->input && args_has(p->args, "answer"))
+        return err_hint(err_new(ERR_VALIDATION, "a prompt overtakes what is asked"),
+                        "give --answer, or a prompt");
+    TRY(answer_flags_read(p->args, &p->agent->session.loaded, &p->arena, &answers,
+                          &options->n_answers));
+    options->answers = answers;
+    return NULL;
+}
+
 static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
@@ -266,6 +280,7 @@ static struct err *answer(void *self, struct message *prompt)
     options.input = prompt;
     if (!prompt)
         TRY(go_on(p, &options));
+    TRY(read_answers(p, &options));
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;
@@ -283,6 +298,8 @@ static struct err *run_agent(struct print *p)
 
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
+    if (agent.is_kept)
+        p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);
     if (p->format != FORMAT_TEXT)
         open_json(p, &agent);

@@ -1,6 +1,8 @@
 /* print_text.c - `keel -p` for people and for pipes: the answer and nothing else on stdout. */
 #include "cli/print.h"
 
+#include "cli/answer_flags.h"
+
 void print_text_event(void *self, const struct event *e)
 {
     struct print_text *t = self;
@@ -90,8 +92,10 @@ static void tell_denials(const struct print_text *t, const struct run_result *r)
              strbuf_cstr(&calls));
 }
 
-static void tell_asks(const struct run_result *r)
+static void tell_asks(const struct print_text *t, const struct run_result *r)
 {
+    AUTO(strbuf) struct strbuf hint = {0};
+
     for (size_t i = 0; i < r->n_asks; i++) {
         const struct ask *ask = &r->asks[i];
         AUTO(strbuf) struct strbuf call = {0};
@@ -101,6 +105,10 @@ static void tell_asks(const struct run_result *r)
         cli_tell("suspended, waiting for an answer (%s): %s%s%" STR_FMT, ask_kind_name(ask->kind),
                  strbuf_cstr(&call), call.n && ask->text.n ? "\n" : "", STR_ARG(ask->text));
     }
+    if (!r->n_asks || !t->session)
+        return;
+    answer_flags_hint(r->asks, r->n_asks, t->session, &hint);
+    cli_tell("%s", strbuf_cstr(&hint));
 }
 
 struct err *print_text_end(struct print_text *t, const struct run_result *r)
@@ -112,6 +120,6 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
         TRY(print_answer(r));
     tell_stop(t, r);
     tell_denials(t, r);
-    tell_asks(r);
+    tell_asks(t, r);
     return NULL;
 }

@@ -30,6 +30,9 @@ static struct err *check_resume(const struct args *args)
     if (args_has(args, "fork-session") && !session_flags_resume(args))
         return err_hint(err_new(ERR_VALIDATION, "--fork-session does not say what to copy"),
                         "add --continue or --resume ID");
+    if (args_has(args, "answer") && !session_flags_resume(args))
+        return err_hint(err_new(ERR_VALIDATION, "--answer does not say in which session"),
+                        "add --continue or --resume ID");
     if (given && args_has(args, "continue"))
         return err_new(ERR_VALIDATION, "--continue and --resume do not go together");
     if (given && str_trim(str_of(given)).n == 0)

@@ -116,6 +116,8 @@ static struct err *run_all(struct run *r)
         hide_in_message(r->secrets, &r->input, &found);
     tell_begin(r);
     run_tell_hidden(r, found, S("the prompt"));
+    if (r->options->only_compacts)
+        return run_compact(r);
     TRY(take_input(r));
     return turn_run(r);
 }

@@ -80,6 +80,7 @@ struct run_options {
     /* what is asked */
     const struct run_policy *policy; /* NULL: conversation */
     struct message *input;           /* the user's; NULL: go on where the last run stopped */
+    bool only_compacts;              /* nothing is asked: only the compactor works */
     const struct given_answer *answers;
     size_t n_answers;
     const struct given_outcome *outcomes; /* of calls that a crash has cut off */

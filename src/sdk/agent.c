@@ -235,6 +235,14 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
     session_run(&a->session, options, ret_result);
 }
 
+struct err *agent_compact(struct agent *a, const struct run_options *options,
+                          struct str instructions, struct run_result *ret_result)
+{
+    begin_session(a);
+    agent_note_mode(a);
+    return session_compact(&a->session, options, instructions, ret_result);
+}
+
 struct tool_set *agent_exposed_tools(struct agent *a)
 {
     struct run_options options = options_of(a);

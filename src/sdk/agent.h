@@ -102,6 +102,10 @@ MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_opti
 /* With what was prepared; the result is the caller's to end. */
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result);
 
+/* Makes the history a summary of itself, with what was prepared. */
+MUST_USE struct err *agent_compact(struct agent *a, const struct run_options *options,
+                                   struct str instructions, struct run_result *ret_result);
+
 /* The rest may be changed between and during runs; it counts from the next round. */
 
 /* Asks this model from now on, with the fallbacks that there were; NULL: the runtime's. */

@@ -68,6 +68,11 @@ void session_begin(struct session *s, const struct event_session *how);
  * otherwise. */
 void session_run(struct session *s, const struct run_options *options,
                  struct run_result *ret_result);
+/* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt,
+ * so `options` has none. The error says why the history stays as it is; the result is the caller's
+ * to end in any case. */
+MUST_USE struct err *session_compact(struct session *s, const struct run_options *options,
+                                     struct str instructions, struct run_result *ret_result);
 /* Is there anything that a run without a prompt could do? */
 bool session_can_go_on(const struct session *s);
 

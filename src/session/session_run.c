@@ -128,3 +128,37 @@ void session_run(struct session *s, const struct run_options *options,
     run_start(&s->conversation, &o, ret_result);
     end_run(s, ret_result);
 }
+
+/* --- a summary by hand --- */
+
+/* A summary would lose what is still to be done, and who asked for it. */
+static struct err *check_compact(const struct session *s)
+{
+    if (!last_message(s))
+        return err_new(ERR_VALIDATION, "there is nothing to summarise yet");
+    if (s->loaded.last_run == LAST_RUN_CUT_OFF || s->loaded.last_run == LAST_RUN_SUSPENDED ||
+        open_calls_find(&s->conversation.history))
+        return err_hint(err_new(ERR_VALIDATION, "the last turn is not finished"),
+                        "keel -p --resume %s finishes it", s->conversation.id);
+    return NULL;
+}
+
+static struct err *why_not(struct session *s, const struct run_result *r)
+{
+    if (s->compaction.failure)
+        return TAKE(s->compaction.failure);
+    return r->error ? err_copy(r->error) : NULL;
+}
+
+struct err *session_compact(struct session *s, const struct run_options *options,
+                            struct str instructions, struct run_result *ret_result)
+{
+    struct run_options o = *options;
+
+    TRY(check_compact(s));
+    o.input = NULL;
+    o.only_compacts = true;
+    compaction_demand(&s->compaction, instructions);
+    session_run(s, &o, ret_result);
+    return why_not(s, ret_result);
+}

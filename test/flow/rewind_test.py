@@ -184,7 +184,7 @@ class Compacted(RewindTest):
         provider = self.play(ANTHROPIC, Turn("a short summary"), Turn("Two."))
         self.assert_status(self.run_agent(ANTHROPIC, provider, "-r", session, "two",
                                           cwd=self.work), 0)
-        self.assertIn("Context Summary", Reader(ANTHROPIC, provider.requests[1]).lines[0])
+        self.assertIn("Context Summary", str(Reader(ANTHROPIC, provider.requests[1]).lines))
         self.user_settings({"compact": {"enabled": False}})
         self.rewind(session, "--to", "2")
         [request] = self.talk(ANTHROPIC, session, "three", Turn("Three."))

@@ -1,0 +1,143 @@
+/* answer_flags.c - words of the command line as answers to what was asked. */
+#include "cli/answer_flags.h"
+
+#define BUDGET_ID "budget" /* that ask belongs to no call */
+
+static struct str id_of(const struct ask *ask)
+{
+    return ask->call_id.n ? ask->call_id : S(BUDGET_ID);
+}
+
+/* --- what was said --- */
+
+static struct err *not_understood(const struct ask *ask, struct str text)
+{
+    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" is no answer to %s",
+                            STR_ARG(text), ask_kind_name(ask->kind)),
+                    ask->kind == ASK_BUDGET ? "one of: yes, session, no"
+                                            : "one of: yes, session, project, no, no:REASON");
+}
+
+static struct err *parse_word(const struct ask *ask, struct str text, struct answer *ret)
+{
+    static const struct {
+        const char *word;
+        enum answer_kind kind;
+    } words[] = {{"yes", ANSWER_ONCE},
+                 {"session", ANSWER_SESSION},
+                 {"always", ANSWER_SESSION},
+                 {"project", ANSWER_PROJECT},
+                 {"no", ANSWER_NO}};
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_is(text, words[i].word)) {
+            ret->kind = words[i].kind;
+            return NULL;
+        }
+    if (!str_starts(text, S("no:")))
+        return not_understood(ask, text);
+    *ret = (struct answer){.kind = ANSWER_NO, .reason = str_trim(str_skip(text, strlen("no:")))};
+    return NULL;
+}
+
+/* The answers as JSON, or as the text that answers the first question; "no:" declines. */
+static struct err *parse_value(struct str text, struct arena *a, struct answer *ret)
+{
+    bool is_json = str_starts(text, S("{")) || str_starts(text, S("["));
+    struct json *value;
+    struct err *e;
+
+    if (str_starts(text, S("no:"))) {
+        *ret = (struct answer){.kind = ANSWER_NO, .reason = str_trim(str_skip(text, 3))};
+        return NULL;
+    }
+    if (is_json) {
+        e = json_parse(a, text, 0, &value);
+        if (e)
+            return err_wrap(e, "--answer");
+    } else {
+        value = json_new(a, JSON_ARRAY);
+        json_push(value, json_new_str(a, text));
+    }
+    *ret = (struct answer){.kind = ANSWER_VALUE, .value = value};
+    return NULL;
+}
+
+/* --- to what --- */
+
+static struct err *list_asks(const struct loaded *l)
+{
+    AUTO(strbuf) struct strbuf ids = {0};
+
+    for (size_t i = 0; i < l->n_asks; i++)
+        strbuf_addf(&ids, "%s%" STR_FMT, i ? ", " : "", STR_ARG(id_of(&l->asks[i])));
+    return err_hint(
+        err_new(ERR_VALIDATION, "--answer does not say to what: %zu things are asked", l->n_asks),
+        "CALL=ANSWER, where CALL is one of: %s", strbuf_cstr(&ids));
+}
+
+/* The ask that this is about; *text is then the answer alone. */
+static struct err *find_ask(const struct loaded *l, struct str *text, const struct ask **ret_ask)
+{
+    for (size_t i = 0; i < l->n_asks; i++) {
+        struct str id = id_of(&l->asks[i]);
+
+        if (text->n > id.n && str_starts(*text, id) && text->p[id.n] == '=') {
+            *text = str_skip(*text, id.n + 1);
+            *ret_ask = &l->asks[i];
+            return NULL;
+        }
+    }
+    if (l->n_asks != 1)
+        return list_asks(l);
+    *ret_ask = &l->asks[0];
+    return NULL;
+}
+
+static struct err *read_one(const struct loaded *l, struct arena *a, struct str text,
+                            struct given_answer *ret)
+{
+    const struct ask *ask;
+
+    TRY(find_ask(l, &text, &ask));
+    ret->call_id = ask->call_id;
+    return ask->kind == ASK_QUESTION ? parse_value(text, a, &ret->answer)
+                                     : parse_word(ask, text, &ret->answer);
+}
+
+struct err *answer_flags_read(const struct args *args, const struct loaded *l, struct arena *a,
+                              struct given_answer **ret_answers, size_t *ret_n)
+{
+    const char *given;
+    size_t at = 0;
+
+    *ret_answers = ARENA_ARRAY(a, args->n_given, struct given_answer);
+    *ret_n = 0;
+    while ((given = args_next(args, "answer", &at))) {
+        if (l->last_run != LAST_RUN_SUSPENDED || !l->n_asks)
+            return err_hint(err_new(ERR_VALIDATION, "--answer: this session asks nothing"),
+                            "keel session show says how it stands");
+        TRY(read_one(l, a, str_of(given), &(*ret_answers)[(*ret_n)++]));
+    }
+    return NULL;
+}
+
+/* --- how to say it --- */
+
+static void add_choices(struct strbuf *out, enum ask_kind kind)
+{
+    strbuf_add_cstr(out, kind == ASK_QUESTION ? "TEXT"
+                         : kind == ASK_BUDGET ? "yes|session|no"
+                                              : "yes|session|project|no[:REASON]");
+}
+
+void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out)
+{
+    strbuf_addf(out, "to answer: keel -p -r %s", session);
+    for (size_t i = 0; i < n; i++) {
+        strbuf_add_cstr(out, " --answer ");
+        if (n > 1)
+            strbuf_addf(out, "%" STR_FMT "=", STR_ARG(id_of(&asks[i])));
+        add_choices(out, asks[i].kind);
+    }
+}

@@ -1,0 +1,101 @@
+/* compact.c - `keel session compact`: a long history becomes a summary of it. */
+#include "cli/session/session.h"
+
+#include "sdk/agent.h"
+
+static const struct option options[] = {
+    {"instructions", 0, "TEXT", "what the summary must care for"},
+    {"model", 'm', "MODEL", "who makes it; else the session's own model"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+struct compacting {
+    struct session_work *work;
+    struct event_compact sizes;
+    bool is_done;
+};
+
+static void on_event(void *self, const struct event *e)
+{
+    struct compacting *c = self;
+
+    if (e->type != EVENT_COMPACTED)
+        return;
+    c->sizes = e->body.compact;
+    c->is_done = true;
+}
+
+static void on_notice(void *self, struct str text)
+{
+    cli_tell("%" STR_FMT, STR_ARG(text));
+}
+
+static struct err *print_sizes(const struct compacting *c)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (!c->is_done)
+        return err_new(ERR_INTERNAL, "the history was not summarised");
+    strbuf_addf(&out, "about %lld tokens instead of %lld\n", (long long)c->sizes.after.used,
+                (long long)c->sizes.before.used);
+    return cli_print(strbuf_str(&out));
+}
+
+static struct err *compact_with(struct compacting *c, struct agent *agent)
+{
+    AUTO(run_result) struct run_result result = {0};
+    struct event_sink sink = {on_event, c};
+    struct run_options o;
+
+    TRY(agent_prepare(agent, &o));
+    o.sinks = &sink;
+    o.n_sinks = 1;
+    TRY(agent_compact(agent, &o, str_of(args_get(c->work->args, "instructions")), &result));
+    return print_sizes(c);
+}
+
+static struct err *open_and_compact(struct compacting *c, struct str id)
+{
+    AUTO(agent) struct agent agent = {0};
+    struct session_work *w = c->work;
+    const char *model = args_get(w->args, "model");
+    struct agent_options o = {.session = {.store = args_get(w->args, "store"),
+                                          .resume = arena_cstr(&w->arena, id),
+                                          .keeps_model = !model},
+                              .on_notice = on_notice};
+
+    TRY(runtime_use_model(&w->runtime, model));
+    TRY(agent_open(&agent, &w->runtime, &o));
+    return compact_with(c, &agent);
+}
+
+static struct err *compact(struct session_work *w)
+{
+    struct compacting c = {.work = w};
+    struct store_summary s = {0};
+    struct err *e;
+
+    TRY(session_work_find(w, 0, &s));
+    e = open_and_compact(&c, s.id);
+    http_client_free(TAKE(w->runtime.http));
+    return e;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 1, "one session"));
+    return session_work_run(args, compact, ret_status);
+}
+
+const struct command command_session_compact = {
+    .name = "session compact",
+    .usage = "[ID] [--instructions TEXT] [--model MODEL]",
+    .summary = "make a long history a summary of it",
+    .details = "The model is asked for the summary. keel does this by itself when the context is\n"
+               "nearly full; nothing is lost, and keel session rewind takes it back.\n"
+               "\n"
+               "  keel session compact --instructions \"keep all measurements\"\n",
+    .options = options,
+    .run = run,
+};
