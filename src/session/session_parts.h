@@ -18,7 +18,7 @@ void session_listen(struct session *s);
 /* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
  * history says the same. */
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
-                          const char *mutation);
+                             const char *mutation);
 /* Adds it to the history. */
 void session_commit(struct session *s, struct message *m);
 

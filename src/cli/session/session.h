@@ -7,8 +7,9 @@
 #include "sys/clock.h"
 
 extern const struct command command_session_compact, command_session_delete, command_session_fork,
-    command_session_list, command_session_rebuild, command_session_rename, command_session_replay,
-    command_session_rewind, command_session_search, command_session_show, command_session_verify;
+    command_session_list, command_session_prune, command_session_rebuild, command_session_rename,
+    command_session_replay, command_session_rewind, command_session_search, command_session_show,
+    command_session_verify;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
