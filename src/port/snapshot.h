@@ -52,6 +52,7 @@ struct snapshot_record {
     bool has_file;
     struct pre_image file;    /* of the call's target; `after` is empty */
     struct str tree;          /* handle of the list of all files; empty: there is none */
+    struct str tree_base;     /* of the list that this one says the difference to; may be empty */
     int64_t taken_ns;         /* of the tree: since 1970, by the kernel's clock for files */
     int64_t ready_ns;         /* files that were made later are the call's */
     size_t n_files;           /* of the tree */

@@ -144,20 +144,22 @@ static void add_text(struct strbuf *out, struct str text)
     strbuf_add(out, text);
 }
 
-void store_record_text(const struct store_record *r, struct strbuf *out)
-{
-    AUTO(arena) struct arena scratch = {0};
-    const struct json *message, *parts;
-    struct json_where where;
-    struct json *body;
+const char *const store_text_types[] = {"history_mutation", "provider_response_raw", "tool_end",
+                                        NULL};
 
-    if (!str_is(r->type, "history_mutation") ||
-        !json_parse_at(&scratch, r->body, JSON_REPAIR_UTF8, &body, &where))
-        return;
-    if (str_is(json_get_text(body, "mutation"), "rewind"))
-        return; /* what is left after it was there before it */
-    message = json_get(body, "message");
-    parts = json_get(message, "parts");
+static bool has_text(struct str type)
+{
+    for (const char *const *t = store_text_types; *t; t++)
+        if (str_is(type, *t))
+            return true;
+    return false;
+}
+
+/* A message, or an answer as it came. */
+static void add_message(struct strbuf *out, const struct json *message)
+{
+    const struct json *parts = json_get(message, "parts");
+
     if (!parts)
         add_text(out, json_get_text(message, "content"));
     json_each (part, parts) {
@@ -165,4 +167,19 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
         json_each (piece, json_get(part, "content"))
             add_text(out, json_get_text(piece, "text"));
     }
+}
+
+void store_record_text(const struct store_record *r, struct strbuf *out)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct json *body;
+
+    if (!has_text(r->type) || !json_parse_at(&scratch, r->body, JSON_REPAIR_UTF8, &body, &where))
+        return;
+    if (str_is(json_get_text(body, "mutation"), "rewind"))
+        return; /* what is left after it was there before it */
+    add_message(out, json_has(body, "parts") ? body : json_get(body, "message"));
+    json_each (piece, json_get(json_get(body, "result"), "content"))
+        add_text(out, json_get_text(piece, "text"));
 }

@@ -32,8 +32,9 @@ struct store_record {
     uint32_t turn, round, attempt;
     bool is_core;               /* needed to open the session, not only to look at it */
     struct str body;            /* one JSON object: the event's own fields */
-    const struct str *payloads; /* handles of the blobs that the body refers to */
+    const struct str *payloads; /* handles of the blobs that it keeps: they go with the session */
     size_t n_payloads;
+    uint64_t n_payload_bytes; /* of them all; for an append only */
 };
 
 /* What is known of a session without reading it. Empty texts in an update leave what there is. */
@@ -44,7 +45,7 @@ struct store_summary {
     int64_t created_ms, updated_ms;
     uint64_t next_seq;
     uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
-    uint64_t n_bytes;    /* of its records */
+    uint64_t n_bytes;    /* of its records and their payloads, as they were appended */
     bool is_open;        /* somebody holds its lease; told by list and find */
     struct str holder;   /* who: "process 123"; empty: nobody, or it is not known */
 };
@@ -187,7 +188,10 @@ bool store_id_is_valid(struct str id);
 MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
                                         const struct store_record *records, size_t n);
 
-/* What search looks at in a record: the text of a message; nothing in other records. Appends. */
+/* The records that have text to search in; ends with NULL. What was said is stored once: where an
+ * answer came, where a tool ended, or else where it was added to the history. */
+extern const char *const store_text_types[];
+/* What search looks at in a record; nothing in others than those. Appends. */
 void store_record_text(const struct store_record *r, struct strbuf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* agent_session.c - which session an agent works in, and where it is kept. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/prune.h"
 #include "sdk/shelf.h"
 #include "store/memory.h"
 
@@ -184,6 +185,24 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     return o.start == SESSION_RESUME && o.name.n ? session_rename(&a->session, o.name) : NULL;
 }
 
+/* When everything else is done, and nobody waits for an answer any more. */
+static void prune(struct agent *a)
+{
+    struct prune_report report;
+    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(err) struct err *e = NULL;
+
+    if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
+        return;
+    e = prune_daily(a->runtime, a->store, str_of(a->session.conversation.id), &a->arena, &report);
+    if (e || !report.n || !a->hooks.on_notice)
+        return;
+    prune_describe(&report, &text);
+    strbuf_add_cstr(&text, " not used for long were removed; sessions.retentionDays and "
+                           "sessions.maxBytes say when");
+    a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+}
+
 void agent_close_session(struct agent *a)
 {
     AUTO(err) struct err *e = session_shutdown(&a->session, "other");
@@ -192,5 +211,6 @@ void agent_close_session(struct agent *a)
     if (e && a->hooks.on_notice)
         a->hooks.on_notice(a->hooks.self, str_of(text));
     agent_hooks_end(a);
+    prune(a);
     session_done(&a->session);
 }

@@ -81,6 +81,11 @@ const struct setting_key setting_keys[] = {
     /* sessions */
     {"store", SETTING_STRING,
      .help = "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
+    {"sessions", SETTING_OBJECT, .help = "how long sessions are kept"},
+    {"sessions.retentionDays", SETTING_INTEGER,
+     .help = "days after the last use; those with a name are kept; 0: for ever (90)"},
+    {"sessions.maxBytes", SETTING_INTEGER,
+     .help = "of all sessions; the oldest without a name go first; 0: no limit (8589934592)"},
     {"compact", SETTING_OBJECT, .help = "when a long history becomes a summary of it"},
     {"compact.enabled", SETTING_BOOL, .help = "false: never by itself (true)"},
     {"compact.threshold", SETTING_NUMBER, .help = "the share of the window that is full (0.835)"},

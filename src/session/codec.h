@@ -49,6 +49,7 @@
 struct codec_blob {
     char handle[SHA256_HEX_SIZE];
     struct str bytes;
+    bool is_there; /* somebody has stored it already: bytes is empty */
 };
 
 /* A record under construction. It owns its memory; the writer may add to it as long as it is the

@@ -58,6 +58,9 @@ struct encoding {
 /* --- values --- */
 
 void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX_SIZE]);
+/* One that is stored already: it stays as long as the record does. Nothing for what is no handle.
+ */
+void codec_add_handle(struct encoding *c, struct str handle);
 void codec_write_blob(struct encoding *c, struct str bytes);
 void codec_write_reference(struct encoding *c, const char *kind, struct str value);
 

@@ -143,10 +143,18 @@ void codec_encode_final(struct encoding *c)
     codec_put_text(c, "instruction", c->event->body.final.instruction);
 }
 
+/* A result that was too long for the model: its state names the blob that holds it. */
+static void add_stored_result(struct encoding *c, struct str key)
+{
+    if (str_starts(key, S("handle:")))
+        codec_add_handle(c, str_skip(key, strlen("handle:")));
+}
+
 void codec_encode_state(struct encoding *c)
 {
     codec_put_text(c, "key", c->event->body.state.key);
     codec_put_json(c, "value", c->event->body.state.value);
+    add_stored_result(c, c->event->body.state.key);
 }
 
 void codec_encode_ask(struct encoding *c)
@@ -188,6 +196,8 @@ void codec_encode_checkpoint(struct encoding *c)
 
     codec_put_int(c, "baseSeq", (int64_t)x->base_seq);
     codec_put_json(c, "state", x->state);
+    json_each (value, x->state)
+        add_stored_result(c, value->key);
     codec_put_usage(c, &x->usage);
     codec_put_int(c, "costMicrocents", x->cost_microcents);
     codec_put_true(c, "costIsKnown", x->cost_is_known);

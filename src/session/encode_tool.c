@@ -49,10 +49,16 @@ void codec_encode_tool(struct encoding *c)
 
 void codec_encode_snapshot(struct encoding *c)
 {
+    const struct snapshot_record *r = c->event->body.snapshot.record;
+
     journal_snapshot(&c->json, &c->event->body.snapshot);
+    codec_add_handle(c, r->tree);
+    codec_add_handle(c, r->tree_base);
+    codec_add_handle(c, r->file.content);
 }
 
 void codec_encode_pre_image(struct encoding *c)
 {
     journal_pre_image(&c->json, &c->event->body.image);
+    codec_add_handle(c, c->event->body.image.image->content);
 }

@@ -17,6 +17,19 @@ void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX
     r->n_blob_bytes += bytes.n;
 }
 
+void codec_add_handle(struct encoding *c, struct str handle)
+{
+    struct codec_record *r = c->out;
+    struct codec_blob *b;
+
+    if (!blob_handle_is_valid(handle))
+        return;
+    r->blobs = arena_grow(&r->arena, r->blobs, r->n_blobs, &r->blobs_room, sizeof *r->blobs);
+    b = &r->blobs[r->n_blobs++];
+    *b = (struct codec_blob){.is_there = true};
+    memcpy(b->handle, handle.p, handle.n);
+}
+
 void codec_write_reference(struct encoding *c, const char *kind, struct str value)
 {
     jw_begin_object(&c->json);

@@ -45,12 +45,20 @@ static struct journal *journal_of(struct recorder *r)
 
 /* --- writing --- */
 
-static struct err *put_blobs(struct blob_store *blobs, const struct codec_record *r)
+static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
 {
     char handle[SHA256_HEX_SIZE];
 
-    for (size_t i = 0; i < r->n_blobs; i++)
-        TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
+    r->record.n_payload_bytes = r->n_blob_bytes;
+    for (size_t i = 0; i < r->n_blobs; i++) {
+        uint64_t n_bytes = 0;
+
+        if (!r->blobs[i].is_there)
+            TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
+        else
+            err_ignore(blob_size(blobs, str_of(r->blobs[i].handle), &n_bytes), "it only counts");
+        r->record.n_payload_bytes += n_bytes;
+    }
     return NULL;
 }
 

@@ -42,12 +42,10 @@ static void replace_history(struct session *s, const struct history *then)
 
     history_done(h);
     for (size_t i = 0; i < then->n; i++) {
-        const struct history_entry *e = &then->entries[i];
+        struct message *m = then->entries[i].message;
 
-        if (!e->message)
-            continue;
-        history_add_message(h, e->message, e->unix_ms);
-        session_tell_history(s, e->message, index++, "rewind");
+        if (m)
+            history_add_message(h, m, session_tell_history(s, m, index++, "rewind"));
     }
     if (!index)
         session_tell_history(s, NULL, 0, "rewind");

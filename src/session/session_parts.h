@@ -15,7 +15,8 @@ void session_tell_person(const struct session *s, struct str text); /* empty: no
 void session_emit(struct session *s, enum event_type type, struct event *e);
 /* Changes of the tools' state are told from here on; a run listens itself. */
 void session_listen(struct session *s);
-/* `mutation` as event.h says; m NULL: the history is empty from here on. Gives the event's time. */
+/* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
+ * history says the same. */
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
                              const char *mutation);
 /* Adds it to the history. */

@@ -125,6 +125,7 @@ static struct err *save_tree(struct look *look)
     if (!look->snapshot->tree)
         return NULL;
     r->tree = arena_str(look->arena, str_of(manifest));
+    r->tree_base = arena_str(look->arena, str_of(k->base.handle));
     r->taken_ns = look->snapshot->tree->taken_ns;
     r->ready_ns = look->snapshot->tree->ready_ns;
     r->n_files = look->snapshot->tree->n;

@@ -347,7 +347,7 @@ static void search_page(struct search *s, const struct files_entry *e, const str
 
 static struct err *search_log(struct search *s, const struct files_entry *e)
 {
-    struct store_query q = {.core_only = true, .type = S("history_mutation"), .newest_first = true};
+    struct store_query q = {.core_only = true, .newest_first = true};
     bool more = true;
 
     while (more && *s->n < s->n_max) {

@@ -183,7 +183,7 @@ static void apply(struct files_state *s, const struct files_append *first)
             continue;
         for (size_t i = 0; i < w->n_records; i++) {
             s->summary.next_seq += w->records[i].n_events;
-            s->summary.n_bytes += w->records[i].body.n;
+            s->summary.n_bytes += w->records[i].body.n + w->records[i].n_payload_bytes;
             s->summary.updated_ms = MAX(s->summary.updated_ms, w->records[i].unix_ms);
         }
         if (w->update)

@@ -185,7 +185,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
         s->records = arena_grow(&s->arena, s->records, s->n, &s->room, sizeof *s->records);
         s->records[s->n++] = copy_record(&s->arena, &records[i]);
         s->summary.next_seq += records[i].n_events;
-        s->summary.n_bytes += records[i].body.n;
+        s->summary.n_bytes += records[i].body.n + records[i].n_payload_bytes;
         s->summary.updated_ms = MAX(s->summary.updated_ms, records[i].unix_ms);
     }
     if (update)

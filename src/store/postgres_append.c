@@ -94,7 +94,7 @@ static void add_args(struct postgres_args *a, const struct postgres_append *w)
     int64_t n_bytes = 0, newest_ms = u->updated_ms;
 
     for (size_t i = 0; i < w->n_records; i++) {
-        n_bytes += (int64_t)w->records[i].body.n;
+        n_bytes += (int64_t)(w->records[i].body.n + w->records[i].n_payload_bytes);
         newest_ms = MAX(newest_ms, w->records[i].unix_ms);
     }
     postgres_text(a, w->stream);

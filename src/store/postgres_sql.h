@@ -78,7 +78,8 @@
     X(BACKLOG, "SELECT number, indexed, next_seq FROM keel_sessions"                               \
                " WHERE indexed < next_seq")                                                        \
     X(UNINDEXED, "SELECT seq, body FROM keel_records WHERE stream = $1 AND seq >= $2"              \
-                 " AND type = 'history_mutation' AND core ORDER BY seq LIMIT 100")                 \
+                 " AND type IN ('history_mutation', 'provider_response_raw', 'tool_end') AND core" \
+                 " ORDER BY seq LIMIT 100")                                                        \
     X(INDEX, "INSERT INTO keel_words (stream, seq, words) VALUES ($1, $2,"                         \
              " to_tsvector('simple', $3::text)) ON CONFLICT DO NOTHING")                           \
     X(INDEXED, "UPDATE keel_sessions SET indexed = greatest(indexed, $2) WHERE number = $1")       \

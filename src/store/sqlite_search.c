@@ -47,7 +47,7 @@ static struct err *index_row(struct sqlite_db *db)
     return sqlite_finish(db, SQL_INDEX);
 }
 
-static struct err *index_stream(struct sqlite_db *db, const struct backlog *b)
+static struct err *index_type(struct sqlite_db *db, const struct backlog *b, const char *type)
 {
     bool has_row;
     struct err *e;
@@ -55,14 +55,20 @@ static struct err *index_stream(struct sqlite_db *db, const struct backlog *b)
     TRY(sqlite_begin(db, SQL_READ_CORE));
     sqlite_int(db, SQL_READ_CORE, 1, sqlite_key(b->number, b->indexed));
     sqlite_int(db, SQL_READ_CORE, 2, sqlite_key(b->number, SQLITE_SEQ_LAST));
-    sqlite_text(db, SQL_READ_CORE, 3, S("history_mutation"));
+    sqlite_text(db, SQL_READ_CORE, 3, str_of(type));
     while (!(e = sqlite_step(db, SQL_READ_CORE, &has_row)) && has_row) {
         e = index_row(db);
         if (e)
             break;
     }
     sqlite_end(db, SQL_READ_CORE);
-    TRY(e);
+    return e;
+}
+
+static struct err *index_stream(struct sqlite_db *db, const struct backlog *b)
+{
+    for (const char *const *t = store_text_types; *t; t++)
+        TRY(index_type(db, b, *t));
     TRY(sqlite_begin(db, SQL_INDEXED));
     sqlite_int(db, SQL_INDEXED, 1, b->number);
     sqlite_int(db, SQL_INDEXED, 2, (int64_t)b->next_seq);

@@ -197,7 +197,7 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
         TRY(append_record(db, s.number, &j->records[i]));
         TRY(refer(db, s.number, &j->records[i]));
         next_seq += j->records[i].n_events;
-        n_bytes += (int64_t)j->records[i].body.n;
+        n_bytes += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
         newest_ms = MAX(newest_ms, j->records[i].unix_ms);
     }
     TRY(sqlite_begin(db, SQL_ADVANCE));

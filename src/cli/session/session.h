@@ -10,6 +10,7 @@ extern const struct command command_session_compact;
 extern const struct command command_session_delete;
 extern const struct command command_session_fork;
 extern const struct command command_session_list;
+extern const struct command command_session_prune;
 extern const struct command command_session_rebuild;
 extern const struct command command_session_rename;
 extern const struct command command_session_replay;

@@ -1,0 +1,59 @@
+/* prune.c - `keel session prune`: removes what the settings no longer keep. */
+#include "cli/session/session.h"
+
+#include "sdk/prune.h"
+#include "sys/loop.h"
+
+static const struct option options[] = {
+    {"dry-run", 0, NULL, "only say which would be removed"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+static void add_sessions(struct strbuf *out, const struct prune_report *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        cli_add_tinted(out, TINT_GREEN, r->items[i].id);
+        strbuf_add_cstr(out, "  ");
+        session_add_time(out, r->items[i].updated_ms);
+        strbuf_add_cstr(out, "  ");
+        session_add_line(out, r->items[i].preview, 40);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static struct err *prune(struct session_work *w)
+{
+    int64_t now_ms = clock_unix_ms(loop_clock(task_loop()));
+    bool is_dry = args_has(w->args, "dry-run");
+    AUTO(strbuf) struct strbuf out = {0};
+    struct prune_limits limits;
+    struct prune_report report;
+
+    TRY(prune_limits_read(w->runtime.settings, &limits));
+    TRY(prune_plan(w->store, &limits, (struct str){0}, now_ms, &w->arena, &report));
+    if (!is_dry)
+        TRY(prune_apply(w->store, &report));
+    add_sessions(&out, &report);
+    prune_describe(&report, &out);
+    strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");
+    return cli_print(strbuf_str(&out));
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 0, "no operand"));
+    return session_work_run(args, prune, ret_status);
+}
+
+const struct command command_session_prune = {
+    .name = "session prune",
+    .usage = "[--dry-run]",
+    .summary = "remove sessions that are too old, or the oldest when there are too many",
+    .details =
+        "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) say which;\n"
+        "keel does it by itself once a day. Sessions with a name are kept, and so are those\n"
+        "that are open.\n",
+    .options = options,
+    .run = run,
+};

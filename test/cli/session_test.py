@@ -1,0 +1,245 @@
+"""session_test.py - `keel session`: sessions that were kept, as a person and a script see them."""
+import itertools
+import pathlib
+import re
+import sqlite3
+import sys
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
+
+import scripted  # noqa: E402
+from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest  # noqa: E402
+
+OLD_MS = 1_600_000_000_000
+
+
+class SessionCommands(FlowTest):
+    def setUp(self):
+        super().setUp()
+        self.numbers = itertools.count(1)
+
+    def talk(self, prompt, *answers, session=None, **run):
+        """A turn, in a new session or in this one; the session's id."""
+        provider = self.provider(*[ANTHROPIC.answer(["Fine: ", prompt]) if answer is None else answer
+                                   for answer in answers or [None]])
+        how = ["-r", session] if session else ["--session-id", self.new_id()]
+        result = self.ask(provider, "--permission-mode", "bypassPermissions", *how, prompt, **run)
+        self.assert_fine(result)
+        self.provided = provider
+        return how[1]
+
+    def new_id(self):
+        return f"{next(self.numbers):08x}-0000-7000-8000-000000000000"
+
+    def session(self, *arguments, status=0, **run):
+        result = self.keel("session", *arguments, **run)
+        self.assert_status(result, status)
+        return result
+
+    def set_time(self, session, unix_ms):
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            db.execute("update sessions set updated = ? where id = ?", (unix_ms, session))
+        db.close()
+
+    def ids(self):
+        return [one["id"] for one in self.session("list", "--all", "--json").json()]
+
+
+class Show(SessionCommands):
+    def test_turns_have_numbers_and_calls_a_line(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="echo seen")]), None)
+        self.talk("and\nnow", session=session)
+        out = self.session("show", session).out
+        self.assertIn(f"id        {session}\n", out)
+        self.assertIn(f"directory {self.project}\n", out)
+        self.assertIn("state     done\n", out)
+        self.assertIn("[1] look\n\nI look.\n> Bash  echo seen\n\nFine: look\n", out)
+        self.assertIn("[2] and\n    now\n\nFine: and\nnow\n", out)
+        self.assertNotIn("  seen\n", out)
+        self.assertIn("  seen\n", self.session("show", session, "--tools").out)
+
+    def test_one_turn_alone(self):
+        session = self.talk("one")
+        self.talk("two", session=session)
+        out = self.session("show", session, "--turn", "2").out
+        self.assertNotIn("[1]", out)
+        self.assertIn("[2] two", out)
+        self.assert_refused(self.session("show", session, "--turn", "9", status=2), 2, "no turn 9")
+
+    def test_as_one_json_object(self):
+        session = self.talk("one")
+        self.talk("two", session=session)
+        shown = self.session("show", session, "--json").json()
+        self.assertEqual([shown["id"], shown["state"], shown["asks"]], [session, "done", []])
+        self.assertEqual([turn["turn"] for turn in shown["turns"]], [1, 2])
+        self.assertEqual([message["content"] for message in shown["turns"][1]["messages"]],
+                         ["two", "Fine: two"])
+
+    def test_what_others_wrote_does_not_steer_the_terminal(self):
+        session = self.talk("hi", ANTHROPIC.answer(["\x1b]0;evil\x07done"]))
+        result = self.on_terminal("session", "show", session)
+        self.assertNotIn("\x1b]0;", result.out)
+        self.assertIn("\\x1b]0;evil\\x07done", result.out)
+
+    def test_one_that_is_open_says_by_whom(self):
+        held = self.hold()
+        asked = threading.Event()
+
+        def wait(_request):
+            asked.set()
+            return scripted.Answer([held])
+        provider = self.provider(wait)
+        session = self.new_id()
+        process = self.start("-p", "--model", "anthropic/m", "--session-id", session, "wait",
+                             env=ANTHROPIC.environment(provider))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(asked.wait(HANG_SECONDS))
+        out = self.session("show", session).out
+        self.assertIn(f"open in process {process.pid}", out)
+        self.assert_refused(self.session("delete", session, "--yes", status=1), 1,
+                            f"process {process.pid}")
+
+
+class List(SessionCommands):
+    def test_no_line_is_wider_than_the_terminal(self):
+        self.talk("日本語のとても長いプロンプト" * 9)
+        self.talk("plain and very long words " * 9)
+        for columns in (80, 120):
+            out = self.on_terminal("session", "list", columns=columns).out
+            lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
+            widths = [sum(2 if ord(c) > 0x2E80 else 1 for c in line) for line in lines]
+            self.assertLessEqual(max(widths), columns, lines)
+            self.assertGreater(max(widths), columns - 8, lines)
+
+
+class Search(SessionCommands):
+    def test_words_are_found_in_prompts_and_answers(self):
+        session = self.talk("where is the needle?", ANTHROPIC.answer(["In the haystack."]))
+        self.talk("something else")
+        for words in (["needle"], ["HAYSTACK"], ["the", "needle"]):
+            self.assertIn(session, self.session("search", *words).out, words)
+        [hit] = self.session("search", "haystack", "--json").json()
+        self.assertEqual(hit["id"], session)
+        self.assertIn("haystack", hit["excerpt"])
+        self.assertEqual(self.session("search", "nowhere", status=1).out, "")
+
+    def test_words_are_bold_on_a_terminal(self):
+        self.talk("where is the needle?")
+        self.assertIn("\x1b[1mneedle\x1b[0m", self.on_terminal("session", "search", "needle").out)
+
+
+class Change(SessionCommands):
+    def test_rename(self):
+        session = self.talk("one")
+        self.session("rename", session, "my work")
+        self.assertIn("[1] one", self.session("show", "my work").out)
+        self.assert_refused(self.session("rename", "my work", status=2), 2, "ID NAME")
+
+    def test_delete_needs_a_yes(self):
+        session = self.talk("one")
+        self.assert_refused(self.session("delete", session, status=2), 2, "--yes")
+        self.assertEqual(self.ids(), [session])
+        result = self.session("delete", session, "no-such-one", "--yes")
+        self.assertIn("no-such-one", result.err)
+        self.assertEqual(self.ids(), [])
+
+    def test_fork_at_a_turn(self):
+        session = self.talk("one")
+        self.talk("two", session=session)
+        copy = self.session("fork", session, "--at", "turn:2", "--name", "copy").out.strip()
+        self.talk("three", session=copy)
+        texts = [message["content"][0]["text"]
+                 for message in self.provided.requests[0].json["messages"]]
+        self.assertEqual(texts, ["one", "Fine: one", "three"])
+        self.assertIn("copy", self.session("list").out)
+        for place in ("turn:9", "turn:x", "99999", "0"):
+            self.assert_refused(self.session("fork", session, "--at", place, status=2), 2, "--at")
+
+
+class Compact(SessionCommands):
+    def compact(self, session, *arguments, summary="a summary", status=0):
+        provider = self.provider(ANTHROPIC.answer([summary]))
+        result = self.keel("session", "compact", session, "--model", "anthropic/m", *arguments,
+                           env=ANTHROPIC.environment(provider))
+        self.assert_status(result, status)
+        return result, provider
+
+    def test_an_answered_history_becomes_a_summary(self):
+        session = self.talk("one " * 300)
+        result, provider = self.compact(session, "--instructions", "keep the numbers")
+        self.assertRegex(result.out, r"about \d+ tokens instead of \d+")
+        self.assertIn("keep the numbers", provider.requests[0].body.decode())
+        self.talk("two", session=session)
+        body = self.provided.requests[0].body.decode()
+        self.assertIn("[Context Summary] a summary", body)
+        self.assertNotIn("one one", body)
+        self.assertIn("became a summary", self.session("show", session).out)
+
+    def test_a_summary_that_is_longer_is_not_taken(self):
+        session = self.talk("one")
+        result, _ = self.compact(session, summary="long " * 500, status=1)
+        self.assertIn("not make it shorter", result.err)
+
+
+class Prune(SessionCommands):
+    def test_the_old_go_and_the_named_stay(self):
+        old, named, new = self.talk("old"), self.talk("named"), self.talk("new")
+        self.session("rename", named, "kept")
+        for session in (old, named):
+            self.set_time(session, OLD_MS)
+        self.assertIn(old, self.session("prune", "--dry-run").out)
+        self.assertEqual(set(self.ids()), {old, named, new})
+        self.assertIn("1 session", self.session("prune").out)
+        self.assertEqual(set(self.ids()), {named, new})
+
+    def test_without_room_the_oldest_go(self):
+        old, middle, new = self.talk("old"), self.talk("middle"), self.talk("new")
+        self.set_time(old, OLD_MS)
+        self.set_time(middle, OLD_MS + 1)
+        sizes = {one["id"]: one["bytes"] for one in self.session("list", "--json").json()}
+        self.user_settings({"sessions": {"retentionDays": 0,
+                                         "maxBytes": sizes[middle] + sizes[new]}})
+        self.session("prune")
+        self.assertEqual(set(self.ids()), {middle, new})
+
+    def test_it_is_done_after_a_run_once_a_day(self):
+        old = self.talk("old")
+        (self.keel_home / "pruned").unlink()
+        self.set_time(old, OLD_MS)
+        provider = self.provider(ANTHROPIC.answer(["Hi."]))
+        result = self.ask(provider, "hi")
+        self.assert_status(result, 0)
+        self.assertIn("1 session", result.err)
+        self.assertNotIn(old, self.ids())
+        again = self.talk("again")
+        self.set_time(again, OLD_MS)
+        self.talk("later")
+        self.assertIn(again, self.ids())
+
+    def test_a_limit_below_nothing_is_refused(self):
+        self.user_settings({"sessions": {"retentionDays": -1}})
+        self.assert_refused(self.session("prune", status=2), 2, "sessions.retentionDays")
+
+    def test_what_was_saved_of_files_goes_with_its_session(self):
+        (self.project / "notes").write_text("precious\n")
+        session = self.talk("write", ANTHROPIC.answer(["Now."], calls=[
+            Call("Bash", command="echo x > notes")]), None)
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            handles = {row[0] for row in db.execute("select handle from payloads")}
+            images = [row[0] for row in db.execute("select body from records where type = ?",
+                                                   ("pre_image",))]
+        db.close()
+        [content] = re.findall(r'"content":"([0-9a-f]{64})"', images[0])
+        self.assertIn(content, handles)
+        self.session("delete", session, "--yes")
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            doomed = {row[0] for row in db.execute("select handle from doomed")}
+        db.close()
+        self.assertIn(content, doomed)
+
+
+if __name__ == "__main__":
+    scripted.main()
