@@ -1,6 +1,7 @@
 /* agent.c - puts an agent together from a runtime and what the caller wants. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
 #include "sys/loop.h"
@@ -129,7 +130,8 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
-    agent_find_secrets(a);
+    a->secrets = known_secrets(a->runtime);
+    a->tool_config.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));

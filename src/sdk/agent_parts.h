@@ -25,9 +25,6 @@ MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options
 /* The registry, and what the settings say about tools. After the asker is known. */
 MUST_USE struct err *agent_add_tools(struct agent *a);
 
-/* What is kept out of everything that others see. After the tools. */
-void agent_find_secrets(struct agent *a);
-
 /* Opens the store and the session in it. After the rules, whose mode the session may bring back. */
 MUST_USE struct err *agent_open_session(struct agent *a, const struct agent_options *options);
 /* The permission mode comes back with the session, too. */

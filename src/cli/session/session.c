@@ -152,6 +152,8 @@ static const struct command *const children[] = {
     &command_session_fork,
     &command_session_rewind,
     &command_session_compact,
+    &command_session_export,
+    &command_session_import,
     &command_session_delete,
     &command_session_prune,
     &command_session_verify,

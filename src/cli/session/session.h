@@ -8,7 +8,9 @@
 
 extern const struct command command_session_compact;
 extern const struct command command_session_delete;
+extern const struct command command_session_export;
 extern const struct command command_session_fork;
+extern const struct command command_session_import;
 extern const struct command command_session_list;
 extern const struct command command_session_prune;
 extern const struct command command_session_rebuild;

@@ -1,8 +1,8 @@
-/* agent_secrets.c - the credentials that an agent knows of: those of the vendors' variables, of the
- * settings and of the web search. */
-#include "sdk/agent_parts.h"
+/* known_secrets.c - finds the credentials in variables and settings. */
+#include "sdk/known_secrets.h"
 
 #include "net/url.h"
+#include "provider/vendor.h"
 #include "sys/clean_env.h"
 #include "sys/env.h"
 #include "tool/web/service.h"
@@ -109,16 +109,17 @@ static void add_settings(struct collection *c, const struct settings *s)
 
 /* --- all together --- */
 
-void agent_find_secrets(struct agent *a)
+struct secrets *known_secrets(const struct runtime *r)
 {
-    struct collection c = {.environment = a->runtime->options.environment};
-    struct str search_key = a->tool_config.search.key_variable;
+    struct collection c = {.environment = r->options.environment};
+    struct str search_key = settings_text(r->settings, "webSearch.keyVariable", &c.arena);
+    struct secrets *found;
 
     add_vendors(&c);
     add_url(&c, env_get(c.environment, S("KEEL_STORE")), S("KEEL_STORE"));
-    add_settings(&c, a->runtime->settings);
+    add_settings(&c, r->settings);
     add_variable(&c, search_key.n ? search_key : S(WEB_BRAVE_KEY_VARIABLE));
-    a->secrets = secrets_new(c.items, c.n);
-    a->tool_config.secrets = a->secrets;
+    found = secrets_new(c.items, c.n);
     arena_done(&c.arena);
+    return found;
 }

@@ -1,0 +1,151 @@
+/* export.c - `keel session export`: a session as a document, or for another program. */
+#include "cli/session/session.h"
+
+#include "sdk/known_secrets.h"
+#include "sys/new_file.h"
+#include "sys/work.h"
+#include "transcript/transcript.h"
+
+#include <unistd.h>
+
+static const struct option options[] = {
+    {"format", 'f', "FORM", "jsonl, json, markdown or html; else as the file's name ends"},
+    {"output", 'o', "FILE", "write there instead of to standard output"},
+    {"no-children", 0, NULL, "without the runs below it"},
+    SESSION_OPTIONS,
+    {0},
+};
+
+/* --- the form --- */
+
+static struct str ending_of(const char *path)
+{
+    struct str name = str_of(path);
+    size_t dot = str_rfind_char(name, '.');
+
+    return dot == STR_NONE ? (struct str){0} : str_skip(name, dot + 1);
+}
+
+/* A person at a terminal wants to read it; a pipe leads to a program, which wants all of it. */
+static struct err *find_form(const struct args *args, enum transcript_form *ret_form)
+{
+    const char *given = args_get(args, "format"), *path = args_get(args, "output");
+
+    if (given) {
+        if (transcript_form_find(str_of(given), ret_form))
+            return NULL;
+        return err_hint(err_new(ERR_VALIDATION, "there is no form \"%s\"", given),
+                        "it is jsonl, json, markdown or html");
+    }
+    if (path && transcript_form_find(ending_of(path), ret_form))
+        return NULL;
+    if (path)
+        return err_hint(
+            err_new(ERR_VALIDATION, "the name %s does not say which form is meant", path),
+            "--format says it: jsonl, json, markdown or html");
+    *ret_form = isatty(STDOUT_FILENO) ? TRANSCRIPT_MARKDOWN : TRANSCRIPT_JSONL;
+    return NULL;
+}
+
+/* --- where it goes --- */
+
+struct target {
+    struct new_file *file; /* NULL: standard output */
+    bool is_terminal;
+    struct str text; /* of the moment */
+    const char *path;
+    unsigned n_broken;
+};
+
+static struct err *begin_file(void *arg)
+{
+    struct target *t = arg;
+
+    return new_file_begin(t->file, t->path, 0600);
+}
+
+static struct err *add_to_file(void *arg)
+{
+    struct target *t = arg;
+
+    return new_file_add(t->file, t->text);
+}
+
+static struct err *end_file(void *arg)
+{
+    return new_file_end(((struct target *)arg)->file);
+}
+
+static struct err *write_piece(void *self, struct str text)
+{
+    struct target *t = self;
+
+    t->text = text;
+    if (t->file)
+        return work_run(add_to_file, t);
+    return t->is_terminal ? cli_print_visible(text) : cli_print(text);
+}
+
+static void tell_broken(void *self, const struct err *e)
+{
+    struct target *t = self;
+
+    if (t->n_broken++ < 8)
+        cli_tell_error(e);
+}
+
+/* --- the command --- */
+
+static struct err *export_session(struct session_work *w)
+{
+    AUTO(new_file) struct new_file file = NEW_FILE_NONE;
+    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime);
+    struct store_summary summary;
+    struct target target = {.path = args_get(w->args, "output"),
+                            .is_terminal = isatty(STDOUT_FILENO)};
+    struct transcript t = {.store = w->store,
+                           .session = &summary,
+                           .without_children = args_has(w->args, "no-children"),
+                           .secrets = secrets,
+                           .write = write_piece,
+                           .on_broken = tell_broken,
+                           .self = &target};
+
+    TRY(find_form(w->args, &t.form));
+    TRY(session_work_find(w, 0, &summary));
+    if (target.path) {
+        target.file = &file;
+        TRY(work_run(begin_file, &target));
+    }
+    TRY(transcript_write(&t));
+    if (target.file)
+        TRY(work_run(end_file, &target));
+    if (target.n_broken)
+        cli_tell("%u records could not be read and are not in it", target.n_broken);
+    w->status = target.n_broken ? 1 : 0;
+    return NULL;
+}
+
+static struct err *run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 1, "a session"));
+    return session_work_run(args, export_session, ret_status);
+}
+
+const struct command command_session_export = {
+    .name = "session export",
+    .usage = "[SESSION] [--format FORM] [--output FILE]",
+    .summary = "write a session as a document, or for another program",
+    .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
+               "  json      one record, as programs that keep sessions read it\n"
+               "  markdown  a document\n"
+               "  html      one page that needs nothing else\n"
+               "\n"
+               "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
+               "terminal and jsonl in a pipe. Values of known credentials are left out of all.\n"
+               "\n"
+               "  keel session export --output session.html\n"
+               "  keel session export 019a8c1e --format jsonl | jq .event\n",
+    .options = options,
+    .run = run,
+};

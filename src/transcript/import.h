@@ -1,0 +1,79 @@
+/* import.h - sessions out of files: keel's own exports, session records and logs of its kind,
+ * transcripts of Claude Code and rollouts of Codex. Pure, but for payloads that a log refers to.
+ *
+ * What comes out can be gone on with: messages have ids of their own, arguments are JSON, every
+ * call has a result, if only one that says that it is not known. What only another program can use
+ * is left out and counted. The input is hostile: sizes are capped, and what is wrong is told with
+ * its line. */
+#ifndef KEEL_TRANSCRIPT_IMPORT_H
+#define KEEL_TRANSCRIPT_IMPORT_H
+
+#include "model/message.h"
+#include "port/blob.h"
+
+#define IMPORT_MAX_BYTES ((size_t)256 << 20) /* of a file */
+#define IMPORT_MAX_LINE ((size_t)64 << 20)
+#define IMPORT_MAX_MESSAGES 1000000
+#define IMPORT_MAX_SESSIONS 10000
+
+/* How a message came into the history. */
+enum import_step {
+    IMPORT_APPEND,
+    IMPORT_COMPACT, /* one that a shorter history began with */
+    IMPORT_REWIND,
+    IMPORT_CLEAR, /* no message: what came before is gone */
+};
+
+struct imported_message {
+    enum import_step step;
+    bool begins; /* the first one of a history that begins anew */
+    struct message *message;
+    int64_t unix_ms; /* 0: not known, until all is read */
+};
+
+struct imported {
+    struct str id, parent; /* as the file says; may be empty, or no good for us */
+    struct str cwd, name, provider, model, system, preview;
+    int64_t created_ms, updated_ms;
+    struct imported_message *items;
+    size_t n, room;
+    /* What it has taken so far, where keel itself has counted. */
+    struct usage usage;
+    int64_t cost_microcents;
+    bool cost_is_known;
+    uint64_t n_rounds, n_tool_calls, active_ms;
+};
+
+/* Lines of a kind that is not used. */
+struct import_left_out {
+    struct str kind;
+    size_t n;
+};
+
+struct import_options {
+    const char *name; /* of the file, for messages */
+    bool is_partial;  /* lines that cannot be read are left out, too */
+    /* Appends the payload that a log refers to. NULL: there are none. May wait. */
+    struct err *(*load)(void *self, const struct blob_reference *r, struct strbuf *out);
+    void *self;
+};
+
+struct import {
+    struct arena arena;
+    const char *form; /* "claude-code", "codex", "log", "record" */
+    struct imported *sessions;
+    size_t n, room;
+    struct import_left_out *left_out;
+    size_t n_left_out, left_out_room;
+    struct strbuf problems; /* one a line: "file:12: ..." */
+    size_t n_problems;
+};
+void import_done(struct import *i);
+DEFINE_AUTO_VAL(import, import_done)
+
+/* ERR_VALIDATION: nothing was understood, or there are problems and it need not be partial. They
+ * are in `problems` either way. */
+MUST_USE struct err *import_read(struct import *ret, struct str bytes,
+                                 const struct import_options *options);
+
+#endif

@@ -1,0 +1,157 @@
+/* import_log.c - logs: lines {"timestamp","sessionId","event",...}, keel's own and those of its
+ * kind. The history is what the history_mutation events say; a field that was too long may stand in
+ * a file beside the log. */
+#include "transcript/import_parts.h"
+
+#include "model/message_json.h"
+
+/* The session that a line belongs to. Lines of one follow each other mostly. */
+static struct imported *find_session(struct importing *x, struct str id)
+{
+    struct import *o = x->out;
+    struct imported *s;
+
+    for (size_t i = o->n; i-- > 0;)
+        if (str_eq(o->sessions[i].id, id))
+            return &o->sessions[i];
+    if (o->n == IMPORT_MAX_SESSIONS)
+        return NULL;
+    s = import_new_session(x);
+    s->id = import_str(x, id);
+    return s;
+}
+
+/* The field itself, or what it refers to. */
+static struct err *resolve(struct importing *x, const struct json *v, const struct json **ret_value)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    struct blob_reference reference;
+    char hash[SHA256_HEX_SIZE];
+    struct json *value;
+
+    *ret_value = v;
+    if (!v || !blob_is_reference(v))
+        return NULL;
+    TRY(blob_reference_parse(v, &reference));
+    if (!x->options->load)
+        return err_new(ERR_VALIDATION, "it refers to %" STR_FMT ", which is not there",
+                       STR_ARG(reference.relative_path));
+    TRY(x->options->load(x->options->self, &reference, &bytes));
+    sha256_hex(strbuf_str(&bytes), hash);
+    if (!str_is(reference.sha256, hash))
+        return err_new(ERR_VALIDATION, "%" STR_FMT " is not what it was: its hash is another",
+                       STR_ARG(reference.relative_path));
+    TRY(json_parse(&x->scratch, arena_str(&x->scratch, strbuf_str(&bytes)), JSON_REPAIR_UTF8,
+                   &value));
+    *ret_value = value;
+    return NULL;
+}
+
+static void take_init(struct importing *x, struct imported *s, const struct json *v)
+{
+    const struct json *system = NULL;
+
+    if (s->created_ms)
+        return; /* opened again */
+    s->created_ms = import_time(json_get(v, "timestamp"));
+    s->cwd = import_str(x, json_get_text(v, "cwd"));
+    s->provider = import_str(x, json_get_text(v, "provider"));
+    s->model = import_str(x, json_get_text(v, "model"));
+    err_ignore(resolve(x, json_get(v, "systemPrompt"), &system),
+               "nobody needs it to go on with the session");
+    s->system = import_str(x, json_str(system));
+}
+
+static enum import_step step_of(struct str mutation)
+{
+    return str_is(mutation, "compact")  ? IMPORT_COMPACT
+           : str_is(mutation, "rewind") ? IMPORT_REWIND
+           : str_is(mutation, "clear")  ? IMPORT_CLEAR
+                                        : IMPORT_APPEND;
+}
+
+/* As an entry of a timeline it is wrapped once more. */
+static const struct json *message_in(const struct json *v)
+{
+    const struct json *message = json_get(v, "message");
+
+    if (!message)
+        message = json_get(json_get(v, "entry"), "data");
+    return message;
+}
+
+static struct err *take_history(struct importing *x, struct imported *s, const struct json *v)
+{
+    enum import_step step = step_of(json_get_text(v, "mutation"));
+    int64_t at = import_time(json_get(v, "timestamp")),
+            index = json_int_or(json_get(v, "index"), 1);
+    const struct json *value;
+    struct message *m;
+
+    if (step == IMPORT_CLEAR) {
+        import_add(x, s, step, /* begins= */ true, NULL, at);
+        return NULL;
+    }
+    TRY(resolve(x, message_in(v), &value));
+    if (!json_is(value, JSON_OBJECT))
+        return err_new(ERR_VALIDATION, "a history_mutation without its message");
+    TRY(import_message(value, &m));
+    if (m->role == ROLE_SYSTEM && !json_has(value, "parts")) {
+        message_unref(m); /* another program's instructions; they stand in session_init, too */
+        return NULL;
+    }
+    import_add(x, s, step, step != IMPORT_APPEND && index == 0, m, at);
+    return NULL;
+}
+
+static void take_checkpoint(struct importing *x, struct imported *s, const struct json *v)
+{
+    s->usage = usage_read(json_get(v, "usage"), &x->out->arena);
+    s->cost_microcents = MAX(json_int_or(json_get(v, "costMicrocents"), 0), (int64_t)0);
+    s->cost_is_known = json_bool(json_get(v, "costIsKnown"), true);
+    s->n_rounds = (uint64_t)MAX(json_int_or(json_get(v, "rounds"), 0), (int64_t)0);
+    s->n_tool_calls = (uint64_t)MAX(json_int_or(json_get(v, "toolCalls"), 0), (int64_t)0);
+    s->active_ms = (uint64_t)MAX(json_int_or(json_get(v, "activeMs"), 0), (int64_t)0);
+}
+
+static struct err *take_line(struct importing *x, const struct json *v)
+{
+    struct str event = json_get_text(v, "event");
+    struct imported *s = find_session(x, json_get_text(v, "sessionId"));
+
+    if (!s)
+        return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
+                       IMPORT_MAX_SESSIONS);
+    if (!s->parent.n && json_get_text(v, "parentSessionId").n)
+        s->parent = import_str(x, json_get_text(v, "parentSessionId"));
+    if (str_is(event, "session_init"))
+        take_init(x, s, v);
+    else if (str_is(event, "history_mutation"))
+        return take_history(x, s, v);
+    else if (str_is(event, "checkpoint"))
+        take_checkpoint(x, s, v);
+    return NULL;
+}
+
+struct err *import_log(struct importing *x)
+{
+    const struct json *v;
+
+    while ((v = import_next_line(x))) {
+        AUTO(err) struct err *e = NULL;
+
+        if (!json_is(json_get(v, "event"), JSON_STRING)) {
+            import_problem(x, "the line names no event");
+            continue;
+        }
+        e = take_line(x, v);
+        if (err_is(e, ERR_CANCELLED))
+            return TAKE(e);
+        if (e) {
+            AUTO_FREE char *why = err_message(e);
+
+            import_problem(x, "%s", why);
+        }
+    }
+    return NULL;
+}

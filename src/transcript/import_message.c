@@ -1,0 +1,282 @@
+/* import_message.c - messages, calls, results and images out of other programs' words. */
+#include "transcript/import_parts.h"
+
+#include "base/base64.h"
+#include "model/message_json.h"
+
+#include <time.h>
+
+/* --- times --- */
+
+static bool read_digits(const char **at, const char *end, int n, int *ret)
+{
+    *ret = 0;
+    for (; n > 0; n--, (*at)++) {
+        if (*at == end || **at < '0' || **at > '9')
+            return false;
+        *ret = *ret * 10 + (**at - '0');
+    }
+    return true;
+}
+
+static bool read_mark(const char **at, const char *end, const char *marks)
+{
+    if (*at == end || !strchr(marks, **at) || !**at)
+        return false;
+    (*at)++;
+    return true;
+}
+
+static int read_fraction(const char **at, const char *end)
+{
+    int ms = 0, scale = 100;
+
+    while (*at < end && **at >= '0' && **at <= '9') {
+        ms += (**at - '0') * scale;
+        scale /= 10;
+        (*at)++;
+    }
+    return ms;
+}
+
+/* Minutes east of UTC; nothing is UTC. */
+static int read_zone(const char **at, const char *end)
+{
+    int sign = *at < end && **at == '-' ? -1 : 1, hours, minutes = 0;
+
+    if (!read_mark(at, end, "+-") || !read_digits(at, end, 2, &hours))
+        return 0;
+    (void)read_mark(at, end, ":");
+    (void)read_digits(at, end, 2, &minutes);
+    return sign * (hours * 60 + minutes);
+}
+
+static int64_t parse_iso(struct str s)
+{
+    const char *at = s.p, *end = s.p + s.n;
+    struct tm t = {0};
+    int ms = 0;
+
+    if (!read_digits(&at, end, 4, &t.tm_year) || !read_mark(&at, end, "-") ||
+        !read_digits(&at, end, 2, &t.tm_mon) || !read_mark(&at, end, "-") ||
+        !read_digits(&at, end, 2, &t.tm_mday) || !read_mark(&at, end, "Tt ") ||
+        !read_digits(&at, end, 2, &t.tm_hour) || !read_mark(&at, end, ":") ||
+        !read_digits(&at, end, 2, &t.tm_min))
+        return 0;
+    if (read_mark(&at, end, ":") && !read_digits(&at, end, 2, &t.tm_sec))
+        return 0;
+    if (read_mark(&at, end, ".,"))
+        ms = read_fraction(&at, end);
+    t.tm_year -= 1900;
+    t.tm_mon--;
+    return ((int64_t)timegm(&t) - (int64_t)read_zone(&at, end) * 60) * 1000 + ms;
+}
+
+#define MAX_SECONDS 100000000000 /* as milliseconds this is still the last century */
+#define MAX_MS 253402300800000   /* the year 10000 */
+
+int64_t import_time(const struct json *v)
+{
+    int64_t n;
+    double d;
+
+    if (json_is(v, JSON_STRING) && v->text.n)
+        n = parse_iso(v->text);
+    else if (json_int64(v, &n))
+        n = n > 0 && n < MAX_SECONDS ? n * 1000 : n;
+    else if (json_double(v, &d) && d > 0 && d < MAX_SECONDS)
+        n = (int64_t)(d * 1000);
+    else
+        return 0;
+    return n > 0 && n < MAX_MS ? n : 0;
+}
+
+/* --- images --- */
+
+static struct part named(struct arena *a, const char *what, struct str mime)
+{
+    return (struct part){.kind = PART_TEXT,
+                         .text = arena_format(a, "[%s, %" STR_FMT "]", what, STR_ARG(mime))};
+}
+
+static bool add_bytes(struct arena *a, struct str mime, struct str base64, struct part *ret_part)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = base64_decode(&bytes, base64);
+
+    if (e || bytes.n == 0 || mime.n == 0 || mime.n > 100)
+        return false;
+    *ret_part = (struct part){.kind = PART_MEDIA,
+                              .media = {.mime = arena_str(a, mime),
+                                        .source = MEDIA_BYTES,
+                                        .data = arena_str(a, strbuf_str(&bytes))}};
+    return true;
+}
+
+/* data:image/png;base64,... */
+static bool add_url(struct arena *a, struct str url, struct part *ret_part)
+{
+    size_t comma = str_find(url, S(";base64,"));
+
+    if (str_starts(url, S("data:")) && comma != STR_NONE)
+        return add_bytes(a, str_slice(url, 5, comma - 5), str_skip(url, comma + 8), ret_part);
+    if (!str_starts(url, S("https://")) && !str_starts(url, S("http://")))
+        return false;
+    *ret_part = (struct part){
+        .kind = PART_MEDIA,
+        .media = {.mime = S("image/png"), .source = MEDIA_URL, .data = arena_str(a, url)}};
+    return true;
+}
+
+bool import_image(struct arena *a, const struct json *source, struct part *ret_part)
+{
+    if (json_is(source, JSON_STRING))
+        return add_url(a, source->text, ret_part);
+    if (json_is(json_get(source, "url"), JSON_STRING))
+        return add_url(a, json_get_text(source, "url"), ret_part);
+    return add_bytes(a, json_get_text(source, "media_type"), json_get_text(source, "data"),
+                     ret_part);
+}
+
+/* --- calls and results --- */
+
+static bool is_object(struct str text)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    struct json *v = NULL;
+
+    e = json_parse(&a, text, 0, &v);
+    return !e && json_is(v, JSON_OBJECT);
+}
+
+/* Arguments that are none go where those of a model that sent nonsense go. */
+static void repair_args(struct part *p)
+{
+    if (p->is_free_text || is_object(p->args))
+        return;
+    if (p->bad_args.n == 0)
+        p->bad_args = p->args;
+    p->args = S("{}");
+}
+
+void import_add_call(struct message *m, struct str id, struct str name, struct str args)
+{
+    struct part p = {.kind = PART_TOOL_CALL, .id = id, .name = name, .args = args};
+
+    repair_args(&p);
+    message_add(m, &p);
+}
+
+static bool content_part(struct arena *a, const struct json *v, struct part *ret_part)
+{
+    struct str text = json_get_text(v, "text");
+    const struct json *source = json_get(v, "source");
+
+    if (json_is(v, JSON_STRING))
+        text = v->text;
+    *ret_part = (struct part){.kind = PART_TEXT, .text = text};
+    if (text.n)
+        return true;
+    if (!source)
+        source = json_get(v, "image_url");
+    return source && import_image(a, source, ret_part);
+}
+
+struct message *import_result(struct importing *x, struct str call_id, const struct json *content,
+                              bool is_error)
+{
+    struct arena *a = &x->scratch;
+    struct message *m = message_new(ROLE_TOOL, (struct str){0});
+    struct part result = {.kind = PART_TOOL_RESULT, .id = call_id, .is_error = is_error};
+    size_t n = json_is(content, JSON_ARRAY) ? content->n : 1;
+
+    result.content = ARENA_ARRAY(a, n, struct part);
+    if (json_is(content, JSON_ARRAY)) {
+        json_each (v, content)
+            if (content_part(a, v, &result.content[result.n_content]))
+                result.n_content++;
+    } else {
+        result.content[result.n_content++] =
+            (struct part){.kind = PART_TEXT, .text = json_str(content)};
+    }
+    message_add(m, &result);
+    return m;
+}
+
+/* --- messages in keel's own form --- */
+
+static bool is_json(struct str text)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    struct json *v;
+
+    e = json_parse(&a, text, 0, &v);
+    return !e;
+}
+
+/* What a provider's bytes are is for it to judge, but they go into a request: JSON they must be. */
+static struct part clean_part(struct arena *a, const struct part *p)
+{
+    struct part clean = *p;
+
+    if (p->kind == PART_MEDIA && p->media.source == MEDIA_BLOB)
+        return named(a, "an attachment that is not in the file", p->media.mime);
+    if (p->native.n && !is_json(p->native))
+        clean.native = (struct str){0};
+    if (p->kind == PART_TOOL_CALL || p->kind == PART_SERVER_TOOL_USE)
+        repair_args(&clean);
+    if (p->kind != PART_TOOL_RESULT) {
+        clean.content = NULL;
+        clean.n_content = 0;
+        return clean;
+    }
+    clean.content = ARENA_ARRAY(a, p->n_content ? p->n_content : 1, struct part);
+    clean.n_content = 0;
+    for (size_t i = 0; i < p->n_content; i++)
+        if (p->content[i].kind == PART_TEXT || p->content[i].kind == PART_MEDIA)
+            clean.content[clean.n_content++] = clean_part(a, &p->content[i]);
+    return clean;
+}
+
+/* Does a message of this role have such a part? */
+static bool fits(enum role role, enum part_kind kind)
+{
+    switch (role) {
+    case ROLE_SYSTEM:
+        return kind == PART_TEXT;
+    case ROLE_USER:
+        return kind == PART_TEXT || kind == PART_MEDIA;
+    case ROLE_TOOL:
+        return kind == PART_TOOL_RESULT;
+    case ROLE_ASSISTANT:
+        return kind != PART_TOOL_RESULT;
+    }
+    return false;
+}
+
+struct err *import_message(const struct json *v, struct message **ret_message)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *raw = NULL;
+    struct message *m;
+
+    TRY(message_read(v, &raw));
+    m = message_new(raw->role, raw->id);
+    m->state = raw->role == ROLE_ASSISTANT ? raw->state : MESSAGE_COMPLETE;
+    m->is_error = raw->is_error && raw->role == ROLE_ASSISTANT;
+    message_set_origin(m, raw->origin);
+    m->stop_reason = arena_str(&m->arena, raw->stop_reason);
+    m->usage = raw->usage;
+    m->usage.routed_model = arena_str(&m->arena, raw->usage.routed_model);
+    m->usage.routed_provider = arena_str(&m->arena, raw->usage.routed_provider);
+    for (size_t i = 0; i < raw->n_parts; i++) {
+        struct part p = clean_part(&a, &raw->parts[i]);
+
+        if (fits(m->role, p.kind))
+            message_add(m, &p);
+    }
+    *ret_message = m;
+    return NULL;
+}

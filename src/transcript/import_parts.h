@@ -1,0 +1,56 @@
+/* import_parts.h - what the readers of all forms share. Private to import. */
+#ifndef KEEL_TRANSCRIPT_IMPORT_PARTS_H
+#define KEEL_TRANSCRIPT_IMPORT_PARTS_H
+
+#include "base/json.h"
+#include "transcript/import.h"
+
+/* A file being read, line by line or whole. */
+struct importing {
+    struct import *out;
+    const struct import_options *options;
+    struct str bytes;
+    struct str rest;      /* what is still to be read */
+    size_t line;          /* number of the one that was read last, from 1 */
+    struct str text;      /* of it */
+    struct arena scratch; /* of what it says */
+};
+
+/* The next line that is a JSON object, good until the next call; NULL at the end. A line that is
+ * none is a problem; the last one may have been cut off. */
+const struct json *import_next_line(struct importing *x);
+void import_rewind(struct importing *x);
+/* Something on the line of the moment cannot be read. */
+void import_problem(struct importing *x, const char *format, ...) PRINTF_LIKE(2, 3);
+void import_leave_out(struct importing *x, struct str kind);
+
+struct imported *import_new_session(struct importing *x);
+/* Takes the reference. */
+void import_add(struct importing *x, struct imported *s, enum import_step step, bool begins,
+                struct message *take_message, int64_t unix_ms);
+struct str import_str(struct importing *x, struct str s); /* lives as long as the import */
+
+/* ISO 8601 with any zone, or a number of seconds or milliseconds; 0: it is neither. */
+int64_t import_time(const struct json *v);
+
+/* A message in keel's or a record's own form. */
+MUST_USE struct err *import_message(const struct json *v, struct message **ret_message);
+/* A call's arguments: what is no JSON object is kept as what came instead. */
+void import_add_call(struct message *m, struct str id, struct str name, struct str args);
+/* A result of its own. Content: text, or a list of parts with `text` or an image. */
+struct message *import_result(struct importing *x, struct str call_id, const struct json *content,
+                              bool is_error) MUST_USE;
+/* {"type":"base64","media_type":M,"data":D}, or a data: or http address. */
+bool import_image(struct arena *a, const struct json *source, struct part *ret_part);
+
+/* --- the forms --- */
+
+MUST_USE struct err *import_log(struct importing *x);
+MUST_USE struct err *import_record(struct importing *x, const struct json *record);
+MUST_USE struct err *import_claude(struct importing *x);
+MUST_USE struct err *import_codex(struct importing *x);
+
+/* Makes ids unique, gives every call a result and every message a time, finds the preview. */
+void import_finish(struct imported *s, struct import *out);
+
+#endif

@@ -1,0 +1,31 @@
+/* import_save.h - makes a session of the store out of one that was read.
+ *
+ * Its stream begins with session_init and holds the history as a copy ("fork-base"), with the times
+ * that the messages had. All of it is appended at once: it is there as a whole, or not at all. */
+#ifndef KEEL_TRANSCRIPT_IMPORT_SAVE_H
+#define KEEL_TRANSCRIPT_IMPORT_SAVE_H
+
+#include "base/secrets.h"
+#include "port/store.h"
+#include "sys/random.h"
+#include "transcript/import.h"
+
+struct import_place {
+    struct store *store;
+    struct str cwd;                /* where the file does not say */
+    struct str name;               /* instead of its own; may be empty */
+    const struct secrets *secrets; /* taken out of all that it says; may be NULL */
+    const struct random *random;   /* for ids; NULL: the system's */
+};
+
+struct saved_session {
+    struct str id;   /* in the import's arena */
+    bool has_new_id; /* its own was taken, or is no id that a store knows */
+};
+
+/* All sessions of the file, children below their parents. `ret_saved` has room for one each;
+ * `ret_found` says which credentials were found in it. May wait. */
+MUST_USE struct err *import_save(struct import *i, const struct import_place *place,
+                                 struct saved_session *ret_saved, uint64_t *ret_found);
+
+#endif

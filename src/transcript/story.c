@@ -1,0 +1,403 @@
+/* story.c - pairs calls with results and leaves out what only programs care about. */
+#include "transcript/story.h"
+
+#include "view/field.h"
+
+struct pending_call {
+    struct part part; /* in the arena */
+    int64_t unix_ms;
+    uint64_t duration_ms;
+    bool was_denied, is_told;
+};
+
+struct story {
+    const struct secrets *secrets;
+    void (*tell)(void *self, const struct story_item *item);
+    void *self;
+
+    struct arena arena; /* of the calls that wait for their results */
+    struct pending_call *calls;
+    size_t n_calls, calls_room;
+
+    unsigned n_messages;
+    bool is_base;   /* the message of the moment is one that the history began anew with */
+    bool had_error; /* the run's failure was told as a message */
+    struct story_totals totals;
+};
+
+/* --- telling --- */
+
+static void tell(struct story *s, struct story_item *item)
+{
+    AUTO(strbuf) struct strbuf text = {0}, title = {0}, url = {0};
+
+    item->text = secrets_hide(s->secrets, item->text, &text, NULL);
+    item->title = secrets_hide(s->secrets, item->title, &title, NULL);
+    item->url = secrets_hide(s->secrets, item->url, &url, NULL);
+    s->tell(s->self, item);
+}
+
+static void note(struct story *s, const struct event *e, enum story_tone tone, struct str text)
+{
+    tell(s, &(struct story_item){
+                .kind = STORY_NOTE, .tone = tone, .unix_ms = e->unix_ms, .text = text});
+}
+
+/* The parts that are media, one after the other. */
+static const struct part *media_of(struct arena *a, const struct part *parts, size_t n,
+                                   size_t *ret_n)
+{
+    struct part *media = ARENA_ARRAY(a, n ? n : 1, struct part);
+
+    *ret_n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].kind == PART_MEDIA)
+            media[(*ret_n)++] = parts[i];
+    return media;
+}
+
+/* --- tool calls --- */
+
+static void read_args(const struct story *s, struct arena *a, const struct part *p,
+                      struct story_item *item)
+{
+    struct json *args = NULL;
+
+    if (!p->is_free_text && p->bad_args.n == 0)
+        err_ignore(json_parse(a, p->args, 0, &args), "what is no JSON is shown as it is");
+    if (json_is(args, JSON_OBJECT)) {
+        item->args = json_hide_secret_keys(a, secrets_hide_in_json(s->secrets, a, args, NULL));
+    } else {
+        AUTO(strbuf) struct strbuf hidden = {0};
+        struct str text = p->bad_args.n ? p->bad_args : p->args;
+
+        item->free_args = arena_str(a, secrets_hide(s->secrets, text, &hidden, NULL));
+    }
+}
+
+static void tell_call(struct story *s, struct pending_call *c, const struct part *result)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct story_item item = {.kind = STORY_TOOL,
+                              .unix_ms = c->unix_ms,
+                              .tool = c->part.name,
+                              /* a provider's own tools tell theirs in the answer */
+                              .has_result = result || c->part.kind == PART_SERVER_TOOL_USE,
+                              .was_denied = c->was_denied,
+                              .duration_ms = c->duration_ms};
+
+    c->is_told = true;
+    read_args(s, &a, &c->part, &item);
+    if (result) {
+        for (size_t i = 0; i < result->n_content; i++)
+            strbuf_add(&text, result->content[i].text);
+        item.media = media_of(&a, result->content, result->n_content, &item.n_media);
+        item.is_error = result->is_error;
+    }
+    item.text = strbuf_str(&text);
+    tell(s, &item);
+}
+
+static void forget_calls(struct story *s)
+{
+    s->calls = NULL;
+    s->n_calls = s->calls_room = 0;
+    arena_clear(&s->arena);
+}
+
+static void tell_unanswered(struct story *s)
+{
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (!s->calls[i].is_told)
+            tell_call(s, &s->calls[i], NULL);
+    forget_calls(s);
+}
+
+static void add_call(struct story *s, const struct part *p, int64_t unix_ms)
+{
+    s->calls = arena_grow(&s->arena, s->calls, s->n_calls, &s->calls_room, sizeof *s->calls);
+    s->calls[s->n_calls++] =
+        (struct pending_call){.part = part_copy(&s->arena, p), .unix_ms = unix_ms};
+}
+
+static struct pending_call *find_call(struct story *s, struct str id)
+{
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (!s->calls[i].is_told && str_eq(s->calls[i].part.id, id))
+            return &s->calls[i];
+    return NULL;
+}
+
+static void take_results(struct story *s, const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++) {
+        struct pending_call *c = find_call(s, m->parts[i].id);
+
+        if (m->parts[i].kind == PART_TOOL_RESULT && c)
+            tell_call(s, c, &m->parts[i]);
+    }
+}
+
+/* --- messages --- */
+
+static void take_prompt(struct story *s, const struct event *e, const struct message *m)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct story_item item = {.kind = s->is_base ? STORY_SUMMARY : STORY_PROMPT,
+                              .unix_ms = e->unix_ms,
+                              .number = ++s->n_messages,
+                              .is_first = true};
+
+    tell_unanswered(s);
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TEXT)
+            continue;
+        if (text.n)
+            strbuf_add_cstr(&text, "\n\n");
+        strbuf_add(&text, m->parts[i].text);
+    }
+    item.text = strbuf_str(&text);
+    item.media = media_of(&a, m->parts, m->n_parts, &item.n_media);
+    tell(s, &item);
+}
+
+static void take_part(struct story *s, const struct part *p, struct story_item *item)
+{
+    switch (p->kind) {
+    case PART_TEXT:
+    case PART_REFUSAL:
+        item->kind = s->is_base ? STORY_SUMMARY : STORY_ANSWER;
+        item->text = p->text;
+        break;
+    case PART_REASONING:
+        item->kind = STORY_REASONING;
+        item->text = p->text;
+        break;
+    case PART_CITATION:
+        item->kind = STORY_SOURCE;
+        item->title = p->title;
+        item->url = p->url;
+        item->text = p->text;
+        break;
+    case PART_MEDIA:
+        item->kind = STORY_ANSWER;
+        item->media = p;
+        item->n_media = 1;
+        break;
+    case PART_TOOL_CALL:
+    case PART_SERVER_TOOL_USE:
+        add_call(s, p, item->unix_ms);
+        return;
+    case PART_TOOL_RESULT:
+    case PART_SERVER_TOOL_RESULT:
+        return;
+    }
+    if (str_trim(item->text).n == 0 && item->n_media == 0 && item->url.n == 0)
+        return;
+    tell(s, item);
+    item->is_first = false;
+}
+
+static void take_answer(struct story *s, const struct event *e, const struct message *m)
+{
+    bool is_first = true;
+
+    tell_unanswered(s);
+    s->n_messages++;
+    if (m->is_error) {
+        AUTO(strbuf) struct strbuf text = {0};
+
+        message_text(m, &text);
+        s->had_error = true;
+        note(s, e, TONE_ERROR, strbuf_str(&text));
+        return;
+    }
+    for (size_t i = 0; i < m->n_parts; i++) {
+        struct story_item item = {.unix_ms = e->unix_ms,
+                                  .number = s->n_messages,
+                                  .is_first = is_first,
+                                  .model = m->origin.model};
+
+        take_part(s, &m->parts[i], &item);
+        is_first = item.is_first;
+    }
+    if (m->state == MESSAGE_INTERRUPTED)
+        note(s, e, TONE_WARNING, S("This answer was interrupted."));
+}
+
+static void take_message(struct story *s, const struct event *e, const struct message *m)
+{
+    switch (m->role) {
+    case ROLE_SYSTEM:
+        break;
+    case ROLE_USER:
+        take_prompt(s, e, m);
+        break;
+    case ROLE_ASSISTANT:
+        take_answer(s, e, m);
+        break;
+    case ROLE_TOOL:
+        take_results(s, m);
+        break;
+    }
+}
+
+static void take_history(struct story *s, const struct event *e)
+{
+    const struct event_message *b = &e->body.message;
+    struct str mutation = str_of(b->mutation);
+
+    s->is_base = str_is(mutation, "compact");
+    if (b->index == 0 && str_is(mutation, "compact"))
+        note(s, e, TONE_PLAIN, S("The conversation was summarised here, to make room for more."));
+    if (b->index == 0 && str_is(mutation, "rewind"))
+        note(s, e, TONE_PLAIN, S("The conversation was taken back, and goes on differently."));
+    if (str_is(mutation, "clear"))
+        note(s, e, TONE_PLAIN, S("The conversation was cleared."));
+    if (b->message && !str_is(mutation, "rewind"))
+        take_message(s, e, b->message);
+}
+
+/* --- runs --- */
+
+static void add_count(int64_t *total, int64_t n)
+{
+    if (n >= 0)
+        *total = MAX(*total, (int64_t)0) + n;
+}
+
+static void take_attempt_end(struct story *s, const struct event_attempt *a)
+{
+    struct story_totals *t = &s->totals;
+
+    if (!a->usage || !usage_is_known(a->usage))
+        return;
+    add_count(&t->usage.input, usage_fresh_input(a->usage));
+    add_count(&t->usage.output, usage_completion(a->usage));
+    add_count(&t->usage.cache_read, a->usage->cache_read);
+    add_count(&t->usage.cache_write, a->usage->cache_write);
+    t->cost_is_known &= a->cost_microcents >= 0;
+    t->cost_microcents += MAX(a->cost_microcents, (int64_t)0);
+}
+
+static void take_checkpoint(struct story *s, const struct event_checkpoint *c)
+{
+    struct story_totals *t = &s->totals;
+
+    t->usage = c->usage;
+    t->usage.routed_model = t->usage.routed_provider = (struct str){0};
+    t->cost_microcents = c->cost_microcents;
+    t->cost_is_known = c->cost_is_known;
+    t->n_tool_calls = c->n_tool_calls;
+    t->active_ms = c->active_ms;
+}
+
+static void take_fallback(struct story *s, const struct event *e)
+{
+    AUTO_FREE char *why = e->body.attempt.error ? err_message(e->body.attempt.error) : NULL;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_addf(&text, "%" STR_FMT " did not answer%s%s. %" STR_FMT " was asked instead.",
+                STR_ARG(e->body.attempt.model), why ? ": " : "", why ? why : "",
+                STR_ARG(e->body.attempt.next_model));
+    note(s, e, TONE_WARNING, strbuf_str(&text));
+}
+
+static void take_run_end(struct story *s, const struct event *e)
+{
+    const struct run_result *r = e->body.result;
+
+    s->totals.active_ms += r->duration_ms;
+    if (r->outcome == RUN_FAILED && r->error && !s->had_error) {
+        AUTO_FREE char *text = err_message(r->error);
+
+        note(s, e, TONE_ERROR, str_of(text));
+    }
+    if (r->outcome == RUN_INTERRUPTED)
+        note(s, e, TONE_WARNING, S("Interrupted."));
+    for (size_t i = 0; r->outcome == RUN_SUSPENDED && i < r->n_asks; i++)
+        note(s, e, TONE_WARNING, r->asks[i].text);
+}
+
+static void take_tool_result(struct story *s, const struct event_tool *t)
+{
+    struct pending_call *c = find_call(s, t->call_id);
+
+    if (!c)
+        return;
+    c->duration_ms = t->duration_ms;
+    c->was_denied = t->was_denied;
+}
+
+void story_event(struct story *s, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_RUN_BEGIN:
+        s->totals.n_runs++;
+        s->had_error = false;
+        break;
+    case EVENT_HISTORY:
+        take_history(s, e);
+        break;
+    case EVENT_TOOL_BEGIN:
+        s->totals.n_tool_calls++;
+        break;
+    case EVENT_TOOL_RESULT:
+        take_tool_result(s, &e->body.tool);
+        break;
+    case EVENT_FALLBACK:
+        take_fallback(s, e);
+        break;
+    case EVENT_ATTEMPT_END:
+        take_attempt_end(s, &e->body.attempt);
+        break;
+    case EVENT_CHECKPOINT:
+        take_checkpoint(s, &e->body.checkpoint);
+        break;
+    case EVENT_NOTICE:
+        if (e->body.notice.severity == SEVERITY_WARNING ||
+            e->body.notice.severity == SEVERITY_ERROR)
+            note(s, e, e->body.notice.severity == SEVERITY_ERROR ? TONE_ERROR : TONE_WARNING,
+                 e->body.notice.text);
+        break;
+    case EVENT_RUN_END:
+        take_run_end(s, e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- its life --- */
+
+struct story *story_new(const struct secrets *secrets,
+                        void (*teller)(void *self, const struct story_item *item), void *self)
+{
+    struct story *s = mem_alloc(sizeof *s);
+
+    s->secrets = secrets;
+    s->tell = teller;
+    s->self = self;
+    s->totals = (struct story_totals){.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    return s;
+}
+
+void story_end(struct story *s)
+{
+    tell_unanswered(s);
+}
+
+const struct story_totals *story_totals(const struct story *s)
+{
+    return &s->totals;
+}
+
+void story_free(struct story *s)
+{
+    if (!s)
+        return;
+    arena_done(&s->arena);
+    mem_free(s);
+}

@@ -1,0 +1,60 @@
+/* story.h - a session as a person reads it: events go in, prompts, answers and tool calls come out.
+ *
+ * A call is told together with its result, when that is known. What a history began anew with is
+ * not told twice: a summary is folded away, messages that were taken back to are left out. Texts
+ * come without the values of known credentials, arguments also without what stands under the names
+ * of credentials. Everything that is told is borrowed until the teller returns. */
+#ifndef KEEL_TRANSCRIPT_STORY_H
+#define KEEL_TRANSCRIPT_STORY_H
+
+#include "base/secrets.h"
+#include "port/event.h"
+
+enum story_kind {
+    STORY_PROMPT,    /* text, media */
+    STORY_ANSWER,    /* text: Markdown */
+    STORY_REASONING, /* text */
+    STORY_TOOL,      /* tool, args, text: its result, media */
+    STORY_SOURCE,    /* title, url: what an answer cites */
+    STORY_SUMMARY,   /* text: what a history goes on with */
+    STORY_NOTE,      /* text, tone */
+};
+
+enum story_tone { TONE_PLAIN, TONE_WARNING, TONE_ERROR };
+
+struct story_item {
+    enum story_kind kind;
+    enum story_tone tone;
+    int64_t unix_ms;
+    unsigned number; /* of the message, from 1; 0: it is none of its own */
+    bool is_first;   /* of its message */
+    struct str text;
+    struct str model; /* of an answer; may be empty */
+    struct str title, url;
+    const struct part *media; /* parts that are media */
+    size_t n_media;
+    /* a tool call */
+    struct str tool;
+    const struct json *args; /* an object; NULL: `free_args` is text, or what came instead */
+    struct str free_args;
+    bool has_result, is_error, was_denied;
+    uint64_t duration_ms; /* 0: not known */
+};
+
+struct story_totals {
+    struct usage usage;
+    int64_t cost_microcents;
+    bool cost_is_known;
+    uint64_t n_runs, n_tool_calls, active_ms;
+};
+
+struct story;
+struct story *story_new(const struct secrets *secrets,
+                        void (*tell)(void *self, const struct story_item *item),
+                        void *self) MUST_USE;
+void story_event(struct story *s, const struct event *e);
+void story_end(struct story *s); /* tells what still waits for a result */
+const struct story_totals *story_totals(const struct story *s);
+void story_free(struct story *s);
+
+#endif

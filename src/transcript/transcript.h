@@ -1,0 +1,35 @@
+/* transcript.h - a session as text: for people and for other programs.
+ *
+ * The stream is read once, event by event, and written out as it is read: memory does not grow with
+ * what is written. Its children follow, each after all of its parent, the oldest first. Values of
+ * known credentials, and what stands under the names of credentials, are not shown in any form. */
+#ifndef KEEL_TRANSCRIPT_TRANSCRIPT_H
+#define KEEL_TRANSCRIPT_TRANSCRIPT_H
+
+#include "base/secrets.h"
+#include "port/store.h"
+
+enum transcript_form {
+    TRANSCRIPT_JSONL,    /* every event as its line of the log (view/journal.h) */
+    TRANSCRIPT_JSON,     /* one record, as other programs read it */
+    TRANSCRIPT_MARKDOWN, /* a document */
+    TRANSCRIPT_HTML,     /* one page that needs nothing else */
+};
+bool transcript_form_find(struct str name, enum transcript_form *ret_form); /* "md" and "htm" too */
+
+struct transcript {
+    struct store *store;
+    const struct store_summary *session;
+    enum transcript_form form;
+    bool without_children;
+    const struct secrets *secrets; /* may be NULL */
+    /* Takes what was written, piece by piece; may wait. */
+    struct err *(*write)(void *self, struct str text);
+    /* A record that cannot be read: the rest is written. May be NULL. */
+    void (*on_broken)(void *self, const struct err *e);
+    void *self;
+};
+
+MUST_USE struct err *transcript_write(const struct transcript *t);
+
+#endif

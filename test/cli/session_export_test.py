@@ -1,0 +1,612 @@
+"""session_export_test.py - keel session export and import: sessions as text, there and back.
+
+The sessions are made by the real program against a scripted model; what is exported is read by
+parsers that are not keel's.
+"""
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import stat
+import sys
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
+
+import scripted  # noqa: E402
+from agent import AgentTest, Call, Reader, Thought, Turn  # noqa: E402
+from scripted import ANTHROPIC, BY_NAME, for_each_protocol  # noqa: E402
+
+FORMS = ("jsonl", "json", "markdown", "html")
+HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; \"quoted\" 'too'"
+ANSWER = f"""It is **done**:
+
+```c
+int main(void) {{ return 0; }}
+```
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+{HOSTILE} [good](https://example.com/?a=1&b=2) [bad](javascript:alert(3))
+[worse](JaVaScRiPt&colon;alert(4)) ![far](https://tracker.example/pixel.png)
+<https://example.com/auto> <iframe src="https://example.com"></iframe>"""
+LATER = "sk-known-only-later-4711"
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see."""
+
+    VOID = {"meta", "img", "br", "hr"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.links, self.text, self.open = set(), [], [], "", []
+        self.ids = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += [(tag, name, value) for name, value in attributes]
+        self.ids += [value for name, value in attributes if name == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+class SessionTest(AgentTest):
+    def make_session(self, *prompt):
+        """Thinking, a command, a change, a failure, hostile words: all that a page can show."""
+        (self.project / "a.c").write_text("int main(void)\n{\n    return 1;\n}\n")
+        provider = self.play(
+            ANTHROPIC,
+            Turn(Thought("First I *look*."), "I look at it.", Call("Read", file_path="a.c"),
+                 Call("Bash", command="seq 1 200; printf '\\033[31mred\\033[0m </pre><script>'")),
+            Turn(Call("Edit", file_path="a.c", old_string="return 1;", new_string="return 0;"),
+                 Call("Bash", command="cat /nowhere"),
+                 Call("Nothing", apiKey="hunter2-hunter2", note="```` ticks"),
+                 Call("TodoWrite", todos=[{"content": "look <b>", "status": "completed"},
+                                          {"content": "repair", "status": "in_progress"}])),
+            Turn(ANSWER))
+        prompt = prompt or (f"Repair a.c, please.\n\n{HOSTILE}",)
+        self.assert_status(self.run_agent(ANTHROPIC, provider, *prompt), 0)
+
+    def export(self, form, *arguments, **how):
+        result = self.keel("session", "export", *arguments, "--format", form, **how)
+        self.assert_fine(result)
+        return result
+
+    def log(self, *arguments, **how):
+        return [json.loads(line) for line in self.export("jsonl", *arguments, **how).out.splitlines()]
+
+    def record(self, *arguments, **how):
+        return self.export("json", *arguments, **how).json()
+
+    def import_file(self, content, *arguments, name="in.jsonl", store="sqlite:other.db", **how):
+        if isinstance(content, list):
+            content = "".join(json.dumps(line) + "\n" for line in content)
+        path = self.write(name, content)
+        return self.keel("session", "import", path, "--store", store, "--json", *arguments, **how)
+
+    def imported(self, *arguments, store="sqlite:other.db", **how):
+        """The record of the one session that this makes."""
+        result = self.import_file(*arguments, store=store, **how)
+        self.assert_status(result, 0)
+        made, = result.json()
+        return self.record(made["id"], "--store", store)
+
+    @staticmethod
+    def without_ids(record):
+        def strip(message):
+            return {key: value for key, value in message.items() if key != "id"}
+        return [strip(message) for message in record["messages"]]
+
+
+class Export(SessionTest):
+    def setUp(self):
+        super().setUp()
+        self.make_session()
+
+    def test_the_log_has_every_event_in_order_with_histories_expanded(self):
+        log = self.log()
+        self.assertEqual([line["seq"] for line in log], list(range(1, len(log) + 1)))
+        names = [line["event"] for line in log]
+        for name in ("session_init", "pre_run", "provider_request", "provider_native_raw_payload",
+                     "provider_response_normalized", "tool_batch_started", "tool_execution_request",
+                     "tool_execution_result", "history_mutation", "assistant", "session_shutdown"):
+            self.assertIn(name, names)
+        requests = [line for line in log if line["event"] == "provider_request"]
+        self.assertEqual(len(requests), 3)
+        self.assertGreater(len(requests[-1]["messages"]), len(requests[0]["messages"]))
+        self.assertIn("toolSchemas", log[names.index("session_init")])
+
+    def test_the_record_has_all_fields_that_other_programs_read(self):
+        record = self.record()
+        for field in ("id", "cwd", "createdAt", "updatedAt", "messages", "history", "systemPrompt",
+                      "toolSchemas", "backgroundTasks", "backgroundTaskEvents",
+                      "backgroundJobGroups", "backgroundJobGroupEvents", "memoryEvents",
+                      "usedMemoryReferences", "contextReferences"):
+            self.assertIn(field, record)
+        self.assertEqual(record["cwd"], str(self.project.resolve()))
+        chat = [entry["data"] for entry in record["history"] if entry["category"] == "chat"]
+        self.assertEqual(chat, record["messages"])
+        told = [(entry["type"], entry["data"]["toolName"], entry["data"].get("result"))
+                for entry in record["history"] if entry["type"].startswith("tool-")]
+        self.assertIn(("tool-start", "Bash", None), told)
+        self.assertIn(("tool-end", "Edit", "success"), told)
+        self.assertIn(("tool-end", "Nothing", "error"), told)
+
+    def test_the_document_reads_from_the_prompt_to_the_costs(self):
+        text = self.export("markdown").out
+        for piece in ("# Repair a.c, please.\n", "\n> Repair a.c, please.\n",
+                      "<details><summary>Thinking</summary>\n\nFirst I *look*.\n",
+                      "**Read** `a.c`", "**Bash** `cat /nowhere` · failed",
+                      "-    return 1;\n+    return 0;\n", "lines left out] ...",
+                      "- [x] look \\<b\\>\n", "```c\nint main(void)", "tokens in, "):
+            self.assertIn(piece, text)
+        self.assertNotIn("\033", text)
+
+    def test_a_fence_is_longer_than_any_in_what_it_holds(self):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="echo '````'; echo after")),
+                             Turn("An open block:\n\n```\nint x;"), Turn("Well."))
+        self.run_agent(ANTHROPIC, provider, "show ticks")
+        self.run_agent(ANTHROPIC, provider, "-c", "and then?")
+        text = self.export("markdown").out
+        self.assertIn("\n`````text\n````\nafter\n`````\n", text)
+        self.assertIn("```\nint x;\n```\n\n## and then?\n", text)
+
+    def test_a_file_is_private_and_replaced_as_a_whole(self):
+        path = self.dir / "session.md"
+        path.write_text("old")
+        self.assert_fine(self.keel("session", "export", "--output", str(path)))
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.assertTrue(path.read_text().startswith("# Repair a.c"))
+        self.assertEqual([p.name for p in self.dir.glob("session.md*")], ["session.md"])
+
+    def test_the_name_of_the_file_says_the_form(self):
+        for name, start in (("s.html", "<!DOCTYPE html>"), ("s.htm", "<!DOCTYPE html>"),
+                            ("s.md", "# "), ("s.json", '{"id"'), ("s.jsonl", '{"timestamp"')):
+            path = self.dir / name
+            self.assert_fine(self.keel("session", "export", "-o", str(path)))
+            self.assertTrue(path.read_text().startswith(start), name)
+        self.assert_refused(self.keel("session", "export", "-o", str(self.dir / "s.doc")), 2,
+                            "does not say which form", "--format")
+        self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'no form "pdf"')
+
+    def test_a_terminal_gets_the_document_and_a_pipe_the_log(self):
+        self.assertTrue(self.keel("session", "export").out.startswith('{"timestamp"'))
+        self.assertTrue(self.on_terminal("session", "export").out.startswith("# Repair"))
+
+    def test_what_is_no_plain_file_is_written_to_and_not_replaced(self):
+        path = self.dir / "pipe"
+        os.mkfifo(path)
+        process = self.start("session", "export", "-f", "json", "-o", str(path))
+        with open(path, encoding="utf-8") as pipe:
+            self.assertEqual(json.load(pipe)["cwd"], str(self.project.resolve()))
+        self.assert_fine(self.finish(process))
+        self.assertTrue(stat.S_ISFIFO(path.stat().st_mode))
+
+    def test_a_file_that_cannot_be_written_is_named(self):
+        self.assert_refused(self.keel("session", "export", "-o", "/nowhere/s.json"), 1,
+                            "cannot write /nowhere/s.json")
+
+    def test_a_credential_that_is_known_now_is_in_no_form(self):
+        self.make_session(f"my key is {LATER}, keep it")
+        self.assertIn(LATER, self.export("jsonl").out)
+        for form in FORMS:
+            text = self.export(form, env={"OPENAI_API_KEY": LATER}).out
+            self.assertNotIn(LATER, text, form)
+            self.assertIn("[REDACTED]", text, form)
+
+    def test_what_stands_under_the_name_of_a_credential_is_not_shown(self):
+        for form in ("markdown", "html"):
+            self.assertNotIn("hunter2", self.export(form).out)
+            self.assertIn("[REDACTED]", self.export(form).out.replace("\\", ""))
+
+
+class HtmlPage(SessionTest):
+    def setUp(self):
+        super().setUp()
+        self.make_session()
+        self.source = self.export("html").out
+        self.page = Page(self.source)
+
+    def test_the_page_is_well_formed_and_made_of_harmless_elements(self):
+        self.assertEqual(self.page.open, [])
+        self.assertEqual(self.page.tags - {
+            "html", "head", "meta", "title", "style", "body", "main", "section", "header", "h1",
+            "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "b", "i", "a", "time", "article",
+            "details", "summary", "code", "pre", "ul", "ol", "li", "table", "thead", "tbody", "tr",
+            "th", "td", "strong", "em", "del", "blockquote", "hr", "br", "img", "footer"}, set())
+
+    def test_nothing_is_loaded_and_nothing_runs(self):
+        for tag, name, value in self.page.attributes:
+            self.assertFalse(name.startswith("on"), f"{tag} {name}={value}")
+            self.assertNotIn(name, ("srcset", "style", "action", "formaction", "xlink:href"))
+            if name == "src":
+                self.assertTrue(value.startswith("data:image/"), value)
+            if name == "href":
+                self.assertIn(urllib.parse.urlsplit(value).scheme, ("http", "https", "mailto", ""))
+                self.assertTrue(urllib.parse.urlsplit(value).scheme or value.startswith("#"), value)
+        self.assertIn(("meta", "content",
+                       "default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
+                      self.page.attributes)
+        self.assertNotIn("url(", self.source)
+        self.assertNotIn("@import", self.source)
+
+    def test_hostile_text_is_shown_as_it_was_written(self):
+        self.assertIn(HOSTILE, self.page.text)
+        self.assertIn("<script>alert(1)</script>", self.page.text)
+        self.assertIn('<iframe src="https://example.com"></iframe>', self.page.text)
+        self.assertIn("</pre><script>", self.page.text)
+        self.assertIn("[image: far]", self.page.text)
+
+    def test_answers_are_rendered_and_good_links_lead_somewhere(self):
+        self.assertIn("<strong>done</strong>", self.source)
+        self.assertIn("<td class=\"right\">2</td>", self.source)
+        links = [value for _, name, value in self.page.attributes if name == "href"]
+        self.assertIn("https://example.com/?a=1&b=2", links)
+        self.assertIn("https://example.com/auto", links)
+
+    def test_every_message_has_an_anchor_of_its_own(self):
+        self.assertGreaterEqual(len(self.page.ids), 2)
+        self.assertEqual(len(self.page.ids), len(set(self.page.ids)))
+        links = [value for _, name, value in self.page.attributes if name == "href"]
+        for anchor in self.page.ids:
+            self.assertIn("#" + anchor, links)
+
+    def test_changes_are_coloured_and_lists_are_lists(self):
+        self.assertIn('<span class="del">-    return 1;</span>', self.source)
+        self.assertIn('<span class="add">+    return 0;</span>', self.source)
+        self.assertIn('<li class="done"><i>●</i>look &lt;b&gt;</li>', self.source)
+
+    def test_a_picture_is_in_the_page(self):
+        pixel = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000"
+                              "000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082")
+        (self.project / "dot.png").write_bytes(pixel)
+        provider = self.play(ANTHROPIC, Turn(Call("Read", file_path="dot.png")), Turn("A dot."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "-c", "look"), 0)
+        page = Page(self.export("html").out)
+        self.assertEqual([value.partition(",")[0] for tag, name, value in page.attributes
+                          if tag == "img" and name == "src"], ["data:image/png;base64"])
+
+
+class RoundTrip(SessionTest):
+    def setUp(self):
+        super().setUp()
+        self.make_session()
+
+    def test_export_import_export_gives_the_same_messages(self):
+        first = self.record()
+        for form in ("json", "jsonl"):
+            second = self.imported(self.export(form).out, store=f"sqlite:{form}.db")
+            self.assertEqual(second["id"], first["id"])
+            self.assertEqual(second["messages"], first["messages"])
+            for field in ("cwd", "systemPrompt"):
+                self.assertEqual(second[field], first[field], field)
+            self.assertEqual([entry["timestamp"] for entry in second["history"]],
+                             [entry["timestamp"] for entry in first["history"]
+                              if entry["category"] == "chat"])
+            third = self.imported(json.dumps(second), store=f"sqlite:{form}2.db")
+            self.assertEqual(third["messages"], first["messages"])
+
+    def test_it_comes_over_a_pipe(self):
+        result = self.keel("session", "import", "-", "--store", "sqlite:other.db",
+                           stdin=self.export("json").raw)
+        self.assert_fine(result)
+        self.assertIn(self.record()["id"], result.out)
+
+    def test_an_id_that_is_taken_is_replaced_and_told(self):
+        content = self.export("json").out
+        path = self.write("in.json", content)
+        result = self.keel("session", "import", path)
+        self.assert_status(result, 0)
+        self.assertIn("is taken or cannot be used", result.err)
+        made = result.out.split()[0]
+        self.assertNotEqual(made, json.loads(content)["id"])
+        self.assertEqual(self.record(made)["messages"], json.loads(content)["messages"])
+
+    def test_what_was_imported_is_whole(self):
+        for form in ("json", "jsonl"):
+            store = f"sqlite:{form}.db"
+            self.assert_status(self.import_file(self.export(form).out, store=store), 0)
+            self.assert_fine(self.keel("session", "verify", "--all", "--store", store))
+
+    def test_a_name_can_be_given(self):
+        self.assertEqual(self.imported(self.export("json").out, "--name", "mine")["name"], "mine")
+
+
+# --- other programs ---
+
+UUID = "11111111-2222-4333-8444-{:012d}".format
+
+
+def claude_line(number, kind, content, parent=None, **more):
+    message = {"role": kind, "content": content}
+    message.update(more.pop("message", {}))
+    return {"type": kind, "uuid": UUID(number), "parentUuid": parent and UUID(parent),
+            "sessionId": UUID(0), "cwd": "/somewhere", "timestamp": f"2026-01-02T03:04:{number:02d}Z",
+            "isSidechain": False, "message": message, **more}
+
+
+def tool_use(number, **args):
+    return {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": args}
+
+
+def tool_result(number, text):
+    return {"type": "tool_result", "tool_use_id": f"toolu_{number}",
+            "content": [{"type": "text", "text": text}]}
+
+
+def of_message(name):
+    return {"message": {"id": name, "model": "claude-x", "usage": {"input_tokens": 3,
+                                                                   "output_tokens": 4}}}
+
+
+CLAUDE = [
+    {"type": "file-history-snapshot", "messageId": UUID(1), "snapshot": {}},
+    claude_line(1, "user", "list the files"),
+    claude_line(2, "assistant", [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}], 1,
+                **of_message("msg_a")),
+    claude_line(3, "assistant", [{"type": "text", "text": "I will."}], 2, **of_message("msg_a")),
+    claude_line(4, "assistant", [tool_use(1, command="ls")], 3, **of_message("msg_a")),
+    claude_line(5, "assistant", [tool_use(2, command="pwd")], 4, **of_message("msg_a")),
+    claude_line(6, "user", [tool_result(1, "a b c")], 4, toolUseResult={"stdout": "a b c"}),
+    claude_line(7, "user", [tool_result(2, "/somewhere")], 5),
+    claude_line(8, "assistant", [{"type": "text", "text": "An answer that was taken back."}], 7,
+                **of_message("msg_b")),
+    claude_line(9, "user", "<command>", 8, isMeta=True),
+    claude_line(10, "user", "a subagent", None, isSidechain=True),
+    claude_line(11, "assistant", [{"type": "text", "text": "Three files."}], 7,
+                **of_message("msg_c")),
+    claude_line(12, "user", "and now?", 11),
+    claude_line(13, "assistant", [tool_use(3, command="sleep 9")], 12, **of_message("msg_d")),
+]
+
+
+def codex_line(kind, **payload):
+    return {"timestamp": "2026-01-02T03:04:05.678Z", "type": kind, "payload": payload}
+
+
+def item(kind, **members):
+    return codex_line("response_item", **{"type": kind}, **members)
+
+
+CODEX = [
+    codex_line("session_meta", id=UUID(77), cwd="/somewhere", timestamp="2026-01-02T03:04:00Z",
+               originator="codex_cli_rs", instructions=None),
+    item("message", role="developer", content=[{"type": "input_text", "text": "Be good."}]),
+    item("message", role="user", content=[
+        {"type": "input_text", "text": "<environment_context>...</environment_context>"}]),
+    codex_line("turn_context", cwd="/somewhere", model="gpt-x"),
+    item("message", role="user", content=[{"type": "input_text", "text": "list the files"}]),
+    codex_line("event_msg", type="user_message", message="list the files"),
+    item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}],
+         encrypted_content="gAAAA"),
+    item("function_call", name="shell", call_id="call_1",
+         arguments='{"command":["bash","-lc","ls"]}'),
+    item("function_call_output", call_id="call_1", output="a b c"),
+    item("custom_tool_call", name="apply_patch", call_id="call_2",
+         input="*** Begin Patch\n*** End Patch", status="completed"),
+    item("custom_tool_call_output", call_id="call_2", output="Done"),
+    item("local_shell_call", call_id="call_3", status="completed",
+         action={"type": "exec", "command": ["pwd"]}),
+    item("web_search_call", status="completed", action={"type": "search", "query": "x"}),
+    item("message", role="assistant", content=[{"type": "output_text", "text": "Three files."}]),
+    item("message", role="user", content=[{"type": "input_text", "text": "and now?"}]),
+    item("function_call", name="shell", call_id="call_4", arguments="not JSON"),
+]
+
+
+def talk(record):
+    """A conversation in short: who said or called what."""
+    lines = []
+    for message in record["messages"]:
+        for part in message["parts"]:
+            kind = {"text": message["role"], "tool_call": "call", "tool_result": "result",
+                    "reasoning": "thought"}.get(part["type"], part["type"])
+            content = part.get("args") if kind == "call" else part.get("text") or "".join(
+                piece["text"] for piece in part.get("content", []))
+            lines.append(f"{kind} {content[:40]}")
+    return lines
+
+
+class Foreign(SessionTest):
+    def test_a_transcript_of_claude_code_is_the_way_to_its_last_leaf(self):
+        record = self.imported(CLAUDE)
+        self.assertEqual(record["id"], UUID(0))
+        self.assertEqual(record["cwd"], "/somewhere")
+        self.assertEqual(record["model"], "claude-x")
+        self.assertEqual(talk(record), [
+            "user list the files", "thought Hm.", "assistant I will.", 'call {"command":"ls"}',
+            'call {"command":"pwd"}', "result a b c", "result /somewhere",
+            "assistant Three files.", "user and now?", 'call {"command":"sleep 9"}',
+            "result The result of this call is not known: it"])
+        self.assertEqual(len(record["messages"]), 8)
+        self.assertEqual(record["history"][0]["timestamp"], "2026-01-02T03:04:01.000Z")
+
+    def test_what_is_left_out_is_told_once_by_kind(self):
+        err = self.import_file(CLAUDE).err
+        for text in ("1 x file-history-snapshot", "1 x lines of subagents",
+                     "1 x lines of another branch", "1 x lines of the program itself"):
+            self.assertIn(text, err)
+        err = self.import_file(CODEX, store="sqlite:codex.db").err
+        self.assertIn("1 x instructions of Codex", err)
+        self.assertIn("1 x web_search_call", err)
+
+    def test_what_stood_before_a_summary_is_kept_for_the_person_only(self):
+        boundary = {"type": "system", "subtype": "compact_boundary", "uuid": UUID(20),
+                    "parentUuid": None, "logicalParentUuid": UUID(11), "sessionId": UUID(0),
+                    "timestamp": "2026-01-02T03:05:00Z", "content": "Conversation compacted"}
+        summary = claude_line(21, "user", "This session continues: three files.", 20,
+                              isCompactSummary=True)
+        after = claude_line(22, "assistant", [{"type": "text", "text": "I see."}], 21,
+                            **of_message("msg_e"))
+        record = self.imported(CLAUDE[:12] + [boundary, summary, after])
+        self.assertEqual(talk(record), ["user This session continues: three files.",
+                                        "assistant I see."])
+        chat = [entry for entry in record["history"] if entry["category"] == "chat"]
+        self.assertGreater(len(chat), 5)
+        again = self.imported(json.dumps(record), store="sqlite:again.db")
+        self.assertEqual(talk(again), talk(record))
+        self.assertEqual(again["messages"], record["messages"])
+
+    def test_a_rollout_of_codex_is_read(self):
+        record = self.imported(CODEX)
+        self.assertEqual(record["id"], UUID(77))
+        self.assertEqual(record["model"], "gpt-x")
+        self.assertEqual(talk(record), [
+            "user list the files", "thought Hm.", 'call {"command":["bash","-lc","ls"]}',
+            "result a b c", "call *** Begin Patch\n*** End Patch", "result Done",
+            'call {"type":"exec","command":["pwd"]}', "assistant Three files.",
+            "result The result of this call is not known: it", "user and now?", "call {}",
+            "result The result of this call is not known: it"])
+
+    @for_each_protocol
+    def test_what_was_imported_can_be_gone_on_with(self, protocol):
+        for lines, session in ((CLAUDE, UUID(0)), (CODEX, UUID(77))):
+            store = f"sqlite:{protocol.name}-{session}.db"
+            self.assert_status(self.import_file(lines, store=store), 0)
+            provider = self.play(protocol, Turn("Well."))
+            result = self.run_agent(protocol, provider, "-r", session, "--store", store, "go on")
+            self.assert_status(result, 0)
+            self.assertEqual(result.out, "Well.\n")
+            self.assert_taken(protocol, provider)
+            self.assertIn("list the files", "\n".join(Reader(protocol, provider.requests[0]).lines))
+
+    def test_thoughts_go_back_signed_to_whom_signed_them_and_to_nobody_else(self):
+        for name, is_sent in (("anthropic-messages", True), ("openai-responses", False)):
+            protocol, store = BY_NAME[name], f"sqlite:{name}.db"
+            self.assert_status(self.import_file(CLAUDE, store=store), 0)
+            provider = self.play(protocol, Turn("Well."))
+            self.run_agent(protocol, provider, "-r", UUID(0), "--store", store, "go on")
+            self.assertEqual(b"c2ln" in provider.requests[0].body, is_sent, name)
+
+    def test_a_credential_in_it_is_taken_out(self):
+        lines = [claude_line(1, "user", f"my key is {LATER}"),
+                 claude_line(2, "assistant", [{"type": "text", "text": "ok"}], 1,
+                             **of_message("msg_a"))]
+        result = self.import_file(lines, env={"OPENAI_API_KEY": LATER})
+        self.assertIn("OPENAI_API_KEY: taken out", result.err)
+        self.assertEqual(talk(self.record(UUID(0), "--store", "sqlite:other.db"))[0],
+                         "user my key is [REDACTED]")
+
+
+# --- records and logs of the kind ---
+
+RECORD = {
+    "id": "session_1700000000000_abc123xyz", "cwd": "/somewhere", "name": "old one",
+    "createdAt": "2026-01-02T03:04:05.000Z", "updatedAt": "2026-01-02T03:05:05.000Z",
+    "messages": [
+        {"id": "m0", "role": "system", "content": "You are somebody else.",
+         "timestamp": "2026-01-02T03:04:05.000Z"},
+        {"id": "m1", "role": "user", "content": "list", "timestamp": "2026-01-02T03:04:06.000Z"},
+        {"id": "m2", "role": "assistant", "content": "", "timestamp": "2026-01-02T03:04:07.000Z",
+         "toolCalls": [{"id": "c1", "type": "function",
+                        "function": {"name": "Bash", "arguments": '{"command":"ls"}'}}]},
+        {"id": "m3", "role": "tool", "content": "a b c", "toolCallId": "c1", "name": "Bash",
+         "timestamp": "2026-01-02T03:04:08.000Z"},
+        {"id": "m4", "role": "assistant", "content": "Three files.",
+         "timestamp": "2026-01-02T03:04:09.000Z"},
+    ],
+}
+
+
+def with_history(record):
+    return {**record, "history": [
+        {"id": message["id"], "timestamp": message["timestamp"], "category": "chat",
+         "type": message["role"], "data": message} for message in record["messages"]] + [
+        {"id": "e1", "timestamp": "2026-01-02T03:04:09.500Z", "category": "event",
+         "type": "tool-summary", "data": {"toolSummaries": []}}]}
+
+
+class Records(SessionTest):
+    def test_a_record_without_a_history_gives_the_same_session_as_one_with_it(self):
+        records = [self.imported(json.dumps(record), name="in.json", store=f"sqlite:{number}.db")
+                   for number, record in enumerate((RECORD, with_history(RECORD), RECORD))]
+        self.assertEqual(records[0], records[1])
+        self.assertEqual(records[0], records[2])
+        self.assertEqual(records[0]["id"], RECORD["id"])
+        self.assertEqual(records[0]["systemPrompt"], "You are somebody else.")
+        self.assertEqual(talk(records[0]), ["user list", 'call {"command":"ls"}', "result a b c",
+                                            "assistant Three files."])
+
+    def test_records_that_are_printed_over_several_lines_are_read(self):
+        self.assertEqual(self.imported(json.dumps(RECORD, indent=2))["name"], "old one")
+
+    def log_lines(self, message):
+        def line(event, **members):
+            return {"timestamp": "2026-01-02T03:04:05.000Z", "sessionId": RECORD["id"],
+                    "event": event, **members}
+        return [line("session_init", cwd="/somewhere", model="m", provider="p", systemPrompt="S"),
+                line("history_mutation", mutation="append", message=RECORD["messages"][1]),
+                line("history_mutation", mutation="append", message=message)]
+
+    def payload(self, value, **changes):
+        content = json.dumps(value)
+        digest = hashlib.sha256(content.encode()).hexdigest()
+        path = f"{RECORD['id']}.payloads/{digest}.json"
+        self.write(path, content)
+        return {"kind": "external-payload", "encoding": "json", "sha256": digest,
+                "byteLength": len(content), "relativePath": path, **changes}
+
+    def test_a_log_is_followed_to_its_payloads(self):
+        record = self.imported(self.log_lines(self.payload(RECORD["messages"][4])))
+        self.assertEqual(talk(record), ["user list", "assistant Three files."])
+        self.assertEqual((record["cwd"], record["model"]), ("/somewhere", "m"))
+
+    def test_a_payload_that_has_changed_or_lies_elsewhere_is_refused(self):
+        reference = self.payload(RECORD["messages"][4])
+        pathlib.Path(self.dir / reference["relativePath"]).write_text('{"role":"user"}')
+        for bad in (reference, {**reference, "relativePath": "../../etc/passwd"},
+                    {**reference, "relativePath": "/etc/passwd"}):
+            result = self.import_file(self.log_lines(bad))
+            self.assert_status(result, 2)
+            self.assertIn("in.jsonl:3: ", result.err)
+
+    def test_lines_that_cannot_be_read_are_named_and_nothing_is_made(self):
+        lines = [json.dumps(line) for line in CLAUDE]
+        content = "\n".join(lines[:3] + ["{broken"] + lines[3:] + ["[1]"]) + "\n"
+        result = self.import_file(content)
+        self.assert_status(result, 2)
+        for text in ("in.jsonl:4: this is no JSON", "in.jsonl:16: this is array",
+                     "2 lines cannot be read, so nothing was imported", "--partial"):
+            self.assertIn(text, result.err)
+        self.assertEqual(self.keel("session", "list", "--all", "--store", "sqlite:other.db",
+                                   "--json").json(), [])
+        self.assertEqual(len(self.imported(content, "--partial")["messages"]), 8)
+
+    def test_a_last_line_that_was_cut_off_is_left_out_and_told(self):
+        content = "\n".join(json.dumps(line) for line in CLAUDE) + '\n{"type":"user","mess'
+        result = self.import_file(content)
+        self.assert_status(result, 0)
+        self.assertIn("1 x a last line that was cut off", result.err)
+
+    def test_what_is_no_session_is_refused(self):
+        for content in ("", "hello", "{}", "[]", '{"messages":[]}', '{"a":1}\n{"b":2}\n'):
+            result = self.import_file(content)
+            self.assert_status(result, 2)
+            self.assertIn("in.jsonl", result.err, content)
+        self.assert_refused(self.keel("session", "import", "/nowhere.json"), 2, "/nowhere.json")
+        self.assert_refused(self.keel("session", "import"), 2, "one file or more")
+
+    def test_one_bad_file_does_not_keep_the_others_out(self):
+        bad, good = self.write("bad.json", "hello"), self.write("good.json", RECORD)
+        result = self.keel("session", "import", bad, good, "--store", "sqlite:other.db")
+        self.assert_status(result, 2)
+        self.assertIn("bad.json is no session", result.err)
+        self.assertIn(RECORD["id"], result.out)
+
+
+if __name__ == "__main__":
+    scripted.main()
