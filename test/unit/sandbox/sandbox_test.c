@@ -2,6 +2,7 @@
 #include "sandbox/box.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -328,6 +329,40 @@ BOX_TEST(programs_may_trace_their_own_children)
 }
 
 /* The linker complains once in each program that is told to load what is not there. */
+BOX_TEST(a_command_begins_with_default_signals)
+{
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
+
+    EXPECT(sigaction(SIGUSR1, &ignored, &before) == 0);
+    TRY(box_run(b, "kill -USR1 $$; echo alive"));
+    EXPECT(sigaction(SIGUSR1, &before, NULL) == 0);
+    EXPECT_OUTPUT(b->out, "");
+    return NULL;
+}
+
+BOX_TEST(shared_memory_is_the_command_s_own)
+{
+    TRY(box_run(b, "echo x > /dev/shm/keel-test-$PPID && cat /dev/shm/keel-test-$PPID"));
+    EXPECT_OUTPUT(b->out, "x\n");
+    TRY(box_run(b, "ls -A /dev/shm; stat -c %a /dev/shm"));
+    EXPECT_OUTPUT(b->out, "1777\n");
+    return NULL;
+}
+
+BOX_TEST(what_hides_a_place_cannot_be_written)
+{
+    TRY(box_run(b,
+                arena_format(&b->arena,
+                             "for f in %s/.ssh/new /run/new /tmp/new; do "
+                             "echo x > $f && echo written; mkdir $f && echo made; done; echo end",
+                             b->policy.home)
+                    .p));
+    EXPECT(str_find(strbuf_str(&b->out), S("written")) == STR_NONE);
+    EXPECT(str_find(strbuf_str(&b->out), S("made")) == STR_NONE);
+    EXPECT(str_ends(strbuf_str(&b->out), S("end\n")));
+    return NULL;
+}
+
 BOX_TEST(what_the_command_loads_is_not_loaded_before_it_is_confined)
 {
     static const char *const environment[] = {"LD_PRELOAD=/no-such-library", NULL};
@@ -420,6 +455,9 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(processes_outside_are_neither_signalled_nor_looked_into),
           BOTH_WAYS(no_privilege_is_gained), BOTH_WAYS(nothing_survives_the_command),
           BOTH_WAYS(programs_may_trace_their_own_children),
+          BOTH_WAYS(a_command_begins_with_default_signals),
+          WAY(shared_memory_is_the_command_s_own, with_namespaces),
+          BOTH_WAYS(what_hides_a_place_cannot_be_written),
           BOTH_WAYS(what_the_command_loads_is_not_loaded_before_it_is_confined),
           BOTH_WAYS(the_whole_file_system_is_no_workspace),
           WAY(a_command_in_a_hidden_directory_does_not_run, with_namespaces),
