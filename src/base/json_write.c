@@ -227,8 +227,15 @@ void jw_str(struct json_writer *w, struct str text)
 
 void jw_int(struct json_writer *w, int64_t value)
 {
-    before_value(w);
-    strbuf_addf(w->out, "%lld", (long long)value);
+    char digits[20], *at = digits + sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--at = '-';
+    jw_raw(w, str_make(at, (size_t)(digits + sizeof digits - at)));
 }
 
 void jw_bool(struct json_writer *w, bool value)

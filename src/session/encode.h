@@ -26,9 +26,13 @@ struct stream_writing {
     size_t part;
     struct strbuf id, name;
     /* the last payload of the record, and what deltas may repeat of it */
-    struct strbuf source;
+    struct strbuf source; /* with brackets around it */
+    bool stands_as_it_is;
     struct arena scratch;
     struct payload_strings strings;
+    /* the text that the last delta had from there, in the source */
+    bool has_text;
+    size_t text_place, text_start, text_end;
 };
 
 struct codec_writer {

@@ -25,6 +25,10 @@ static void set_text(struct strbuf *b, struct str text)
 
 /* --- payloads --- */
 
+/* In a record it stands that deep. */
+#define OPENING "[["
+#define CLOSING "]]"
+
 /* A large one leaves nothing behind for the next. */
 static void forget_payload(struct stream_writing *s)
 {
@@ -35,18 +39,25 @@ static void forget_payload(struct stream_writing *s)
     strbuf_clear(&s->source);
     arena_clear(&s->scratch);
     s->strings.n = 0;
+    s->has_text = false;
 }
 
-/* As deep as it will stand in a record. NULL: it is not one JSON value and nothing else. */
+static void set_source(struct stream_writing *s, struct str bytes)
+{
+    strbuf_clear(&s->source);
+    strbuf_add_cstr(&s->source, OPENING);
+    strbuf_add(&s->source, bytes);
+    strbuf_add_cstr(&s->source, CLOSING);
+}
+
+/* NULL: it is not one JSON value and nothing else. */
 static const struct json *parse_payload(struct stream_writing *s, struct str bytes)
 {
     const struct json *inner, *v;
     struct json_where where;
     struct json *outer;
 
-    strbuf_add_cstr(&s->source, "[[");
-    strbuf_add(&s->source, bytes);
-    strbuf_add_cstr(&s->source, "]]");
+    set_source(s, bytes);
     if (s->source.overflowed ||
         !json_parse_at(&s->scratch, strbuf_str(&s->source), 0, &outer, &where))
         return NULL;
@@ -55,6 +66,38 @@ static const struct json *parse_payload(struct stream_writing *s, struct str byt
     return outer->n == 1 && json_is(inner, JSON_ARRAY) && inner->n == 1 && v->raw.n == bytes.n
                ? v
                : NULL;
+}
+
+/* Nothing in it needs an escape in JSON, nor is one. */
+static bool is_plain(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] < 0x20 || text.p[i] == '"' || text.p[i] == '\\')
+            return false;
+    return utf8_is_valid(text);
+}
+
+/* Most payloads of a stream are like the one before but for the text that a delta was made of:
+ * such a one need not be parsed. */
+static bool is_like_last_payload(const struct stream_writing *s, struct str bytes,
+                                 struct str *ret_text)
+{
+    struct str last = strbuf_str(&s->source), before, after;
+
+    if (!s->has_text)
+        return false;
+    before = str_slice(last, strlen(OPENING), s->text_start - strlen(OPENING));
+    after = str_slice(last, s->text_end, last.n - s->text_end - strlen(CLOSING));
+    *ret_text = str_slice(bytes, before.n, bytes.n - MIN(bytes.n, before.n + after.n));
+    return bytes.n <= CODEC_INLINE_MAX && bytes.n >= before.n + after.n &&
+           str_starts(bytes, before) && str_ends(bytes, after) && is_plain(*ret_text);
+}
+
+static void replace_text(struct stream_writing *s, struct str bytes, size_t n_text)
+{
+    set_source(s, bytes);
+    s->text_end = s->text_start + n_text;
+    s->strings.n = 0; /* what else stands there has moved */
 }
 
 /* Line ends would break a line of the log. */
@@ -68,14 +111,21 @@ static void write_payload(struct encoding *c, struct str bytes)
 {
     struct stream_writing *s = &c->writer->stream;
     const struct json *v;
+    struct str text;
 
+    if (is_like_last_payload(s, bytes, &text)) {
+        replace_text(s, bytes, text.n);
+        jw_raw(&c->json, bytes);
+        return;
+    }
     forget_payload(s);
     v = parse_payload(s, bytes);
     payload_strings_of(v, &s->strings);
-    if (bytes.n > CODEC_INLINE_MAX)
-        codec_write_blob(c, bytes);
-    else if (can_stand_as_it_is(v, bytes))
+    s->stands_as_it_is = bytes.n <= CODEC_INLINE_MAX && can_stand_as_it_is(v, bytes);
+    if (s->stands_as_it_is)
         jw_raw(&c->json, bytes);
+    else if (bytes.n > CODEC_INLINE_MAX)
+        codec_write_blob(c, bytes);
     else if (utf8_is_valid(bytes))
         codec_write_reference(c, "$text", bytes);
     else
@@ -134,17 +184,45 @@ static void write_text(struct encoding *c, struct str text)
         jw_str(&c->json, text);
 }
 
-/* A text that the payload has as well is its place there. */
+/* Where the text stands among the strings of the payload. */
+static bool find_text(const struct stream_writing *s, struct str text, size_t *ret_place)
+{
+    struct str source = strbuf_str(&s->source);
+
+    *ret_place = s->text_place;
+    if (s->has_text && str_eq(str_slice(source, s->text_start, s->text_end - s->text_start), text))
+        return true;
+    for (*ret_place = 0; *ret_place < s->strings.n; ++*ret_place)
+        if (str_eq(s->strings.items[*ret_place], text))
+            return true;
+    return false;
+}
+
+/* Only a payload that stands in its record as it is, with a text as it is, is like another. */
+static void note_text(struct stream_writing *s, size_t place)
+{
+    const char *at = s->strings.items[place].p, *source = s->source.p;
+
+    if (!s->stands_as_it_is || at < source || at >= source + s->source.n)
+        return;
+    s->has_text = true;
+    s->text_place = place;
+    s->text_start = (size_t)(at - source);
+    s->text_end = s->text_start + s->strings.items[place].n;
+}
+
 static void write_delta_text(struct encoding *c, struct str text)
 {
-    const struct payload_strings *strings = &c->writer->stream.strings;
+    struct stream_writing *s = &c->writer->stream;
+    size_t place;
 
-    for (size_t i = 0; i < strings->n && text.n; i++)
-        if (str_eq(strings->items[i], text)) {
-            jw_int(&c->json, (int64_t)i);
-            return;
-        }
-    write_text(c, text);
+    if (text.n == 0 || !find_text(s, text, &place)) {
+        write_text(c, text);
+        return;
+    }
+    jw_int(&c->json, (int64_t)place);
+    if (place < s->strings.n)
+        note_text(s, place);
 }
 
 static bool is_like_last(const struct stream_writing *s, const struct delta *d)

@@ -190,6 +190,24 @@ IN_TASK(payloads_and_deltas_that_come_in_turns_are_one_record)
     assert_reads_again(t);
 }
 
+IN_TASK(payloads_that_differ_in_their_text_alone_are_told_like_others)
+{
+    static const char *const texts[] = {"one", "\xc3\xa9", "a\\nb", "a\\",  "\"",   "a\",\"b\":\"",
+                                        "two", "",         "\xc3",  "type", "delta"};
+    AUTO(tape) struct tape *t = tape_new();
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        AUTO(strbuf) struct strbuf bytes = {0};
+
+        strbuf_addf(&bytes, "{\"type\":\"delta\",\"text\":\"%s\",\"z\":\"z\"}", texts[i]);
+        tell_payload(t, i, 1000, strbuf_str(&bytes));
+        tell_text(t, 2 * i, 1000, texts[i]);
+        tell_text(t, 2 * i + 1, 1000, "z");
+    }
+    assert_int_equal(t->n_records, 1);
+    assert_reads_again(t);
+}
+
 IN_TASK(a_later_record_says_where_it_goes_on_but_not_who_was_asked)
 {
     AUTO(tape) struct tape *t = tape_new();
@@ -442,6 +460,21 @@ static void add_value(uint64_t *dice, struct strbuf *out, unsigned depth)
     strbuf_add_char(out, kind == 4 ? ']' : '}');
 }
 
+/* One like many others but for a text, which may have anything in it, also what ends a text. */
+static void add_usual(uint64_t *dice, struct strbuf *out)
+{
+    AUTO(strbuf) struct strbuf letters = {0};
+
+    strbuf_add_cstr(out, "{\"type\":\"delta\",\"delta\":{\"text\":");
+    if (roll(dice, 4)) {
+        add_string(dice, out, &letters);
+    } else {
+        add_letters(dice, &letters);
+        strbuf_addf(out, "\"%s\"", strbuf_cstr(&letters));
+    }
+    strbuf_addf(out, "},\"n\":[\"a\",%u]}", (unsigned)roll(dice, 9) / 8);
+}
+
 /* Some text of the payload, found as a decoder would find it, or another. */
 static struct str some_text(struct tape *t, uint64_t *dice, struct str payload)
 {
@@ -462,7 +495,7 @@ static struct str some_text(struct tape *t, uint64_t *dice, struct str payload)
     return json_str(v);
 }
 
-static void tell_anything(struct tape *t, uint64_t *dice, size_t n)
+static void tell_anything(struct tape *t, uint64_t *dice, size_t n, bool is_usual)
 {
     static const struct {
         struct str id, name;
@@ -479,8 +512,11 @@ static void tell_anything(struct tape *t, uint64_t *dice, size_t n)
         n_payloads += !roll(dice, 50);
         n_deltas += !roll(dice, 50);
         if (roll(dice, 2)) {
-            add_value(dice, &bytes, 0);
-            if (!roll(dice, 8))
+            if (is_usual)
+                add_usual(dice, &bytes);
+            else
+                add_value(dice, &bytes, 0);
+            if (!roll(dice, is_usual ? 30 : 8))
                 add_letters(dice, &bytes);
             payload = arena_str(&t->arena, strbuf_str(&bytes));
             tell_payload(t, n_payloads++, now, payload);
@@ -499,11 +535,11 @@ static void tell_anything(struct tape *t, uint64_t *dice, size_t n)
 
 IN_TASK(anything_in_any_order_reads_to_the_letter)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
         AUTO(tape) struct tape *t = tape_new();
         uint64_t dice = seed;
 
-        tell_anything(t, &dice, 300);
+        tell_anything(t, &dice, 300, /* is_usual= */ seed % 2);
         assert_reads_again(t);
     }
 }
@@ -550,6 +586,7 @@ IN_TASK(every_type_of_event_reads_as_it_was)
 }
 
 RUN_TESTS(UNIT(payloads_and_deltas_that_come_in_turns_are_one_record),
+          UNIT(payloads_that_differ_in_their_text_alone_are_told_like_others),
           UNIT(a_later_record_says_where_it_goes_on_but_not_who_was_asked),
           UNIT(a_delta_refers_to_a_payload_of_its_own_record_only),
           UNIT(a_sequence_that_leaps_another_attempt_and_a_separator_begin_records),
