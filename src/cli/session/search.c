@@ -1,6 +1,7 @@
 /* search.c - `keel session search`: where these words were said. */
 #include "cli/session/session.h"
 
+#include "base/width.h"
 #include "sys/loop.h"
 #include "view/field.h"
 
@@ -73,6 +74,7 @@ static void add_marked(struct strbuf *out, struct str text, struct str words)
 
 static void add_hit(struct strbuf *out, const struct store_hit *hit, struct str words)
 {
+    size_t columns = cli_n_columns() ? cli_n_columns() : SIZE_MAX;
     struct str rest = str_trim(hit->excerpt), line;
 
     cli_add_tinted(out, TINT_GREEN, hit->session.id);
@@ -86,7 +88,7 @@ static void add_hit(struct strbuf *out, const struct store_hit *hit, struct str 
         if (str_trim(line).n == 0)
             continue;
         strbuf_add_cstr(out, "\n    ");
-        add_marked(out, line, words);
+        add_marked(out, width_truncate(line, columns > 24 ? columns - 4 : 20), words);
     }
     strbuf_add_char(out, '\n');
 }

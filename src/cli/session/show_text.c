@@ -1,7 +1,7 @@
 /* show_text.c - a conversation for a person: prompts with their numbers, answers, calls. */
 #include "cli/session/show.h"
 
-#include "base/clip.h"
+#include "cli/answer_flags.h"
 #include "cli/text.h"
 #include "sys/loop.h"
 
@@ -124,10 +124,15 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
     }
 }
 
+static bool is_unfinished(const struct loaded *l)
+{
+    return l->last_run == LAST_RUN_CUT_OFF || l->last_run == LAST_RUN_SUSPENDED;
+}
+
 static void add_state(struct strbuf *out, const struct session_show *s)
 {
     const struct loaded *l = &s->loaded;
-    bool is_done = l->last_run == LAST_RUN_ENDED || l->last_run == LAST_RUN_NONE;
+    bool is_done = !is_unfinished(l);
 
     add_label(out, "state");
     if (s->summary.is_open) {
@@ -415,12 +420,19 @@ struct err *session_show_event(struct session_show *s, const struct event *e)
 struct err *session_show_end(struct session_show *s)
 {
     const struct loaded *l = &s->loaded;
+    AUTO(strbuf) struct strbuf hint = {0};
 
     if (s->only)
         return end_text(s);
     if (l->partial)
         TRY(show_answer(s, l->partial));
-    if (l->last_run == LAST_RUN_CUT_OFF && !s->summary.is_open)
-        return say(s, TINT_YELLOW, S("(cut off: keel -p --resume finishes it)"));
-    return end_text(s);
+    if (s->summary.is_open || !is_unfinished(l))
+        return end_text(s);
+    if (l->last_run == LAST_RUN_CUT_OFF)
+        strbuf_addf(&hint, "(cut off; keel -p -r %" STR_FMT " finishes it)",
+                    STR_ARG(s->summary.id));
+    else
+        answer_flags_hint(l->asks, l->n_asks, arena_cstr(&s->work->arena, s->summary.id), &hint);
+    TRY(end_text(s));
+    return say(s, TINT_YELLOW, strbuf_str(&hint));
 }

@@ -438,6 +438,70 @@ IN_TASK(payloads_are_kept_once_and_go_with_the_last_session_that_has_them)
     assert_str(strbuf_str(&out), "{\"big\":1}");
 }
 
+IN_TASK(what_another_session_refers_to_stays_when_one_is_removed)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf out = {0};
+    const struct str ids[] = {ID_A, ID_B};
+    char handle[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        uint64_t fence = open_new(s, ids[i], 5);
+        struct store_record r = record_of(1, "pre_image", "{}");
+        struct str payload;
+
+        assert_ok(blob_put(store_blobs(s, ids[i]), S("shared"), handle));
+        payload = str_of(handle);
+        r.payloads = &payload;
+        r.n_payloads = 1;
+        assert_ok(store_append(s, ids[i], 1, fence, &r, 1, NULL));
+        store_close(s, ids[i], fence);
+    }
+    assert_ok(store_remove(s, ID_A));
+    assert_ok(blob_get(store_blobs(s, ID_B), str_of(handle), &out));
+    assert_str(strbuf_str(&out), "shared");
+}
+
+IN_TASK(a_session_is_as_large_as_its_records_and_their_payloads)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_summary got;
+    bool found;
+
+    r.n_payload_bytes = 100000;
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_true(got.n_bytes >= 100002 && got.n_bytes < 101000);
+    store_close(s, ID_A, fence);
+}
+
+IN_TASK(answers_and_results_are_searched_where_they_came)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_hit *hits;
+    size_t n = 0;
+
+    append_one(s, ID_A, fence, 1, "provider_response_raw",
+               "{\"parts\":[{\"type\":\"text\",\"text\":\"the haystack\"}]}");
+    append_one(s, ID_A, fence, 2, "tool_end",
+               "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a needle\"}]}}");
+    append_one(s, ID_A, fence, 3, "history_mutation",
+               "{\"mutation\":\"rewind\",\"message\":{\"content\":\"haystack needle\"}}");
+    assert_ok(store_search(s, S("haystack"), 10, &a, &hits, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(hits[0].seq, 1);
+    n = 0;
+    assert_ok(store_search(s, S("needle"), 10, &a, &hits, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(hits[0].seq, 2);
+    store_close(s, ID_A, fence);
+}
+
 IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
 {
     struct store *s = conformance_store(), *again;
@@ -476,6 +540,9 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(children_are_hidden_written_and_removed_with_their_root),                             \
         UNIT(messages_are_found_by_their_words),                                                   \
         UNIT(payloads_are_kept_once_and_go_with_the_last_session_that_has_them),                   \
+        UNIT(what_another_session_refers_to_stays_when_one_is_removed),                            \
+        UNIT(a_session_is_as_large_as_its_records_and_their_payloads),                             \
+        UNIT(answers_and_results_are_searched_where_they_came),                                    \
         UNIT(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
 
 #endif

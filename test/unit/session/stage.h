@@ -78,6 +78,23 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
     w->options = (struct run_options){0};
 }
 
+/* A summary by hand, which must be made. */
+static inline void stage_compact(struct stage *st, const char *script, const char *instructions)
+{
+    struct world *w = &st->world;
+    struct event_sink sink = {world_on_event, w};
+
+    run_result_done(&w->result);
+    provider_free(TAKE(w->providers[0]));
+    world_add_target(w, 0, script);
+    w->options.plan = world_plan;
+    w->options.plan_self = w;
+    w->options.sinks = &sink;
+    w->options.n_sinks = 1;
+    assert_ok(session_compact(&st->session, &w->options, str_of(instructions), &w->result));
+    w->options = (struct run_options){0};
+}
+
 static inline void stage_close(struct stage *st)
 {
     assert_ok(session_shutdown(&st->session, "other"));
