@@ -3,15 +3,12 @@
  * Every run is held inside the tool of its last round until all are there; then the memory is
  * measured. What the transcripts themselves need is told apart. */
 #include "bench.h"
+#include "rounds_model.h"
 
-#include "engine/run.h"
 #include "model/message_json.h"
 #include "sys/loop.h"
 
 #include <stdlib.h>
-
-#define N_ROUNDS 3
-#define RESULT_BYTES 1000
 
 struct bench {
     int n_runs;
@@ -21,51 +18,6 @@ struct bench {
     long before_kib, held_kib;
     size_t transcript_bytes;
 };
-
-/* --- a model that calls the tool N_ROUNDS times --- */
-
-static int count_results(const struct model_request *q)
-{
-    int n = 0;
-
-    for (size_t i = 0; i < q->n_messages; i++)
-        n += q->messages[i]->role == ROLE_TOOL;
-    return n;
-}
-
-static struct err *answer(struct reply *reply, int n_results)
-{
-    char text[64];
-    size_t part;
-
-    snprintf(text, sizeof text, "That was number %d.", n_results);
-    TRY(reply_begin(reply, PART_TEXT, S(""), S(""), &part));
-    TRY(reply_add_text(reply, part, str_of(text)));
-    reply_set_stop(reply, S("end_turn"), STOP_END);
-    if (n_results == N_ROUNDS)
-        return NULL;
-    snprintf(text, sizeof text, "{\"round\":%d}", n_results + 1);
-    TRY(reply_begin(reply, PART_TOOL_CALL, str_of(text), S("Hold"), &part));
-    TRY(reply_add_args(reply, part, str_of(text)));
-    reply_set_stop(reply, S("tool_use"), STOP_TOOL_CALLS);
-    return NULL;
-}
-
-static struct err *ask(const struct provider *p, const struct model_request *request,
-                       const struct provider_call *call, struct reply *reply)
-{
-    TRY(answer(reply, count_results(request)));
-    reply->is_complete = true;
-    reply_finish(reply);
-    return NULL;
-}
-
-static void free_provider(struct provider *p)
-{
-}
-
-static const struct provider_ops provider_ops = {.ask = ask, .free = free_provider};
-static const struct provider provider = {&provider_ops, {"p", 1}, {"script", 6}};
 
 /* --- the tool --- */
 
@@ -92,19 +44,6 @@ static struct err *run_tool(const struct tool *t, struct tool_context *c, const 
     return is_last ? hold(t->self) : task_yield();
 }
 
-static struct err *judge(struct gate *g, const struct gate_call *c, struct arena *a,
-                         struct verdict *v)
-{
-    struct json *given, *args;
-
-    v->entry = tool_set_find(c->tools, c->call->name);
-    TRY(json_parse(a, c->call->args, 0, &given));
-    TRY(tool_entry_arguments(v->entry, given, a, &args));
-    v->args = args;
-    v->kind = VERDICT_ALLOW;
-    return NULL;
-}
-
 /* --- the runs --- */
 
 static size_t count_bytes(const struct history *h)
@@ -129,7 +68,7 @@ static const struct run_plan *get_plan(void *self)
 static struct err *run_one(void *arg)
 {
     struct bench *b = arg;
-    struct gate gate = {judge};
+    struct gate gate = {rounds_judge};
     AUTO(conversation) struct conversation conversation;
     AUTO(message) struct message *input = message_new(ROLE_USER, S("input"));
     AUTO(run_result) struct run_result result;
@@ -162,12 +101,12 @@ int main(int argc, char **argv)
     struct bench b = {.n_runs = argc > 1 ? atoi(argv[1]) : 2000};
     struct tool tool = {.name = "Hold",
                         .description = "Holds on",
-                        .schema = "{\"type\":\"object\",\"additionalProperties\":false,"
-                                  "\"properties\":{\"round\":{\"type\":\"integer\"}}}",
+                        .schema = ROUNDS_SCHEMA,
                         .risk = RISK_INSPECT,
                         .run = run_tool,
                         .self = &b};
-    struct target target = {.provider = &provider, .model = S("m"), .price = {-1, -1, -1, -1}};
+    struct target target = {
+        .provider = &rounds_provider, .model = S("m"), .price = {-1, -1, -1, -1}};
     AUTO(tool_registry) struct tool_registry *registry = tool_registry_new();
     AUTO(err) struct err *e = tool_registry_add(registry, &tool, NULL);
     double start = seconds();

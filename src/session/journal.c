@@ -32,6 +32,7 @@ struct journal {
     uint64_t next_seq, durable_seq;
     bool is_running, is_broken, has_warned;
     struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
+    struct waker *joiner;  /* of whoever waits for that task's end; NULL: nobody */
     struct waiting *waiting;
     struct arena arena; /* of the update */
     struct store_summary update;
@@ -185,6 +186,8 @@ static struct err *write_task(void *arg)
         warn(j, e);
     err_free(e);
     j->is_running = false;
+    if (j->joiner)
+        waker_wake(j->joiner);
     return NULL;
 }
 
@@ -310,6 +313,20 @@ uint64_t journal_base_seq(const struct journal *j)
 size_t journal_n_core(const struct journal *j)
 {
     return j->n_core;
+}
+
+void journal_join(struct journal *j)
+{
+    struct waker waker;
+
+    if (!j->is_running)
+        return;
+    waker_init(&waker);
+    j->joiner = &waker;
+    task_shield_begin();
+    err_ignore(waker_park(&waker), "nothing reaches into a shield");
+    task_shield_end();
+    j->joiner = NULL;
 }
 
 void journal_free(struct journal *j)

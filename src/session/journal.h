@@ -45,7 +45,9 @@ uint64_t journal_base_seq(const struct journal *j);
 /* Events that opening the session reads, since the last checkpoint. */
 size_t journal_n_core(const struct journal *j);
 
-/* After its task has ended (the group was joined); what is not durable is lost. */
+/* Waits until its task has ended, even when the caller is cancelled. */
+void journal_join(struct journal *j);
+/* After its task has ended (this, or the group was joined); what is not durable is lost. */
 void journal_free(struct journal *j);
 DEFINE_AUTO_PTR(journal, journal_free)
 

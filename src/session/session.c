@@ -114,6 +114,8 @@ void session_done(struct session *s)
     err_ignore(session_shutdown(s, "other"), "whoever wants to know has shut it down himself");
     if (s->has_tasks)
         err_ignore(group_end(&s->tasks), "the journal's task tells its failures itself");
+    else if (s->journal)
+        journal_join(s->journal);
     journal_free(s->journal);
     loaded_done(&s->loaded);
     budget_done(&s->budget);

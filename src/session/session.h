@@ -38,6 +38,10 @@ struct session_options {
     enum journal_failure on_failure;
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;
+    /* Where its writing task runs. It outlives the session, which may then be used by one task
+     * after another, as long as no two do at once. NULL: the session belongs to the task that opens
+     * it, and is ended by it before what that task has begun earlier. */
+    struct group *tasks;
     const struct random *random; /* for ids; NULL: the system's */
 };
 
@@ -51,7 +55,7 @@ struct session {
     struct store_lease lease;
     struct journal *journal;
     struct compaction compaction;
-    struct group tasks;
+    struct group tasks;        /* where the caller has given none */
     struct strbuf notice;      /* what the model is still to be told */
     struct record_start start; /* for its record */
     uint64_t checkpoint_base_seq;

@@ -43,7 +43,7 @@ static void start_journal(struct session *s)
         .stream = s->options.id,
         .fence = s->lease.fence,
         .next_seq = s->lease.next_seq,
-        .tasks = &s->tasks,
+        .tasks = s->has_tasks ? &s->tasks : s->options.tasks,
         .on_failure = s->options.on_failure,
         .on_notice = s->options.on_notice,
         .self = s->options.self,
@@ -170,8 +170,9 @@ struct err *session_open(struct session *s, const struct session_options *option
 {
     *s = (struct session){0};
     copy_options(s, options);
-    group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
-    s->has_tasks = true;
+    s->has_tasks = !s->options.tasks;
+    if (s->has_tasks)
+        group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
     conversation_init(&s->conversation, s->options.id, s->options.cwd);
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
