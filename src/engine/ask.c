@@ -284,6 +284,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     a->run->attempt = attempt->number;
     TRY(ask_budget(a, attempt));
     a->n_deltas = 0;
+    e.body.attempt.price = &attempt->target->price;
     e.body.attempt.retry_slugs = a->slugs;
     e.body.attempt.n_retry_slugs = a->n_slugs;
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);

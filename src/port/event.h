@@ -126,6 +126,7 @@ struct event_attempt {
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
     size_t n_retry_slugs;
+    const struct price *price;            /* BEGIN; NULL: not told */
     const struct usage *usage;            /* END */
     int64_t cost_microcents;              /* END; -1: unknown */
     int64_t total_microcents;             /* END: of the run so far, its children's too */

@@ -1,5 +1,39 @@
-/* agent_targets.c - whom an agent asks. */
+/* agent_targets.c - whom an agent asks, and what that costs. */
 #include "sdk/agent_parts.h"
+
+/* --- prices --- */
+
+static void take_price(const struct json *prices, const char *name, int64_t *price)
+{
+    int64_t microcents;
+
+    if (money_from_usd(json_get(prices, name), &microcents))
+        *price = microcents;
+}
+
+/* What the operator says about a model wins over the catalogue, number by number. Prices are
+ * listed under vendor/model or profile/model. */
+static struct price price_of(const struct settings *s, const struct profile *p, struct arena *a)
+{
+    const struct json *pricing = settings_get(s, "pricing");
+    struct price price = p->info.price;
+    const struct json *prices = json_get_str(
+        pricing, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
+
+    if (!prices && p->vendor)
+        prices = json_get_str(pricing,
+                              arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
+    if (!prices)
+        return price;
+    price.long_from = 0;
+    take_price(prices, "input", &price.input);
+    take_price(prices, "output", &price.output);
+    take_price(prices, "cacheRead", &price.cache_read);
+    take_price(prices, "cacheWrite", &price.cache_write);
+    return price;
+}
+
+/* --- targets --- */
 
 static struct target target_of(struct agent *a, const struct profile *p,
                                const struct provider *provider)
@@ -8,7 +42,7 @@ static struct target target_of(struct agent *a, const struct profile *p,
         .provider = provider,
         .model = p->model,
         .info = p->info_is_known ? &p->info : NULL,
-        .price = profile_price(a->runtime->settings, p, &a->arena),
+        .price = price_of(a->runtime->settings, p, &a->arena),
         .max_attempts = p->max_attempts,
         .window = p->info.context_window,
         .max_output = p->info.max_output,

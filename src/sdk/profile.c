@@ -396,36 +396,6 @@ void profile_credentials_init(struct profile_credentials *c, const struct settin
     };
 }
 
-/* --- prices --- */
-
-static void take_price(const struct json *prices, const char *name, int64_t *price)
-{
-    int64_t microcents;
-
-    if (money_from_usd(json_get(prices, name), &microcents))
-        *price = microcents;
-}
-
-struct price profile_price(const struct settings *s, const struct profile *p, struct arena *a)
-{
-    const struct json *pricing = settings_get(s, "pricing");
-    struct price price = p->info.price;
-    const struct json *prices = json_get_str(
-        pricing, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
-
-    if (!prices && p->vendor)
-        prices = json_get_str(pricing,
-                              arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
-    if (!prices)
-        return price;
-    price.long_from = 0;
-    take_price(prices, "input", &price.input);
-    take_price(prices, "output", &price.output);
-    take_price(prices, "cacheRead", &price.cache_read);
-    take_price(prices, "cacheWrite", &price.cache_write);
-    return price;
-}
-
 /* --- the provider --- */
 
 /* A server of which only the protocol is known is taken to read keys and to list models like the

@@ -45,11 +45,6 @@ bool profile_has_key(const struct settings *settings, const struct profile *p,
 /* The first variable of the vendor's list that is set; empty if none is. */
 struct str vendor_key_variable(const struct vendor *v, const char *const *environment);
 
-/* The catalogue's price, and on top of it what the operator says, number by number: listed under
- * vendor/model or profile/model. */
-struct price profile_price(const struct settings *settings, const struct profile *p,
-                           struct arena *a);
-
 MUST_USE struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider);
 
 /* The credential port over settings and environment: reads them anew at every call. */

@@ -94,7 +94,7 @@ static void init_plan(struct replay *r)
     r->plan.stream = q->stream;
     r->plan.web_search = q->web_search;
     r->plan.web_fetch = q->web_fetch;
-    r->plan.cache = PROMPT_CACHE_SHORT;
+    r->plan.cache = q->cache;
     if (has_system_message(&r->conversation.history))
         r->plan.system = x->session_system;
 }

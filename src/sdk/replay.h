@@ -8,7 +8,8 @@
  *
  * A run starts from what the stream held at its beginning, so that each one stands for itself. Ids
  * are new ones, and each must stand wherever the recorded one stood; times are the recorded ones.
- * Dialect, options and prices of a provider are those of the profile as it is configured now.
+ * Dialect and options of a provider are those of its profile as it is configured now, and what is
+ * known of a model is what the catalogue says now.
  *
  * In a task of a loop that has the clock below: waits between attempts take no time. */
 #ifndef KEEL_SDK_REPLAY_H

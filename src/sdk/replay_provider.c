@@ -3,8 +3,6 @@
 
 #include "provider/decode.h"
 
-#define MOVES_ON_MS 8001 /* longer than anybody waits while another target is free */
-
 struct played {
     struct provider provider;
     struct replay *replay;
@@ -92,10 +90,8 @@ static struct err *recorded_error(const struct exchange *x)
     const struct recorded_attempt *a = x->attempt;
     struct err *e = err_copy(a->error);
 
-    if (a->delay_ms >= 0)
+    if (a->delay_ms >= 0) /* it need not be drawn again */
         e->retry_after_ms = a->delay_ms;
-    else if (a->falls_back && err_is_retryable(e))
-        e->retry_after_ms = MOVES_ON_MS;
     if (err_is(e, ERR_CANCELLED))
         replay_cancel(x->provider->replay);
     return e;
@@ -254,7 +250,7 @@ static void init_target(struct replay *r, const struct recorded_attempt *a, stru
     };
     *ret = (struct target){.provider = &played->provider,
                            .model = a->model,
-                           .price = {-1, -1, -1, -1},
+                           .price = a->price,
                            .max_attempts = a->max_attempts,
                            .window = r->recording->window,
                            .max_output = a->max_output};
@@ -265,7 +261,6 @@ static void init_target(struct replay *r, const struct recorded_attempt *a, stru
         played->dialect = &p->vendor->dialect;
     ret->info = p->info_is_known ? &p->info : NULL;
     ret->options = p->options;
-    ret->price = profile_price(r->options->runtime->settings, p, &r->arena);
 }
 
 static bool is_target(const struct target *t, const struct recorded_attempt *a)
@@ -285,7 +280,8 @@ struct err *replay_add_targets(struct replay *r)
 {
     const struct recording *x = r->recording;
     struct target *targets = ARENA_ARRAY(&r->arena, CHAIN_MAX_TARGETS, struct target);
-    struct recorded_attempt first = {.provider = x->provider, .model = x->model};
+    struct recorded_attempt first = {
+        .provider = x->provider, .model = x->model, .price = {-1, -1, -1, -1}};
     size_t n = 0;
 
     for (size_t i = 0; i < x->n_attempts && n < CHAIN_MAX_TARGETS; i++)

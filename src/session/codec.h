@@ -102,6 +102,8 @@ DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
 MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
 /* Where the last codec_read() found its event, or failed to; NULL: it read no record. */
 const struct store_record *codec_reader_record(const struct codec_reader *r);
+/* The record that the last codec_read() failed at is fine, but was made with another history. */
+bool codec_reader_has_other_history(const struct codec_reader *r);
 /* The store itself has failed, and told so with the last codec_read(): there is no going on. */
 bool codec_reader_has_failed(const struct codec_reader *r);
 

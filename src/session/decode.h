@@ -34,7 +34,7 @@ struct codec_reader {
     struct store *store;
     struct str stream, parent; /* in the arena */
     uint64_t next_seq, to;
-    bool core_only, has_failed;
+    bool core_only, has_failed, has_other_history;
     struct store_page page;
     size_t at;                         /* in the page */
     const struct store_record *record; /* that was read last; NULL: none was */

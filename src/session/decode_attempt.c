@@ -4,6 +4,33 @@
 #include "engine/shorten.h"
 #include "model/message_json.h"
 
+static const struct price *get_price(struct decoding *d)
+{
+    const struct json *v = json_get(d->body, "price");
+    struct price *p = ARENA_NEW(d->arena, struct price);
+
+    if (!json_is(v, JSON_ARRAY))
+        return NULL;
+    *p = (struct price){.input = json_int_or(json_at(v, 0), -1),
+                        .output = json_int_or(json_at(v, 1), -1),
+                        .cache_read = json_int_or(json_at(v, 2), -1),
+                        .cache_write = json_int_or(json_at(v, 3), -1),
+                        .long_from = json_int_or(json_at(v, 4), 0),
+                        .long_input_percent = json_int_or(json_at(v, 5), 0),
+                        .long_output_percent = json_int_or(json_at(v, 6), 0)};
+    return p;
+}
+
+/* With what the peer asked for, which the error's own words do not tell. */
+static const struct err *get_error(struct decoding *d)
+{
+    struct err *e = codec_get_failure(d);
+
+    if (e)
+        e->retry_after_ms = json_int_or(json_get(d->body, "retryAfterMs"), -1);
+    return e;
+}
+
 struct err *codec_decode_attempt(struct decoding *d)
 {
     struct event_attempt *a = &d->event->body.attempt;
@@ -22,6 +49,7 @@ struct err *codec_decode_attempt(struct decoding *d)
     json_each (v, slugs)
         list[a->n_retry_slugs++] = arena_cstr(d->arena, json_str(v));
     a->retry_slugs = list;
+    a->price = get_price(d);
     a->usage = codec_get_usage(d, usage) || d->event->type == EVENT_ATTEMPT_END ? usage : NULL;
     a->cost_microcents = json_int_or(json_get(d->body, "costMicrocents"), -1);
     a->total_microcents = codec_get_int(d, "totalMicrocents");
@@ -31,7 +59,7 @@ struct err *codec_decode_attempt(struct decoding *d)
     TRY(codec_get_text(d, "model", &a->model));
     TRY(codec_get_text(d, "nextProvider", &a->next_provider));
     TRY(codec_get_text(d, "nextModel", &a->next_model));
-    a->error = codec_get_failure(d);
+    a->error = get_error(d);
     return NULL;
 }
 
@@ -142,6 +170,7 @@ struct err *codec_decode_request(struct decoding *d)
     r->sampling.top_p = get_maybe(d, "topP");
     r->web_search = codec_get_bool(d, "webSearch");
     r->web_fetch = codec_get_bool(d, "webFetch");
+    r->cache = (enum prompt_cache)MIN(MAX(codec_get_int(d, "promptCache"), 0), PROMPT_CACHE_LONG);
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "protocol", &r->protocol));
     TRY(codec_get_text(d, "model", &r->model));

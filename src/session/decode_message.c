@@ -107,7 +107,7 @@ static void begin_history(struct codec_reader *r, uint64_t seq)
 
 struct err *codec_check_history(struct decoding *d, const char *key)
 {
-    const struct codec_reader *r = d->reader;
+    struct codec_reader *r = d->reader;
     const struct json *v = json_get(json_get(d->body, key), "$history");
     char hex[SHA256_HEX_SIZE];
 
@@ -117,6 +117,7 @@ struct err *codec_check_history(struct decoding *d, const char *key)
     if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->history.n_messages &&
                str_is(json_get_text(v, "sha256"), hex)))
         return NULL;
+    r->has_other_history = true;
     return codec_broken(d, "was made with another history than the records before it");
 }
 

@@ -1,6 +1,24 @@
 /* encode_attempt.c - a request, and its answer once it is whole. */
 #include "session/encode.h"
 
+static void put_price(struct encoding *c, const struct price *p)
+{
+    if (!p || p->input < 0 || p->output < 0)
+        return;
+    jw_key(&c->json, "price");
+    jw_begin_array(&c->json);
+    jw_int(&c->json, p->input);
+    jw_int(&c->json, p->output);
+    jw_int(&c->json, p->cache_read);
+    jw_int(&c->json, p->cache_write);
+    if (p->long_from) {
+        jw_int(&c->json, p->long_from);
+        jw_int(&c->json, p->long_input_percent);
+        jw_int(&c->json, p->long_output_percent);
+    }
+    jw_end_array(&c->json);
+}
+
 void codec_encode_attempt(struct encoding *c)
 {
     const struct event_attempt *a = &c->event->body.attempt;
@@ -17,6 +35,9 @@ void codec_encode_attempt(struct encoding *c)
     codec_put_true(c, "isAside", a->is_aside);
     codec_put_name(c, "forcedFinalReason", final_reason_name(a->forced));
     codec_put_error(c, a->error);
+    if (a->error && a->error->retry_after_ms >= 0)
+        jw_kv_int(&c->json, "retryAfterMs", a->error->retry_after_ms);
+    put_price(c, a->price);
     if (a->n_retry_slugs) {
         jw_key(&c->json, "retrySlugs");
         jw_begin_array(&c->json);
@@ -124,6 +145,7 @@ void codec_encode_request(struct encoding *c)
     put_maybe(c, "topP", r->sampling.top_p);
     codec_put_true(c, "webSearch", r->web_search);
     codec_put_true(c, "webFetch", r->web_fetch);
+    codec_put_int(c, "promptCache", r->cache);
     codec_put_json(c, "outputSchema", r->output_schema);
     if (b->n_overlays) {
         jw_key(&c->json, "overlays");

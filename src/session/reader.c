@@ -47,6 +47,11 @@ const struct store_record *codec_reader_record(const struct codec_reader *r)
     return r->record;
 }
 
+bool codec_reader_has_other_history(const struct codec_reader *r)
+{
+    return r->has_other_history;
+}
+
 bool codec_reader_has_failed(const struct codec_reader *r)
 {
     return r->has_failed;
@@ -96,6 +101,7 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 
     *ret_event = NULL;
     r->record = NULL;
+    r->has_other_history = false;
     if (r->at == r->page.n && !r->is_over)
         TRY(turn_page(r));
     if (r->is_over)

@@ -70,6 +70,7 @@ static struct recorded_attempt *last_attempt(struct recording *r)
 
 static void take_attempt_begin(struct recording *r, const struct event *e)
 {
+    static const struct price unknown = {-1, -1, -1, -1};
     const struct event_attempt *b = &e->body.attempt;
 
     r->attempts =
@@ -78,6 +79,7 @@ static void take_attempt_begin(struct recording *r, const struct event *e)
         (struct recorded_attempt){.provider = arena_str(&r->arena, b->provider),
                                   .model = arena_str(&r->arena, b->model),
                                   .max_attempts = b->max_attempts,
+                                  .price = b->price ? *b->price : unknown,
                                   .delay_ms = -1};
 }
 
@@ -95,7 +97,8 @@ static void take_first_request(struct recording *r, const struct model_request *
         .output_schema = keep_json(r, q->output_schema),
         .stream = q->stream,
         .web_search = q->web_search,
-        .web_fetch = q->web_fetch};
+        .web_fetch = q->web_fetch,
+        .cache = q->cache};
     r->tools = copy_tools(a, q->tools, q->n_tools);
 }
 
@@ -318,10 +321,6 @@ static void take_facts(struct recording *r, const struct event *e, struct record
     case EVENT_RETRY:
         if (last_attempt(r))
             last_attempt(r)->delay_ms = (int64_t)e->body.attempt.delay_ms;
-        break;
-    case EVENT_FALLBACK:
-        if (last_attempt(r))
-            last_attempt(r)->falls_back = true;
         break;
     case EVENT_BATCH_BEGIN:
         r->n_batches++;

@@ -22,13 +22,13 @@ struct recorded_attempt {
     struct str provider, protocol, model;
     unsigned max_attempts;
     int64_t max_output;
+    struct price price;
     struct recorded_payload *payloads; /* of the answer */
     size_t n_payloads, payloads_room;
     bool was_sent;  /* its bytes were made; else it failed before that */
     bool has_ended; /* false: the recording was cut off meanwhile */
     struct err *error;
     int64_t delay_ms;     /* that was waited after it; -1: none */
-    bool falls_back;      /* another target was asked after it */
     struct message *said; /* what was read; NULL: nothing */
 };
 

@@ -118,7 +118,10 @@ static void tell_unreadable(struct verifying *v, const struct codec_reader *r, c
 
     verifier_skip(v->verifier, record);
     if (!record || check_payloads(v, record))
-        verifier_tell(v->verifier, FINDING_UNREADABLE_RECORD, record ? record->seq : 0, "%s", text);
+        verifier_tell(v->verifier,
+                      codec_reader_has_other_history(r) ? FINDING_HISTORY_MISMATCH
+                                                        : FINDING_UNREADABLE_RECORD,
+                      record ? record->seq : 0, "%s", text);
 }
 
 static struct err *read_stream(struct verifying *v, struct codec_reader *r)

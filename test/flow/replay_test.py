@@ -163,7 +163,7 @@ class Interrupted(ReplayTest):
         session = self.new_id()
         provider = self.play(protocol, Turn(["Once", " upon", self.hold(), " a time"]))
         process = self.start_agent(protocol, provider, "--session-id", session, "tell")
-        self.wait_stored(session, "provider_stream_raw_delta")
+        self.wait_stored(session, "provider_stream")
         self.interrupt(session, process)
 
     def test_in_tools(self):
@@ -190,7 +190,7 @@ class Killed(ReplayTest):
         session = self.new_id()
         provider = self.play(ANTHROPIC, Turn(["Once", " upon", self.hold(), " a time"]))
         process = self.start_agent(ANTHROPIC, provider, "--session-id", session, "tell")
-        self.wait_stored(session, "provider_stream_raw_delta")
+        self.wait_stored(session, "provider_stream")
         self.kill(process)
         self.go_on(ANTHROPIC, session, Turn("And then?"))
         self.assert_same(session, n_runs=2, cut=[1])
@@ -353,7 +353,7 @@ class Different(ReplayTest):
     def test_a_byte_of_an_answer(self):
         session = self.record_usual()
         self.change("update records set body = replace(body, 'I look.', 'I lock.') where "
-                    "type = 'provider_native_raw_payload' and body like '%I look.%'")
+                    "type = 'provider_stream' and body like '%I look.%'")
         [run] = self.replay(session)
         self.assertEqual(run["verdict"], "different")
         self.assertIn("I look.", run["difference"]["recorded"])

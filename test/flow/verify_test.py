@@ -101,7 +101,7 @@ class Damaged(Kept):
         self.keep(Turn("I look.", Call("Bash", command="echo one")), Turn("Done."))
         self.change("update records set body = replace(body, 'I look.', 'I took.') "
                     "where type = 'provider_response_raw' and body like '%I look.%'")
-        self.assertEqual(set(self.findings()), {"unreadable_record"})
+        self.assertEqual(set(self.findings()), {"history_mismatch"})
 
     def test_a_record_that_is_no_json(self):
         self.keep_usual()
