@@ -483,15 +483,20 @@ IN_TASK(answers_and_results_are_searched_where_they_came)
     AUTO(store) struct store *s = conformance_store();
     AUTO(arena) struct arena a = {0};
     uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record records[] = {
+        record_of(1, "provider_response_raw",
+                  "{\"parts\":[{\"type\":\"text\",\"text\":\"the haystack\"}]}"),
+        record_of(2, "tool_end",
+                  "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a needle\"}]}}"),
+        record_of(3, "history_mutation",
+                  "{\"mutation\":\"rewind\",\"message\":{\"content\":\"haystack needle\"}}"),
+    };
     struct store_hit *hits;
     size_t n = 0;
 
-    append_one(s, ID_A, fence, 1, "provider_response_raw",
-               "{\"parts\":[{\"type\":\"text\",\"text\":\"the haystack\"}]}");
-    append_one(s, ID_A, fence, 2, "tool_end",
-               "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a needle\"}]}}");
-    append_one(s, ID_A, fence, 3, "history_mutation",
-               "{\"mutation\":\"rewind\",\"message\":{\"content\":\"haystack needle\"}}");
+    for (size_t i = 0; i < ARRAY_LEN(records); i++)
+        records[i].is_core = true;
+    assert_ok(store_append(s, ID_A, 1, fence, records, ARRAY_LEN(records), NULL));
     assert_ok(store_search(s, S("haystack"), 10, &a, &hits, &n));
     assert_int_equal(n, 1);
     assert_int_equal(hits[0].seq, 1);

@@ -71,7 +71,8 @@ IN_TASK(the_next_request_is_what_it_was_before_the_turn)
                       "    user: \"one\"\n"
                       "    assistant: \"One.\"\n"
                       "    user: \"next\"\n"
-                      "+3 assistant: \"Next.\"\n");
+                      "+3 assistant: \"Next.\"\n"
+                      "= done: \"Next.\"\n");
     assert_live(&st, "1 5");
     stage_close(&st);
 }
