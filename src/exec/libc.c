@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -537,6 +538,17 @@ int pidfd_send_signal(int fd, int signal, siginfo_t *info, unsigned flags)
 }
 
 /* --- sockets --- */
+
+/* Macros, but not in builds that do not optimize. */
+uint16_t(htons)(uint16_t n)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? n : __builtin_bswap16(n);
+}
+
+uint32_t(htonl)(uint32_t n)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? n : __builtin_bswap32(n);
+}
 
 int socket(int family, int type, int protocol)
 {
