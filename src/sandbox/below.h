@@ -12,8 +12,8 @@ int below_open_dir(int root, const char *path);
 /* The directory that `path` is in; *ret_name is its name there. */
 int below_open_parent(int root, const char *path, const char **ret_name);
 
-/* Does `path` lead elsewhere than its name says: is it, or a directory on the way from `base` to it,
- * a link, "." or ".."? What is not there does not. `base` is canonical and above it. */
+/* Does `path` lead elsewhere than its name says: is it, or a directory on the way from `base` to
+ * it, a link, "." or ".."? What is not there does not. `base` is canonical and above it. */
 bool below_has_link(const char *base, const char *path);
 
 #endif

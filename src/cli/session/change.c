@@ -111,9 +111,8 @@ const struct command command_session_delete = {
     .name = "session delete",
     .usage = "ID... [--yes]",
     .summary = "delete sessions, with all that belongs to them",
-    .details =
-        "Asks before it does; where nobody can be asked, --yes is needed. A session that is\n"
-        "open somewhere is not deleted.\n",
+    .details = "Asks before it does; where nobody can be asked, --yes is needed. A session that\n"
+               "is open somewhere is not deleted.\n",
     .options = delete_options,
     .run = run_delete,
 };

@@ -50,10 +50,9 @@ const struct command command_session_prune = {
     .name = "session prune",
     .usage = "[--dry-run]",
     .summary = "remove sessions that are too old, or the oldest when there are too many",
-    .details =
-        "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) say which;\n"
-        "keel does it by itself once a day. Sessions with a name are kept, and so are those\n"
-        "that are open.\n",
+    .details = "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) say\n"
+               "which. keel does it by itself once a day. Sessions with a name are kept, and\n"
+               "so are those that are open.\n",
     .options = options,
     .run = run,
 };

@@ -271,13 +271,13 @@ const struct command command_session_rewind = {
     .name = "session rewind",
     .usage = "[ID] [--to TURN] [--files-only|--conversation-only] [--dry-run] [--yes]",
     .summary = "take turns back: the conversation, and what was done to files",
-    .details =
-        "Goes back to where the session stood before a turn; keel session show prints the\n"
-        "numbers. A file that somebody else has changed since is left alone unless --force is\n"
-        "given. Nothing is lost: a rewind is a turn itself and can be taken back like one.\n"
-        "\n"
-        "  keel session rewind --dry-run\n"
-        "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",
+    .details = "Goes back to where the session stood before a turn; keel session show prints\n"
+               "the numbers. A file that somebody else has changed since is left alone, unless\n"
+               "--force is given. Nothing is lost: a rewind is a turn itself and can be taken\n"
+               "back like one.\n"
+               "\n"
+               "  keel session rewind --dry-run\n"
+               "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",
     .options = options,
     .run = run,
 };

@@ -145,21 +145,11 @@ void session_add_age(struct strbuf *out, int64_t unix_ms, int64_t now_ms)
 }
 
 static const struct command *const children[] = {
-    &command_session_list,
-    &command_session_show,
-    &command_session_search,
-    &command_session_rename,
-    &command_session_fork,
-    &command_session_rewind,
-    &command_session_compact,
-    &command_session_export,
-    &command_session_import,
-    &command_session_delete,
-    &command_session_prune,
-    &command_session_verify,
-    &command_session_replay,
-    &command_session_rebuild,
-    NULL,
+    &command_session_list,    &command_session_show,    &command_session_search,
+    &command_session_rename,  &command_session_fork,    &command_session_rewind,
+    &command_session_compact, &command_session_export,  &command_session_import,
+    &command_session_delete,  &command_session_prune,   &command_session_verify,
+    &command_session_replay,  &command_session_rebuild, NULL,
 };
 
 const struct command command_session = {
