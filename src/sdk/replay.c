@@ -120,6 +120,7 @@ static struct err *run_again(void *arg)
     struct run_options o = {
         .policy = find_policy(x->policy),
         .input = input,
+        .only_compacts = x->only_compacts,
         .outcomes = c->loaded->outcomes,
         .n_outcomes = c->loaded->n_outcomes,
         .output_schema = x->request.output_schema,

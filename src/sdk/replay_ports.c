@@ -438,16 +438,26 @@ static bool is_compacted_now(const struct replay *r)
                  (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
 }
 
+/* One that failed does not say. */
+static bool was_automatic(const struct replay *r)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = r->next; i < x->n_events; i++)
+        if (x->events[i].type == EVENT_COMPACTED || str_is(x->events[i].source, "compaction"))
+            return str_is(x->events[i].text, "auto");
+    return false;
+}
+
 /* It is compacted where it was, whatever the threshold was. */
 static struct err *compact(struct compactor *c, struct run *run)
 {
     struct replay *r = PORT_OF(c, compactor);
-    const char *trigger = r->recording->compact_trigger;
 
     if (!is_compacted_now(r))
         return NULL;
     set_reattachers(r);
-    if (trigger && strcmp(trigger, "manual") == 0)
+    if (!was_automatic(r))
         compaction_demand(&r->compaction, (struct str){0});
     return r->compaction.compactor.compact(&r->compaction.compactor, run);
 }

@@ -84,22 +84,25 @@ static void take_attempt_begin(struct recording *r, const struct event *e)
 }
 
 /* What all requests of the run have in common. */
-static void take_first_request(struct recording *r, const struct model_request *q)
+static void take_options(struct recording *r, const struct model_request *q)
 {
-    struct arena *a = &r->arena;
+    r->request.sampling.temperature = q->sampling.temperature;
+    r->request.sampling.top_p = q->sampling.top_p;
+    r->request.effort = q->effort;
+    r->request.reasoning_budget = q->reasoning_budget;
+    r->request.stream = q->stream;
+    r->request.cache = q->cache;
+}
 
+/* What those of the conversation have in common: neither a question aside nor a last turn. */
+static void take_conversation(struct recording *r, const struct model_request *q)
+{
     r->has_request = true;
-    r->request = (struct model_request){
-        .system = arena_str(a, q->system),
-        .sampling = {.temperature = q->sampling.temperature, .top_p = q->sampling.top_p},
-        .effort = q->effort,
-        .reasoning_budget = q->reasoning_budget,
-        .output_schema = keep_json(r, q->output_schema),
-        .stream = q->stream,
-        .web_search = q->web_search,
-        .web_fetch = q->web_fetch,
-        .cache = q->cache};
-    r->tools = copy_tools(a, q->tools, q->n_tools);
+    r->request.system = arena_str(&r->arena, q->system);
+    r->request.output_schema = keep_json(r, q->output_schema);
+    r->request.web_search = q->web_search;
+    r->request.web_fetch = q->web_fetch;
+    r->tools = copy_tools(&r->arena, q->tools, q->n_tools);
 }
 
 static void take_request(struct recording *r, const struct event *e, bool is_aside)
@@ -113,8 +116,9 @@ static void take_request(struct recording *r, const struct event *e, bool is_asi
     a->max_output = b->request->max_output;
     if (is_aside && b->n_overlays)
         r->wishes = arena_str(&r->arena, b->overlays[0]);
+    take_options(r, b->request);
     if (!r->has_request && b->n_overlays == 0)
-        take_first_request(r, b->request);
+        take_conversation(r, b->request);
 }
 
 static void take_payload(struct recording *r, const struct native_payload *p)
@@ -293,7 +297,7 @@ static void take_facts(struct recording *r, const struct event *e, struct record
         r->window = e->body.context.window;
         break;
     case EVENT_COMPACTED:
-        r->compact_trigger = strcmp(e->body.compact.trigger, "manual") == 0 ? "manual" : "auto";
+        x->text = arena_str(&r->arena, str_of(e->body.compact.trigger));
         break;
     case EVENT_FINAL_TURN:
         x->reason = e->body.final.reason;
@@ -419,6 +423,14 @@ static void find_cancel(struct recording *r)
         r->cancel_after++;
 }
 
+/* Others have come to a question before they need a summary. */
+static bool only_compacts(const struct recording *r)
+{
+    const struct recorded_event *x = r->n_events > 1 ? &r->events[1] : NULL;
+
+    return x && !r->input.n && (x->is_aside || str_is(x->source, "compaction"));
+}
+
 /* Attempts have their place now. */
 static void link_attempts(struct recording *r)
 {
@@ -517,6 +529,7 @@ struct err *recording_read(struct recording_reader *r, struct recording *ret_rec
     }
     link_attempts(ret_recording);
     find_cancel(ret_recording);
+    ret_recording->only_compacts = only_compacts(ret_recording);
     *ret_found = true;
     return NULL;
 }

@@ -59,7 +59,7 @@ struct recorded_event {
     struct str line;
     uint64_t duration_ms, api_duration_ms; /* are taken from here */
     uint64_t tools_version;
-    struct str source, text;          /* of a notice; text: also of an error */
+    struct str source, text;          /* of a notice; text: also of an error, or a trigger */
     const struct message *message;    /* of a mutation or an input */
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
@@ -81,10 +81,11 @@ struct recording {
     size_t n_calls, calls_room;
     /* how it began */
     const char *policy;
-    struct str input; /* the prompt's text */
+    struct str input;   /* the prompt's text */
+    bool only_compacts; /* it was for a summary, and asked nothing else */
     struct provider_capabilities capabilities;
     struct str provider, model; /* of the first target */
-    /* how its requests were made; of the first one that belongs to the conversation */
+    /* how its requests were made */
     bool has_request;
     struct model_request request; /* without messages */
     struct str session_system;    /* the prompt that the session was begun with */
@@ -93,7 +94,6 @@ struct recording {
     unsigned max_concurrency;
     unsigned max_rounds; /* that ended it; 0: none did */
     struct str wishes;   /* what summaries were to care for: the question they were asked with */
-    const char *compact_trigger; /* NULL: it was not compacted */
     /* how it ended */
     bool is_cut;       /* without its end: the process died */
     struct str damage; /* a record of it cannot be read; it counts up to there; empty: all can */

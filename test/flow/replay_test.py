@@ -231,6 +231,20 @@ class Continued(ReplayTest):
         [only] = self.replay(session, "--run", "2")
         self.assertEqual(only["run"], 2)
 
+    def test_a_summary_by_hand(self):
+        session = self.record(ANTHROPIC, Turn("Long. " * 500))
+        self.assert_fine(self.keel("session", "compact", session, "--instructions", "Be brief.",
+                                   env=ANTHROPIC.environment(self.play(ANTHROPIC, Turn("Go.")))))
+        self.go_on(ANTHROPIC, session, Turn("On."), arguments=["next"])
+        self.assert_same(session, n_runs=3)
+
+    def test_turns_taken_back(self):
+        session = self.record(ANTHROPIC, Turn(Call("Bash", command="echo x")), Turn("One."))
+        self.go_on(ANTHROPIC, session, Turn("Two."), arguments=["second"])
+        self.assert_status(self.keel("session", "rewind", session, "--yes"), 0)
+        self.go_on(ANTHROPIC, session, Turn("Three."), arguments=["third"])
+        self.assert_same(session, n_runs=3)
+
     def test_a_copy(self):
         session, copy = self.record(ANTHROPIC, Turn("One.")), self.new_id()
         self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Two.")), "-r",

@@ -92,8 +92,7 @@ class Damaged(Kept):
     def test_the_bytes_of_an_answer(self):
         self.keep(Turn("Done."))
         with sqlite3.connect(self.keel_home / "keel.db") as db:
-            db.execute("delete from records where type = 'provider_native_raw_payload' "
-                       "and body like '%stream_event%'")
+            db.execute("delete from records where type = 'provider_stream'")
         found = self.findings()
         self.assertEqual(set(found), {"missing_records", "missing_provider_native_raw_payload"})
 
@@ -124,7 +123,8 @@ class Rebuilt(Kept):
     def look(self, *store):
         listed = self.keel("session", "list", "--json", *store)
         self.assert_fine(listed)
-        return json.loads(listed.out)
+        # The size of payloads is not in the records: it is not made again.
+        return [{**session, "bytes": None} for session in json.loads(listed.out)]
 
     def rebuild(self, *store):
         result = self.keel("session", "rebuild", *store)
