@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#define N_COMMITS 1000
 #define RESULT_BYTES 2000
 #define PAIRS_A_COMMIT 5 /* 50 deltas a second, and a commit every 100 ms */
 
@@ -280,16 +281,14 @@ static struct err *measure_alone(struct bench *b, const char *name, size_t n_byt
     memset((char *)body.p, 'x', n_bytes);
     e = sqlite_db_open(&db, arena_format(&b->arena, "%s/%s-alone.db", b->dir, name).p);
     start = cpu_us();
-    for (int64_t i = 1; !e && i <= 300; i++)
+    for (int64_t i = 1; !e && i <= N_COMMITS; i++)
         e = commit_row(&db, i, body);
-    *ret_us = (cpu_us() - start) / 300;
+    *ret_us = (cpu_us() - start) / N_COMMITS;
     sqlite_db_close(&db);
     return e;
 }
 
 /* --- figures --- */
-
-#define N_COMMITS 300
 
 /* So many events of a stream are committed together. */
 static struct err *measure_events(struct bench *b, unsigned n_pairs)
