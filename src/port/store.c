@@ -144,8 +144,8 @@ static void add_text(struct strbuf *out, struct str text)
     strbuf_add(out, text);
 }
 
-const char *const store_text_types[] = {"history_mutation", "provider_response_raw", "tool_end",
-                                        NULL};
+const char *const store_text_types[] = {"user_input", "history_mutation", "provider_response_raw",
+                                        "tool_end", NULL};
 
 static bool has_text(struct str type)
 {

@@ -188,8 +188,8 @@ bool store_id_is_valid(struct str id);
 MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
                                         const struct store_record *records, size_t n);
 
-/* The records that have text to search in; ends with NULL. What was said is stored once: where an
- * answer came, where a tool ended, or else where it was added to the history. */
+/* The records that have text to search in; ends with NULL. What was said is stored where it
+ * came: a prompt, an answer, a tool's result; or else where it was added to the history. */
 extern const char *const store_text_types[];
 /* What search looks at in a record; nothing in others than those. Appends. */
 void store_record_text(const struct store_record *r, struct strbuf *out);

@@ -78,7 +78,8 @@
     X(BACKLOG, "SELECT number, indexed, next_seq FROM keel_sessions"                               \
                " WHERE indexed < next_seq")                                                        \
     X(UNINDEXED, "SELECT seq, body FROM keel_records WHERE stream = $1 AND seq >= $2"              \
-                 " AND type IN ('history_mutation', 'provider_response_raw', 'tool_end') AND core" \
+                 " AND type IN ('user_input', 'history_mutation', 'provider_response_raw',"        \
+                 " 'tool_end') AND core"                                                           \
                  " ORDER BY seq LIMIT 100")                                                        \
     X(INDEX, "INSERT INTO keel_words (stream, seq, words) VALUES ($1, $2,"                         \
              " to_tsvector('simple', $3::text)) ON CONFLICT DO NOTHING")                           \

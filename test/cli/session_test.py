@@ -121,10 +121,17 @@ class Search(SessionCommands):
         self.talk("something else")
         for words in (["needle"], ["HAYSTACK"], ["the", "needle"]):
             self.assertIn(session, self.session("search", *words).out, words)
+        self.assertEqual(len(self.session("search", "needle", "--json").json()), 1)
         [hit] = self.session("search", "haystack", "--json").json()
         self.assertEqual(hit["id"], session)
         self.assertIn("haystack", hit["excerpt"])
         self.assertEqual(self.session("search", "nowhere", status=1).out, "")
+
+    def test_every_prompt_of_a_session_is_found(self):
+        session = self.talk("the first of them", ANTHROPIC.answer(["Yes."]))
+        self.talk("and a splendid second", ANTHROPIC.answer(["No."]), session=session)
+        [hit] = self.session("search", "splendid", "--json").json()
+        self.assertEqual(hit["id"], session)
 
     def test_words_are_bold_on_a_terminal(self):
         self.talk("where is the needle?")

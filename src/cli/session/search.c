@@ -72,6 +72,25 @@ static void add_marked(struct strbuf *out, struct str text, struct str words)
 
 /* --- what was found --- */
 
+/* A prompt stands in the stream as it came and as the history took it, mostly the same. */
+static bool was_told(const struct store_hit *hits, size_t n, const struct store_hit *hit)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(hits[i].session.id, hit->session.id) && str_eq(hits[i].excerpt, hit->excerpt))
+            return true;
+    return false;
+}
+
+static size_t drop_repeated(struct store_hit *hits, size_t n)
+{
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!was_told(hits, n_kept, &hits[i]))
+            hits[n_kept++] = hits[i];
+    return n_kept;
+}
+
 static void add_hit(struct strbuf *out, const struct store_hit *hit, struct str words)
 {
     size_t columns = cli_n_columns() ? cli_n_columns() : SIZE_MAX;
@@ -120,6 +139,7 @@ static struct err *search(struct session_work *w)
 
     TRY(args_int(w->args, "limit", 1, 10000, DEFAULT_N, &n_max));
     TRY(store_search(w->store, words, (size_t)n_max, &w->arena, &hits, &n));
+    n = drop_repeated(hits, n);
     if (args_has(w->args, "json"))
         write_hits(&out, hits, n);
     else
