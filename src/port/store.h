@@ -42,7 +42,8 @@ struct store_summary {
     struct str id, parent; /* parent: empty for a root */
     struct str cwd, name, provider, model;
     struct str preview; /* the start of the first prompt */
-    int64_t created_ms, updated_ms;
+    int64_t created_ms;
+    int64_t updated_ms; /* of the last append, or half a second before it */
     uint64_t next_seq;
     uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
     uint64_t n_bytes;    /* of its records and their payloads, as they were appended */

@@ -29,10 +29,10 @@
     X(LEASE, "UPDATE sessions SET fence = fence + 1, is_leased = 1 WHERE id = ?1"                  \
              " RETURNING fence, next_seq")                                                         \
     X(UNLEASE, "UPDATE sessions SET is_leased = 0 WHERE id = ?1 AND fence = ?2")                   \
-    X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.is_leased, r.id FROM sessions s"            \
+    X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.is_leased, r.id, s.updated FROM sessions s" \
               " JOIN sessions r ON r.id = s.root WHERE s.id = ?1")                                 \
-    X(ADVANCE, "UPDATE sessions SET next_seq = ?2, n_bytes = n_bytes + ?3,"                        \
-               " updated = max(updated, ?4) WHERE number = ?1")                                    \
+    X(ADVANCE, "UPDATE sessions SET next_seq = ?2, n_bytes = n_bytes + ?3 WHERE number = ?1")      \
+    X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
     X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, core, body)"      \
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                 \
     X(REFER, "INSERT OR IGNORE INTO payloads (handle, stream) VALUES (?1, ?2)")                    \

@@ -4,12 +4,15 @@
 
 /* Long enough for everybody who is about to refer to a blob to have done so. */
 #define DOOM_MS ((int64_t)60 * 60 * 1000)
+/* When a session was used stands in two indexes, which most appends leave alone. */
+#define TOUCH_EVERY_MS 500
 
 struct stream {
     int64_t number;
     uint64_t next_seq, fence;
     bool is_leased;
     struct str root; /* in the caller's arena */
+    int64_t updated_ms;
 };
 
 struct err *sqlite_no_session(struct str id)
@@ -41,6 +44,7 @@ static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena
             .fence = (uint64_t)sqlite_column_int(db, SQL_STREAM, 2),
             .is_leased = sqlite_column_int(db, SQL_STREAM, 3),
             .root = arena_str(a, sqlite_column_text(db, SQL_STREAM, 4)),
+            .updated_ms = sqlite_column_int(db, SQL_STREAM, 5),
         };
     else if (!e)
         e = refuse(sqlite_no_session(id));
@@ -56,6 +60,16 @@ static struct err *check_fence(const struct stream *s, uint64_t fence)
         err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
                          STR_ARG(s->root)),
                  "open it again, or go on in a copy of it with --fork-session"));
+}
+
+static struct err *finish_with(struct sqlite_db *db, enum sqlite_statement s, int64_t first,
+                               int64_t second)
+{
+    TRY(sqlite_begin(db, s));
+    sqlite_int(db, s, 1, first);
+    if (second)
+        sqlite_int(db, s, 2, second);
+    return sqlite_finish(db, s);
 }
 
 /* --- sessions --- */
@@ -204,22 +218,13 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
     sqlite_int(db, SQL_ADVANCE, 1, s.number);
     sqlite_int(db, SQL_ADVANCE, 2, (int64_t)next_seq);
     sqlite_int(db, SQL_ADVANCE, 3, n_bytes);
-    sqlite_int(db, SQL_ADVANCE, 4, newest_ms);
     TRY(sqlite_finish(db, SQL_ADVANCE));
+    if (j->summary || newest_ms >= s.updated_ms + TOUCH_EVERY_MS)
+        TRY(finish_with(db, SQL_TOUCH, s.number, newest_ms));
     return j->summary ? write_summary(db, j->id, j->summary) : NULL;
 }
 
 /* --- removing --- */
-
-static struct err *finish_with(struct sqlite_db *db, enum sqlite_statement s, int64_t first,
-                               int64_t second)
-{
-    TRY(sqlite_begin(db, s));
-    sqlite_int(db, s, 1, first);
-    if (second)
-        sqlite_int(db, s, 2, second);
-    return sqlite_finish(db, s);
-}
 
 static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t unix_ms)
 {
