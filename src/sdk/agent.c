@@ -130,7 +130,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
-    a->secrets = known_secrets(a->runtime);
+    a->secrets = known_secrets(a->runtime, options->session.store);
     a->tool_config.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));

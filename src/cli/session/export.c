@@ -99,7 +99,7 @@ static void tell_broken(void *self, const struct err *e)
 static struct err *export_session(struct session_work *w)
 {
     AUTO(new_file) struct new_file file = NEW_FILE_NONE;
-    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime);
+    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime, args_get(w->args, "store"));
     struct store_summary summary;
     struct target target = {.path = args_get(w->args, "output"),
                             .is_terminal = isatty(STDOUT_FILENO)};

@@ -166,7 +166,7 @@ static struct err *import_file(struct importing_files *f, const char *path)
 /* A file that cannot be imported does not keep the others from it. */
 static struct err *import_files(struct session_work *w)
 {
-    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime);
+    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime, args_get(w->args, "store"));
     struct importing_files f = {
         .work = w, .secrets = secrets, .has_json = args_has(w->args, "json")};
     struct err *e = NULL;
