@@ -222,7 +222,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer_any(self):
         length = int(self.headers.get("content-length", 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.command, self.path, headers, self.rfile.read(length))
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever sent it died over it: nobody has asked
+            self.close_connection = True
+            return
+        request = Request(self.command, self.path, headers, body)
         self.send(self.server.provider.take_answer(request))
 
     do_GET = do_POST = do_CONNECT = answer_any
