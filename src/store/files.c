@@ -12,7 +12,6 @@
 #include "sys/loop.h"
 #include "sys/work.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define N_BUCKETS 256
@@ -440,21 +439,13 @@ struct remove_call {
     struct str id;
 };
 
-static const struct files_entry *find_entry(const struct files_index *x, struct str id)
-{
-    for (size_t i = 0; i < x->n; i++)
-        if (str_eq(x->entries[i].summary.id, id))
-            return &x->entries[i];
-    return NULL;
-}
-
 /* Is it the session itself, or below it? Damage may have made a circle of parents. */
 static bool is_below(const struct files_index *x, const struct files_entry *e, struct str id)
 {
     for (size_t depth = 0; e && depth <= x->n; depth++) {
         if (str_eq(e->summary.id, id))
             return true;
-        e = e->summary.parent.n ? find_entry(x, e->summary.parent) : NULL;
+        e = e->summary.parent.n ? files_find_entry(x, e->summary.parent) : NULL;
     }
     return false;
 }
@@ -495,7 +486,7 @@ static struct err *remove_files(void *arg)
     if (!fs_exists(f->dir))
         return NULL;
     TRY(files_index_read(f->dir, &x));
-    entry = find_entry(&x, c->id);
+    entry = files_find_entry(&x, c->id);
     root = entry ? entry->root : c->id;
     TRY(session_lock_take(f->lock_dir, root, &lock_fd));
     e = remove_tree(f, &x, root, c->id);
@@ -524,62 +515,10 @@ static struct err *rebuild(struct store *store)
 
 /* --- looks --- */
 
-struct read_call {
-    const char *dir;
-    struct str id;
-    const struct store_query *query;
-    struct store_page *page;
-};
-
-static struct err *read_page(void *arg)
-{
-    struct read_call *c = arg;
-
-    return files_read_page(c->dir, c->id, c->query, c->page);
-}
-
 static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
                                 struct store_page *ret_page)
 {
-    struct read_call c = {files_of(store)->dir, stream, q, ret_page};
-
-    return store_id_is_valid(stream) ? work_run(read_page, &c) : files_no_session(stream);
-}
-
-struct list_call {
-    const char *dir;
-    struct str id;
-    struct files_index index;
-    const struct store_list_query *query;
-    struct arena *arena;
-    struct store_summary *items;
-    size_t n;
-    struct str words;
-    size_t n_max;
-    struct store_hit *hits;
-};
-
-static struct err *find_files(void *arg)
-{
-    struct list_call *c = arg;
-    const struct files_entry *e;
-    AUTO(files_state) struct files_state s = {0};
-    bool found;
-
-    TRY(files_index_read(c->dir, &c->index));
-    e = find_entry(&c->index, c->id);
-    if (e) {
-        c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
-    } else { /* put there by hand, perhaps */
-        files_state_init(&s, c->id);
-        TRY(files_state_load(&s, c->dir, &found));
-        if (!found)
-            return NULL;
-        c->items = arena_copy(c->arena, &s.summary, sizeof s.summary);
-    }
-    *c->items = files_copy_summary(c->arena, c->items);
-    c->n = 1;
-    return NULL;
+    return files_look_at(files_of(store)->dir, stream, q, ret_page);
 }
 
 static struct err *find(struct store *store, struct str id, struct arena *a,
@@ -587,82 +526,26 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
 {
     struct files_store *f = files_of(store);
     const struct stream *s = find_stream(f, id);
-    struct list_call c = {.dir = f->dir, .id = id, .arena = a};
-    struct err *e = NULL;
 
-    *ret_found = s != NULL;
-    if (s && !s->is_writing) {
-        *ret_summary = files_copy_summary(a, &s->state.summary);
-        ret_summary->is_open = s->root->lock_fd >= 0 && s->root->fence;
-        ret_summary->holder = ret_summary->is_open ? S("this process") : (struct str){0};
-        return NULL;
-    }
-    e = work_run(find_files, &c);
-    files_index_done(&c.index);
-    *ret_found = c.n > 0;
-    if (c.n)
-        *ret_summary = *c.items;
-    return e;
-}
-
-static bool is_listed(const struct store_summary *s, const struct store_list_query *q)
-{
-    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
-        (q->name.n && !str_eq(s->name, q->name)))
-        return false;
-    return !q->before_ms || s->updated_ms < q->before_ms ||
-           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
-}
-
-static struct err *list_files(void *arg)
-{
-    struct list_call *c = arg;
-    struct files_index *x = &c->index;
-    size_t n = 0;
-
-    TRY(files_index_read(c->dir, x));
-    for (size_t i = 0; i < x->n; i++)
-        if (is_listed(&x->entries[i].summary, c->query))
-            x->entries[n++] = x->entries[i];
-    if (n)
-        qsort(x->entries, n, sizeof *x->entries, files_compare);
-    c->n = c->query->n_max ? MIN(n, c->query->n_max) : n;
-    c->items = ARENA_ARRAY(c->arena, c->n, struct store_summary);
-    for (size_t i = 0; i < c->n; i++)
-        c->items[i] = files_copy_summary(c->arena, &x->entries[i].summary);
+    if (!s || s->is_writing)
+        return files_look_up(f->dir, id, a, ret_summary, ret_found);
+    *ret_found = true;
+    *ret_summary = files_copy_summary(a, &s->state.summary);
+    ret_summary->is_open = s->root->lock_fd >= 0 && s->root->fence;
+    ret_summary->holder = ret_summary->is_open ? S("this process") : (struct str){0};
     return NULL;
 }
 
 static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
                         struct store_summary **ret_items, size_t *ret_n)
 {
-    struct list_call c = {.dir = files_of(store)->dir, .query = q, .arena = a};
-    struct err *e = work_run(list_files, &c);
-
-    files_index_done(&c.index);
-    *ret_items = c.items;
-    *ret_n = c.n;
-    return e;
-}
-
-static struct err *search_files(void *arg)
-{
-    struct list_call *c = arg;
-
-    return files_search(c->dir, c->words, c->n_max, c->arena, c->hits, &c->n);
+    return files_look_through(files_of(store)->dir, q, a, ret_items, ret_n);
 }
 
 static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
                           struct store_hit **ret_hits, size_t *ret_n)
 {
-    struct list_call c = {.dir = files_of(store)->dir, .words = words, .n_max = n_max, .arena = a};
-    struct err *e;
-
-    c.hits = ARENA_ARRAY(a, n_max, struct store_hit);
-    e = work_run(search_files, &c);
-    *ret_hits = c.hits;
-    *ret_n = c.n;
-    return e;
+    return files_look_for(files_of(store)->dir, words, n_max, a, ret_hits, ret_n);
 }
 
 /* --- beside the log --- */

@@ -1,13 +1,14 @@
 /* files_store.h - the store over plain files, as its files share it.
  *
  *     files.c          from tasks to workers: leases, and who writes to which log
+ *     files_look.c     the same for looks, which need no lease
  *     files_write.c    what changes a log
  *     files_read.c     pages of records, and the search
  *     files_log.c      walking through a log, and what it says of its session
  *     files_line.c     one line of it
  *     files_index.c    the list of all sessions
  *
- * All but files.c runs in workers and blocks. */
+ * All but files.c and files_look.c runs in workers and blocks. */
 #ifndef KEEL_STORE_FILES_STORE_H
 #define KEEL_STORE_FILES_STORE_H
 
@@ -139,5 +140,18 @@ MUST_USE struct err *files_search(const char *dir, struct str words, size_t n_ma
                                   struct store_hit *hits, size_t *n);
 struct store_summary files_copy_summary(struct arena *a, const struct store_summary *s);
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
+
+/* --- looks, made by tasks --- */
+
+const struct files_entry *files_find_entry(const struct files_index *x, struct str id);
+MUST_USE struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
+                                   struct store_page *ret_page);
+MUST_USE struct err *files_look_up(const char *dir, struct str id, struct arena *a,
+                                   struct store_summary *ret_summary, bool *ret_found);
+MUST_USE struct err *files_look_through(const char *dir, const struct store_list_query *q,
+                                        struct arena *a, struct store_summary **ret_items,
+                                        size_t *ret_n);
+MUST_USE struct err *files_look_for(const char *dir, struct str words, size_t n_max,
+                                    struct arena *a, struct store_hit **ret_hits, size_t *ret_n);
 
 #endif

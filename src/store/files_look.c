@@ -1,0 +1,145 @@
+/* files_look.c - what tasks look at without a lease: records, one session, all of them, words. */
+#include "store/files_store.h"
+
+#include "sys/work.h"
+
+#include <stdlib.h>
+
+const struct files_entry *files_find_entry(const struct files_index *x, struct str id)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (str_eq(x->entries[i].summary.id, id))
+            return &x->entries[i];
+    return NULL;
+}
+
+struct read_call {
+    const char *dir;
+    struct str id;
+    const struct store_query *query;
+    struct store_page *page;
+};
+
+static struct err *read_page(void *arg)
+{
+    struct read_call *c = arg;
+
+    return files_read_page(c->dir, c->id, c->query, c->page);
+}
+
+struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
+                          struct store_page *ret_page)
+{
+    struct read_call c = {dir, stream, q, ret_page};
+
+    return store_id_is_valid(stream) ? work_run(read_page, &c) : files_no_session(stream);
+}
+
+struct list_call {
+    const char *dir;
+    struct str id;
+    struct files_index index;
+    const struct store_list_query *query;
+    struct arena *arena;
+    struct store_summary *items;
+    size_t n;
+    struct str words;
+    size_t n_max;
+    struct store_hit *hits;
+};
+
+static struct err *find_files(void *arg)
+{
+    struct list_call *c = arg;
+    const struct files_entry *e;
+    AUTO(files_state) struct files_state s = {0};
+    bool found;
+
+    TRY(files_index_read(c->dir, &c->index));
+    e = files_find_entry(&c->index, c->id);
+    if (e) {
+        c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
+    } else { /* put there by hand, perhaps */
+        files_state_init(&s, c->id);
+        TRY(files_state_load(&s, c->dir, &found));
+        if (!found)
+            return NULL;
+        c->items = arena_copy(c->arena, &s.summary, sizeof s.summary);
+    }
+    *c->items = files_copy_summary(c->arena, c->items);
+    c->n = 1;
+    return NULL;
+}
+
+struct err *files_look_up(const char *dir, struct str id, struct arena *a,
+                          struct store_summary *ret_summary, bool *ret_found)
+{
+    struct list_call c = {.dir = dir, .id = id, .arena = a};
+    struct err *e = work_run(find_files, &c);
+
+    files_index_done(&c.index);
+    *ret_found = c.n > 0;
+    if (c.n)
+        *ret_summary = *c.items;
+    return e;
+}
+
+static bool is_listed(const struct store_summary *s, const struct store_list_query *q)
+{
+    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
+        (q->name.n && !str_eq(s->name, q->name)))
+        return false;
+    return !q->before_ms || s->updated_ms < q->before_ms ||
+           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
+}
+
+static struct err *list_files(void *arg)
+{
+    struct list_call *c = arg;
+    struct files_index *x = &c->index;
+    size_t n = 0;
+
+    TRY(files_index_read(c->dir, x));
+    for (size_t i = 0; i < x->n; i++)
+        if (is_listed(&x->entries[i].summary, c->query))
+            x->entries[n++] = x->entries[i];
+    if (n)
+        qsort(x->entries, n, sizeof *x->entries, files_compare);
+    c->n = c->query->n_max ? MIN(n, c->query->n_max) : n;
+    c->items = ARENA_ARRAY(c->arena, c->n, struct store_summary);
+    for (size_t i = 0; i < c->n; i++)
+        c->items[i] = files_copy_summary(c->arena, &x->entries[i].summary);
+    return NULL;
+}
+
+struct err *files_look_through(const char *dir, const struct store_list_query *q, struct arena *a,
+                               struct store_summary **ret_items, size_t *ret_n)
+{
+    struct list_call c = {.dir = dir, .query = q, .arena = a};
+    struct err *e = work_run(list_files, &c);
+
+    files_index_done(&c.index);
+    *ret_items = c.items;
+    *ret_n = c.n;
+    return e;
+}
+
+static struct err *search_files(void *arg)
+{
+    struct list_call *c = arg;
+
+    return files_search(c->dir, c->words, c->n_max, c->arena, c->hits, &c->n);
+}
+
+struct err *files_look_for(const char *dir, struct str words, size_t n_max, struct arena *a,
+                           struct store_hit **ret_hits, size_t *ret_n)
+{
+    struct list_call c = {.dir = dir, .words = words, .n_max = n_max, .arena = a};
+    struct err *e;
+
+    c.hits = ARENA_ARRAY(a, n_max, struct store_hit);
+    e = work_run(search_files, &c);
+    *ret_hits = c.hits;
+    *ret_n = c.n;
+    return e;
+}
