@@ -1,6 +1,7 @@
 /* proxy_connection.c - one connection of a command: its request, the answer, or the tunnel. */
 #include "sandbox/proxy_internal.h"
 
+#include "sandbox/proxy_answer.h"
 #include "sys/loop.h"
 
 #include <netinet/in.h>
@@ -211,11 +212,49 @@ static struct err *pass_all_up(void *arg)
     return NULL;
 }
 
+/* Writes a head that is whole to the command, and leaves what came behind it in `down`. */
+static struct err *pass_head_down(struct connection *c, size_t n_head, size_t *n_down,
+                                  bool *ret_is_last)
+{
+    AUTO(strbuf) struct strbuf head = {0};
+
+    *ret_is_last = proxy_answer_write(&head, str_make(c->down, n_head));
+    *n_down -= n_head;
+    memmove(c->down, c->down + n_head, *n_down);
+    return socket_write(c->client, strbuf_str(&head));
+}
+
+/* The heads of a plain answer. *ret_rest is what came behind them, or what is none. */
+static struct err *pass_heads_down(struct connection *c, struct str *ret_rest)
+{
+    size_t n_down = 0, n = 1;
+    bool is_last = false;
+
+    while (!is_last) {
+        struct str all = {c->down, n_down};
+        size_t n_head = proxy_head_length(all, 0);
+
+        if (n_head && proxy_answer_begins(all)) {
+            TRY(pass_head_down(c, n_head, &n_down, &is_last));
+        } else if (n == 0 || n_down == sizeof c->down || !proxy_answer_begins(all)) {
+            break;
+        } else {
+            TRY(socket_read(c->upstream.fd, c->down + n_down, sizeof c->down - n_down, &n));
+            n_down += n;
+            note_activity(c);
+        }
+    }
+    *ret_rest = str_make(c->down, n_down);
+    return NULL;
+}
+
 static struct err *pass_all_down(void *arg)
 {
     struct connection *c = arg;
     struct str bytes = c->upstream.early;
 
+    if (!c->request.is_connect)
+        TRY(pass_heads_down(c, &bytes));
     for (;;) {
         size_t n;
 

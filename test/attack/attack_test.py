@@ -9,6 +9,7 @@ have one of them in their name are made; `--part NAME` makes those of a part, `-
 sandbox out.
 """
 import concurrent.futures
+import faulthandler
 import os
 import pathlib
 import shutil
@@ -38,6 +39,7 @@ PARTS = {
 # Attacks that could be made by each person in each mode; fewer would say little.
 LEAST_ATTACKS = {"files": 20, "secrets": 20, "kernel": 15, "repositories": 20}
 MAX_TOGETHER = 40
+HANG_SECONDS = 600  # then all threads tell where they are
 
 PASSED, IMPOSSIBLE, BREACH, BROKEN = "passed", "not possible here", "BREACH", "BROKEN"
 CONTROL = "control"
@@ -289,6 +291,7 @@ def parse(arguments):
 def main():
     attempts, modes, least = parse(sys.argv[2:])
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     os.umask(0o022)
     began = time.monotonic()
     before = mounts()

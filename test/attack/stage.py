@@ -261,15 +261,20 @@ class Victim:
         self.process = stage.person.start(
             [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.pid, self.address, self.fd = self.process.stdout.readline().split()
+        self.pid, self.address, self.fd = self._line().split()
         self.before = self.report()
+
+    def _line(self):
+        if not select.select([self.process.stdout], [], [], HANG_SECONDS)[0]:
+            raise RuntimeError("the process that is to be attacked says nothing")
+        return self.process.stdout.readline()
 
     def report(self):
         """What it says of itself now; nothing if it is dead. A signal that was sent is in it."""
         try:
             self.process.stdin.write("?\n")
             self.process.stdin.flush()
-            return self.process.stdout.readline()
+            return self._line()
         except OSError:
             return ""
 
@@ -432,17 +437,24 @@ class Stage:
 
     def open_terminal(self):
         master, slave = pty.openpty()
-        self.closers += [lambda: os.close(slave), lambda: os.close(master)]
         os.chown(os.ttyname(slave), self.person.uid, -1)
         self.terminal = slave
-        drain = threading.Thread(target=self._drain, args=(master,), daemon=True)
-        self._drained = threading.Event()
+        over = threading.Event()
+        drain = threading.Thread(target=self._drain, args=(master, over), daemon=True)
         drain.start()
-        self.closers.insert(0, self._drained.set)
 
-    def _drain(self, master):
+        def close():
+            # Not before nobody reads: the number may soon be that of somebody else's pipe.
+            over.set()
+            drain.join()
+            os.close(slave)
+            os.close(master)
+        self.closers.append(close)
+
+    @staticmethod
+    def _drain(master, over):
         """Nobody reads what the terminal shows, but it must not fill up."""
-        while not self._drained.is_set():
+        while not over.is_set():
             if select.select([master], [], [], 0.05)[0]:
                 try:
                     os.read(master, 4096)

@@ -388,6 +388,13 @@ class Hostility(NetworkTest):
         self.assert_fine(result)
         self.assertEqual(result.out, "hello from outside\n")
 
+    def test_an_answer_says_that_the_connection_ends(self):
+        """The server does not say so. A program that does not know sends its next request there."""
+        result = self.send(rf"GET {self.server.url}/hello HTTP/1.1\r\n\r\n")
+        head, _, body = result.out.partition("\r\n\r\n")
+        self.assertIn("Connection: close", head.splitlines())
+        self.assertEqual(body, "hello from outside\n")
+
     def test_many_at_once_are_all_served(self):
         result = self.shell(f'curl -sSf -Z --parallel-max 100 "{self.server.url}/hello?[1-200]"')
         self.assert_status(result, 0)

@@ -2,7 +2,8 @@
  *
  * The input is a request as it comes in: what is taken for one says the same when it is written and
  * read again, and its body ends at the same byte however it is cut. Its first line is also tried as
- * a rule. */
+ * a rule, and all of it as an answer of a server. */
+#include "sandbox/proxy_answer.h"
 #include "sandbox/proxy_request.h"
 #include "sandbox/proxy_rules.h"
 
@@ -64,6 +65,18 @@ static void check_rule(struct arena *a, struct str text, const struct url *targe
     err_free(e);
 }
 
+/* What is written is a head again, and says nothing else when it is written once more. */
+static void check_answer(struct str head)
+{
+    AUTO(strbuf) struct strbuf once = {0};
+    AUTO(strbuf) struct strbuf twice = {0};
+    bool is_last = proxy_answer_write(&once, head);
+
+    BUG_IF(proxy_head_length(strbuf_str(&once), 0) != once.n);
+    BUG_IF(proxy_answer_write(&twice, strbuf_str(&once)) != is_last);
+    BUG_IF(!str_eq(strbuf_str(&once), strbuf_str(&twice)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -78,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (n == 0 || n > PROXY_HEAD_MAX_BYTES)
         return 0;
     BUG_IF(proxy_head_length(all, n - 1) != n);
+    if (proxy_answer_begins(all))
+        check_answer(str_slice(all, 0, n));
     e = proxy_request_parse(&a, str_slice(all, 0, n), &r);
     rest = str_skip(all, n);
     if (!e && !r.is_connect) {
