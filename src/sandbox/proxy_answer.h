@@ -1,4 +1,4 @@
-/* proxy_answer.h - the head of a server's answer, with word that the connection ends after it. Pure.
+/* proxy_answer.h - the head of a server's answer, told that the connection ends with it. Pure.
  *
  * The proxy asks servers to close, and not all of them say that they will. A command that does not
  * know sends its next request into a connection that is about to end. */
