@@ -1,6 +1,6 @@
 /* journal.c - what it costs that nothing is lost: processor time, bytes, and opening it again.
  *
- *     bench-journal DIRECTORY
+ *     bench-journal DIRECTORY [PART]
  *
  * Turns of a conversation are told to a session's journal over SQLite, which writes in full
  * synchronisation. Each turn has a prompt, an answer that streams in as Anthropic's do and calls a
@@ -435,32 +435,54 @@ static struct err *measure_opening(struct bench *b)
     e = session_load(s, b->id, 0, &c, &loaded);
     took = (seconds() - start) * 1000;
     printf("\"large_bytes\":%zu,\"open_ms\":%.1f,\"open_kib\":%ld,\"open_messages\":%zu,"
-           "\"read_ms\":%.1f}\n",
+           "\"read_ms\":%.1f,",
            size_of_file(path.p), took, resident_kib() - before, c.history.n_messages,
            read_file(path.p));
     loaded_done(&loaded);
     return e;
 }
 
+static struct err *measure_eight(struct bench *b)
+{
+    return measure_events(b, 4);
+}
+
+static struct err *measure_many(struct bench *b)
+{
+    return measure_events(b, 32);
+}
+
+static struct err *measure_paced(struct bench *b)
+{
+    return measure_bytes(b, "paced", PAIRS_A_COMMIT);
+}
+
+static struct err *measure_fast(struct bench *b)
+{
+    return measure_bytes(b, "fast", 0);
+}
+
+static const struct {
+    const char *name;
+    struct err *(*run)(struct bench *b);
+} parts[] = {
+    {"eight", measure_eight},     {"many", measure_many}, {"intent", measure_intent},
+    {"paced", measure_paced},     {"fast", measure_fast}, {"turns", measure_turns},
+    {"opening", measure_opening},
+};
+
+/* Of the directory and, if one is wanted alone, the part. */
 static struct err *measure(void *arg)
 {
-    struct bench b = {.dir = arg};
-    struct err *e;
+    char **words = arg;
+    struct bench b = {.dir = words[0]};
+    struct err *e = NULL;
 
     printf("{");
-    e = measure_events(&b, 4);
-    if (!e)
-        e = measure_events(&b, 32);
-    if (!e)
-        e = measure_intent(&b);
-    if (!e)
-        e = measure_bytes(&b, "paced", PAIRS_A_COMMIT);
-    if (!e)
-        e = measure_bytes(&b, "fast", 0);
-    if (!e)
-        e = measure_turns(&b);
-    if (!e)
-        e = measure_opening(&b);
+    for (size_t i = 0; !e && i < ARRAY_LEN(parts); i++)
+        if (!words[1] || strcmp(words[1], parts[i].name) == 0)
+            e = parts[i].run(&b);
+    printf("\"end\":true}\n");
     arena_done(&b.arena);
     return e;
 }
@@ -469,11 +491,11 @@ int main(int argc, char **argv)
 {
     AUTO(err) struct err *e = NULL;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: bench-journal DIRECTORY\n");
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "usage: bench-journal DIRECTORY [PART]\n");
         return 2;
     }
-    e = loop_run_once(measure, argv[1]);
+    e = loop_run_once(measure, argv + 1);
     if (e)
         fprintf(stderr, "%s\n", e->text);
     return e ? 1 : 0;

@@ -7,6 +7,7 @@
 
 #include "store/blob_files.h"
 #include "store/session_lock.h"
+#include "store/sqlite_log.h"
 #include "store/sqlite_store.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
@@ -83,6 +84,7 @@ static struct err *run_batch(void *arg)
 
     TRY(open_db(db, b->store->path));
     TRY(sqlite_begin_transaction(db));
+    sqlite_log_make_room(db);
     return sqlite_end_transaction(db, run_jobs(db, b->first));
 }
 

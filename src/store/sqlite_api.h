@@ -30,7 +30,10 @@
     X(errstr)                                                                                      \
     X(changes64)                                                                                   \
     X(last_insert_rowid)                                                                           \
-    X(get_autocommit)
+    X(get_autocommit)                                                                              \
+    X(file_control)                                                                                \
+    X(wal_hook)                                                                                    \
+    X(wal_checkpoint_v2)
 
 struct sqlite_api {
 #define X(name) __typeof__(sqlite3_##name) *name;

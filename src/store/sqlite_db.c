@@ -1,6 +1,7 @@
 /* sqlite_db.c - opening, asking, and saying what went wrong. */
 #include "store/sqlite_db.h"
 
+#include "store/sqlite_log.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 /* How long a transaction waits for those of other processes. */
 #define BUSY_MS 30000
-#define VERSION 1
+#define VERSION 2
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -21,7 +22,16 @@ static const char *const statement_texts[] = {
 };
 
 /* key: the stream's number and the record's, see sqlite_key(). Numbers of streams are never used
- * again, so that an old entry of the search index can lead to nothing else. */
+ * again, so that an old entry of the search index can lead to nothing else.
+ *
+ * A commit costs by the pages that it changes. So an append changes those of its records alone:
+ * `total` says what the stream has come to, and the row in `sessions` is brought up to date when
+ * the session is closed. What is only needed to look at a session stands in a table of its own
+ * (`streamed`), so that it is opened fast without an index. */
+#define RECORD_COLUMNS                                                                             \
+    " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"       \
+    " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"                           \
+    " attempt INTEGER NOT NULL, total INTEGER NOT NULL, body TEXT NOT NULL"
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS sessions ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -35,11 +45,8 @@ static const char tables[] =
     "CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (parent, updated DESC, id DESC);"
     "CREATE INDEX IF NOT EXISTS sessions_by_cwd ON sessions (parent, cwd, updated DESC, id DESC);"
     "CREATE INDEX IF NOT EXISTS sessions_by_root ON sessions (root);"
-    "CREATE TABLE IF NOT EXISTS records ("
-    " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"
-    " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"
-    " attempt INTEGER NOT NULL, core INTEGER NOT NULL, body TEXT NOT NULL);"
-    "CREATE INDEX IF NOT EXISTS records_core ON records (key) WHERE core = 1;"
+    "CREATE TABLE IF NOT EXISTS records (" RECORD_COLUMNS ");"
+    "CREATE TABLE IF NOT EXISTS streamed (" RECORD_COLUMNS ");"
     "CREATE TABLE IF NOT EXISTS payloads (handle TEXT NOT NULL, stream INTEGER NOT NULL,"
     " PRIMARY KEY (handle, stream)) WITHOUT ROWID;"
     /* Blobs that nothing refers to any more. They are removed after a while only: somebody may be
@@ -107,9 +114,13 @@ static struct err *make_tables(struct sqlite_db *db)
     if (version > VERSION)
         return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
                         "update keel, or use another store with --store");
+    if (version > 0)
+        return err_hint(
+            err_new(ERR_STORAGE, "%s was made by a keel before the first release", db->path),
+            "move it away, or use another store with --store");
     TRY(run_script(db, "BEGIN IMMEDIATE", "make the tables"));
     TRY(run_script(db, tables, "make the tables"));
-    TRY(run_script(db, "PRAGMA user_version = 1", "make the tables"));
+    TRY(run_script(db, "PRAGMA user_version = 2", "make the tables"));
     return run_script(db, "COMMIT", "make the tables");
 }
 
@@ -149,6 +160,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
         return sqlite_db_error(db, "open sessions");
     db->api.extended_result_codes(db->handle, 1);
     db->api.busy_timeout(db->handle, BUSY_MS);
+    TRY(sqlite_log_set_up(db));
     TRY(run_script(db, settings, "open sessions"));
     return make_tables(db);
 }
@@ -158,6 +170,7 @@ void sqlite_db_close(struct sqlite_db *db)
     for (size_t i = 0; i < SQL_N; i++)
         if (db->statements[i])
             db->api.finalize(db->statements[i]);
+    sqlite_log_done(db);
     if (db->handle)
         db->api.close_v2(db->handle);
     mem_free(db->path);

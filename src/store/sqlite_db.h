@@ -12,12 +12,12 @@
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
-    X(FIND, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE id = ?1")                               \
-    X(LIST, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1"                            \
+    X(FIND, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE id = ?1")                             \
+    X(LIST, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1"                          \
             " AND (updated, id) < (?2, ?3) ORDER BY updated DESC, id DESC LIMIT ?4")               \
-    X(LIST_CWD, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1 AND cwd = ?5"           \
+    X(LIST_CWD, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1 AND cwd = ?5"         \
                 " AND (updated, id) < (?2, ?3) ORDER BY updated DESC, id DESC LIMIT ?4")           \
-    X(LIST_NAME, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1 AND name = ?6"         \
+    X(LIST_NAME, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1 AND name = ?6"       \
                  " AND (?5 = '' OR cwd = ?5) AND (updated, id) < (?2, ?3)"                         \
                  " ORDER BY updated DESC, id DESC LIMIT ?4")                                       \
     X(CREATE, "INSERT INTO sessions (id, parent, root, created, updated)"                          \
@@ -27,28 +27,35 @@
               " preview = iif(?6 = '', preview, ?6), updated = max(updated, ?7),"                  \
               " n_messages = iif(?8 = 0, n_messages, ?8) WHERE id = ?1")                           \
     X(LEASE, "UPDATE sessions SET fence = fence + 1, is_leased = 1 WHERE id = ?1"                  \
-             " RETURNING fence, next_seq")                                                         \
-    X(UNLEASE, "UPDATE sessions SET is_leased = 0 WHERE id = ?1 AND fence = ?2")                   \
-    X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.is_leased, r.id, s.updated FROM sessions s" \
+             " RETURNING fence, number")                                                           \
+    X(UNLEASE, "UPDATE sessions AS s SET is_leased = 0, next_seq = " SQLITE_NEXT_SEQ ","           \
+               " n_bytes = " SQLITE_TOTAL " WHERE root = ?1"                                       \
+               " AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")                             \
+    X(STREAM, "SELECT s.number, r.fence, r.is_leased, r.id, s.updated FROM sessions s"             \
               " JOIN sessions r ON r.id = s.root WHERE s.id = ?1")                                 \
-    X(ADVANCE, "UPDATE sessions SET next_seq = ?2, n_bytes = n_bytes + ?3 WHERE number = ?1")      \
+    X(END, "SELECT max(next), max(total) FROM"                                                     \
+           " (SELECT * FROM (SELECT key + n AS next, total FROM records"                           \
+           "  WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1)"                              \
+           " UNION ALL SELECT * FROM (SELECT key + n, total FROM streamed"                         \
+           "  WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1))")                            \
     X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
-    X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, core, body)"      \
+    X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body)"     \
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                 \
+    X(APPEND_STREAMED,                                                                             \
+      "INSERT INTO streamed (key, n, ms, type, run, turn, round, attempt, total, body)"            \
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                         \
     X(REFER, "INSERT OR IGNORE INTO payloads (handle, stream) VALUES (?1, ?2)")                    \
-    X(BEFORE, "SELECT max(key) FROM records WHERE key BETWEEN ?1 AND ?2")                          \
-    X(READ, "SELECT " SQLITE_RECORD " FROM records WHERE key BETWEEN ?1 AND ?2"                    \
-            " AND (?3 = '' OR type = ?3) ORDER BY key")                                            \
-    X(READ_BACK, "SELECT " SQLITE_RECORD " FROM records WHERE key BETWEEN ?1 AND ?2"               \
-                 " AND (?3 = '' OR type = ?3) ORDER BY key DESC")                                  \
-    X(READ_CORE, "SELECT " SQLITE_RECORD " FROM records WHERE core = 1 AND key BETWEEN ?1 AND ?2"  \
-                 " AND (?3 = '' OR type = ?3) ORDER BY key")                                       \
-    X(READ_CORE_BACK, "SELECT " SQLITE_RECORD " FROM records WHERE core = 1"                       \
-                      " AND key BETWEEN ?1 AND ?2 AND (?3 = '' OR type = ?3) ORDER BY key DESC")   \
+    X(BEFORE, "SELECT max(ifnull((SELECT max(key) FROM records WHERE key BETWEEN ?1 AND ?2), 0),"  \
+              " ifnull((SELECT max(key) FROM streamed WHERE key BETWEEN ?1 AND ?2), 0))")          \
+    X(READ, SQLITE_CORE_RECORDS " UNION ALL " SQLITE_STREAMED_RECORDS " ORDER BY key")             \
+    X(READ_BACK, SQLITE_CORE_RECORDS " UNION ALL " SQLITE_STREAMED_RECORDS " ORDER BY key DESC")   \
+    X(READ_CORE, SQLITE_CORE_RECORDS " ORDER BY key")                                              \
+    X(READ_CORE_BACK, SQLITE_CORE_RECORDS " ORDER BY key DESC")                                    \
     X(SUBTREE, "WITH RECURSIVE below (id) AS (SELECT ?1 UNION ALL SELECT s.id FROM sessions s"     \
                " JOIN below b ON s.parent = b.id) SELECT s.id, s.number FROM sessions s"           \
                " JOIN below USING (id)")                                                           \
     X(REMOVE_RECORDS, "DELETE FROM records WHERE key BETWEEN ?1 AND ?2")                           \
+    X(REMOVE_STREAMED, "DELETE FROM streamed WHERE key BETWEEN ?1 AND ?2")                         \
     X(REMOVE_SESSION, "DELETE FROM sessions WHERE number = ?1")                                    \
     X(UNREFER, "DELETE FROM payloads WHERE stream = ?1")                                           \
     X(DOOM, "INSERT OR IGNORE INTO doomed (handle, since) SELECT handle, ?2 FROM payloads"         \
@@ -58,17 +65,43 @@
     X(DOOMED, "DELETE FROM doomed WHERE since < ?1 RETURNING handle")                              \
     X(UNINDEX, "UPDATE sessions SET indexed = 1")                                                  \
     X(FORGET_WORDS, "INSERT INTO words (words) VALUES ('delete-all')")                             \
-    X(UNINDEXED, "SELECT number, next_seq, indexed FROM sessions WHERE indexed < next_seq")        \
+    X(UNINDEXED, "SELECT number, " SQLITE_NEXT_SEQ " AS next, indexed FROM sessions s"             \
+                 " WHERE (indexed < next_seq OR " SQLITE_IS_LEASED ") AND indexed < next")         \
     X(INDEX, "INSERT INTO words (rowid, text) VALUES (?1, ?2)")                                    \
     X(INDEXED, "UPDATE sessions SET indexed = ?2 WHERE number = ?1")                               \
     X(SEARCH, "SELECT r.key, r.body, s.id FROM words JOIN records r ON r.key = words.rowid"        \
               " JOIN sessions s ON s.number = r.key >> 40"                                         \
               " WHERE words MATCH ?1 ORDER BY r.ms DESC, r.key DESC LIMIT ?2")
 
+/* Of a stream `s`: what its last record says, which is in one of two tables. */
+#define SQLITE_OF_LAST(what, table)                                                                \
+    "(SELECT " what " FROM " table " WHERE key BETWEEN s.number << 40"                             \
+    " AND (s.number << 40) + 1099511627775 ORDER BY key DESC LIMIT 1)"
+#define SQLITE_NEXT_SEQ                                                                            \
+    "max(1, ifnull(" SQLITE_OF_LAST(                                                               \
+        "key + n", "records") " - (s.number << 40), 0),"                                           \
+                              " ifnull(" SQLITE_OF_LAST("key + n",                                 \
+                                                        "streamed") " - (s.number << 40), 0))"
+#define SQLITE_TOTAL                                                                               \
+    "max(ifnull(" SQLITE_OF_LAST("total", "records") ", 0),"                                       \
+                                                     " ifnull(" SQLITE_OF_LAST("total",            \
+                                                                               "streamed") ", 0))"
+
+/* A session is leased with all that is below it. What its row says of its end is true when it is
+ * not: appends leave the row alone. */
+#define SQLITE_IS_LEASED                                                                           \
+    "iif(s.parent = '', s.is_leased, (SELECT is_leased FROM sessions r WHERE r.id = s.root))"
 #define SQLITE_SUMMARY                                                                             \
-    "id, parent, cwd, name, provider, model, preview, created, updated, next_seq, n_messages,"     \
-    " n_bytes, is_leased, root"
-#define SQLITE_RECORD "key, n, ms, type, run, turn, round, attempt, core, body"
+    "id, parent, cwd, name, provider, model, preview, created, updated,"                           \
+    " iif(" SQLITE_IS_LEASED ", " SQLITE_NEXT_SEQ ", next_seq), n_messages,"                       \
+    " iif(" SQLITE_IS_LEASED ", " SQLITE_TOTAL ", n_bytes), " SQLITE_IS_LEASED ", root"
+
+#define SQLITE_CORE_RECORDS                                                                        \
+    "SELECT key, n, ms, type, run, turn, round, attempt, 1, body FROM records"                     \
+    " WHERE key BETWEEN ?1 AND ?2 AND (?3 = '' OR type = ?3)"
+#define SQLITE_STREAMED_RECORDS                                                                    \
+    "SELECT key, n, ms, type, run, turn, round, attempt, 0, body FROM streamed"                    \
+    " WHERE key BETWEEN ?1 AND ?2 AND (?3 = '' OR type = ?3)"
 
 enum sqlite_statement {
 #define X(name, sql) SQL_##name,
@@ -82,6 +115,10 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_N];
     char *path;
+    /* of the log, see sqlite_log.h */
+    int log_fd;
+    uint64_t n_log_bytes;    /* after the last commit here */
+    uint64_t log_room_until; /* the file was this long when it was looked at */
 };
 
 /* Makes the file, its directory and its tables where they are missing. */

@@ -4,7 +4,8 @@
  *     sqlite_write.c    what changes the database, within a transaction
  *     sqlite_read.c     what looks at it
  *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
- *     sqlite_db.c       connections and statements */
+ *     sqlite_db.c       connections and statements
+ *     sqlite_log.c      the log that changes go to first */
 #ifndef KEEL_STORE_SQLITE_STORE_H
 #define KEEL_STORE_SQLITE_STORE_H
 

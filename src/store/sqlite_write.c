@@ -9,7 +9,7 @@
 
 struct stream {
     int64_t number;
-    uint64_t next_seq, fence;
+    uint64_t fence;
     bool is_leased;
     struct str root; /* in the caller's arena */
     int64_t updated_ms;
@@ -40,15 +40,37 @@ static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena
     if (!e && has_row)
         *ret_stream = (struct stream){
             .number = sqlite_column_int(db, SQL_STREAM, 0),
-            .next_seq = (uint64_t)sqlite_column_int(db, SQL_STREAM, 1),
-            .fence = (uint64_t)sqlite_column_int(db, SQL_STREAM, 2),
-            .is_leased = sqlite_column_int(db, SQL_STREAM, 3),
-            .root = arena_str(a, sqlite_column_text(db, SQL_STREAM, 4)),
-            .updated_ms = sqlite_column_int(db, SQL_STREAM, 5),
+            .fence = (uint64_t)sqlite_column_int(db, SQL_STREAM, 1),
+            .is_leased = sqlite_column_int(db, SQL_STREAM, 2),
+            .root = arena_str(a, sqlite_column_text(db, SQL_STREAM, 3)),
+            .updated_ms = sqlite_column_int(db, SQL_STREAM, 4),
         };
     else if (!e)
         e = refuse(sqlite_no_session(id));
     sqlite_end(db, SQL_STREAM);
+    return e;
+}
+
+/* Where a stream ends, by its last record. */
+struct stream_end {
+    uint64_t next_seq;
+    int64_t total;
+};
+
+static struct err *find_end(struct sqlite_db *db, int64_t number, struct stream_end *ret_end)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_END));
+    sqlite_int(db, SQL_END, 1, sqlite_key(number, 0));
+    sqlite_int(db, SQL_END, 2, sqlite_key(number, SQLITE_SEQ_LAST));
+    e = sqlite_step(db, SQL_END, &has_row);
+    if (!e) {
+        ret_end->next_seq = MAX(1, sqlite_key_seq(sqlite_column_int(db, SQL_END, 0)));
+        ret_end->total = sqlite_column_int(db, SQL_END, 1);
+    }
+    sqlite_end(db, SQL_END);
     return e;
 }
 
@@ -103,6 +125,8 @@ static struct err *create(struct sqlite_db *db, struct str id, struct str root,
 static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease *ret_lease,
                          bool *ret_found)
 {
+    struct stream_end end;
+    int64_t number = 0;
     struct err *e;
 
     TRY(sqlite_begin(db, SQL_LEASE));
@@ -110,10 +134,14 @@ static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease
     e = sqlite_step(db, SQL_LEASE, ret_found);
     if (!e && *ret_found) {
         ret_lease->fence = (uint64_t)sqlite_column_int(db, SQL_LEASE, 0);
-        ret_lease->next_seq = (uint64_t)sqlite_column_int(db, SQL_LEASE, 1);
+        number = sqlite_column_int(db, SQL_LEASE, 1);
     }
     sqlite_end(db, SQL_LEASE);
-    return e;
+    if (e || !*ret_found)
+        return e;
+    TRY(find_end(db, number, &end));
+    ret_lease->next_seq = end.next_seq;
+    return NULL;
 }
 
 struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j)
@@ -167,20 +195,23 @@ struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j)
 
 /* --- records --- */
 
-static struct err *append_record(struct sqlite_db *db, int64_t stream, const struct store_record *r)
+static struct err *append_record(struct sqlite_db *db, int64_t stream, const struct store_record *r,
+                                 int64_t total)
 {
-    TRY(sqlite_begin(db, SQL_APPEND));
-    sqlite_int(db, SQL_APPEND, 1, sqlite_key(stream, r->seq));
-    sqlite_int(db, SQL_APPEND, 2, r->n_events);
-    sqlite_int(db, SQL_APPEND, 3, r->unix_ms);
-    sqlite_text(db, SQL_APPEND, 4, r->type);
-    sqlite_text(db, SQL_APPEND, 5, r->run_id);
-    sqlite_int(db, SQL_APPEND, 6, r->turn);
-    sqlite_int(db, SQL_APPEND, 7, r->round);
-    sqlite_int(db, SQL_APPEND, 8, r->attempt);
-    sqlite_int(db, SQL_APPEND, 9, r->is_core);
-    sqlite_text(db, SQL_APPEND, 10, r->body);
-    return sqlite_finish(db, SQL_APPEND);
+    enum sqlite_statement s = r->is_core ? SQL_APPEND : SQL_APPEND_STREAMED;
+
+    TRY(sqlite_begin(db, s));
+    sqlite_int(db, s, 1, sqlite_key(stream, r->seq));
+    sqlite_int(db, s, 2, r->n_events);
+    sqlite_int(db, s, 3, r->unix_ms);
+    sqlite_text(db, s, 4, r->type);
+    sqlite_text(db, s, 5, r->run_id);
+    sqlite_int(db, s, 6, r->turn);
+    sqlite_int(db, s, 7, r->round);
+    sqlite_int(db, s, 8, r->attempt);
+    sqlite_int(db, s, 9, total);
+    sqlite_text(db, s, 10, r->body);
+    return sqlite_finish(db, s);
 }
 
 static struct err *refer(struct sqlite_db *db, int64_t stream, const struct store_record *r)
@@ -197,28 +228,23 @@ static struct err *refer(struct sqlite_db *db, int64_t stream, const struct stor
 struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
-    uint64_t next_seq = j->expected_seq;
-    int64_t n_bytes = 0, newest_ms = 0;
+    int64_t newest_ms = 0;
+    struct stream_end end;
     struct stream s;
     struct err *e;
 
     TRY(find_stream(db, j->id, &a, &s));
     TRY(check_fence(&s, j->fence));
-    e = store_check_append(s.next_seq, j->expected_seq, j->records, j->n_records);
+    TRY(find_end(db, s.number, &end));
+    e = store_check_append(end.next_seq, j->expected_seq, j->records, j->n_records);
     if (e)
         return refuse(e);
     for (size_t i = 0; i < j->n_records; i++) {
-        TRY(append_record(db, s.number, &j->records[i]));
+        end.total += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
+        TRY(append_record(db, s.number, &j->records[i], end.total));
         TRY(refer(db, s.number, &j->records[i]));
-        next_seq += j->records[i].n_events;
-        n_bytes += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
         newest_ms = MAX(newest_ms, j->records[i].unix_ms);
     }
-    TRY(sqlite_begin(db, SQL_ADVANCE));
-    sqlite_int(db, SQL_ADVANCE, 1, s.number);
-    sqlite_int(db, SQL_ADVANCE, 2, (int64_t)next_seq);
-    sqlite_int(db, SQL_ADVANCE, 3, n_bytes);
-    TRY(sqlite_finish(db, SQL_ADVANCE));
     if (j->summary || newest_ms >= s.updated_ms + TOUCH_EVERY_MS)
         TRY(finish_with(db, SQL_TOUCH, s.number, newest_ms));
     return j->summary ? write_summary(db, j->id, j->summary) : NULL;
@@ -231,6 +257,8 @@ static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t u
     TRY(finish_with(db, SQL_DOOM, number, unix_ms));
     TRY(finish_with(db, SQL_UNREFER, number, 0));
     TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(number, 0),
+                    sqlite_key(number, SQLITE_SEQ_LAST)));
+    TRY(finish_with(db, SQL_REMOVE_STREAMED, sqlite_key(number, 0),
                     sqlite_key(number, SQLITE_SEQ_LAST)));
     return finish_with(db, SQL_REMOVE_SESSION, number, 0);
 }

@@ -137,8 +137,8 @@ static const char *beside(const char *suffix)
     return name;
 }
 
-/* All records are in the log, and none of them is in the database. */
-static void leave_log(void)
+/* So many records are in the log, and none of them is in the database. */
+static void leave_log_of(unsigned n_records)
 {
     AUTO(store) struct store *s = NULL;
     AUTO(arena) struct arena a = {0};
@@ -148,12 +148,17 @@ static void leave_log(void)
     make_session(0);
     s = store_sqlite_new(path);
     assert_ok(store_open(s, ID_A, NULL, &a, &lease));
-    for (unsigned i = 1; i <= N_LOGGED; i++) {
+    for (unsigned i = 1; i <= n_records; i++) {
         snprintf(body, sizeof body, "{\"n\":%u}", i);
         append_one(s, ID_A, lease.fence, i, "history_mutation", body);
     }
     database = read_file(path);
     wal = read_file(beside("-wal"));
+}
+
+static void leave_log(void)
+{
+    leave_log_of(N_LOGGED);
     assert_int_equal((wal.n - LOG_HEAD_BYTES) % FRAME_BYTES, 0);
 }
 
@@ -226,7 +231,7 @@ static size_t next_change(size_t i)
 IN_TASK(a_log_of_sqlite_with_changed_bytes_never_gives_a_wrong_record)
 {
     leave_log();
-    for (size_t i = wal.n - (size_t)2 * FRAME_BYTES; i < wal.n; i = next_change(i)) {
+    for (size_t i = wal.n - FRAME_BYTES; i < wal.n; i = next_change(i)) {
         char was = wal.p[i];
         const char values[] = {was ^ 1, (char)~was, was ? '\0' : ' '};
 
@@ -236,6 +241,28 @@ IN_TASK(a_log_of_sqlite_with_changed_bytes_never_gives_a_wrong_record)
         }
         wal.p[i] = was;
     }
+    forget_log();
+}
+
+static size_t log_end(void)
+{
+    size_t end = wal.n;
+
+    while (end && wal.p[end - 1] == '\0')
+        end--;
+    return end;
+}
+
+/* A long log gets room ahead of time, and goes on in it. */
+IN_TASK(a_log_with_room_behind_its_end_is_read_to_its_end)
+{
+    const unsigned n_logged = 100;
+
+    leave_log_of(n_logged);
+    assert_true(log_end() + FRAME_BYTES < wal.n);
+    assert_int_equal(count_left(strbuf_str(&wal)), n_logged);
+    assert_int_equal(count_left(str_slice(strbuf_str(&wal), 0, log_end())), n_logged);
+    assert_int_equal(count_left(str_slice(strbuf_str(&wal), 0, log_end() - 1)), n_logged - 1);
     forget_log();
 }
 
@@ -353,6 +380,7 @@ int main(void)
         UNIT(a_database_of_a_newer_keel_is_not_touched),
         UNIT(a_log_of_sqlite_that_ends_anywhere_leaves_the_records_before),
         UNIT(a_log_of_sqlite_with_changed_bytes_never_gives_a_wrong_record),
+        UNIT(a_log_with_room_behind_its_end_is_read_to_its_end),
         UNIT(a_database_that_may_not_be_written_is_told_and_unharmed),
         UNIT(a_database_that_another_program_holds_is_waited_for),
     };

@@ -1,0 +1,20 @@
+/* sqlite_log.h - SQLite's write-ahead log: room in it, and when it goes into the database.
+ *
+ * While a file grows, every fsync has to write its new size as well, which doubles what a commit
+ * costs. So zeros are written behind the log's end ahead of time, more of them the longer it is.
+ * SQLite takes them for nothing: a log ends where the checksums of its frames do. */
+#ifndef KEEL_STORE_SQLITE_LOG_H
+#define KEEL_STORE_SQLITE_LOG_H
+
+#include "store/sqlite_db.h"
+
+/* Has the log stay where it is when the database is closed, emptied; a new one takes two more
+ * fsyncs. */
+MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
+
+/* Within a transaction that may write: nobody else appends to the log then. */
+void sqlite_log_make_room(struct sqlite_db *db);
+
+void sqlite_log_done(struct sqlite_db *db);
+
+#endif
