@@ -1,5 +1,6 @@
 /* stores.c - what a store costs: appends of one session and of many, opening the list of 10,000.
- * `bench-stores NAME`: as for --store. Leaves its sessions there. */
+ * `bench-stores STORE`: as for --store. Leaves its sessions there, so that `bench-stores STORE list`
+ * can list them again. */
 #include "bench.h"
 
 #include "store/open.h"
@@ -118,10 +119,13 @@ static struct err *list(struct store *s)
 
 static struct err *measure(void *arg)
 {
+    char **words = arg;
     AUTO(store) struct store *s = NULL;
     AUTO(arena) struct arena a = {0};
 
-    TRY(store_from_url(arg, ".", &s));
+    TRY(store_from_url(words[0], ".", &s));
+    if (words[1])
+        return list(s);
     TRY(append_alone(s, &a));
     TRY(append_together(s, &a));
     TRY(fill(s, &a));
@@ -132,11 +136,11 @@ int main(int argc, char **argv)
 {
     AUTO(err) struct err *e = NULL;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: bench-stores STORE\n");
+    if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[2], "list") != 0)) {
+        fprintf(stderr, "usage: bench-stores STORE [list]\n");
         return 2;
     }
-    e = loop_run_once(measure, argv[1]);
+    e = loop_run_once(measure, argv + 1);
     if (e)
         fprintf(stderr, "%s\n", e->text);
     return e ? 1 : 0;

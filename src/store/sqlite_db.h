@@ -12,12 +12,12 @@
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
-    X(FIND, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE id = ?1")                             \
-    X(LIST, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1"                          \
+    X(FIND, "SELECT " SQLITE_SUMMARY ", parent FROM sessions WHERE id = ?1")                       \
+    X(LIST, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1"                            \
             " AND (updated, id) < (?2, ?3) ORDER BY updated DESC, id DESC LIMIT ?4")               \
-    X(LIST_CWD, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1 AND cwd = ?5"         \
+    X(LIST_CWD, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1 AND cwd = ?5"           \
                 " AND (updated, id) < (?2, ?3) ORDER BY updated DESC, id DESC LIMIT ?4")           \
-    X(LIST_NAME, "SELECT " SQLITE_SUMMARY " FROM sessions s WHERE parent = ?1 AND name = ?6"       \
+    X(LIST_NAME, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1 AND name = ?6"         \
                  " AND (?5 = '' OR cwd = ?5) AND (updated, id) < (?2, ?3)"                         \
                  " ORDER BY updated DESC, id DESC LIMIT ?4")                                       \
     X(CREATE, "INSERT INTO sessions (id, parent, root, created, updated)"                          \
@@ -74,27 +74,21 @@
               " WHERE words MATCH ?1 ORDER BY r.ms DESC, r.key DESC LIMIT ?2")
 
 /* Of a stream `s`: what its last record says, which is in one of two tables. */
-#define SQLITE_OF_LAST(what, table)                                                                \
-    "(SELECT " what " FROM " table " WHERE key BETWEEN s.number << 40"                             \
-    " AND (s.number << 40) + 1099511627775 ORDER BY key DESC LIMIT 1)"
-#define SQLITE_NEXT_SEQ                                                                            \
-    "max(1, ifnull(" SQLITE_OF_LAST(                                                               \
-        "key + n", "records") " - (s.number << 40), 0),"                                           \
-                              " ifnull(" SQLITE_OF_LAST("key + n",                                 \
-                                                        "streamed") " - (s.number << 40), 0))"
-#define SQLITE_TOTAL                                                                               \
-    "max(ifnull(" SQLITE_OF_LAST("total", "records") ", 0),"                                       \
-                                                     " ifnull(" SQLITE_OF_LAST("total",            \
-                                                                               "streamed") ", 0))"
+#define SQLITE_LAST_IN(table, what)                                                                \
+    "ifnull((SELECT " what " FROM " table " WHERE key BETWEEN s.number << 40"                      \
+    " AND (s.number << 40) + 1099511627775 ORDER BY key DESC LIMIT 1), 0)"
+#define SQLITE_LAST(what)                                                                          \
+    "max(" SQLITE_LAST_IN("records", what) ", " SQLITE_LAST_IN("streamed", what) ")"
+#define SQLITE_NEXT_SEQ "max(1, " SQLITE_LAST("key + n - (s.number << 40)") ")"
+#define SQLITE_TOTAL SQLITE_LAST("total")
 
-/* A session is leased with all that is below it. What its row says of its end is true when it is
- * not: appends leave the row alone. */
+/* A session is leased with all that is below it. While it is, its rows do not say where its streams
+ * end: appends leave them alone. */
 #define SQLITE_IS_LEASED                                                                           \
     "iif(s.parent = '', s.is_leased, (SELECT is_leased FROM sessions r WHERE r.id = s.root))"
 #define SQLITE_SUMMARY                                                                             \
-    "id, parent, cwd, name, provider, model, preview, created, updated,"                           \
-    " iif(" SQLITE_IS_LEASED ", " SQLITE_NEXT_SEQ ", next_seq), n_messages,"                       \
-    " iif(" SQLITE_IS_LEASED ", " SQLITE_TOTAL ", n_bytes), " SQLITE_IS_LEASED ", root"
+    "id, cwd, name, provider, model, preview, created, updated, next_seq, n_messages, n_bytes,"    \
+    " is_leased, number"
 
 #define SQLITE_CORE_RECORDS                                                                        \
     "SELECT key, n, ms, type, run, turn, round, attempt, 1, body FROM records"                     \

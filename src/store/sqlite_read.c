@@ -2,6 +2,23 @@
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
+struct err *sqlite_find_end(struct sqlite_db *db, int64_t number, struct sqlite_end *ret_end)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_END));
+    sqlite_int(db, SQL_END, 1, sqlite_key(number, 0));
+    sqlite_int(db, SQL_END, 2, sqlite_key(number, SQLITE_SEQ_LAST));
+    e = sqlite_step(db, SQL_END, &has_row);
+    if (!e) {
+        ret_end->next_seq = MAX(1, sqlite_key_seq(sqlite_column_int(db, SQL_END, 0)));
+        ret_end->total = sqlite_column_int(db, SQL_END, 1);
+    }
+    sqlite_end(db, SQL_END);
+    return e;
+}
+
 /* --- records --- */
 
 static struct err *find_number(struct sqlite_db *db, struct str id, int64_t *ret_number)
@@ -105,31 +122,46 @@ struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
 
 /* --- sessions --- */
 
-static struct store_summary read_summary(struct sqlite_db *db, enum sqlite_statement s,
-                                         const struct sqlite_look *l)
+/* Of one that is open, or was when its writer died. */
+static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement s,
+                                    const struct sqlite_look *l, struct store_summary *summary)
+{
+    struct sqlite_end end;
+
+    TRY(sqlite_find_end(db, sqlite_column_int(db, s, 12), &end));
+    summary->next_seq = end.next_seq;
+    summary->n_bytes = (uint64_t)end.total;
+    /* Who died has not said that it is closed; only the lock tells. */
+    if (sqlite_column_int(db, s, 11))
+        summary->holder = session_lock_holder(l->lock_dir, summary->id, l->arena);
+    summary->is_open = summary->holder.n > 0;
+    return NULL;
+}
+
+static struct err *read_summary(struct sqlite_db *db, enum sqlite_statement s,
+                                const struct sqlite_look *l, struct str parent,
+                                struct store_summary *ret_summary)
 {
     struct arena *a = l->arena;
-    /* Who died has not said that it is closed; only the lock tells. */
-    struct str holder = {0};
 
-    if (sqlite_column_int(db, s, 12))
-        holder = session_lock_holder(l->lock_dir, sqlite_column_text(db, s, 13), a);
-    return (struct store_summary){
+    *ret_summary = (struct store_summary){
         .id = arena_str(a, sqlite_column_text(db, s, 0)),
-        .parent = arena_str(a, sqlite_column_text(db, s, 1)),
-        .cwd = arena_str(a, sqlite_column_text(db, s, 2)),
-        .name = arena_str(a, sqlite_column_text(db, s, 3)),
-        .provider = arena_str(a, sqlite_column_text(db, s, 4)),
-        .model = arena_str(a, sqlite_column_text(db, s, 5)),
-        .preview = arena_str(a, sqlite_column_text(db, s, 6)),
-        .created_ms = sqlite_column_int(db, s, 7),
-        .updated_ms = sqlite_column_int(db, s, 8),
-        .next_seq = (uint64_t)sqlite_column_int(db, s, 9),
-        .n_messages = (uint64_t)sqlite_column_int(db, s, 10),
-        .n_bytes = (uint64_t)sqlite_column_int(db, s, 11),
-        .is_open = holder.n > 0,
-        .holder = holder,
+        .parent = parent,
+        .cwd = arena_str(a, sqlite_column_text(db, s, 1)),
+        .name = arena_str(a, sqlite_column_text(db, s, 2)),
+        .provider = arena_str(a, sqlite_column_text(db, s, 3)),
+        .model = arena_str(a, sqlite_column_text(db, s, 4)),
+        .preview = arena_str(a, sqlite_column_text(db, s, 5)),
+        .created_ms = sqlite_column_int(db, s, 6),
+        .updated_ms = sqlite_column_int(db, s, 7),
+        .next_seq = (uint64_t)sqlite_column_int(db, s, 8),
+        .n_messages = (uint64_t)sqlite_column_int(db, s, 9),
+        .n_bytes = (uint64_t)sqlite_column_int(db, s, 10),
     };
+    /* One below another is leased with its root. */
+    if (sqlite_column_int(db, s, 11) || parent.n)
+        return complete_summary(db, s, l, ret_summary);
+    return NULL;
 }
 
 struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l)
@@ -140,7 +172,8 @@ struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l)
     sqlite_text(db, SQL_FIND, 1, l->id);
     e = sqlite_step(db, SQL_FIND, l->ret_found);
     if (!e && *l->ret_found)
-        *l->ret_summary = read_summary(db, SQL_FIND, l);
+        e = read_summary(db, SQL_FIND, l, arena_str(l->arena, sqlite_column_text(db, SQL_FIND, 13)),
+                         l->ret_summary);
     sqlite_end(db, SQL_FIND);
     return e;
 }
@@ -148,6 +181,7 @@ struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l)
 struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l)
 {
     const struct store_list_query *q = l->list;
+    struct str parent = arena_str(l->arena, q->parent);
     enum sqlite_statement s = q->name.n ? SQL_LIST_NAME : q->cwd.n ? SQL_LIST_CWD : SQL_LIST;
     size_t room = 0;
     bool has_row;
@@ -165,7 +199,9 @@ struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l)
     while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
         *l->ret_items =
             arena_grow(l->arena, *l->ret_items, *l->ret_n, &room, sizeof **l->ret_items);
-        (*l->ret_items)[(*l->ret_n)++] = read_summary(db, s, l);
+        e = read_summary(db, s, l, parent, &(*l->ret_items)[(*l->ret_n)++]);
+        if (e)
+            break;
     }
     sqlite_end(db, s);
     return e;

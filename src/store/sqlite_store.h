@@ -69,6 +69,14 @@ MUST_USE struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *
 MUST_USE struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l);
 
+/* Where a stream ends, by its last record. */
+struct sqlite_end {
+    uint64_t next_seq;
+    int64_t total; /* bytes of its records and payloads */
+};
+MUST_USE struct err *sqlite_find_end(struct sqlite_db *db, int64_t number,
+                                     struct sqlite_end *ret_end);
+
 NEVER_NULL MUST_USE struct err *sqlite_no_session(struct str id);
 
 #endif

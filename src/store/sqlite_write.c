@@ -51,29 +51,6 @@ static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena
     return e;
 }
 
-/* Where a stream ends, by its last record. */
-struct stream_end {
-    uint64_t next_seq;
-    int64_t total;
-};
-
-static struct err *find_end(struct sqlite_db *db, int64_t number, struct stream_end *ret_end)
-{
-    bool has_row;
-    struct err *e;
-
-    TRY(sqlite_begin(db, SQL_END));
-    sqlite_int(db, SQL_END, 1, sqlite_key(number, 0));
-    sqlite_int(db, SQL_END, 2, sqlite_key(number, SQLITE_SEQ_LAST));
-    e = sqlite_step(db, SQL_END, &has_row);
-    if (!e) {
-        ret_end->next_seq = MAX(1, sqlite_key_seq(sqlite_column_int(db, SQL_END, 0)));
-        ret_end->total = sqlite_column_int(db, SQL_END, 1);
-    }
-    sqlite_end(db, SQL_END);
-    return e;
-}
-
 static struct err *check_fence(const struct stream *s, uint64_t fence)
 {
     if (s->is_leased && s->fence == fence)
@@ -125,7 +102,7 @@ static struct err *create(struct sqlite_db *db, struct str id, struct str root,
 static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease *ret_lease,
                          bool *ret_found)
 {
-    struct stream_end end;
+    struct sqlite_end end;
     int64_t number = 0;
     struct err *e;
 
@@ -139,7 +116,7 @@ static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease
     sqlite_end(db, SQL_LEASE);
     if (e || !*ret_found)
         return e;
-    TRY(find_end(db, number, &end));
+    TRY(sqlite_find_end(db, number, &end));
     ret_lease->next_seq = end.next_seq;
     return NULL;
 }
@@ -229,13 +206,13 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
     int64_t newest_ms = 0;
-    struct stream_end end;
+    struct sqlite_end end;
     struct stream s;
     struct err *e;
 
     TRY(find_stream(db, j->id, &a, &s));
     TRY(check_fence(&s, j->fence));
-    TRY(find_end(db, s.number, &end));
+    TRY(sqlite_find_end(db, s.number, &end));
     e = store_check_append(end.next_seq, j->expected_seq, j->records, j->n_records);
     if (e)
         return refuse(e);
