@@ -462,20 +462,42 @@ IN_TASK(what_another_session_refers_to_stays_when_one_is_removed)
     assert_str(strbuf_str(&out), "shared");
 }
 
-IN_TASK(a_session_is_as_large_as_its_records_and_their_payloads)
+static void assert_size(struct store *s, struct str id, uint64_t next_seq, uint64_t n_bytes)
 {
-    AUTO(store) struct store *s = conformance_store();
     AUTO(arena) struct arena a = {0};
-    uint64_t fence = open_new(s, ID_A, 5);
-    struct store_record r = record_of(1, "notice", "{}");
     struct store_summary got;
     bool found;
 
-    r.n_payload_bytes = 100000;
-    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
-    assert_ok(store_find(s, ID_A, &a, &got, &found));
-    assert_true(got.n_bytes >= 100002 && got.n_bytes < 101000);
+    assert_ok(store_find(s, id, &a, &got, &found));
+    assert_true(found);
+    assert_int_equal(got.next_seq, next_seq);
+    assert_true(got.n_bytes >= n_bytes && got.n_bytes < n_bytes + 1000);
+}
+
+/* Of both kinds, and told while it is open, too. */
+IN_TASK(a_session_is_as_large_as_its_records_and_their_payloads)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r[2] = {record_of(1, "notice", "{}"), record_of(2, "notice", "{}")};
+    struct store_summary child = {.id = ID_B, .parent = ID_A, .created_ms = 6};
+
+    r[0].is_core = true;
+    r[0].n_payload_bytes = 100000;
+    r[1].is_core = false;
+    r[1].n_events = 5;
+    assert_ok(store_append(s, ID_A, 1, fence, r, 2, NULL));
+    assert_size(s, ID_A, 7, 100004);
+    assert_ok(store_add_child(s, &child, fence));
+    assert_size(s, ID_B, 1, 0);
+    assert_ok(store_append(s, ID_B, 1, fence, r, 1, NULL));
+    assert_size(s, ID_B, 2, 100002);
+    r[0].seq = 7;
+    assert_ok(store_append(s, ID_A, 7, fence, r, 1, NULL));
+    assert_size(s, ID_A, 8, 200006);
     store_close(s, ID_A, fence);
+    assert_size(s, ID_A, 8, 200006);
+    assert_size(s, ID_B, 2, 100002);
 }
 
 IN_TASK(answers_and_results_are_searched_where_they_came)
