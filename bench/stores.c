@@ -1,6 +1,6 @@
 /* stores.c - what a store costs: appends of one session and of many, opening the list of 10,000.
- * `bench-stores STORE`: as for --store. Leaves its sessions there, so that `bench-stores STORE list`
- * can list them again. */
+ * `bench-stores STORE`: as for --store. Leaves its sessions there, so that `bench-stores STORE
+ * list` can list them again. */
 #include "bench.h"
 
 #include "store/open.h"
@@ -62,7 +62,7 @@ static struct err *append_alone(struct store *s, struct arena *a)
     w.n = N_APPENDS;
     start = seconds();
     TRY(append_some(&w));
-    printf("one session: %.2f ms an append\n", (seconds() - start) * 1000 / N_APPENDS);
+    printf("\"append_ms\":%.2f,", (seconds() - start) * 1000 / N_APPENDS);
     store_close(s, w.id, w.fence);
     return NULL;
 }
@@ -82,7 +82,7 @@ static struct err *append_together(struct store *s, struct arena *a)
     for (size_t i = 0; i < N_WRITERS; i++)
         group_spawn(&g, "append", append_some, &writers[i]);
     TRY(group_end(&g));
-    printf("%d sessions: %.0f appends a second\n", N_WRITERS,
+    printf("\"appends_a_second_of_%d\":%.0f,", N_WRITERS,
            N_WRITERS * (N_APPENDS / 10) / (seconds() - start));
     for (size_t i = 0; i < N_WRITERS; i++)
         store_close(s, writers[i].id, writers[i].fence);
@@ -100,20 +100,28 @@ static struct err *fill(struct store *s, struct arena *a)
     return NULL;
 }
 
-static struct err *list(struct store *s)
+/* In ms, with what has to be opened for it the first time. */
+static struct err *list(struct store *s, size_t n_max, size_t *ret_n, double *ret_ms)
 {
-    for (unsigned i = 0; i < 3; i++) {
-        AUTO(arena) struct arena a = {0};
-        struct store_summary *items;
-        double start = seconds();
-        size_t n;
+    AUTO(arena) struct arena a = {0};
+    struct store_summary *items;
+    double start = seconds();
 
-        TRY(store_list(s, &(struct store_list_query){0}, &a, &items, &n));
-        printf("listing %zu sessions: %.1f ms\n", n, (seconds() - start) * 1000);
-        start = seconds();
-        TRY(store_list(s, &(struct store_list_query){.n_max = 20}, &a, &items, &n));
-        printf("listing %zu of them: %.1f ms\n", n, (seconds() - start) * 1000);
-    }
+    TRY(store_list(s, &(struct store_list_query){.n_max = n_max}, &a, &items, ret_n));
+    *ret_ms = (seconds() - start) * 1000;
+    return NULL;
+}
+
+static struct err *measure_list(struct store *s)
+{
+    double first_ms, again_ms, page_ms;
+    size_t n, n_page;
+
+    TRY(list(s, 0, &n, &first_ms));
+    TRY(list(s, 0, &n, &again_ms));
+    TRY(list(s, 20, &n_page, &page_ms));
+    printf("\"sessions\":%zu,\"list_ms\":%.2f,\"list_again_ms\":%.2f,\"list_20_ms\":%.2f}\n", n,
+           first_ms, again_ms, page_ms);
     return NULL;
 }
 
@@ -124,12 +132,13 @@ static struct err *measure(void *arg)
     AUTO(arena) struct arena a = {0};
 
     TRY(store_from_url(words[0], ".", &s));
+    printf("{");
     if (words[1])
-        return list(s);
+        return measure_list(s);
     TRY(append_alone(s, &a));
     TRY(append_together(s, &a));
     TRY(fill(s, &a));
-    return list(s);
+    return measure_list(s);
 }
 
 int main(int argc, char **argv)

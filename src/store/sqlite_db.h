@@ -31,13 +31,11 @@
     X(UNLEASE, "UPDATE sessions AS s SET is_leased = 0, next_seq = " SQLITE_NEXT_SEQ ","           \
                " n_bytes = " SQLITE_TOTAL " WHERE root = ?1"                                       \
                " AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")                             \
-    X(STREAM, "SELECT s.number, r.fence, r.is_leased, r.id, s.updated FROM sessions s"             \
-              " JOIN sessions r ON r.id = s.root WHERE s.id = ?1")                                 \
-    X(END, "SELECT max(next), max(total) FROM"                                                     \
-           " (SELECT * FROM (SELECT key + n AS next, total FROM records"                           \
-           "  WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1)"                              \
-           " UNION ALL SELECT * FROM (SELECT key + n, total FROM streamed"                         \
-           "  WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1))")                            \
+    X(STREAM, "SELECT number, fence, is_leased, root, updated FROM sessions WHERE id = ?1")        \
+    X(LAST_RECORD, "SELECT key + n, total FROM records WHERE key BETWEEN ?1 AND ?2"                \
+                   " ORDER BY key DESC LIMIT 1")                                                   \
+    X(LAST_STREAMED, "SELECT key + n, total FROM streamed WHERE key BETWEEN ?1 AND ?2"             \
+                     " ORDER BY key DESC LIMIT 1")                                                 \
     X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
     X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body)"     \
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                 \

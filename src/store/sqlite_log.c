@@ -9,8 +9,8 @@ enum {
     FRAME_BYTES = 4096 + 24,
     CHECKPOINT_FRAMES = 1000, /* SQLite's own habit */
     COMMIT_BYTES = 64 << 10,  /* few commits need more */
-    LEAST_BYTES = 256 << 10,
-    MOST_BYTES = CHECKPOINT_FRAMES * FRAME_BYTES + LEAST_BYTES,
+    SHORT_BYTES = 256 << 10,  /* a log that may never need room */
+    MOST_BYTES = CHECKPOINT_FRAMES * FRAME_BYTES + SHORT_BYTES,
 };
 
 /* After each commit. Nothing is lost when the log cannot go into the database now: it goes later.
@@ -69,13 +69,13 @@ void sqlite_log_make_room(struct sqlite_db *db)
     uint64_t n_needed = db->n_log_bytes + COMMIT_BYTES;
     struct stat s;
 
-    if (n_needed <= db->log_room_until || db->n_log_bytes < COMMIT_BYTES || n_needed > MOST_BYTES)
+    if (n_needed <= db->log_room_until || db->n_log_bytes < SHORT_BYTES || n_needed > MOST_BYTES)
         return;
     if (open_log(db) < 0 || fstat(db->log_fd, &s) < 0)
         return;
     db->log_room_until = (uint64_t)s.st_size;
     if (n_needed > db->log_room_until) {
-        db->log_room_until = MIN(2 * n_needed + LEAST_BYTES, (uint64_t)MOST_BYTES);
+        db->log_room_until = MIN(2 * n_needed, (uint64_t)MOST_BYTES);
         write_zeros(db->log_fd, (uint64_t)s.st_size, db->log_room_until);
     }
 }

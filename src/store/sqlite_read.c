@@ -2,21 +2,29 @@
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
-struct err *sqlite_find_end(struct sqlite_db *db, int64_t number, struct sqlite_end *ret_end)
+static struct err *find_last(struct sqlite_db *db, enum sqlite_statement s, int64_t number,
+                             struct sqlite_end *end)
 {
     bool has_row;
     struct err *e;
 
-    TRY(sqlite_begin(db, SQL_END));
-    sqlite_int(db, SQL_END, 1, sqlite_key(number, 0));
-    sqlite_int(db, SQL_END, 2, sqlite_key(number, SQLITE_SEQ_LAST));
-    e = sqlite_step(db, SQL_END, &has_row);
-    if (!e) {
-        ret_end->next_seq = MAX(1, sqlite_key_seq(sqlite_column_int(db, SQL_END, 0)));
-        ret_end->total = sqlite_column_int(db, SQL_END, 1);
+    TRY(sqlite_begin(db, s));
+    sqlite_int(db, s, 1, sqlite_key(number, 0));
+    sqlite_int(db, s, 2, sqlite_key(number, SQLITE_SEQ_LAST));
+    e = sqlite_step(db, s, &has_row);
+    if (!e && has_row) {
+        end->next_seq = MAX(end->next_seq, sqlite_key_seq(sqlite_column_int(db, s, 0)));
+        end->total = MAX(end->total, sqlite_column_int(db, s, 1));
     }
-    sqlite_end(db, SQL_END);
+    sqlite_end(db, s);
     return e;
+}
+
+struct err *sqlite_find_end(struct sqlite_db *db, int64_t number, struct sqlite_end *ret_end)
+{
+    *ret_end = (struct sqlite_end){.next_seq = 1};
+    TRY(find_last(db, SQL_LAST_RECORD, number, ret_end));
+    return find_last(db, SQL_LAST_STREAMED, number, ret_end);
 }
 
 /* --- records --- */

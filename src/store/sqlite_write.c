@@ -28,8 +28,8 @@ static struct err *refuse(struct err *take_error)
     return take_error;
 }
 
-static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena *a,
-                               struct stream *ret_stream)
+static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a,
+                            struct stream *ret_stream)
 {
     bool has_row;
     struct err *e;
@@ -49,6 +49,21 @@ static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena
         e = refuse(sqlite_no_session(id));
     sqlite_end(db, SQL_STREAM);
     return e;
+}
+
+/* One below another is leased with its root. */
+static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena *a,
+                               struct stream *ret_stream)
+{
+    struct stream root;
+
+    TRY(find_row(db, id, a, ret_stream));
+    if (str_eq(ret_stream->root, id))
+        return NULL;
+    TRY(find_row(db, ret_stream->root, a, &root));
+    ret_stream->fence = root.fence;
+    ret_stream->is_leased = root.is_leased;
+    return NULL;
 }
 
 static struct err *check_fence(const struct stream *s, uint64_t fence)
