@@ -47,6 +47,8 @@ static const char tables[] =
     "CREATE INDEX IF NOT EXISTS sessions_by_root ON sessions (root);"
     "CREATE TABLE IF NOT EXISTS records (" RECORD_COLUMNS ");"
     "CREATE TABLE IF NOT EXISTS streamed (" RECORD_COLUMNS ");"
+    /* For people who look into the file. */
+    "CREATE VIEW IF NOT EXISTS journal AS SELECT * FROM records UNION ALL SELECT * FROM streamed;"
     "CREATE TABLE IF NOT EXISTS payloads (handle TEXT NOT NULL, stream INTEGER NOT NULL,"
     " PRIMARY KEY (handle, stream)) WITHOUT ROWID;"
     /* Blobs that nothing refers to any more. They are removed after a while only: somebody may be

@@ -236,7 +236,7 @@ class Prune(SessionCommands):
             Call("Bash", command="echo x > notes")]), None)
         with sqlite3.connect(self.keel_home / "keel.db") as db:
             handles = {row[0] for row in db.execute("select handle from payloads")}
-            images = [row[0] for row in db.execute("select body from records where type = ?",
+            images = [row[0] for row in db.execute("select body from journal where type = ?",
                                                    ("pre_image",))]
         db.close()
         [content] = re.findall(r'"content":"([0-9a-f]{64})"', images[0])

@@ -119,7 +119,7 @@ class LongSession(AgentTest):
     def journal(self, session):
         """The requests in the journal, each with the records since the one before it."""
         with sqlite3.connect(self.keel_home / "keel.db") as db:
-            rows = db.execute("select type, body from records join sessions on key >> ? = number "
+            rows = db.execute("select type, body from journal join sessions on key >> ? = number "
                               "where id = ? order by key", (SEQ_BITS, session)).fetchall()
         between = []
         for kind, body in rows:

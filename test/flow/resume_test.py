@@ -48,7 +48,7 @@ class SessionTest(AgentTest):
             return 0
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
             try:
-                return db.execute("select count(*) from records join sessions on key >> ? = number "
+                return db.execute("select count(*) from journal join sessions on key >> ? = number "
                                   "where id = ? and type = ?",
                                   (SEQ_BITS, session, kind)).fetchone()[0]
             except sqlite3.OperationalError:

@@ -3,6 +3,7 @@
 A session is damaged through SQLite or in its files, one thing at a time; keel says what it was.
 """
 import json
+import re
 import shutil
 import sqlite3
 
@@ -24,9 +25,10 @@ class Kept(AgentTest):
                   Turn("Done."), protocol=protocol, arguments=arguments)
 
     def change(self, statement, *values):
-        """One record, in the database."""
+        """One row; a record in whichever table of records it is."""
+        statements = {re.sub(r"\brecords\b", table, statement) for table in ("records", "streamed")}
         with sqlite3.connect(self.keel_home / "keel.db") as db:
-            self.assertEqual(db.execute(statement, values).rowcount, 1)
+            self.assertEqual(1, sum(db.execute(s, values).rowcount for s in statements))
 
     def findings(self, *arguments):
         result = self.keel("session", "verify", SESSION, "--json", *arguments)
@@ -92,7 +94,7 @@ class Damaged(Kept):
     def test_the_bytes_of_an_answer(self):
         self.keep(Turn("Done."))
         with sqlite3.connect(self.keel_home / "keel.db") as db:
-            db.execute("delete from records where type = 'provider_stream'")
+            db.execute("delete from streamed where type = 'provider_stream'")
         found = self.findings()
         self.assertEqual(set(found), {"missing_records", "missing_provider_native_raw_payload"})
 
