@@ -13,11 +13,6 @@ struct json *json_get_str(const struct json *object, struct str key)
     return NULL;
 }
 
-struct json *json_get(const struct json *object, const char *key)
-{
-    return json_get_str(object, str_of(key));
-}
-
 struct json *json_at(const struct json *array, size_t index)
 {
     if (!json_is(array, JSON_ARRAY) || index >= array->n)

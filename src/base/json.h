@@ -59,8 +59,11 @@ bool json_parse_at(struct arena *a, struct str input, int flags, struct json **r
 #define json_each(child, parent)                                                                   \
     for (struct json *child = (parent) ? (parent)->first : NULL; child; child = child->next)
 
-struct json *json_get(const struct json *object, const char *key);
 struct json *json_get_str(const struct json *object, struct str key);
+static inline struct json *json_get(const struct json *object, const char *key)
+{
+    return json_get_str(object, str_of(key));
+}
 struct json *json_at(const struct json *array, size_t index);
 
 static inline bool json_is(const struct json *v, enum json_type type)
@@ -123,6 +126,9 @@ void json_write(struct strbuf *out, const struct json *v);
 void json_write_pretty(struct strbuf *out, const struct json *v); /* two spaces a level */
 /* The text as a JSON string with its quotes. Bad UTF-8 becomes U+FFFD. */
 void json_write_string(struct strbuf *out, struct str text);
+/* The next byte, from that one on, that cannot stand in a JSON string as it is: a quote, a
+ * backslash, a control character. The end when there is none. */
+size_t json_find_special(struct str text, size_t from);
 
 /* Writes JSON from left to right without a tree: commas and colons come by themselves.
  * Misuse (a value without a name inside an object, unbalanced ends) is a bug and aborts. */

@@ -23,9 +23,10 @@ struct parser {
     struct arena *arena;
     const char *start, *at, *end;
     int flags;
+    bool is_utf8;       /* all of it: no string need be looked at by itself */
     const char *reason; /* of the failure; `at` stands where it is */
     struct name_index names;
-    struct json *open[JSON_MAX_DEPTH]; /* containers around the current value */
+    struct json **open; /* containers around the current value: room for JSON_MAX_DEPTH */
     unsigned depth;
 };
 
@@ -223,50 +224,52 @@ static bool unescape(struct parser *p, const char *from, const char *to, struct 
     return true;
 }
 
-static bool repair(struct parser *p, struct str *text)
+static void repair(struct parser *p, struct str *text)
 {
     AUTO(strbuf) struct strbuf repaired = {0};
 
     strbuf_init(&repaired, JSON_MAX_BYTES * 3);
     utf8_add_repaired(&repaired, *text);
     *text = arena_str(p->arena, strbuf_str(&repaired));
-    return true;
+}
+
+/* From behind the opening quote on; sets `at` to the closing one. */
+static bool find_string_end(struct parser *p, const char *from, bool *ret_has_escape)
+{
+    struct str rest = str_make(from, (size_t)(p->end - from));
+    size_t at = json_find_special(rest, 0);
+
+    *ret_has_escape = false;
+    while (at < rest.n && rest.p[at] == '\\') {
+        *ret_has_escape = true;
+        at = json_find_special(rest, MIN(at + 2, rest.n));
+    }
+    if (at == rest.n)
+        return fail(p, p->end, "the string has no closing quote");
+    p->at = from + at;
+    return *p->at == '"' || fail(p, p->at, "control characters in a string must be escaped");
 }
 
 /* `at` stands on the opening quote. */
 static bool parse_string(struct parser *p, struct str *ret_text)
 {
-    const char *from = p->at + 1, *c = from;
-    bool has_escape = false;
-    unsigned char high_bits = 0;
+    const char *from = p->at + 1, *to;
+    bool has_escape;
     struct str text;
 
-    for (;; c++) {
-        if (c == p->end)
-            return fail(p, c, "the string has no closing quote");
-        if (*c == '"')
-            break;
-        if ((unsigned char)*c < 0x20)
-            return fail(p, c, "control characters in a string must be escaped");
-        if (*c == '\\') {
-            has_escape = true;
-            if (++c == p->end)
-                return fail(p, c, "the string has no closing quote");
-        }
-        high_bits |= (unsigned char)*c;
-    }
-    text = str_make(from, (size_t)(c - from));
-    if (has_escape && !unescape(p, from, c, &text))
+    if (!find_string_end(p, from, &has_escape))
         return false;
-    if (high_bits & 0x80) {
-        size_t good = utf8_valid_prefix(text);
-        if (good < text.n && !(p->flags & JSON_REPAIR_UTF8))
+    to = p->at;
+    text = str_make(from, (size_t)(to - from));
+    if (has_escape && !unescape(p, from, to, &text))
+        return false;
+    if (!p->is_utf8 && !utf8_is_valid(text)) {
+        if (!(p->flags & JSON_REPAIR_UTF8))
             return fail(p, from, "the string is not valid UTF-8");
-        if (good < text.n && !repair(p, &text))
-            return false;
+        repair(p, &text);
     }
     *ret_text = text;
-    p->at = c + 1;
+    p->at = to + 1;
     return true;
 }
 
@@ -461,8 +464,14 @@ static void locate(const struct parser *p, struct json_where *ret)
 bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
                    struct json_where *ret_where)
 {
-    struct parser p = {
-        .arena = a, .start = input.p, .at = input.p, .end = input.p + input.n, .flags = flags};
+    struct json *open[JSON_MAX_DEPTH]; /* not in the parser, which is cleared */
+    struct parser p = {.arena = a,
+                       .start = input.p,
+                       .at = input.p,
+                       .end = input.p + input.n,
+                       .flags = flags,
+                       .is_utf8 = utf8_is_valid(input),
+                       .open = open};
     struct json *root = ARENA_NEW(a, struct json);
     bool ok;
 

@@ -1,6 +1,7 @@
 /* json_write.c - JSON out: whole trees, or piece by piece. */
 #include "base/json.h"
 
+#include "base/eight.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -19,31 +20,25 @@ static void add_escaped(struct strbuf *out, unsigned char c)
     strbuf_add_cstr(out, text);
 }
 
-/* Do eight bytes go out as they are? Taking a limit off each leaves its high bit set where it was
- * below; bytes that are not ASCII had it set before and are fine. */
-static bool are_plain(const char *p)
+static bool is_special(unsigned char c)
 {
-    const uint64_t ones = 0x0101010101010101u;
-    uint64_t eight, below_space, quotes, backslashes;
-
-    memcpy(&eight, p, 8);
-    below_space = eight - ones * 0x20;
-    quotes = (eight ^ ones * '"') - ones;
-    backslashes = (eight ^ ones * '\\') - ones;
-    return ((below_space | quotes | backslashes) & ~eight & ones << 7) == 0;
+    return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* The next byte from `at` on that must be escaped, or the end. */
-static size_t find_special(struct str text, size_t at)
+size_t json_find_special(struct str text, size_t from)
 {
-    while (text.n - at >= 8 && are_plain(text.p + at))
-        at += 8;
-    for (; at < text.n; at++) {
-        unsigned char c = (unsigned char)text.p[at];
+    size_t at = from;
 
-        if (c < 0x20 || c == '"' || c == '\\')
-            break;
+    for (; text.n - at >= 8; at += 8) {
+        uint64_t bytes = eight_load(text.p + at);
+        uint64_t special =
+            eight_below(bytes, 0x20) | eight_equal(bytes, '"') | eight_equal(bytes, '\\');
+
+        if (special)
+            return at + eight_before(special);
     }
+    while (at < text.n && !is_special((unsigned char)text.p[at]))
+        at++;
     return at;
 }
 
@@ -51,7 +46,7 @@ static void add_valid(struct strbuf *out, struct str text)
 {
     size_t from = 0, at;
 
-    while ((at = find_special(text, from)) < text.n) {
+    while ((at = json_find_special(text, from)) < text.n) {
         strbuf_add(out, str_slice(text, from, at - from));
         add_escaped(out, (unsigned char)text.p[at]);
         from = at + 1;

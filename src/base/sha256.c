@@ -1,9 +1,11 @@
-/* sha256.c - SHA-256 in plain C; names as in FIPS 180-4. */
+/* sha256.c - SHA-256; names as in FIPS 180-4. */
 #include "base/sha256.h"
 
-#define BLOCK_SIZE 64
+#include "base/sha256_blocks.h"
 
-static const uint32_t round_constants[64] = {
+#define BLOCK_SIZE SHA256_BLOCK_SIZE
+
+const uint32_t sha256_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -67,7 +69,7 @@ static void compress(uint32_t state[8], const unsigned char block[BLOCK_SIZE])
 
     expand(w, block);
     for (unsigned t = 0; t < 64; t += 8) {
-        const uint32_t *k = round_constants + t, *v = w + t;
+        const uint32_t *k = sha256_constants + t, *v = w + t;
 
         do_round(a, b, c, &d, e, f, g, &h, k[0] + v[0]);
         do_round(h, a, b, &c, d, e, f, &g, k[1] + v[1]);
@@ -86,6 +88,20 @@ static void compress(uint32_t state[8], const unsigned char block[BLOCK_SIZE])
     state[5] += f;
     state[6] += g;
     state[7] += h;
+}
+
+void sha256_blocks_plain(uint32_t state[8], const unsigned char *blocks, size_t n_blocks)
+{
+    for (size_t i = 0; i < n_blocks; i++)
+        compress(state, blocks + i * BLOCK_SIZE);
+}
+
+static void add_blocks(struct sha256 *h, const unsigned char *blocks, size_t n_blocks)
+{
+    if (sha256_has_x86())
+        sha256_blocks_x86(h->state, blocks, n_blocks);
+    else
+        sha256_blocks_plain(h->state, blocks, n_blocks);
 }
 
 void sha256_init(struct sha256 *h)
@@ -107,11 +123,11 @@ void sha256_add(struct sha256 *h, struct str bytes)
             memcpy(h->block + have, bytes.p, fill);
         if (have + fill < BLOCK_SIZE)
             return;
-        compress(h->state, h->block);
+        add_blocks(h, h->block, 1);
         bytes = str_skip(bytes, fill);
     }
-    for (; bytes.n >= BLOCK_SIZE; bytes = str_skip(bytes, BLOCK_SIZE))
-        compress(h->state, (const unsigned char *)bytes.p);
+    add_blocks(h, (const unsigned char *)bytes.p, bytes.n / BLOCK_SIZE);
+    bytes = str_skip(bytes, bytes.n / BLOCK_SIZE * BLOCK_SIZE);
     if (bytes.n)
         memcpy(h->block, bytes.p, bytes.n);
 }

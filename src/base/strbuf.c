@@ -27,7 +27,8 @@ static size_t cap_of(const struct strbuf *b)
     return b->max_bytes ? b->max_bytes : STRBUF_DEFAULT_MAX;
 }
 
-char *strbuf_reserve(struct strbuf *b, size_t n)
+/* The room is never more than the cap allows. */
+static char *reserve(struct strbuf *b, size_t n)
 {
     size_t max = cap_of(b), room = b->room;
 
@@ -42,6 +43,13 @@ char *strbuf_reserve(struct strbuf *b, size_t n)
         b->room = room;
     }
     return b->p + b->n;
+}
+
+char *strbuf_reserve(struct strbuf *b, size_t n)
+{
+    bool has_room = n < b->room - b->n && !b->overflowed;
+
+    return has_room ? b->p + b->n : reserve(b, n);
 }
 
 void strbuf_grew(struct strbuf *b, size_t n)
@@ -64,7 +72,12 @@ void strbuf_add(struct strbuf *b, struct str s)
 
 void strbuf_add_char(struct strbuf *b, char c)
 {
-    strbuf_add(b, (struct str){&c, 1});
+    char *at = strbuf_reserve(b, 1);
+
+    if (!at)
+        return;
+    *at = c;
+    strbuf_grew(b, 1);
 }
 
 void strbuf_add_cstr(struct strbuf *b, const char *text)

@@ -1,6 +1,7 @@
 /* utf8.c - decoding, checking and repairing UTF-8. */
 #include "base/utf8.h"
 
+#include "base/eight.h"
 #include "base/strbuf.h"
 
 /* What the second byte may be after a given first byte (Unicode 15, table 3-7). */
@@ -98,13 +99,15 @@ unsigned utf8_encode(uint32_t c, char out[4])
 static size_t ascii_run(struct str s, size_t at)
 {
     size_t start = at;
-    uint64_t eight;
 
     for (; s.n - at >= 8; at += 8) {
-        memcpy(&eight, s.p + at, 8);
-        if (eight & 0x8080808080808080u)
-            break;
+        uint64_t others = eight_load(s.p + at) & EIGHT_HIGH;
+
+        if (others)
+            return at + eight_before(others) - start;
     }
+    while (at < s.n && (unsigned char)s.p[at] < 0x80)
+        at++;
     return at - start;
 }
 

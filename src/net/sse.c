@@ -28,6 +28,7 @@ void sse_feed(struct sse_reader *r, struct str bytes)
 {
     BUG_IF(r->feed.n);
     r->feed = bytes;
+    r->feed_has_cr = str_find_char(bytes, '\r') != STR_NONE;
 }
 
 struct str sse_last_event_id(const struct sse_reader *r)
@@ -41,9 +42,14 @@ static struct err *too_large(const struct sse_reader *r)
                    r->max_event_bytes);
 }
 
-/* One pass for both kinds of line end: two searches would read a long feed once per line. */
-static size_t find_line_end(struct str s)
+/* Where there are both kinds of line end it is one pass: two searches would read a long feed once
+ * per line. */
+static size_t find_line_end(const struct sse_reader *r)
 {
+    struct str s = r->feed;
+
+    if (!r->feed_has_cr)
+        return str_find_char(s, '\n');
     for (size_t i = 0; i < s.n; i++)
         if (s.p[i] == '\n' || s.p[i] == '\r')
             return i;
@@ -60,7 +66,7 @@ static struct err *next_line(struct sse_reader *r, struct str *ret_line, bool *r
         if (r->feed.p[0] == '\n')
             r->feed = str_skip(r->feed, 1);
     }
-    end = find_line_end(r->feed);
+    end = find_line_end(r);
     *ret_line = str_slice(r->feed, 0, end);
     if (end == STR_NONE || r->line.n) {
         strbuf_add(&r->line, *ret_line);

@@ -32,6 +32,7 @@ struct sse_reader {
     struct strbuf id, next_id; /* as of the last whole event, and what the next one will make it */
     size_t max_event_bytes;
     int64_t retry_ms; /* the last `retry`, -1 if none */
+    bool feed_has_cr; /* else its lines end with \n alone */
     bool started;     /* past the first line, so past a BOM */
     bool after_cr;    /* a LF that comes now belongs to the CR before it */
     bool has_data, has_next_id;

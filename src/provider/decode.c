@@ -23,6 +23,7 @@ void decoder_done(struct decoder *d)
 {
     sse_done(&d->sse);
     lines_done(&d->lines);
+    json_series_done(&d->events);
     strbuf_done(&d->whole);
     arena_done(&d->decode.scratch);
 }
@@ -126,6 +127,17 @@ static struct str repair(struct arena *scratch, struct str text)
     return arena_str(scratch, strbuf_str(&repaired));
 }
 
+static struct err *parse_event(struct decoder *d, struct str data, struct json **ret_event)
+{
+    struct err *e;
+
+    *ret_event = json_series_next(&d->events, data);
+    if (*ret_event)
+        return NULL;
+    e = json_series_parse(&d->events, repair(&d->decode.scratch, data), ret_event);
+    return e ? err_wrap(blame_provider(e), "the provider sent an event that cannot be read") : NULL;
+}
+
 static struct err *take_event(struct decoder *d, struct str type, struct str data)
 {
     struct json *event = NULL;
@@ -133,11 +145,8 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
     arena_clear(&d->decode.scratch);
     if (d->on_event)
         d->on_event(d->self, data);
-    if (!str_eq(str_trim(data), S("[DONE]"))) {
-        struct err *e = json_parse(&d->decode.scratch, repair(&d->decode.scratch, data), 0, &event);
-        if (e)
-            return err_wrap(blame_provider(e), "the provider sent an event that cannot be read");
-    }
+    if (!str_eq(str_trim(data), S("[DONE]")))
+        TRY(parse_event(d, data, &event));
     return d->protocol->event(&d->decode, type, event);
 }
 

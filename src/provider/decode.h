@@ -6,6 +6,7 @@
 #ifndef KEEL_PROVIDER_DECODE_H
 #define KEEL_PROVIDER_DECODE_H
 
+#include "base/json_series.h"
 #include "net/lines.h"
 #include "provider/protocol.h"
 
@@ -21,6 +22,7 @@ struct decoder {
     enum { FRAMING_UNKNOWN, FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_ERROR } framing;
     struct sse_reader sse;
     struct line_reader lines;
+    struct json_series events;
     struct strbuf whole; /* JSON and error bodies */
     bool is_web_page;    /* the stream began like one */
     /* Called with every event's bytes as they came; may be NULL. */

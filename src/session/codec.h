@@ -17,11 +17,13 @@
  * What streams in while an attempt waits for its answer, payloads and deltas, comes in turns and
  * shares records of the type provider_stream:
  *
- *     {"httpStatus":200,"payload":1,"stream":[PAYLOAD,[1,"text",0],40,PAYLOAD,[1]]}
+ *     {"httpStatus":200,"payload":1,"stream":[PAYLOAD,[1,"text",0],40,"word",[1]]}
  *
  *     payload, delta     the sequence of the first one of each; not there: 0
  *     stream             the events, in their order:
  *         {...}          a payload as it came; {"$text":...} where it is no JSON object
+ *         "word"         a payload that is like the last {...}, to the byte, but for the text that
+ *                        the first delta with a number had from that one: it is this
  *         [TEXT,KIND,PART] or [TEXT,KIND,PART,ID,NAME]
  *                        a delta; [TEXT]: all else is as in the delta before it
  *         40             so many milliseconds later comes the next one; not there: 0

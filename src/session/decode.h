@@ -25,8 +25,14 @@ struct stream_reading {
     struct delta delta;      /* the last one */
     struct str payload;      /* the last one; empty: there is none */
     const struct json *value;
+    bool stands_as_it_is;
     struct payload_strings strings;
     bool has_strings;
+    /* the text that a delta had from there, and what stands around it */
+    bool has_text;
+    size_t text_place;
+    struct str before, after;
+    struct strbuf like; /* the last payload, when it has the same around another text */
 };
 void codec_stream_reading_clear(struct stream_reading *s); /* an attempt begins, or has ended */
 

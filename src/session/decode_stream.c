@@ -7,6 +7,7 @@ void codec_stream_reading_clear(struct stream_reading *s)
 {
     strbuf_done(&s->provider);
     strbuf_done(&s->api_surface);
+    strbuf_done(&s->like);
     *s = (struct stream_reading){0};
 }
 
@@ -22,7 +23,7 @@ static struct err *get_payload(struct decoding *d, const struct json *v)
 {
     struct stream_reading *s = &d->reader->streaming;
 
-    s->has_strings = false;
+    s->has_strings = s->has_text = s->stands_as_it_is = false;
     s->value = NULL;
     if (json_has(v, "$text")) {
         s->payload = json_get_text(v, "$text");
@@ -34,6 +35,23 @@ static struct err *get_payload(struct decoding *d, const struct json *v)
         return codec_broken(d, "holds no payload");
     s->payload = v->raw;
     s->value = v;
+    s->stands_as_it_is = true;
+    return NULL;
+}
+
+/* One that is like the one before it but for its text. */
+static struct err *get_like_payload(struct decoding *d, struct str text)
+{
+    struct stream_reading *s = &d->reader->streaming;
+
+    if (!s->has_text)
+        return codec_broken(d, "is like a payload that is not there");
+    strbuf_clear(&s->like);
+    strbuf_add(&s->like, s->before);
+    strbuf_add(&s->like, text);
+    strbuf_add(&s->like, s->after);
+    s->payload = strbuf_str(&s->like);
+    s->strings.items[s->text_place] = text;
     return NULL;
 }
 
@@ -96,18 +114,33 @@ static void find_strings(struct decoding *d)
     s->has_strings = true;
 }
 
+/* As the writer notes it. */
+static void note_text(struct stream_reading *s, size_t place)
+{
+    struct str text = s->strings.items[place], payload = s->payload;
+    const char *end = payload.p + payload.n;
+
+    if (s->has_text || !s->stands_as_it_is || text.p < payload.p || text.p >= end)
+        return;
+    s->has_text = true;
+    s->text_place = place;
+    s->before = str_make(payload.p, (size_t)(text.p - payload.p));
+    s->after = str_make(text.p + text.n, (size_t)(end - text.p) - text.n);
+}
+
 static struct err *get_delta_text(struct decoding *d, const struct json *v, struct str *ret_text)
 {
-    const struct payload_strings *strings = &d->reader->streaming.strings;
+    struct stream_reading *s = &d->reader->streaming;
     int64_t place;
 
     if (!json_is(v, JSON_NUMBER))
         return codec_text_of(d, v, ret_text);
     find_strings(d);
     place = json_int_or(v, -1);
-    if (place < 0 || (size_t)place >= strings->n)
+    if (place < 0 || (size_t)place >= s->strings.n)
         return codec_broken(d, "refers to a text that is not there");
-    *ret_text = strings->items[place];
+    *ret_text = s->strings.items[place];
+    note_text(s, (size_t)place);
     return NULL;
 }
 
@@ -156,7 +189,7 @@ static void begin_stream(struct decoding *d)
     s->delta = (struct delta){0};
     s->payload = (struct str){0};
     s->value = NULL;
-    s->has_strings = false;
+    s->has_strings = s->has_text = s->stands_as_it_is = false;
 }
 
 /* The next entry that is an event. A number says how much later it was. */
@@ -187,7 +220,7 @@ static struct err *decode_streamed_payload(struct decoding *d, const struct json
     struct stream_reading *s = &d->reader->streaming;
     struct native_payload *p = ARENA_NEW(d->arena, struct native_payload);
 
-    TRY(get_payload(d, v));
+    TRY(json_is(v, JSON_STRING) ? get_like_payload(d, v->text) : get_payload(d, v));
     get_origin(d, p);
     p->kind = PAYLOAD_STREAM_EVENT;
     p->sequence = s->next_payload++;

@@ -64,16 +64,11 @@ static void begin_record(const struct event *e, struct str type, struct codec_re
     };
 }
 
-bool codec_write(struct codec_writer *w, const struct event *e, struct codec_record *last,
-                 struct codec_record *ret_record)
+static void write_record(struct codec_writer *w, const struct event *e, bool is_stream,
+                         struct codec_record *ret_record)
 {
     struct encoding c = {.writer = w, .out = ret_record, .event = e};
-    bool is_stream = codec_is_streamed(e);
 
-    if (is_stream && codec_stream_joins(w, last, e)) {
-        join(w, last, e);
-        return true;
-    }
     begin_record(e, is_stream ? S(CODEC_STREAM) : str_of(event_type_name(e->type)), ret_record);
     jw_init(&c.json, &ret_record->body);
     jw_begin_object(&c.json);
@@ -87,7 +82,19 @@ bool codec_write(struct codec_writer *w, const struct event *e, struct codec_rec
     ret_record->json = c.json;
     if (!is_stream)
         jw_end_object(&ret_record->json);
-    return false;
+}
+
+bool codec_write(struct codec_writer *w, const struct event *e, struct codec_record *last,
+                 struct codec_record *ret_record)
+{
+    bool is_stream = codec_is_streamed(e);
+    bool joins = is_stream && codec_stream_joins(w, last, e);
+
+    if (joins)
+        join(w, last, e);
+    else
+        write_record(w, e, is_stream, ret_record);
+    return joins;
 }
 
 void codec_record_end(struct codec_record *r)

@@ -30,9 +30,12 @@ struct stream_writing {
     bool stands_as_it_is;
     struct arena scratch;
     struct payload_strings strings;
-    /* the text that the last delta had from there, in the source */
+    /* the text that a delta had from there, and what stands around it in the source: payloads that
+     * have the same around another text are told by that text */
     bool has_text;
-    size_t text_place, text_start, text_end;
+    size_t text_place;
+    struct str before, after;
+    struct strbuf text; /* of the last such payload */
 };
 
 struct codec_writer {

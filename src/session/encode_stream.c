@@ -13,6 +13,7 @@ void codec_stream_done(struct stream_writing *s)
     strbuf_done(&s->id);
     strbuf_done(&s->name);
     strbuf_done(&s->source);
+    strbuf_done(&s->text);
     arena_done(&s->scratch);
     *s = (struct stream_writing){0};
 }
@@ -71,33 +72,24 @@ static const struct json *parse_payload(struct stream_writing *s, struct str byt
 /* Nothing in it needs an escape in JSON, nor is one. */
 static bool is_plain(struct str text)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] < 0x20 || text.p[i] == '"' || text.p[i] == '\\')
-            return false;
-    return utf8_is_valid(text);
+    return json_find_special(text, 0) == text.n && utf8_is_valid(text);
 }
 
-/* Most payloads of a stream are like the one before but for the text that a delta was made of:
- * such a one need not be parsed. */
+/* Most payloads of a stream are like the one before but for the text that a delta was made of. */
 static bool is_like_last_payload(const struct stream_writing *s, struct str bytes,
                                  struct str *ret_text)
 {
-    struct str last = strbuf_str(&s->source), before, after;
-
-    if (!s->has_text)
+    if (!s->has_text || bytes.n > CODEC_INLINE_MAX || bytes.n < s->before.n + s->after.n)
         return false;
-    before = str_slice(last, strlen(OPENING), s->text_start - strlen(OPENING));
-    after = str_slice(last, s->text_end, last.n - s->text_end - strlen(CLOSING));
-    *ret_text = str_slice(bytes, before.n, bytes.n - MIN(bytes.n, before.n + after.n));
-    return bytes.n <= CODEC_INLINE_MAX && bytes.n >= before.n + after.n &&
-           str_starts(bytes, before) && str_ends(bytes, after) && is_plain(*ret_text);
+    *ret_text = str_slice(bytes, s->before.n, bytes.n - s->before.n - s->after.n);
+    return str_starts(bytes, s->before) && str_ends(bytes, s->after) && is_plain(*ret_text);
 }
 
-static void replace_text(struct stream_writing *s, struct str bytes, size_t n_text)
+/* All else stays as it is, and need not be looked at. */
+static void replace_text(struct stream_writing *s, struct str text)
 {
-    set_source(s, bytes);
-    s->text_end = s->text_start + n_text;
-    s->strings.n = 0; /* what else stands there has moved */
+    set_text(&s->text, text);
+    s->strings.items[s->text_place] = strbuf_str(&s->text);
 }
 
 /* Line ends would break a line of the log. */
@@ -111,13 +103,7 @@ static void write_payload(struct encoding *c, struct str bytes)
 {
     struct stream_writing *s = &c->writer->stream;
     const struct json *v;
-    struct str text;
 
-    if (is_like_last_payload(s, bytes, &text)) {
-        replace_text(s, bytes, text.n);
-        jw_raw(&c->json, bytes);
-        return;
-    }
     forget_payload(s);
     v = parse_payload(s, bytes);
     payload_strings_of(v, &s->strings);
@@ -130,6 +116,19 @@ static void write_payload(struct encoding *c, struct str bytes)
         codec_write_reference(c, "$text", bytes);
     else
         codec_write_blob(c, bytes);
+}
+
+static void write_streamed_payload(struct encoding *c, struct str bytes)
+{
+    struct stream_writing *s = &c->writer->stream;
+    struct str text;
+
+    if (!is_like_last_payload(s, bytes, &text)) {
+        write_payload(c, bytes);
+        return;
+    }
+    replace_text(s, text);
+    jw_raw(&c->json, str_slice(bytes, s->before.n - 1, text.n + 2)); /* with its quotes */
 }
 
 /* Who was asked stands in the first payload of an attempt, and where it changes. */
@@ -184,13 +183,11 @@ static void write_text(struct encoding *c, struct str text)
         jw_str(&c->json, text);
 }
 
-/* Where the text stands among the strings of the payload. */
+/* Where the text stands among the strings of the payload: where the last one stood, mostly. */
 static bool find_text(const struct stream_writing *s, struct str text, size_t *ret_place)
 {
-    struct str source = strbuf_str(&s->source);
-
     *ret_place = s->text_place;
-    if (s->has_text && str_eq(str_slice(source, s->text_start, s->text_end - s->text_start), text))
+    if (s->has_text && str_eq(s->strings.items[s->text_place], text))
         return true;
     for (*ret_place = 0; *ret_place < s->strings.n; ++*ret_place)
         if (str_eq(s->strings.items[*ret_place], text))
@@ -201,14 +198,17 @@ static bool find_text(const struct stream_writing *s, struct str text, size_t *r
 /* Only a payload that stands in its record as it is, with a text as it is, is like another. */
 static void note_text(struct stream_writing *s, size_t place)
 {
-    const char *at = s->strings.items[place].p, *source = s->source.p;
+    struct str text = s->strings.items[place];
+    const char *begin = s->source.p, *end = begin + s->source.n;
 
-    if (!s->stands_as_it_is || at < source || at >= source + s->source.n)
+    if (s->has_text || !s->stands_as_it_is || text.p < begin || text.p >= end)
         return;
+    begin += strlen(OPENING);
+    end -= strlen(CLOSING);
     s->has_text = true;
     s->text_place = place;
-    s->text_start = (size_t)(at - source);
-    s->text_end = s->text_start + s->strings.items[place].n;
+    s->before = str_make(begin, (size_t)(text.p - begin));
+    s->after = str_make(text.p + text.n, (size_t)(end - text.p) - text.n);
 }
 
 static void write_delta_text(struct encoding *c, struct str text)
@@ -221,8 +221,7 @@ static void write_delta_text(struct encoding *c, struct str text)
         return;
     }
     jw_int(&c->json, (int64_t)place);
-    if (place < s->strings.n)
-        note_text(s, place);
+    note_text(s, place);
 }
 
 static bool is_like_last(const struct stream_writing *s, const struct delta *d)
@@ -315,7 +314,7 @@ static void write_entry(struct encoding *c)
         write_delta(c, e->body.delta.delta);
         s->next_delta++;
     } else {
-        write_payload(c, e->body.payload->bytes);
+        write_streamed_payload(c, e->body.payload->bytes);
         s->next_payload++;
     }
 }

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/sha256.h"
+#include "base/sha256_blocks.h"
 
 static const char million_digest[] =
     "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
@@ -54,6 +55,24 @@ TEST(a_million_letters_hash_the_same_in_pieces_of_any_size)
     }
 }
 
+TEST(the_processors_instructions_and_plain_code_come_to_the_same_state)
+{
+    unsigned char blocks[5 * SHA256_BLOCK_SIZE];
+    uint32_t plain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, fast[8];
+    uint64_t dice = 1;
+
+    if (!sha256_has_x86())
+        skip(); /* there is only plain code here */
+    for (int i = 0; i < 200; i++) {
+        for (size_t k = 0; k < sizeof blocks; k++)
+            blocks[k] = (unsigned char)((dice = dice * 6364136223846793005u + 1) >> 33);
+        memcpy(fast, plain, sizeof fast);
+        sha256_blocks_plain(plain, blocks, (size_t)i % 6);
+        sha256_blocks_x86(fast, blocks, (size_t)i % 6);
+        assert_memory_equal(fast, plain, sizeof fast);
+    }
+}
+
 static void hash_two(struct str first, struct str second, char hex[SHA256_HEX_SIZE])
 {
     unsigned char digest[SHA256_SIZE];
@@ -91,4 +110,5 @@ TEST(texts_around_a_block_boundary_hash_right_whole_and_in_two_pieces)
 
 RUN_TESTS(UNIT(the_published_examples_come_out),
           UNIT(a_million_letters_hash_the_same_in_pieces_of_any_size),
+          UNIT(the_processors_instructions_and_plain_code_come_to_the_same_state),
           UNIT(texts_around_a_block_boundary_hash_right_whole_and_in_two_pieces))
