@@ -21,6 +21,7 @@ struct world {
     struct run_options options;
     struct run_plan plan;
     struct tool_filter filter;
+    const char *system;     /* NULL: none */
     const char *deny;       /* a tool that the gate refuses */
     const char *later;      /* a tool that must be asked for, later */
     unsigned cancel_at_seq; /* cancels the run when this event comes; 0: never */
@@ -356,6 +357,7 @@ static inline void world_run(struct world *w, const char *prompt)
     if (!w->plan.targets) {
         w->plan = (struct run_plan){.targets = w->targets,
                                     .n_targets = w->script2 ? 2 : 1,
+                                    .system = str_of(w->system),
                                     .tools = w->registry,
                                     .filter = {.allows_all = true},
                                     .mode = MODE_DEFAULT,
