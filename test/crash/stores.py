@@ -55,7 +55,8 @@ class Sqlite:
         db = sqlite3.connect(path)
         try:
             return [Record(*row) for row in db.execute(
-                "select key & ?, n, type, body from records join sessions on key >> ? = number "
+                "select key & ?, n, type, body from (select * from records union all "
+                "select * from streamed) join sessions on key >> ? = number "
                 "where id = ? order by key", ((1 << SEQ_BITS) - 1, SEQ_BITS, session))]
         except sqlite3.OperationalError as e:
             if "no such table" not in str(e):
