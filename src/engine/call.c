@@ -284,6 +284,17 @@ static void on_progress(void *self, struct str text)
         run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
 }
 
+/* Once a tool has begun, what it did cannot be told from what it did not: so the journal must know
+ * before. */
+static struct err *await_begin(void *self)
+{
+    struct call *c = self;
+
+    if (!c->ends_run)
+        c->ends_run = run_sync(c->run);
+    return c->ends_run ? err_copy(c->ends_run) : NULL;
+}
+
 static struct err *run_tool(struct call *c)
 {
     const struct run_options *o = c->run->options;
@@ -300,6 +311,8 @@ static struct err *run_tool(struct call *c)
                                    .answer = c->answer,
                                    .model = c->run->plan->targets[0].info,
                                    .hidden = o->hidden,
+                                   .begin = await_begin,
+                                   .begin_self = c,
                                    .on_progress = on_progress,
                                    .progress_self = c};
 
@@ -379,22 +392,23 @@ static void tell_end(struct call *c)
     run_emit(c->run, EVENT_TOOL_END, &e);
 }
 
-/* Once a tool has begun, what it did cannot be told from what it did not: so the journal must know
- * before. */
-static struct err *tell_begin(struct call *c)
+/* It becomes durable while files are saved and the tool gets ready. */
+static void tell_begin(struct call *c)
 {
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
     run_emit(c->run, EVENT_TOOL_BEGIN, &e);
-    return run_sync(c->run);
+    run_hurry(c->run);
 }
 
-/* Saving takes none of the tool's time. */
+/* Saving takes none of the tool's time, nor does the journal. */
 static struct err *run_saved(struct call *c, bool *ret_expired)
 {
     struct err *e = save_before(c);
 
     *ret_expired = false;
+    if (!e && !c->verdict.entry->tool->begins_late)
+        e = await_begin(c);
     if (!e)
         e = run_in_time(c, ret_expired);
     save_after(c);
@@ -408,15 +422,15 @@ struct err *call_run(void *arg)
     AUTO(err) struct err *failure = NULL;
     bool is_expired;
 
-    c->ends_run = tell_begin(c);
+    tell_begin(c);
+    failure = run_saved(c, &is_expired);
+    c->is_ready = false;
     if (c->ends_run) {
         fail(c, c->ends_run->kind, S(NOT_RUN_TEXT));
-        c->is_ready = false;
+        c->was_executed = false;
         return NULL;
     }
-    failure = run_saved(c, &is_expired);
     c->duration_ms = loop_now_ms(task_loop()) - started_ms;
-    c->is_ready = false;
     if (failure)
         tell_error(c, failure, is_expired);
     else if (c->result.is_pending)

@@ -59,6 +59,17 @@ void run_emit(struct run *r, enum event_type type, struct event *e)
     tell(r, e);
 }
 
+/* The recorder writes in a task of its own, which gets its turn here. */
+void run_hurry(struct run *r)
+{
+    struct recorder *recorder = find_recorder(r);
+
+    if (!recorder || !recorder->hurry)
+        return;
+    recorder->hurry(recorder);
+    err_ignore(task_yield(), "whoever is cancelled hears of it where he waits");
+}
+
 struct err *run_sync(struct run *r)
 {
     return recorder_sync(find_recorder(r));

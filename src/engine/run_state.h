@@ -62,6 +62,8 @@ struct run {
 void run_emit(struct run *r, enum event_type type, struct event *e); /* fills in all but the body */
 /* Others than the recorder are told when it is durable, or will not be: the journal tells that. */
 void run_emit_durable(struct run *r, enum event_type type, struct event *e);
+/* Has the recorder begin to make durable what was told, and goes on. */
+void run_hurry(struct run *r);
 /* Waits until all that was told is durable. */
 MUST_USE struct err *run_sync(struct run *r);
 void run_emit_message(struct run *r, enum event_type type, const struct message *m);

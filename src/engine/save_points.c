@@ -46,7 +46,8 @@ struct err *save_before(struct call *c)
     if (!record.has_file && !record.tree.n)
         return NULL;
     run_emit(r, EVENT_SNAPSHOT, &e);
-    return run_sync(r);
+    run_hurry(r);
+    return NULL;
 }
 
 /* However the call ended: what it did, it did. */

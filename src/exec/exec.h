@@ -23,7 +23,7 @@ struct options {
     int grace_ms;
     int policy_fd;           /* -1: none */
     int user_fd, network_fd; /* namespaces to join; -1: none */
-    bool tty, no_namespace, is_init;
+    bool tty, no_namespace, is_init, is_held;
     const char *program;
     char **argv;
 };

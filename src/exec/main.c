@@ -54,6 +54,8 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->network_fd);
     if (strcmp(arg, EXEC_OPTION_INIT) == 0)
         return o->is_init = true;
+    if (strcmp(arg, EXEC_OPTION_HELD) == 0)
+        return o->is_held = true;
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)

@@ -220,6 +220,15 @@ static void supervise(struct monitor *m)
     }
 }
 
+/* All signals are blocked, so only keel has a say, or its end. */
+static bool may_start(const struct options *o)
+{
+    struct exec_record record;
+
+    return !o->is_held || (recv(o->control, &record, sizeof record, 0) == (ssize_t)sizeof record &&
+                           record.version == EXEC_PROTOCOL_VERSION && record.kind == EXEC_START);
+}
+
 int monitor_run(const struct options *o, struct place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
@@ -229,6 +238,8 @@ int monitor_run(const struct options *o, struct place *place)
     /* kill(-1) anywhere else would end all that this user runs. */
     if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
         return EXIT_SUPERVISOR;
+    if (!may_start(o))
+        return EXIT_CANNOT_RUN;
     fault = command_start(o, place, &m.command);
     if (fault.error) {
         report_fault(o->control, &fault);

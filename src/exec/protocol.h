@@ -5,21 +5,25 @@
  * is one struct exec_record in the machine's own byte order: both programs come from one build,
  * and the version tells when they do not.
  *
- * The first record is EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one
- * EXEC_EXITED or EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be
- * ended. keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes,
- * for whatever reason, the tree is ended. */
+ * With EXEC_OPTION_HELD all is made ready, and the command starts when keel says EXEC_START; at any
+ * other word, and when the channel ends, it never does. The first record of keel-exec is
+ * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one EXEC_EXITED or
+ * EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be ended.
+ * keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes, for
+ * whatever reason, the tree is ended. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 4
+#define EXEC_PROTOCOL_VERSION 5
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
 /* Between TERM and KILL. */
 #define EXEC_OPTION_GRACE "--grace-ms="
+/* The command waits for EXEC_START. */
+#define EXEC_OPTION_HELD "--held"
 /* Stdin becomes the controlling terminal. */
 #define EXEC_OPTION_TTY "--tty"
 /* It is init of a pid namespace already, which keel has made for it; only with a policy. */
@@ -55,6 +59,7 @@ enum exec_kind {
     /* from keel */
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */
+    EXEC_START,       /* the command that was held */
 };
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };

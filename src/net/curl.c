@@ -133,16 +133,17 @@ static void read_options(struct curl_client *client, const struct curl_options *
     proxy_settings_read(&client->arena, options->environment, &client->proxies);
 }
 
-struct err *curl_client_new(const struct curl_options *options, struct http_client **ret_client)
+struct err *curl_load(void)
 {
-    static const struct curl_options defaults;
-    AUTO(http_client) struct http_client *made = NULL;
-    struct curl_client *client = mem_alloc(sizeof *client);
+    struct curl_api api;
 
-    made = &client->http;
-    client->http.ops = &curl_ops;
-    client->loop = task_loop();
-    read_options(client, options ? options : &defaults);
+    return curl_api_load(&api);
+}
+
+struct err *curl_client_start(struct curl_client *client)
+{
+    if (client->multi)
+        return NULL;
     TRY(curl_api_load(&client->api));
     client->multi = client->api.multi_init();
     if (!client->multi)
@@ -151,6 +152,17 @@ struct err *curl_client_new(const struct curl_options *options, struct http_clie
     client->api.multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
     client->api.multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
     client->api.multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
-    *ret_client = TAKE(made);
+    return NULL;
+}
+
+struct err *curl_client_new(const struct curl_options *options, struct http_client **ret_client)
+{
+    static const struct curl_options defaults;
+    struct curl_client *client = mem_alloc(sizeof *client);
+
+    client->http.ops = &curl_ops;
+    client->loop = task_loop();
+    read_options(client, options ? options : &defaults);
+    *ret_client = &client->http;
     return NULL;
 }

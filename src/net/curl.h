@@ -19,6 +19,10 @@ struct curl_options {
     const char *user_agent;         /* NULL: keel/VERSION */
 };
 
+/* Loads the library, which the first exchange would do otherwise, and which takes milliseconds: a
+ * worker can do it meanwhile. */
+MUST_USE struct err *curl_load(void);
+
 /* For the loop of the current task. */
 MUST_USE struct err *curl_client_new(const struct curl_options *options,
                                      struct http_client **ret_client);

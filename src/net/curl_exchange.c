@@ -251,9 +251,11 @@ static struct err *wait_for_head(struct http_exchange *x)
 struct err *exchange_open(struct http_client *c, const struct http_request *request,
                           struct http_exchange **ret_exchange, struct http_response *ret_response)
 {
-    struct http_exchange *x = mem_alloc(sizeof *x);
+    struct http_exchange *x;
     struct err *e;
 
+    TRY(curl_client_start((struct curl_client *)c));
+    x = mem_alloc(sizeof *x);
     x->client = (struct curl_client *)c;
     x->client->n_exchanges++;
     x->connect_ms = request->connect_ms;

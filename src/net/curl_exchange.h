@@ -28,6 +28,9 @@ struct curl_client {
     struct proxy_settings proxies;
 };
 
+/* Opens libcurl, if this is the first exchange. */
+MUST_USE struct err *curl_client_start(struct curl_client *client);
+
 /* An exchange's own stages: connecting, connected, head_came, ended. */
 struct http_exchange {
     struct curl_client *client;

@@ -12,6 +12,8 @@ struct recorder {
     void (*append)(struct recorder *r, const struct event *e);
     /* Required. Waits until all that was appended is durable. */
     struct err *(*sync)(struct recorder *r);
+    /* Begins to make it durable and returns: a sync() that follows waits for less. May be NULL. */
+    void (*hurry)(struct recorder *r);
 };
 
 /* NULL is a recorder that keeps nothing. */

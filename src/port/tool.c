@@ -64,3 +64,8 @@ void tool_progress(const struct tool_context *c, struct str text)
     if (c->on_progress)
         c->on_progress(c->progress_self, text);
 }
+
+struct err *tool_begin(const struct tool_context *c)
+{
+    return c->begin ? c->begin(c->begin_self) : NULL;
+}

@@ -129,10 +129,16 @@ struct tool_context {
     const struct answer *answer;      /* to what this call asked before it was suspended, or NULL */
     const struct model_info *model;   /* who reads the result; NULL: not known */
     const struct path_filter *hidden; /* NULL: nothing is */
+    struct err *(*begin)(void *self); /* see tool_begin(); NULL: it may */
+    void *begin_self;
     void (*on_progress)(void *self, struct str text); /* may be NULL; for people */
     void *progress_self;
 };
 void tool_progress(const struct tool_context *c, struct str text);
+/* Waits until the journal knows that the call has begun. Tools that say begins_late call it before
+ * the first thing that has an effect, and do nothing when it fails; of others it is true before
+ * they run. */
+MUST_USE struct err *tool_begin(const struct tool_context *c);
 
 /* --- the tool --- */
 
@@ -149,6 +155,7 @@ struct tool {
     /* The argument that permission patterns are matched against: "command", "file_path". */
     const char *permission_arg; /* NULL: patterns with an argument never match */
     bool is_barrier;            /* must not run beside other calls of its batch */
+    bool begins_late;           /* it calls tool_begin() itself, and gets ready meanwhile */
     size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
     struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result);

@@ -315,7 +315,7 @@ void replay_cancel(struct replay *r)
 
 void replay_compare_init(struct replay *r)
 {
-    r->recorder = (struct recorder){append, sync_nothing};
+    r->recorder = (struct recorder){.append = append, .sync = sync_nothing};
     r->random = (struct random){fill, r};
     seeded_random_init(&r->others, 1);
     r->clock_start_ms = r->options->clock->now_ms;

@@ -5,6 +5,7 @@
 #include "sdk/trust.h"
 #include "sys/env.h"
 #include "sys/fs.h"
+#include "sys/work.h"
 
 #include <unistd.h>
 
@@ -105,6 +106,16 @@ struct err *runtime_use_model(struct runtime *r, const char *model)
 
     TRY(profile_resolve(r->settings, &query, &r->arena, &r->profile));
     return profile_make_provider(&r->profile, &r->provider);
+}
+
+static struct err *load(void *arg)
+{
+    return curl_load();
+}
+
+struct err *runtime_load(struct runtime *r)
+{
+    return r->http ? NULL : work_run(load, NULL);
 }
 
 struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)

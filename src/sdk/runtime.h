@@ -34,6 +34,8 @@ DEFINE_AUTO_VAL(runtime, runtime_done)
 
 /* Finds profile and provider; `model` is --model or NULL. */
 MUST_USE struct err *runtime_use_model(struct runtime *r, const char *model);
+/* Loads what the first request needs, in a worker. In a task. */
+MUST_USE struct err *runtime_load(struct runtime *r);
 /* Fills in what a provider call needs; makes the HTTP client if there is none. In a task. */
 MUST_USE struct err *runtime_call(struct runtime *r, struct provider_call *ret_call);
 

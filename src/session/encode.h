@@ -53,6 +53,7 @@ struct codec_writer {
     uint64_t tools_version;
     size_t n_tools;
     char tools[SHA256_HEX_SIZE];
+    char system[SHA256_HEX_SIZE]; /* the last prompt that became a blob */
 };
 
 struct encoding {
@@ -73,6 +74,7 @@ void codec_write_reference(struct encoding *c, const char *kind, struct str valu
 
 void codec_put_text(struct encoding *c, const char *key, struct str text);
 void codec_put_shared(struct encoding *c, const char *key, struct str text); /* by many records */
+void codec_put_system(struct encoding *c, const char *key, struct str text);
 void codec_put_json_text(struct encoding *c, const char *key, struct str text);
 void codec_put_json(struct encoding *c, const char *key, const struct json *v);
 void codec_put_int(struct encoding *c, const char *key, int64_t value);

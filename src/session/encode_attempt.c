@@ -133,7 +133,7 @@ void codec_encode_request(struct encoding *c)
     codec_put_text(c, "provider", r->provider);
     codec_put_text(c, "protocol", r->protocol);
     codec_put_text(c, "model", r->model);
-    codec_put_shared(c, "system", r->system);
+    codec_put_system(c, "system", r->system);
     codec_put_history(c, "messages");
     put_cut(c, b->cut);
     put_tools(c, b);

@@ -20,7 +20,7 @@ void codec_encode_session(struct encoding *c)
     codec_put_text(c, "cwd", s->cwd);
     codec_put_text(c, "provider", s->provider);
     codec_put_text(c, "model", s->model);
-    codec_put_shared(c, "systemPrompt", s->system);
+    codec_put_system(c, "systemPrompt", s->system);
     if (s->tools)
         codec_put_schemas(c, s->tools);
     codec_put_name(c, "reason", s->reason);

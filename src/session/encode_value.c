@@ -61,10 +61,26 @@ void codec_put_text(struct encoding *c, const char *key, struct str text)
     put_text_over(c, key, text, CODEC_INLINE_MAX);
 }
 
-/* One that many records share. */
 void codec_put_shared(struct encoding *c, const char *key, struct str text)
 {
     put_text_over(c, key, text, CODEC_SHARED_MIN);
+}
+
+/* The same in nearly every request: once the stream holds it, a record only names it. */
+void codec_put_system(struct encoding *c, const char *key, struct str text)
+{
+    struct codec_writer *w = c->writer;
+    char handle[SHA256_HEX_SIZE];
+
+    if (text.n <= CODEC_SHARED_MIN) {
+        codec_put_text(c, key, text);
+        return;
+    }
+    jw_key(&c->json, key);
+    sha256_hex(text, handle);
+    if (strcmp(w->system, handle) != 0)
+        codec_add_blob(c, text, w->system);
+    codec_write_reference(c, "$blob", str_of(handle));
 }
 
 void codec_put_json_text(struct encoding *c, const char *key, struct str text)

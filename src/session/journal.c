@@ -31,6 +31,7 @@ struct journal {
     size_t n_core; /* since the last checkpoint */
     uint64_t next_seq, durable_seq;
     bool is_running, is_broken, has_warned;
+    bool is_hurried;       /* what is pending is written at once, though nobody waits for it yet */
     struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
     struct waker *joiner;  /* of whoever waits for that task's end; NULL: nobody */
     struct waiting *waiting;
@@ -153,7 +154,7 @@ static void wait_for_more(struct journal *j)
     struct waker waker;
     struct deadline deadline;
 
-    if (j->waiting)
+    if (j->waiting || j->is_hurried)
         return;
     waker_init(&waker);
     j->sleeper = &waker;
@@ -173,6 +174,7 @@ static struct err *write_task(void *arg)
         wait_for_more(j);
         task_shield_begin();
         j->n_writing = j->pending.n;
+        j->is_hurried = false;
         e = write_records(j, j->n_writing);
         if (!e) {
             drop_written(j, j->n_writing);
@@ -227,6 +229,21 @@ static void append(struct recorder *recorder, const struct event *e)
     start_writing(j);
 }
 
+static void write_now(struct journal *j)
+{
+    start_writing(j);
+    if (j->sleeper)
+        waker_wake(j->sleeper);
+}
+
+static void hurry(struct recorder *recorder)
+{
+    struct journal *j = journal_of(recorder);
+
+    j->is_hurried = j->pending.n > j->n_writing;
+    write_now(j);
+}
+
 static void leave(struct journal *j, struct waiting *w)
 {
     struct waiting **at = &j->waiting;
@@ -249,9 +266,7 @@ static struct err *wait_durable(struct journal *j)
     waker_init(&w.waker);
     w.next = j->waiting;
     j->waiting = &w;
-    start_writing(j);
-    if (j->sleeper)
-        waker_wake(j->sleeper);
+    write_now(j);
     e = waker_park(&w.waker);
     leave(j, &w);
     if (!e)
@@ -277,7 +292,7 @@ struct journal *journal_new(const struct journal_options *options)
 {
     struct journal *j = mem_alloc(sizeof *j);
 
-    j->recorder = (struct recorder){append, sync_all};
+    j->recorder = (struct recorder){append, sync_all, hurry};
     j->options = *options;
     j->stream = str_dup(options->stream);
     j->writer = codec_writer_new();

@@ -2,6 +2,70 @@
 #include "sys/dylib.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+/* --- what was found before --- */
+
+/* The loader has one lock, and holds it for as long as a library and all that it needs take to
+ * load. What was found once is therefore not asked of it again. */
+struct found_library {
+    const struct found_library *next;
+    const char *soname; /* a literal, as the names are */
+    size_t n;
+    struct {
+        const char *name;
+        void *address;
+    } symbols[];
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct found_library *all_found; /* only grows, like the loader's own list */
+
+static bool holds(const struct found_library *l, const char *soname,
+                  const struct dylib_symbol *symbols, size_t n)
+{
+    size_t i = 0;
+
+    if (strcmp(l->soname, soname) != 0 || l->n != n)
+        return false;
+    while (i < n && strcmp(l->symbols[i].name, symbols[i].name) == 0)
+        i++;
+    return i == n;
+}
+
+static bool find_again(const char *soname, const struct dylib_symbol *symbols, size_t n,
+                       void **found)
+{
+    const struct found_library *l;
+
+    pthread_mutex_lock(&lock);
+    l = all_found;
+    pthread_mutex_unlock(&lock);
+    while (l && !holds(l, soname, symbols, n))
+        l = l->next;
+    for (size_t i = 0; l && i < n; i++)
+        found[i] = l->symbols[i].address;
+    return l != NULL;
+}
+
+static void keep_found(const char *soname, const struct dylib_symbol *symbols, size_t n,
+                       void *const *found)
+{
+    struct found_library *l = mem_alloc(sizeof *l + n * sizeof l->symbols[0]);
+
+    l->soname = soname;
+    l->n = n;
+    for (size_t i = 0; i < n; i++) {
+        l->symbols[i].name = symbols[i].name;
+        l->symbols[i].address = found[i];
+    }
+    pthread_mutex_lock(&lock);
+    l->next = all_found;
+    all_found = l;
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- finding --- */
 
 /* dlerror() mostly begins with the library's name, which our text has already. */
 static const char *reason(const char *soname)
@@ -21,8 +85,11 @@ static const char *reason(const char *soname)
 static struct err *find_symbols(const char *soname, const struct dylib_symbol *symbols,
                                 size_t n_symbols, void **found)
 {
-    void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+    void *library;
 
+    if (find_again(soname, symbols, n_symbols, found))
+        return NULL;
+    library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
         return err_new(ERR_CONFIGURATION, "cannot load %s: %s", soname, reason(soname));
     for (size_t i = 0; i < n_symbols; i++) {
@@ -31,6 +98,7 @@ static struct err *find_symbols(const char *soname, const struct dylib_symbol *s
             return err_new(ERR_CONFIGURATION, "cannot load %s: it has no symbol %s", soname,
                            symbols[i].name);
     }
+    keep_found(soname, symbols, n_symbols, found);
     return NULL;
 }
 

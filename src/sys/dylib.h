@@ -1,14 +1,15 @@
 /* dylib.h - a shared library that is opened on first use.
  *
  * What most commands do not need must not cost start-up, so heavy libraries are not linked: their
- * functions are looked up by name into a struct of pointers once. Thread-safe. */
+ * functions are looked up by name into a struct of pointers. Thread-safe; whoever asks again for
+ * what he was given before does not wait while another library is being loaded. */
 #ifndef KEEL_SYS_DYLIB_H
 #define KEEL_SYS_DYLIB_H
 
 #include "base/err.h"
 
 struct dylib_symbol {
-    const char *name;
+    const char *name; /* a literal */
     void **slot;
 };
 

@@ -148,6 +148,10 @@ struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
 
     TRY(proc_find_program(spec, &program));
     TRY(proc_start(p, spec, program));
+    if (spec->before_start) {
+        TRY(spec->before_start(spec->before_self));
+        request(p, EXEC_START, 0);
+    }
     if (is_supervised(p))
         TRY(await_start(p, spec, program));
     *ret_proc = TAKE(p);

@@ -53,6 +53,10 @@ struct proc_spec {
     enum proc_stdout stdout_kind;
     bool merge_stderr; /* stderr goes where stdout goes */
     bool supervised;
+    /* Of a supervised command: called while its supervisor gets ready. The command starts when
+     * this has returned, or with an error never. NULL: at once. */
+    struct err *(*before_start)(void *self);
+    void *before_self;
     /* A supervised command of a normal user runs in a user namespace where one may be made; sudo
      * and other set-user-ID programs do not work there. This keeps it out, at a price: should
      * keel-exec be killed by KILL, the command's own children may live on. */

@@ -157,7 +157,7 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
 {
     size_t n_argv = count(spec->argv);
 
-    v->words = ARENA_ARRAY(&v->arena, n_argv + 12, const char *);
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 13, const char *);
     v->words[v->n++] = "keel-exec";
     v->words[v->n++] = EXEC_OPTION_INIT;
     add_option(v, EXEC_OPTION_CONTROL, c->n);
@@ -165,6 +165,8 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
     add_option(v, EXEC_OPTION_GRACE, (int64_t)MIN(p->grace_ms, (uint64_t)INT32_MAX));
     if (p->is_pty)
         v->words[v->n++] = EXEC_OPTION_TTY;
+    if (spec->before_start)
+        v->words[v->n++] = EXEC_OPTION_HELD;
     if (spec->no_namespace)
         v->words[v->n++] = EXEC_OPTION_NO_NAMESPACE;
     if (spec->confinement)
@@ -210,7 +212,7 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
     AUTO(child_fds) struct child_fds c = {0};
 
     BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 7);
-    BUG_IF(spec->confinement && !spec->supervised);
+    BUG_IF((spec->confinement || spec->before_start) && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
     if (spec->supervised)
         return start_supervised(p, spec, &c, program);

@@ -244,6 +244,7 @@ struct tool tool_bash = {
     .risk = RISK_EXECUTE,
     .needs = NEEDS_LAUNCHER,
     .permission_arg = "command",
+    .begins_late = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,
     .timeout_ms = timeout_ms,

@@ -169,6 +169,12 @@ static const char *const *environment_for(const struct tool_context *c, struct a
     return clean_environment(a, config->environment, hidden, n, config->secrets, settings);
 }
 
+/* What the command runs in is built while the journal learns of it. */
+static struct err *before_start(void *self)
+{
+    return tool_begin(self);
+}
+
 static struct err *start_in(const struct tool_context *c, const char *shell, struct str text,
                             bool asks_place, struct shell_command *ret_command)
 {
@@ -183,6 +189,8 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
                              .cwd = tool_session_cwd(c->session),
                              .stdin_kind = PROC_STDIN_CLOSED,
                              .merge_stderr = true,
+                             .before_start = before_start,
+                             .before_self = (void *)c,
                              .extra_fds = fds};
 
     argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);

@@ -21,6 +21,8 @@ static void tape_append(struct recorder *r, const struct event *e)
         e->type == EVENT_USER_INPUT || e->type == EVENT_ATTEMPT_BEGIN ||
         e->type == EVENT_ATTEMPT_END || e->type == EVENT_RUN_END)
         strbuf_addf(&t->log, "%s ", event_type_name(e->type));
+    if (e->type == EVENT_TOOL_PROGRESS)
+        strbuf_addf(&t->log, "%" STR_FMT " ", STR_ARG(e->body.tool.progress));
 }
 
 static struct err *tape_sync(struct recorder *r)
@@ -97,6 +99,42 @@ TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
+    assert_null(strstr(strbuf_cstr(&tape.log), "tool_end"));
+    assert_int_equal(w.result.n_tools_executed, 0);
+    strbuf_done(&tape.log);
+}
+
+static const char late_tool[] = "turns:\n"
+                                " - [{tool: Late, id: a, args: {}}]\n"
+                                " - text: Done.\n";
+
+static void tape_hurry(struct recorder *r)
+{
+    strbuf_add_cstr(&((struct tape *)r)->log, "hurry ");
+}
+
+TEST(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable)
+{
+    AUTO(world) struct world w = {.script = late_tool, .has_late = true};
+    struct tape tape = {.recorder = {tape_append, tape_sync, tape_hurry}};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_non_null(
+        strstr(strbuf_cstr(&tape.log), "tool_begin hurry ready durable begun tool_end"));
+    strbuf_done(&tape.log);
+}
+
+TEST(and_goes_no_further_when_that_fails)
+{
+    AUTO(world) struct world w = {.script = late_tool, .has_late = true};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
+
+    w.options.recorder = &tape.recorder;
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_STORAGE);
+    assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_begin ready durable"));
+    assert_null(strstr(strbuf_cstr(&tape.log), "begun"));
     assert_null(strstr(strbuf_cstr(&tape.log), "tool_end"));
     assert_int_equal(w.result.n_tools_executed, 0);
     strbuf_done(&tape.log);
@@ -463,6 +501,8 @@ TEST(a_child_run_tells_and_costs_its_parent)
 RUN_TESTS(UNIT(prompt_request_call_and_end_are_durable_before_anything_follows_from_them),
           UNIT(the_end_is_told_when_it_is_durable), UNIT(a_model_is_not_told_what_is_not_durable),
           UNIT(nothing_runs_when_the_journal_cannot_be_written),
+          UNIT(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable),
+          UNIT(and_goes_no_further_when_that_fails),
           UNIT(a_tool_does_not_run_when_its_beginning_is_not_durable),
           UNIT(events_are_numbered_without_a_gap_over_all_runs),
           UNIT(plugins_run_by_priority_in_all_hooks),

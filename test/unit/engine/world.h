@@ -21,6 +21,8 @@ struct world {
     struct run_options options;
     struct run_plan plan;
     struct tool_filter filter;
+    const char *system;     /* NULL: none */
+    bool has_late;          /* is the tool Late there? */
     const char *deny;       /* a tool that the gate refuses */
     const char *later;      /* a tool that must be asked for, later */
     unsigned cancel_at_seq; /* cancels the run when this event comes; 0: never */
@@ -99,6 +101,15 @@ static inline struct err *toy_state(const struct tool *t, struct tool_context *c
     return NULL;
 }
 
+static inline struct err *toy_late(const struct tool *t, struct tool_context *c,
+                                   const struct json *args, struct tool_result *r)
+{
+    tool_progress(c, S("ready"));
+    TRY(tool_begin(c));
+    tool_progress(c, S("begun"));
+    return NULL;
+}
+
 #define TOY(Name, fn, properties, required, ...)                                                   \
     {                                                                                              \
         .name = Name, .description = "a toy", .risk = RISK_INSPECT, .run = fn,                     \
@@ -115,6 +126,7 @@ static const struct tool world_toys[] = {
     TOY("Fail", toy_fail, "\"hard\":{\"type\":\"boolean\"}", ""),
     TOY("Wait", toy_wait, "", ""),
     TOY("State", toy_state, "\"value\":{}", ""),
+    TOY("Late", toy_late, "", "", .begins_late = true),
 };
 
 /* --- a gate that does as the test says --- */
@@ -308,8 +320,11 @@ static inline void world_open(struct world *w)
     conversation_init(&w->conversation, S("session"), S("/tmp"));
     w->registry = tool_registry_new();
     for (size_t i = 0; i < ARRAY_LEN(world_toys); i++) {
-        struct tool *t = mem_copy(&world_toys[i], sizeof *t);
+        struct tool *t;
 
+        if (world_toys[i].begins_late && !w->has_late)
+            continue;
+        t = mem_copy(&world_toys[i], sizeof *t);
         t->self = w;
         t->free = (void (*)(struct tool *))mem_free;
         assert_ok(tool_registry_add(w->registry, t, NULL));
@@ -356,6 +371,7 @@ static inline void world_run(struct world *w, const char *prompt)
     if (!w->plan.targets) {
         w->plan = (struct run_plan){.targets = w->targets,
                                     .n_targets = w->script2 ? 2 : 1,
+                                    .system = str_of(w->system),
                                     .tools = w->registry,
                                     .filter = {.allows_all = true},
                                     .mode = MODE_DEFAULT,

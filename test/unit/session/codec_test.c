@@ -169,6 +169,34 @@ TEST(what_is_long_is_stored_once)
     tape_end();
 }
 
+static size_t count_blobs(struct str bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < tape.n; i++)
+        for (size_t k = 0; k < tape.records[i].n_blobs; k++)
+            n += str_eq(tape.records[i].blobs[k].bytes, bytes);
+    return n;
+}
+
+TEST(a_prompt_of_the_system_is_stored_with_the_first_request_and_named_by_the_others)
+{
+    AUTO_FREE char *system = mem_alloc(2000 + 1);
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Echo, id: a, args: {text: x}}]\n"
+                                " - [{tool: Echo, id: b, args: {text: y}}]\n"
+                                " - text: Done.\n",
+                      .system = memset(system, 's', 2000),
+                      .on_event = record};
+
+    tape_begin();
+    world_run(&w, "go");
+    assert_same_again();
+    assert_int_equal(count_blobs(str_of(system)), 1);
+    tape_end();
+}
+
 TEST(deltas_of_an_answer_are_one_record)
 {
     AUTO(world)
@@ -318,7 +346,9 @@ TEST(a_crash_around_a_compaction_loses_neither_the_history_nor_the_prompt)
 RUN_TESTS(UNIT(a_run_with_tools_reads_as_it_happened),
           UNIT(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure),
           UNIT(an_interrupted_answer_and_a_question_come_back_too),
-          UNIT(what_is_long_is_stored_once), UNIT(deltas_of_an_answer_are_one_record),
+          UNIT(what_is_long_is_stored_once),
+          UNIT(a_prompt_of_the_system_is_stored_with_the_first_request_and_named_by_the_others),
+          UNIT(deltas_of_an_answer_are_one_record),
           UNIT(a_history_that_was_compacted_reads_as_it_happened),
           UNIT(so_does_the_request_for_a_summary_that_did_not_fit),
           UNIT(a_crash_around_a_compaction_loses_neither_the_history_nor_the_prompt));

@@ -118,6 +118,23 @@ IN_TASK(what_nobody_waits_for_is_written_after_a_moment)
     fixture_end(&f);
 }
 
+IN_TASK(what_is_hurried_is_written_before_anybody_waits_for_it)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell(&f, "a");
+    assert_ok(task_yield()); /* its task waits for more */
+    tell(&f, "b");
+    journal_recorder(f.journal)->hurry(journal_recorder(f.journal));
+    assert_ok(task_yield());
+    assert_int_equal(n_stored(&f), 2);
+    tell(&f, "c"); /* nobody is in a hurry about this one */
+    assert_ok(task_yield());
+    assert_int_equal(n_stored(&f), 2);
+    fixture_end(&f);
+}
+
 IN_TASK(a_store_that_fails_stops_the_run_and_loses_nothing)
 {
     struct fixture f;
@@ -197,6 +214,7 @@ IN_TASK(events_that_come_while_blobs_are_written_are_written_too)
 
 RUN_TESTS(UNIT(what_was_synced_is_stored_in_one_write),
           UNIT(what_nobody_waits_for_is_written_after_a_moment),
+          UNIT(what_is_hurried_is_written_before_anybody_waits_for_it),
           UNIT(a_store_that_fails_stops_the_run_and_loses_nothing),
           UNIT(or_it_is_told_once_and_the_run_goes_on),
           UNIT(events_that_come_while_blobs_are_written_are_written_too));

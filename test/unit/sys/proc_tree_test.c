@@ -438,6 +438,58 @@ PROC_TEST(the_supervisor_is_found_beside_the_program_and_in_libexec)
     return run_installed("bin", "libexec/keel");
 }
 
+/* --- held --- */
+
+struct held {
+    const char *mark;
+    bool may_start, was_there;
+};
+
+static struct err *look(void *self)
+{
+    struct held *h = self;
+
+    h->was_there = access(h->mark, F_OK) == 0;
+    return h->may_start ? NULL : err_new(ERR_STORAGE, "no");
+}
+
+static struct err *run_held(const void *way, struct held *h)
+{
+    AUTO(proc) struct proc *p = NULL;
+    struct proc_spec spec = command(way, ARGV("touch", h->mark));
+    struct proc_status status;
+
+    spec.before_start = look;
+    spec.before_self = h;
+    TRY(proc_spawn(&spec, &p));
+    return proc_wait(p, &status);
+}
+
+PROC_TEST(a_command_that_is_held_starts_when_it_may)
+{
+    char mark[] = "/tmp/keel-held-XXXXXX";
+    struct held h = {.mark = mark, .may_start = true};
+
+    close(mkstemp(mark));
+    unlink(mark);
+    TRY(run_held(way, &h));
+    EXPECT(!h.was_there);
+    EXPECT(unlink(mark) == 0);
+    return NULL;
+}
+
+PROC_TEST(a_command_that_may_not_start_never_does)
+{
+    char mark[] = "/tmp/keel-held-XXXXXX";
+    struct held h = {.mark = mark};
+
+    close(mkstemp(mark));
+    unlink(mark);
+    EXPECT_TEXT(run_held(way, &h), "no");
+    EXPECT(unlink(mark) < 0 && errno == ENOENT);
+    return NULL;
+}
+
 PROC_TEST(a_supervisor_that_says_nothing_is_an_error)
 {
     EXPECT_TEXT(run_under("/bin/true"), "the supervisor of true ended without a word");
@@ -460,6 +512,8 @@ RUN_TESTS(SUPERVISED(what_a_command_leaves_in_the_background_ends_with_it),
           SUPERVISED(a_namespace_is_used_where_it_may_be_made),
           SUPERVISED(the_command_sees_itself_in_proc),
           SUPERVISED(the_command_has_the_privileges_of_its_user),
+          SUPERVISED(a_command_that_is_held_starts_when_it_may),
+          SUPERVISED(a_command_that_may_not_start_never_does),
           UNIT(without_its_supervisor_nothing_is_run),
           UNIT(the_supervisor_is_found_beside_the_program_and_in_libexec),
           UNIT(a_supervisor_that_says_nothing_is_an_error))
