@@ -11,14 +11,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+
+/* So many files are made durable one by one. For more, or with new directories, the whole file
+ * system is: one flush where a file each would need thousands. But that writes what others have
+ * changed there, too, which may be much. */
+enum { MAX_ONE_BY_ONE = 8 };
 
 struct blob_files {
     struct blob_store store;
     char *dir;
     const char *suffix; /* NULL: by the first two digits, in directories of their own */
+
+    /* what may not be durable yet */
+    pthread_mutex_t lock;
+    struct {
+        char *path;
+        uint64_t number; /* of the put */
+    } soon[MAX_ONE_BY_ONE];
+    size_t n_soon;
+    uint64_t n_puts, last_unnamed; /* the last put that is not in the list; 0: there is none */
 };
 
 /* One operation, for handing over to a worker. */
@@ -32,6 +47,9 @@ struct job {
     size_t n;
     struct strbuf *out;
     uint64_t size;
+    const char *paths[MAX_ONE_BY_ONE]; /* to make durable */
+    size_t n_paths;
+    bool has_new_dir, is_for_all;
 };
 
 static struct err *run_job(void *arg)
@@ -123,6 +141,7 @@ static struct err *put_soon_job(struct job *job)
     if (has_size(job->path, job->bytes.n))
         return NULL;
     if (!fs_is_dir(job->shard)) {
+        job->has_new_dir = true;
         TRY(fs_make_dirs(job->files->dir, 0700));
         TRY(fs_make_dirs(job->shard, 0700));
     }
@@ -134,33 +153,116 @@ static struct err *put_soon_job(struct job *job)
     return e;
 }
 
-static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static size_t find_soon(const struct blob_files *f, const char *path)
 {
-    struct job job = {.run = put_soon_job, .bytes = bytes};
+    size_t i = 0;
 
-    sha256_hex(bytes, handle);
-    locate(&job, (struct blob_files *)b, str_of(handle));
-    return run(&job);
+    while (i < f->n_soon && strcmp(f->soon[i].path, path) != 0)
+        i++;
+    return i;
 }
 
-/* All of the file system: one flush where a file each would need thousands. */
+/* One that was there already, too: who put it may not have come to sync it. */
+static void note_soon(struct blob_files *f, const char *path, bool has_new_dir)
+{
+    size_t i;
+
+    pthread_mutex_lock(&f->lock);
+    f->n_puts++;
+    i = find_soon(f, path);
+    if (has_new_dir || i == MAX_ONE_BY_ONE) {
+        f->last_unnamed = f->n_puts;
+    } else {
+        if (i == f->n_soon)
+            f->soon[f->n_soon++].path = mem_strdup(path);
+        f->soon[i].number = f->n_puts;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    struct blob_files *f = (struct blob_files *)b;
+    AUTO(arena) struct arena paths = {0};
+    struct job job = {.run = put_soon_job, .bytes = bytes};
+    const char *path;
+
+    sha256_hex(bytes, handle);
+    locate(&job, f, str_of(handle));
+    path = arena_cstr(&paths, str_of(job.path));
+    TRY(run(&job));
+    note_soon(f, path, job.has_new_dir);
+    return NULL;
+}
+
+/* --- making them durable --- */
+
+/* Gone is fine: somebody has removed it. */
+static struct err *sync_path(const char *path, int flags, int (*sync)(int fd))
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+
+    if (fd < 0 && errno == ENOENT)
+        return NULL;
+    if (fd < 0 || sync(fd) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
+    return NULL;
+}
+
 static struct err *sync_job(struct job *job)
 {
-    const char *dir = job->files->dir;
-    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (job->is_for_all)
+        return sync_path(job->files->dir, O_DIRECTORY, syncfs);
+    for (size_t i = 0; i < job->n_paths; i++) {
+        const char *path = job->paths[i], *slash = strrchr(path, '/');
 
-    if (fd < 0 && errno == ENOENT) /* nothing was ever put */
-        return NULL;
-    if (fd < 0 || syncfs(fd) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", dir);
+        TRY(sync_path(path, 0, fdatasync));
+        TRY(sync_path(arena_cstr(&job->arena, str_make(path, (size_t)(slash - path))), O_DIRECTORY,
+                      fsync));
+    }
     return NULL;
+}
+
+/* All that was put up to now; the number of the last one. */
+static uint64_t collect_soon(struct blob_files *f, struct job *job)
+{
+    uint64_t n_puts;
+
+    pthread_mutex_lock(&f->lock);
+    n_puts = f->n_puts;
+    job->is_for_all = f->last_unnamed > 0;
+    for (size_t i = 0; i < f->n_soon; i++)
+        job->paths[job->n_paths++] = arena_cstr(&job->arena, str_of(f->soon[i].path));
+    pthread_mutex_unlock(&f->lock);
+    return n_puts;
+}
+
+/* What was put again meanwhile stays. */
+static void forget_soon(struct blob_files *f, uint64_t n_puts)
+{
+    size_t n_kept = 0;
+
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < f->n_soon; i++)
+        if (f->soon[i].number > n_puts)
+            f->soon[n_kept++] = f->soon[i];
+        else
+            mem_free(f->soon[i].path);
+    f->n_soon = n_kept;
+    if (f->last_unnamed <= n_puts)
+        f->last_unnamed = 0;
+    pthread_mutex_unlock(&f->lock);
 }
 
 static struct err *sync_files(struct blob_store *b)
 {
-    struct job job = {.run = sync_job, .files = (struct blob_files *)b};
+    struct blob_files *f = (struct blob_files *)b;
+    struct job job = {.run = sync_job, .files = f};
+    uint64_t n_puts = collect_soon(f, &job);
 
-    return run(&job);
+    TRY(run(&job));
+    forget_soon(f, n_puts);
+    return NULL;
 }
 
 /* --- get --- */
@@ -228,6 +330,8 @@ static void free_files(struct blob_store *b)
 {
     struct blob_files *f = (struct blob_files *)b;
 
+    forget_soon(f, UINT64_MAX);
+    pthread_mutex_destroy(&f->lock);
     mem_free(f->dir);
     mem_free(f);
 }
@@ -247,6 +351,7 @@ static struct blob_store *make(const char *dir, const char *suffix, size_t max_b
     f->store = (struct blob_store){.ops = &ops, .max_bytes = max_bytes};
     f->dir = mem_strdup(dir);
     f->suffix = suffix;
+    pthread_mutex_init(&f->lock, NULL);
     return &f->store;
 }
 

@@ -77,12 +77,22 @@ static struct err *run_jobs(struct sqlite_db *db, struct waiting *first)
     return NULL;
 }
 
+static bool may_be_lost(const struct waiting *first)
+{
+    const struct waiting *w = first;
+
+    while (w && w->job->may_be_lost)
+        w = w->next;
+    return !w;
+}
+
 static struct err *run_batch(void *arg)
 {
     struct batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
 
     TRY(open_db(db, b->store->path));
+    TRY(sqlite_set_durable(db, !may_be_lost(b->first)));
     TRY(sqlite_begin_transaction(db));
     sqlite_log_make_room(db);
     return sqlite_end_transaction(db, run_jobs(db, b->first));
@@ -181,8 +191,13 @@ static struct err *open_session(struct store *store, struct str id,
                                 struct store_lease *ret_lease)
 {
     struct lock_call lock = {.store = sqlite_of(store), .id = id};
-    struct sqlite_job job = {
-        .run = sqlite_job_open, .id = id, .summary = create, .ret_lease = ret_lease, .arena = a};
+    /* Nothing was told to anybody yet that a new session or its lease could take along. */
+    struct sqlite_job job = {.run = sqlite_job_open,
+                             .id = id,
+                             .summary = create,
+                             .ret_lease = ret_lease,
+                             .arena = a,
+                             .may_be_lost = true};
     struct err *e;
 
     TRY(work_run(take_lock, &lock));
@@ -197,7 +212,8 @@ static struct err *open_session(struct store *store, struct str id,
 
 static void close_session(struct store *store, struct str id, uint64_t fence)
 {
-    struct sqlite_job job = {.run = sqlite_job_close, .id = id, .fence = fence};
+    struct sqlite_job job = {
+        .run = sqlite_job_close, .id = id, .fence = fence, .may_be_lost = true};
 
     err_ignore(change(store, &job), "whoever opens it next looks at the lock");
     forget_lock(sqlite_of(store), id, fence);

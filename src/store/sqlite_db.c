@@ -250,6 +250,15 @@ static struct err *run(struct sqlite_db *db, enum sqlite_statement s)
     return sqlite_finish(db, s);
 }
 
+struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable)
+{
+    if (db->is_hasty == !is_durable)
+        return NULL;
+    db->is_hasty = !is_durable;
+    return run_script(db, is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+                      "work");
+}
+
 struct err *sqlite_begin_transaction(struct sqlite_db *db)
 {
     return run(db, SQL_BEGIN);

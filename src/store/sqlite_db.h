@@ -107,6 +107,7 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_N];
     char *path;
+    bool is_hasty; /* commits do not wait for the disk */
     /* of the log, see sqlite_log.h */
     int log_fd;
     uint64_t n_log_bytes;    /* after the last commit here */
@@ -135,6 +136,8 @@ void sqlite_end(struct sqlite_db *db, enum sqlite_statement s);
 /* For one that gives no rows: steps once and ends. */
 MUST_USE struct err *sqlite_finish(struct sqlite_db *db, enum sqlite_statement s);
 
+/* Until this is called again, commits wait for the disk, or leave that to a later one that does. */
+MUST_USE struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable);
 MUST_USE struct err *sqlite_begin_transaction(struct sqlite_db *db);
 /* Commits, or takes all back when `take_error` is one, and returns what went wrong. */
 MUST_USE struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error);

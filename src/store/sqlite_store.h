@@ -34,6 +34,7 @@ struct sqlite_job {
     size_t n_handles, handles_room;
     int64_t unix_ms;
     const char *lock_dir;
+    bool may_be_lost; /* with the power: the next that may not makes it durable, too */
 };
 
 /* ERR_VALIDATION: this job has changed nothing and the transaction goes on; it is told as
