@@ -56,6 +56,14 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
     tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
 }
 
+/* The prompt is durable before anything follows from it. Where no hook is asked, that is the next
+ * request, to summarize or to answer, and requests wait for the journal themselves. */
+static struct err *keep_prompt(struct run *r, const struct message *m)
+{
+    run_emit_message(r, EVENT_USER_INPUT, m);
+    return r->options->hooks ? run_sync(r) : NULL;
+}
+
 /* The text of the prompt, as plugins may change it. */
 static struct err *take_input(struct run *r)
 {
@@ -80,8 +88,7 @@ static struct err *take_input(struct run *r)
         hide_in_message(r->secrets, &m, &found);
         run_tell_hidden(r, found, S("what a plugin made of the prompt"));
     }
-    run_emit_message(r, EVENT_USER_INPUT, m);
-    TRY(run_sync(r));
+    TRY(keep_prompt(r, m));
     batch_close(r);
     TRY(run_compact(r));
     TRY(hook_prompt(r, &m));

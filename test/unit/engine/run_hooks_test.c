@@ -42,9 +42,36 @@ TEST(prompt_request_call_and_end_are_durable_before_anything_follows_from_them)
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
-    assert_str(strbuf_str(&tape.log), "user_input durable attempt_begin durable attempt_end "
+    assert_str(strbuf_str(&tape.log), "user_input attempt_begin durable attempt_end "
                                       "tool_execution_request tool_begin durable tool_end "
                                       "attempt_begin durable attempt_end run_end durable ");
+    strbuf_done(&tape.log);
+}
+
+struct asked {
+    struct hooks hooks;
+    struct tape *tape;
+};
+
+static struct err *note_asked(struct hooks *h, const struct hook_input *input, struct arena *a,
+                              struct hook_outcome *ret_outcome)
+{
+    *ret_outcome = (struct hook_outcome){0};
+    if (input->event == HOOK_USER_PROMPT_SUBMIT)
+        strbuf_add_cstr(&((struct asked *)h)->tape->log, "asked ");
+    return NULL;
+}
+
+TEST(a_prompt_is_durable_before_hooks_are_asked_about_it)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_sync}};
+    struct asked asked = {.hooks = {note_asked}, .tape = &tape};
+
+    w.options.recorder = &tape.recorder;
+    w.options.hooks = &asked.hooks;
+    world_run(&w, "go");
+    assert_true(str_starts(strbuf_str(&tape.log), S("user_input durable asked attempt_begin ")));
     strbuf_done(&tape.log);
 }
 
@@ -68,7 +95,7 @@ TEST(the_end_is_told_when_it_is_durable)
 TEST(a_model_is_not_told_what_is_not_durable)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 4};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -93,7 +120,7 @@ TEST(nothing_runs_when_the_journal_cannot_be_written)
 TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -128,7 +155,7 @@ TEST(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable)
 TEST(and_goes_no_further_when_that_fails)
 {
     AUTO(world) struct world w = {.script = late_tool, .has_late = true};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
+    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -499,6 +526,7 @@ TEST(a_child_run_tells_and_costs_its_parent)
 }
 
 RUN_TESTS(UNIT(prompt_request_call_and_end_are_durable_before_anything_follows_from_them),
+          UNIT(a_prompt_is_durable_before_hooks_are_asked_about_it),
           UNIT(the_end_is_told_when_it_is_durable), UNIT(a_model_is_not_told_what_is_not_durable),
           UNIT(nothing_runs_when_the_journal_cannot_be_written),
           UNIT(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable),
