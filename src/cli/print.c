@@ -142,7 +142,8 @@ static void trace_line(void *self, char kind, struct str text)
 
 static struct err *open_runtime(struct print *p)
 {
-    struct runtime_options options = {.settings_file = args_get(p->args, "settings")};
+    struct runtime_options options = {.settings_file = args_get(p->args, "settings"),
+                                      .loads_ahead = true};
 
     if (args_has(p->args, "trace-llm"))
         options.trace = (struct http_trace){trace_line, p};

@@ -119,27 +119,6 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
 
 /* --- all together --- */
 
-static struct err *load(void *arg)
-{
-    return runtime_load(arg);
-}
-
-/* libcurl and what it needs take longer to load than a session to open and a prompt to store. */
-static void begin_loading(struct agent *a)
-{
-    group_begin(&a->loading, 0, GROUP_KEEP_GOING);
-    a->is_loading = true;
-    if (a->asks_runtime)
-        group_spawn(&a->loading, "loading", load, a->runtime);
-}
-
-static void end_loading(struct agent *a)
-{
-    if (a->is_loading)
-        err_ignore(group_end(&a->loading), "the first request tells what is missing");
-    a->is_loading = false;
-}
-
 struct err *agent_open(struct agent *a, struct runtime *runtime,
                        const struct agent_options *options)
 {
@@ -154,7 +133,6 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->secrets = known_secrets(a->runtime, options->session.store);
     a->tool_config.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
-    begin_loading(a);
     TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));
     TRY(agent_add_snapshots(a, options));
@@ -175,7 +153,6 @@ void agent_done(struct agent *a)
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
     }
     agent_close_session(a);
-    end_loading(a);
     agent_hooks_done(a);
     agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);

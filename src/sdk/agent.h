@@ -75,9 +75,7 @@ struct agent {
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
-    bool asks_runtime;    /* the model is the runtime's */
-    struct group loading; /* what its client needs */
-    bool is_loading;
+    bool asks_runtime;           /* the model is the runtime's */
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     const char *system_prompt, *append_system_prompt;

@@ -5,7 +5,6 @@
 #include "sdk/trust.h"
 #include "sys/env.h"
 #include "sys/fs.h"
-#include "sys/work.h"
 
 #include <unistd.h>
 
@@ -72,6 +71,8 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
     struct json *flags;
 
     *r = (struct runtime){.options = *options};
+    if (options->loads_ahead)
+        ahead_begin(&r->ahead);
     if (!r->options.environment)
         r->options.environment = (const char *const *)environ;
     TRY(read_flag_settings(r, &flags));
@@ -93,6 +94,7 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
 
 void runtime_done(struct runtime *r)
 {
+    ahead_end(&r->ahead);
     http_client_free(r->http);
     provider_free(r->provider);
     settings_free(r->settings);
@@ -106,16 +108,6 @@ struct err *runtime_use_model(struct runtime *r, const char *model)
 
     TRY(profile_resolve(r->settings, &query, &r->arena, &r->profile));
     return profile_make_provider(&r->profile, &r->provider);
-}
-
-static struct err *load(void *arg)
-{
-    return curl_load();
-}
-
-struct err *runtime_load(struct runtime *r)
-{
-    return r->http ? NULL : work_run(load, NULL);
 }
 
 struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)

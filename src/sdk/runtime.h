@@ -6,6 +6,7 @@
 #ifndef KEEL_SDK_RUNTIME_H
 #define KEEL_SDK_RUNTIME_H
 
+#include "sdk/ahead.h"
 #include "sdk/profile.h"
 
 struct runtime_options {
@@ -15,6 +16,7 @@ struct runtime_options {
     const char *project_dir;        /* NULL: the working directory's project */
     const char *const *environment; /* NULL: environ */
     struct http_trace trace;        /* line NULL: none */
+    bool loads_ahead;               /* a model will be asked: load what that takes meanwhile */
 };
 
 struct runtime {
@@ -26,6 +28,7 @@ struct runtime {
     struct profile profile; /* after runtime_use_model() */
     struct provider *provider;
     struct http_client *http;
+    struct ahead ahead;
 };
 
 MUST_USE struct err *runtime_open(struct runtime *r, const struct runtime_options *options);
@@ -34,8 +37,6 @@ DEFINE_AUTO_VAL(runtime, runtime_done)
 
 /* Finds profile and provider; `model` is --model or NULL. */
 MUST_USE struct err *runtime_use_model(struct runtime *r, const char *model);
-/* Loads what the first request needs, in a worker. In a task. */
-MUST_USE struct err *runtime_load(struct runtime *r);
 /* Fills in what a provider call needs; makes the HTTP client if there is none. In a task. */
 MUST_USE struct err *runtime_call(struct runtime *r, struct provider_call *ret_call);
 

@@ -49,7 +49,7 @@ struct job {
     uint64_t size;
     const char *paths[MAX_ONE_BY_ONE]; /* to make durable */
     size_t n_paths;
-    bool has_new_dir, is_for_all;
+    bool has_new_dir, is_durable, is_for_all;
 };
 
 static struct err *run_job(void *arg)
@@ -87,6 +87,24 @@ static bool has_size(const char *path, size_t n_bytes)
     struct stat s;
 
     return stat(path, &s) == 0 && (uint64_t)s.st_size == n_bytes;
+}
+
+/* A file that is durable, and its name, is of the first second of all times, so that nobody has to
+ * make it durable again. Should the mark get lost, somebody does. */
+#define DURABLE_SECOND 1
+
+static bool is_marked(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && s.st_mtim.tv_sec == DURABLE_SECOND;
+}
+
+static void mark(const char *path)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = DURABLE_SECOND}};
+
+    utimensat(AT_FDCWD, path, times, 0);
 }
 
 static struct err *put_job(struct job *job)
@@ -132,22 +150,37 @@ static struct err *write_temp(struct str bytes, char *temp)
     return NULL;
 }
 
-/* Whoever else stores this content now writes the same: the last rename wins, and does no harm. */
+/* What stands there stays, if it is whole: it may be durable, and this is not. */
+static struct err *take_name(struct job *job, const char *temp)
+{
+    if (renameat2(AT_FDCWD, temp, AT_FDCWD, job->path, RENAME_NOREPLACE) == 0)
+        return NULL;
+    if (errno == EEXIST && has_size(job->path, job->bytes.n)) {
+        unlink(temp);
+        return NULL;
+    }
+    if (rename(temp, job->path) < 0) /* over a damaged one, or where there is no such call */
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
+    return NULL;
+}
+
 static struct err *put_soon_job(struct job *job)
 {
     char *temp = (char *)arena_format(&job->arena, "%s.XXXXXX", job->path).p;
     struct err *e;
 
-    if (has_size(job->path, job->bytes.n))
+    if (has_size(job->path, job->bytes.n)) {
+        job->is_durable = is_marked(job->path);
         return NULL;
+    }
     if (!fs_is_dir(job->shard)) {
         job->has_new_dir = true;
         TRY(fs_make_dirs(job->files->dir, 0700));
         TRY(fs_make_dirs(job->shard, 0700));
     }
     e = write_temp(job->bytes, temp);
-    if (!e && rename(temp, job->path) < 0)
-        e = err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
+    if (!e)
+        e = take_name(job, temp);
     if (e)
         unlink(temp);
     return e;
@@ -191,7 +224,8 @@ static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[
     locate(&job, f, str_of(handle));
     path = arena_cstr(&paths, str_of(job.path));
     TRY(run(&job));
-    note_soon(f, path, job.has_new_dir);
+    if (!job.is_durable)
+        note_soon(f, path, job.has_new_dir);
     return NULL;
 }
 
@@ -209,16 +243,23 @@ static struct err *sync_path(const char *path, int flags, int (*sync)(int fd))
     return NULL;
 }
 
+static struct err *sync_one(struct job *job, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dir = arena_cstr(&job->arena, str_make(path, (size_t)(slash - path)));
+
+    TRY(sync_path(path, 0, fdatasync));
+    return sync_path(dir, O_DIRECTORY, fsync);
+}
+
 static struct err *sync_job(struct job *job)
 {
     if (job->is_for_all)
-        return sync_path(job->files->dir, O_DIRECTORY, syncfs);
+        TRY(sync_path(job->files->dir, O_DIRECTORY, syncfs));
     for (size_t i = 0; i < job->n_paths; i++) {
-        const char *path = job->paths[i], *slash = strrchr(path, '/');
-
-        TRY(sync_path(path, 0, fdatasync));
-        TRY(sync_path(arena_cstr(&job->arena, str_make(path, (size_t)(slash - path))), O_DIRECTORY,
-                      fsync));
+        if (!job->is_for_all)
+            TRY(sync_one(job, job->paths[i]));
+        mark(job->paths[i]);
     }
     return NULL;
 }
@@ -260,6 +301,8 @@ static struct err *sync_files(struct blob_store *b)
     struct job job = {.run = sync_job, .files = f};
     uint64_t n_puts = collect_soon(f, &job);
 
+    if (job.n_paths == 0 && !job.is_for_all)
+        return NULL;
     TRY(run(&job));
     forget_soon(f, n_puts);
     return NULL;

@@ -5,7 +5,6 @@
 #include "store/memory.h"
 #include "store/postgres.h"
 #include "store/sqlite.h"
-#include "store/sqlite_api.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 
@@ -40,16 +39,6 @@ static const char *place(struct arena *a, struct str path, const char *home, con
     return arena_cstr(a, path);
 }
 
-/* Its library is small, and is loaded before the caller has others loaded in the background: the
- * loader takes one at a time, and the session cannot be opened without. */
-static struct store *make_sqlite(const char *path)
-{
-    struct sqlite_api api;
-
-    err_ignore(sqlite_api_load(&api), "the first use tells it");
-    return store_sqlite_new(path);
-}
-
 static struct err *unknown(struct str scheme)
 {
     return err_hint(
@@ -64,7 +53,7 @@ struct err *store_from_url(const char *spec, const char *home, struct store **re
     struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
 
     if (scheme.n == 0 || str_is(scheme, "sqlite"))
-        *ret_store = make_sqlite(place(&a, path, home, "keel.db"));
+        *ret_store = store_sqlite_new(place(&a, path, home, "keel.db"));
     else if (str_is(scheme, "files"))
         *ret_store = store_files_new(place(&a, path, home, "sessions"));
     else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql"))

@@ -38,6 +38,42 @@ TEST(only_the_owner_can_read_them)
     assert_int_equal(s.st_mode & 0777, 0700);
 }
 
+static time_t time_of(struct temp_dir *dir, const char *handle)
+{
+    char name[128];
+    struct stat s;
+
+    snprintf(name, sizeof name, "blobs/%.2s/%s", handle, handle);
+    assert_int_equal(stat(temp_path(dir, name), &s), 0);
+    return s.st_mtim.tv_sec;
+}
+
+/* Its time says so: the first second of all. */
+TEST(what_was_put_soon_is_marked_once_it_is_durable)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(blob_store) struct blob_store *b = blob_files_new(temp_path(&dir, "blobs"), 0);
+    char handles[12][SHA256_HEX_SIZE], text[16];
+
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < ARRAY_LEN(handles); i++) {
+            snprintf(text, sizeof text, "content %zu", i);
+            assert_ok(blob_put_soon(b, str_of(text), handles[i]));
+            if (round == 0)
+                assert_int_not_equal(time_of(&dir, handles[i]), 1);
+        }
+        assert_ok(blob_sync(b));
+    }
+    /* The first ones made directories, and the list is short: those are marked the next time. */
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(time_of(&dir, handles[i]), 1);
+    assert_ok(blob_remove(b, str_of(handles[0])));
+    assert_ok(blob_put_soon(b, S("content 0"), handles[0]));
+    assert_int_not_equal(time_of(&dir, handles[0]), 1);
+    assert_ok(blob_sync(b));
+    assert_int_equal(time_of(&dir, handles[0]), 1);
+}
+
 TEST(damaged_content_is_told_and_healed_by_storing_it_again)
 {
     AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
@@ -94,5 +130,6 @@ TEST(references_are_written_read_and_kept_inside_their_directory)
 }
 
 RUN_TESTS(UNIT(files_conform_inside_and_outside_tasks), UNIT(only_the_owner_can_read_them),
+          UNIT(what_was_put_soon_is_marked_once_it_is_durable),
           UNIT(damaged_content_is_told_and_healed_by_storing_it_again),
           UNIT(references_are_written_read_and_kept_inside_their_directory))
