@@ -1,8 +1,9 @@
 """crash_test.py - keel is killed anywhere: nothing that was acknowledged is lost, nothing runs twice.
 
 A session with tools is run against a scripted provider and killed: at every call that makes
-something durable or visible (fault.c), and at random moments. Then it is resumed, perhaps killed
-again, and finished. stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries all
+something durable or visible (fault.c), and at random moments; with the power lost, too, so that
+only what was synced is left (disk.c). Then it is resumed, perhaps killed again, and finished.
+stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries all
 of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
 """
 import concurrent.futures
@@ -160,6 +161,31 @@ class EveryBoundary(CrashTest):
                 first, second = chance.choice(orders), chance.choice(orders[:len(orders) // 2])
                 items.append((store, f"killed {first}, then {second}", play(first, second)))
         self.try_all(items)
+
+
+class PowerLoss(CrashTest):
+    """With keel goes all that it has not synced."""
+
+    def lose_everywhere(self, store):
+        orders = [f"{how} {number}" for number, kind, _ in self.stage.boundaries(store)
+                  for how in (("before", "after") if kind not in WRITES else ("before",))]
+
+        def play(order):
+            def lose_there(case):
+                run = case.finish(case.begin(order=order, loses_power=True))
+                case.lose_power()
+                case.check_begun(run)
+                case.finish_it()
+            return lose_there
+        step = 2 if IS_ALL else 41
+        chosen = ["never 0", *orders[SEED % step::step]]
+        self.try_all([(store, f"without power {order}", play(order)) for order in chosen])
+
+    def test_of_sqlite(self):
+        self.lose_everywhere(self.store("sqlite"))
+
+    def test_of_files(self):
+        self.lose_everywhere(self.store("files"))
 
 
 class Damage(CrashTest):

@@ -3,11 +3,14 @@
  * Loaded with LD_PRELOAD. It counts calls that make something durable or visible below the places
  * in KEEL_FAULT_PLACES (directories with `:` between them; a socket is where its other end is),
  * and kills the process at the one that KEEL_FAULT names, "before 17", "torn 17" (a write of half
- * of the bytes) or "after 17". KEEL_FAULT_LOG gets a line for each: number, kind, place.
+ * of the bytes) or "after 17". KEEL_FAULT_LOG gets a line for each: number, kind, place. In
+ * KEEL_FAULT_DISK is kept what a loss of power would leave (disk.c).
  *
  * Only the program that was started has it: it takes itself out of the environment. Calls are made
  * directly, so that it works before and beside everything else that is loaded. */
 #undef _FILE_OFFSET_BITS /* both names of each call are wanted, not one for the other */
+
+#include "disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +77,9 @@ __attribute__((constructor)) static void begin(void)
         fault.log_fd = (int)syscall(SYS_openat, AT_FDCWD, log,
                                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     fault.pid = (pid_t)syscall(SYS_getpid);
+    disk_begin(getenv("KEEL_FAULT_DISK"));
     unsetenv("LD_PRELOAD");
+    unsetenv("KEEL_FAULT_DISK");
     unsetenv("KEEL_FAULT");
     unsetenv("KEEL_FAULT_LOG");
     unsetenv("KEEL_FAULT_PLACES");
@@ -263,25 +268,40 @@ EXPORT ssize_t send(int fd, const void *bytes, size_t n, int flags)
 
 /* --- making durable --- */
 
+static void keep(int fd)
+{
+    char place[PLACE_MAX];
+
+    if (syscall(SYS_getpid) == fault.pid && place_of_fd(fd, place) && is_watched(place))
+        disk_keep(fd);
+}
+
 EXPORT int fsync(int fd)
 {
     enum how how = begin_fd("fsync", fd);
+    long result = syscall(SYS_fsync, fd);
 
-    return (int)end(how, syscall(SYS_fsync, fd));
+    keep(fd);
+    return (int)end(how, result);
 }
 
 EXPORT int fdatasync(int fd)
 {
     enum how how = begin_fd("fdatasync", fd);
+    long result = syscall(SYS_fdatasync, fd);
 
-    return (int)end(how, syscall(SYS_fdatasync, fd));
+    keep(fd);
+    return (int)end(how, result);
 }
 
 EXPORT int syncfs(int fd)
 {
     enum how how = begin_fd("syncfs", fd);
+    long result = syscall(SYS_syncfs, fd);
 
-    return (int)end(how, syscall(SYS_syncfs, fd));
+    for (size_t i = 0; i < fault.n_places; i++)
+        disk_keep_all(fault.places[i]);
+    return (int)end(how, result);
 }
 
 /* --- files --- */

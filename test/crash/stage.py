@@ -105,6 +105,7 @@ class Case:
         self.seen = []        # what the model has seen, as lines
         self.durable = []     # records
         self.log = self.dir / "boundaries"
+        self.disk = self.dir / "disk"
         stage.provider.cases[name] = self
         store.prepare(self)
 
@@ -123,7 +124,7 @@ class Case:
 
     # --- running ---
 
-    def environment(self, order):
+    def environment(self, order=None, loses_power=False):
         env = {name: os.environ[name] for name in keel_test.KEPT_VARIABLES if name in os.environ}
         env.update(HOME=str(self.dir), KEEL_HOME=str(self.keel_home), LANG="C.UTF-8",
                    ANTHROPIC_API_KEY=KEY, KEEL_STORE=self.store.url(self),
@@ -133,12 +134,14 @@ class Case:
             env.update(LD_PRELOAD=FAULT, KEEL_FAULT=order, KEEL_FAULT_LOG=str(self.log),
                        KEEL_FAULT_PLACES=":".join(map(str, places)))
             env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        if loses_power:
+            env["KEEL_FAULT_DISK"] = str(self.disk)
         return env
 
-    def start(self, *arguments, order=None):
+    def start(self, *arguments, **how):
         return subprocess.Popen(
             [keel_test.KEEL, "-p", "--model", "anthropic/m", "--permission-mode",
-             "bypassPermissions", *arguments], cwd=self.project, env=self.environment(order),
+             "bypassPermissions", *arguments], cwd=self.project, env=self.environment(**how),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def finish(self, process):
@@ -162,6 +165,25 @@ class Case:
         """By its id; every second one as the newest of its directory."""
         which = ["-r", self.session] if self.number % 2 else ["-c"]
         return self.start(*which, *prompt, **how)
+
+    def lose_power(self):
+        """Nothing is left in the store but what was synced."""
+        left = self.dir / "left"
+        self.put_together(self.store_dir, left)
+        shutil.rmtree(self.store_dir, ignore_errors=True)
+        left.rename(self.store_dir)
+
+    def put_together(self, path, to):
+        names = self.disk / "names" / str(path).replace("/", "%")
+        to.mkdir(mode=0o700)
+        for line in names.read_text().splitlines() if names.exists() else ():
+            inode, kind, name = line.split(" ", 2)
+            content = self.disk / "files" / inode
+            if kind == "d":
+                self.put_together(path / name, to / name)
+            else:
+                (to / name).write_bytes(content.read_bytes() if content.exists() else b"")
+                (to / name).chmod(0o600)
 
     # --- what must be true ---
 
