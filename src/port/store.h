@@ -43,7 +43,7 @@ struct store_summary {
     struct str cwd, name, provider, model;
     struct str preview; /* the start of the first prompt */
     int64_t created_ms;
-    int64_t updated_ms; /* of the last append, or half a second before it */
+    int64_t updated_ms; /* of the last append; while it is open, up to five seconds before it */
     uint64_t next_seq;
     uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
     uint64_t n_bytes;    /* of its records and their payloads, as they were appended */

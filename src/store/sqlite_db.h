@@ -29,8 +29,10 @@
     X(LEASE, "UPDATE sessions SET fence = fence + 1, is_leased = 1 WHERE id = ?1"                  \
              " RETURNING fence, number")                                                           \
     X(UNLEASE, "UPDATE sessions AS s SET is_leased = 0, next_seq = " SQLITE_NEXT_SEQ ","           \
-               " n_bytes = " SQLITE_TOTAL " WHERE root = ?1"                                       \
-               " AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")                             \
+               " n_bytes = " SQLITE_TOTAL ", updated = max(updated, " SQLITE_LAST(                 \
+                   "ms") ")"                                                                       \
+                         " WHERE root = ?1"                                                        \
+                         " AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")                   \
     X(STREAM, "SELECT number, fence, is_leased, root, updated FROM sessions WHERE id = ?1")        \
     X(LAST_RECORD, "SELECT key + n, total FROM records WHERE key BETWEEN ?1 AND ?2"                \
                    " ORDER BY key DESC LIMIT 1")                                                   \

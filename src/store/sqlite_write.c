@@ -5,7 +5,7 @@
 /* Long enough for everybody who is about to refer to a blob to have done so. */
 #define DOOM_MS ((int64_t)60 * 60 * 1000)
 /* When a session was used stands in two indexes, which most appends leave alone. */
-#define TOUCH_EVERY_MS 500
+#define TOUCH_EVERY_MS 5000
 
 struct stream {
     int64_t number;

@@ -39,7 +39,7 @@ static inline struct store_record record_of(uint64_t seq, const char *type, cons
 {
     return (struct store_record){.seq = seq,
                                  .n_events = 1,
-                                 .unix_ms = 1000 + (int64_t)seq,
+                                 .unix_ms = 10000 + (int64_t)seq,
                                  .type = str_of(type),
                                  .run_id = S("run-1"),
                                  .turn = 1,
@@ -93,7 +93,7 @@ IN_TASK(what_was_appended_is_read_back_as_it_was)
     got = &page.records[0];
     assert_int_equal(got->seq, 1);
     assert_int_equal(got->n_events, 7);
-    assert_int_equal(got->unix_ms, 1001);
+    assert_int_equal(got->unix_ms, 10001);
     assert_str(got->type, "notice");
     assert_str(got->run_id, "run-1");
     assert_int_equal(got->turn, 1);
@@ -311,13 +311,13 @@ IN_TASK(sessions_are_listed_newest_first_by_directory_and_page)
     open_new(s, ID_B, 6);
     open_new(s, ID_C, 7);
     assert_listed(s, "cba", .n_max = 0);
-    append_one(s, ID_A, fence, 1, "notice", "{}"); /* at 1001 */
+    append_one(s, ID_A, fence, 1, "notice", "{}"); /* at 10001 */
     assert_listed(s, "acb", .n_max = 0);
     assert_ok(store_update(s, &(struct store_summary){.id = ID_B, .cwd = S("/q")}));
     assert_listed(s, "b", .cwd = S("/q"));
     assert_listed(s, "ac", .cwd = S("/p"));
     assert_listed(s, "a", .n_max = 1);
-    assert_listed(s, "cb", .before_ms = 1001, .before_id = ID_A);
+    assert_listed(s, "cb", .before_ms = 10001, .before_id = ID_A);
     assert_listed(s, "b", .before_ms = 7, .before_id = ID_C);
 }
 
@@ -342,7 +342,7 @@ IN_TASK(a_summary_is_kept_and_changed)
     assert_str(got.name, "my work");
     assert_int_equal(got.n_messages, 3);
     assert_int_equal(got.created_ms, 5);
-    assert_int_equal(got.updated_ms, 1001);
+    assert_int_equal(got.updated_ms, 10001);
     assert_int_equal(got.next_seq, 2);
     assert_true(got.n_bytes > 0);
     assert_true(got.is_open);
@@ -474,6 +474,16 @@ static void assert_size(struct store *s, struct str id, uint64_t next_seq, uint6
     assert_true(got.n_bytes >= n_bytes && got.n_bytes < n_bytes + 1000);
 }
 
+static void assert_updated(struct store *s, struct str id, int64_t unix_ms)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_summary got;
+    bool found;
+
+    assert_ok(store_find(s, id, &a, &got, &found));
+    assert_int_equal(got.updated_ms, unix_ms);
+}
+
 /* Of both kinds, and told while it is open, too. */
 IN_TASK(a_session_is_as_large_as_its_records_and_their_payloads)
 {
@@ -493,10 +503,12 @@ IN_TASK(a_session_is_as_large_as_its_records_and_their_payloads)
     assert_ok(store_append(s, ID_B, 1, fence, r, 1, NULL));
     assert_size(s, ID_B, 2, 100002);
     r[0].seq = 7;
+    r[0].unix_ms += 7;
     assert_ok(store_append(s, ID_A, 7, fence, r, 1, NULL));
     assert_size(s, ID_A, 8, 200006);
     store_close(s, ID_A, fence);
     assert_size(s, ID_A, 8, 200006);
+    assert_updated(s, ID_A, r[0].unix_ms);
     assert_size(s, ID_B, 2, 100002);
 }
 
