@@ -253,6 +253,13 @@ class Run:
         return lines[-1].strip() if lines else f"exit status {self.status}"
 
 
+def line_of(process):
+    """The next line that it prints."""
+    if not select.select([process.stdout], [], [], HANG_SECONDS)[0]:
+        raise RuntimeError(f"{process.args[1]} says nothing")
+    return process.stdout.readline()
+
+
 class Victim:
     """A process outside, of the same person, with a secret in memory, environment and a file."""
 
@@ -261,20 +268,15 @@ class Victim:
         self.process = stage.person.start(
             [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.pid, self.address, self.fd = self._line().split()
+        self.pid, self.address, self.fd = line_of(self.process).split()
         self.before = self.report()
-
-    def _line(self):
-        if not select.select([self.process.stdout], [], [], HANG_SECONDS)[0]:
-            raise RuntimeError("the process that is to be attacked says nothing")
-        return self.process.stdout.readline()
 
     def report(self):
         """What it says of itself now; nothing if it is dead. A signal that was sent is in it."""
         try:
             self.process.stdin.write("?\n")
             self.process.stdin.flush()
-            return self._line()
+            return line_of(self.process)
         except OSError:
             return ""
 
@@ -432,7 +434,7 @@ class Stage:
             process.kill()
             process.communicate()
         self.closers.append(close)
-        process.stdout.readline()
+        line_of(process)
         self.vars["SOCKET"] = path
 
     def open_terminal(self):
