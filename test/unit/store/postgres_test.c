@@ -25,7 +25,8 @@ static void drop_root(void)
         _exit(126);
 }
 
-static pid_t start_program(const char *name, const char *const argv[])
+/* argv[0] becomes the whole path: by it they find their other programs. */
+static pid_t start_program(const char *name, const char *argv[])
 {
     char program[300];
     pid_t pid;
@@ -40,6 +41,7 @@ static pid_t start_program(const char *name, const char *const argv[])
         dup2(null, 0);
         dup2(null, 1);
         dup2(null, 2);
+        argv[0] = program;
         if (chdir(server_dir) == 0)
             execv(program, (char *const *)argv);
         _exit(127);
@@ -47,7 +49,7 @@ static pid_t start_program(const char *name, const char *const argv[])
     return pid;
 }
 
-static int run_to_end(const char *name, const char *const argv[])
+static int run_to_end(const char *name, const char *argv[])
 {
     int status;
     pid_t pid = start_program(name, argv);
