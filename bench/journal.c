@@ -52,7 +52,7 @@ static double cpu_us(void)
 
 static struct err *begin(struct bench *b, const char *name)
 {
-    struct store_summary create = {.cwd = S("/home/me/project"), .created_ms = 1700000000000};
+    struct store_summary create = {.cwd = S("/project"), .created_ms = 1700000000000};
 
     b->id = arena_format(&b->arena, "bench-%s", name);
     b->store = store_sqlite_new(arena_format(&b->arena, "%s/%s.db", b->dir, name).p);

@@ -41,7 +41,7 @@ static struct err *append_some(void *arg)
 static struct err *open_writer(struct writer *w, struct store *s, struct arena *a, const char *kind,
                                unsigned number)
 {
-    struct store_summary create = {.cwd = S("/home/me/project"),
+    struct store_summary create = {.cwd = S("/project"),
                                    .preview = S("Repair the parser of dates"),
                                    .created_ms = 1700000000000 + number};
     struct store_lease lease;

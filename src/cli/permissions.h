@@ -31,7 +31,7 @@ MUST_USE struct err *permissions_open(struct permissions *p, const struct args *
 void permissions_done(struct permissions *p);
 DEFINE_AUTO_VAL(permissions, permissions_done)
 
-/* "user: /home/me/.keel/settings.json" */
+/* The layer and the file: "user: .../settings.json" */
 void permissions_add_source(struct strbuf *out, const struct rule_source *s);
 /* "layer", "where" as members. */
 void permissions_write_source(struct json_writer *w, const struct rule_source *s);

@@ -183,3 +183,12 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
     json_each (piece, json_get(json_get(body, "result"), "content"))
         add_text(out, json_get_text(piece, "text"));
 }
+
+bool store_is_listed(const struct store_summary *s, const struct store_list_query *q)
+{
+    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
+        (q->name.n && !str_eq(s->name, q->name)))
+        return false;
+    return !q->before_ms || s->updated_ms < q->before_ms ||
+           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
+}

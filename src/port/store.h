@@ -189,6 +189,9 @@ bool store_id_is_valid(struct str id);
 MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
                                         const struct store_record *records, size_t n);
 
+/* For adapters that have no index: does the query ask for it? */
+bool store_is_listed(const struct store_summary *s, const struct store_list_query *q);
+
 /* The records that have text to search in; ends with NULL. What was said is stored where it
  * came: a prompt, an answer, a tool's result; or else where it was added to the history. */
 extern const char *const store_text_types[];

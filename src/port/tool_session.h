@@ -4,7 +4,7 @@
  * told to the session and then applied. So the state of a session can be made again from its
  * events, in this process or in another. Keys in use:
  *
- *     cwd                 "/home/me/project"
+ *     cwd                 "/project"
  *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true}  as last read
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}

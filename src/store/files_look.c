@@ -84,15 +84,6 @@ struct err *files_look_up(const char *dir, struct str id, struct arena *a,
     return e;
 }
 
-static bool is_listed(const struct store_summary *s, const struct store_list_query *q)
-{
-    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
-        (q->name.n && !str_eq(s->name, q->name)))
-        return false;
-    return !q->before_ms || s->updated_ms < q->before_ms ||
-           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
-}
-
 static struct err *list_files(void *arg)
 {
     struct list_call *c = arg;
@@ -101,7 +92,7 @@ static struct err *list_files(void *arg)
 
     TRY(files_index_read(c->dir, x));
     for (size_t i = 0; i < x->n; i++)
-        if (is_listed(&x->entries[i].summary, c->query))
+        if (store_is_listed(&x->entries[i].summary, c->query))
             x->entries[n++] = x->entries[i];
     if (n)
         qsort(x->entries, n, sizeof *x->entries, files_compare);

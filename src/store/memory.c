@@ -254,15 +254,6 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
     return NULL;
 }
 
-static bool is_listed(const struct store_summary *s, const struct store_list_query *q)
-{
-    if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
-        (q->name.n && !str_eq(s->name, q->name)))
-        return false;
-    return !q->before_ms || s->updated_ms < q->before_ms ||
-           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
-}
-
 /* Newest first; of those that were changed at the same time the greater id. */
 static int compare(const void *a, const void *b)
 {
@@ -281,7 +272,7 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     size_t n = 0;
 
     for (size_t i = 0; i < m->n; i++)
-        if (is_listed(&m->streams[i]->summary, q))
+        if (store_is_listed(&m->streams[i]->summary, q))
             items[n++] = copy_summary(a, m->streams[i]);
     qsort(items, n, sizeof *items, compare);
     *ret_items = items;

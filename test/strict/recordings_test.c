@@ -182,8 +182,10 @@ TEST(golden_requests_are_taken)
     const char *source = getenv("KEEL_SOURCE");
     struct tally t = {0};
 
-    if (!source)
+    if (!source) {
+        print_message("[ SKIPPED because KEEL_SOURCE is not set ]\n");
         skip();
+    }
     for (size_t i = 0; i < ARRAY_LEN(golden); i++) {
         struct dirent **files;
         char dir[8192];
