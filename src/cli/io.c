@@ -2,6 +2,7 @@
 #include "cli/io.h"
 
 #include "cli/text.h"
+#include "sys/locked_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ struct err *cli_read_file(const char *path, struct strbuf *out)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = is_stdin ? STDIN_FILENO : locked_file_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     struct err *e = NULL;
     ssize_t n = 0;
 

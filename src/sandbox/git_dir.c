@@ -4,6 +4,7 @@
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
 #include "sandbox/git_config.h"
+#include "sys/locked_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ static bool is_dots(const char *name)
 /* At most `room` bytes of a file; STR_NONE when it is none, or longer, or linked elsewhere. */
 static size_t read_file(int dir, const char *name, char *bytes, size_t room)
 {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     ssize_t n = -1;
 

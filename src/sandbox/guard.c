@@ -4,6 +4,7 @@
 #include "sandbox/below.h"
 #include "sandbox/guard_internal.h"
 #include "sandbox/plan.h"
+#include "sys/locked_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ static struct err *unreadable(const struct guarded_root *root, const char *path)
 static struct err *take_content(struct guard *g, struct guarded_root *root, int dir,
                                 const char *name, struct guarded *item)
 {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     char *bytes = NULL;
     ssize_t n = 0;
     struct stat st;

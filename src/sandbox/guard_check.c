@@ -9,6 +9,7 @@
 #include "sandbox/below.h"
 #include "sandbox/guard_internal.h"
 #include "sandbox/plan.h"
+#include "sys/locked_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,7 +66,7 @@ static bool write_link(int dir, const char *name, const struct guarded *item)
 
 static bool file_is_same(int dir, const char *name, const struct guarded *item)
 {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     char bytes[4096];
     struct str rest = item->content;
     ssize_t n = 0;

@@ -3,9 +3,9 @@
 
 #include "store/sqlite_log.h"
 #include "sys/fs.h"
+#include "sys/locked_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,36 +126,46 @@ static struct err *make_tables(struct sqlite_db *db)
     return run_script(db, "COMMIT", "make the tables");
 }
 
-/* Others must not read what people say to a model. SQLite gives its own files the same mode. */
+/* Others must not read what people say to a model. SQLite gives its own files the same mode. The
+ * file is made without a descriptor: closing one would drop the locks that another connection of
+ * this process holds, and SQLite would not know. */
 static struct err *make_file(const char *path)
 {
     AUTO_FREE char *dir = mem_strdup(path);
     char *slash = strrchr(dir, '/');
-    int fd;
 
     if (slash && slash != dir) {
         *slash = '\0';
         TRY(fs_make_dirs(dir, 0700));
     }
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 && access(path, R_OK) < 0)
-        return err_hint(err_errno(ERR_STORAGE, errno, "cannot open %s", path),
-                        "see to it that you may write there, or use another store with --store");
-    if (fd >= 0)
-        close(fd);
+    if (mknod(path, S_IFREG | 0600, 0) < 0 && errno != EEXIST && access(path, R_OK) < 0)
+        return err_hint(err_errno(ERR_STORAGE, errno, "cannot make %s", path),
+                        "check its permissions, or choose another store with --store");
     return NULL;
+}
+
+static void register_files(struct sqlite_db *db)
+{
+    for (size_t i = 0; i < ARRAY_LEN(db->files); i++)
+        if (!db->files[i].lock)
+            db->files[i].lock = locked_file_new(db->files[i].path);
 }
 
 struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
 {
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
     /* Power loss must not lose what was acknowledged: every commit is an fsync of the log. */
     static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                                    "PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
                                    "PRAGMA journal_size_limit = 67108864;";
+    AUTO(arena) struct arena a = {0};
 
     *db = (struct sqlite_db){.path = mem_strdup(path)};
+    for (size_t i = 0; i < ARRAY_LEN(db->files); i++)
+        db->files[i].path = mem_strdup(arena_format(&a, "%s%s", path, suffixes[i]).p);
     TRY(sqlite_api_load(&db->api));
     TRY(make_file(path));
+    register_files(db);
     if (db->api.open_v2(path, &db->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK)
@@ -164,7 +174,9 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
     db->api.busy_timeout(db->handle, BUSY_MS);
     TRY(sqlite_log_set_up(db));
     TRY(run_script(db, settings, "open sessions"));
-    return make_tables(db);
+    TRY(make_tables(db));
+    register_files(db);
+    return NULL;
 }
 
 void sqlite_db_close(struct sqlite_db *db)
@@ -172,9 +184,12 @@ void sqlite_db_close(struct sqlite_db *db)
     for (size_t i = 0; i < SQL_N; i++)
         if (db->statements[i])
             db->api.finalize(db->statements[i]);
-    sqlite_log_done(db);
     if (db->handle)
         db->api.close_v2(db->handle);
+    for (size_t i = 0; i < ARRAY_LEN(db->files); i++) {
+        locked_file_free(db->files[i].lock);
+        mem_free(db->files[i].path);
+    }
     mem_free(db->path);
     *db = (struct sqlite_db){0};
 }
@@ -259,9 +274,18 @@ struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable)
                       "work");
 }
 
-struct err *sqlite_begin_transaction(struct sqlite_db *db)
+/* What is written to files that have no name any more is gone with the last process that has them
+ * open. And another process that makes new ones beside these knows nothing of our locks. The log
+ * is not asked for its times: the kernel would then write them more often (sqlite_log.h). */
+static struct err *check_files(struct sqlite_db *db)
 {
-    return run(db, SQL_BEGIN);
+    int has_moved = 0;
+
+    if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK &&
+        !has_moved && access(db->files[1].path, F_OK) == 0 && access(db->files[2].path, F_OK) == 0)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", db->path),
+                    "put it back if you can; nothing more is stored until keel starts again");
 }
 
 struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error)
@@ -272,4 +296,13 @@ struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error)
     if (e && !db->api.get_autocommit(db->handle))
         err_ignore(run(db, SQL_ROLLBACK), "what went wrong before counts");
     return e;
+}
+
+struct err *sqlite_begin_transaction(struct sqlite_db *db)
+{
+    struct err *e;
+
+    TRY(run(db, SQL_BEGIN));
+    e = check_files(db);
+    return e ? sqlite_end_transaction(db, e) : NULL;
 }

@@ -109,9 +109,14 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_N];
     char *path;
+    /* The database, its log and its index of the log: the files that SQLite holds open. Nothing
+     * else in this process may open them (sys/locked_file.h). */
+    struct sqlite_file {
+        char *path;
+        struct locked_file *lock;
+    } files[3];
     bool is_hasty; /* commits do not wait for the disk */
     /* of the log, see sqlite_log.h */
-    int log_fd;
     uint64_t n_log_bytes;    /* after the last commit here */
     uint64_t log_room_until; /* the file was this long when it was looked at */
 };

@@ -1,10 +1,6 @@
 /* sqlite_log.c - looks after the log as it grows. */
 #include "store/sqlite_log.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum {
     FRAME_BYTES = 4096 + 24,
     CHECKPOINT_FRAMES = 1000, /* SQLite's own habit */
@@ -32,31 +28,32 @@ struct err *sqlite_log_set_up(struct sqlite_db *db)
 {
     int on = 1;
 
-    db->log_fd = -1;
     db->api.wal_hook(db->handle, on_commit, db);
     if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &on) != SQLITE_OK)
         return sqlite_db_error(db, "open sessions");
     return NULL;
 }
 
-static int open_log(struct sqlite_db *db)
+/* SQLite's own handle of its log: another descriptor of it would be one more that could be of
+ * another file. NULL: there is no log yet. */
+static sqlite3_file *find_log(struct sqlite_db *db)
 {
-    AUTO(arena) struct arena a = {0};
+    sqlite3_file *log = NULL;
 
-    if (db->log_fd < 0)
-        db->log_fd = open(arena_format(&a, "%s-wal", db->path).p, O_WRONLY | O_CLOEXEC);
-    return db->log_fd;
+    if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK)
+        return NULL;
+    return log && log->pMethods ? log : NULL;
 }
 
 /* What cannot be written is not needed, but for speed. */
-static void write_zeros(int fd, uint64_t from, uint64_t to)
+static void write_zeros(sqlite3_file *log, uint64_t from, uint64_t to)
 {
     static const char zeros[64 << 10];
 
     while (from < to) {
-        ssize_t n = pwrite(fd, zeros, (size_t)MIN(to - from, sizeof zeros), (off_t)from);
+        int n = (int)MIN(to - from, sizeof zeros);
 
-        if (n <= 0)
+        if (log->pMethods->xWrite(log, zeros, n, (sqlite3_int64)from) != SQLITE_OK)
             return;
         from += (uint64_t)n;
     }
@@ -67,21 +64,17 @@ static void write_zeros(int fd, uint64_t from, uint64_t to)
 void sqlite_log_make_room(struct sqlite_db *db)
 {
     uint64_t n_needed = db->n_log_bytes + COMMIT_BYTES;
-    struct stat s;
+    sqlite3_file *log;
+    sqlite3_int64 size;
 
     if (n_needed <= db->log_room_until || db->n_log_bytes < SHORT_BYTES || n_needed > MOST_BYTES)
         return;
-    if (open_log(db) < 0 || fstat(db->log_fd, &s) < 0)
+    log = find_log(db);
+    if (!log || log->pMethods->xFileSize(log, &size) != SQLITE_OK)
         return;
-    db->log_room_until = (uint64_t)s.st_size;
+    db->log_room_until = (uint64_t)size;
     if (n_needed > db->log_room_until) {
         db->log_room_until = MIN(2 * n_needed, (uint64_t)MOST_BYTES);
-        write_zeros(db->log_fd, (uint64_t)s.st_size, db->log_room_until);
+        write_zeros(log, (uint64_t)size, db->log_room_until);
     }
-}
-
-void sqlite_log_done(struct sqlite_db *db)
-{
-    if (db->handle && db->log_fd >= 0)
-        close(db->log_fd);
 }

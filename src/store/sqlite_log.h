@@ -15,6 +15,4 @@ MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
 /* Within a transaction that may write: nobody else appends to the log then. */
 void sqlite_log_make_room(struct sqlite_db *db);
 
-void sqlite_log_done(struct sqlite_db *db);
-
 #endif

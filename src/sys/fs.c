@@ -1,6 +1,7 @@
 /* fs.c - reading with a cap, writing without half-written files. */
 #include "sys/fs.h"
 
+#include "sys/locked_file.h"
 #include "sys/random.h"
 #include "sys/spot.h"
 
@@ -61,7 +62,7 @@ static struct err *check_end(int fd, const char *path, const struct strbuf *out)
 
 struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
 {
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = locked_file_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     size_t n = 1;
 
     if (ret_exists)
@@ -82,7 +83,7 @@ struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
 
 struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out)
 {
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = locked_file_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return err_errno(ERR_STORAGE, errno, "cannot read %s", path);

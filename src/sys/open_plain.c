@@ -1,6 +1,8 @@
 /* open_plain.c - opens without following links, in one step or part by part. */
 #include "sys/open_plain.h"
 
+#include "sys/locked_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -121,9 +123,16 @@ static int open_by_parts(const char *path, int flags)
 
 int open_plain(const char *path, int flags)
 {
-    int fd = open_at_once(path, flags);
+    int fd;
 
-    return fd < 0 && is_unavailable(errno) ? open_by_parts(path, flags) : fd;
+    if (locked_file_is_at(AT_FDCWD, path, flags | O_NOFOLLOW)) {
+        errno = EBUSY;
+        return -1;
+    }
+    fd = open_at_once(path, flags);
+    if (fd < 0 && is_unavailable(errno))
+        fd = open_by_parts(path, flags);
+    return locked_file_check(fd);
 }
 
 int open_plain_above(const char *path, const char **ret_rest)

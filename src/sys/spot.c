@@ -1,6 +1,7 @@
 /* spot.c - looks at, opens and makes what is in a directory that is held open. */
 #include "sys/spot.h"
 
+#include "sys/locked_file.h"
 #include "sys/open_plain.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@ static struct err *cannot(const char *do_what, const char *shown, int error)
 {
     if (error == ELOOP)
         return is_link_now(shown);
+    if (error == EBUSY)
+        return err_new(ERR_STORAGE, "cannot %s %s: keel's own store is using it", do_what, shown);
     return err_errno(ERR_STORAGE, error, "cannot %s %s", do_what, shown);
 }
 
@@ -54,7 +57,8 @@ struct err *spot_look(const struct spot *p, bool *ret_exists, struct stat *ret_s
 
 struct err *spot_open(const struct spot *p, int flags, int *ret_fd)
 {
-    *ret_fd = has_dir(p) ? openat(p->dir_fd, p->name, flags | O_NOFOLLOW | O_CLOEXEC) : -1;
+    *ret_fd =
+        has_dir(p) ? locked_file_openat(p->dir_fd, p->name, flags | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (*ret_fd >= 0 || !has_dir(p) || errno == ENOENT)
         return NULL;
     return cannot("open", p->shown, errno);

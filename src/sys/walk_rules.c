@@ -1,6 +1,7 @@
 /* walk_rules.c - finds and reads the rule files of a walk. */
 #include "sys/walk_rules.h"
 
+#include "sys/locked_file.h"
 #include "sys/open_plain.h"
 
 #include <fcntl.h>
@@ -58,7 +59,8 @@ static bool read_up_to(int fd, size_t max_bytes, struct strbuf *out)
 /* The start of a regular file; links are not followed, as git does not. */
 static bool read_file_at(int dir_fd, const char *name, size_t max_bytes, struct strbuf *out)
 {
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int fd =
+        locked_file_openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     struct stat st;
     bool is_fine;
 

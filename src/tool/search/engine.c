@@ -1,6 +1,7 @@
 /* engine.c - runs a search or a glob over a walk. */
 #include "tool/search/engine.h"
 
+#include "sys/locked_file.h"
 #include "sys/work.h"
 #include "tool/search/results.h"
 #include "tool/search/search.h"
@@ -135,7 +136,7 @@ static bool visit_for_grep(void *self, void *thread, const struct walk_entry *en
     if (!entry->is_file || !grep_types_match(g->types, entry->name) ||
         !matches_globs(g->query, entry))
         return true;
-    fd = openat(entry->dir_fd, entry->name, OPEN_FLAGS | O_NOFOLLOW);
+    fd = locked_file_openat(entry->dir_fd, entry->name, OPEN_FLAGS | O_NOFOLLOW);
     if (fd < 0) {
         t->report.n_files_skipped += errno != ENOENT; /* gone by now */
         return true;
@@ -163,7 +164,7 @@ static struct err *search_root_file(struct grep *g, const struct walk_options *o
     struct grep_thread *t;
     struct err *e;
     int fd = options->has_root_fd ? fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0)
-                                  : open(options->root, OPEN_FLAGS);
+                                  : locked_file_openat(AT_FDCWD, options->root, OPEN_FLAGS);
 
     if (fd < 0)
         return err_hint(
