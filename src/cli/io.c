@@ -1,6 +1,7 @@
 /* io.c - files in, standard output out, words for a person on standard error. */
 #include "cli/io.h"
 
+#include "cli/outbox.h"
 #include "cli/text.h"
 #include "sys/locked_file.h"
 
@@ -49,36 +50,9 @@ struct err *cli_read_file(const char *path, struct strbuf *out)
 
 /* --- out --- */
 
-static NORETURN void end_by_sigpipe(void)
-{
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-    _exit(128 + SIGPIPE); /* it was blocked */
-}
-
-static int write_all(int fd, struct str text)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        text = str_skip(text, (size_t)n);
-    }
-    return 0;
-}
-
 struct err *cli_print(struct str text)
 {
-    int error = write_all(STDOUT_FILENO, text);
-
-    if (error == EPIPE)
-        end_by_sigpipe();
-    if (error)
-        return err_errno(ERR_STORAGE, error, "cannot write to standard output");
-    return NULL;
+    return outbox_keep(STDOUT_FILENO, text) ? NULL : outbox_write(STDOUT_FILENO, text);
 }
 
 /* U+0080 to U+009F are control characters too, and UTF-8 begins them with this byte. */
@@ -109,7 +83,8 @@ struct err *cli_print_visible(struct str text)
 
 void cli_print_error(struct str text)
 {
-    (void)write_all(STDERR_FILENO, text); /* there is nobody else to tell */
+    if (!outbox_keep(STDERR_FILENO, text))
+        err_ignore(outbox_write(STDERR_FILENO, text), "there is no other place to report it");
 }
 
 static void tell(const char *first, const char *further, struct str text)

@@ -14,8 +14,8 @@ void cli_hold_std_fds(void);
 /* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
 MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
 
-/* Writes to stdout as it is. When nobody reads any more the program ends, as the shell expects of
- * it: silently, by SIGPIPE. */
+/* Writes to stdout as it is; while a run is under way, once what it is about is durable (outbox.h).
+ */
 MUST_USE struct err *cli_print(struct str text);
 /* The same for what others wrote and a terminal will show. */
 MUST_USE struct err *cli_print_visible(struct str text);

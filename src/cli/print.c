@@ -4,6 +4,7 @@
 #include "cli/agent_flags.h"
 #include "cli/answer_flags.h"
 #include "cli/input.h"
+#include "cli/outbox.h"
 #include "cli/run.h"
 #include "view/stream_json.h"
 
@@ -28,6 +29,7 @@ struct print {
     struct secrets_stream trace; /* of answers, without them */
     struct print_text text;
     struct print_json json;
+    struct err *output_error; /* standard output failed */
     struct loop_watch reader; /* tells when nobody reads standard output any more */
     bool reader_is_gone;
     int status;
@@ -230,12 +232,36 @@ static bool may_drop_text(void *self)
     return true;
 }
 
+/* Once the answer cannot be read, the rest would be paid for and thrown away. */
+static void keep_output_error(struct print *p, struct err *take_error)
+{
+    if (!take_error)
+        return;
+    err_free(p->output_error);
+    p->output_error = take_error;
+    loop_cancel(task_loop());
+}
+
+/* The first of the sinks: what the others print waits for this event. */
+static void print_durable_event(void *self, const struct event *e)
+{
+    if (e->parent_stream.n == 0)
+        outbox_follow(e->seq);
+}
+
+static void print_durable(void *self, uint64_t next_seq)
+{
+    keep_output_error(self, outbox_release(next_seq));
+}
+
 /* The error, if there is one, is told by main. */
 static struct err *finish(struct print *p, struct run_result *r)
 {
     p->status = run_result_exit_code(r);
     if (p->reader_is_gone)
         return NULL;
+    if (p->output_error)
+        return TAKE(p->output_error);
     if (p->json.output_error)
         return TAKE(p->json.output_error);
     if (p->format == FORMAT_TEXT)
@@ -274,7 +300,9 @@ static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
-    struct event_sink sinks[] = {{print_text_event, &p->text}, {print_json_event, &p->json}};
+    struct event_sink sinks[] = {{print_durable_event, p, print_durable},
+                                 {print_text_event, &p->text},
+                                 {print_json_event, &p->json}};
     struct run_options options;
 
     TRY(agent_prepare(p->agent, &options));
@@ -285,10 +313,11 @@ static struct err *answer(void *self, struct message *prompt)
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;
-    options.n_sinks = p->format == FORMAT_TEXT ? 1 : 2;
+    options.n_sinks = p->format == FORMAT_TEXT ? 2 : 3;
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
     agent_run(p->agent, &options, &result);
+    keep_output_error(p, outbox_flush());
     return finish(p, &result);
 }
 
@@ -346,6 +375,7 @@ static void print_done(struct print *p)
     input_free(p->input);
     runtime_done(&p->runtime);
     secrets_unref(p->secrets);
+    err_free(p->output_error);
     arena_done(&p->arena);
 }
 

@@ -53,10 +53,26 @@ static void record(struct run *r, enum event_type type, struct event *e)
     recorder_append(find_recorder(r), e);
 }
 
+void run_tell_durable(void *run, uint64_t next_seq)
+{
+    const struct run_options *o = ((struct run *)run)->options;
+
+    for (size_t i = 0; i < o->n_sinks; i++)
+        if (o->sinks[i].on_durable)
+            o->sinks[i].on_durable(o->sinks[i].self, next_seq);
+}
+
+void run_tell(struct run *r, const struct event *e)
+{
+    tell(r, e);
+    if (!find_recorder(r))
+        run_tell_durable(r, e->seq + 1);
+}
+
 void run_emit(struct run *r, enum event_type type, struct event *e)
 {
     record(r, type, e);
-    tell(r, e);
+    run_tell(r, e);
 }
 
 /* The recorder writes in a task of its own, which gets its turn here. */
@@ -75,13 +91,15 @@ struct err *run_sync(struct run *r)
     return recorder_sync(find_recorder(r));
 }
 
-void run_emit_durable(struct run *r, enum event_type type, struct event *e)
+struct err *run_record_durable(struct run *r, enum event_type type, struct event *e)
 {
+    struct err *failure;
+
     record(r, type, e);
     task_shield_begin();
-    err_ignore(run_sync(r), "the recorder tells what it cannot keep");
+    failure = run_sync(r);
     task_shield_end();
-    tell(r, e);
+    return failure;
 }
 
 void run_emit_message(struct run *r, enum event_type type, const struct message *m)

@@ -53,6 +53,10 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
         r->input = message_ref(options->input);
     c->n_runs++;
     plugins_sort(r);
+    if (options->recorder) {
+        options->recorder->on_durable = run_tell_durable;
+        options->recorder->durable_self = r;
+    }
     tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
 }
 
@@ -241,6 +245,8 @@ static void tell_summaries(struct run *r)
 
 static void run_done(struct run *r)
 {
+    if (r->options->recorder)
+        r->options->recorder->on_durable = NULL;
     tool_session_listen(r->conversation->tools, (struct state_listener){0});
     tool_set_unref(r->tools);
     message_unref(r->input);
@@ -248,10 +254,24 @@ static void run_done(struct run *r)
     arena_done(&r->arena);
 }
 
+/* An answer that could not be stored is still the answer; but the run has not done all it promised.
+ */
+static void end_durably(struct run *r)
+{
+    struct run_result *x = r->result;
+    struct event end = {.history = &r->conversation->history, .body.result = x};
+    AUTO(err) struct err *failure = run_record_durable(r, EVENT_RUN_END, &end);
+
+    if (failure && x->outcome == RUN_DONE) {
+        x->outcome = RUN_FAILED;
+        x->error = TAKE(failure);
+    }
+    run_tell(r, &end);
+}
+
 void run_start(struct conversation *c, const struct run_options *options,
                struct run_result *ret_result)
 {
-    struct event end = {.history = &c->history, .body.result = ret_result};
     struct run r;
 
     BUG_IF(c->is_running);
@@ -262,7 +282,7 @@ void run_start(struct conversation *c, const struct run_options *options,
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);
     plugins_after_run(&r);
-    run_emit_durable(&r, EVENT_RUN_END, &end);
+    end_durably(&r);
     run_done(&r);
     c->is_running = false;
 }

@@ -60,8 +60,11 @@ struct run {
 
 /* emit.c */
 void run_emit(struct run *r, enum event_type type, struct event *e); /* fills in all but the body */
-/* Others than the recorder are told when it is durable, or will not be: the journal tells that. */
-void run_emit_durable(struct run *r, enum event_type type, struct event *e);
+/* The same in two steps: the recorder has it, durably or with an error; then sinks see it. */
+MUST_USE struct err *run_record_durable(struct run *r, enum event_type type, struct event *e);
+void run_tell(struct run *r, const struct event *e);
+/* For the recorder: how far events of the run are durable. */
+void run_tell_durable(void *run, uint64_t next_seq);
 /* Has the recorder begin to make durable what was told, and goes on. */
 void run_hurry(struct run *r);
 /* Waits until all that was told is durable. */

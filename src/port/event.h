@@ -283,6 +283,10 @@ struct event {
 struct event_sink {
     void (*on_event)(void *self, const struct event *e);
     void *self;
+    /* All events of the run's stream before this number are durable. Called now and then; what is
+     * not durable when the run ends will never be, and the recorder has reported that. May be NULL.
+     */
+    void (*on_durable)(void *self, uint64_t next_seq);
 };
 
 #endif

@@ -14,6 +14,10 @@ struct recorder {
     struct err *(*sync)(struct recorder *r);
     /* Begins to make it durable and returns: a sync() that follows waits for less. May be NULL. */
     void (*hurry)(struct recorder *r);
+    /* Set by the run under way, for the recorder to call when events before a number have become
+     * durable. */
+    void (*on_durable)(void *self, uint64_t next_seq);
+    void *durable_self;
 };
 
 /* NULL is a recorder that keeps nothing. */

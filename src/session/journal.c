@@ -127,6 +127,8 @@ static void drop_written(struct journal *j, size_t n)
 
 static void answer(struct journal *j, const struct err *failure)
 {
+    if (!failure && j->recorder.on_durable)
+        j->recorder.on_durable(j->recorder.durable_self, j->durable_seq);
     for (struct waiting *w = j->waiting; w; w = w->next)
         if (failure || w->seq <= j->durable_seq) {
             if (!w->is_answered && failure)
@@ -292,7 +294,7 @@ struct journal *journal_new(const struct journal_options *options)
 {
     struct journal *j = mem_alloc(sizeof *j);
 
-    j->recorder = (struct recorder){append, sync_all, hurry};
+    j->recorder = (struct recorder){.append = append, .sync = sync_all, .hurry = hurry};
     j->options = *options;
     j->stream = str_dup(options->stream);
     j->writer = codec_writer_new();

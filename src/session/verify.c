@@ -155,9 +155,16 @@ static struct err *verify_stream(struct store *s, const struct store_summary *se
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(s, session->id, 1, CODEC_READ_ALL);
     struct verifying v = {.store = s, .verifier = verifier, .blobs = store_blobs(s, session->id)};
+    AUTO(arena) struct arena a = {0};
+    struct store_summary now;
+    bool found;
 
     TRY(read_stream(&v, r));
-    verifier_end(verifier, session->next_seq, session->is_open, totals);
+    /* Another process may have opened it while it was read, written to it, even closed it again. */
+    TRY(store_find(s, session->id, &a, &now, &found));
+    verifier_end(verifier, session->next_seq,
+                 session->is_open || !found || now.is_open || now.next_seq != session->next_seq,
+                 totals);
     return NULL;
 }
 
