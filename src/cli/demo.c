@@ -60,7 +60,7 @@ static struct err *say_next(void)
 /* One run, until its result. */
 static struct err *play_run(struct demo *d, struct agent *a)
 {
-    AUTO(message) struct message *prompt = message_new(ROLE_USER, S("prompt"));
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, S(""));
     AUTO(run_result) struct run_result result = {0};
     struct event_sink sink = {show_event, &d->show};
     struct run_options run;

@@ -97,7 +97,7 @@ struct err *input_message(const struct json *line, struct message **ret_message)
 {
     const struct json *message = json_get(line, "message");
     struct str id = json_get_text(line, "uuid"), role = json_get_text(message, "role");
-    AUTO(message) struct message *m = message_new(ROLE_USER, uuid_is_valid(id) ? id : S("prompt"));
+    AUTO(message) struct message *m = message_new(ROLE_USER, uuid_is_valid(id) ? id : S(""));
 
     if (!str_is(role, "user"))
         return err_new(ERR_VALIDATION, "message.role must be \"user\", not \"%" STR_FMT "\"",

@@ -269,18 +269,33 @@ static struct err *finish(struct print *p, struct run_result *r)
     return TAKE(r->error);
 }
 
-/* What was suspended is still asked: nobody's silence is a no. */
-static struct err *go_on(struct print *p, struct run_options *options)
+/* The last turn is finished. Its process may have died before it printed the answer, and that of
+ * a finished turn is always the same: so it is printed, and no model is asked. */
+static struct err *repeat_answer(struct print *p, const struct event_sink *sinks, size_t n_sinks)
 {
     const struct session *s = &p->agent->session;
+    const struct message *answer = session_answer(s);
+    AUTO(run_result) struct run_result result = {.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    struct event end = {.type = EVENT_RUN_END, .body.result = &result};
+    AUTO(strbuf) struct strbuf text = {0};
 
-    if (!session_can_go_on(s))
-        return err_hint(
-            err_new(ERR_VALIDATION, "nothing is left to do in session %s", s->conversation.id),
-            "its last turn is finished; say what comes next");
-    if (s->loaded.last_run == LAST_RUN_SUSPENDED && !options->asker)
-        options->asker = &agent_asks_later;
-    return NULL;
+    if (!answer)
+        return err_hint(err_new(ERR_VALIDATION,
+                                "session %s is empty: keel ended before a prompt was stored",
+                                s->conversation.id),
+                        "give the prompt: keel -p -r %s PROMPT", s->conversation.id);
+    message_text(answer, &text);
+    result.text = arena_str(&result.arena, strbuf_str(&text));
+    result.stop_reason = arena_str(&result.arena, answer->stop_reason);
+    if (p->schema)
+        result.error = answer_parse(p->schema, result.text, &result.arena, &result.value);
+    result.outcome = result.error ? RUN_FAILED : RUN_DONE;
+    cli_tell("session %s has nothing to resume; this is its last answer", s->conversation.id);
+    p->text.is_streaming = false; /* it has not streamed now */
+    for (size_t i = 0; i < n_sinks; i++)
+        sinks[i].on_event(sinks[i].self, &end);
+    keep_output_error(p, outbox_flush());
+    return finish(p, &result);
 }
 
 static struct err *read_answers(struct print *p, struct run_options *options)
@@ -305,15 +320,20 @@ static struct err *answer(void *self, struct message *prompt)
                                  {print_json_event, &p->json}};
     struct run_options options;
 
+    size_t n_sinks = p->format == FORMAT_TEXT ? 2 : 3;
+
     TRY(agent_prepare(p->agent, &options));
     options.input = prompt;
-    if (!prompt)
-        TRY(go_on(p, &options));
     TRY(read_answers(p, &options));
+    if (!prompt && !session_can_go_on(&p->agent->session))
+        return repeat_answer(p, sinks, n_sinks);
+    /* What was suspended is still asked: silence is not a no. */
+    if (!prompt && p->agent->session.loaded.last_run == LAST_RUN_SUSPENDED && !options.asker)
+        options.asker = &agent_asks_later;
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;
-    options.n_sinks = p->format == FORMAT_TEXT ? 2 : 3;
+    options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
     agent_run(p->agent, &options, &result);

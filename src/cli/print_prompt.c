@@ -27,7 +27,7 @@ static bool is_silent(void)
 
 struct err *print_read_prompt(const struct args *args, struct message **ret_message)
 {
-    AUTO(message) struct message *m = message_new(ROLE_USER, S("prompt"));
+    AUTO(message) struct message *m = message_new(ROLE_USER, S(""));
     AUTO(strbuf) struct strbuf piped = {0};
     struct str prompt = str_of(args->n_operands ? args->operands[0] : "");
     bool is_needed = !str_trim(prompt).n && !session_flags_resume(args);

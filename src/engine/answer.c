@@ -26,7 +26,8 @@ static struct err *tell_mismatch(const struct schema_report *report)
     return err_new(ERR_VALIDATION, "the answer does not fit the schema: %s", strbuf_cstr(&places));
 }
 
-struct err *answer_check(struct run *r, struct str text)
+struct err *answer_parse(const struct json *output_schema, struct str text, struct arena *a,
+                         const struct json **ret_value)
 {
     AUTO(schema) struct schema *schema = NULL;
     AUTO(arena) struct arena scratch = {0};
@@ -35,15 +36,20 @@ struct err *answer_check(struct run *r, struct str text)
     struct err *e;
     bool is_valid;
 
-    if (!r->options->output_schema)
-        return NULL;
-    TRY(schema_compile(r->options->output_schema, NULL, &schema));
-    e = json_parse(&r->result->arena, without_fence(text), 0, &value);
+    TRY(schema_compile(output_schema, NULL, &schema));
+    e = json_parse(a, without_fence(text), 0, &value);
     if (e)
         return err_wrap(e, "the answer is not JSON");
     TRY(schema_validate(schema, value, &scratch, &is_valid, &report));
     if (!is_valid)
         return tell_mismatch(&report);
-    r->result->value = value;
+    *ret_value = value;
     return NULL;
+}
+
+struct err *answer_check(struct run *r, struct str text)
+{
+    if (!r->options->output_schema)
+        return NULL;
+    return answer_parse(r->options->output_schema, text, &r->result->arena, &r->result->value);
 }

@@ -49,8 +49,13 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
     r->agent =
         (struct owner){"agent", str_of(options->agent ? options->agent : "main"), find_starter(r)};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
-    if (options->input)
+    if (options->input) {
+        char id[UUID_TEXT_SIZE];
+
         r->input = message_ref(options->input);
+        if (r->input->id.n == 0)
+            message_set_id(r->input, run_new_id(r, id));
+    }
     c->n_runs++;
     plugins_sort(r);
     if (options->recorder) {

@@ -79,7 +79,8 @@ struct compactor {
 struct run_options {
     /* what is asked */
     const struct run_policy *policy; /* NULL: conversation */
-    struct message *input;           /* the user's; NULL: go on where the last run stopped */
+    /* The user's, which gets an id if it has none; NULL: continue where the last run stopped. */
+    struct message *input;
     bool only_compacts;              /* nothing is asked: only the compactor works */
     const struct given_answer *answers;
     size_t n_answers;
@@ -133,6 +134,10 @@ struct run_options {
 /* In a task. The result is the caller's to end, whatever happened. */
 void run_start(struct conversation *c, const struct run_options *options,
                struct run_result *ret_result);
+
+/* The JSON of an answer that must fit a schema, in `a`; ERR_VALIDATION: it does not. */
+MUST_USE struct err *answer_parse(const struct json *output_schema, struct str text,
+                                  struct arena *a, const struct json **ret_value);
 
 /* The tools that a run with these options shows its model now: a new reference. */
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan) MUST_USE;

@@ -12,6 +12,12 @@ struct message *message_new(enum role role, struct str id)
     return m;
 }
 
+void message_set_id(struct message *m, struct str id)
+{
+    BUG_IF(m->id.n);
+    m->id = arena_str(&m->arena, id);
+}
+
 struct message *message_ref(struct message *m)
 {
     m->n_refs++;

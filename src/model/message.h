@@ -31,6 +31,8 @@ struct message {
 };
 
 struct message *message_new(enum role role, struct str id) MUST_USE;
+/* For one that was made without an id: the run that takes it in gives it one. */
+void message_set_id(struct message *m, struct str id);
 struct message *message_ref(struct message *m);
 void message_unref(struct message *m);
 DEFINE_AUTO_PTR(message, message_unref)

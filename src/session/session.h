@@ -79,6 +79,8 @@ MUST_USE struct err *session_compact(struct session *s, const struct run_options
                                      struct str instructions, struct run_result *ret_result);
 /* Is there anything that a run without a prompt could do? */
 bool session_can_go_on(const struct session *s);
+/* The answer of the last turn, if there is nothing left to do of it; else NULL. */
+const struct message *session_answer(const struct session *s);
 
 /* Adds a message to the history without asking anybody. */
 MUST_USE struct err *session_inject(struct session *s, enum role role, struct str text);

@@ -29,6 +29,11 @@ bool session_can_go_on(const struct session *s)
            (last_message(s) && !is_answered(s));
 }
 
+const struct message *session_answer(const struct session *s)
+{
+    return !session_can_go_on(s) && is_answered(s) ? last_message(s) : NULL;
+}
+
 /* The same message with what the model is still to be told. */
 static struct message *with_notice(struct session *s, const struct message *m)
 {

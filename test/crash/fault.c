@@ -4,7 +4,8 @@
  * in KEEL_FAULT_PLACES (directories with `:` between them; a socket is where its other end is),
  * and kills the process at the one that KEEL_FAULT names, "before 17", "torn 17" (a write of half
  * of the bytes) or "after 17". KEEL_FAULT_LOG gets a line for each: number, kind, place. In
- * KEEL_FAULT_DISK is kept what a loss of power would leave (disk.c).
+ * KEEL_FAULT_DISK is kept what a loss of power would leave (disk.c). KEEL_FAULT_SLOW_MS makes the
+ * disk a slow one: each sync below the places takes that long.
  *
  * Only the program that was started has it: it takes itself out of the environment. Calls are made
  * directly, so that it works before and beside everything else that is loaded. */
@@ -41,6 +42,7 @@ static struct {
     int log_fd;
     pid_t pid;
     unsigned n; /* of boundaries so far, in all threads */
+    unsigned slow_ms;
 } fault = {.log_fd = -1};
 
 /* --- its orders --- */
@@ -76,10 +78,13 @@ __attribute__((constructor)) static void begin(void)
     if (log)
         fault.log_fd = (int)syscall(SYS_openat, AT_FDCWD, log,
                                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (getenv("KEEL_FAULT_SLOW_MS"))
+        fault.slow_ms = (unsigned)strtoul(getenv("KEEL_FAULT_SLOW_MS"), NULL, 10);
     fault.pid = (pid_t)syscall(SYS_getpid);
     disk_begin(getenv("KEEL_FAULT_DISK"));
     unsetenv("LD_PRELOAD");
     unsetenv("KEEL_FAULT_DISK");
+    unsetenv("KEEL_FAULT_SLOW_MS");
     unsetenv("KEEL_FAULT");
     unsetenv("KEEL_FAULT_LOG");
     unsetenv("KEEL_FAULT_PLACES");
@@ -272,8 +277,11 @@ static void keep(int fd)
 {
     char place[PLACE_MAX];
 
-    if (syscall(SYS_getpid) == fault.pid && place_of_fd(fd, place) && is_watched(place))
-        disk_keep(fd);
+    if (syscall(SYS_getpid) != fault.pid || !place_of_fd(fd, place) || !is_watched(place))
+        return;
+    disk_keep(fd);
+    if (fault.slow_ms)
+        usleep(fault.slow_ms * 1000);
 }
 
 EXPORT int fsync(int fd)

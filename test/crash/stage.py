@@ -22,7 +22,7 @@ from agent import Call, Reader, Turn  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
-NOTHING_LEFT, NO_SESSION = "nothing is left to do", re.compile("there is no session|no session in")
+IS_EMPTY, NO_SESSION = "keel ended before a prompt was stored", re.compile("there is no session|no session in")
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 # Commands that leave a line behind: one that runs twice shows.
 MARKS = {"call_one": "one", "call_two": "two", "call_three": "three"}
@@ -252,7 +252,7 @@ class Case:
     def resume(self, **how):
         """To the end, unless it is killed again; None: there is no such session."""
         run = self.finish(self.go_on(**how))
-        if run.result.status == 2 and NOTHING_LEFT in run.result.err:
+        if run.result.status == 2 and IS_EMPTY in run.result.err:
             run = self.finish(self.go_on("and?", **how))
         elif run.result.status == 1 and NO_SESSION.search(run.result.err):
             self.require(not self.was_known(), "the session is lost", run.result)

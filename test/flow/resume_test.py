@@ -10,6 +10,7 @@ import select
 import signal
 import sqlite3
 import time
+import uuid
 
 import scripted
 from agent import AgentTest, Call, Reader, Turn
@@ -240,15 +241,41 @@ class GoingOn(SessionTest):
         self.assertEqual(self.requests(ANTHROPIC, provider)[0], ["  user 'go'", "  user 'more'"])
         self.kill(process)
 
-    def test_nothing_is_left_to_do(self):
+    def test_the_answer_of_a_finished_turn_is_printed_again(self):
+        """Its process may have died between storing the end and printing the answer."""
         session = self.new_id()
-        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
+        turn = Turn("Look:", Call("Bash", command="true")), Turn('{"n": 1}')
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, *turn),
                                         "--session-id", session, "first"))
         provider = self.play(ANTHROPIC)
-        result = self.run_agent(ANTHROPIC, provider, "-r", session)
+        for arguments, out in (([], '{"n": 1}\n'), (["--json-schema", '{"required":["n"]}'],
+                                                    '{"n":1}\n')):
+            result = self.run_agent(ANTHROPIC, provider, "-r", session, *arguments)
+            self.assert_status(result, 0)
+            self.assertEqual(result.out, out)
+            self.assertIn("has nothing to resume", result.err)
+        for style in ("json", "stream-json"):
+            result = self.run_agent(ANTHROPIC, provider, "-r", session, "--output-format", style)
+            self.assert_status(result, 0)
+            line = json.loads(result.out.splitlines()[-1])
+            self.assertEqual((line["type"], line["subtype"], line["result"], line["session_id"]),
+                             ("result", "success", '{"n": 1}', session))
+        result = self.run_agent(ANTHROPIC, provider, "-r", session, "--json-schema",
+                                '{"required":["m"]}')
         self.assert_status(result, 2)
-        self.assertIn("nothing is left to do", result.err)
         self.assertEqual(provider.requests, [])
+        self.assert_fine(self.keel("session", "verify", session))
+
+    def test_every_prompt_has_an_id_of_its_own(self):
+        session = self.new_id()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")), "--session-id", session,
+                       "first")
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Two.")), "-r", session, "second")
+        lines = self.keel("session", "export", session, "--format", "json").json()
+        ids = [message["id"] for message in lines["messages"]]
+        self.assertEqual(len(set(ids)), 4)
+        for id in ids:
+            self.assertEqual(str(uuid.UUID(id)), id)
 
     def test_a_turn_that_failed_is_tried_again(self):
         session = self.new_id()
