@@ -27,8 +27,10 @@ static void encode(struct strbuf *out, struct str bytes, const char *alphabet, b
     char *start = n_groups > SIZE_MAX / 4 ? NULL : strbuf_reserve(out, n_groups * 4);
     char *at = start;
 
-    if (!at)
+    if (!at) {
+        strbuf_set_over(out);
         return;
+    }
     for (size_t i = 0; i < bytes.n; i += 3) {
         unsigned n = encode_group(p + i, bytes.n - i, alphabet, at);
 

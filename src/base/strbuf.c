@@ -8,16 +8,24 @@ void strbuf_init(struct strbuf *b, size_t max_bytes)
     *b = (struct strbuf){.max_bytes = max_bytes};
 }
 
+static void check_was_asked(const struct strbuf *b)
+{
+    if (b->is_over && !b->was_asked)
+        BUG("a text over its cap was used unchecked");
+}
+
 void strbuf_done(struct strbuf *b)
 {
+    check_was_asked(b);
     mem_free(b->p);
     *b = (struct strbuf){.max_bytes = b->max_bytes};
 }
 
 void strbuf_clear(struct strbuf *b)
 {
+    check_was_asked(b);
     b->n = 0;
-    b->overflowed = false;
+    b->is_over = b->was_asked = false;
     if (b->p)
         b->p[0] = 0;
 }
@@ -32,8 +40,8 @@ static char *reserve(struct strbuf *b, size_t n)
 {
     size_t max = cap_of(b), room = b->room;
 
-    if (b->overflowed || n > max || b->n > max - n) {
-        b->overflowed = true;
+    if (b->is_over || n > max || b->n > max - n) {
+        b->is_over = true;
         return NULL;
     }
     if (b->n + n + 1 > room) {
@@ -45,11 +53,19 @@ static char *reserve(struct strbuf *b, size_t n)
     return b->p + b->n;
 }
 
-char *strbuf_reserve(struct strbuf *b, size_t n)
+static char *find_room(struct strbuf *b, size_t n)
 {
-    bool has_room = n < b->room - b->n && !b->overflowed;
+    bool has_room = n < b->room - b->n && !b->is_over;
 
     return has_room ? b->p + b->n : reserve(b, n);
+}
+
+char *strbuf_reserve(struct strbuf *b, size_t n)
+{
+    char *at = find_room(b, n);
+
+    b->was_asked |= !at;
+    return at;
 }
 
 void strbuf_grew(struct strbuf *b, size_t n)
@@ -61,7 +77,7 @@ void strbuf_grew(struct strbuf *b, size_t n)
 
 void strbuf_add(struct strbuf *b, struct str s)
 {
-    char *at = strbuf_reserve(b, s.n);
+    char *at = find_room(b, s.n);
 
     if (!at)
         return;
@@ -72,7 +88,7 @@ void strbuf_add(struct strbuf *b, struct str s)
 
 void strbuf_add_char(struct strbuf *b, char c)
 {
-    char *at = strbuf_reserve(b, 1);
+    char *at = find_room(b, 1);
 
     if (!at)
         return;
@@ -94,7 +110,7 @@ void strbuf_vaddf(struct strbuf *b, const char *format, va_list args)
     va_copy(again, args);
     n = vsnprintf(NULL, 0, format, args);
     BUG_IF(n < 0);
-    at = strbuf_reserve(b, (size_t)n);
+    at = find_room(b, (size_t)n);
     if (at) {
         vsnprintf(at, (size_t)n + 1, format, again);
         strbuf_grew(b, (size_t)n);
@@ -117,6 +133,8 @@ void strbuf_cut(struct strbuf *b, size_t n)
         b->n = n;
         b->p[n] = 0;
     }
+    if (b->was_asked)
+        b->is_over = b->was_asked = false;
 }
 
 void strbuf_drop_front(struct strbuf *b, size_t n)
@@ -132,13 +150,26 @@ char *strbuf_take(struct strbuf *b)
 {
     char *text = b->p ? b->p : mem_alloc(1);
 
+    check_was_asked(b);
     *b = (struct strbuf){.max_bytes = b->max_bytes};
     return text;
 }
 
+bool strbuf_is_over(const struct strbuf *b)
+{
+    ((struct strbuf *)b)->was_asked |= b->is_over; /* to ask is to look, for everybody else */
+    return b->is_over;
+}
+
 struct err *strbuf_check(const struct strbuf *b, const char *what)
 {
-    if (!b->overflowed)
+    if (!strbuf_is_over(b))
         return NULL;
     return err_new(ERR_VALIDATION, "%s is larger than its limit of %zu bytes", what, cap_of(b));
+}
+
+void strbuf_set_over(struct strbuf *b)
+{
+    b->is_over = true;
+    b->was_asked = false;
 }

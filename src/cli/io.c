@@ -3,6 +3,7 @@
 
 #include "cli/outbox.h"
 #include "cli/text.h"
+#include "sys/fs.h"
 #include "sys/locked_file.h"
 
 #include <errno.h>
@@ -33,6 +34,8 @@ struct err *cli_read_file(const char *path, struct strbuf *out)
 
     if (fd < 0)
         return err_errno(ERR_VALIDATION, errno, "cannot read %s", name);
+    if (!out->max_bytes)
+        out->max_bytes = FS_READ_MAX_BYTES;
     do {
         char *at = strbuf_reserve(out, READ_STEP);
 

@@ -439,6 +439,7 @@ struct err *call_run(void *arg)
         c->code = err_code(c->result.code);
     if (c->is_suspended)
         return NULL;
+    tool_result_end(&c->result);
     call_hide_secrets(c);
     tell_end(c);
     c->ends_run = hook_tool_done(c);

@@ -1,6 +1,7 @@
 /* run.c - from the prompt to the result: what stands around the rounds. */
 #include "engine/run_state.h"
 
+#include "model/message_json.h"
 #include "sys/loop.h"
 
 /* --- beginning --- */
@@ -96,11 +97,13 @@ static struct err *take_input(struct run *r)
                 message_add(m, &r->input->parts[i]);
         hide_in_message(r->secrets, &m, &found);
         run_tell_hidden(r, found, S("what a plugin made of the prompt"));
+        TRY(message_check(m, "the prompt, as a plugin has changed it,"));
     }
     TRY(keep_prompt(r, m));
     batch_close(r);
     TRY(run_compact(r));
     TRY(hook_prompt(r, &m));
+    TRY(message_check(m, "the prompt, with what hooks have added,"));
     run_append(r, m);
     return NULL;
 }
@@ -122,15 +125,29 @@ static void tell_begin(struct run *r)
     run_emit(r, EVENT_RUN_BEGIN, &e);
 }
 
+/* What could not be read back is neither stored nor sent. */
+static struct err *check_input(struct run *r)
+{
+    struct err *e = r->input ? message_check(r->input, "the prompt") : NULL;
+
+    if (!e)
+        return NULL;
+    message_unref(TAKE(r->input));
+    return err_hint(e, "put it into a file, and let the model read what it needs of it");
+}
+
 static struct err *run_all(struct run *r)
 {
     uint64_t found = 0;
+    struct err *refusal;
 
     if (r->options->on_begin)
         r->options->on_begin(r->options->begin_self, r);
     if (r->input)
         hide_in_message(r->secrets, &r->input, &found);
+    refusal = check_input(r);
     tell_begin(r);
+    TRY(refusal);
     run_tell_hidden(r, found, S("the prompt"));
     if (r->options->only_compacts)
         return run_compact(r);

@@ -230,7 +230,7 @@ static struct err *run(struct hooks *h, const struct hook_input *input, struct a
     r->place(r->self, &place);
     strbuf_init(&text, MAX_INPUT);
     write_input(input, &place, &text);
-    if (text.overflowed)
+    if (strbuf_is_over(&text))
         fail_all(&j, &text);
     else
         TRY(run_jobs(&j, arena_cstr(a, str_of(place.cwd)), strbuf_str(&text)));

@@ -190,6 +190,40 @@ void message_write_fields(struct json_writer *w, const struct message *m)
     write_origin(w, m);
 }
 
+/* --- how large --- */
+
+#define MAX_GROWTH 12 /* of a byte: six as an escape, and most texts are written twice */
+
+static size_t part_bytes(const struct part *p)
+{
+    size_t n = 256 + p->text.n + p->id.n + p->name.n + p->args.n + p->bad_args.n + p->media.data.n +
+               p->media.name.n + p->signature.n + p->data.n + p->url.n + p->title.n + p->native.n;
+
+    for (size_t i = 0; i < p->n_content; i++)
+        n += part_bytes(&p->content[i]);
+    return n;
+}
+
+/* Nearly all messages are so small that nothing needs to be written to know it. */
+struct err *message_check(const struct message *m, const char *what)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct json_writer w;
+    size_t n = 4096;
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        n += part_bytes(&m->parts[i]);
+    if (n <= MESSAGE_MAX_JSON_BYTES / MAX_GROWTH)
+        return NULL;
+    strbuf_init(&text, MESSAGE_MAX_JSON_BYTES);
+    jw_init(&w, &text);
+    message_write(&w, m);
+    if (!strbuf_is_over(&text))
+        return NULL;
+    return err_new(ERR_VALIDATION, "%s is larger than a message may be: %zu MiB as JSON", what,
+                   MESSAGE_MAX_JSON_BYTES >> 20);
+}
+
 /* --- reading --- */
 
 static bool find_name(struct str name, const char *const *names, size_t n, int *ret_index)

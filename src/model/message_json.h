@@ -16,6 +16,12 @@ void message_write_fields(struct json_writer *w, const struct message *m);
 /* ERR_VALIDATION names what is missing or of the wrong type. */
 MUST_USE struct err *message_read(const struct json *v, struct message **ret_message);
 
+/* A message may be this large as JSON, with all its escapes: below what is read back from a store
+ * (JSON_MAX_BYTES, BLOB_DEFAULT_MAX), so that what can be written can be read. */
+#define MESSAGE_MAX_JSON_BYTES ((size_t)32 << 20)
+/* ERR_VALIDATION: `what` is larger. Before it is sent or stored. */
+MUST_USE struct err *message_check(const struct message *m, const char *what);
+
 void part_write(struct json_writer *w, const struct part *p);
 /* What it points at lives in `a`, or in `v`. */
 MUST_USE struct err *part_read(const struct json *v, struct arena *a, struct part *ret);

@@ -27,7 +27,7 @@ static struct str without_cr(struct str line)
 
 static struct err *check_size(const struct line_reader *r, struct str line)
 {
-    if (!r->pending.overflowed && without_cr(line).n <= r->max_line_bytes)
+    if (!strbuf_is_over(&r->pending) && without_cr(line).n <= r->max_line_bytes)
         return NULL;
     return err_new(ERR_VALIDATION, "a line of the stream is larger than its limit of %zu bytes",
                    r->max_line_bytes);

@@ -72,7 +72,7 @@ static struct err *next_line(struct sse_reader *r, struct str *ret_line, bool *r
         strbuf_add(&r->line, *ret_line);
         *ret_line = strbuf_str(&r->line);
     }
-    if (r->line.overflowed || ret_line->n > r->line.max_bytes)
+    if (strbuf_is_over(&r->line) || ret_line->n > r->line.max_bytes)
         return too_large(r);
     *ret_has = end != STR_NONE;
     if (*ret_has)
@@ -101,7 +101,7 @@ static struct err *add_data(struct sse_reader *r, struct str value)
         strbuf_add_char(&r->data, '\n');
     strbuf_add(&r->data, value);
     r->has_data = true;
-    return r->data.overflowed ? too_large(r) : NULL;
+    return strbuf_is_over(&r->data) ? too_large(r) : NULL;
 }
 
 static struct err *take_field(struct sse_reader *r, struct str line)

@@ -1,6 +1,8 @@
 /* tool.c - filling in results. */
 #include "port/tool.h"
 
+#include "base/utf8.h"
+
 const char *risk_name(enum risk r)
 {
     static const char *const names[] = {"unclassified", "inspect", "modify", "execute"};
@@ -41,6 +43,17 @@ void tool_result_fail(struct tool_result *r, const char *format, ...)
     strbuf_done(&r->text);
     r->text = text;
     r->is_error = true;
+}
+
+void tool_result_end(struct tool_result *r)
+{
+    static const char note[] = "\n[The rest of the result was dropped: it is over %zu MiB.]";
+
+    if (!strbuf_is_over(&r->text))
+        return;
+    strbuf_cut(&r->text,
+               utf8_truncate(strbuf_str(&r->text), TOOL_RESULT_MAX_BYTES - sizeof note - 20).n);
+    strbuf_addf(&r->text, note, TOOL_RESULT_MAX_BYTES >> 20);
 }
 
 void tool_result_add_media(struct tool_result *r, const struct media *m)

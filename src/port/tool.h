@@ -66,6 +66,8 @@ void tool_result_init(struct tool_result *r);
 void tool_result_done(struct tool_result *r);
 DEFINE_AUTO_VAL(tool_result, tool_result_done)
 
+/* When the tool is done: a text over its cap ends with a note that says so. */
+void tool_result_end(struct tool_result *r);
 /* Appends to the text. */
 void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Replaces the text by a failure for the model; the arguments may quote the old text. */

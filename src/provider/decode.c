@@ -237,7 +237,8 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     case FRAMING_NDJSON:
         return drain_lines(d, bytes);
     case FRAMING_ERROR:
-        strbuf_add(&d->whole, bytes); /* what is over the cap is not needed for the message */
+        /* More is not needed for the message. */
+        strbuf_add(&d->whole, str_slice(bytes, 0, d->whole.max_bytes - d->whole.n));
         return NULL;
     case FRAMING_JSON:
     case FRAMING_UNKNOWN:

@@ -59,7 +59,7 @@ static const struct json *parse_payload(struct stream_writing *s, struct str byt
     struct json *outer;
 
     set_source(s, bytes);
-    if (s->source.overflowed ||
+    if (strbuf_is_over(&s->source) ||
         !json_parse_at(&s->scratch, strbuf_str(&s->source), 0, &outer, &where))
         return NULL;
     inner = json_at(outer, 0);

@@ -55,8 +55,13 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
     for (size_t i = 0; i < r->n_blobs; i++) {
         uint64_t n_bytes = 0;
 
-        if (!r->blobs[i].is_there)
-            TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
+        if (!r->blobs[i].is_there) {
+            struct err *e = blob_put_soon(blobs, r->blobs[i].bytes, handle);
+
+            if (err_is(e, ERR_VALIDATION))
+                e->kind = ERR_STORAGE; /* all that comes from outside has smaller limits */
+            TRY(e);
+        }
         else
             err_ignore(blob_size(blobs, str_of(r->blobs[i].handle), &n_bytes), "it only counts");
         r->record.n_payload_bytes += n_bytes;

@@ -93,7 +93,7 @@ struct err *manifest_store(struct blob_store *blobs, struct file_tree *t,
         memcpy(handle, base->handle, SHA256_HEX_SIZE);
         return NULL;
     }
-    if (base->tree && n_changed <= t->n / 4 + 16)
+    if (base->tree && !strbuf_is_over(&text) && n_changed <= t->n / 4 + 16)
         return put(blobs, &text, handle);
     strbuf_clear(&text);
     write_all(&text, t);

@@ -112,7 +112,7 @@ void files_line_write(struct strbuf *out, struct str id, const struct files_line
     members = out->n;
     write_members(out, l->record.body);
     strbuf_add_char(out, '}');
-    if (out->overflowed)
+    if (strbuf_is_over(out))
         return;
     sum = fnv(fnv_start, str_make(out->p + start, check - start));
     sum = fnv(sum, str_make(out->p + members, out->n - members));

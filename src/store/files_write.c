@@ -164,11 +164,10 @@ static void write_accepted(struct strbuf *out, const struct files_state *s,
         if (w->error)
             continue;
         write_append(out, s, w, unix_ms);
-        if (out->overflowed) {
+        if (strbuf_is_over(out)) {
             w->error = strbuf_check(out, "what is to be appended");
             w->error->kind = ERR_STORAGE;
             strbuf_cut(out, before);
-            out->overflowed = false;
             continue;
         }
         for (size_t i = 0; i < w->n_records; i++)

@@ -45,7 +45,7 @@ static struct err *read_some(int fd, const char *path, size_t n, struct strbuf *
 /* The last step must be able to see the end of a file that just fits. */
 static size_t next_step(const struct strbuf *out)
 {
-    size_t max = out->max_bytes ? out->max_bytes : STRBUF_DEFAULT_MAX;
+    size_t max = out->max_bytes ? out->max_bytes : FS_READ_MAX_BYTES;
 
     return MIN((size_t)READ_STEP, max - out->n);
 }

@@ -7,6 +7,9 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
+/* What is read whole, where the buffer has no cap of its own. */
+#define FS_READ_MAX_BYTES ((size_t)64 << 20)
+
 /* Appends the whole file; over out's cap is ERR_VALIDATION. *ret_exists false (and no error) when
  * there is none; pass NULL where that is an error. */
 MUST_USE struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists);

@@ -137,7 +137,7 @@ void log_event(struct log *l, enum log_level level, const char *message,
         write_json(l, time, level, message, fields, n_fields);
     else
         write_text(l, time, level, message, fields, n_fields);
-    if (l->line.overflowed) {
+    if (strbuf_is_over(&l->line)) {
         strbuf_clear(&l->line);
         strbuf_addf(&l->line,
                     l->format == LOG_JSON ? "{\"time\":\"%s\",\"level\":\"%s\",\"message\":"

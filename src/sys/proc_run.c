@@ -1,6 +1,8 @@
 /* proc_run.c - a command from its start to its end, with all that it printed. */
 #include "sys/proc_internal.h"
 
+#include "sys/fs.h"
+
 enum {
     CHUNK_BYTES = 32 << 10,
     /* What a pipe or a terminal may still hold when the last writer is gone. */
@@ -25,7 +27,7 @@ struct collector {
 
 static void keep(struct collector *c, size_t n)
 {
-    size_t max = c->kept->max_bytes ? c->kept->max_bytes : STRBUF_DEFAULT_MAX;
+    size_t max = c->kept->max_bytes ? c->kept->max_bytes : FS_READ_MAX_BYTES;
 
     *c->n_bytes += n;
     strbuf_add(c->kept, str_make(c->chunk, MIN(n, max - c->kept->n)));

@@ -52,7 +52,8 @@ static struct json_writer begin_value(struct record *r)
 
 static void end_value(struct record *r)
 {
-    r->writer.out.overflowed |= r->value.overflowed;
+    if (strbuf_is_over(&r->value))
+        strbuf_set_over(&r->writer.out);
     jw_raw(&r->json,
            secrets_hide_in_json_text(r->writer.secrets, strbuf_str(&r->value), &r->hidden, NULL));
 }

@@ -25,7 +25,8 @@ static void add_event(struct writer *w, const struct event *e)
     strbuf_clear(&j->line);
     journal_write(e, &j->line);
     line = str_slice(strbuf_str(&j->line), 0, j->line.n - 1);
-    w->out.overflowed |= j->line.overflowed;
+    if (strbuf_is_over(&j->line))
+        strbuf_set_over(&w->out);
     strbuf_add(&w->out, secrets_hide_in_json_text(w->secrets, line, &j->hidden, NULL));
     strbuf_add_char(&w->out, '\n');
 }

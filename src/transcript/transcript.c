@@ -74,7 +74,7 @@ static struct err *write_events(const struct transcript *t, struct writer *w,
         if (!e)
             return NULL;
         w->ops->event(w, e);
-        if (w->out.n >= FLUSH_BYTES || w->out.overflowed)
+        if (w->out.n >= FLUSH_BYTES || strbuf_is_over(&w->out))
             TRY(flush(t, w));
     }
 }

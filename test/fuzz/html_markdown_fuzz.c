@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                          str_of(charsets[data[0] % ARRAY_LEN(charsets)]),
                          S("https://example.org/a/b?c"), &out, &page);
     BUG_IF(e);
+    BUG_IF(strbuf_is_over(&out) && out.n == 0);
     check_clean(strbuf_str(&out));
     check_clean(page.title);
     return 0;

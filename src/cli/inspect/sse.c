@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "net/sse.h"
+#include "sys/fs.h"
 
 #define FLUSH_BYTES ((size_t)1 << 16)
 
@@ -49,8 +50,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(sse_reader) struct sse_reader reader;
     int64_t chunk;
 
-    sse_init(&reader, STRBUF_DEFAULT_MAX);
-    strbuf_init(&out, STRBUF_DEFAULT_MAX * 6); /* where every byte must be escaped */
+    sse_init(&reader, FS_READ_MAX_BYTES);
     TRY(args_count(args, 1, 1, "one FILE"));
     TRY(args_int(args, "chunk", 1, INT32_MAX, INT32_MAX, &chunk));
     TRY(cli_read_file(args->operands[0], &text));

@@ -92,7 +92,7 @@ static size_t rewrite(struct str text, const struct edit *edit, enum fold_level 
 
     edit_finder_init(&finder, text, edit->old_text, level);
     edit_rewriter_init(&rewriter, text, edit->old_text, edit->new_text, level);
-    while (!out->overflowed && edit_finder_next(&finder, &match)) {
+    while (!strbuf_is_over(out) && edit_finder_next(&finder, &match)) {
         strbuf_add(out, str_slice(text, done, match.from - done));
         edit_rewriter_add(&rewriter, out, match);
         done = match.to;
@@ -175,7 +175,7 @@ struct err *edit_apply(struct str text, const struct edit *edits, size_t n_edits
     report.first_line = first_line_that_differs(body, now);
     strbuf_add(out, str_slice(text, 0, text.n - body.n));
     strbuf_add(out, now);
-    if (out->overflowed)
+    if (strbuf_is_over(out))
         strbuf_cut(out, was_n);
     TRY(strbuf_check(out, "the edited text"));
     *ret_report = report;

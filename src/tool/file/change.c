@@ -202,7 +202,7 @@ void file_change_report(const struct file_change *f, const struct tool_context *
     json_set_int(&r->arena, details, "startLine", (int64_t)MAX(f->stat.first_line, (size_t)1));
     json_set_bool(&r->arena, details, "created", !f->exists);
     json_set_int(&r->arena, details, "bytes", (int64_t)f->n_bytes);
-    if (f->diff.overflowed)
+    if (strbuf_is_over(&f->diff))
         json_set_bool(&r->arena, details, "diffIsCut", true);
 }
 
@@ -219,6 +219,6 @@ void file_change_show(const struct file_change *f, struct tool_result *r)
 {
     tool_result_addf(r, "\n");
     clip_middle(&r->text, strbuf_str(&f->diff), MAX_SHOWN_CHARS);
-    if (f->diff.overflowed)
+    if (strbuf_is_over(&f->diff))
         tool_result_addf(r, "\n[the rest of the diff is left out]\n");
 }

@@ -161,7 +161,7 @@ struct err *text_encode(struct strbuf *out, struct str text, enum text_encoding 
         strbuf_add(out, text);
         return strbuf_check(out, "the text of the file");
     }
-    while (text.n && !out->overflowed) {
+    while (text.n && !strbuf_is_over(out)) {
         uint32_t c;
         unsigned n = utf8_decode(text, &c);
 

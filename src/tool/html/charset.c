@@ -209,7 +209,7 @@ static bool convert_some(iconv_t cd, struct str *in, size_t unit, struct strbuf 
         strbuf_add(out, S("\xEF\xBF\xBD"));
         *in = str_skip(*in, unit);
     }
-    return in->n > 0 && !out->overflowed;
+    return in->n > 0 && !strbuf_is_over(out);
 }
 
 static bool convert(struct strbuf *out, struct str in, const char *charset)

@@ -22,13 +22,13 @@ static struct str clean(struct arena *a, struct str href)
     AUTO(strbuf) struct strbuf out = {.max_bytes = URL_MAX_BYTES};
 
     href = str_trim(href);
-    for (size_t i = 0; i < href.n && !out.overflowed; i++) {
+    for (size_t i = 0; i < href.n && !strbuf_is_over(&out); i++) {
         if (href.p[i] == ' ')
             strbuf_add_cstr(&out, "%20");
         else if (href.p[i] != '\n' && href.p[i] != '\r' && href.p[i] != '\t')
             strbuf_add_char(&out, href.p[i]);
     }
-    return out.overflowed ? (struct str){0} : arena_str(a, strbuf_str(&out));
+    return strbuf_is_over(&out) ? (struct str){0} : arena_str(a, strbuf_str(&out));
 }
 
 /* "mailto" of "mailto:x"; empty for a relative address. */

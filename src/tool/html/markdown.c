@@ -100,6 +100,8 @@ static struct str read_head(struct html_writer *w, struct arena *a, const GumboN
     if (base.n)
         html_base_change(&w->base, a, base);
     markdown_add_plain(&plain, str_trim(title).n ? title : og_title);
+    if (strbuf_is_over(&plain))
+        strbuf_cut(&plain, plain.n); /* what fits of a title is enough */
     return arena_str(a, strbuf_str(&plain));
 }
 
@@ -111,7 +113,7 @@ static struct err *write_page(struct html_writer *w, struct arena *a, struct str
         MEMORY_AT_LEAST + MIN(text.n, MEMORY_AT_MOST / MEMORY_PER_BYTE) * MEMORY_PER_BYTE;
     bool is_first = true;
 
-    while (text.n && !w->markdown.out->overflowed) {
+    while (text.n && !strbuf_is_over(w->markdown.out)) {
         AUTO(html_tree) struct html_tree tree = {0};
         const GumboNode *head;
 

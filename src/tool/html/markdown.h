@@ -22,7 +22,7 @@ struct html_page {
 
 /* `base_url` resolves relative links; may be empty. Bad UTF-8 is repaired; other charsets named by
  * `charset` (from Content-Type) or by a meta element are converted when iconv knows them. Appends
- * to `out`, with a line end at the end. When `out` is full, what fits is kept and out->overflowed
+ * to `out`, with a line end at the end. When `out` is full, what fits is kept and strbuf_is_over()
  * says so. */
 MUST_USE struct err *html_to_markdown(struct arena *a, struct str html, struct str charset,
                                       struct str base_url, struct strbuf *out,

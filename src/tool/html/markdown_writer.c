@@ -252,7 +252,7 @@ void markdown_text(struct markdown_writer *w, struct str text)
         add_code(w, text);
         return;
     }
-    for (bool is_first = true; text.n && !w->out->overflowed;) {
+    for (bool is_first = true; text.n && !strbuf_is_over(w->out);) {
         uint32_t c;
         unsigned n = utf8_decode(text, &c);
         struct str character = str_slice(text, 0, n);
@@ -401,7 +401,7 @@ static void add_fence(struct markdown_writer *w, size_t n)
 
 static void write_span(struct markdown_writer *w)
 {
-    AUTO(strbuf) struct strbuf plain = {.max_bytes = CODE_MAX_BYTES};
+    AUTO(strbuf) struct strbuf plain = {0};
     size_t n_fence;
     bool has_tick;
 
@@ -448,7 +448,7 @@ static void write_block(struct markdown_writer *w, struct str language)
     open_line(w);
     add_fence(w, n_fence);
     strbuf_add(w->out, language);
-    while (str_split(&code, '\n', &line) && !w->out->overflowed) {
+    while (str_split(&code, '\n', &line) && !strbuf_is_over(w->out)) {
         strbuf_add_char(w->out, '\n');
         add_prefixes(w, line.n == 0);
         strbuf_add(w->out, line);
@@ -466,6 +466,8 @@ void markdown_end_code(struct markdown_writer *w, struct str language)
     if (--w->n_modes)
         return;
     w->mode = MODE_TEXT;
+    if (strbuf_is_over(&w->code))
+        strbuf_cut(&w->code, w->code.n); /* the rest of a block of this size is no loss */
     if (is_block)
         write_block(w, language);
     else

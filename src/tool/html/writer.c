@@ -300,7 +300,7 @@ void html_write_node(struct html_writer *w, const GumboNode *top)
     enum html_step step;
 
     html_walk_init(&walk, top);
-    while ((step = html_walk_next(&walk, &node)) != HTML_END && !w->markdown.out->overflowed) {
+    while ((step = html_walk_next(&walk, &node)) != HTML_END && !strbuf_is_over(w->markdown.out)) {
         if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE ||
             node->type == GUMBO_NODE_CDATA)
             markdown_text(&w->markdown, str_of(node->v.text.text));

@@ -286,6 +286,8 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a)
     if (k->place_fd >= 0)
         read_told(k->place_fd, &told);
     close_fd(&k->place_fd);
+    if (strbuf_is_over(&told))
+        return NULL;
     place = last_record(strbuf_str(&told));
     if (!str_starts(place, S("/")) || !str_ends(place, S("\n")))
         return NULL;

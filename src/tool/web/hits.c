@@ -79,7 +79,7 @@ static size_t decode_entity(struct str text, uint32_t *ret_c)
 
 static void add_without_markup(struct strbuf *out, struct str text)
 {
-    while (text.n && !out->overflowed) {
+    while (text.n && !strbuf_is_over(out)) {
         size_t n_plain = 0, n;
         char bytes[4];
         uint32_t c;

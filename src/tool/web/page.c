@@ -181,7 +181,7 @@ static struct err *read_html(struct web_page *p, struct str body, struct str cha
 
     TRY(html_to_markdown(&p->arena, body, charset, p->url, &p->content, &html));
     p->title = html.title;
-    p->was_cut |= html.was_cut || p->content.overflowed;
+    p->was_cut |= html.was_cut || strbuf_is_over(&p->content);
     return NULL;
 }
 

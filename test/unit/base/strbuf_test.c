@@ -1,6 +1,10 @@
 /* strbuf_test.c */
 #include "test.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 TEST(an_append_over_the_cap_is_dropped_whole_and_told)
 {
     AUTO(strbuf) struct strbuf b;
@@ -33,4 +37,59 @@ TEST(a_zeroed_buffer_works)
     assert_int_equal(b.n, 0);
 }
 
-RUN_TESTS(UNIT(an_append_over_the_cap_is_dropped_whole_and_told), UNIT(a_zeroed_buffer_works))
+/* How a process ends that frees a buffer over its cap. */
+static int end_of(bool asks)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        struct strbuf b;
+
+        close(STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        strbuf_init(&b, 4);
+        strbuf_add_cstr(&b, "12345");
+        if (asks && !strbuf_is_over(&b))
+            _exit(1);
+        strbuf_done(&b);
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+TEST(half_of_a_text_cannot_be_taken_for_the_whole)
+{
+    int unasked = end_of(/* asks= */ false);
+
+    assert_true(WIFSIGNALED(unasked) && WTERMSIG(unasked) == SIGABRT);
+    assert_int_equal(end_of(/* asks= */ true), 0);
+}
+
+TEST(what_was_asked_about_can_be_cut_away)
+{
+    AUTO(strbuf) struct strbuf b;
+
+    strbuf_init(&b, 4);
+    strbuf_add_cstr(&b, "12");
+    strbuf_add_cstr(&b, "345");
+    assert_true(strbuf_is_over(&b));
+    strbuf_cut(&b, 1);
+    strbuf_add_cstr(&b, "xyz");
+    assert_false(strbuf_is_over(&b));
+    assert_str(strbuf_str(&b), "1xyz");
+}
+
+TEST(who_gets_no_room_knows_that_it_is_over)
+{
+    AUTO(strbuf) struct strbuf b;
+
+    strbuf_init(&b, 4);
+    assert_null(strbuf_reserve(&b, 5));
+}
+
+RUN_TESTS(UNIT(an_append_over_the_cap_is_dropped_whole_and_told), UNIT(a_zeroed_buffer_works),
+          UNIT(half_of_a_text_cannot_be_taken_for_the_whole),
+          UNIT(what_was_asked_about_can_be_cut_away), UNIT(who_gets_no_room_knows_that_it_is_over))

@@ -371,7 +371,7 @@ TEST(a_full_buffer_keeps_what_fits)
     AUTO(shown) struct shown s = {.out = {.max_bytes = 8}};
 
     show(&s, S("<p>caf\xC3\xA9</p><p>more and more"), "utf-8");
-    assert_true(s.out.overflowed);
+    assert_true(strbuf_is_over(&s.out));
     assert_str(strbuf_str(&s.out), "caf\xC3\xA9\n\nm");
 }
 
