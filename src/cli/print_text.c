@@ -92,7 +92,7 @@ static void tell_denials(const struct print_text *t, const struct run_result *r)
              strbuf_cstr(&calls));
 }
 
-static void tell_asks(const struct print_text *t, const struct run_result *r)
+void print_text_asks(const struct print_text *t, const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf hint = {0};
 
@@ -120,6 +120,6 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
         TRY(print_answer(r));
     tell_stop(t, r);
     tell_denials(t, r);
-    tell_asks(t, r);
+    print_text_asks(t, r);
     return NULL;
 }
