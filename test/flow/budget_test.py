@@ -23,6 +23,12 @@ class BudgetTest(SessionTest):
             self.assertLess(time.monotonic(), end, "keel never asked")
             time.sleep(0.01)
 
+    def silent(self, protocol, turn):
+        """This answer, whose first byte does not come."""
+        answer = self.encode(protocol, turn)
+        answer.pieces = [self.hold(), *answer.pieces]
+        return answer
+
     def n_streamed(self):
         """Records of answers on their way, in whichever store."""
         log = self.project / "sessions" / f"{self.session}.jsonl"
@@ -47,6 +53,8 @@ class BudgetTest(SessionTest):
                 time.sleep(0.01)
             process.send_signal(end)
             process.communicate()
+        else:
+            self.fail(f"keel asked in all {n} processes")
         return len(provider.requests)
 
     def show(self, *arguments):
@@ -58,8 +66,8 @@ class BudgetTest(SessionTest):
 class KilledInEveryAnswer(BudgetTest):
     @for_each_protocol
     def test_before_its_first_byte(self, protocol):
-        turn = Turn([self.hold(), "Once"], usage=(2000, 9))
-        n = self.kill_each(protocol, turn, "--max-tokens-total", "24000")
+        silent = self.silent(protocol, Turn("Once", usage=(2000, 9)))
+        n = self.kill_each(protocol, silent, "--max-tokens-total", "24000")
         self.assertIn("of 24000 tokens are used", self.error)
         self.assertTrue(2 <= n <= 24000 // 2000, n)
 
@@ -99,11 +107,12 @@ class KilledInEveryAnswer(BudgetTest):
                 break
         self.assertTrue(2 <= asked <= 12, asked)
 
-    def test_interrupted_ones_count_as_well(self):
+    @for_each_protocol
+    def test_interrupted_ones_count_as_well(self, protocol):
         for end in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(end):
-                turn = Turn([self.hold(), "Once"], usage=(2000, 9))
-                n = self.kill_each(ANTHROPIC, turn, "--max-tokens-total", "24000", end=end)
+                silent = self.silent(protocol, Turn("Once", usage=(2000, 9)))
+                n = self.kill_each(protocol, silent, "--max-tokens-total", "24000", end=end)
                 self.assertTrue(2 <= n <= 24000 // 2000, n)
 
     def test_the_session_is_whole(self):
