@@ -30,8 +30,9 @@ struct loading {
     struct price price;
     struct usage told;      /* by the provider, when all of its answer was there */
     unsigned rounds_before; /* of this turn, by earlier runs */
-    struct str batch_id;    /* of the last result */
-    bool was_unknown;       /* the batch before that called tools that are not there */
+    const char *code;       /* of the result that is not in the history yet; NULL: a success */
+    bool was_executed;      /* the same */
+    bool was_unknown;       /* the answer before the last one called tools that are not there */
     bool is_answered;       /* the history ends with an answer */
     uint64_t checkpoint_seq;
     uint64_t end; /* the number after the last event that counts */
@@ -126,6 +127,26 @@ static bool is_answer(const struct message *m)
     return m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE && !m->is_error;
 }
 
+/* A result that is in the history: one that is not will be made again. Wrong calls in a row count
+ * until one has run. */
+static void count_result(struct loading *l)
+{
+    struct turn_progress *turn = &l->out->turn;
+    struct str code = l->code ? str_of(l->code) : (struct str){0};
+    bool is_unknown = str_is(code, err_code(ERR_UNKNOWN_TOOL));
+
+    turn->called_unknown |= is_unknown;
+    if (is_unknown && l->was_unknown)
+        turn->forced = FINAL_UNKNOWN_TOOLS;
+    if (l->was_executed)
+        turn->n_corrections = 0;
+    else if (str_is(code, err_code(ERR_VALIDATION)) ||
+             (turn->n_corrections && str_is(code, err_code(ERR_TOOL_FAILED))))
+        turn->n_corrections++;
+    l->code = NULL;
+    l->was_executed = false;
+}
+
 static void take_history(struct loading *l, const struct event *e)
 {
     const struct message *m = e->body.message.message;
@@ -142,9 +163,15 @@ static void take_history(struct loading *l, const struct event *e)
         set_message(&l->out->partial, NULL);
         l->attempt_seq = 0;
         note_calls(l, m);
+        if (l->n_calls) {
+            l->was_unknown = l->out->turn.called_unknown;
+            l->out->turn.called_unknown = false;
+        }
     }
-    if (m->role == ROLE_TOOL)
+    if (m->role == ROLE_TOOL) {
         note_result(l, m);
+        count_result(l);
+    }
 }
 
 /* How long it had been at work is not told by anybody else. */
@@ -261,28 +288,6 @@ static void take_attempt_end(struct loading *l, const struct event *e)
     spent_add(&l->out->spent, &s);
 }
 
-/* Wrong calls in a row count until one has run. */
-static void take_tool_result(struct loading *l, const struct event_tool *t)
-{
-    struct turn_progress *turn = &l->out->turn;
-    struct str code = t->error_code ? str_of(t->error_code) : (struct str){0};
-    bool is_unknown = str_is(code, err_code(ERR_UNKNOWN_TOOL));
-
-    if (!str_eq(l->batch_id, t->batch_id)) {
-        l->batch_id = arena_str(&l->out->arena, t->batch_id);
-        l->was_unknown = turn->called_unknown;
-        turn->called_unknown = false;
-    }
-    turn->called_unknown |= is_unknown;
-    if (is_unknown && l->was_unknown)
-        turn->forced = FINAL_UNKNOWN_TOOLS;
-    if (t->was_executed)
-        turn->n_corrections = 0;
-    else if (str_is(code, err_code(ERR_VALIDATION)) ||
-             (turn->n_corrections && str_is(code, err_code(ERR_TOOL_FAILED))))
-        turn->n_corrections++;
-}
-
 static void take_checkpoint(struct loading *l, const struct event *e)
 {
     const struct event_checkpoint *x = &e->body.checkpoint;
@@ -349,7 +354,10 @@ static void take(struct loading *l, const struct event *e)
         note_end(l, &e->body.tool);
         break;
     case EVENT_TOOL_RESULT:
-        take_tool_result(l, &e->body.tool);
+        l->code = e->body.tool.error_code
+                      ? arena_cstr(&l->out->arena, str_of(e->body.tool.error_code))
+                      : NULL;
+        l->was_executed = e->body.tool.was_executed;
         break;
     case EVENT_STATE:
         if (is_new)
@@ -508,6 +516,8 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
     TRY(read_core(&l, from));
     c->next_seq = l.end;
     find_outcomes(&l);
+    if (ret_loaded->n_outcomes) /* the rest of that answer's calls is still to be judged */
+        ret_loaded->turn.called_unknown = l.was_unknown;
     if (ret_loaded->last_run == LAST_RUN_CUT_OFF) {
         count_time(&l);
         if (l.attempt_seq && !ret_loaded->partial)

@@ -528,7 +528,50 @@ IN_TASK(what_is_reserved_for_requests_under_way_is_not_free)
     hooks.settle(hooks.self, &one, &took);
     assert_ok(hooks.reserve(hooks.self, &other, &r, &word));
     hooks.settle(hooks.self, &other, &took);
+    b.limits = (struct budget_limits){.microcents = 150};
+    r.microcents = 100;
+    assert_ok(hooks.reserve(hooks.self, &one, &r, &word));
+    assert_err(hooks.reserve(hooks.self, &other, &r, &word), ERR_BUDGET_EXCEEDED);
     budget_done(&b);
+}
+
+/* --- what the next process knows of the turn --- */
+
+IN_TASK(a_turn_is_known_as_far_as_it_had_come)
+{
+    AUTO(stage) struct stage st = {0};
+    const struct turn_progress *turn = &st.session.loaded.turn;
+
+    open_with(&st, SESSION_NEW, (struct budget_limits){0});
+    stage_run(
+        &st,
+        "turns:\n - [{tool: Echo, id: a, args: {}}]\n - [{tool: Echo, id: b, args: {}}, "
+        "{tool: Gone, id: c, args: {}}]\n - [{tool: Gone, id: d, args: {}}]\n - text: Well.\n",
+        "go");
+    die_after(&st, "tool_execution_result", 3); /* that of Gone is not in the history yet */
+    open_with(&st, SESSION_RESUME, (struct budget_limits){0});
+    assert_int_equal(turn->n_rounds, 2);
+    assert_int_equal(turn->n_corrections, 2);
+    assert_false(turn->called_unknown);
+    stage_run(&st, "turns:\n - [{tool: Echo, id: d, args: {text: x}}]\n - text: Well.\n", NULL);
+    assert_int_equal(st.world.result.forced, FINAL_NONE); /* one call, though reported twice */
+    stage_run(&st,
+              "turns:\n - [{tool: Gone, id: e, args: {}}]\n - [{tool: Gone, id: f, args: {}}]\n"
+              " - text: Without, then.\n",
+              "again");
+    die_after(&st, "final_turn", 1);
+    open_with(&st, SESSION_RESUME, (struct budget_limits){0});
+    assert_int_equal(turn->n_rounds, 2);
+    assert_int_equal(turn->forced, FINAL_UNKNOWN_TOOLS);
+    stage_run(&st, ONE_ROUND, NULL);
+    assert_int_equal(st.world.result.forced, FINAL_UNKNOWN_TOOLS);
+    stage_run(&st, ONE_ROUND, "something else");
+    stage_close(&st);
+    open_with(&st, SESSION_RESUME, (struct budget_limits){0});
+    assert_int_equal(turn->n_rounds, 1);
+    assert_int_equal(turn->n_corrections, 0);
+    assert_int_equal(turn->forced, FINAL_NONE);
+    stage_close(&st);
 }
 
 /* --- how long an answer may be --- */
@@ -589,4 +632,5 @@ RUN_TESTS(UNIT(without_limits_everything_is_counted_and_nothing_refused),
           UNIT(an_answer_without_a_count_takes_what_was_reserved),
           UNIT(a_request_that_was_refused_takes_nothing),
           UNIT(what_is_reserved_for_requests_under_way_is_not_free),
+          UNIT(a_turn_is_known_as_far_as_it_had_come),
           UNIT(an_answer_may_be_as_long_as_what_is_left_pays_for));
