@@ -379,10 +379,11 @@ static void release(struct budget *b, const struct attempt *a)
         }
 }
 
+/* A damaged record may hold any number: sums stay at the largest. */
 static void add_count(int64_t *total, int64_t n)
 {
-    if (n >= 0)
-        *total = MAX(*total, (int64_t)0) + n;
+    if (n >= 0 && __builtin_add_overflow(MAX(*total, (int64_t)0), n, total))
+        *total = INT64_MAX;
 }
 
 void spent_add(struct spent *x, const struct settlement *s)
