@@ -266,6 +266,8 @@ static struct err *finish(struct print *p, struct run_result *r)
         return TAKE(p->json.output_error);
     if (p->format == FORMAT_TEXT)
         TRY(print_text_end(&p->text, r));
+    else
+        print_text_asks(&p->text, r);
     return TAKE(r->error);
 }
 

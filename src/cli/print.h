@@ -27,6 +27,8 @@ struct print_text {
 void print_text_event(void *self, const struct event *e);
 /* What is left to print when the run has ended; errors are the caller's to tell. */
 MUST_USE struct err *print_text_end(struct print_text *t, const struct run_result *r);
+/* What a suspended run waits for, on standard error, and how to answer. */
+void print_text_asks(const struct print_text *t, const struct run_result *r);
 void print_text_done(struct print_text *t);
 
 /* --- print_json.c: the result as one line, or all that happens as lines --- */

@@ -56,7 +56,8 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
     if (r->is_fallback)
         cli_tell("the limit of rounds was reached, and the model gave no answer");
     else if (t->stop == STOP_LENGTH)
-        cli_tell("the answer was cut off: %" STR_FMT "\nmaxOutput in the profile sets the limit",
+        cli_tell("the answer was cut off: %" STR_FMT
+                 "\nmaxOutput in the profile sets the limit, or what is left of the budget",
                  STR_ARG(r->stop_reason));
     else if (str_trim(r->text).n == 0)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
@@ -92,7 +93,7 @@ static void tell_denials(const struct print_text *t, const struct run_result *r)
              strbuf_cstr(&calls));
 }
 
-static void tell_asks(const struct print_text *t, const struct run_result *r)
+void print_text_asks(const struct print_text *t, const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf hint = {0};
 
@@ -120,6 +121,6 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
         TRY(print_answer(r));
     tell_stop(t, r);
     tell_denials(t, r);
-    tell_asks(t, r);
+    print_text_asks(t, r);
     return NULL;
 }

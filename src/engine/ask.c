@@ -21,8 +21,11 @@ struct ask_state {
     uint64_t n_deltas;
     const char *slugs[CHAIN_MAX_TARGETS * 8]; /* codes of the attempts that failed */
     size_t n_slugs;
-    int64_t prompt_tokens;
-    const struct model_request *request; /* of the attempt under way */
+    int64_t prompt_tokens; /* of the conversation, as the ledger has them */
+    /* of the attempt under way */
+    struct model_request *request;
+    struct reservation reserved;
+    bool was_sent;
     /* deltas without credentials: what was held back is of this part and kind */
     struct secrets_stream shown;
     struct strbuf shown_text;
@@ -250,23 +253,31 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                           }};
 }
 
+static void suspend(struct ask_state *a, const struct ask *ask)
+{
+    struct run_result *x = a->run->result;
+    struct event e = {0};
+
+    x->asks = ARENA_NEW(&x->arena, struct ask);
+    *x->asks = (struct ask){.kind = ASK_BUDGET, .text = arena_str(&x->arena, ask->text)};
+    x->n_asks = 1;
+    e.body.ask.ask = x->asks;
+    run_emit(a->run, EVENT_ASKED, &e);
+}
+
 static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt)
 {
-    struct run *r = a->run;
-    struct ask ask = {0};
-    bool is_asked;
+    const struct attempt_budget *budget = &a->run->options->budget;
+    struct budget_word word = {0};
     struct err *e;
 
-    if (!r->options->budget.reserve)
+    if (!budget->reserve)
         return NULL;
-    e = r->options->budget.reserve(r->options->budget.self, attempt, a->prompt_tokens, &ask);
-    is_asked = e && ask.text.n;
-    if (is_asked) {
-        r->result->asks = ARENA_NEW(&r->result->arena, struct ask);
-        *r->result->asks =
-            (struct ask){.kind = ASK_BUDGET, .text = arena_str(&r->result->arena, ask.text)};
-        r->result->n_asks = 1;
-    }
+    e = budget->reserve(budget->self, attempt, &a->reserved, &word);
+    if (word.warning.n)
+        run_notice(a->run, SEVERITY_WARNING, "budget", word.warning);
+    if (e && word.ask.text.n && !a->aside) /* an aside is only left undone */
+        suspend(a, &word.ask);
     return e;
 }
 
@@ -282,9 +293,13 @@ static struct err *reserve(void *self, const struct attempt *attempt)
                                              .tools_version = a->run->tools->version}};
 
     a->run->attempt = attempt->number;
+    a->was_sent = false;
+    a->reserved = reservation_of(a->request, &attempt->target->price, a->prompt_tokens);
     TRY(ask_budget(a, attempt));
+    reservation_limit(&a->reserved, a->request);
     a->n_deltas = 0;
     e.body.attempt.price = &attempt->target->price;
+    e.body.attempt.reserved = a->reserved;
     e.body.attempt.retry_slugs = a->slugs;
     e.body.attempt.n_retry_slugs = a->n_slugs;
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);
@@ -292,49 +307,15 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     return NULL;
 }
 
-/* What a model has been told, it may be told again by whoever goes on after a crash. */
+/* What was sent, a process that resumes after a crash may send again; and what is reserved for it
+ * counts, whatever happens to this process. */
 static struct err *before_send(void *self)
 {
     struct ask_state *a = self;
 
-    return run_sync(a->run);
-}
-
-static void add_usage(int64_t *total, int64_t n)
-{
-    if (n >= 0)
-        *total = MAX(*total, (int64_t)0) + n;
-}
-
-static void add_up(struct run_result *x, const struct usage *u, int64_t cost_microcents)
-{
-    add_usage(&x->usage.input, usage_fresh_input(u));
-    add_usage(&x->usage.output, usage_completion(u));
-    add_usage(&x->usage.cache_read, u->cache_read);
-    add_usage(&x->usage.cache_write, u->cache_write);
-    add_usage(&x->usage.reasoning, u->reasoning);
-    add_usage(&x->cost_microcents, cost_microcents);
-}
-
-static void account(struct run *r, const struct attempt *attempt)
-{
-    struct arena *arena = &r->result->arena;
-    struct accounting_entry *x = run_account(r);
-
-    x->type = ACCOUNT_LLM;
-    x->is_ok = !attempt->error;
-    x->duration_ms = attempt->duration_ms;
-    x->provider = arena_str(arena, attempt->target->provider->id);
-    x->model = arena_str(arena, attempt->target->model);
-    x->usage = attempt->reply->usage;
-    x->usage.routed_provider = arena_str(arena, x->usage.routed_provider);
-    x->usage.routed_model = arena_str(arena, x->usage.routed_model);
-    x->cost_microcents = attempt->cost_microcents;
-    if (attempt->error) {
-        AUTO_FREE char *text = err_message(attempt->error);
-
-        x->error = arena_str(arena, str_of(text));
-    }
+    TRY(run_sync(a->run));
+    a->was_sent = true;
+    return NULL;
 }
 
 static void settle(void *self, const struct attempt *attempt)
@@ -345,25 +326,20 @@ static void settle(void *self, const struct attempt *attempt)
     struct event reply = {
         .body.reply = {.reply = attempt->reply, .kind = "provider-normalized-message"}};
     struct event e = attempt_event(a, attempt);
-    bool was_billed = usage_is_known(usage);
+    struct settlement settled = reservation_settle(&a->reserved, attempt, a->was_sent);
 
     end_deltas(a);
     a->found = 0;
     hide_in_reply(r->secrets, &a->reply, &a->found);
     if (!attempt->error || attempt->reply->n_parts)
         run_emit(r, EVENT_RESPONSE_RAW, &reply);
-    r->result->n_attempts++;
-    r->result->api_duration_ms += attempt->duration_ms;
-    if (was_billed && attempt->cost_microcents < 0)
-        r->result->cost_is_known = false;
-    add_up(r->result, usage, attempt->cost_microcents);
-    for (struct run *up = r; up; up = up->options->parent)
-        up->total_microcents += MAX(attempt->cost_microcents, (int64_t)0);
-    account(r, attempt);
+    account_attempt(r, attempt, &settled);
     if (r->options->budget.settle)
-        r->options->budget.settle(r->options->budget.self, attempt);
+        r->options->budget.settle(r->options->budget.self, attempt, &settled);
     e.body.attempt.error = attempt->error;
     e.body.attempt.usage = usage;
+    e.body.attempt.assumed = settled.is_estimated ? &settled.usage : NULL;
+    e.body.attempt.assumed_microcents = settled.microcents;
     e.body.attempt.cost_microcents = attempt->cost_microcents;
     e.body.attempt.total_microcents = r->total_microcents;
     e.body.attempt.duration_ms = attempt->duration_ms;

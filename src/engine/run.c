@@ -34,6 +34,18 @@ static const struct secrets *find_secrets(const struct run_options *o)
     return o->secrets || !o->parent ? o->secrets : o->parent->secrets;
 }
 
+/* Tools that an earlier process has taken away stay away. Other reasons to end are found again. */
+static enum final_reason find_must_finish(const struct run_options *o, const struct run_policy *p)
+{
+    const struct turn_progress *before = &o->before;
+
+    if (before->forced == FINAL_UNKNOWN_TOOLS && !p->unknown_is_correction)
+        return FINAL_UNKNOWN_TOOLS;
+    if (before->forced == FINAL_CORRECTIONS || before->n_corrections > p->max_corrections + 1)
+        return FINAL_CORRECTIONS;
+    return FINAL_NONE;
+}
+
 static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
                      struct run_result *result)
 {
@@ -44,7 +56,11 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
                       .result = result,
                       .random = options->random ? options->random : &random_system,
                       .secrets = find_secrets(options),
-                      .started_ms = loop_now_ms(task_loop())};
+                      .started_ms = loop_now_ms(task_loop()),
+                      .n_corrections = options->before.n_corrections,
+                      .called_unknown = options->before.called_unknown,
+                      .stop_hook_active = options->before.stop_hook_active};
+    r->must_finish = find_must_finish(options, r->policy);
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
     r->agent =
@@ -136,6 +152,22 @@ static struct err *check_input(struct run *r)
     return err_hint(e, "put it into a file, and let the model read what it needs of it");
 }
 
+/* The budget's question belongs to no call: what was said to it counts before anything is asked. */
+static void take_budget_answers(struct run *r)
+{
+    const struct run_options *o = r->options;
+
+    for (size_t i = 0; i < o->n_answers; i++) {
+        struct ask ask = {.kind = ASK_BUDGET};
+        struct event e = {.body.ask = {.ask = &ask, .answer = &o->answers[i].answer}};
+
+        if (o->answers[i].call_id.n || !o->budget.answer)
+            continue;
+        run_emit(r, EVENT_ANSWERED, &e);
+        o->budget.answer(o->budget.self, &o->answers[i].answer);
+    }
+}
+
 static struct err *run_all(struct run *r)
 {
     uint64_t found = 0;
@@ -149,6 +181,7 @@ static struct err *run_all(struct run *r)
     tell_begin(r);
     TRY(refusal);
     run_tell_hidden(r, found, S("the prompt"));
+    take_budget_answers(r);
     if (r->options->only_compacts)
         return run_compact(r);
     TRY(take_input(r));

@@ -14,6 +14,7 @@
 #include "engine/conversation.h"
 #include "engine/ledger.h"
 #include "engine/policy.h"
+#include "engine/reserve.h"
 #include "port/hook.h"
 #include "port/plugin.h"
 #include "port/recorder.h"
@@ -38,13 +39,30 @@ struct run_plan {
     enum prompt_cache cache;
 };
 
-/* Around every attempt. `reserve` may refuse with an error, or fill `ret_ask` to suspend the run
- * until somebody answers (and return ERR_BUDGET_EXCEEDED). Both may be NULL. */
+/* What a budget has to say. */
+struct budget_word {
+    struct ask ask;     /* without text: nothing is asked */
+    struct str warning; /* a limit is passed; empty: none, or it was said before */
+};
+
+/* Around every attempt. All may be NULL. */
 struct attempt_budget {
-    struct err *(*reserve)(void *self, const struct attempt *a, int64_t prompt_tokens,
-                           struct ask *ret_ask);
-    void (*settle)(void *self, const struct attempt *a);
+    /* May it be made? Fills in `r->max_output`. An error refuses it; with `ret_word->ask` filled in
+     * as well the run is suspended until somebody answers. The texts live until the next call. */
+    struct err *(*reserve)(void *self, const struct attempt *a, struct reservation *r,
+                           struct budget_word *ret_word);
+    void (*settle)(void *self, const struct attempt *a, const struct settlement *s);
+    void (*answer)(void *self, const struct answer *answer); /* to what was asked before */
     void *self;
+};
+
+/* What earlier processes have done of the turn that this run finishes. */
+struct turn_progress {
+    unsigned n_rounds;
+    enum final_reason forced; /* its last turn was begun for that reason */
+    unsigned n_corrections;   /* wrong arguments in a row */
+    bool called_unknown;      /* the last round called tools that are not there */
+    bool stop_hook_active;    /* a hook has made the model continue */
 };
 
 /* The answer to one of a suspended run's asks; the call id says to which. */
@@ -88,6 +106,7 @@ struct run_options {
     size_t n_outcomes;
     const struct json *output_schema; /* the answer must be JSON that fits; NULL: any text */
     unsigned max_rounds;              /* 0: no cap */
+    struct turn_progress before;      /* of this turn; counts towards its limits */
 
     /* with what */
     const struct run_plan *(*plan)(void *self); /* required */

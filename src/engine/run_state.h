@@ -3,6 +3,8 @@
  *     run.c      from the prompt to the result
  *     turn.c     the rounds: ask, run the tools, again
  *     ask.c      one answer of the model, through the chain, committed
+ *     reserve.c  what a request may take
+ *     account.c  what it took
  *     final.c    the forced last turn
  *     batch.c    the tool calls of one answer, side by side, results in order
  *     call.c     one tool call: judged, run, its result
@@ -180,6 +182,9 @@ void fit_result(struct call *c, struct result_budget *budget);
 
 /* answer.c */
 MUST_USE struct err *answer_check(struct run *r, struct str text);
+
+/* account.c */
+void account_attempt(struct run *r, const struct attempt *attempt, const struct settlement *s);
 
 /* accounting, in emit.c */
 struct accounting_entry *run_account(struct run *r);

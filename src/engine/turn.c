@@ -102,15 +102,28 @@ static bool needs_reserve(struct run *r)
            ledger_is_over(run_estimate(r).used, window, 1000 - (int)r->policy->reserve_per_mille);
 }
 
+/* The last request was made, and its process died: one more would be one over the limit. */
+static struct err *end_again(unsigned max_rounds)
+{
+    return err_hint(err_new(ERR_TURN_LIMIT,
+                            "the limit of %u rounds for this turn is reached, the last request "
+                            "without tools included",
+                            max_rounds),
+                    "allow more rounds (--max-turns), or give a new prompt");
+}
+
 /* Why the next turn is the last one; FINAL_NONE: it is not. */
 static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 {
+    const struct turn_progress *before = &r->options->before;
     unsigned max = r->options->max_rounds;
 
     *ret_reason = r->must_finish;
     if (r->is_stopping)
         *ret_reason = FINAL_STOPPED;
-    else if (max && r->round >= max) {
+    else if (max && before->n_rounds + r->round >= max) {
+        if (before->forced == FINAL_TURN_LIMIT)
+            return end_again(max);
         *ret_reason = FINAL_TURN_LIMIT;
         return r->policy->on_turn_limit(max);
     } else if (!r->must_finish && needs_reserve(r)) {

@@ -115,6 +115,13 @@ struct event_final {
     struct str instruction; /* what the model is told */
 };
 
+/* What is set aside for an attempt before its bytes leave. */
+struct reservation {
+    int64_t input, output; /* tokens: the prompt as it is estimated, an answer of usual length */
+    int64_t microcents;    /* -1: the price is not known */
+    int64_t max_output;    /* the longest answer that the budget allows; 0: it does not matter */
+};
+
 /* The event's `attempt` is its number within the round. */
 struct event_attempt {
     struct str provider, model;
@@ -127,7 +134,11 @@ struct event_attempt {
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
     size_t n_retry_slugs;
     const struct price *price;            /* BEGIN; NULL: not told */
-    const struct usage *usage;            /* END */
+    struct reservation reserved;          /* BEGIN */
+    const struct usage *usage;            /* END: the provider's count */
+    const struct usage *assumed;          /* END: what counts instead; NULL: `usage` does */
+    int64_t assumed_microcents;           /* with `assumed`; -1: unknown */
+    bool is_lost;                         /* END: its process died; the next one says so */
     int64_t cost_microcents;              /* END; -1: unknown */
     int64_t total_microcents;             /* END: of the run so far, its children's too */
     uint64_t duration_ms;                 /* END */
@@ -225,7 +236,9 @@ struct event_checkpoint {
     const struct json *state; /* the tools', by key */
     struct usage usage;       /* of all runs so far, their children's too */
     int64_t cost_microcents;
-    bool cost_is_known;
+    bool cost_is_known; /* all of it, as providers counted */
+    bool is_estimated;  /* some of it is keel's own count */
+    bool is_unpriced;   /* some of it has no known price */
     uint64_t n_rounds, n_tool_calls, active_ms;
 };
 

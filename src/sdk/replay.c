@@ -116,6 +116,7 @@ static struct err *run_again(void *arg)
     const struct recording *x = r->recording;
     struct plugin *plugins[] = {&r->plugin};
     AUTO(message) struct message *input = make_input(x);
+    struct turn_progress before = input ? (struct turn_progress){0} : c->loaded->turn;
     AUTO(run_result) struct run_result result;
     struct run_options o = {
         .policy = find_policy(x->policy),
@@ -124,7 +125,8 @@ static struct err *run_again(void *arg)
         .outcomes = c->loaded->outcomes,
         .n_outcomes = c->loaded->n_outcomes,
         .output_schema = x->request.output_schema,
-        .max_rounds = x->max_rounds,
+        .max_rounds = x->has_turn_limit ? before.n_rounds + x->max_rounds : 0,
+        .before = before,
         .plan = plan,
         .plan_self = r,
         .gate = &r->gate,

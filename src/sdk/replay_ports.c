@@ -365,20 +365,22 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
 
 /* --- the budget --- */
 
-static struct err *reserve(void *self, const struct attempt *a, int64_t prompt_tokens,
-                           struct ask *ret_ask)
+static struct err *reserve(void *self, const struct attempt *a, struct reservation *reservation,
+                           struct budget_word *ret_word)
 {
     struct replay *r = self;
     const struct recorded_event *x = replay_peek(r);
     const struct ask *ask = find_ask(r->recording, (struct str){0});
 
+    if (x && x->type == EVENT_ATTEMPT_BEGIN)
+        reservation->max_output = x->attempt->limited_to;
     if (!x || x->type == EVENT_ATTEMPT_BEGIN)
         return NULL;
     if (x->type == EVENT_NOTICE && str_starts(x->text, S(NO_SUMMARY_PREFIX)))
         return err_new(ERR_BUDGET_EXCEEDED, "%" STR_FMT,
                        STR_ARG(str_skip(x->text, strlen(NO_SUMMARY_PREFIX))));
     if (ask)
-        *ret_ask = *ask;
+        ret_word->ask = *ask;
     return r->recording->error ? err_copy(r->recording->error)
                                : err_new(ERR_BUDGET_EXCEEDED, "it was refused");
 }

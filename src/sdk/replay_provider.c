@@ -234,6 +234,20 @@ static void find_profile(struct replay *r, const struct recorded_attempt *a,
         *p = (struct profile){.id = a->provider, .protocol = protocol, .model = a->model};
 }
 
+static bool is_same_target(const struct recorded_attempt *a, const struct recorded_attempt *b)
+{
+    return str_eq(a->provider, b->provider) && str_eq(a->model, b->model);
+}
+
+/* What was asked for where the budget did not ask for less; else anything that is more. */
+static int64_t find_max_output(const struct recording *x, const struct recorded_attempt *a)
+{
+    for (size_t i = 0; i < x->n_attempts; i++)
+        if (is_same_target(&x->attempts[i], a) && !x->attempts[i].limited_to)
+            return x->attempts[i].max_output;
+    return a->limited_to ? INT32_MAX : a->max_output;
+}
+
 static void init_target(struct replay *r, const struct recorded_attempt *a, struct target *ret)
 {
     static const struct dialect plain = {0};
@@ -253,7 +267,7 @@ static void init_target(struct replay *r, const struct recorded_attempt *a, stru
                            .price = a->price,
                            .max_attempts = a->max_attempts,
                            .window = r->recording->window,
-                           .max_output = a->max_output};
+                           .max_output = find_max_output(r->recording, a)};
     if (!protocol)
         return;
     find_profile(r, a, protocol, p);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #define STATE_KEY "budget"
-#define MORE_CALLS "the setting budget.toolCalls allows more"
+#define MEASURE_NAMES "usd", "tokens", "turns", "seconds", "toolCalls"
 
 bool budget_action_find(struct str name, enum budget_action *ret_action)
 {
@@ -20,32 +20,41 @@ bool budget_action_find(struct str name, enum budget_action *ret_action)
     return false;
 }
 
-/* --- what was granted --- */
+/* --- the session's state --- */
 
-/* How often the limit may be taken; 0: as often as it likes. */
-static int64_t n_shares(const struct budget *b)
+/* {"grants": {LIMIT: N}, "asked": {"limit": LIMIT, "shares": N}, "isLifted", "hasRefusedCall"}.
+ * Sessions of older versions have a number of grants, for all limits. */
+static const struct json *state_of(const struct budget *b, const char *key)
 {
-    const struct json *state = b->state ? tool_session_get(b->state, S(STATE_KEY)) : NULL;
-    int64_t n = json_int_or(json_get(state, "grants"), 0);
-
-    if (json_bool(json_get(state, "isLifted"), false))
-        return 0;
-    return 1 + MIN(MAX(n, (int64_t)0), (int64_t)INT32_MAX);
+    return b->state ? json_get(tool_session_get(b->state, S(STATE_KEY)), key) : NULL;
 }
 
-void budget_grant(struct budget *b, enum answer_kind answer)
+/* A copy to change, or a new one. */
+static struct json *copy_state(const struct budget *b, struct arena *a)
+{
+    const struct json *state = tool_session_get(b->state, S(STATE_KEY));
+
+    return json_is(state, JSON_OBJECT) ? json_copy(a, state) : json_new(a, JSON_OBJECT);
+}
+
+static void set_state(struct budget *b, const char *key, const struct json *value)
 {
     AUTO(arena) struct arena a = {0};
-    struct json *value = json_new(&a, JSON_OBJECT);
+    struct json *state;
 
-    if (!b->state || (answer != ANSWER_ONCE && answer != ANSWER_SESSION))
+    if (!b->state)
         return;
-    if (answer == ANSWER_ONCE)
-        json_set_int(&a, value, "grants", n_shares(b));
-    else
-        json_set_bool(&a, value, "isLifted", true);
-    tool_session_set(b->state, S(STATE_KEY), value);
-    b->has_refused_call = false;
+    state = copy_state(b, &a);
+    json_set(&a, state, key, json_copy(&a, value));
+    tool_session_set(b->state, S(STATE_KEY), state);
+}
+
+static void set_flag(struct budget *b, const char *key, bool is_set)
+{
+    AUTO(arena) struct arena a = {0};
+
+    if (json_bool(state_of(b, key), false) != is_set)
+        set_state(b, key, json_new_bool(&a, is_set));
 }
 
 /* --- limits --- */
@@ -86,27 +95,53 @@ static void add_calls(struct strbuf *out, int64_t n)
 
 /* One of the limits, and what the next step would do to it. */
 struct measure {
+    const char *name;
     int64_t limit, spent, next;
     void (*add)(struct strbuf *out, int64_t amount);
     const char *raise; /* how to allow more */
 };
 
-static bool is_over(const struct budget *b, const struct measure *m)
+/* How often the limit may be taken. */
+static int64_t n_shares(const struct budget *b, const char *name)
 {
-    int64_t shares = n_shares(b), limit;
+    const struct json *grants = state_of(b, "grants");
+    int64_t n = json_int_or(json_is(grants, JSON_OBJECT) ? json_get(grants, name) : grants, 0);
 
-    if (!m->limit || !shares || __builtin_mul_overflow(m->limit, shares, &limit))
-        return false;
-    return m->spent >= limit || m->next > limit - m->spent;
+    return 1 + MIN(MAX(n, (int64_t)0), (int64_t)INT32_MAX);
 }
 
-static void describe(const struct measure *m, struct strbuf *out)
+/* With what was granted; INT64_MAX: there is none. */
+static int64_t limit_of(const struct budget *b, const struct measure *m)
 {
+    int64_t limit;
+
+    if (m->limit <= 0 || json_bool(state_of(b, "isLifted"), false) ||
+        __builtin_mul_overflow(m->limit, n_shares(b, m->name), &limit))
+        return INT64_MAX;
+    return limit;
+}
+
+static int64_t left_of(const struct budget *b, const struct measure *m)
+{
+    return limit_of(b, m) - MAX(m->spent, (int64_t)0);
+}
+
+static bool is_over(const struct budget *b, const struct measure *m)
+{
+    int64_t left = left_of(b, m);
+
+    return left <= 0 || m->next > left;
+}
+
+static void describe(const struct budget *b, const struct measure *m, struct strbuf *out)
+{
+    int64_t limit = limit_of(b, m);
+
     m->add(out, m->spent);
     strbuf_add_cstr(out, " of ");
-    m->add(out, m->limit);
+    m->add(out, limit);
     strbuf_add_cstr(out, " are used");
-    if (m->spent < m->limit) {
+    if (m->spent < limit) {
         strbuf_add_cstr(out, ", and the next request may take ");
         m->add(out, m->next);
     }
@@ -116,47 +151,92 @@ static void describe(const struct measure *m, struct strbuf *out)
 
 static struct err *warn(struct budget *b, struct str text)
 {
-    AUTO(strbuf) struct strbuf notice = {0};
-
-    if (b->has_warned || !b->on_notice)
+    if (b->has_warned)
         return NULL;
     b->has_warned = true;
-    strbuf_addf(&notice, "the budget is spent: %" STR_FMT "; the run goes on", STR_ARG(text));
-    b->on_notice(b->self, strbuf_str(&notice));
+    strbuf_addf(&b->warning, "budget exceeded: %" STR_FMT "; continuing", STR_ARG(text));
     return NULL;
+}
+
+/* As much again, and as often as the next step needs it. */
+static int64_t shares_after_yes(const struct budget *b, const struct measure *m)
+{
+    int64_t needed =
+        m->spent / m->limit + (m->spent % m->limit + MAX(m->next, (int64_t)1) - 1) / m->limit + 1;
+
+    return MIN(MAX(n_shares(b, m->name) + 1, needed), (int64_t)INT32_MAX);
+}
+
+static void ask(struct budget *b, const struct measure *m, struct str why, struct ask *ret_ask)
+{
+    AUTO(strbuf) struct strbuf more = {0};
+    AUTO(arena) struct arena a = {0};
+    struct json *asked = json_new(&a, JSON_OBJECT);
+    int64_t shares = shares_after_yes(b, m), limit;
+
+    if (__builtin_mul_overflow(m->limit, shares, &limit))
+        limit = INT64_MAX;
+    m->add(&more, limit);
+    json_set_str(&a, asked, "limit", str_of(m->name));
+    json_set_int(&a, asked, "shares", shares);
+    set_state(b, "asked", asked);
+    arena_done(&b->arena);
+    b->arena = (struct arena){0};
+    *ret_ask =
+        (struct ask){.kind = ASK_BUDGET,
+                     .text = arena_format(&b->arena, "%" STR_FMT ". Continue with a limit of %s?",
+                                          STR_ARG(why), strbuf_cstr(&more))};
 }
 
 static struct err *exceed(struct budget *b, const struct measure *m, struct ask *ret_ask)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    describe(m, &text);
+    describe(b, m, &text);
     if (b->limits.on_exceed == BUDGET_WARNS)
         return warn(b, strbuf_str(&text));
-    if (b->limits.on_exceed == BUDGET_ASKS && ret_ask) {
-        arena_done(&b->arena);
-        b->arena = (struct arena){0};
-        *ret_ask = (struct ask){
-            .kind = ASK_BUDGET,
-            .text = arena_format(&b->arena, "%s. Go on, with as much again?", strbuf_cstr(&text))};
-    }
+    if (b->limits.on_exceed == BUDGET_ASKS && ret_ask)
+        ask(b, m, strbuf_str(&text), ret_ask);
     return err_hint(err_new(ERR_BUDGET_EXCEEDED, "%s", strbuf_cstr(&text)), "%s", m->raise);
 }
 
-/* --- attempts --- */
+/* --- what was answered --- */
 
-static struct reservation estimate(const struct attempt *a, int64_t prompt_tokens)
+static void grant(struct budget *b)
 {
-    const struct target *t = a->target;
-    struct usage usage = {
-        .input = MAX(prompt_tokens, (int64_t)0),
-        .output = t->max_output > 0 ? MIN(t->max_output, BUDGET_USUAL_OUTPUT) : BUDGET_USUAL_OUTPUT,
-        .cost_microcents = -1,
-    };
-    int64_t microcents = usage_cost_microcents(&usage, &t->price);
+    AUTO(arena) struct arena a = {0};
+    const struct json *asked = state_of(b, "asked");
+    const char *const names[] = {MEASURE_NAMES};
+    struct json *now = json_new(&a, JSON_OBJECT);
 
-    return (struct reservation){a, usage_total(&usage), MAX(microcents, (int64_t)0)};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        int64_t shares = n_shares(b, names[i]);
+
+        if (!asked) /* an older version's question does not say which limit it is about */
+            shares++;
+        else if (str_is(json_get_text(asked, "limit"), names[i]))
+            shares = MAX(shares + 1, json_int_or(json_get(asked, "shares"), 0));
+        if (shares > 1)
+            json_set_int(&a, now, names[i], shares - 1);
+    }
+    set_state(b, "grants", now);
 }
+
+static void answer(void *self, const struct answer *said)
+{
+    struct budget *b = self;
+
+    if (said->kind == ANSWER_NO)
+        b->limits.on_exceed = BUDGET_FAILS;
+    if (said->kind == ANSWER_ONCE && b->state)
+        grant(b);
+    if (said->kind == ANSWER_SESSION)
+        set_flag(b, "isLifted", true);
+    if (said->kind == ANSWER_ONCE || said->kind == ANSWER_SESSION)
+        set_flag(b, "hasRefusedCall", false);
+}
+
+/* --- attempts --- */
 
 static int64_t tokens_of(const struct usage *u)
 {
@@ -166,7 +246,7 @@ static int64_t tokens_of(const struct usage *u)
 /* Where the provider does not tell what it has cost either, a limit would be a pretence. */
 static struct err *check_price(const struct budget *b, const struct attempt *a)
 {
-    if (!b->limits.microcents || b->limits.on_exceed == BUDGET_WARNS || b->spent.cost_is_known)
+    if (!b->limits.microcents || b->limits.on_exceed == BUDGET_WARNS || !b->spent.is_unpriced)
         return NULL;
     return err_hint(err_new(ERR_CONFIGURATION,
                             "--max-budget-usd cannot be kept: what %" STR_FMT " costs is not known",
@@ -174,84 +254,165 @@ static struct err *check_price(const struct budget *b, const struct attempt *a)
                     "the setting `pricing` tells it");
 }
 
-static struct err *check_request(struct budget *b, const struct reservation *next,
-                                 struct ask *ret_ask)
+static struct measure measure_money(const struct budget *b, const struct reservation *r)
+{
+    struct measure m = {"usd",
+                        b->limits.microcents,
+                        b->spent.microcents,
+                        MAX(r->microcents, (int64_t)0),
+                        add_money,
+                        "--max-budget-usd or the setting budget.usd allows more"};
+
+    for (size_t i = 0; i < b->n_held; i++)
+        m.spent += b->held[i].microcents;
+    return m;
+}
+
+static struct measure measure_tokens(const struct budget *b, const struct reservation *r)
+{
+    struct measure m = {"tokens",
+                        (int64_t)b->limits.tokens,
+                        tokens_of(&b->spent.usage),
+                        r->input + r->output,
+                        add_tokens,
+                        "--max-tokens-total or the setting budget.tokens allows more"};
+
+    for (size_t i = 0; i < b->n_held; i++)
+        m.spent += b->held[i].tokens;
+    return m;
+}
+
+static struct measure measure_calls(const struct budget *b)
+{
+    return (struct measure){"toolCalls",
+                            (int64_t)b->limits.tool_calls,
+                            (int64_t)b->spent.n_tool_calls,
+                            1,
+                            add_calls,
+                            "the setting budget.toolCalls allows more"};
+}
+
+static struct err *check_request(struct budget *b, const struct reservation *r, struct ask *ret_ask)
 {
     const struct budget_limits *l = &b->limits;
-    int64_t tokens = tokens_of(&b->spent.usage), microcents = b->spent.microcents;
-
-    for (size_t i = 0; i < b->n_reserved; i++) {
-        tokens += b->reserved[i].tokens;
-        microcents += b->reserved[i].microcents;
-    }
     const struct measure measures[] = {
-        {l->microcents, microcents, next->microcents, add_money,
-         "--max-budget-usd or the setting budget.usd allows more"},
-        {(int64_t)l->tokens, tokens, next->tokens, add_tokens,
-         "--max-tokens-total or the setting budget.tokens allows more"},
-        {(int64_t)l->rounds, (int64_t)b->spent.n_rounds, 1, add_rounds,
+        measure_money(b, r),
+        measure_tokens(b, r),
+        {"turns", (int64_t)l->rounds, (int64_t)b->spent.n_rounds, 1, add_rounds,
          "the setting budget.turns allows more"},
-        {(int64_t)l->active_ms, (int64_t)active_ms(b), 0, add_time,
+        {"seconds", (int64_t)l->active_ms, (int64_t)active_ms(b), 0, add_time,
          "the setting budget.seconds allows more"},
-        {b->has_refused_call ? (int64_t)l->tool_calls : 0, (int64_t)b->spent.n_tool_calls, 1,
-         add_calls, MORE_CALLS},
+        measure_calls(b),
     };
-    for (size_t i = 0; i < ARRAY_LEN(measures); i++)
+    /* Calls up to the limit are fine, and so is the answer after them. */
+    size_t n = ARRAY_LEN(measures) - !json_bool(state_of(b, "hasRefusedCall"), false);
+
+    for (size_t i = 0; i < n; i++)
         if (is_over(b, &measures[i]))
             TRY(exceed(b, &measures[i], ret_ask));
     return NULL;
 }
 
-static struct err *reserve(void *self, const struct attempt *a, int64_t prompt_tokens,
-                           struct ask *ret_ask)
+/* Tokens of an answer that this much money pays for. */
+static int64_t tokens_for(int64_t microcents, const struct price *p, int64_t n_prompt)
+{
+    bool is_long = p->long_from > 0 && n_prompt > p->long_from;
+    __int128 price = (__int128)p->output * (is_long ? p->long_output_percent : 100);
+    __int128 n = price > 0 ? (__int128)microcents * 100000000 / price : INT64_MAX;
+
+    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+/* The longest answer that stays within what is left; 0: any does. */
+static int64_t find_max_output(const struct budget *b, const struct attempt *a,
+                               const struct reservation *r)
+{
+    struct measure money = measure_money(b, r), tokens = measure_tokens(b, r);
+    int64_t left = left_of(b, &tokens), max = INT64_MAX, power = 1;
+    struct usage prompt = USAGE_UNKNOWN;
+
+    if (b->limits.on_exceed == BUDGET_WARNS)
+        return 0;
+    if (limit_of(b, &tokens) != INT64_MAX)
+        max = left - r->input;
+    left = left_of(b, &money);
+    prompt.input = r->input;
+    if (limit_of(b, &money) != INT64_MAX && r->microcents >= 0)
+        max = MIN(max, tokens_for(left - usage_cost_microcents(&prompt, &a->target->price),
+                                  &a->target->price, r->input));
+    if (max == INT64_MAX)
+        return 0;
+    while (power <= max / 2)
+        power *= 2;
+    return MAX(power, r->output);
+}
+
+static struct err *reserve(void *self, const struct attempt *a, struct reservation *r,
+                           struct budget_word *ret_word)
 {
     struct budget *b = self;
-    struct reservation next = estimate(a, prompt_tokens);
+    struct err *e = check_price(b, a);
 
-    TRY(check_price(b, a));
-    TRY(check_request(b, &next, ret_ask));
+    if (!e)
+        e = check_request(b, r, &ret_word->ask);
+    if (!b->has_reported)
+        ret_word->warning = strbuf_str(&b->warning);
+    b->has_reported = b->warning.n > 0;
+    if (e)
+        return e;
+    r->max_output = find_max_output(b, a, r);
     b->spent.n_rounds += a->number == 1;
-    if (b->n_reserved == b->reserved_room) {
-        b->reserved_room = MAX(2 * b->reserved_room, (size_t)4);
-        b->reserved = mem_resize(b->reserved, b->reserved_room * sizeof *b->reserved);
+    if (b->n_held == b->held_room) {
+        b->held_room = MAX(2 * b->held_room, (size_t)4);
+        b->held = mem_resize(b->held, b->held_room * sizeof *b->held);
     }
-    b->reserved[b->n_reserved++] = next;
+    b->held[b->n_held++] = (struct held){a, r->input + r->output, MAX(r->microcents, (int64_t)0)};
     return NULL;
 }
 
 static void release(struct budget *b, const struct attempt *a)
 {
-    for (size_t i = 0; i < b->n_reserved; i++)
-        if (b->reserved[i].attempt == a) {
-            b->reserved[i] = b->reserved[--b->n_reserved];
+    for (size_t i = 0; i < b->n_held; i++)
+        if (b->held[i].attempt == a) {
+            b->held[i] = b->held[--b->n_held];
             return;
         }
 }
 
+/* A damaged record may hold any number: sums stay at the largest. */
 static void add_count(int64_t *total, int64_t n)
 {
-    if (n >= 0)
-        *total = MAX(*total, (int64_t)0) + n;
+    if (n >= 0 && __builtin_add_overflow(MAX(*total, (int64_t)0), n, total))
+        *total = INT64_MAX;
 }
 
-static void settle(void *self, const struct attempt *a)
+void spent_add(struct spent *x, const struct settlement *s)
+{
+    const struct usage *u = &s->usage;
+
+    if (!usage_is_known(u))
+        return;
+    add_count(&x->usage.input, usage_fresh_input(u));
+    add_count(&x->usage.output, usage_completion(u));
+    add_count(&x->usage.cache_read, u->cache_read);
+    add_count(&x->usage.cache_write, u->cache_write);
+    add_count(&x->usage.reasoning, u->reasoning);
+    add_count(&x->microcents, s->microcents);
+    x->is_unpriced |= s->microcents < 0;
+    x->is_estimated |= s->is_estimated && s->microcents > 0;
+}
+
+static void settle(void *self, const struct attempt *a, const struct settlement *s)
 {
     struct budget *b = self;
-    const struct usage *u = &a->reply->usage;
 
     release(b, a);
-    add_count(&b->spent.usage.input, usage_fresh_input(u));
-    add_count(&b->spent.usage.output, usage_completion(u));
-    add_count(&b->spent.usage.cache_read, u->cache_read);
-    add_count(&b->spent.usage.cache_write, u->cache_write);
-    add_count(&b->spent.usage.reasoning, u->reasoning);
-    add_count(&b->spent.microcents, a->cost_microcents);
-    b->spent.cost_is_known &= a->cost_microcents >= 0 || !usage_is_known(u);
+    spent_add(&b->spent, s);
 }
 
 struct attempt_budget budget_hooks(struct budget *b)
 {
-    return (struct attempt_budget){reserve, settle, b};
+    return (struct attempt_budget){reserve, settle, answer, b};
 }
 
 /* --- tool calls --- */
@@ -261,12 +422,11 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
                                const struct event_tool *call)
 {
     struct budget *b = (struct budget *)((char *)p - offsetof(struct budget, plugin));
-    struct measure m = {(int64_t)b->limits.tool_calls, (int64_t)b->spent.n_tool_calls, 1, add_calls,
-                        MORE_CALLS};
+    struct measure m = measure_calls(b);
     struct err *e = is_over(b, &m) ? exceed(b, &m, NULL) : NULL;
 
     if (e)
-        b->has_refused_call = true;
+        set_flag(b, "hasRefusedCall", true);
     else
         b->spent.n_tool_calls++;
     return e;
@@ -283,7 +443,7 @@ void budget_init(struct budget *b, const struct budget_limits *limits)
 {
     *b = (struct budget){
         .limits = *limits,
-        .spent = {.usage = USAGE_UNKNOWN, .cost_is_known = true},
+        .spent = {.usage = USAGE_UNKNOWN},
         .plugin = {.name = "budget",
                    .category = PLUGIN_LIMITS,
                    .priority = PRIORITY_MINIMAL,
@@ -293,7 +453,8 @@ void budget_init(struct budget *b, const struct budget_limits *limits)
 
 void budget_done(struct budget *b)
 {
-    mem_free(b->reserved);
+    mem_free(b->held);
+    strbuf_done(&b->warning);
     arena_done(&b->arena);
     *b = (struct budget){0};
 }

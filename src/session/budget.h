@@ -1,20 +1,20 @@
 /* budget.h - what a session may spend, reserved before the bytes leave and settled after.
  *
  * One budget for all runs of a session, side by side or one after the other. What was spent comes
- * back with the session, so that a restart is no way around it. Before a request its prompt and a
- * usual answer are reserved at the target's price; when it has ended, what it really took counts.
- * The longest answer that a model may give is hardly ever given: to reserve that would refuse most
- * requests of a small budget. So a limit is passed by one answer at most, by what that is longer.
+ * back with the session, and so does what was reserved for a request whose process died: a restart
+ * is no way around a limit. Before a request its prompt and a usual answer are reserved at the
+ * target's price (engine/reserve.h), and the answer may be as long as what is left pays for: in
+ * powers of two, so that the settings of a conversation's requests seldom change. When the request
+ * has ended, what it took counts.
  *
  * A limit that is reached refuses the next request or tool call, or suspends the run until somebody
- * says yes, or is told once. A yes grants as much again; the session's state keeps it ("budget").
+ * says yes, or is reported once. A yes grants as much again, as often as the next request needs it;
+ * the session's state keeps it ("budget").
  */
 #ifndef KEEL_SESSION_BUDGET_H
 #define KEEL_SESSION_BUDGET_H
 
 #include "engine/run.h"
-
-#define BUDGET_USUAL_OUTPUT 1024 /* tokens */
 
 enum budget_action { BUDGET_FAILS, BUDGET_ASKS, BUDGET_WARNS };
 /* "fail", "ask", "warn" */
@@ -31,29 +31,33 @@ struct budget_limits {
 struct spent {
     struct usage usage;
     int64_t microcents;
-    bool cost_is_known;
+    bool is_estimated;     /* some of it is keel's own count */
+    bool is_unpriced;      /* some of it has no known price */
     uint64_t n_rounds;     /* questions to a model, asides too */
     uint64_t n_tool_calls; /* that have begun */
     uint64_t active_ms;
 };
 
-struct reservation {
+/* Of an attempt that is under way. */
+struct held {
     const struct attempt *attempt;
     int64_t tokens, microcents;
 };
 
+/* What an attempt took is added to what was spent. */
+void spent_add(struct spent *x, const struct settlement *s);
+
 struct budget {
     struct budget_limits limits;
     struct spent spent;
-    struct tool_session *state;                     /* keeps what was granted; may be NULL */
-    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
-    void *self;
+    struct tool_session *state; /* keeps what was granted; may be NULL */
     /* the rest is private */
     struct plugin plugin;
-    struct arena arena;           /* of the question */
-    struct reservation *reserved; /* for attempts that are under way */
-    size_t n_reserved, reserved_room;
-    bool has_warned, has_refused_call;
+    struct arena arena; /* of the question */
+    struct held *held;  /* for attempts that are under way */
+    size_t n_held, held_room;
+    struct strbuf warning; /* of a call or a request; reported with the next request */
+    bool has_warned, has_reported;
     uint64_t began_ms; /* of the run under way; 0: none */
 };
 
@@ -67,8 +71,5 @@ struct plugin *budget_plugin(struct budget *b);
 /* Around a run: the clock. */
 void budget_begin_run(struct budget *b);
 void budget_end_run(struct budget *b);
-
-/* Somebody was asked whether it may go on. */
-void budget_grant(struct budget *b, enum answer_kind answer);
 
 #endif

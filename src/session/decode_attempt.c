@@ -21,6 +21,32 @@ static const struct price *get_price(struct decoding *d)
     return p;
 }
 
+static struct reservation get_reserved(const struct decoding *d)
+{
+    const struct json *v = json_get(d->body, "reserved");
+
+    return (struct reservation){.input = json_int_or(json_at(v, 0), 0),
+                                .output = json_int_or(json_at(v, 1), 0),
+                                .microcents = json_int_or(json_at(v, 2), -1),
+                                .max_output = json_int_or(json_at(v, 3), 0)};
+}
+
+static void get_assumed(struct decoding *d, struct event_attempt *a)
+{
+    const struct json *v = json_get(d->body, "assumed");
+    struct usage *u = ARENA_NEW(d->arena, struct usage);
+
+    if (!json_is(v, JSON_ARRAY))
+        return;
+    *u = USAGE_UNKNOWN;
+    u->input = json_int_or(json_at(v, 0), 0);
+    u->output = json_int_or(json_at(v, 1), 0);
+    u->cache_read = json_int_or(json_at(v, 2), -1);
+    u->cache_write = json_int_or(json_at(v, 3), -1);
+    a->assumed = u;
+    a->assumed_microcents = json_int_or(json_at(v, 4), -1);
+}
+
 /* With what the peer asked for, which the error's own words do not tell. */
 static const struct err *get_error(struct decoding *d)
 {
@@ -50,6 +76,9 @@ struct err *codec_decode_attempt(struct decoding *d)
         list[a->n_retry_slugs++] = arena_cstr(d->arena, json_str(v));
     a->retry_slugs = list;
     a->price = get_price(d);
+    a->reserved = get_reserved(d);
+    get_assumed(d, a);
+    a->is_lost = codec_get_bool(d, "isLost");
     a->usage = codec_get_usage(d, usage) || d->event->type == EVENT_ATTEMPT_END ? usage : NULL;
     a->cost_microcents = json_int_or(json_get(d->body, "costMicrocents"), -1);
     a->total_microcents = codec_get_int(d, "totalMicrocents");

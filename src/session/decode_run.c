@@ -192,6 +192,8 @@ struct err *codec_decode_checkpoint(struct decoding *d)
     codec_get_usage(d, &x->usage);
     x->cost_microcents = codec_get_int(d, "costMicrocents");
     x->cost_is_known = codec_get_bool(d, "costIsKnown");
+    x->is_estimated = codec_get_bool(d, "isEstimated");
+    x->is_unpriced = codec_get_bool(d, "isUnpriced");
     x->n_rounds = (uint64_t)codec_get_int(d, "rounds");
     x->n_tool_calls = (uint64_t)codec_get_int(d, "toolCalls");
     x->active_ms = (uint64_t)codec_get_int(d, "activeMs");

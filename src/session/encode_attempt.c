@@ -19,6 +19,35 @@ static void put_price(struct encoding *c, const struct price *p)
     jw_end_array(&c->json);
 }
 
+static void put_numbers(struct encoding *c, const char *key, const int64_t *numbers, size_t n)
+{
+    jw_key(&c->json, key);
+    jw_begin_array(&c->json);
+    for (size_t i = 0; i < n; i++)
+        jw_int(&c->json, numbers[i]);
+    jw_end_array(&c->json);
+}
+
+static void put_reserved(struct encoding *c, const struct reservation *r)
+{
+    const int64_t numbers[] = {r->input, r->output, r->microcents, r->max_output};
+
+    if (r->input || r->output)
+        put_numbers(c, "reserved", numbers, r->max_output ? 4 : 3);
+}
+
+static void put_assumed(struct encoding *c, const struct event_attempt *a)
+{
+    const struct usage *u = a->assumed;
+
+    if (u) {
+        const int64_t numbers[] = {usage_fresh_input(u), usage_completion(u), u->cache_read,
+                                   u->cache_write, a->assumed_microcents};
+
+        put_numbers(c, "assumed", numbers, ARRAY_LEN(numbers));
+    }
+}
+
 void codec_encode_attempt(struct encoding *c)
 {
     const struct event_attempt *a = &c->event->body.attempt;
@@ -38,6 +67,9 @@ void codec_encode_attempt(struct encoding *c)
     if (a->error && a->error->retry_after_ms >= 0)
         jw_kv_int(&c->json, "retryAfterMs", a->error->retry_after_ms);
     put_price(c, a->price);
+    put_reserved(c, &a->reserved);
+    put_assumed(c, a);
+    codec_put_true(c, "isLost", a->is_lost);
     if (a->n_retry_slugs) {
         jw_key(&c->json, "retrySlugs");
         jw_begin_array(&c->json);

@@ -201,6 +201,8 @@ void codec_encode_checkpoint(struct encoding *c)
     codec_put_usage(c, &x->usage);
     codec_put_int(c, "costMicrocents", x->cost_microcents);
     codec_put_true(c, "costIsKnown", x->cost_is_known);
+    codec_put_true(c, "isEstimated", x->is_estimated);
+    codec_put_true(c, "isUnpriced", x->is_unpriced);
     codec_put_int(c, "rounds", (int64_t)x->n_rounds);
     codec_put_int(c, "toolCalls", (int64_t)x->n_tool_calls);
     codec_put_int(c, "activeMs", (int64_t)x->active_ms);

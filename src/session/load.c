@@ -24,6 +24,16 @@ struct loading {
     size_t n_calls, calls_room;
     uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
     bool is_aside;        /* the last attempt does not belong to the conversation */
+    /* of the attempt whose end was not read yet */
+    uint64_t open_seq; /* 0: there is none */
+    struct reservation reserved;
+    struct price price;
+    struct usage told;      /* by the provider, when all of its answer was there */
+    unsigned rounds_before; /* of this turn, by earlier runs */
+    const char *code;       /* of the result that is not in the history yet; NULL: a success */
+    bool was_executed;      /* the same */
+    bool was_unknown;       /* the answer before the last one called tools that are not there */
+    bool is_answered;       /* the history ends with an answer */
     uint64_t checkpoint_seq;
     uint64_t end; /* the number after the last event that counts */
     int64_t began_ms, last_ms;
@@ -109,27 +119,75 @@ static void set_message(struct message **slot, const struct message *m)
     *slot = m ? message_ref((struct message *)m) : NULL;
 }
 
+static bool is_answer(const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL)
+            return false;
+    return m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE && !m->is_error;
+}
+
+/* A result that is in the history: one that is not will be made again. Wrong calls in a row count
+ * until one has run. */
+static void count_result(struct loading *l)
+{
+    struct turn_progress *turn = &l->out->turn;
+    struct str code = l->code ? str_of(l->code) : (struct str){0};
+    bool is_unknown = str_is(code, err_code(ERR_UNKNOWN_TOOL));
+
+    turn->called_unknown |= is_unknown;
+    if (is_unknown && l->was_unknown)
+        turn->forced = FINAL_UNKNOWN_TOOLS;
+    if (l->was_executed)
+        turn->n_corrections = 0;
+    else if (str_is(code, err_code(ERR_VALIDATION)) ||
+             (turn->n_corrections && str_is(code, err_code(ERR_TOOL_FAILED))))
+        turn->n_corrections++;
+    l->code = NULL;
+    l->was_executed = false;
+}
+
 static void take_history(struct loading *l, const struct event *e)
 {
     const struct message *m = e->body.message.message;
 
     if (!m)
         return;
-    if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0)
+    if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0) {
+        /* Behind an answer stands a prompt, or what a Stop hook makes the model continue with. */
+        l->out->turn.stop_hook_active |= l->is_answered && !l->out->prompt;
         set_message(&l->out->prompt, NULL); /* it is committed, perhaps changed by a hook */
+    }
+    l->is_answered = is_answer(m);
     if (m->role == ROLE_ASSISTANT) {
         set_message(&l->out->partial, NULL);
         l->attempt_seq = 0;
         note_calls(l, m);
+        if (l->n_calls) {
+            l->was_unknown = l->out->turn.called_unknown;
+            l->out->turn.called_unknown = false;
+        }
     }
-    if (m->role == ROLE_TOOL)
+    if (m->role == ROLE_TOOL) {
         note_result(l, m);
+        count_result(l);
+    }
+}
+
+/* How long it had been at work is not told by anybody else. */
+static void count_time(struct loading *l)
+{
+    if (l->began_ms && l->last_ms > l->began_ms)
+        l->out->spent.active_ms += (uint64_t)(l->last_ms - l->began_ms);
 }
 
 static void take_run_begin(struct loading *l, const struct event *e)
 {
     struct loaded *out = l->out;
 
+    if (out->last_run == LAST_RUN_CUT_OFF)
+        count_time(l); /* of the run before it */
+    l->rounds_before = out->turn.n_rounds;
     out->last_run = LAST_RUN_CUT_OFF;
     out->run_id = arena_str(&out->arena, e->run_id);
     out->provider = arena_str(&out->arena, e->body.run.provider);
@@ -137,7 +195,15 @@ static void take_run_begin(struct loading *l, const struct event *e)
     out->n_asks = 0;
     set_message(&out->prompt, NULL);
     l->attempt_seq = 0;
-    l->began_ms = e->unix_ms;
+    l->began_ms = l->last_ms = e->unix_ms;
+}
+
+/* A new prompt begins a new turn. */
+static void take_input(struct loading *l, const struct event *e)
+{
+    set_message(&l->out->prompt, e->body.message.message);
+    l->out->turn = (struct turn_progress){0};
+    l->rounds_before = 0;
 }
 
 static void take_run_end(struct loading *l, const struct event *e)
@@ -146,7 +212,7 @@ static void take_run_end(struct loading *l, const struct event *e)
     struct loaded *out = l->out;
 
     out->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
-    out->active_ms += r->duration_ms;
+    out->spent.active_ms += r->duration_ms;
     set_message(&out->prompt, NULL);
     set_message(&out->partial, NULL);
     l->attempt_seq = 0;
@@ -165,37 +231,61 @@ static void take_run_end(struct loading *l, const struct event *e)
         };
 }
 
-static void add_count(int64_t *total, int64_t n)
+/* The end of an attempt is not there: what the provider has said of it counts, or what was reserved
+ * for it, or more if more had come. */
+static void settle_open(struct loading *l, uint64_t n_bytes)
 {
-    if (n >= 0)
-        *total = MAX(*total, (int64_t)0) + n;
-}
+    struct settlement *s = &l->out->lost.settled;
 
-static void add_usage(struct usage *total, const struct usage *u)
-{
-    add_count(&total->input, usage_fresh_input(u));
-    add_count(&total->output, usage_completion(u));
-    add_count(&total->cache_read, u->cache_read);
-    add_count(&total->cache_write, u->cache_write);
-    add_count(&total->reasoning, u->reasoning);
+    if (!l->open_seq)
+        return;
+    *s = reservation_settle_lost(&l->reserved, &l->price, n_bytes);
+    if (usage_is_known(&l->told))
+        *s = (struct settlement){.usage = l->told,
+                                 .microcents = usage_cost_microcents(&l->told, &l->price)};
+    s->usage.routed_provider = s->usage.routed_model = (struct str){0};
+    if (l->reserved.input) /* else an older version has kept no account of it */
+        spent_add(&l->out->spent, s);
+    l->open_seq = 0;
 }
 
 static void take_attempt_begin(struct loading *l, const struct event *e)
 {
-    l->is_aside = e->body.attempt.is_aside;
+    static const struct price unknown = {-1, -1, -1, -1};
+    const struct event_attempt *a = &e->body.attempt;
+    struct loaded *out = l->out;
+
+    settle_open(l, 0);
+    l->is_aside = a->is_aside;
     l->attempt_seq = l->is_aside ? 0 : e->seq;
-    l->out->n_rounds += e->attempt <= 1;
+    l->open_seq = e->seq;
+    l->told = USAGE_UNKNOWN;
+    l->reserved = a->reserved;
+    l->price = a->price ? *a->price : unknown;
+    out->lost = (struct lost_attempt){.provider = arena_str(&out->arena, a->provider),
+                                      .model = arena_str(&out->arena, a->model),
+                                      .round = e->round,
+                                      .number = e->attempt,
+                                      .is_aside = a->is_aside};
+    out->spent.n_rounds += e->attempt <= 1;
+    if (a->is_aside)
+        return;
+    out->turn.forced = a->forced;
+    if (!a->is_final_turn)
+        out->turn.n_rounds = l->rounds_before + e->round;
 }
 
 static void take_attempt_end(struct loading *l, const struct event *e)
 {
     const struct event_attempt *a = &e->body.attempt;
+    struct settlement s = {.usage = USAGE_UNKNOWN,
+                           .microcents = a->assumed ? a->assumed_microcents : a->cost_microcents,
+                           .is_estimated = a->assumed != NULL};
 
-    if (!a->usage || !usage_is_known(a->usage))
-        return;
-    add_usage(&l->out->usage, a->usage);
-    l->out->cost_is_known &= a->cost_microcents >= 0;
-    l->out->cost_microcents += MAX(a->cost_microcents, (int64_t)0);
+    l->open_seq = 0;
+    if (a->assumed || a->usage)
+        s.usage = a->assumed ? *a->assumed : *a->usage;
+    spent_add(&l->out->spent, &s);
 }
 
 static void take_checkpoint(struct loading *l, const struct event *e)
@@ -205,13 +295,17 @@ static void take_checkpoint(struct loading *l, const struct event *e)
 
     json_each (value, x->state)
         tool_session_restore(l->conversation->tools, value->key, value);
-    out->usage = x->usage;
-    out->usage.routed_provider = out->usage.routed_model = (struct str){0};
-    out->cost_microcents = x->cost_microcents;
-    out->cost_is_known = x->cost_is_known;
-    out->n_rounds = x->n_rounds;
-    out->n_tool_calls = x->n_tool_calls;
-    out->active_ms = x->active_ms;
+    out->spent =
+        (struct spent){.usage = x->usage,
+                       .microcents = x->cost_microcents,
+                       .is_estimated = x->is_estimated,
+                       /* Older records have no word of their own for it. */
+                       .is_unpriced = x->is_unpriced || (!x->cost_is_known && !x->is_estimated),
+                       .n_rounds = x->n_rounds,
+                       .n_tool_calls = x->n_tool_calls,
+                       .active_ms = x->active_ms};
+    out->spent.usage.routed_provider = out->spent.usage.routed_model = (struct str){0};
+    l->open_seq = 0; /* what was open then is in it */
 }
 
 static void take(struct loading *l, const struct event *e)
@@ -219,7 +313,8 @@ static void take(struct loading *l, const struct event *e)
     bool is_new = e->seq > l->checkpoint_seq; /* what came before it is in the checkpoint */
 
     l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
-    l->last_ms = e->unix_ms;
+    if (e->run_id.n && str_eq(e->run_id, l->out->run_id))
+        l->last_ms = e->unix_ms;
     switch (e->type) {
     case EVENT_CHECKPOINT:
         if (e->seq == l->checkpoint_seq)
@@ -233,14 +328,16 @@ static void take(struct loading *l, const struct event *e)
         take_run_begin(l, e);
         break;
     case EVENT_USER_INPUT:
-        set_message(&l->out->prompt, e->body.message.message);
+        take_input(l, e);
         break;
     case EVENT_ATTEMPT_BEGIN:
         take_attempt_begin(l, e);
         break;
+    case EVENT_RESPONSE_RAW:
+        l->told = e->body.reply.reply->usage;
+        break;
     case EVENT_ATTEMPT_END:
-        if (is_new)
-            take_attempt_end(l, e);
+        take_attempt_end(l, e);
         break;
     case EVENT_RESPONSE_NORMALIZED:
         if (!l->is_aside)
@@ -251,10 +348,16 @@ static void take(struct loading *l, const struct event *e)
         break;
     case EVENT_TOOL_BEGIN:
         note_begin(l, &e->body.tool);
-        l->out->n_tool_calls++;
+        l->out->spent.n_tool_calls++;
         break;
     case EVENT_TOOL_END:
         note_end(l, &e->body.tool);
+        break;
+    case EVENT_TOOL_RESULT:
+        l->code = e->body.tool.error_code
+                      ? arena_cstr(&l->out->arena, str_of(e->body.tool.error_code))
+                      : NULL;
+        l->was_executed = e->body.tool.was_executed;
         break;
     case EVENT_STATE:
         if (is_new)
@@ -270,8 +373,8 @@ static void take(struct loading *l, const struct event *e)
 
 /* --- what a crash has left --- */
 
-/* The text that had streamed in when the process died. */
-static struct err *read_partial(struct loading *l)
+/* The text that had streamed in when the process died, and the size of all that had. */
+static struct err *read_partial(struct loading *l, uint64_t *ret_n_bytes)
 {
     struct loaded *out = l->out;
     AUTO(codec_reader) struct codec_reader *r = NULL;
@@ -292,6 +395,8 @@ static struct err *read_partial(struct loading *l)
             break;
         if (e->type == EVENT_TEXT_DROPPED)
             strbuf_clear(&text);
+        if (e->type == EVENT_DELTA && !e->body.delta.is_separator)
+            *ret_n_bytes += e->body.delta.delta->text.n;
         if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_TEXT &&
             !e->body.delta.is_separator)
             strbuf_add(&text, e->body.delta.delta->text);
@@ -325,13 +430,6 @@ static void find_outcomes(struct loading *l)
         o->error_code = c->error_code;
         out->n_outcomes++;
     }
-}
-
-/* How long it had been at work is not told by anybody else. */
-static void count_time(struct loading *l)
-{
-    if (l->began_ms && l->last_ms > l->began_ms)
-        l->out->active_ms += (uint64_t)(l->last_ms - l->began_ms);
 }
 
 /* --- reading --- */
@@ -403,10 +501,10 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
                          struct loaded *ret_loaded)
 {
     struct loading l = {.store = s, .conversation = c, .out = ret_loaded};
-    uint64_t from;
+    uint64_t from, n_bytes = 0;
     bool found;
 
-    *ret_loaded = (struct loaded){.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    *ret_loaded = (struct loaded){.spent.usage = USAGE_UNKNOWN};
     TRY(store_find(s, id, &ret_loaded->arena, &ret_loaded->summary, &found));
     if (!found)
         return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
@@ -418,8 +516,14 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
     TRY(read_core(&l, from));
     c->next_seq = l.end;
     find_outcomes(&l);
-    if (ret_loaded->last_run != LAST_RUN_CUT_OFF)
-        return NULL;
-    count_time(&l);
-    return l.attempt_seq && !ret_loaded->partial ? read_partial(&l) : NULL;
+    if (ret_loaded->n_outcomes) /* the rest of that answer's calls is still to be judged */
+        ret_loaded->turn.called_unknown = l.was_unknown;
+    if (ret_loaded->last_run == LAST_RUN_CUT_OFF) {
+        count_time(&l);
+        if (l.attempt_seq && !ret_loaded->partial)
+            TRY(read_partial(&l, &n_bytes));
+    }
+    ret_loaded->lost.is_there = l.open_seq && l.reserved.input;
+    settle_open(&l, n_bytes);
+    return NULL;
 }

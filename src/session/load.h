@@ -10,12 +10,22 @@
 #include "engine/conversation.h"
 #include "engine/run.h"
 #include "port/store.h"
+#include "session/budget.h"
 
 enum last_run {
     LAST_RUN_NONE,      /* the session has had none */
     LAST_RUN_ENDED,     /* with a result */
     LAST_RUN_SUSPENDED, /* `asks` wait for answers */
     LAST_RUN_CUT_OFF,   /* its process died */
+};
+
+/* A request that was on its way when its process died. */
+struct lost_attempt {
+    bool is_there; /* else there is none, or another process has settled it */
+    struct str provider, model;
+    unsigned round, number;
+    bool is_aside;
+    struct settlement settled;
 };
 
 struct loaded {
@@ -32,14 +42,10 @@ struct loaded {
     size_t n_asks;
     /* What the last requests were made with. */
     struct str provider, model;
-    /* All runs and their children. */
-    struct usage usage;
-    int64_t cost_microcents;
-    bool cost_is_known;
-    uint64_t n_rounds;     /* questions to a model, asides too */
-    uint64_t n_tool_calls; /* that have begun */
-    uint64_t active_ms;
-    struct str notice; /* what was cut off or could not be read; empty: nothing */
+    struct turn_progress turn; /* what the last turn has come to: for a run that finishes it */
+    struct lost_attempt lost;
+    struct spent spent; /* by all runs and their children, what was lost included */
+    struct str notice;  /* what was cut off or could not be read; empty: nothing */
 };
 void loaded_done(struct loaded *l);
 DEFINE_AUTO_VAL(loaded, loaded_done)

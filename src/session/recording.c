@@ -79,6 +79,7 @@ static void take_attempt_begin(struct recording *r, const struct event *e)
         (struct recorded_attempt){.provider = arena_str(&r->arena, b->provider),
                                   .model = arena_str(&r->arena, b->model),
                                   .max_attempts = b->max_attempts,
+                                  .limited_to = b->reserved.max_output,
                                   .price = b->price ? *b->price : unknown,
                                   .delay_ms = -1};
 }
@@ -89,7 +90,8 @@ static void take_options(struct recording *r, const struct model_request *q)
     r->request.sampling.temperature = q->sampling.temperature;
     r->request.sampling.top_p = q->sampling.top_p;
     r->request.effort = q->effort;
-    r->request.reasoning_budget = q->reasoning_budget;
+    /* A limited answer has a smaller one, and gets it again. */
+    r->request.reasoning_budget = MAX(r->request.reasoning_budget, q->reasoning_budget);
     r->request.stream = q->stream;
     r->request.cache = q->cache;
 }
@@ -265,8 +267,10 @@ static void take_end(struct recording *r, const struct event *e)
                                   .tool = arena_str(a, x->asks[i].tool),
                                   .args = keep_json(r, x->asks[i].args),
                                   .text = arena_str(a, x->asks[i].text)};
-    if (err_is(x->error, ERR_TURN_LIMIT))
+    if (err_is(x->error, ERR_TURN_LIMIT)) {
+        r->has_turn_limit = true;
         r->max_rounds = x->n_rounds;
+    }
 }
 
 static void keep_error(struct recording *r, const struct err *e, struct recorded_event *x)
@@ -301,8 +305,10 @@ static void take_facts(struct recording *r, const struct event *e, struct record
         break;
     case EVENT_FINAL_TURN:
         x->reason = e->body.final.reason;
-        if (x->reason == FINAL_TURN_LIMIT)
+        if (x->reason == FINAL_TURN_LIMIT) {
+            r->has_turn_limit = true;
             r->max_rounds = e->round;
+        }
         break;
     case EVENT_ATTEMPT_BEGIN:
         take_attempt_begin(r, e);

@@ -22,6 +22,7 @@ struct recorded_attempt {
     struct str provider, protocol, model;
     unsigned max_attempts;
     int64_t max_output;
+    int64_t limited_to; /* by the budget: that is then its max_output; 0: it was not */
     struct price price;
     struct recorded_payload *payloads; /* of the answer */
     size_t n_payloads, payloads_room;
@@ -92,7 +93,8 @@ struct recording {
     struct tool_set *tools;
     int64_t window; /* 0: not told */
     unsigned max_concurrency;
-    unsigned max_rounds; /* that ended it; 0: none did */
+    bool has_turn_limit; /* that has ended it */
+    unsigned max_rounds; /* with that: its own rounds until then */
     struct str wishes;   /* what summaries were to care for: the question they were asked with */
     /* how it ended */
     bool is_cut;       /* without its end: the process died */

@@ -66,11 +66,21 @@ static void write_payload(const struct event *e, struct strbuf *out)
     write_line(&copy, out);
 }
 
+/* Estimates are no part of what happened. */
+static void forget_estimates(struct event *e)
+{
+    if (e->type != EVENT_ATTEMPT_BEGIN && e->type != EVENT_ATTEMPT_END)
+        return;
+    e->body.attempt.reserved = (struct reservation){0};
+    e->body.attempt.assumed = NULL;
+}
+
 void replay_line(const struct event *e, struct strbuf *out)
 {
     struct event copy = *e;
 
     copy.history = NULL;
+    forget_estimates(&copy);
     if (e->type == EVENT_PROVIDER_REQUEST)
         write_request(e, out);
     else if (e->type == EVENT_NATIVE_PAYLOAD)

@@ -86,14 +86,17 @@ void session_checkpoint(struct session *s)
 {
     AUTO(arena) struct arena a = {0};
     const struct spent *spent = &s->budget.spent;
-    struct event e = {.body.checkpoint = {.base_seq = journal_base_seq(s->journal),
-                                          .state = all_state(s, &a),
-                                          .usage = spent->usage,
-                                          .cost_microcents = spent->microcents,
-                                          .cost_is_known = spent->cost_is_known,
-                                          .n_rounds = spent->n_rounds,
-                                          .n_tool_calls = spent->n_tool_calls,
-                                          .active_ms = spent->active_ms}};
+    struct event e = {
+        .body.checkpoint = {.base_seq = journal_base_seq(s->journal),
+                            .state = all_state(s, &a),
+                            .usage = spent->usage,
+                            .cost_microcents = spent->microcents,
+                            .cost_is_known = !spent->is_estimated && !spent->is_unpriced,
+                            .is_estimated = spent->is_estimated,
+                            .is_unpriced = spent->is_unpriced,
+                            .n_rounds = spent->n_rounds,
+                            .n_tool_calls = spent->n_tool_calls,
+                            .active_ms = spent->active_ms}};
 
     s->checkpoint_base_seq = e.body.checkpoint.base_seq;
     session_emit(s, EVENT_CHECKPOINT, &e);

@@ -72,16 +72,31 @@ static struct err *open_new(struct session *s)
 
 /* --- opening again --- */
 
-static void restore_spent(struct session *s)
+/* What a process that died had sent is paid for: its successor keeps the account. */
+static void settle_lost(struct session *s)
 {
-    const struct loaded *l = &s->loaded;
+    const struct lost_attempt *l = &s->loaded.lost;
+    AUTO(err) struct err *died = NULL;
+    struct event e = {.round = l->round, .attempt = l->number};
+    struct event_attempt *a = &e.body.attempt;
 
-    s->budget.spent = (struct spent){.usage = l->usage,
-                                     .microcents = l->cost_microcents,
-                                     .cost_is_known = l->cost_is_known,
-                                     .n_rounds = l->n_rounds,
-                                     .n_tool_calls = l->n_tool_calls,
-                                     .active_ms = l->active_ms};
+    if (!l->is_there)
+        return;
+    died = err_new(ERR_CANCELLED, "the process ended before the answer did");
+    *a = (struct event_attempt){.provider = l->provider,
+                                .model = l->model,
+                                .is_aside = l->is_aside,
+                                .is_lost = true,
+                                .error = died,
+                                .cost_microcents = -1};
+    if (l->settled.is_estimated) {
+        a->assumed = &l->settled.usage;
+        a->assumed_microcents = l->settled.microcents;
+    } else {
+        a->usage = &l->settled.usage;
+        a->cost_microcents = l->settled.microcents;
+    }
+    session_emit(s, EVENT_ATTEMPT_END, &e);
 }
 
 /* Tools work where the session is now, and where the person is: a directory that is gone, or
@@ -130,7 +145,8 @@ static struct err *open_again(struct session *s)
     s->checkpoint_base_seq = s->loaded.base_seq;
     session_tell_person(s, s->lease.notice);
     session_tell_person(s, s->loaded.notice);
-    restore_spent(s);
+    s->budget.spent = s->loaded.spent;
+    settle_lost(s);
     restore_cwd(s);
     restore_shells(s);
     return NULL;
@@ -177,8 +193,6 @@ struct err *session_open(struct session *s, const struct session_options *option
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
     s->budget.state = s->conversation.tools;
-    s->budget.on_notice = s->options.on_notice;
-    s->budget.self = s->options.self;
     switch (s->options.start) {
     case SESSION_NEW:
         return open_new(s);

@@ -74,19 +74,6 @@ static struct message *find_input(struct session *s, struct message *given)
 
 /* --- runs --- */
 
-static void take_budget_answers(struct session *s, const struct run_options *o)
-{
-    for (size_t i = 0; i < o->n_answers; i++) {
-        enum answer_kind kind = o->answers[i].answer.kind;
-
-        if (o->answers[i].call_id.n)
-            continue;
-        if (kind == ANSWER_NO)
-            s->budget.limits.on_exceed = BUDGET_FAILS;
-        budget_grant(&s->budget, kind);
-    }
-}
-
 static void add_plugin(struct session *s, struct arena *a, struct run_options *o)
 {
     struct plugin **plugins = ARENA_ARRAY(a, o->n_plugins + 1, struct plugin *);
@@ -97,10 +84,13 @@ static void add_plugin(struct session *s, struct arena *a, struct run_options *o
     o->plugins = plugins;
 }
 
-static void end_run(struct session *s, const struct run_result *r)
+static void end_run(struct session *s, const struct run_options *o, const struct run_result *r)
 {
     struct loaded *l = &s->loaded;
 
+    l->turn = o->before;
+    l->turn.n_rounds += r->n_rounds;
+    l->turn.forced = r->forced;
     budget_end_run(&s->budget);
     session_listen(s);
     message_unref(TAKE(l->prompt));
@@ -120,10 +110,11 @@ void session_run(struct session *s, const struct run_options *options,
     AUTO(message) struct message *input = NULL;
     struct run_options o = *options;
 
-    take_budget_answers(s, &o);
     o.input = input = find_input(s, options->input);
     o.recorder = journal_recorder(s->journal);
     o.budget = budget_hooks(&s->budget);
+    if (!input)
+        o.before = s->loaded.turn;
     o.outcomes = s->loaded.outcomes;
     o.n_outcomes = s->loaded.n_outcomes;
     o.compactor = &s->compaction.compactor;
@@ -131,7 +122,7 @@ void session_run(struct session *s, const struct run_options *options,
     add_plugin(s, &a, &o);
     budget_begin_run(&s->budget);
     run_start(&s->conversation, &o, ret_result);
-    end_run(s, ret_result);
+    end_run(s, &o, ret_result);
 }
 
 /* --- a summary by hand --- */

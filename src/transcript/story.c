@@ -271,15 +271,17 @@ static void add_count(int64_t *total, int64_t n)
 static void take_attempt_end(struct story *s, const struct event_attempt *a)
 {
     struct story_totals *t = &s->totals;
+    const struct usage *u = a->assumed ? a->assumed : a->usage;
+    int64_t microcents = a->assumed ? a->assumed_microcents : a->cost_microcents;
 
-    if (!a->usage || !usage_is_known(a->usage))
+    if (!u || !usage_is_known(u))
         return;
-    add_count(&t->usage.input, usage_fresh_input(a->usage));
-    add_count(&t->usage.output, usage_completion(a->usage));
-    add_count(&t->usage.cache_read, a->usage->cache_read);
-    add_count(&t->usage.cache_write, a->usage->cache_write);
-    t->cost_is_known &= a->cost_microcents >= 0;
-    t->cost_microcents += MAX(a->cost_microcents, (int64_t)0);
+    add_count(&t->usage.input, usage_fresh_input(u));
+    add_count(&t->usage.output, usage_completion(u));
+    add_count(&t->usage.cache_read, u->cache_read);
+    add_count(&t->usage.cache_write, u->cache_write);
+    t->cost_is_known &= microcents >= 0 && !(a->assumed && microcents > 0);
+    t->cost_microcents += MAX(microcents, (int64_t)0);
 }
 
 static void take_checkpoint(struct story *s, const struct event_checkpoint *c)

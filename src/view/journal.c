@@ -272,6 +272,10 @@ static void checkpoint_fields(struct json_writer *w, const struct event_checkpoi
     usage_write(w, &c->usage);
     jw_kv_int(w, "costMicrocents", c->cost_microcents);
     jw_kv_bool(w, "costIsKnown", c->cost_is_known);
+    if (c->is_estimated)
+        jw_kv_bool(w, "isEstimated", true);
+    if (c->is_unpriced)
+        jw_kv_bool(w, "isUnpriced", true);
     jw_kv_int(w, "rounds", (int64_t)c->n_rounds);
     jw_kv_int(w, "toolCalls", (int64_t)c->n_tool_calls);
     jw_kv_int(w, "activeMs", (int64_t)c->active_ms);

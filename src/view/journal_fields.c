@@ -59,6 +59,14 @@ void journal_attempt(struct json_writer *w, const struct event *e)
             jw_str(w, str_of(a->retry_slugs[i]));
         jw_end_array(w);
     }
+    if (a->reserved.input || a->reserved.output) {
+        jw_key(w, "reserved");
+        jw_begin_object(w);
+        jw_kv_int(w, "inputTokens", a->reserved.input);
+        jw_kv_int(w, "outputTokens", a->reserved.output);
+        jw_kv_int(w, "costMicrocents", a->reserved.microcents);
+        jw_end_object(w);
+    }
 }
 
 void journal_attempt_end(struct json_writer *w, const struct event *e)
@@ -70,6 +78,13 @@ void journal_attempt_end(struct json_writer *w, const struct event *e)
         jw_key(w, "usage");
         usage_write(w, a->usage);
     }
+    if (a->assumed) {
+        jw_key(w, "assumed");
+        usage_write(w, a->assumed);
+        jw_kv_int(w, "assumedMicrocents", a->assumed_microcents);
+    }
+    if (a->is_lost)
+        jw_kv_bool(w, "isLost", true);
     jw_kv_int(w, "costMicrocents", a->cost_microcents);
     jw_kv_int(w, "totalMicrocents", a->total_microcents);
     jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);

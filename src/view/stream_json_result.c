@@ -48,6 +48,11 @@ static struct ending failed_ending(const struct run_result *r)
     }
 }
 
+static bool asks_for_budget(const struct run_result *r)
+{
+    return r->outcome == RUN_SUSPENDED && r->n_asks && r->asks[0].kind == ASK_BUDGET;
+}
+
 static struct ending ending_of(const struct stream_json *s, const struct run_result *r)
 {
     switch (r->outcome) {
@@ -57,6 +62,8 @@ static struct ending ending_of(const struct stream_json *s, const struct run_res
         return (struct ending){S("success"),
                                r->forced == FINAL_TURN_LIMIT ? S("max_turns") : S("completed")};
     case RUN_SUSPENDED:
+        if (asks_for_budget(r))
+            return (struct ending){S("error_max_budget_usd"), S("budget_exhausted")};
         return (struct ending){S("success"), S("tool_deferred")};
     case RUN_INTERRUPTED:
         return (struct ending){S("error_during_execution"),
@@ -90,6 +97,15 @@ static void field_models(struct json_writer *w, const struct stream_json *s)
     jw_end_object(w);
 }
 
+static void field_args(struct json_writer *w, const char *key, const struct json *args)
+{
+    jw_key(w, key);
+    if (args)
+        jw_json(w, args);
+    else
+        jw_raw(w, S("{}"));
+}
+
 static void field_denials(struct json_writer *w, const struct run_result *r)
 {
     jw_key(w, "permission_denials");
@@ -100,30 +116,46 @@ static void field_denials(struct json_writer *w, const struct run_result *r)
         jw_begin_object(w);
         jw_kv_str(w, "tool_name", d->tool);
         jw_kv_str(w, "tool_use_id", d->call_id);
-        jw_key(w, "tool_input");
-        if (d->args)
-            jw_json(w, d->args);
-        else
-            jw_raw(w, S("{}"));
+        field_args(w, "tool_input", d->args);
         jw_end_object(w);
     }
     jw_end_array(w);
 }
 
+/* The reference's form: the first call that waits. */
 static void field_deferred(struct json_writer *w, const struct run_result *r)
 {
-    if (r->outcome != RUN_SUSPENDED || r->n_asks == 0)
+    if (r->outcome != RUN_SUSPENDED || r->n_asks == 0 || asks_for_budget(r))
         return;
     jw_key(w, "deferred_tool_use");
     jw_begin_object(w);
     jw_kv_str(w, "id", r->asks[0].call_id);
     jw_kv_str(w, "name", r->asks[0].tool);
-    jw_key(w, "input");
-    if (r->asks[0].args)
-        jw_json(w, r->asks[0].args);
-    else
-        jw_raw(w, S("{}"));
+    field_args(w, "input", r->asks[0].args);
     jw_end_object(w);
+}
+
+/* And ours: all that is asked, in words. */
+static void field_asks(struct json_writer *w, const struct run_result *r)
+{
+    if (r->outcome != RUN_SUSPENDED)
+        return;
+    jw_key(w, "asks");
+    jw_begin_array(w);
+    for (size_t i = 0; i < r->n_asks; i++) {
+        const struct ask *ask = &r->asks[i];
+
+        jw_begin_object(w);
+        jw_kv_str(w, "kind", str_of(ask_kind_name(ask->kind)));
+        jw_kv_str(w, "text", ask->text);
+        if (ask->call_id.n) {
+            jw_kv_str(w, "tool_use_id", ask->call_id);
+            jw_kv_str(w, "tool_name", ask->tool);
+            field_args(w, "tool_input", ask->args);
+        }
+        jw_end_object(w);
+    }
+    jw_end_array(w);
 }
 
 /* null unless the provider refused with a status. */
@@ -139,7 +171,9 @@ static void field_api_status(struct json_writer *w, const struct run_result *r)
 /* On success the answer; a failure is told as one too, because scripts show what is there. */
 static void field_answer(struct json_writer *w, const struct run_result *r, bool is_error)
 {
-    if (r->text.n || !is_error)
+    if (asks_for_budget(r))
+        jw_kv_str(w, "result", r->asks[0].text);
+    else if (r->text.n || !is_error)
         jw_kv_str(w, "result", r->text);
     else
         field_error(w, "result", r->error);
@@ -149,12 +183,14 @@ static void field_errors(struct json_writer *w, const struct run_result *r)
 {
     const char *hint = r->error ? err_find_hint(r->error) : NULL;
     AUTO_FREE char *text = r->error ? err_message(r->error) : NULL;
+    struct str own = asks_for_budget(r) ? r->asks[0].text : r->text;
+    enum err_kind kind = asks_for_budget(r) ? ERR_BUDGET_EXCEEDED : ERR_TURN_LIMIT;
 
     jw_key(w, "errors");
     jw_begin_array(w);
-    jw_str(w, text ? str_of(text) : r->text);
+    jw_str(w, text ? str_of(text) : own);
     jw_end_array(w);
-    jw_kv_str(w, "error_code", str_of(err_code(r->error ? r->error->kind : ERR_TURN_LIMIT)));
+    jw_kv_str(w, "error_code", str_of(err_code(r->error ? r->error->kind : kind)));
     if (hint)
         jw_kv_str(w, "hint", str_of(hint));
 }
@@ -193,6 +229,7 @@ void write_result(struct stream_json *s, const struct event *e, struct strbuf *o
         jw_kv_str(&w, "terminal_reason", ending.terminal_reason);
     if (r->forced != FINAL_NONE)
         jw_kv_str(&w, "forced_final_reason", str_of(final_reason_name(r->forced)));
+    field_asks(&w, r);
     if (is_error)
         field_errors(&w, r);
     line_end(s, &w, e);

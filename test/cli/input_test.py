@@ -595,7 +595,8 @@ class Flags(InputTest):
         self.user_settings({"pricing": {"anthropic/m": {"input": 1, "output": 1}}})
         provider = self.provider(ANTHROPIC.answer())
         # a usual answer has 1024 tokens: there is room for one question, and not for a second
-        result = self.feed(provider, user("a"), user("b"), flags=["--max-budget-usd", "0.00104"])
+        result = self.feed(provider, user("a"), user("b"), flags=[
+            "--max-budget-usd", "0.00104", "--tools", "", "--system-prompt", "Hm."])
         self.assert_status(result, 5)
         self.assertIn("--max-budget-usd", result.err)
         self.assertEqual(len(provider.requests), 1)

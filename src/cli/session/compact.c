@@ -20,6 +20,8 @@ static void on_event(void *self, const struct event *e)
 {
     struct compacting *c = self;
 
+    if (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "budget") == 0)
+        cli_tell("%" STR_FMT, STR_ARG(e->body.notice.text));
     if (e->type != EVENT_COMPACTED)
         return;
     c->sizes = e->body.compact;

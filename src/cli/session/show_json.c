@@ -49,12 +49,13 @@ struct err *session_json_header(struct session_show *s)
     jw_kv_str(w, "holder", s->summary.holder);
     jw_kv_str(w, "state", str_of(states[l->last_run]));
     write_asks(s);
-    if (usage_is_known(&l->usage)) {
+    if (usage_is_known(&l->spent.usage)) {
         jw_key(w, "usage");
-        usage_write(w, &l->usage);
+        usage_write(w, &l->spent.usage);
     }
-    field_usd(w, "costUsd", l->cost_microcents);
-    jw_kv_bool(w, "costIsKnown", l->cost_is_known);
+    field_usd(w, "costUsd", l->spent.microcents);
+    jw_kv_bool(w, "costIsKnown", !l->spent.is_estimated && !l->spent.is_unpriced);
+    jw_kv_bool(w, "costIsEstimated", l->spent.is_estimated);
     jw_key(w, "turns");
     jw_begin_array(w);
     return flush(s);

@@ -89,19 +89,19 @@ static size_t count_live(const struct turn_list *l)
 
 static void add_size(struct strbuf *out, const struct session_show *s)
 {
-    const struct loaded *l = &s->loaded;
+    const struct spent *spent = &s->loaded.spent;
     size_t n_turns = count_live(&s->turns);
 
     add_label(out, "size");
     strbuf_addf(out, "%" PRIu64 " message%s, %zu turn%s", s->summary.n_messages,
                 s->summary.n_messages == 1 ? "" : "s", n_turns, n_turns == 1 ? "" : "s");
-    if (usage_is_known(&l->usage))
-        strbuf_addf(out, "; %" PRId64 " tokens in, %" PRId64 " out", usage_prompt(&l->usage),
-                    usage_completion(&l->usage));
-    if (l->cost_microcents > 0 || l->cost_is_known) {
-        strbuf_add_cstr(out, ", ");
-        text_add_money(out, l->cost_microcents);
-        strbuf_add_cstr(out, l->cost_is_known ? "" : " and what is not known");
+    if (usage_is_known(&spent->usage))
+        strbuf_addf(out, "; %" PRId64 " tokens in, %" PRId64 " out", usage_prompt(&spent->usage),
+                    usage_completion(&spent->usage));
+    if (spent->microcents > 0 || !spent->is_unpriced) {
+        strbuf_add_cstr(out, spent->is_estimated ? ", about " : ", ");
+        text_add_money(out, spent->microcents);
+        strbuf_add_cstr(out, spent->is_unpriced ? " and what is not known" : "");
     }
     strbuf_add_char(out, '\n');
 }

@@ -384,6 +384,63 @@ TEST(a_node_ends_at_the_round_cap)
     assert_null(strstr(strbuf_cstr(&w.log), "final"));
 }
 
+TEST(rounds_that_another_process_has_made_of_the_turn_count)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
+                                " - text: Soon.\n",
+                      .options = {.max_rounds = 3, .before.n_rounds = 2}};
+
+    world_run(&w, "go");
+    assert_int_equal(w.result.n_rounds, 1);
+    assert_int_equal(w.result.forced, FINAL_TURN_LIMIT);
+}
+
+TEST(the_last_request_of_a_turn_is_made_once)
+{
+    AUTO(world)
+    struct world w = {
+        .script = endless,
+        .options = {.max_rounds = 2, .before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}}};
+
+    world_run(&w, "go");
+    assert_int_equal(w.result.error->kind, ERR_TURN_LIMIT);
+    assert_int_equal(w.result.n_attempts, 0);
+}
+
+TEST(more_rounds_are_allowed_by_a_higher_limit)
+{
+    AUTO(world)
+    struct world w = {
+        .script = "turns:\n - text: Done.\n",
+        .options = {.max_rounds = 3, .before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}}};
+
+    world_run(&w, "go");
+    assert_int_equal(w.result.forced, FINAL_NONE);
+    assert_str(w.result.text, "Done.");
+}
+
+TEST(tools_that_another_process_has_taken_away_stay_away)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: Then without.\n",
+                      .options.before.forced = FINAL_UNKNOWN_TOOLS};
+
+    world_run(&w, "go");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=0\n"));
+}
+
+TEST(wrong_calls_in_a_row_count_over_processes)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {}\n"
+                                " - text: Then without.\n",
+                      .options.before.n_corrections = 4};
+
+    world_run(&w, "go");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: corrections\nask m1 tools=0\n"));
+}
+
 /* --- the context window --- */
 
 TEST(a_prompt_that_cannot_fit_is_not_sent)
@@ -641,11 +698,11 @@ TEST(a_new_prompt_closes_what_was_suspended)
     assert_non_null(strstr(strbuf_cstr(&w.log), "    tool: q! \"The tool call was not executed"));
 }
 
-static struct err *no_money(void *self, const struct attempt *a, int64_t prompt_tokens,
-                            struct ask *ret_ask)
+static struct err *no_money(void *self, const struct attempt *a, struct reservation *r,
+                            struct budget_word *ret_word)
 {
     if (self)
-        ret_ask->text = S("10 cents more?");
+        ret_word->ask.text = S("10 cents more?");
     return err_new(ERR_BUDGET_EXCEEDED, "the budget is used up");
 }
 
@@ -795,7 +852,10 @@ RUN_TESTS(
     UNIT(the_instruction_of_a_last_turn_is_not_kept),
     UNIT(an_empty_summary_gives_the_fallback_sentence),
     UNIT(a_failed_summary_gives_the_fallback_sentence), UNIT(a_node_ends_at_the_round_cap),
-    UNIT(a_prompt_that_cannot_fit_is_not_sent),
+    UNIT(rounds_that_another_process_has_made_of_the_turn_count),
+    UNIT(the_last_request_of_a_turn_is_made_once), UNIT(more_rounds_are_allowed_by_a_higher_limit),
+    UNIT(tools_that_another_process_has_taken_away_stay_away),
+    UNIT(wrong_calls_in_a_row_count_over_processes), UNIT(a_prompt_that_cannot_fit_is_not_sent),
     UNIT(results_that_would_fill_the_window_are_cut_and_skipped),
     UNIT(a_long_result_is_shown_in_part),
     UNIT(a_failed_provider_leaves_a_message_that_no_model_sees),

@@ -25,7 +25,7 @@ struct samples {
     struct native_payload payload;
     struct delta delta;
     struct reply reply;
-    struct usage usage;
+    struct usage usage, assumed;
     struct part text, result;
     struct json *args, *details;
     struct snapshot_record snapshot;
@@ -214,6 +214,7 @@ static inline void sample_bodies(struct samples *s)
         "auto", {.used = 900, .window = 1000}, {.used = 100, .window = 1000}};
     e[EVENT_FINAL_TURN].body.final = (struct event_final){FINAL_TOKEN_LIMIT, S("Answer now.")};
     e[EVENT_ATTEMPT_BEGIN].body.attempt = attempt;
+    e[EVENT_ATTEMPT_BEGIN].body.attempt.reserved = (struct reservation){90, 10, 150000, 4096};
     e[EVENT_PROVIDER_REQUEST].body.request = (struct event_request){
         .request = &s->request, .overlays = s->overlays, .n_overlays = 1, .tools_version = 3};
     e[EVENT_NATIVE_PAYLOAD].body.payload = &s->payload;
@@ -221,6 +222,9 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_RESPONSE_RAW].body.reply =
         (struct event_reply){&s->reply, "provider-normalized-message"};
     e[EVENT_ATTEMPT_END].body.attempt = attempt;
+    e[EVENT_ATTEMPT_END].body.attempt.assumed = &s->assumed;
+    e[EVENT_ATTEMPT_END].body.attempt.assumed_microcents = 160000;
+    e[EVENT_ATTEMPT_END].body.attempt.is_lost = true;
     e[EVENT_RETRY].body.attempt = failed;
     e[EVENT_FALLBACK].body.attempt = failed;
     e[EVENT_RESPONSE_NORMALIZED].body.message =
@@ -245,8 +249,11 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_ERROR].body.error = s->error;
     e[EVENT_REWOUND].body.rewind =
         (struct event_rewind){.turn = 3, .seq = 40, .takes_messages = true, .n_files = 2};
-    e[EVENT_CHECKPOINT].body.checkpoint =
-        (struct event_checkpoint){.base_seq = 4, .state = s->args, .usage = s->answer->usage};
+    e[EVENT_CHECKPOINT].body.checkpoint = (struct event_checkpoint){.base_seq = 4,
+                                                                    .state = s->args,
+                                                                    .usage = s->answer->usage,
+                                                                    .is_estimated = true,
+                                                                    .is_unpriced = true};
     e[EVENT_RUN_END].body.result = &s->run_result;
     e[EVENT_RUN_END].history = &s->history;
 }
@@ -260,6 +267,8 @@ static inline void samples_init(struct samples *s)
     s->usage = USAGE_UNKNOWN;
     s->usage.input = 100;
     s->usage.output = 10;
+    s->assumed = s->usage;
+    s->assumed.output = 11;
     s->usage.cache_read = 5;
     s->args = sample_json(s, "{\"command\":\"ls\"}");
     s->details = sample_json(s, "{\"exitCode\":0}");

@@ -466,6 +466,31 @@ TEST(a_run_that_waits_names_the_call_that_it_waits_for)
         str_find(strbuf_str(&w.out), S("\"deferred_tool_use\":{\"id\":\"c1\",\"name\":\"Bash\","
                                        "\"input\":{\"command\":\"ls\"}},\"terminal_reason\":"
                                        "\"tool_deferred\"")) != STR_NONE);
+    assert_true(str_find(strbuf_str(&w.out),
+                         S(",\"asks\":[{\"kind\":\"permission\",\"text\":\"Run ls?\","
+                           "\"tool_use_id\":\"c1\",\"tool_name\":\"Bash\",\"tool_input\":{"
+                           "\"command\":\"ls\"}}]")) != STR_NONE);
+}
+
+TEST(a_run_that_waits_for_more_budget_says_what_is_asked)
+{
+    AUTO(watch) struct watch w;
+
+    watch_init(&w, false);
+    w.s.ask = (struct ask){.kind = ASK_BUDGET, .text = S("$1 is used. Continue?")};
+    w.s.run_result.outcome = RUN_SUSPENDED;
+    w.s.run_result.text = S("");
+    w.s.run_result.stop_reason = S("");
+    w.s.run_result.asks = &w.s.ask;
+    w.s.run_result.n_asks = 1;
+    see(&w, EVENT_RUN_END);
+    assert_lines(&w.out,
+                 "{'type':'result','subtype':'error_max_budget_usd','is_error':true,"
+                 "'api_error_status':null,'duration_ms':300,'duration_api_ms':200,'num_turns':2,"
+                 "'result':'$1 is used. Continue?','stop_reason':null" RESULT(
+                     "0.0015", "") ",'terminal_reason':'budget_exhausted','asks':[{'kind':'budget',"
+                                   "'text':'$1 is used. Continue?'}],'errors':['$1 is used. "
+                                   "Continue?'],'error_code':'budget_exceeded'" END("cd"));
 }
 
 TEST(a_failed_run_tells_its_error_its_code_and_what_to_do)
@@ -663,6 +688,7 @@ RUN_TESTS(UNIT(a_run_begins_with_an_init_line),
           UNIT(a_child_run_that_no_call_started_is_not_the_main_run),
           UNIT(a_run_ends_with_its_result), UNIT(an_answer_that_fits_a_schema_is_structured_output),
           UNIT(a_run_that_waits_names_the_call_that_it_waits_for),
+          UNIT(a_run_that_waits_for_more_budget_says_what_is_asked),
           UNIT(a_failed_run_tells_its_error_its_code_and_what_to_do),
           UNIT(every_ending_has_the_word_of_the_reference),
           UNIT(a_forced_answer_says_why_it_was_forced), UNIT(money_is_an_exact_decimal_number),
