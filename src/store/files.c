@@ -277,7 +277,9 @@ static struct err *open_log(void *arg)
     if (!c->create && !fs_exists(f->dir))
         return files_no_session(c->id);
     TRY(session_lock_take(f->lock_dir, c->id, &c->lock_fd));
-    e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
+    e = files_removal_finish(f->dir, c->id);
+    if (!e)
+        e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
     if (e)
         session_lock_release(f->lock_dir, c->id, c->lock_fd);
     return e;
@@ -439,59 +441,11 @@ struct remove_call {
     struct str id;
 };
 
-/* Is it the session itself, or below it? Damage may have made a circle of parents. */
-static bool is_below(const struct files_index *x, const struct files_entry *e, struct str id)
-{
-    for (size_t depth = 0; e && depth <= x->n; depth++) {
-        if (str_eq(e->summary.id, id))
-            return true;
-        e = e->summary.parent.n ? files_find_entry(x, e->summary.parent) : NULL;
-    }
-    return false;
-}
-
-static struct err *remove_tree(const struct files_store *f, const struct files_index *x,
-                               struct str root, struct str id)
-{
-    AUTO(arena) struct arena a = {0};
-    struct str *ids = ARENA_ARRAY(&a, x->n + 1, struct str);
-    struct err *e = NULL;
-    size_t n = 0;
-    int lock;
-
-    for (size_t i = 0; i < x->n; i++)
-        if (str_eq(x->entries[i].root, root) && !str_eq(x->entries[i].summary.id, id) &&
-            is_below(x, &x->entries[i], id))
-            ids[n++] = x->entries[i].summary.id;
-    ids[n++] = id;
-    TRY(files_index_lock(f->dir, &lock));
-    for (size_t i = 0; !e && i < n; i++)
-        e = files_remove_log(f->dir, ids[i]);
-    if (!e)
-        e = files_index_forget(f->dir, ids, n);
-    close(lock);
-    return e;
-}
-
 static struct err *remove_files(void *arg)
 {
     struct remove_call *c = arg;
-    struct files_store *f = c->files;
-    AUTO(files_index) struct files_index x = {0};
-    const struct files_entry *entry;
-    struct str root;
-    struct err *e;
-    int lock_fd;
 
-    if (!fs_exists(f->dir))
-        return NULL;
-    TRY(files_index_read(f->dir, &x));
-    entry = files_find_entry(&x, c->id);
-    root = entry ? entry->root : c->id;
-    TRY(session_lock_take(f->lock_dir, root, &lock_fd));
-    e = remove_tree(f, &x, root, c->id);
-    session_lock_release(f->lock_dir, root, lock_fd);
-    return e;
+    return fs_exists(c->files->dir) ? files_remove_tree(c->files->dir, c->id) : NULL;
 }
 
 static struct err *remove_session(struct store *store, struct str id)
