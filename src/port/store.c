@@ -96,8 +96,10 @@ struct err *store_save_record(struct store *s, struct str id, struct str json)
 
 void store_free(struct store *s)
 {
-    if (s)
-        s->ops->free(s);
+    if (!s)
+        return;
+    mem_free(TAKE(s->drafts));
+    s->ops->free(s);
 }
 
 /* --- what all adapters share --- */

@@ -155,6 +155,7 @@ struct store_ops {
 /* Adapters embed this first. */
 struct store {
     const struct store_ops *ops;
+    char *drafts; /* see port/draft.h; NULL: none are noted. store_free() frees it */
 };
 
 MUST_USE struct err *store_open(struct store *s, struct str id, const struct store_summary *create,

@@ -70,7 +70,7 @@ static void watch_leftovers(struct runtime *r)
 {
     AUTO(arena) struct arena a = {0};
     struct str home = runtime_home(r, &a);
-    const char *dir = home.n ? fs_join(&a, home.p, RUNTIME_UNFINISHED) : NULL;
+    const char *dir = home.n ? fs_join(&a, home.p, LEFTOVER_DIR) : NULL;
 
     if (!dir)
         return;

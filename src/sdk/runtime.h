@@ -42,7 +42,5 @@ MUST_USE struct err *runtime_call(struct runtime *r, struct provider_call *ret_c
 
 /* keel's home directory: KEEL_HOME, else ~/.keel. Empty when there is no home. */
 struct str runtime_home(const struct runtime *r, struct arena *a);
-/* In it: lists of what processes are making, so that the next one removes what a killed one left. */
-#define RUNTIME_UNFINISHED "unfinished"
 
 #endif

@@ -247,8 +247,9 @@ const char *fs_resolve(struct arena *a, const char *path)
 {
     size_t n = strlen(path);
     char *head = n < PATH_MAX ? arena_cstr(a, str_make(path, n)) : NULL;
+    AUTO_FREE char *here = NULL;
 
-    while (head && n > 0) {
+    while (head && n != STR_NONE && n > 0) {
         AUTO_FREE char *real = NULL;
 
         head[n] = '\0';
@@ -257,7 +258,9 @@ const char *fs_resolve(struct arena *a, const char *path)
             return path[n] ? fs_join(a, real, path + n + 1) : arena_cstr(a, str_of(real));
         n = str_rfind_char(str_make(path, n), '/');
     }
-    return path;
+    if (path[0] != '/' && n == STR_NONE)
+        here = realpath(".", NULL);
+    return here ? fs_join(a, here, path) : path;
 }
 
 const char *fs_join(struct arena *a, const char *dir, const char *name)

@@ -14,6 +14,8 @@
 
 #include <limits.h>
 
+#define LEFTOVER_DIR "unfinished" /* in keel's home */
+
 /* Where lists are kept; made when there is one. Until it is called nothing is listed. */
 void leftover_keep_in(const char *dir);
 /* Forgets the place; the list goes, if it is empty. */
