@@ -94,11 +94,17 @@ struct err *store_save_record(struct store *s, struct str id, struct str json)
     return s->ops->save_record ? s->ops->save_record(s, id, json) : NULL;
 }
 
+bool store_owns(const struct store *s, struct str path)
+{
+    return s->place && s->ops->owns && s->ops->owns(s, path);
+}
+
 void store_free(struct store *s)
 {
     if (!s)
         return;
     mem_free(TAKE(s->drafts));
+    mem_free(TAKE(s->place));
     s->ops->free(s);
 }
 

@@ -149,13 +149,18 @@ struct store_ops {
     /* The record that other programs read, written beside the log where the adapter has such a
      * place; may be NULL. */
     struct err *(*save_record)(struct store *s, struct str id, struct str json);
+    /* Is it a file or directory that the store made for itself? The path is absolute, without
+     * links, and so is s->place. NULL: it has none. Any thread. */
+    bool (*owns)(const struct store *s, struct str path);
     void (*free)(struct store *s); /* waits for nothing: all appends have returned */
 };
 
 /* Adapters embed this first. */
 struct store {
     const struct store_ops *ops;
-    char *drafts; /* see port/draft.h; NULL: none are noted. store_free() frees it */
+    /* Set by who made it; store_free() frees them. */
+    char *drafts; /* see port/draft.h; NULL: none are noted */
+    char *place;  /* its file or directory, absolute and without links; NULL: it has none */
 };
 
 MUST_USE struct err *store_open(struct store *s, struct str id, const struct store_summary *create,
@@ -179,6 +184,8 @@ MUST_USE struct err *store_update(struct store *s, const struct store_summary *u
 MUST_USE struct err *store_rebuild(struct store *s);
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);
+/* See owns(). */
+bool store_owns(const struct store *s, struct str path);
 void store_free(struct store *s);
 DEFINE_AUTO_PTR(store, store_free)
 

@@ -8,10 +8,12 @@
 
 /* --- what tools know --- */
 
+#define UNFINISHED "rewind"
+
 /* What was granted stays granted, and what became of commands in the background is no memory. */
 static bool stays(struct str key)
 {
-    return str_is(key, "budget") || str_starts(key, S("shell:"));
+    return str_is(key, "budget") || str_is(key, UNFINISHED) || str_starts(key, S("shell:"));
 }
 
 static void restore_state(struct session *s, const struct tool_session *then)
@@ -91,10 +93,46 @@ static void take_back(struct session *s, const struct conversation *then, struct
     s->compaction.failed_at = 0;
 }
 
+/* --- until the files are changed, too --- */
+
+static void note_unfinished(struct session *s, const struct session_rewind *how, uint64_t at)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *note = json_new(&a, JSON_OBJECT);
+
+    json_set_str(&a, note, "session", s->options.id); /* a copy has nothing to finish */
+    json_set_int(&a, note, "turn", how->turn);
+    json_set_int(&a, note, "from", (int64_t)how->seq);
+    json_set_int(&a, note, "at", (int64_t)at);
+    json_set_int(&a, note, "files", (int64_t)how->n_files);
+    tool_session_set(s->conversation.tools, S(UNFINISHED), note);
+}
+
+struct unfinished_rewind session_unfinished_rewind(const struct session *s)
+{
+    const struct json *note = tool_session_get(s->conversation.tools, S(UNFINISHED));
+
+    if (!note || !str_eq(json_get_text(note, "session"), s->options.id))
+        return (struct unfinished_rewind){0};
+    return (struct unfinished_rewind){
+        .turn = (unsigned)json_int_or(json_get(note, "turn"), 0),
+        .from = (uint64_t)json_int_or(json_get(note, "from"), 0),
+        .at = (uint64_t)json_int_or(json_get(note, "at"), 0),
+        .n_files = (size_t)json_int_or(json_get(note, "files"), 0),
+    };
+}
+
+struct err *session_rewind_end(struct session *s)
+{
+    tool_session_set(s->conversation.tools, S(UNFINISHED), NULL);
+    return journal_sync(s->journal);
+}
+
 struct err *session_rewind(struct session *s, const struct session_rewind *how)
 {
     AUTO(conversation) struct conversation then = {0};
     AUTO(loaded) struct loaded loaded = {0};
+    uint64_t at = s->conversation.next_seq;
 
     conversation_init(&then, s->options.id, s->options.cwd);
     if (how->takes_messages)
@@ -102,6 +140,8 @@ struct err *session_rewind(struct session *s, const struct session_rewind *how)
     tell_rewind(s, how);
     if (how->takes_messages)
         take_back(s, &then, &loaded);
+    if (how->n_files)
+        note_unfinished(s, how, at);
     session_checkpoint(s);
     return journal_sync(s->journal);
 }

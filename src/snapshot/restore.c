@@ -57,6 +57,15 @@ static bool is_inside(const struct restore_options *o, struct str path)
     return false;
 }
 
+static bool is_own(const struct restore_options *o, struct str path)
+{
+    struct str home = str_of(o->home);
+
+    if (home.n && str_starts(path, home) && (path.n == home.n || path.p[home.n] == '/'))
+        return true;
+    return o->own && o->own->is_hidden(o->own->self, path, /* is_dir= */ false);
+}
+
 /* A directory that its owner may not enter hides what is in it; it gets its permissions last. */
 static void open_up(const char *path, const struct file_state *now)
 {
@@ -99,6 +108,10 @@ static struct err *look_at_item(struct restoring *r, struct restore_item *item,
 
     if (!is_inside(r->options, aim->path)) {
         end_item(item, RESTORE_IMPOSSIBLE, S("it is outside of the workspace"));
+        return NULL;
+    }
+    if (is_own(r->options, aim->path)) {
+        end_item(item, RESTORE_IMPOSSIBLE, S("it belongs to keel itself"));
         return NULL;
     }
     now->path = arena_cstr(r->arena, aim->path);

@@ -45,6 +45,8 @@ struct restore_options {
     size_t n_roots;
     struct blob_store *blobs; /* restore_look(): NULL saves nothing */
     bool force;               /* conflicts too */
+    const char *home;         /* keel's own: nothing in it is touched; NULL: none */
+    const struct path_filter *own; /* nor what belongs to its store; NULL: nothing does */
 };
 
 struct restore_report {

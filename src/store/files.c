@@ -544,6 +544,18 @@ static struct err *save_record(struct store *store, struct str id, struct str js
     return store_id_is_valid(id) ? work_run(write_record, &c) : files_no_session(id);
 }
 
+/* In a directory that may hold other files, too: what begins with a session's id, and the index. */
+static bool owns(const struct store *store, struct str path)
+{
+    struct str dir = str_of(store->place), name;
+
+    if (!str_starts(path, dir) || path.n < dir.n + 2 || path.p[dir.n] != '/')
+        return false;
+    path = str_skip(path, dir.n + 1);
+    return str_split(&path, '/', &name) &&
+           (str_starts(name, S(".index")) || str_is(name, ".locks") || files_is_name(name));
+}
+
 /* --- the store --- */
 
 static void free_streams(struct files_store *f)
@@ -600,6 +612,7 @@ struct store *store_files_new(const char *dir)
         .rebuild = rebuild,
         .blobs = blobs,
         .save_record = save_record,
+        .owns = owns,
         .free = free_store,
     };
     AUTO(arena) struct arena a = {0};

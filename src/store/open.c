@@ -49,11 +49,12 @@ static struct err *unknown(struct str scheme)
 }
 
 /* The same place has the same name, from wherever it is given. */
-static void note_drafts(struct store *s, const char *home, const char *where)
+static void set_place(struct store *s, const char *home, const char *where)
 {
     AUTO(arena) struct arena a = {0};
 
-    drafts_keep_in(s, home, str_of(fs_resolve(&a, where)));
+    s->place = mem_strdup(fs_resolve(&a, where));
+    drafts_keep_in(s, home, str_of(s->place));
 }
 
 struct err *store_from_url(const char *spec, const char *home, struct store **ret_store)
@@ -65,11 +66,11 @@ struct err *store_from_url(const char *spec, const char *home, struct store **re
     if (scheme.n == 0 || str_is(scheme, "sqlite")) {
         where = place(&a, path, home, "keel.db");
         *ret_store = store_sqlite_new(where);
-        note_drafts(*ret_store, home, where);
+        set_place(*ret_store, home, where);
     } else if (str_is(scheme, "files")) {
         where = place(&a, path, home, "sessions");
         *ret_store = store_files_new(where);
-        note_drafts(*ret_store, home, where);
+        set_place(*ret_store, home, where);
     } else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
         *ret_store = store_postgres_new(spec);
         drafts_keep_in(*ret_store, home, whole);

@@ -353,6 +353,30 @@ static struct blob_store *blobs(struct store *store, struct str stream)
     return sqlite_of(store)->blobs;
 }
 
+/* --- its files --- */
+
+static bool is_or_is_below(struct str path, struct str dir)
+{
+    return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+static bool owns(const struct store *store, struct str path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
+    AUTO(strbuf) struct strbuf own = {0};
+    size_t slash = str_rfind_char(str_of(store->place), '/');
+
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        strbuf_clear(&own);
+        strbuf_addf(&own, "%s%s", store->place, endings[i]);
+        if (is_or_is_below(path, strbuf_str(&own)))
+            return true;
+    }
+    strbuf_clear(&own);
+    strbuf_addf(&own, "%.*s/blobs", (int)slash, store->place);
+    return is_or_is_below(path, strbuf_str(&own));
+}
+
 /* --- the store --- */
 
 static void free_store(struct store *store)
@@ -386,6 +410,7 @@ struct store *store_sqlite_new(const char *path)
         .update = update_session,
         .rebuild = rebuild,
         .blobs = blobs,
+        .owns = owns,
         .free = free_store,
     };
     AUTO(arena) struct arena a = {0};

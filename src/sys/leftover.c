@@ -159,19 +159,33 @@ void leftover_done(struct leftover *l)
 
 /* --- of processes that are gone --- */
 
-static bool is_token(const char *name)
+static bool is_token_of(struct str text)
 {
-    return strlen(name) == TOKEN_CHARS && strspn(name, "0123456789abcdef") == TOKEN_CHARS;
+    for (size_t i = 0; i < text.n; i++)
+        if (!strchr("0123456789abcdef", text.p[i]))
+            return false;
+    return text.n == TOKEN_CHARS;
 }
 
-/* ".NAME.keel-TOKEN-7"? */
-static bool was_made_for(struct str name, const char *token)
+/* The token in ".NAME.keel-TOKEN-7"; empty: it is no such name. */
+static struct str token_in(struct str name)
 {
     size_t dash = str_rfind_char(name, '-');
-    struct str head = dash == STR_NONE ? S("") : str_slice(name, 0, dash);
+    struct str head = dash == STR_NONE ? S("") : str_slice(name, 0, dash), token;
 
-    return str_starts(name, S(".")) && str_ends(head, str_of(token)) &&
-           str_ends(str_slice(head, 0, head.n - TOKEN_CHARS), S(MARK));
+    if (!str_starts(name, S(".")) || head.n < TOKEN_CHARS)
+        return (struct str){0};
+    token = str_skip(head, head.n - TOKEN_CHARS);
+    return is_token_of(token) && str_ends(str_slice(head, 0, head.n - TOKEN_CHARS), S(MARK))
+               ? token
+               : (struct str){0};
+}
+
+bool leftover_has_name(struct str path)
+{
+    size_t slash = str_rfind_char(path, '/');
+
+    return token_in(slash == STR_NONE ? path : str_skip(path, slash + 1)).n > 0;
 }
 
 static void remove_path(const char *path, const char *token)
@@ -180,7 +194,7 @@ static void remove_path(const char *path, const char *token)
     const char *slash = strrchr(path, '/');
     AUTO(err) struct err *e = NULL;
 
-    if (path[0] != '/' || !was_made_for(str_of(slash + 1), token))
+    if (path[0] != '/' || !str_is(token_in(str_of(slash + 1)), token))
         return;
     e = spot_find(path, path, &spot);
     if (!e && strcmp(spot.name, slash + 1) == 0) /* its directory is there */
@@ -210,7 +224,7 @@ void leftover_sweep(const char *dir)
     DIR *d = opendir(dir);
 
     while (d && (entry = readdir(d)))
-        if (is_token(entry->d_name))
+        if (is_token_of(str_of(entry->d_name)))
             sweep_list(list_path(&a, dir, entry->d_name), entry->d_name);
     if (d)
         closedir(d);

@@ -10,7 +10,7 @@
 #ifndef KEEL_SYS_LEFTOVER_H
 #define KEEL_SYS_LEFTOVER_H
 
-#include "base/mem.h"
+#include "base/str.h"
 
 #include <limits.h>
 
@@ -22,6 +22,9 @@ void leftover_keep_in(const char *dir);
 void leftover_end(void);
 /* Removes what killed processes left. Cheap where there is nothing. */
 void leftover_sweep(const char *dir);
+
+/* Is it a path of a temporary file, of any process? */
+bool leftover_has_name(struct str path);
 
 struct leftover {
     char name[NAME_MAX + 1];
