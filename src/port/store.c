@@ -69,6 +69,11 @@ struct err *store_search(struct store *s, struct str words, size_t n_max, struct
     return s->ops->search(s, words, n_max, a, ret_hits, ret_n);
 }
 
+struct err *store_sweep(struct store *s)
+{
+    return s->ops->sweep ? s->ops->sweep(s) : NULL;
+}
+
 struct err *store_remove(struct store *s, struct str id)
 {
     return store_id_is_valid(id) ? s->ops->remove(s, id) : NULL;

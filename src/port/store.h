@@ -139,6 +139,9 @@ struct store_ops {
     /* With its children, and with the blobs that nothing else refers to; absent is fine. Open in
      * another process: an error. */
     struct err *(*remove)(struct store *s, struct str id);
+    /* Removes what is left of sessions that were removed, also by processes that were killed on
+     * their way. Now and then; may be NULL. */
+    struct err *(*sweep)(struct store *s);
     /* Changes the name or other texts of the summary, without a lease. */
     struct err *(*update)(struct store *s, const struct store_summary *update);
     /* Derives index and search again from the records. */
@@ -180,6 +183,7 @@ MUST_USE struct err *store_list(struct store *s, const struct store_list_query *
 MUST_USE struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
                                   struct store_hit **ret_hits, size_t *ret_n);
 MUST_USE struct err *store_remove(struct store *s, struct str id);
+MUST_USE struct err *store_sweep(struct store *s);
 MUST_USE struct err *store_update(struct store *s, const struct store_summary *update);
 MUST_USE struct err *store_rebuild(struct store *s);
 struct blob_store *store_blobs(struct store *s, struct str stream);

@@ -455,6 +455,17 @@ static struct err *remove_session(struct store *store, struct str id)
     return work_run(remove_files, &c);
 }
 
+static struct err *sweep_files(void *arg)
+{
+    files_sweep(arg);
+    return NULL;
+}
+
+static struct err *sweep(struct store *store)
+{
+    return work_run(sweep_files, files_of(store)->dir);
+}
+
 static struct err *rebuild_files(void *arg)
 {
     const char *dir = arg;
@@ -608,6 +619,7 @@ struct store *store_files_new(const char *dir)
         .list = list,
         .search = search,
         .remove = remove_session,
+        .sweep = sweep,
         .update = update,
         .rebuild = rebuild,
         .blobs = blobs,

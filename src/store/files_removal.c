@@ -156,6 +156,42 @@ void files_removal_try(const char *dir, struct str root)
     err_ignore(e, "it is being done, or the next process tries it again; it counts as gone");
 }
 
+/* A session that is being made has no log yet either, but its lock is held. */
+static void sweep_lock(const char *dir, const char *lock_dir, struct str id)
+{
+    char path[FILES_MAX_PATH];
+    struct err *e;
+    int fd;
+
+    e = files_path(path, dir, id, ".jsonl");
+    if (!e && fs_exists(path))
+        return;
+    if (!e)
+        e = session_lock_take(lock_dir, id, &fd);
+    if (!e)
+        session_lock_release(lock_dir, id, fd);
+    err_ignore(e, "somebody has it");
+}
+
+void files_sweep(const char *dir)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *lock_dir = files_lock_dir(&a, dir);
+    DIR *d = opendir(lock_dir);
+    struct dirent *entry;
+
+    while (d && (entry = readdir(d))) {
+        struct str name = str_of(entry->d_name), removal = S(FILES_REMOVAL), lock = S(".lock");
+
+        if (str_ends(name, removal))
+            files_removal_try(dir, str_slice(name, 0, name.n - removal.n));
+        else if (str_ends(name, lock) && store_id_is_valid(str_slice(name, 0, name.n - lock.n)))
+            sweep_lock(dir, lock_dir, str_slice(name, 0, name.n - lock.n));
+    }
+    if (d)
+        closedir(d);
+}
+
 /* --- removing --- */
 
 /* Is it the session itself, or below it? Damage may have made a circle of parents. */

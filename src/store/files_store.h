@@ -111,6 +111,8 @@ MUST_USE struct err *files_remove_tree(const char *dir, struct str id);
 MUST_USE struct err *files_removal_finish(const char *dir, struct str root);
 /* The same for one that may still be at work, which then does it itself. */
 void files_removal_try(const char *dir, struct str root);
+/* What is left of removals: their lists, and locks of sessions that are gone. */
+void files_sweep(const char *dir);
 /* Which sessions are being removed with this root, in `a`; they count as gone. */
 void files_removal_read(const char *dir, struct str root, struct arena *a, struct str **ret_ids,
                         size_t *ret_n);
