@@ -4,7 +4,8 @@
  * characters, line separators or bytes that are not UTF-8, and one that begins with '"', is written
  * in double quotes as git does: "a\nb", "\303.txt", \\ and \" for themselves. All others stay as
  * they are. There is one way to write each path, and only that one is read: so a text in quotes
- * that needs none is a name by itself, and no rule about names can be evaded by quoting one. Pure. */
+ * that needs none is a name by itself, and no rule about names can be evaded by quoting one. Pure.
+ */
 #ifndef KEEL_BASE_QUOTED_H
 #define KEEL_BASE_QUOTED_H
 

@@ -20,7 +20,7 @@ struct draft {
 MUST_USE struct err *draft_begin(struct draft *d, const struct store *s, struct str id,
                                  int64_t created_ms);
 void draft_add(struct draft *d, struct str id, int64_t created_ms); /* one more */
-void draft_end(struct draft *d);  /* they are whole, or gone */
+void draft_end(struct draft *d);                                    /* they are whole, or gone */
 void draft_done(struct draft *d); /* without an end: the next keel removes them */
 DEFINE_AUTO_VAL(draft, draft_done)
 

@@ -66,10 +66,9 @@ static void recover(struct agent *a, const struct snapshot_options *o,
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e && options->on_notice)
-        options->on_notice(options->notice_self,
-                           arena_format(&a->arena,
-                                        "what the last call has changed cannot be undone: %s",
-                                        text));
+        options->on_notice(
+            options->notice_self,
+            arena_format(&a->arena, "what the last call has changed cannot be undone: %s", text));
 }
 
 /* The conversation that is resumed is that of files which were not all restored yet. */

@@ -76,12 +76,11 @@ static void find_roots(struct rewind *r, struct store *s, const struct rewind_op
     roots[n++] = real_path(o->workspace, a);
     for (size_t i = 0; i < o->n_added_dirs; i++)
         roots[n++] = real_path(o->added_dirs[i], a);
-    r->restore =
-        (struct restore_options){.roots = roots,
-                                 .n_roots = n,
-                                 .force = o->force,
-                                 .home = home ? home_outside(home, roots, n) : NULL,
-                                 .own = own_files(s, roots[0], roots + 1, n - 1, a)};
+    r->restore = (struct restore_options){.roots = roots,
+                                          .n_roots = n,
+                                          .force = o->force,
+                                          .home = home ? home_outside(home, roots, n) : NULL,
+                                          .own = own_files(s, roots[0], roots + 1, n - 1, a)};
 }
 
 /* --- what cannot be undone --- */

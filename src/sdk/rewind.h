@@ -27,17 +27,17 @@ struct rewind_options {
 
 /* A call whose changes were not saved, or not all of them: they stay. */
 struct rewind_unsaved {
-    struct str call_id; /* empty: commands in the background */
+    struct str call_id;    /* empty: commands in the background */
     struct str tool, what; /* what: the command or the file */
     struct str why;
 };
 
 struct rewind {
     struct turn_list turns;
-    const struct turn_entry *turn; /* that is taken back, with all after it */
-    size_t n_turns;                /* of the conversation that are */
-    struct restore_plan plan;      /* of the files; empty where they are kept */
-    struct restore_report report;  /* after rewind_apply() */
+    const struct turn_entry *turn;  /* that is taken back, with all after it */
+    size_t n_turns;                 /* of the conversation that are */
+    struct restore_plan plan;       /* of the files; empty where they are kept */
+    struct restore_report report;   /* after rewind_apply() */
     struct rewind_unsaved *unsaved; /* in their order; none where files are kept */
     size_t n_unsaved, unsaved_room;
     /* private */

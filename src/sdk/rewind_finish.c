@@ -86,8 +86,7 @@ static void find_roots(struct finishing *f, const struct snapshot_options *o, st
 struct err *rewind_finish(struct session *s, const struct snapshot_options *o, struct arena *a,
                           unsigned *ret_turn, struct restore_report *ret_report)
 {
-    struct finishing f = {
-        .arena = a, .which = session_unfinished_rewind(s), .report = ret_report};
+    struct finishing f = {.arena = a, .which = session_unfinished_rewind(s), .report = ret_report};
 
     *ret_turn = 0;
     *ret_report = (struct restore_report){0};

@@ -100,9 +100,9 @@ MUST_USE struct err *session_rewind(struct session *s, const struct session_rewi
 MUST_USE struct err *session_rewind_end(struct session *s);
 /* One whose process was killed before that; turn 0: there is none. */
 struct unfinished_rewind {
-    unsigned turn;      /* before which the session was to stand */
-    uint64_t from, at;  /* the turn's first event; the rewind's own */
-    size_t n_files;     /* what they held stands right behind it */
+    unsigned turn;     /* before which the session was to stand */
+    uint64_t from, at; /* the turn's first event; the rewind's own */
+    size_t n_files;    /* what they held stands right behind it */
 };
 struct unfinished_rewind session_unfinished_rewind(const struct session *s);
 /* Tells of changes that nobody told when they were made, because the process died. */

@@ -1,8 +1,9 @@
 /* file_tree.h - all files of the workspace at one moment, sorted by their paths.
  *
- * Without .git, what git ignores, keel's own home and store, and its temporary files. A tree is taken by a walk that reads no
- * file; then what is known of earlier trees is carried over, and what is left is read. All of it
- * blocks, ends early when work_cancelled() says so, and runs in a worker. */
+ * Without .git, what git ignores, keel's own home and store, and its temporary files. A tree is
+ * taken by a walk that reads no file; then what is known of earlier trees is carried over, and what
+ * is left is read. All of it blocks, ends early when work_cancelled() says so, and runs in a
+ * worker. */
 #ifndef KEEL_SNAPSHOT_FILE_TREE_H
 #define KEEL_SNAPSHOT_FILE_TREE_H
 
@@ -20,7 +21,7 @@ struct file_tree_limits {
 struct file_tree_scope {
     const char *const *roots; /* absolute, without links, none inside another */
     size_t n_roots;
-    const char *left_out; /* a directory that is no part of it; NULL: none */
+    const char *left_out;          /* a directory that is no part of it; NULL: none */
     const struct path_filter *own; /* nor what is keel's own; NULL: nothing is */
 };
 

@@ -95,8 +95,7 @@ static struct str why_unsaved(const struct file_tree *t, size_t max_files, struc
     if (t->was_cut)
         return arena_format(
             a, "there are more than %zu files and directories that git does not ignore", max_files);
-    return t->is_too_deep ? S("there are directories nested more than 256 deep")
-                          : (struct str){0};
+    return t->is_too_deep ? S("there are directories nested more than 256 deep") : (struct str){0};
 }
 
 static struct str tell_cut(struct keeper *k, struct arena *a, const struct file_tree *t,

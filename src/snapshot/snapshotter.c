@@ -219,13 +219,12 @@ static struct err *compare_tree(struct look *look)
     struct snapshot_changes *changes = look->changes;
     struct str lost = {0}, git = tell_git_gone(look);
 
-    TRY(keeper_compare(k, look->snapshot->tree, look->is_busy, look->arena, &changes->images,
-                       &lost, &changes->unsaved));
+    TRY(keeper_compare(k, look->snapshot->tree, look->is_busy, look->arena, &changes->images, &lost,
+                       &changes->unsaved));
     if (!changes->unsaved.n)
         changes->unsaved = git;
-    changes->note =
-        arena_format(look->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(git), git.n ? ". " : "",
-                     STR_ARG(lost));
+    changes->note = arena_format(look->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(git),
+                                 git.n ? ". " : "", STR_ARG(lost));
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* files_removal.c - removes a session and all below it, so that a crash leaves all of it or nothing.
+/* files_removal.c - removes a session and all below it, so that a crash leaves all of it or
+ * nothing.
  *
  * `.locks/ROOT.removal` lists the sessions that go. Once it has its name they are gone: readers
  * skip them, and whoever finds the list with nobody at work on it removes what is left of their

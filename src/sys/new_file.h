@@ -1,7 +1,8 @@
 /* new_file.h - a file that is written piece by piece and is there when it is whole.
  *
  * The pieces go to a temporary file (temp_file.h), which takes its name at the end; a file of that
- * name is replaced. What is no plain file (a device, a pipe) is written to as it is. These calls block.
+ * name is replaced. What is no plain file (a device, a pipe) is written to as it is. These calls
+ * block.
  */
 #ifndef KEEL_SYS_NEW_FILE_H
 #define KEEL_SYS_NEW_FILE_H

@@ -82,8 +82,7 @@ int temp_file_open(struct temp_file *t, int dir_fd, const char *name)
 /* File systems know one way or the other to leave alone what is there. */
 static int rename_if_free(struct temp_file *t)
 {
-    int result =
-        renameat2(t->dir_fd, t->own.name, t->dir_fd, t->name, RENAME_NOREPLACE);
+    int result = renameat2(t->dir_fd, t->own.name, t->dir_fd, t->name, RENAME_NOREPLACE);
 
     if (result == 0 || (errno != EINVAL && errno != ENOSYS))
         return result;

@@ -8,7 +8,8 @@
  * of `absolute_path` but for ".". */
 const char *path_shown(const char *cwd, const char *absolute_path);
 
-/* The same as one line of text, quoted where it must be (base/quoted.h): the path itself, or in `a`.
+/* The same as one line of text, quoted where it must be (base/quoted.h): the path itself, or in
+ * `a`.
  */
 const char *path_told(struct arena *a, const char *cwd, const char *absolute_path);
 

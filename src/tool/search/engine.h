@@ -50,9 +50,9 @@ struct grep_report {
 /* Searches a directory, or one file when `options->root` is one. Output is sorted: files mode by
  * modification time, newest first; content and count by path. "path:12:text" for matches and
  * "path-11-text" for context, "--" between groups, as ripgrep prints. No filter applies to a file
- * that is the root: whether it may be read is the caller's to decide. A line ends before "\r\n" for a pattern with `$`. Text that is
- * not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong or takes too many steps, the type is
- * not known, the root cannot be read. */
+ * that is the root: whether it may be read is the caller's to decide. A line ends before "\r\n" for
+ * a pattern with `$`. Text that is not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong or
+ * takes too many steps, the type is not known, the root cannot be read. */
 MUST_USE struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
                               struct strbuf *out, struct grep_report *ret_report);
 

@@ -485,9 +485,8 @@ static void make_tree(void)
 
 static void assert_tree_is_gone(struct store *s)
 {
-    static const char *const names[] = {ROOT_A ".jsonl",     ROOT_A ".json",
-                                        ROOT_A ".payloads",  CHILD_B ".jsonl",
-                                        CHILD_B ".payloads", REMOVAL_OF_A};
+    static const char *const names[] = {ROOT_A ".jsonl",  ROOT_A ".json",      ROOT_A ".payloads",
+                                        CHILD_B ".jsonl", CHILD_B ".payloads", REMOVAL_OF_A};
     AUTO(arena) struct arena a = {0};
     struct store_summary got;
     bool found;

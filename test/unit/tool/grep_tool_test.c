@@ -29,8 +29,7 @@ TEST(a_name_with_a_newline_is_one_path_in_every_mode)
     assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"content\",\"-B\":1}",
                 "\"names/a\\nb.txt\"-1-before\n\"names/a\\nb.txt\":2:int x;\n"
                 "[1 match in 1 file]\n" HOW_TO_READ_QUOTES);
-    assert_says(&f, &tool_grep,
-                "{\"pattern\":\"int\",\"path\":\"\\\"names/a\\\\nb.txt\\\"\"}",
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"path\":\"\\\"names/a\\\\nb.txt\\\"\"}",
                 "\"names/a\\nb.txt\"\n" HOW_TO_READ_QUOTES);
 }
 
