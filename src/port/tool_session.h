@@ -9,7 +9,7 @@
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
  *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored
- *     rewind              {"turn":..., "from":..., "at":..., "files":...}  while files are restored
+ *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *
  * Memory of a tool that lives as long as the session but is no state (a cache, running commands)
  * hangs on it as an attachment. `tasks` is where work goes on that outlives a call. */

@@ -202,11 +202,13 @@ struct err *rewind_apply(struct rewind *r, struct session *s, const struct rewin
     e = session_rewind(s, &(struct session_rewind){.turn = r->turn->number,
                                                    .seq = r->turn->seq,
                                                    .takes_messages = !o->keeps_messages,
+                                                   .keeps_files = o->keeps_files,
+                                                   .force = o->force,
                                                    .files = w.undo.items,
                                                    .n_files = w.undo.n});
     if (!e)
         e = work_run(change, &w);
-    if (!e && w.undo.n)
+    if (!e)
         e = session_rewind_end(s);
     task_shield_end();
     return e;

@@ -83,6 +83,38 @@ static void find_roots(struct finishing *f, const struct snapshot_options *o, st
         .own = own_files(s->options.store, o->workspace, o->added_dirs, o->n_added_dirs, f->arena)};
 }
 
+/* Not even the journal had all of it: once more from the beginning. */
+static struct err *do_again(struct finishing *f, const struct snapshot_options *o,
+                            struct session *s)
+{
+    struct rewind_options again = {.turn = f->which.turn,
+                                   .keeps_messages = !f->which.takes_messages,
+                                   .keeps_files = f->which.keeps_files,
+                                   .force = f->which.force,
+                                   .workspace = o->workspace,
+                                   .added_dirs = o->added_dirs,
+                                   .n_added_dirs = o->n_added_dirs,
+                                   .home = o->home};
+    struct rewind r;
+
+    TRY(rewind_plan(s->options.store, s->options.id, &again, f->arena, &r));
+    TRY(rewind_apply(&r, s, &again, f->arena));
+    *f->report = r.report;
+    return NULL;
+}
+
+static struct err *finish_files(struct finishing *f, const struct snapshot_options *o,
+                                struct session *s)
+{
+    TRY(bodies_read(s->options.store, s->options.id, "pre_image", f->which.from, f->arena,
+                    sort_image, f));
+    restore_plan(f->before.items, f->before.n, f->arena, &f->plan);
+    keep_undone(f);
+    find_roots(f, o, s);
+    TRY(work_run(restore, f));
+    return session_rewind_end(s);
+}
+
 struct err *rewind_finish(struct session *s, const struct snapshot_options *o, struct arena *a,
                           unsigned *ret_turn, struct restore_report *ret_report)
 {
@@ -92,11 +124,6 @@ struct err *rewind_finish(struct session *s, const struct snapshot_options *o, s
     *ret_report = (struct restore_report){0};
     if (!f.which.turn || !str_eq(s->loaded.summary.cwd, s->options.cwd))
         return NULL;
-    TRY(bodies_read(s->options.store, s->options.id, "pre_image", f.which.from, a, sort_image, &f));
-    restore_plan(f.before.items, f.before.n, a, &f.plan);
-    keep_undone(&f);
-    find_roots(&f, o, s);
-    TRY(work_run(restore, &f));
     *ret_turn = f.which.turn;
-    return session_rewind_end(s);
+    return f.which.is_told ? finish_files(&f, o, s) : do_again(&f, o, s);
 }

@@ -506,15 +506,40 @@ static struct err *bring_up_to_date(const char *dir, struct files_index *x, stru
     return NULL;
 }
 
+/* Entries of logs that a killed process did not come to make. Under the lock they are looked at
+ * again: somebody may have made them since. */
+static void forget_missing(const char *dir, struct str *ids, size_t n)
+{
+    char path[FILES_MAX_PATH];
+    size_t n_gone = 0;
+    struct err *e;
+    int lock;
+
+    e = n ? files_index_lock(dir, &lock) : NULL;
+    if (n && !e) {
+        for (size_t i = 0; i < n && !e; i++) {
+            e = files_path(path, dir, ids[i], ".jsonl");
+            if (!e && !fs_exists(path))
+                ids[n_gone++] = ids[i];
+        }
+        if (!e && n_gone)
+            e = files_index_forget(dir, ids, n_gone);
+        close(lock);
+    }
+    err_ignore(e, "as long as there is a lock file they are looked at again");
+}
+
 static struct err *look_at_open_ones(const char *dir, struct files_index *x)
 {
     AUTO(arena) struct arena a = {0};
     const char *lock_dir = files_lock_dir(&a, dir);
     struct root_list roots, removals;
-    size_t n = 0;
+    struct str *missing;
+    size_t n = 0, n_missing = 0;
 
     read_locks(lock_dir, &a, &roots, &removals);
     take_removals(dir, x, &removals);
+    missing = ARENA_ARRAY(&a, roots.n ? x->n : 0, struct str);
     for (size_t i = 0; i < x->n; i++) {
         struct files_entry e = x->entries[i];
         bool found = true;
@@ -526,8 +551,11 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
         }
         if (found)
             x->entries[n++] = e;
+        else if (!e.summary.is_open)
+            missing[n_missing++] = e.summary.id;
     }
     x->n = n;
+    forget_missing(dir, missing, n_missing);
     return NULL;
 }
 

@@ -18,36 +18,47 @@ from crash_test import IS_ALL, SEED, CrashTest, orders_of
 from stage import HANG_SECONDS, keel_test
 
 N_SAMPLES = {"sqlite": 2, "files": 2, "postgres": 1}  # of a command, unless all are tried
-ROOT, CHILD = (f"0190a000-0000-7000-8000-0000000000{n}" for n in ("0a", "0b"))
 LONG = "a long text " * 8000  # goes to a blob or payload
 # A command that was done before it was killed has nothing to do when it is repeated.
 NOTHING_TO_DO = re.compile("there is no turn to|would not make it shorter")
 
 
-def record(project):
+def root(case):
+    """Locks of PostgreSQL are the whole database's, so every case has ids of its own."""
+    return f"0190a000-0000-7000-8000-{2 * case.number:012d}"
+
+
+def child(case):
+    return f"0190a000-0000-7000-8000-{2 * case.number + 1:012d}"
+
+
+def record(case):
     """A session with a run below it, as other programs write them."""
     messages = [{"role": "user", "content": "hi"}]
     for number in range(20):
         messages += [{"role": "assistant", "content": LONG if number == 7 else f"answer {number}"},
                      {"role": "user", "content": f"and {number}?"}]
     messages.append({"role": "assistant", "content": "That is all."})
-    child = {"id": CHILD, "cwd": str(project), "parentSessionId": ROOT,
+    below = {"id": child(case), "cwd": str(case.project), "parentSessionId": root(case),
              "messages": [{"role": "user", "content": "below"},
                           {"role": "assistant", "content": LONG + "below"}]}
-    return {"id": ROOT, "cwd": str(project), "messages": messages, "children": [child]}
+    return {"id": root(case), "cwd": str(case.project), "messages": messages, "children": [below]}
 
 
 class Command:
     """One command: what is there before, and what must be true after it was killed."""
 
-    arguments = ()
+    name = ""
+
+    def arguments(self, case):
+        return (self.name, root(case))
 
     def prepare(self, case):
         self.make_file(case)
         run(case, "import", str(case.dir / "in.json"))
 
     def make_file(self, case):
-        (case.dir / "in.json").write_text(json.dumps(record(case.project)))
+        (case.dir / "in.json").write_text(json.dumps(record(case)))
 
     def check(self, case, killed):
         """Right after it was killed, or has ended."""
@@ -92,7 +103,7 @@ def shown(case, session):
 def require_whole(case, session):
     """The session and what is below it are as they were imported."""
     whole = shown(case, session)
-    want = record(case.project)
+    want = record(case)
     texts = [message["content"] for message in whole["messages"]]
     case.require(texts == [message["content"] for message in want["messages"]],
                  "messages are missing", len(texts))
@@ -100,7 +111,7 @@ def require_whole(case, session):
 
 
 class Fork(Command):
-    arguments = ("fork", ROOT)
+    name = "fork"
 
     def check(self, case, killed):
         found = sessions(case)
@@ -116,9 +127,10 @@ class Fork(Command):
 
 
 class Import(Command):
-    @property
-    def arguments(self):
-        return ("import", "../in.json")
+    name = "import"
+
+    def arguments(self, case):
+        return (self.name, "../in.json")
 
     def prepare(self, case):
         self.make_file(case)
@@ -137,28 +149,37 @@ class Import(Command):
 
 
 class Delete(Command):
-    arguments = ("delete", ROOT, "--yes")
+    name = "delete"
+
+    def arguments(self, case):
+        return (self.name, root(case), "--yes")
 
     def check(self, case, killed):
         if sessions(case):
-            require_whole(case, ROOT)
+            require_whole(case, root(case))
 
     def check_repeated(self, case):
         case.require(not sessions(case), "it is still there")
         left = [path.name for path in case.store_dir.rglob("*")
-                if path.name.startswith((ROOT, CHILD))] if case.store_dir.exists() else []
+                if path.name.startswith((root(case), child(case)))] if case.store_dir.exists() else []
         case.require(not left, "files of it are left", left)
 
 
 class Prune(Delete):
-    arguments = ("prune", "--settings", '{"sessions":{"maxBytes":1}}')
+    name = "prune"
+
+    def arguments(self, case):
+        return (self.name, "--settings", '{"sessions":{"maxBytes":1}}')
 
 
 class Rename(Command):
-    arguments = ("rename", ROOT, "another name")
+    name = "rename"
+
+    def arguments(self, case):
+        return (self.name, root(case), "another name")
 
     def check(self, case, killed):
-        require_whole(case, ROOT)
+        require_whole(case, root(case))
 
     def check_repeated(self, case):
         [item] = json.loads(run(case, "list", "--all", "--json").out)
@@ -166,16 +187,23 @@ class Rename(Command):
 
 
 class Rebuild(Command):
-    arguments = ("rebuild",)
+    name = "rebuild"
+
+    def arguments(self, case):
+        return (self.name,)
 
     def check(self, case, killed):
-        require_whole(case, ROOT)
+        require_whole(case, root(case))
 
-    check_repeated = lambda self, case: self.check(case, False)  # noqa: E731
+    def check_repeated(self, case):
+        require_whole(case, root(case))
 
 
 class Export(Command):
-    arguments = ("export", ROOT, "-f", "jsonl", "-o", "out.jsonl")
+    name = "export"
+
+    def arguments(self, case):
+        return (self.name, root(case), "-f", "jsonl", "-o", "out.jsonl")
 
     def prepare(self, case):
         super().prepare(case)
@@ -183,7 +211,7 @@ class Export(Command):
 
     def check(self, case, killed):
         text = (case.project / "out.jsonl").read_text()
-        want = run(case, "export", ROOT, "-f", "jsonl").out
+        want = run(case, "export", root(case), "-f", "jsonl").out
         case.require(text in ("old\n", want), "the file is there in part", len(text), len(want))
         left = {path.name for path in case.project.iterdir()} - {"out.jsonl"}
         case.require(not left, "something is left beside it", left)
@@ -193,22 +221,26 @@ class Export(Command):
 
 
 class Compact(Command):
-    arguments = ("compact", ROOT, "--model", "anthropic/m")
+    name = "compact"
+
+    def arguments(self, case):
+        return (self.name, root(case), "--model", "anthropic/m")
 
     def prepare(self, case):
         super().prepare(case)
         case.turns = [Turn("A short summary of it all.")]
 
     def check(self, case, killed):
-        n = sessions(case)[ROOT]
+        n = sessions(case)[root(case)]
         case.require(n == 42 or n < 5, "the history is there in part", n)
-        run(case, "show", ROOT)
+        run(case, "show", root(case))
 
 
 class Rewind(Command):
-    @property
-    def arguments(self):
-        return ("rewind", "--yes")
+    name = "rewind"
+
+    def arguments(self, case):
+        return (self.name, case.session, "--yes")
 
     def prepare(self, case):
         (case.project / "old.txt").write_text("old\n")
@@ -263,7 +295,7 @@ class KilledCommands(CrashTest):
         case = self.stage.case(store)
         try:
             command.prepare(case)
-            result = keel(case, *command.arguments, order="never 0")
+            result = keel(case, *command.arguments(case), order="never 0")
             case.require(result.status == 0, "it fails", result)
             return [line.split(" ", 2) for line in case.log.read_text().splitlines()]
         finally:
@@ -274,12 +306,12 @@ class KilledCommands(CrashTest):
             command.prepare(case)
             case.log.unlink(missing_ok=True)
             wait_closed(case)
-            result = keel(case, *command.arguments, order=order)
+            result = keel(case, *command.arguments(case), order=order)
             case.require(result.status in (-9, 0), "it fails", result)
             wait_closed(case)
             run(case, "verify", "--all")
             command.check(case, result.status == -9)
-            again = keel(case, *command.arguments)
+            again = keel(case, *command.arguments(case))
             case.require(again.status == 0 or NOTHING_TO_DO.search(again.err),
                          "it cannot be repeated", again)
             command.check_repeated(case)
@@ -295,7 +327,7 @@ class KilledCommands(CrashTest):
                 orders = list(orders_of(self.boundaries(store, command)))
                 if not IS_ALL:
                     orders = chance.sample(orders, min(N_SAMPLES[store.name], len(orders)))
-                items += [(store, f"{command.arguments[0]} killed {order}",
+                items += [(store, f"{command.name} killed {order}",
                            self.play(command, order)) for order in orders]
         print(f"seed {SEED}")
         self.try_all(items)

@@ -354,15 +354,14 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
     unsigned turn;
 
     *ret_done = false;
-    if (o->keeps_files)
-        return NULL;
     TRY(undo_options_read(&w->runtime, &w->arena, &files));
     files.added_dirs = o->added_dirs;
     files.n_added_dirs = o->n_added_dirs;
     files.blobs = store_blobs(w->store, s->options.id);
     files.own =
         own_files(w->store, files.workspace, files.added_dirs, files.n_added_dirs, &w->arena);
-    TRY(rewind_recover(s, &files));
+    if (!o->keeps_files)
+        TRY(rewind_recover(s, &files));
     TRY(rewind_finish(s, &files, &w->arena, &turn, &finished));
     TRY(journal_sync(s->journal));
     *ret_done = turn && (!o->turn || o->turn == turn);

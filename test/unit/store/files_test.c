@@ -461,6 +461,25 @@ IN_TASK(a_killed_writer_is_listed_as_its_log_says)
     assert_false(got.is_open);
 }
 
+/* The list is told first, so that no session is there that nobody finds. */
+IN_TASK(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten)
+{
+    AUTO(store) struct store *s = NULL, *again = NULL;
+    uint64_t fence;
+
+    make_session(2);
+    assert_int_equal(unlink(in_store(LOG_A)), 0);
+    write_file(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock"), S("process 1"));
+    s = conformance_again();
+    assert_listed(s, "", .n_max = 0);
+    assert_int_equal(unlink(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock")), 0);
+    again = conformance_again();
+    assert_listed(again, "", .n_max = 0);
+    fence = open_new(again, ID_A, 7);
+    store_close(again, ID_A, fence);
+    assert_listed(again, "a", .n_max = 0);
+}
+
 /* --- removing --- */
 
 #define ROOT_A "0190a000-0000-7000-8000-00000000000a"
@@ -584,6 +603,7 @@ int main(void)
         UNIT(whoever_lost_the_lease_changes_nothing),
         UNIT(the_list_survives_whatever_happens_to_its_file),
         UNIT(a_killed_writer_is_listed_as_its_log_says),
+        UNIT(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten),
         UNIT(a_delete_that_was_killed_is_finished_by_the_next_list),
         UNIT(a_delete_that_was_killed_between_logs_and_payloads_is_finished),
         UNIT(an_id_can_be_used_again_after_a_delete_that_was_killed),
