@@ -26,6 +26,24 @@ static void tell_images(struct run *r, struct str call_id, const struct pre_imag
     }
 }
 
+/* What an undo will not be able to undo: the journal must know it, as well as the person. */
+static void tell_unsaved(struct run *r, const struct owner *owner, struct str call_id,
+                         struct str why)
+{
+    struct snapshot_record record = {.unsaved = why};
+    struct event e = {.owner = owner, .body.snapshot = {.call_id = call_id, .record = &record}};
+
+    if (why.n)
+        run_emit(r, EVENT_SNAPSHOT, &e);
+}
+
+static struct str text_of(struct arena *a, const struct err *failure)
+{
+    AUTO_FREE char *text = err_message(failure);
+
+    return arena_str(a, str_of(text));
+}
+
 struct err *save_before(struct call *c)
 {
     struct run *r = c->run;
@@ -38,12 +56,14 @@ struct err *save_before(struct call *c)
 
     if (err_is(failure, ERR_CANCELLED))
         return failure;
-    if (failure)
-        tell_failure(r, "what this call changes cannot be taken back", failure);
+    if (failure) {
+        record.unsaved = text_of(&c->arena, failure);
+        tell_failure(r, "what this call changes cannot be undone", failure);
+    }
     c->snapshot = record.snapshot;
     tell_note(r, record.note);
     tell_images(r, (struct str){0}, &record.before);
-    if (!record.has_file && !record.tree.n)
+    if (!record.has_file && !record.tree.n && !record.unsaved.n)
         return NULL;
     run_emit(r, EVENT_SNAPSHOT, &e);
     run_hurry(r);
@@ -60,8 +80,11 @@ void save_after(struct call *c)
     task_shield_begin();
     failure = snapshot_end(r->options->snapshotter, TAKE(c->snapshot), &c->arena, &changes);
     task_shield_end();
-    if (failure)
+    if (failure) {
+        changes.unsaved = text_of(&c->arena, failure);
         tell_failure(r, "what this call has changed is not known", failure);
+    }
+    tell_unsaved(r, &c->owner, c->part->id, changes.unsaved);
     tell_images(r, c->part->id, &changes.images);
     tell_note(r, changes.note);
 }
@@ -74,8 +97,11 @@ void save_at_end(struct run *r)
     task_shield_begin();
     failure = snapshot_settle(r->options->snapshotter, &r->arena, &changes);
     task_shield_end();
-    if (failure)
+    if (failure) {
+        changes.unsaved = text_of(&r->arena, failure);
         tell_failure(r, "what commands in the background have changed is not known", failure);
+    }
+    tell_unsaved(r, NULL, (struct str){0}, changes.unsaved);
     tell_images(r, (struct str){0}, &changes.images);
     tell_note(r, changes.note);
 }

@@ -33,7 +33,7 @@ const char *subject_path(const struct subject *s, struct arena *a)
 
     if (given)
         return json_is(given, JSON_STRING) && str_find_char(given->text, '\0') == STR_NONE
-                   ? tool_session_path(s->session, a, s->environment, given->text)
+                   ? tool_session_named(s->session, a, s->environment, given->text)
                    : NULL;
     return subject_takes_path(s) ? tool_session_path(s->session, a, s->environment, S(".")) : NULL;
 }
@@ -86,7 +86,8 @@ const char *subject_searched(const struct subject *s, struct arena *a)
         return NULL;
     head = take_plain_head(&tail);
     if (!str_starts(head, S("/")) && !str_starts(head, S("~/")) && base.n)
-        head = arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(base), STR_ARG(head));
+        head = arena_format(a, "%s/%" STR_FMT,
+                            tool_session_named(s->session, a, s->environment, base), STR_ARG(head));
     return tool_session_path(s->session, a, s->environment, head.n ? head : S("."));
 }
 

@@ -58,11 +58,15 @@ struct snapshot_record {
     size_t n_files;           /* of the tree */
     struct pre_images before; /* what commands in the background have changed since the last look */
     struct str note;          /* for the person: what is not covered; empty: nothing to tell */
+    /* Why not all that the call may change is saved: "there are more than 20000 files". Told with
+     * every such call, so that an undo knows what it cannot undo; empty: all of it is. */
+    struct str unsaved;
 };
 
 struct snapshot_changes {
     struct pre_images images;
     struct str note;
+    struct str unsaved; /* the same, of what was seen after the call only */
 };
 
 struct snapshotter {

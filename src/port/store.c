@@ -69,6 +69,11 @@ struct err *store_search(struct store *s, struct str words, size_t n_max, struct
     return s->ops->search(s, words, n_max, a, ret_hits, ret_n);
 }
 
+struct err *store_sweep(struct store *s)
+{
+    return s->ops->sweep ? s->ops->sweep(s) : NULL;
+}
+
 struct err *store_remove(struct store *s, struct str id)
 {
     return store_id_is_valid(id) ? s->ops->remove(s, id) : NULL;
@@ -94,10 +99,18 @@ struct err *store_save_record(struct store *s, struct str id, struct str json)
     return s->ops->save_record ? s->ops->save_record(s, id, json) : NULL;
 }
 
+bool store_owns(const struct store *s, struct str path)
+{
+    return s->place && s->ops->owns && s->ops->owns(s, path);
+}
+
 void store_free(struct store *s)
 {
-    if (s)
-        s->ops->free(s);
+    if (!s)
+        return;
+    mem_free(TAKE(s->drafts));
+    mem_free(TAKE(s->place));
+    s->ops->free(s);
 }
 
 /* --- what all adapters share --- */

@@ -139,6 +139,9 @@ struct store_ops {
     /* With its children, and with the blobs that nothing else refers to; absent is fine. Open in
      * another process: an error. */
     struct err *(*remove)(struct store *s, struct str id);
+    /* Removes what is left of sessions that were removed, also by processes that were killed on
+     * their way. Now and then; may be NULL. */
+    struct err *(*sweep)(struct store *s);
     /* Changes the name or other texts of the summary, without a lease. */
     struct err *(*update)(struct store *s, const struct store_summary *update);
     /* Derives index and search again from the records. */
@@ -149,12 +152,18 @@ struct store_ops {
     /* The record that other programs read, written beside the log where the adapter has such a
      * place; may be NULL. */
     struct err *(*save_record)(struct store *s, struct str id, struct str json);
+    /* Is it a file or directory that the store made for itself? The path is absolute, without
+     * links, and so is s->place. NULL: it has none. Any thread. */
+    bool (*owns)(const struct store *s, struct str path);
     void (*free)(struct store *s); /* waits for nothing: all appends have returned */
 };
 
 /* Adapters embed this first. */
 struct store {
     const struct store_ops *ops;
+    /* Set by who made it; store_free() frees them. */
+    char *drafts; /* see port/draft.h; NULL: none are noted */
+    char *place;  /* its file or directory, absolute and without links; NULL: it has none */
 };
 
 MUST_USE struct err *store_open(struct store *s, struct str id, const struct store_summary *create,
@@ -174,10 +183,13 @@ MUST_USE struct err *store_list(struct store *s, const struct store_list_query *
 MUST_USE struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
                                   struct store_hit **ret_hits, size_t *ret_n);
 MUST_USE struct err *store_remove(struct store *s, struct str id);
+MUST_USE struct err *store_sweep(struct store *s);
 MUST_USE struct err *store_update(struct store *s, const struct store_summary *update);
 MUST_USE struct err *store_rebuild(struct store *s);
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);
+/* See owns(). */
+bool store_owns(const struct store *s, struct str path);
 void store_free(struct store *s);
 DEFINE_AUTO_PTR(store, store_free)
 

@@ -1,6 +1,7 @@
 /* tool_session.c - a small map of JSON values, and what hangs on a session. */
 #include "port/tool_session.h"
 
+#include "base/quoted.h"
 #include "sys/env.h"
 
 /* A value lives in an arena of its own, so that setting it again gives its memory back. */
@@ -183,6 +184,15 @@ const char *tool_session_path(const struct tool_session *s, struct arena *a,
     }
     add_components(&path, given);
     return path.n ? arena_cstr(a, strbuf_str(&path)) : "/";
+}
+
+const char *tool_session_named(const struct tool_session *s, struct arena *a,
+                               const char *const *environment, struct str text)
+{
+    AUTO(strbuf) struct strbuf path = {0};
+
+    return tool_session_path(s, a, environment,
+                             quoted_read(&path, text) ? strbuf_str(&path) : text);
 }
 
 /* --- what hangs on it --- */

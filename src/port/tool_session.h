@@ -9,6 +9,7 @@
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
  *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored
+ *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *
  * Memory of a tool that lives as long as the session but is no state (a cache, running commands)
  * hangs on it as an attachment. `tasks` is where work goes on that outlives a call. */
@@ -51,6 +52,10 @@ void tool_session_set_cwd(struct tool_session *s, const char *absolute_path);
  * `environment`; "." and ".." are resolved in the text, links are not. */
 const char *tool_session_path(const struct tool_session *s, struct arena *a,
                               const char *const *environment, struct str given) MUST_USE;
+/* The same of what a model wrote, which may be quoted as paths are that tools print
+ * (base/quoted.h). The gate and the tools must both use this, so that they mean the same file. */
+const char *tool_session_named(const struct tool_session *s, struct arena *a,
+                               const char *const *environment, struct str text) MUST_USE;
 
 /* One block of memory per owner, whose address is the key; zeroed when first asked for and ended
  * with `done` when the session is. */

@@ -1,6 +1,7 @@
 /* agent_undo.c - what an agent saves before its tools change files. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/own_files.h"
 #include "sdk/reads_only.h"
 #include "sdk/rewind.h"
 #include "snapshot/snapshot.h"
@@ -65,10 +66,29 @@ static void recover(struct agent *a, const struct snapshot_options *o,
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e && options->on_notice)
-        options->on_notice(options->notice_self,
-                           arena_format(&a->arena,
-                                        "what the last call has changed cannot be taken back: %s",
-                                        text));
+        options->on_notice(
+            options->notice_self,
+            arena_format(&a->arena, "what the last call has changed cannot be undone: %s", text));
+}
+
+/* The conversation that is resumed is that of files which were not all restored yet. */
+static void finish_rewind(struct agent *a, const struct snapshot_options *o,
+                          const struct agent_options *options)
+{
+    struct restore_report report;
+    unsigned turn;
+    AUTO(err) struct err *e = rewind_finish(&a->session, o, &a->arena, &turn, &report);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (!options->on_notice || (!e && !turn))
+        return;
+    options->on_notice(
+        options->notice_self,
+        e ? arena_format(&a->arena, "the rewind that was interrupted cannot be finished: %s", text)
+          : arena_format(&a->arena,
+                         "the rewind to before turn %u, which was interrupted, is finished: %zu "
+                         "files restored, %zu could not be",
+                         turn, report.n_restored, report.n_conflicts + report.n_failed));
 }
 
 struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options)
@@ -76,15 +96,19 @@ struct err *agent_add_snapshots(struct agent *a, const struct agent_options *opt
     struct snapshot_options o;
 
     TRY(undo_options_read(a->runtime, &a->arena, &o));
-    if (!a->is_kept || !settings_bool(a->runtime->settings, "snapshot.enabled", true))
+    if (!a->is_kept)
         return NULL;
+    o.is_off = !settings_bool(a->runtime->settings, "snapshot.enabled", true);
     o.added_dirs = a->tool_config.added_dirs;
     o.n_added_dirs = a->tool_config.n_added_dirs;
+    o.own = own_files(a->store, o.workspace, o.added_dirs, o.n_added_dirs, &a->arena);
     o.blobs = a->blobs;
     o.may_write = may_write;
     o.is_busy = has_background;
     o.self = a;
-    recover(a, &o, options);
+    if (!o.is_off)
+        recover(a, &o, options);
+    finish_rewind(a, &o, options);
     a->snapshotter = snapshotter_new(&o);
     return NULL;
 }

@@ -108,7 +108,7 @@ struct err *prune_apply(struct store *s, struct prune_report *r)
         err_ignore(e, "somebody has opened it; the next time then");
     }
     r->n = n;
-    return NULL;
+    return store_sweep(s);
 }
 
 void prune_describe(const struct prune_report *r, struct strbuf *out)

@@ -1,6 +1,7 @@
 /* rewind.c - finds the turn, what files were then, and takes both back. */
 #include "sdk/rewind.h"
 #include "sdk/bodies.h"
+#include "sdk/own_files.h"
 
 #include "sys/work.h"
 #include "view/journal_fields.h"
@@ -54,15 +55,81 @@ static const char *real_path(const char *dir, struct arena *a)
     return real ? arena_cstr(a, str_of(real)) : dir;
 }
 
-static void find_roots(struct rewind *r, const struct rewind_options *o, struct arena *a)
+/* A workspace may lie in keel's home; then not all of that is keel's. */
+static const char *home_outside(const char *home, const char *const *roots, size_t n)
+{
+    struct str dir = str_of(home);
+
+    for (size_t i = 0; i < n; i++)
+        if (str_starts(str_of(roots[i]), dir))
+            return NULL;
+    return home;
+}
+
+static void find_roots(struct rewind *r, struct store *s, const struct rewind_options *o,
+                       struct arena *a)
 {
     const char **roots = ARENA_ARRAY(a, o->n_added_dirs + 1, const char *);
+    const char *home = o->home ? real_path(o->home, a) : NULL;
     size_t n = 0;
 
     roots[n++] = real_path(o->workspace, a);
     for (size_t i = 0; i < o->n_added_dirs; i++)
         roots[n++] = real_path(o->added_dirs[i], a);
-    r->restore = (struct restore_options){.roots = roots, .n_roots = n, .force = o->force};
+    r->restore = (struct restore_options){.roots = roots,
+                                          .n_roots = n,
+                                          .force = o->force,
+                                          .home = home ? home_outside(home, roots, n) : NULL,
+                                          .own = own_files(s, roots[0], roots + 1, n - 1, a)};
+}
+
+/* --- what cannot be undone --- */
+
+struct unsaved_list {
+    struct rewind *rewind;
+    struct arena *arena;
+};
+
+static void add_unsaved(void *self, uint64_t seq, const struct json *body)
+{
+    struct unsaved_list *l = self;
+    struct rewind *r = l->rewind;
+    struct str why = json_get_text(body, "unsaved");
+
+    if (!why.n)
+        return;
+    r->unsaved =
+        arena_grow(l->arena, r->unsaved, r->n_unsaved, &r->unsaved_room, sizeof *r->unsaved);
+    r->unsaved[r->n_unsaved++] =
+        (struct rewind_unsaved){.call_id = json_get_text(body, "toolCallId"), .why = why};
+}
+
+/* The same id may come again in a later turn; the last call before has it then, too. */
+static void name_unsaved(void *self, uint64_t seq, const struct json *body)
+{
+    struct unsaved_list *l = self;
+    struct str id = json_get_text(body, "toolCallId");
+    const struct json *args = json_get(body, "parameters");
+    struct str command = json_get_text(args, "command");
+
+    for (size_t i = 0; i < l->rewind->n_unsaved; i++) {
+        struct rewind_unsaved *u = &l->rewind->unsaved[i];
+
+        if (u->tool.n || !str_eq(u->call_id, id))
+            continue;
+        u->tool = json_get_text(body, "toolName");
+        u->what = command.n ? command : json_get_text(args, "file_path");
+    }
+}
+
+static struct err *find_unsaved(struct rewind *r, struct store *s, struct str id, struct arena *a)
+{
+    struct unsaved_list l = {r, a};
+
+    TRY(bodies_read(s, id, "snapshot", r->turn->seq, a, add_unsaved, &l));
+    if (!r->n_unsaved)
+        return NULL;
+    return bodies_read(s, id, "tool_execution_request", r->turn->seq, a, name_unsaved, &l);
 }
 
 /* --- looking and changing block --- */
@@ -98,7 +165,8 @@ static struct err *plan_files(struct store *s, struct str id, const struct rewin
 
     if (o->keeps_files)
         return NULL;
-    find_roots(r, o, a);
+    find_roots(r, s, o, a);
+    TRY(find_unsaved(r, s, id, a));
     TRY(bodies_read(s, id, "pre_image", r->turn->seq, a, add_image, &images));
     restore_plan(images.items, images.n, a, &r->plan);
     return work_run(look, &w);
@@ -134,10 +202,14 @@ struct err *rewind_apply(struct rewind *r, struct session *s, const struct rewin
     e = session_rewind(s, &(struct session_rewind){.turn = r->turn->number,
                                                    .seq = r->turn->seq,
                                                    .takes_messages = !o->keeps_messages,
+                                                   .keeps_files = o->keeps_files,
+                                                   .force = o->force,
                                                    .files = w.undo.items,
                                                    .n_files = w.undo.n});
     if (!e)
         e = work_run(change, &w);
+    if (!e)
+        e = session_rewind_end(s);
     task_shield_end();
     return e;
 }

@@ -1,4 +1,4 @@
-/* rewind.h - takes a session back to where it stood before a turn: its files, its conversation.
+/* rewind.h - undoes turns of a session: its files, its conversation.
  *
  * The plan is made first and changes nothing, not even the session. Carrying it out tells the
  * journal what the files hold before they are changed, so that it can be taken back as any turn can
@@ -22,14 +22,24 @@ struct rewind_options {
     const char *workspace;
     const char *const *added_dirs;
     size_t n_added_dirs;
+    const char *home; /* keel's own, where none may; NULL: none */
+};
+
+/* A call whose changes were not saved, or not all of them: they stay. */
+struct rewind_unsaved {
+    struct str call_id;    /* empty: commands in the background */
+    struct str tool, what; /* what: the command or the file */
+    struct str why;
 };
 
 struct rewind {
     struct turn_list turns;
-    const struct turn_entry *turn; /* that is taken back, with all after it */
-    size_t n_turns;                /* of the conversation that are */
-    struct restore_plan plan;      /* of the files; empty where they are kept */
-    struct restore_report report;  /* after rewind_apply() */
+    const struct turn_entry *turn;  /* that is taken back, with all after it */
+    size_t n_turns;                 /* of the conversation that are */
+    struct restore_plan plan;       /* of the files; empty where they are kept */
+    struct restore_report report;   /* after rewind_apply() */
+    struct rewind_unsaved *unsaved; /* in their order; none where files are kept */
+    size_t n_unsaved, unsaved_room;
     /* private */
     struct restore_options restore;
 };
@@ -44,6 +54,13 @@ MUST_USE struct err *rewind_apply(struct rewind *r, struct session *s,
 /* What the settings say about it; added directories, blobs and callbacks are the caller's. */
 MUST_USE struct err *undo_options_read(const struct runtime *r, struct arena *a,
                                        struct snapshot_options *ret_options);
+
+/* Files are not as the conversation says, because the process that rewound the session was killed:
+ * restores what is left. *ret_turn: to before which turn; 0: there was nothing to do, or it must be
+ * done in the session's own directory. */
+MUST_USE struct err *rewind_finish(struct session *s, const struct snapshot_options *o,
+                                   struct arena *a, unsigned *ret_turn,
+                                   struct restore_report *ret_report);
 
 /* After a crash: tells the journal what calls had changed that nobody could tell any more. Nothing
  * to do when the last run has ended. */

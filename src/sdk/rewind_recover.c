@@ -24,11 +24,13 @@ struct recovery {
 static void note_snapshot(void *self, uint64_t seq, const struct json *body)
 {
     struct recovery *x = self;
+    const struct snapshot_record *record = snapshot_record_parse(body, &x->arena);
 
+    if (!record->has_file && !record->tree.n) /* it only says what is not saved */
+        return;
     x->items = arena_grow(&x->arena, x->items, x->n, &x->room, sizeof *x->items);
-    x->items[x->n++] = (struct open_snapshot){.seq = seq,
-                                              .call_id = json_get_text(body, "toolCallId"),
-                                              .record = snapshot_record_parse(body, &x->arena)};
+    x->items[x->n++] = (struct open_snapshot){
+        .seq = seq, .call_id = json_get_text(body, "toolCallId"), .record = record};
 }
 
 /* Ids of calls may come again: the last one before it is meant. */

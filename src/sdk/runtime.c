@@ -5,6 +5,7 @@
 #include "sdk/trust.h"
 #include "sys/env.h"
 #include "sys/fs.h"
+#include "sys/leftover.h"
 
 #include <unistd.h>
 
@@ -64,6 +65,19 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
     return settings_parse_file(&r->arena, strbuf_str(&text), given, ret_tree);
 }
 
+/* What this process must be able to leave behind when it is killed, and what others left. */
+static void watch_leftovers(struct runtime *r)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str home = runtime_home(r, &a);
+    const char *dir = home.n ? fs_join(&a, home.p, LEFTOVER_DIR) : NULL;
+
+    if (!dir)
+        return;
+    leftover_keep_in(dir);
+    leftover_sweep(dir);
+}
+
 struct err *runtime_open(struct runtime *r, const struct runtime_options *options)
 {
     struct settings_sources sources;
@@ -75,6 +89,7 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
         ahead_begin(&r->ahead);
     if (!r->options.environment)
         r->options.environment = (const char *const *)environ;
+    watch_leftovers(r);
     TRY(read_flag_settings(r, &flags));
     find_place(r);
     TRY(trust_check(&r->arena, runtime_home(r, &r->arena), r->options.project_dir, &state));
@@ -99,6 +114,7 @@ void runtime_done(struct runtime *r)
     provider_free(r->provider);
     settings_free(r->settings);
     arena_done(&r->arena);
+    leftover_end();
     *r = (struct runtime){0};
 }
 

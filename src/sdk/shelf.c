@@ -1,6 +1,7 @@
 /* shelf.c - finds the store, and sessions in it. */
 #include "sdk/shelf.h"
 
+#include "port/draft.h"
 #include "store/open.h"
 #include "sys/env.h"
 
@@ -26,8 +27,10 @@ struct err *shelf_open(const struct runtime *r, struct str name, struct store **
     struct str home = runtime_home(r, &a);
 
     *ret_is_kept = !str_is(name, "memory:") && (name.n || home.n);
-    return store_from_url(*ret_is_kept ? arena_cstr(&a, name) : "memory:",
-                          home.n ? arena_cstr(&a, home) : ".", ret_store);
+    TRY(store_from_url(*ret_is_kept ? arena_cstr(&a, name) : "memory:",
+                       home.n ? arena_cstr(&a, home) : ".", ret_store));
+    drafts_sweep(*ret_store);
+    return NULL;
 }
 
 /* --- a session --- */

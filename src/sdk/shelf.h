@@ -8,7 +8,8 @@
 /* `given` as store/open.h takes it; NULL: KEEL_STORE, else the setting, else the default in keel's
  * home. */
 struct str shelf_name(const struct runtime *r, const char *given, struct arena *a);
-/* The store of that name, which may be empty. *ret_is_kept: it outlives the process; without a home
+/* The store of that name, which may be empty, without what killed processes have begun to make
+ * there. In a task. *ret_is_kept: it outlives the process; without a home
  * there is no place for the default. */
 MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
                                 bool *ret_is_kept);

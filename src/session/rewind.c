@@ -8,10 +8,12 @@
 
 /* --- what tools know --- */
 
+#define UNFINISHED "rewind"
+
 /* What was granted stays granted, and what became of commands in the background is no memory. */
 static bool stays(struct str key)
 {
-    return str_is(key, "budget") || str_starts(key, S("shell:"));
+    return str_is(key, "budget") || str_is(key, UNFINISHED) || str_starts(key, S("shell:"));
 }
 
 static void restore_state(struct session *s, const struct tool_session *then)
@@ -91,17 +93,66 @@ static void take_back(struct session *s, const struct conversation *then, struct
     s->compaction.failed_at = 0;
 }
 
+/* --- until the files are changed, too --- */
+
+/* Before the first event of it, and again behind the last. A copy has nothing to finish. */
+static void note_unfinished(struct session *s, const struct session_rewind *how, uint64_t at,
+                            bool is_told)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *note = json_new(&a, JSON_OBJECT);
+
+    json_set_str(&a, note, "session", s->options.id);
+    json_set_int(&a, note, "turn", how->turn);
+    json_set_bool(&a, note, "conversation", how->takes_messages);
+    json_set_bool(&a, note, "keepsFiles", how->keeps_files);
+    json_set_bool(&a, note, "force", how->force);
+    json_set_bool(&a, note, "told", is_told);
+    json_set_int(&a, note, "from", (int64_t)how->seq);
+    json_set_int(&a, note, "at", (int64_t)at);
+    json_set_int(&a, note, "files", (int64_t)how->n_files);
+    tool_session_set(s->conversation.tools, S(UNFINISHED), note);
+}
+
+struct unfinished_rewind session_unfinished_rewind(const struct session *s)
+{
+    const struct json *note = tool_session_get(s->conversation.tools, S(UNFINISHED));
+    uint64_t at = note ? (uint64_t)json_int_or(json_get(note, "at"), 0) : 0;
+
+    if (!note || !str_eq(json_get_text(note, "session"), s->options.id) || at >= s->lease.next_seq)
+        return (struct unfinished_rewind){0}; /* the last: it had not begun yet */
+    return (struct unfinished_rewind){
+        .turn = (unsigned)json_int_or(json_get(note, "turn"), 0),
+        .takes_messages = json_bool(json_get(note, "conversation"), false),
+        .keeps_files = json_bool(json_get(note, "keepsFiles"), false),
+        .force = json_bool(json_get(note, "force"), false),
+        .is_told = json_bool(json_get(note, "told"), false),
+        .from = (uint64_t)json_int_or(json_get(note, "from"), 0),
+        .at = at,
+        .n_files = (size_t)json_int_or(json_get(note, "files"), 0),
+    };
+}
+
+struct err *session_rewind_end(struct session *s)
+{
+    tool_session_set(s->conversation.tools, S(UNFINISHED), NULL);
+    return journal_sync(s->journal);
+}
+
 struct err *session_rewind(struct session *s, const struct session_rewind *how)
 {
     AUTO(conversation) struct conversation then = {0};
     AUTO(loaded) struct loaded loaded = {0};
+    uint64_t at = s->conversation.next_seq + 1; /* behind the note */
 
     conversation_init(&then, s->options.id, s->options.cwd);
     if (how->takes_messages)
         TRY(session_load(s->options.store, s->options.id, how->seq, &then, &loaded));
+    note_unfinished(s, how, at, /* is_told= */ false);
     tell_rewind(s, how);
     if (how->takes_messages)
         take_back(s, &then, &loaded);
+    note_unfinished(s, how, at, /* is_told= */ true);
     session_checkpoint(s);
     return journal_sync(s->journal);
 }

@@ -93,10 +93,23 @@ struct session_rewind {
     unsigned turn; /* the one that is taken back, with all after it */
     uint64_t seq;  /* its first event */
     bool takes_messages;
+    bool keeps_files, force;       /* only remembered, for who has to finish it */
     const struct pre_image *files; /* what they hold now, with `after` as they will be */
     size_t n_files;
 };
 MUST_USE struct err *session_rewind(struct session *s, const struct session_rewind *how);
+/* The files are changed. Until then every process that opens the session knows that they are not
+ * all as the conversation says. Durable. */
+MUST_USE struct err *session_rewind_end(struct session *s);
+/* One whose process was killed before that; turn 0: there is none. */
+struct unfinished_rewind {
+    unsigned turn; /* before which the session was to stand */
+    bool takes_messages, keeps_files, force;
+    bool is_told;      /* all but the files is done; else it must be done again */
+    uint64_t from, at; /* the turn's first event; the rewind's own */
+    size_t n_files;    /* what they held stands right behind it */
+};
+struct unfinished_rewind session_unfinished_rewind(const struct session *s);
 /* Tells of changes that nobody told when they were made, because the process died. */
 void session_tell_images(struct session *s, const struct pre_image *images, size_t n);
 MUST_USE struct err *session_rename(struct session *s, struct str name);

@@ -1,6 +1,7 @@
 /* session_open.c - opens a session: new, again, or as a copy of another. */
 #include "session/session_parts.h"
 
+#include "port/draft.h"
 #include "sys/fs.h"
 
 #define SHELL_PREFIX "shell:"
@@ -20,20 +21,22 @@ static void copy_options(struct session *s, const struct session_options *option
     o->name = arena_str(&s->arena, o->name);
 }
 
+static struct err *is_taken(const struct session *s)
+{
+    return err_hint(
+        err_new(ERR_VALIDATION, "there is a session %" STR_FMT " already", STR_ARG(s->options.id)),
+        "--resume continues it");
+}
+
 static struct err *take_lease(struct session *s, const struct store_summary *create)
 {
-    struct err *e;
-
     TRY(store_open(s->options.store, s->options.id, create, &s->arena, &s->lease));
     if (!create || s->lease.is_new) {
         s->is_open = true;
         return NULL;
     }
-    e = err_hint(
-        err_new(ERR_VALIDATION, "there is a session %" STR_FMT " already", STR_ARG(s->options.id)),
-        "--resume goes on with it");
     store_close(s->options.store, s->options.id, s->lease.fence);
-    return e;
+    return is_taken(s);
 }
 
 static void start_journal(struct session *s)
@@ -164,13 +167,26 @@ static void copy_history(struct session *s)
             session_tell_history(s, h->entries[i].message, index++, "fork-base");
 }
 
+/* Before a note says that the session is being made, and may be removed. */
+static struct err *check_free(struct session *s)
+{
+    struct store_summary other;
+    bool found;
+
+    TRY(store_find(s->options.store, s->options.id, &s->arena, &other, &found));
+    return found ? is_taken(s) : NULL;
+}
+
 static struct err *open_copy(struct session *s)
 {
+    AUTO(draft) struct draft draft = DRAFT_NONE;
     struct store_summary create;
 
     TRY(session_load(s->options.store, s->options.source, s->options.source_seq, &s->conversation,
                      &s->loaded));
     create = summary_of(s);
+    TRY(check_free(s));
+    TRY(draft_begin(&draft, s->options.store, s->options.id, create.created_ms));
     TRY(take_lease(s, &create));
     start_journal(s);
     session_tell_person(s, s->loaded.notice);
@@ -179,7 +195,9 @@ static struct err *open_copy(struct session *s)
     restore_cwd(s);
     restore_shells(s);
     session_checkpoint(s);
-    return journal_sync(s->journal);
+    TRY(journal_sync(s->journal));
+    draft_end(&draft);
+    return NULL;
 }
 
 struct err *session_open(struct session *s, const struct session_options *options)

@@ -127,9 +127,19 @@ void session_run(struct session *s, const struct run_options *options,
 
 /* --- a summary by hand --- */
 
-/* A summary would lose what is still to be done, and who asked for it. */
-static struct err *check_compact(const struct session *s)
+/* One that only made a summary, and was killed, has left nothing to finish. */
+static void leave_finished(struct session *s)
 {
+    const struct loaded *l = &s->loaded;
+
+    if (l->last_run == LAST_RUN_CUT_OFF && !l->prompt && !l->partial && is_answered(s))
+        session_leave_calls(s, (struct str){0}); /* there are none */
+}
+
+/* A summary would lose what is still to be done, and who asked for it. */
+static struct err *check_compact(struct session *s)
+{
+    leave_finished(s);
     if (!last_message(s))
         return err_new(ERR_VALIDATION, "there is nothing to summarise yet");
     if (s->loaded.last_run == LAST_RUN_CUT_OFF || s->loaded.last_run == LAST_RUN_SUSPENDED ||

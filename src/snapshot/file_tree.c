@@ -2,6 +2,7 @@
 #include "snapshot/file_tree.h"
 
 #include "sys/fs.h"
+#include "sys/leftover.h"
 #include "sys/walk.h"
 
 #include <pthread.h>
@@ -88,6 +89,7 @@ struct taking {
     pthread_mutex_t lock; /* for the tree */
     const char *root;
     struct str left_out; /* relative to the root; empty: nothing */
+    const struct path_filter *own;
 };
 
 /* What one thread has found. */
@@ -137,11 +139,22 @@ static bool visit(void *self, void *thread, const struct walk_entry *entry)
     return true;
 }
 
+static bool is_own(const struct taking *t, struct str path, bool is_dir)
+{
+    AUTO(strbuf) struct strbuf absolute = {0};
+
+    if (!t->own)
+        return false;
+    strbuf_addf(&absolute, "%s/%" STR_FMT, strcmp(t->root, "/") == 0 ? "" : t->root, STR_ARG(path));
+    return t->own->is_hidden(t->own->self, strbuf_str(&absolute), is_dir);
+}
+
 static bool is_left_out(void *self, struct str path, bool is_dir)
 {
     const struct taking *t = self;
 
-    return is_dir && t->left_out.n && str_eq(path, t->left_out);
+    return (is_dir && t->left_out.n && str_eq(path, t->left_out)) || leftover_has_name(path) ||
+           is_own(t, path, is_dir);
 }
 
 static struct str below(const char *root, const char *path)
@@ -159,7 +172,8 @@ static struct err *walk_root(struct file_tree *t, const char *root,
     struct taking taking = {.tree = t,
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .root = root,
-                            .left_out = below(root, scope->left_out)};
+                            .left_out = below(root, scope->left_out),
+                            .own = scope->own};
     struct walk_options options = {.root = root,
                                    .hidden = true,
                                    .max_entries = max_entries,
@@ -170,6 +184,7 @@ static struct err *walk_root(struct file_tree *t, const char *root,
 
     TRY(walk_run(&options, &visitor, &report));
     t->was_cut |= report.was_cut;
+    t->is_too_deep |= report.is_too_deep;
     if (report.was_cancelled)
         return err_new(ERR_CANCELLED, "the files of %s were not saved to the end", root);
     return NULL;

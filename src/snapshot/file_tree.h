@@ -1,8 +1,9 @@
 /* file_tree.h - all files of the workspace at one moment, sorted by their paths.
  *
- * Without .git, what git ignores, and keel's own home. A tree is taken by a walk that reads no
- * file; then what is known of earlier trees is carried over, and what is left is read. All of it
- * blocks, ends early when work_cancelled() says so, and runs in a worker. */
+ * Without .git, what git ignores, keel's own home and store, and its temporary files. A tree is
+ * taken by a walk that reads no file; then what is known of earlier trees is carried over, and what
+ * is left is read. All of it blocks, ends early when work_cancelled() says so, and runs in a
+ * worker. */
 #ifndef KEEL_SNAPSHOT_FILE_TREE_H
 #define KEEL_SNAPSHOT_FILE_TREE_H
 
@@ -20,7 +21,8 @@ struct file_tree_limits {
 struct file_tree_scope {
     const char *const *roots; /* absolute, without links, none inside another */
     size_t n_roots;
-    const char *left_out; /* a directory that is no part of it; NULL: none */
+    const char *left_out;          /* a directory that is no part of it; NULL: none */
+    const struct path_filter *own; /* nor what is keel's own; NULL: nothing is */
 };
 
 struct file_tree {
@@ -33,6 +35,7 @@ struct file_tree {
     int64_t began_ns; /* the same moment by the finer clock */
     int64_t ready_ns; /* what is made after the walk is born no earlier, what was there before is */
     bool was_cut;     /* max_files was reached: there are more */
+    bool is_too_deep; /* there are directories deeper than a walk goes */
 };
 
 MUST_USE struct err *file_tree_take(const struct file_tree_scope *scope,

@@ -1,6 +1,7 @@
 /* keeper.c - looks at the workspace, one after the other. */
 #include "snapshot/keeper.h"
 
+#include "base/quoted.h"
 #include "snapshot/compare.h"
 #include "sys/fs.h"
 
@@ -62,6 +63,7 @@ static void set_places(struct keeper *k, const struct snapshot_options *o)
 void keeper_init(struct keeper *k, const struct snapshot_options *o)
 {
     *k = (struct keeper){.blobs = o->blobs};
+    k->scope.own = o->own;
     k->limits = (struct file_tree_limits){
         .max_files = o->max_files ? o->max_files : SNAPSHOT_DEFAULT_MAX_FILES,
         .max_bytes = o->max_bytes ? o->max_bytes : SNAPSHOT_DEFAULT_MAX_BYTES,
@@ -87,16 +89,28 @@ static void set_latest(struct keeper *k, struct file_tree *t)
 
 /* --- saving --- */
 
-static struct str tell_cut(struct keeper *k, struct arena *a)
+/* Why the files of the workspace are not saved. */
+static struct str why_unsaved(const struct file_tree *t, size_t max_files, struct arena *a)
+{
+    if (t->was_cut)
+        return arena_format(
+            a, "there are more than %zu files and directories that git does not ignore", max_files);
+    return t->is_too_deep ? S("there are directories nested more than 256 deep") : (struct str){0};
+}
+
+static struct str tell_cut(struct keeper *k, struct arena *a, const struct file_tree *t,
+                           struct str why)
 {
     if (k->told_cut)
         return (struct str){0};
     k->told_cut = true;
     return arena_format(a,
-                        "What commands change in %s cannot be taken back: there are more than %zu "
-                        "files and directories that git does not ignore. Changes of Write and Edit "
-                        "can. Raise snapshot.maxFiles, or start keel in a smaller directory.",
-                        k->scope.roots[0], k->limits.max_files);
+                        "What commands change in %" STR_FMT " cannot be undone: %" STR_FMT
+                        ". Changes of Write and Edit can. %s",
+                        STR_ARG(quoted(a, str_of(k->scope.roots[0]))), STR_ARG(why),
+                        t->was_cut
+                            ? "Raise snapshot.maxFiles, or start keel in a smaller directory."
+                            : "Start keel in a directory further down.");
 }
 
 static struct str tell_total(struct keeper *k, struct arena *a, const struct fill_report *report)
@@ -105,8 +119,8 @@ static struct str tell_total(struct keeper *k, struct arena *a, const struct fil
         return (struct str){0};
     k->told_total = true;
     return arena_format(a,
-                        "What commands change in %zu files cannot be taken back: all files "
-                        "together are larger than %llu MiB, and the largest were left out. Raise "
+                        "What commands change in %zu files cannot be undone: all files together "
+                        "are larger than %llu MiB, and the largest are not saved. Raise "
                         "snapshot.maxBytes.",
                         report->n_over_total, (unsigned long long)(k->limits.max_bytes >> 20));
 }
@@ -128,15 +142,17 @@ static struct err *store(struct keeper *k, struct file_tree *t, struct arena *a,
 }
 
 struct err *keeper_save(struct keeper *k, struct arena *a, struct file_tree **ret_tree,
-                        char manifest[SHA256_HEX_SIZE], struct str *ret_note)
+                        char manifest[SHA256_HEX_SIZE], struct str *ret_note,
+                        struct str *ret_unsaved)
 {
     AUTO(file_tree) struct file_tree *t = NULL;
     bool is_first = !k->was_read;
 
     *ret_tree = NULL;
     TRY(file_tree_take(&k->scope, &k->limits, &t));
-    if (t->was_cut) {
-        *ret_note = tell_cut(k, a);
+    *ret_unsaved = why_unsaved(t, k->limits.max_files, a);
+    if (ret_unsaved->n) {
+        *ret_note = tell_cut(k, a, t, *ret_unsaved);
         return NULL;
     }
     known_read(k);
@@ -163,19 +179,32 @@ static struct str tell_lost(struct arena *a, const struct pre_images *images)
         if (p->why_not.n == 0)
             continue;
         if (n++ < MAX_NAMED)
-            strbuf_addf(&text, "%s%" STR_FMT " (%" STR_FMT ")", n > 1 ? ", " : "", STR_ARG(p->path),
-                        STR_ARG(p->why_not));
+            strbuf_addf(&text, "%s%" STR_FMT " (%" STR_FMT ")", n > 1 ? ", " : "",
+                        STR_ARG(quoted(a, p->path)), STR_ARG(p->why_not));
     }
     if (n == 0)
         return (struct str){0};
     if (n > MAX_NAMED)
         strbuf_addf(&text, " and %zu more", n - MAX_NAMED);
-    return arena_format(a, "This change cannot be taken back: %" STR_FMT ".",
+    return arena_format(a, "This change cannot be undone: %" STR_FMT ".",
                         STR_ARG(strbuf_str(&text)));
 }
 
+/* A list of an earlier version may have some. */
+static void drop_own(const struct keeper *k, struct pre_images *images)
+{
+    const struct path_filter *own = k->scope.own;
+    size_t n = 0;
+
+    for (size_t i = 0; own && i < images->n; i++)
+        if (!own->is_hidden(own->self, images->items[i].path, /* is_dir= */ false))
+            images->items[n++] = images->items[i];
+    images->n = own ? n : images->n;
+}
+
 struct err *keeper_compare(struct keeper *k, const struct file_tree *before, bool saves,
-                           struct arena *a, struct pre_images *ret_images, struct str *ret_note)
+                           struct arena *a, struct pre_images *ret_images, struct str *ret_note,
+                           struct str *ret_unsaved)
 {
     AUTO(file_tree) struct file_tree *now = NULL;
     struct file_tree_limits limits = k->limits;
@@ -187,6 +216,8 @@ struct err *keeper_compare(struct keeper *k, const struct file_tree *before, boo
     file_tree_reuse(now, k->latest, &limits);
     TRY(file_tree_fill(now, &limits, saves ? k->blobs : NULL, &report));
     TRY(file_tree_compare(before, now, &limits, a, ret_images));
+    drop_own(k, ret_images);
+    *ret_unsaved = why_unsaved(now, limits.max_files, a);
     *ret_note = tell_lost(a, ret_images);
     if (saves)
         file_tree_settle(now);

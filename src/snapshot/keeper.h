@@ -27,14 +27,16 @@ DEFINE_AUTO_VAL(keeper, keeper_done)
 
 /* What is below blocks. */
 
-/* Looks at the workspace and saves it: a new reference. NULL, and a note, where it is too large. */
+/* Looks at the workspace and saves it: a new reference. NULL, why, and a note the first time, where
+ * it is too large. */
 MUST_USE struct err *keeper_save(struct keeper *k, struct arena *a, struct file_tree **ret_tree,
-                                 char manifest[SHA256_HEX_SIZE], struct str *ret_note);
-/* Looks again and tells what differs from `before`. `saves`: contents too, so that the next look
- * can be compared with this one. */
+                                 char manifest[SHA256_HEX_SIZE], struct str *ret_note,
+                                 struct str *ret_unsaved);
+/* Looks again and tells what differs from `before`, and why that is not all. `saves`: contents too,
+ * so that the next look can be compared with this one. */
 MUST_USE struct err *keeper_compare(struct keeper *k, const struct file_tree *before, bool saves,
                                     struct arena *a, struct pre_images *ret_images,
-                                    struct str *ret_note);
+                                    struct str *ret_note, struct str *ret_unsaved);
 
 /* known.c: sets k->latest and k->base to what an earlier process has stored, once. */
 void known_read(struct keeper *k);

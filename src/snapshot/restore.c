@@ -9,6 +9,7 @@
 #include "snapshot/state.h"
 #include "sys/auto_fd.h"
 #include "sys/open_plain.h"
+#include "sys/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,6 @@ struct restoring {
     struct arena *arena;
     struct restore_plan *plan;
     struct strbuf bytes;
-    unsigned n_temps;
 };
 
 static void end_item(struct restore_item *item, enum restore_outcome outcome, struct str why)
@@ -55,6 +55,15 @@ static bool is_inside(const struct restore_options *o, struct str path)
             return true;
     }
     return false;
+}
+
+static bool is_own(const struct restore_options *o, struct str path)
+{
+    struct str home = str_of(o->home);
+
+    if (home.n && str_starts(path, home) && (path.n == home.n || path.p[home.n] == '/'))
+        return true;
+    return o->own && o->own->is_hidden(o->own->self, path, /* is_dir= */ false);
 }
 
 /* A directory that its owner may not enter hides what is in it; it gets its permissions last. */
@@ -99,6 +108,10 @@ static struct err *look_at_item(struct restoring *r, struct restore_item *item,
 
     if (!is_inside(r->options, aim->path)) {
         end_item(item, RESTORE_IMPOSSIBLE, S("it is outside of the workspace"));
+        return NULL;
+    }
+    if (is_own(r->options, aim->path)) {
+        end_item(item, RESTORE_IMPOSSIBLE, S("it belongs to keel itself"));
         return NULL;
     }
     now->path = arena_cstr(r->arena, aim->path);
@@ -184,11 +197,6 @@ static void remove_item(struct restoring *r, struct restore_item *item, struct f
 
 /* --- putting back --- */
 
-static void name_temp(struct restoring *r, char name[64])
-{
-    snprintf(name, 64, ".keel-restore-%d-%u", (int)getpid(), r->n_temps++);
-}
-
 /* Directories above that nothing is known of: they were there when the file was. */
 static void make_parents(struct restoring *r, const char *path)
 {
@@ -235,37 +243,54 @@ static bool write_all(int fd, struct str bytes)
 }
 
 /* A file keeps the owner of the one that it replaces, if that may be. */
-static bool write_temp(struct restoring *r, int dir_fd, const char *temp, const char *name,
-                       const struct pre_image *aim)
+static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim)
 {
-    AUTO_FD fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
     struct stat st;
 
-    if (fd < 0 || !write_all(fd, strbuf_str(&r->bytes)))
+    if (temp_file_open(&t, dir_fd, name) < 0 || !write_all(t.fd, strbuf_str(&r->bytes)))
         return false;
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-        fchown(fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
+        fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
         return false;
-    return fchmod(fd, aim->mode) == 0;
+    return fchmod(t.fd, aim->mode) == 0 && temp_file_replace(&t) == 0;
+}
+
+/* One that replaces something is made beside it first. */
+static bool put_link(struct restoring *r, int dir_fd, const char *name)
+{
+    const char *to = strbuf_cstr(&r->bytes);
+    struct leftover own;
+    bool is_done;
+    int error;
+
+    if (symlinkat(to, dir_fd, name) == 0)
+        return true;
+    if (errno != EEXIST)
+        return false;
+    leftover_begin(&own, dir_fd, name);
+    is_done = symlinkat(to, dir_fd, own.name) == 0 && renameat(dir_fd, own.name, dir_fd, name) == 0;
+    error = errno;
+    if (!is_done)
+        unlinkat(dir_fd, own.name, 0);
+    leftover_done(&own);
+    errno = error;
+    return is_done;
 }
 
 static struct err *put_content(struct restoring *r, struct restore_item *item, int dir_fd,
                                const char *name)
 {
-    char temp[64];
-    bool is_made;
+    bool is_done;
 
     strbuf_clear(&r->bytes);
     TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
-    name_temp(r, temp);
-    is_made = item->aim.kind == IMAGE_LINK ? symlinkat(strbuf_cstr(&r->bytes), dir_fd, temp) == 0
-                                           : write_temp(r, dir_fd, temp, name, &item->aim);
-    if (is_made && renameat(dir_fd, temp, dir_fd, name) == 0) {
+    is_done = item->aim.kind == IMAGE_LINK ? put_link(r, dir_fd, name)
+                                           : put_file(r, dir_fd, name, &item->aim);
+    if (is_done)
         end_item(item, RESTORE_DONE, (struct str){0});
-        return NULL;
-    }
-    fail_item(r, item, "it cannot be written");
-    unlinkat(dir_fd, temp, 0);
+    else
+        fail_item(r, item, "it cannot be written");
     return NULL;
 }
 

@@ -43,8 +43,10 @@ struct restore_plan {
 struct restore_options {
     const char *const *roots; /* the workspace and added directories */
     size_t n_roots;
-    struct blob_store *blobs; /* restore_look(): NULL saves nothing */
-    bool force;               /* conflicts too */
+    struct blob_store *blobs;      /* restore_look(): NULL saves nothing */
+    bool force;                    /* conflicts too */
+    const char *home;              /* keel's own: nothing in it is touched; NULL: none */
+    const struct path_filter *own; /* nor what belongs to its store; NULL: nothing does */
 };
 
 struct restore_report {

@@ -26,6 +26,10 @@ struct snapshot_options {
     size_t max_files;         /* 0: the default, and so on */
     uint64_t max_bytes, max_file_bytes;
     int64_t racy_ns; /* see file_tree.h; 0: 2 s */
+    /* Files of keel's own store, which are no part of the workspace; NULL: there are none in it.
+     * Borrowed; called from several threads. */
+    const struct path_filter *own;
+    bool is_off; /* nothing is saved; that it is not, is told of every call */
     /* Might this call of a tool that starts commands write? NULL: each might. */
     bool (*may_write)(void *self, const struct snapshot_call *call);
     /* Do commands run in the background? NULL: never. */

@@ -114,11 +114,14 @@ static struct err *save_tree(struct look *look)
     struct keeper *k = &look->of->keeper;
     struct snapshot_record *r = look->record;
     char manifest[SHA256_HEX_SIZE];
-    struct str note = {0};
+    struct str note = {0}, unsaved = {0};
 
     if (look->wants_before && k->latest)
-        TRY(keeper_compare(k, k->latest, /* saves= */ true, look->arena, &r->before, &note));
-    TRY(keeper_save(k, look->arena, &look->snapshot->tree, manifest, &r->note));
+        TRY(keeper_compare(k, k->latest, /* saves= */ true, look->arena, &r->before, &note,
+                           &unsaved));
+    TRY(keeper_save(k, look->arena, &look->snapshot->tree, manifest, &r->note, &r->unsaved));
+    if (!r->unsaved.n)
+        r->unsaved = unsaved;
     if (!r->note.n)
         r->note = note;
     look->snapshot->had_git = has_git(k);
@@ -177,6 +180,10 @@ static struct err *begin(struct snapshotter *port, const struct snapshot_call *c
     look.wants_tree = wants_tree(s, call);
     if (!wants_file && !look.wants_tree)
         return NULL;
+    if (s->options.is_off) {
+        ret_record->unsaved = S("snapshot.enabled is false");
+        return NULL;
+    }
     look.is_busy = is_busy(s);
     look.wants_before = s->was_busy;
     look.wants_tree |= look.is_busy || s->was_busy;
@@ -202,7 +209,7 @@ static struct str tell_git_gone(const struct look *look)
 
     if (!look->snapshot->had_git || has_git(k))
         return (struct str){0};
-    return arena_format(look->arena, "%s/.git is gone, and keel does not save it. ",
+    return arena_format(look->arena, "%s/.git is gone, and keel does not save it",
                         k->scope.roots[0]);
 }
 
@@ -210,12 +217,14 @@ static struct err *compare_tree(struct look *look)
 {
     struct keeper *k = &look->of->keeper;
     struct snapshot_changes *changes = look->changes;
-    struct str lost = {0};
+    struct str lost = {0}, git = tell_git_gone(look);
 
-    TRY(keeper_compare(k, look->snapshot->tree, look->is_busy, look->arena, &changes->images,
-                       &lost));
-    changes->note = arena_format(look->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(tell_git_gone(look)),
-                                 STR_ARG(lost));
+    TRY(keeper_compare(k, look->snapshot->tree, look->is_busy, look->arena, &changes->images, &lost,
+                       &changes->unsaved));
+    if (!changes->unsaved.n)
+        changes->unsaved = git;
+    changes->note = arena_format(look->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(git),
+                                 git.n ? ". " : "", STR_ARG(lost));
     return NULL;
 }
 
@@ -267,7 +276,7 @@ static struct err *settle_look(struct look *look)
     if (!k->latest)
         return NULL;
     return keeper_compare(k, k->latest, look->is_busy, look->arena, &look->changes->images,
-                          &look->changes->note);
+                          &look->changes->note, &look->changes->unsaved);
 }
 
 static struct err *settle(struct snapshotter *port, struct arena *a,
@@ -300,8 +309,10 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     struct agent_snapshotter *s = mem_alloc(sizeof *s);
 
     s->port = (struct snapshotter){begin, end, settle, free_snapshotter};
-    s->options = (struct snapshot_options){
-        .may_write = options->may_write, .is_busy = options->is_busy, .self = options->self};
+    s->options = (struct snapshot_options){.may_write = options->may_write,
+                                           .is_busy = options->is_busy,
+                                           .self = options->self,
+                                           .is_off = options->is_off};
     pthread_mutex_init(&s->lock, NULL);
     keeper_init(&s->keeper, options);
     return &s->port;
@@ -313,12 +324,12 @@ static struct err *recover_tree(struct keeper *k, const struct snapshot_record *
                                 struct arena *a, struct pre_images *ret_images)
 {
     AUTO(file_tree) struct file_tree *before = NULL;
-    struct str note;
+    struct str note, unsaved;
 
     TRY(manifest_load(k->blobs, record->tree, &before));
     before->taken_ns = record->taken_ns;
     before->ready_ns = record->ready_ns;
-    return keeper_compare(k, before, /* saves= */ false, a, ret_images, &note);
+    return keeper_compare(k, before, /* saves= */ false, a, ret_images, &note, &unsaved);
 }
 
 /* The file as it was told; what it holds is known if it was saved. */

@@ -7,6 +7,7 @@
 
 #include "sys/auto_fd.h"
 #include "sys/fs.h"
+#include "sys/temp_file.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -132,43 +133,38 @@ static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA25
 
 /* --- many at once --- */
 
-static struct err *write_temp(struct str bytes, char *temp)
+static struct err *write_all(int fd, struct str bytes, const char *path)
 {
-    AUTO_FD fd = mkostemp(temp, O_CLOEXEC);
-
-    if (fd < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot create %s", temp);
     while (bytes.n) {
         ssize_t n = write(fd, bytes.p, bytes.n);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_errno(ERR_STORAGE, errno, "cannot write %s", temp);
+            return err_errno(ERR_STORAGE, errno, "cannot write %s", path);
         bytes = str_skip(bytes, (size_t)n);
     }
     return NULL;
 }
 
 /* What stands there stays, if it is whole: it may be durable, and this is not. */
-static struct err *take_name(struct job *job, const char *temp)
+static struct err *write_new(struct job *job)
 {
-    if (renameat2(AT_FDCWD, temp, AT_FDCWD, job->path, RENAME_NOREPLACE) == 0)
+    AUTO_FD dir_fd = open(job->shard, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
+
+    if (dir_fd < 0 || temp_file_open(&t, dir_fd, strrchr(job->path, '/') + 1) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
+    TRY(write_all(t.fd, job->bytes, job->path));
+    if (temp_file_create(&t) == 0 || (errno == EEXIST && has_size(job->path, job->bytes.n)))
         return NULL;
-    if (errno == EEXIST && has_size(job->path, job->bytes.n)) {
-        unlink(temp);
-        return NULL;
-    }
-    if (rename(temp, job->path) < 0) /* over a damaged one, or where there is no such call */
+    if (errno != EEXIST || temp_file_replace(&t) < 0) /* a damaged one stood there */
         return err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
     return NULL;
 }
 
 static struct err *put_soon_job(struct job *job)
 {
-    char *temp = (char *)arena_format(&job->arena, "%s.XXXXXX", job->path).p;
-    struct err *e;
-
     if (has_size(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
         return NULL;
@@ -178,12 +174,7 @@ static struct err *put_soon_job(struct job *job)
         TRY(fs_make_dirs(job->files->dir, 0700));
         TRY(fs_make_dirs(job->shard, 0700));
     }
-    e = write_temp(job->bytes, temp);
-    if (!e)
-        e = take_name(job, temp);
-    if (e)
-        unlink(temp);
-    return e;
+    return write_new(job);
 }
 
 static size_t find_soon(const struct blob_files *f, const char *path)

@@ -277,7 +277,9 @@ static struct err *open_log(void *arg)
     if (!c->create && !fs_exists(f->dir))
         return files_no_session(c->id);
     TRY(session_lock_take(f->lock_dir, c->id, &c->lock_fd));
-    e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
+    e = files_removal_finish(f->dir, c->id);
+    if (!e)
+        e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
     if (e)
         session_lock_release(f->lock_dir, c->id, c->lock_fd);
     return e;
@@ -439,59 +441,11 @@ struct remove_call {
     struct str id;
 };
 
-/* Is it the session itself, or below it? Damage may have made a circle of parents. */
-static bool is_below(const struct files_index *x, const struct files_entry *e, struct str id)
-{
-    for (size_t depth = 0; e && depth <= x->n; depth++) {
-        if (str_eq(e->summary.id, id))
-            return true;
-        e = e->summary.parent.n ? files_find_entry(x, e->summary.parent) : NULL;
-    }
-    return false;
-}
-
-static struct err *remove_tree(const struct files_store *f, const struct files_index *x,
-                               struct str root, struct str id)
-{
-    AUTO(arena) struct arena a = {0};
-    struct str *ids = ARENA_ARRAY(&a, x->n + 1, struct str);
-    struct err *e = NULL;
-    size_t n = 0;
-    int lock;
-
-    for (size_t i = 0; i < x->n; i++)
-        if (str_eq(x->entries[i].root, root) && !str_eq(x->entries[i].summary.id, id) &&
-            is_below(x, &x->entries[i], id))
-            ids[n++] = x->entries[i].summary.id;
-    ids[n++] = id;
-    TRY(files_index_lock(f->dir, &lock));
-    for (size_t i = 0; !e && i < n; i++)
-        e = files_remove_log(f->dir, ids[i]);
-    if (!e)
-        e = files_index_forget(f->dir, ids, n);
-    close(lock);
-    return e;
-}
-
 static struct err *remove_files(void *arg)
 {
     struct remove_call *c = arg;
-    struct files_store *f = c->files;
-    AUTO(files_index) struct files_index x = {0};
-    const struct files_entry *entry;
-    struct str root;
-    struct err *e;
-    int lock_fd;
 
-    if (!fs_exists(f->dir))
-        return NULL;
-    TRY(files_index_read(f->dir, &x));
-    entry = files_find_entry(&x, c->id);
-    root = entry ? entry->root : c->id;
-    TRY(session_lock_take(f->lock_dir, root, &lock_fd));
-    e = remove_tree(f, &x, root, c->id);
-    session_lock_release(f->lock_dir, root, lock_fd);
-    return e;
+    return fs_exists(c->files->dir) ? files_remove_tree(c->files->dir, c->id) : NULL;
 }
 
 static struct err *remove_session(struct store *store, struct str id)
@@ -499,6 +453,17 @@ static struct err *remove_session(struct store *store, struct str id)
     struct remove_call c = {files_of(store), id};
 
     return work_run(remove_files, &c);
+}
+
+static struct err *sweep_files(void *arg)
+{
+    files_sweep(arg);
+    return NULL;
+}
+
+static struct err *sweep(struct store *store)
+{
+    return work_run(sweep_files, files_of(store)->dir);
 }
 
 static struct err *rebuild_files(void *arg)
@@ -590,6 +555,18 @@ static struct err *save_record(struct store *store, struct str id, struct str js
     return store_id_is_valid(id) ? work_run(write_record, &c) : files_no_session(id);
 }
 
+/* In a directory that may hold other files, too: what begins with a session's id, and the index. */
+static bool owns(const struct store *store, struct str path)
+{
+    struct str dir = str_of(store->place), name;
+
+    if (!str_starts(path, dir) || path.n < dir.n + 2 || path.p[dir.n] != '/')
+        return false;
+    path = str_skip(path, dir.n + 1);
+    return str_split(&path, '/', &name) &&
+           (str_starts(name, S(".index")) || str_is(name, ".locks") || files_is_name(name));
+}
+
 /* --- the store --- */
 
 static void free_streams(struct files_store *f)
@@ -642,10 +619,12 @@ struct store *store_files_new(const char *dir)
         .list = list,
         .search = search,
         .remove = remove_session,
+        .sweep = sweep,
         .update = update,
         .rebuild = rebuild,
         .blobs = blobs,
         .save_record = save_record,
+        .owns = owns,
         .free = free_store,
     };
     AUTO(arena) struct arena a = {0};

@@ -364,7 +364,7 @@ struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
 
     for (size_t i = 0; i < n; i++)
         strbuf_addf(&lines, "%" STR_FMT "\n", STR_ARG(ids[i]));
-    return add_lines(dir, strbuf_str(&lines), /* is_durable= */ false);
+    return add_lines(dir, strbuf_str(&lines), /* is_durable= */ true);
 }
 
 void files_index_refresh(const char *dir, const struct files_state *s)
@@ -406,28 +406,80 @@ static int compare_ids(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The roots that have a lock file, in order. */
-static void read_locks(const char *lock_dir, struct arena *a, struct str **ret_ids, size_t *ret_n)
+/* Names of files in the lock directory, without their ending. */
+struct root_list {
+    struct str *ids;
+    size_t n, room;
+};
+
+static void add_root(struct root_list *l, struct arena *a, struct str name, struct str ending)
+{
+    if (!str_ends(name, ending))
+        return;
+    l->ids = arena_grow(a, l->ids, l->n, &l->room, sizeof *l->ids);
+    l->ids[l->n++] = arena_str(a, str_slice(name, 0, name.n - ending.n));
+}
+
+/* The roots that have a lock file, in order, and those of which something is being removed. */
+static void read_locks(const char *lock_dir, struct arena *a, struct root_list *ret_open,
+                       struct root_list *ret_removals)
 {
     struct dirent *entry;
-    size_t room = 0;
     DIR *d = opendir(lock_dir);
 
-    *ret_ids = NULL;
-    *ret_n = 0;
+    *ret_open = *ret_removals = (struct root_list){0};
     while (d && (entry = readdir(d))) {
-        struct str name = str_of(entry->d_name);
-
-        if (!str_ends(name, S(".lock")))
-            continue;
-        *ret_ids = arena_grow(a, *ret_ids, *ret_n, &room, sizeof **ret_ids);
-        (*ret_ids)[(*ret_n)++] = arena_str(a, str_slice(name, 0, name.n - 5));
+        add_root(ret_open, a, str_of(entry->d_name), S(".lock"));
+        add_root(ret_removals, a, str_of(entry->d_name), S(FILES_REMOVAL));
     }
     if (d)
         closedir(d);
-    if (*ret_n)
-        qsort(*ret_ids, *ret_n, sizeof **ret_ids, compare_ids);
+    if (ret_open->n)
+        qsort(ret_open->ids, ret_open->n, sizeof *ret_open->ids, compare_ids);
 }
+
+/* --- what is being removed --- */
+
+bool files_index_removes(const struct files_index *x, struct str id)
+{
+    for (size_t i = 0; i < x->n_removed; i++)
+        if (str_eq(x->removed[i], id))
+            return true;
+    return false;
+}
+
+static void drop_removed(struct files_index *x)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->n; i++)
+        if (!files_index_removes(x, x->entries[i].summary.id))
+            x->entries[n++] = x->entries[i];
+    x->n = n;
+}
+
+/* Their process may be at work, or was killed: then this one does the rest. */
+static void take_removals(const char *dir, struct files_index *x, const struct root_list *roots)
+{
+    for (size_t i = 0; i < roots->n; i++) {
+        struct str *ids, *all;
+        size_t n;
+
+        files_removal_read(dir, roots->ids[i], &x->arena, &ids, &n);
+        all = ARENA_ARRAY(&x->arena, x->n_removed + n, struct str);
+        for (size_t k = 0; k < x->n_removed; k++)
+            all[k] = x->removed[k];
+        for (size_t k = 0; k < n; k++)
+            all[x->n_removed + k] = ids[k];
+        x->removed = all;
+        x->n_removed += n;
+        files_removal_try(dir, roots->ids[i]);
+    }
+    if (x->n_removed)
+        drop_removed(x);
+}
+
+/* --- bringing it up to date --- */
 
 /* *ret_found false: its log is gone. */
 static struct err *bring_up_to_date(const char *dir, struct files_index *x, struct files_entry *e,
@@ -454,27 +506,56 @@ static struct err *bring_up_to_date(const char *dir, struct files_index *x, stru
     return NULL;
 }
 
+/* Entries of logs that a killed process did not come to make. Under the lock they are looked at
+ * again: somebody may have made them since. */
+static void forget_missing(const char *dir, struct str *ids, size_t n)
+{
+    char path[FILES_MAX_PATH];
+    size_t n_gone = 0;
+    struct err *e;
+    int lock;
+
+    e = n ? files_index_lock(dir, &lock) : NULL;
+    if (n && !e) {
+        for (size_t i = 0; i < n && !e; i++) {
+            e = files_path(path, dir, ids[i], ".jsonl");
+            if (!e && !fs_exists(path))
+                ids[n_gone++] = ids[i];
+        }
+        if (!e && n_gone)
+            e = files_index_forget(dir, ids, n_gone);
+        close(lock);
+    }
+    err_ignore(e, "as long as there is a lock file they are looked at again");
+}
+
 static struct err *look_at_open_ones(const char *dir, struct files_index *x)
 {
     AUTO(arena) struct arena a = {0};
     const char *lock_dir = files_lock_dir(&a, dir);
-    struct str *roots;
-    size_t n_roots, n = 0;
+    struct root_list roots, removals;
+    struct str *missing;
+    size_t n = 0, n_missing = 0;
 
-    read_locks(lock_dir, &a, &roots, &n_roots);
+    read_locks(lock_dir, &a, &roots, &removals);
+    take_removals(dir, x, &removals);
+    missing = ARENA_ARRAY(&a, roots.n ? x->n : 0, struct str);
     for (size_t i = 0; i < x->n; i++) {
         struct files_entry e = x->entries[i];
         bool found = true;
 
-        if (n_roots && bsearch(&e.root, roots, n_roots, sizeof *roots, compare_ids)) {
+        if (roots.n && bsearch(&e.root, roots.ids, roots.n, sizeof *roots.ids, compare_ids)) {
             TRY(bring_up_to_date(dir, x, &e, &found));
             e.summary.holder = session_lock_holder(lock_dir, e.root, &x->arena);
             e.summary.is_open = e.summary.holder.n > 0;
         }
         if (found)
             x->entries[n++] = e;
+        else if (!e.summary.is_open)
+            missing[n_missing++] = e.summary.id;
     }
     x->n = n;
+    forget_missing(dir, missing, n_missing);
     return NULL;
 }
 

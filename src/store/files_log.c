@@ -1,6 +1,7 @@
 /* files_log.c - walking through a log, and what it says of its session. */
 #include "store/files_store.h"
 
+#include "base/uuid.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -44,6 +45,13 @@ bool files_id_of(const char *name, struct str *ret_id)
         return false;
     *ret_id = str_slice(whole, 0, whole.n - suffix.n);
     return store_id_is_valid(*ret_id);
+}
+
+bool files_is_name(struct str name)
+{
+    size_t n = UUID_TEXT_SIZE - 1;
+
+    return name.n > n && name.p[n] == '.' && uuid_is_valid(str_slice(name, 0, n));
 }
 
 struct err *files_lock(int fd, const char *path)

@@ -59,6 +59,8 @@ static struct err *find_files(void *arg)
     e = files_find_entry(&c->index, c->id);
     if (e) {
         c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
+    } else if (files_index_removes(&c->index, c->id)) {
+        return NULL;
     } else { /* put there by hand, perhaps */
         files_state_init(&s, c->id);
         TRY(files_state_load(&s, c->dir, &found));

@@ -7,6 +7,7 @@
  *     files_log.c      walking through a log, and what it says of its session
  *     files_line.c     one line of it
  *     files_index.c    the list of all sessions
+ *     files_removal.c  removing some, all of a tree or nothing
  *
  * All but files.c and files_look.c runs in workers and blocks. */
 #ifndef KEEL_STORE_FILES_STORE_H
@@ -71,6 +72,7 @@ MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, stru
 const char *files_lock_dir(struct arena *a, const char *dir);
 NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
 bool files_id_of(const char *name, struct str *ret_id); /* of "ID.jsonl" */
+bool files_is_name(struct str name);                    /* "UUID.jsonl" and what stands beside it */
 /* Locks the whole file, waiting for others; closing unlocks. */
 MUST_USE struct err *files_lock(int fd, const char *path);
 MUST_USE struct err *files_sync_dir(const char *dir);
@@ -99,8 +101,22 @@ MUST_USE struct err *files_open_log(const char *dir, struct str id,
                                     struct files_state *s, struct strbuf *notice, bool *ret_new);
 MUST_USE struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
                                       uint64_t fence);
-/* All files of a session but its lock. */
-MUST_USE struct err *files_remove_log(const char *dir, struct str id);
+
+/* --- removing --- */
+
+/* A session with all below it. Takes the lease of its root, which must be free. */
+MUST_USE struct err *files_remove_tree(const char *dir, struct str id);
+/* Under the lease of the root: does what is left of a removal whose process was killed. Nothing to
+ * do is fine. */
+MUST_USE struct err *files_removal_finish(const char *dir, struct str root);
+/* The same for one that may still be at work, which then does it itself. */
+void files_removal_try(const char *dir, struct str root);
+/* What is left of removals: their lists, and locks of sessions that are gone. */
+void files_sweep(const char *dir);
+/* Which sessions are being removed with this root, in `a`; they count as gone. */
+void files_removal_read(const char *dir, struct str root, struct arena *a, struct str **ret_ids,
+                        size_t *ret_n);
+#define FILES_REMOVAL ".removal" /* the list's name is that of the lock, but for this */
 
 /* --- the index --- */
 
@@ -113,6 +129,8 @@ struct files_index {
     struct arena arena;
     struct files_entry *entries;
     size_t n, room;
+    struct str *removed; /* ids that are gone, though files of theirs may still be there */
+    size_t n_removed;
 };
 void files_index_done(struct files_index *x);
 DEFINE_AUTO_VAL(files_index, files_index_done)
@@ -120,6 +138,8 @@ DEFINE_AUTO_VAL(files_index, files_index_done)
 /* All sessions, also when the index is missing or damaged: then from their logs. What is open, or
  * was when its process died, is brought up to date; is_open is told. */
 MUST_USE struct err *files_index_read(const char *dir, struct files_index *ret_index);
+/* Is it among those that are being removed? */
+bool files_index_removes(const struct files_index *x, struct str id);
 /* What the list says of one, however old that is; it waits for nobody. Texts live in `a`. */
 bool files_index_find(const char *dir, struct str id, struct arena *a,
                       struct store_summary *ret_summary);

@@ -7,7 +7,6 @@
 
 #include "sys/fs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -317,53 +316,4 @@ struct err *files_open_log(const char *dir, struct str id, const struct store_su
     else if (!s->is_created)
         take_listed(dir, s);
     return write_created(fd, path, s, unix_ms, s->fence + 1);
-}
-
-/* --- ends --- */
-
-static struct err *remove_payloads(const char *dir, struct str id)
-{
-    char path[FILES_MAX_PATH];
-    struct dirent *entry;
-    DIR *payloads;
-
-    TRY(files_path(path, dir, id, ".payloads"));
-    payloads = opendir(path);
-    if (!payloads)
-        return NULL;
-    while ((entry = readdir(payloads)))
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(payloads), entry->d_name, 0);
-    closedir(payloads);
-    if (rmdir(path) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot remove %s", path);
-    return NULL;
-}
-
-/* What was cut off its end. */
-static void remove_torn(const char *dir, struct str id)
-{
-    AUTO(arena) struct arena a = {0};
-    struct str prefix = arena_format(&a, "%" STR_FMT ".jsonl.torn-", STR_ARG(id));
-    struct dirent *entry;
-    DIR *d = opendir(dir);
-
-    if (!d)
-        return;
-    while ((entry = readdir(d)))
-        if (str_starts(str_of(entry->d_name), prefix) && !str_ends(str_of(entry->d_name), S("l")))
-            unlinkat(dirfd(d), entry->d_name, 0);
-    closedir(d);
-}
-
-struct err *files_remove_log(const char *dir, struct str id)
-{
-    char path[FILES_MAX_PATH];
-
-    TRY(remove_payloads(dir, id));
-    TRY(files_path(path, dir, id, ".json"));
-    TRY(fs_remove(path));
-    remove_torn(dir, id);
-    TRY(files_path(path, dir, id, ".jsonl"));
-    return fs_remove(path);
 }

@@ -1,6 +1,7 @@
 /* open.c - which store a name means. */
 #include "store/open.h"
 
+#include "port/draft.h"
 #include "store/files.h"
 #include "store/memory.h"
 #include "store/postgres.h"
@@ -47,23 +48,39 @@ static struct err *unknown(struct str scheme)
         "a file with a colon in its name is ./NAME");
 }
 
+/* The same place has the same name, from wherever it is given. */
+static void set_place(struct store *s, const char *home, const char *where)
+{
+    AUTO(arena) struct arena a = {0};
+
+    s->place = mem_strdup(fs_resolve(&a, where));
+    drafts_keep_in(s, home, str_of(s->place));
+}
+
 struct err *store_from_url(const char *spec, const char *home, struct store **ret_store)
 {
     AUTO(arena) struct arena a = {0};
     struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
+    const char *where;
 
-    if (scheme.n == 0 || str_is(scheme, "sqlite"))
-        *ret_store = store_sqlite_new(place(&a, path, home, "keel.db"));
-    else if (str_is(scheme, "files"))
-        *ret_store = store_files_new(place(&a, path, home, "sessions"));
-    else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql"))
+    if (scheme.n == 0 || str_is(scheme, "sqlite")) {
+        where = place(&a, path, home, "keel.db");
+        *ret_store = store_sqlite_new(where);
+        set_place(*ret_store, home, where);
+    } else if (str_is(scheme, "files")) {
+        where = place(&a, path, home, "sessions");
+        *ret_store = store_files_new(where);
+        set_place(*ret_store, home, where);
+    } else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
         *ret_store = store_postgres_new(spec);
-    else if (str_is(scheme, "memory") && path.n == 0)
+        drafts_keep_in(*ret_store, home, whole);
+    } else if (str_is(scheme, "memory") && path.n == 0) {
         *ret_store = store_memory_new();
-    else if (str_is(scheme, "memory"))
+    } else if (str_is(scheme, "memory")) {
         return err_hint(err_new(ERR_VALIDATION, "the store in memory has no path"),
                         "write it as memory:");
-    else
+    } else {
         return unknown(scheme);
+    }
     return NULL;
 }

@@ -3,8 +3,10 @@
 #include "store/session_lock.h"
 
 #include "base/strbuf.h"
+#include "sys/auto_fd.h"
 #include "sys/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -111,6 +113,24 @@ void session_lock_release(const char *dir, struct str id, int fd)
     if (lock_path(dir, id, path) && is_current(fd, path))
         unlink(path);
     close(fd);
+}
+
+void session_locks_sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    while (d && (entry = readdir(d))) {
+        struct str name = str_of(entry->d_name);
+        AUTO_FD fd = str_ends(name, S(".lock"))
+                         ? openat(dirfd(d), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+                         : -1;
+
+        if (fd >= 0 && lock_fd(fd)) /* who opened it meanwhile sees that it is gone */
+            unlinkat(dirfd(d), entry->d_name, 0);
+    }
+    if (d)
+        closedir(d);
 }
 
 static bool look(const char *dir, struct str id, char holder[64])

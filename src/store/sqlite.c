@@ -251,21 +251,38 @@ static struct err *update_session(struct store *store, const struct store_summar
     return change(store, &job);
 }
 
-static struct err *remove_session(struct store *store, struct str id)
+static struct err *sweep_locks(void *arg)
+{
+    session_locks_sweep(arg);
+    return NULL;
+}
+
+static struct err *sweep(struct store *store)
 {
     struct sqlite_store *s = sqlite_of(store);
     AUTO(arena) struct arena a = {0};
-    struct sqlite_job job = {
-        .run = sqlite_job_remove, .id = id, .arena = &a, .lock_dir = s->lock_dir};
+    struct sqlite_job job = {.run = sqlite_job_collect, .arena = &a};
+
+    TRY(change(store, &job));
+    for (size_t i = 0; i < job.n_handles; i++)
+        TRY(blob_remove(s->blobs, job.handles[i]));
+    job.run = sqlite_job_collected;
+    if (job.n_handles)
+        TRY(change(store, &job));
+    return work_run(sweep_locks, s->lock_dir);
+}
+
+static struct err *remove_session(struct store *store, struct str id)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
     struct lock_call lock = {.store = s, .id = id};
     struct err *e;
 
     TRY(work_run(take_lock, &lock));
     e = change(store, &job);
     session_lock_release(s->lock_dir, id, lock.fd);
-    for (size_t i = 0; !e && i < job.n_handles; i++)
-        e = blob_remove(s->blobs, job.handles[i]);
-    return e;
+    return e ? e : sweep(store);
 }
 
 static struct err *rebuild(struct store *store)
@@ -353,6 +370,30 @@ static struct blob_store *blobs(struct store *store, struct str stream)
     return sqlite_of(store)->blobs;
 }
 
+/* --- its files --- */
+
+static bool is_or_is_below(struct str path, struct str dir)
+{
+    return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+static bool owns(const struct store *store, struct str path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
+    AUTO(strbuf) struct strbuf own = {0};
+    size_t slash = str_rfind_char(str_of(store->place), '/');
+
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        strbuf_clear(&own);
+        strbuf_addf(&own, "%s%s", store->place, endings[i]);
+        if (is_or_is_below(path, strbuf_str(&own)))
+            return true;
+    }
+    strbuf_clear(&own);
+    strbuf_addf(&own, "%.*s/blobs", (int)slash, store->place);
+    return is_or_is_below(path, strbuf_str(&own));
+}
+
 /* --- the store --- */
 
 static void free_store(struct store *store)
@@ -383,9 +424,11 @@ struct store *store_sqlite_new(const char *path)
         .list = list,
         .search = search,
         .remove = remove_session,
+        .sweep = sweep,
         .update = update_session,
         .rebuild = rebuild,
         .blobs = blobs,
+        .owns = owns,
         .free = free_store,
     };
     AUTO(arena) struct arena a = {0};

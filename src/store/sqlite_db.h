@@ -62,7 +62,8 @@
             " WHERE stream = ?1")                                                                  \
     X(SPARE, "DELETE FROM doomed WHERE EXISTS"                                                     \
              " (SELECT 1 FROM payloads p WHERE p.handle = doomed.handle)")                         \
-    X(DOOMED, "DELETE FROM doomed WHERE since < ?1 RETURNING handle")                              \
+    X(DOOMED, "SELECT handle FROM doomed WHERE since < ?1")                                        \
+    X(UNDOOM, "DELETE FROM doomed WHERE handle = ?1")                                              \
     X(UNINDEX, "UPDATE sessions SET indexed = 1")                                                  \
     X(FORGET_WORDS, "INSERT INTO words (words) VALUES ('delete-all')")                             \
     X(UNINDEXED, "SELECT number, " SQLITE_NEXT_SEQ " AS next, indexed FROM sessions s"             \

@@ -45,6 +45,10 @@ MUST_USE struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_jo
 MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
+/* Which blobs can be removed: `handles`; and, when they are, that they were. A process that is
+ * killed in between leaves them to the next one. */
+MUST_USE struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_collected(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j);
 

@@ -275,7 +275,7 @@ static struct err *find_tree(struct sqlite_db *db, struct str id, struct arena *
 }
 
 /* Blobs that have been doomed for long enough. */
-static struct err *collect_doomed(struct sqlite_db *db, struct sqlite_job *j)
+struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
 {
     bool has_row;
     struct err *e;
@@ -291,6 +291,16 @@ static struct err *collect_doomed(struct sqlite_db *db, struct sqlite_job *j)
     }
     sqlite_end(db, SQL_DOOMED);
     return e;
+}
+
+struct err *sqlite_job_collected(struct sqlite_db *db, struct sqlite_job *j)
+{
+    for (size_t i = 0; i < j->n_handles; i++) {
+        TRY(sqlite_begin(db, SQL_UNDOOM));
+        sqlite_text(db, SQL_UNDOOM, 1, j->handles[i]);
+        TRY(sqlite_finish(db, SQL_UNDOOM));
+    }
+    return NULL;
 }
 
 /* The lock of the session itself is the caller's; one below another is open with its root. */
@@ -320,5 +330,5 @@ struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
     TRY(find_tree(db, j->id, &a, &numbers, &n));
     for (size_t i = 0; i < n; i++)
         TRY(remove_stream(db, numbers[i], j->unix_ms));
-    return collect_doomed(db, j);
+    return NULL;
 }

@@ -1,9 +1,10 @@
 /* fs.c - reading with a cap, writing without half-written files. */
 #include "sys/fs.h"
 
+#include "sys/auto_fd.h"
 #include "sys/locked_file.h"
-#include "sys/random.h"
 #include "sys/spot.h"
+#include "sys/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +15,6 @@
 #include <unistd.h>
 
 #define READ_STEP 65536
-#define MAX_TEMP_NAMES 100
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-}
-#define AUTO_FD __attribute__((cleanup(close_fd))) int
 
 /* --- reading --- */
 
@@ -140,84 +133,36 @@ static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigne
     return NULL;
 }
 
-/* The name and a few random letters; of a long name its beginning. */
-static void name_temp(const struct spot *p, char temp[NAME_MAX + 1])
-{
-    snprintf(temp, NAME_MAX + 1, "%.*s.%06llx", NAME_MAX - 7, p->name,
-             (unsigned long long)random_below(&random_system, 1 << 24));
-}
-
-static int create_temp(const struct spot *p, char temp[NAME_MAX + 1])
-{
-    int fd = -1;
-
-    errno = EEXIST;
-    for (unsigned i = 0; i < MAX_TEMP_NAMES && fd < 0 && errno == EEXIST; i++) {
-        name_temp(p, temp);
-        fd = openat(p->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    }
-    return fd;
-}
-
-/* A new file in the directory, written and synced; the caller renames or links it. */
+/* A new file for the spot, written and synced, which has yet to get its name. */
 static struct err *write_temp(const struct spot *p, struct str bytes, unsigned mode,
-                              const struct stat *like, char temp[NAME_MAX + 1])
+                              const struct stat *like, struct temp_file *t)
 {
-    int fd = create_temp(p, temp);
-    struct err *e;
-
-    if (fd < 0)
+    if (temp_file_open(t, p->dir_fd, p->name) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot write beside %s", p->shown);
-    e = fill_temp(fd, p->shown, bytes, mode, like);
-    if (close(fd) < 0 && !e)
-        e = err_errno(ERR_STORAGE, errno, "cannot write %s", p->shown);
-    if (e)
-        unlinkat(p->dir_fd, temp, 0);
-    return e;
+    return fill_temp(t->fd, p->shown, bytes, mode, like);
 }
 
 struct err *fs_write_atomic_at(const struct spot *p, struct str bytes, unsigned mode)
 {
-    char temp[NAME_MAX + 1];
+    AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
     struct stat now;
     bool has_file =
         fstatat(p->dir_fd, p->name, &now, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(now.st_mode);
 
-    TRY(write_temp(p, bytes, mode, has_file ? &now : NULL, temp));
-    if (renameat(p->dir_fd, temp, p->dir_fd, p->name) < 0) {
-        struct err *e = err_errno(ERR_STORAGE, errno, "cannot replace %s", p->shown);
-
-        unlinkat(p->dir_fd, temp, 0);
-        return e;
-    }
+    TRY(write_temp(p, bytes, mode, has_file ? &now : NULL, &t));
+    if (temp_file_replace(&t) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot replace %s", p->shown);
     return sync_dir(p);
-}
-
-/* Gives the file its name, unless something has it. File systems know one way or the other. */
-static int rename_if_free(const struct spot *p, const char *temp)
-{
-    int failure = 0;
-
-    if (renameat2(p->dir_fd, temp, p->dir_fd, p->name, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        failure = errno;
-    else if (linkat(p->dir_fd, temp, p->dir_fd, p->name, 0) < 0)
-        failure = errno;
-    unlinkat(p->dir_fd, temp, 0);
-    return failure;
 }
 
 struct err *fs_create_at(const struct spot *p, struct str bytes, unsigned mode, bool *ret_created)
 {
-    char temp[NAME_MAX + 1];
-    int failure;
+    AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
 
-    TRY(write_temp(p, bytes, mode, NULL, temp));
-    failure = rename_if_free(p, temp);
-    *ret_created = failure == 0;
-    if (failure && failure != EEXIST)
-        return err_errno(ERR_STORAGE, failure, "cannot create %s", p->shown);
+    TRY(write_temp(p, bytes, mode, NULL, &t));
+    *ret_created = temp_file_create(&t) == 0;
+    if (!*ret_created && errno != EEXIST)
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", p->shown);
     return *ret_created ? sync_dir(p) : NULL;
 }
 
@@ -302,8 +247,9 @@ const char *fs_resolve(struct arena *a, const char *path)
 {
     size_t n = strlen(path);
     char *head = n < PATH_MAX ? arena_cstr(a, str_make(path, n)) : NULL;
+    AUTO_FREE char *here = NULL;
 
-    while (head && n > 0) {
+    while (head && n != STR_NONE && n > 0) {
         AUTO_FREE char *real = NULL;
 
         head[n] = '\0';
@@ -312,7 +258,9 @@ const char *fs_resolve(struct arena *a, const char *path)
             return path[n] ? fs_join(a, real, path + n + 1) : arena_cstr(a, str_of(real));
         n = str_rfind_char(str_make(path, n), '/');
     }
-    return path;
+    if (path[0] != '/' && n == STR_NONE)
+        here = realpath(".", NULL);
+    return here ? fs_join(a, here, path) : path;
 }
 
 const char *fs_join(struct arena *a, const char *dir, const char *name)

@@ -16,8 +16,8 @@ MUST_USE struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exi
 /* Appends bytes from..from+n, fewer at the end of the file. */
 MUST_USE struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out);
 
-/* Temp file beside it, fsync, rename, fsync of the directory. An existing file keeps its mode and
- * owner; a new one gets `mode`. Symbolic links are followed to the file they name. */
+/* A temporary file (temp_file.h), fsync, rename, fsync of the directory. An existing file keeps its
+ * mode and owner; a new one gets `mode`. Symbolic links are followed to the file they name. */
 MUST_USE struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode);
 /* Like it, but fails with *ret_created false when the file exists already. */
 MUST_USE struct err *fs_create(const char *path, struct str bytes, unsigned mode,

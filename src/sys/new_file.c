@@ -1,13 +1,10 @@
-/* new_file.c - writes beside, then renames. */
+/* new_file.c - a temporary file that takes its place at the end, or the file itself. */
 #include "sys/new_file.h"
 
 #include "sys/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,18 +13,25 @@ static struct err *failure(const struct new_file *f)
     return err_errno(ERR_STORAGE, errno, "cannot write %s", f->path);
 }
 
+/* The path is absolute, or has no slash at all. */
+static int open_dir(const char *path, const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *dir = slash ? str_dup(str_make(path, (size_t)(slash - path))) : NULL;
+
+    *ret_name = slash ? slash + 1 : path;
+    return open(!slash ? "." : *dir ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 static struct err *open_temp(struct new_file *f, unsigned mode)
 {
-    size_t room = strlen(f->path) + sizeof ".XXXXXX";
+    const char *name;
 
-    f->temp = mem_alloc(room);
-    snprintf(f->temp, room, "%s.XXXXXX", f->path);
-    f->fd = mkostemp(f->temp, O_CLOEXEC);
-    if (f->fd < 0) {
-        mem_free(TAKE(f->temp));
+    f->dir_fd = open_dir(f->path, &name);
+    if (f->dir_fd < 0 || temp_file_open(&f->temp, f->dir_fd, name) < 0 ||
+        fchmod(f->temp.fd, mode) < 0)
         return failure(f);
-    }
-    return fchmod(f->fd, mode) < 0 ? failure(f) : NULL;
+    return NULL;
 }
 
 struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode)
@@ -37,7 +41,8 @@ struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode)
 
     *f = NEW_FILE_NONE;
     f->path = mem_strdup(fs_resolve(&a, path));
-    if (stat(f->path, &st) < 0 || S_ISREG(st.st_mode))
+    f->is_temp = stat(f->path, &st) < 0 || S_ISREG(st.st_mode);
+    if (f->is_temp)
         return open_temp(f, mode);
     f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return f->fd < 0 ? failure(f) : NULL;
@@ -45,8 +50,10 @@ struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode)
 
 struct err *new_file_add(struct new_file *f, struct str bytes)
 {
+    int fd = f->is_temp ? f->temp.fd : f->fd;
+
     while (bytes.n) {
-        ssize_t n = write(f->fd, bytes.p, bytes.n);
+        ssize_t n = write(fd, bytes.p, bytes.n);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -57,36 +64,22 @@ struct err *new_file_add(struct new_file *f, struct str bytes)
     return NULL;
 }
 
-static struct err *sync_directory(const struct new_file *f)
-{
-    AUTO_FREE char *path = mem_strdup(f->path);
-    int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool failed = fd < 0 || fsync(fd) < 0;
-    int error = errno;
-
-    if (fd >= 0)
-        close(fd);
-    errno = error;
-    return failed ? failure(f) : NULL;
-}
-
 struct err *new_file_end(struct new_file *f)
 {
-    if (!f->temp)
+    if (!f->is_temp)
         return NULL;
-    if (fsync(f->fd) < 0 || rename(f->temp, f->path) < 0)
+    if (fsync(f->temp.fd) < 0 || temp_file_replace(&f->temp) < 0 || fsync(f->dir_fd) < 0)
         return failure(f);
-    mem_free(TAKE(f->temp));
-    return sync_directory(f);
+    return NULL;
 }
 
 void new_file_done(struct new_file *f)
 {
-    if (f->temp)
-        unlink(f->temp);
+    temp_file_done(&f->temp);
+    if (f->dir_fd >= 0)
+        close(f->dir_fd);
     if (f->fd >= 0)
         close(f->fd);
-    mem_free(f->temp);
     mem_free(f->path);
     *f = NEW_FILE_NONE;
 }

@@ -1,18 +1,22 @@
 /* new_file.h - a file that is written piece by piece and is there when it is whole.
  *
- * The pieces go to a temporary file beside it, which takes its name at the end; a file of that name
- * is replaced. What is no plain file (a device, a pipe) is written to as it is. These calls block.
+ * The pieces go to a temporary file (temp_file.h), which takes its name at the end; a file of that
+ * name is replaced. What is no plain file (a device, a pipe) is written to as it is. These calls
+ * block.
  */
 #ifndef KEEL_SYS_NEW_FILE_H
 #define KEEL_SYS_NEW_FILE_H
 
 #include "base/err.h"
+#include "sys/temp_file.h"
 
 struct new_file {
-    char *path, *temp; /* temp NULL: written in place */
-    int fd;
+    char *path;
+    bool is_temp; /* else it is written in place, to fd */
+    struct temp_file temp;
+    int dir_fd, fd;
 };
-#define NEW_FILE_NONE ((struct new_file){.fd = -1})
+#define NEW_FILE_NONE ((struct new_file){.temp = TEMP_FILE_NONE, .dir_fd = -1, .fd = -1})
 
 MUST_USE struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode);
 MUST_USE struct err *new_file_add(struct new_file *f, struct str bytes);

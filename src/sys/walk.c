@@ -59,7 +59,7 @@ struct walk {
     struct walk_rules *rules_above;
 
     atomic_bool is_over;
-    atomic_bool was_cut;
+    atomic_bool was_cut, is_too_deep;
     atomic_size_t n_entries, n_unreadable;
     atomic_int n_kept_open;
     atomic_uint n_idle;
@@ -260,7 +260,7 @@ static void note_dir(struct walker *t, struct dir *parent, const struct walk_ent
     struct dir *d;
 
     if (parent->depth >= t->walk->max_depth) {
-        atomic_store(&t->walk->was_cut, true);
+        atomic_store(&t->walk->is_too_deep, true);
         return;
     }
     d = dir_new(parent, entry->path, (size_t)(entry->name - entry->path.p));
@@ -572,6 +572,8 @@ struct err *walk_run(const struct walk_options *options, const struct walk_visit
     report.n_entries = atomic_load(&w.n_entries);
     report.n_unreadable = atomic_load(&w.n_unreadable);
     report.was_cut = atomic_load(&w.was_cut);
+    report.is_too_deep = atomic_load(&w.is_too_deep);
+    report.max_depth = w.max_depth;
     *ret_report = report;
     return NULL;
 }

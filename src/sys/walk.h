@@ -52,7 +52,9 @@ struct walk_visitor {
 
 struct walk_report {
     size_t n_entries, n_unreadable;
-    bool was_cut; /* max_entries or max_depth was reached */
+    bool was_cut;       /* max_entries was reached */
+    bool is_too_deep;   /* there are directories below max_depth */
+    unsigned max_depth; /* that was used */
     bool was_cancelled;
 };
 

@@ -27,10 +27,10 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
 {
     struct str dir = job->args.dir;
 
-    if (str_starts(dir, S("/")) || str_starts(dir, S("~/")))
-        return path_given(c, job->result, dir);
-    return path_given(c, job->result,
-                      arena_format(&job->result->arena, "%s/%" STR_FMT, job->base, STR_ARG(dir)));
+    if (!str_starts(dir, S("/")) && !str_starts(dir, S("~/")))
+        dir = arena_format(&job->result->arena, "%s/%" STR_FMT, job->base, STR_ARG(dir));
+    return tool_session_path(c->session, &job->result->arena,
+                             c->config ? c->config->environment : NULL, dir);
 }
 
 static void add_nothing_found(const struct glob_job *job)
@@ -51,7 +51,7 @@ static void add_files(const struct glob_job *job, struct str lines)
 {
     struct strbuf *out = &job->result->text;
 
-    search_scope_print(&job->scope, lines, /* has_separators= */ false, out);
+    strbuf_add(out, lines);
     if (job->report.was_cut)
         strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
                     job->report.n_files_matched, MAX_FILES);
@@ -130,13 +130,14 @@ static struct err *glob_in_worker(void *arg)
     TRY(open_root(job));
     if (job->scope.root_fd >= 0) {
         options = search_scope_walk(&job->scope);
-        TRY(glob_run(pattern, &options, MAX_FILES, &lines, &job->report));
+        TRY(glob_run(pattern, &options, search_scope_names(&job->scope, &job->result->arena),
+                     MAX_FILES, &lines, &job->report));
     }
     if (lines.n)
         add_files(job, strbuf_str(&lines));
     else
         add_nothing_found(job);
-    search_scope_tell(&job->report.walk, &job->result->text);
+    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
 

@@ -60,7 +60,7 @@ static size_t count_lines(struct str text)
 static struct err *grep_in_worker(void *arg)
 {
     struct grep_job *job = arg;
-    const struct grep_query *q = &job->args.query;
+    struct grep_query *q = &job->args.query;
     AUTO(strbuf) struct strbuf lines = {0};
     struct walk_options options;
 
@@ -68,14 +68,14 @@ static struct err *grep_in_worker(void *arg)
     if (job->scope.root_fd < 0)
         return search_scope_missing(&job->scope);
     options = search_scope_walk(&job->scope);
+    q->names = search_scope_names(&job->scope, &job->result->arena);
     TRY(grep_run(q, &options, &lines, &job->report));
-    search_scope_print(&job->scope, strbuf_str(&lines), q->n_before || q->n_after,
-                       &job->result->text);
+    strbuf_add(&job->result->text, strbuf_str(&lines));
     if (lines.n)
         add_summary(job, count_lines(strbuf_str(&lines)));
     else
         add_nothing_found(job);
-    search_scope_tell(&job->report.walk, &job->result->text);
+    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
 

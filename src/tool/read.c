@@ -1,5 +1,6 @@
 /* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
 #include "base/file_kind.h"
+#include "base/quoted.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
@@ -184,7 +185,7 @@ static struct err *read_in_worker(void *arg)
     struct read_job *job = arg;
     bool exists;
 
-    TRY(spot_find(job->target, job->path, &spot));
+    TRY(spot_find(job->target, quoted(&job->result->arena, str_of(job->path)).p, &spot));
     TRY(open_file_open(&spot, &exists, &file));
     if (!exists)
         return path_missing(job->path, job->target, job->cwd, job->hidden);
@@ -204,7 +205,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (e)
         return failure_tell(result, e);
     job.path = path_given(c, result, job.args.path);
-    job.shown = path_shown(job.cwd, job.path);
+    job.shown = path_told(&result->arena, job.cwd, job.path);
     e = target_find(c, result, job.path, &job.target);
     if (!e)
         e = work_run(read_in_worker, &job);

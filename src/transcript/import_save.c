@@ -3,6 +3,7 @@
 
 #include "base/uuid.h"
 #include "engine/hide.h"
+#include "port/draft.h"
 #include "session/codec.h"
 #include "session/record.h"
 #include "sys/loop.h"
@@ -11,6 +12,7 @@ struct saving {
     struct import *import;
     const struct import_place *place;
     struct saved_session *saved;
+    struct draft draft; /* all of them are there in the end, or none is */
 };
 
 /* The records of one stream. */
@@ -278,7 +280,15 @@ static struct err *save_root(struct saving *v, size_t index)
     struct store_lease lease;
     struct err *e;
 
+    if (v->draft.path)
+        draft_add(&v->draft, create.id, create.created_ms);
+    else
+        TRY(draft_begin(&v->draft, store, create.id, create.created_ms));
     TRY(store_open(store, create.id, &create, &a, &lease));
+    if (!lease.is_new) {
+        store_close(store, create.id, lease.fence);
+        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(create.id));
+    }
     e = save_one(v, index, (struct str){0}, lease.fence);
     if (!e)
         e = save_below(v, index, lease.fence);
@@ -320,19 +330,28 @@ static void hide(struct import *i, const struct secrets *secrets, uint64_t *foun
     }
 }
 
+static struct err *save_all(struct saving *v)
+{
+    size_t parent;
+
+    for (size_t k = 0; k < v->import->n; k++)
+        TRY(choose_id(v, k));
+    for (size_t k = 0; k < v->import->n; k++)
+        if (!find_parent(v, k, &parent))
+            TRY(save_root(v, k));
+    return NULL;
+}
+
 struct err *import_save(struct import *i, const struct import_place *place,
                         struct saved_session *ret_saved, uint64_t *ret_found)
 {
-    struct saving v = {.import = i, .place = place, .saved = ret_saved};
-    size_t parent;
+    struct saving v = {.import = i, .place = place, .saved = ret_saved, .draft = DRAFT_NONE};
+    struct err *e;
 
     *ret_found = 0;
     hide(i, place->secrets, ret_found);
     fill_times(i);
-    for (size_t k = 0; k < i->n; k++)
-        TRY(choose_id(&v, k));
-    for (size_t k = 0; k < i->n; k++)
-        if (!find_parent(&v, k, &parent))
-            TRY(save_root(&v, k));
-    return NULL;
+    e = save_all(&v);
+    draft_end(&v.draft); /* one that failed has removed what it began */
+    return e;
 }

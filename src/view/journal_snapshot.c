@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 
 /* Names of files are bytes; what is no UTF-8 is told as it is besides. */
-static void path_field(struct json_writer *w, struct str path)
+void journal_path(struct json_writer *w, struct str path)
 {
     AUTO(strbuf) struct strbuf exact = {0};
 
@@ -18,7 +18,7 @@ static void path_field(struct json_writer *w, struct str path)
 
 static void image_fields(struct json_writer *w, const struct pre_image *p)
 {
-    path_field(w, p->path);
+    journal_path(w, p->path);
     jw_kv_bool(w, "existed", p->kind != IMAGE_NONE);
     jw_kv_str(w, "kind", str_of(image_kind_name(p->kind)));
     jw_kv_int(w, "mode", p->mode);
@@ -43,6 +43,7 @@ void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
         jw_kv_int(w, "readyNs", r->ready_ns);
         jw_kv_int(w, "files", (int64_t)r->n_files);
     }
+    journal_text(w, "unsaved", r->unsaved);
 }
 
 void journal_pre_image(struct json_writer *w, const struct event_image *b)
@@ -92,5 +93,6 @@ const struct snapshot_record *snapshot_record_parse(const struct json *v, struct
     r->taken_ns = json_int_or(json_get(v, "takenNs"), 0);
     r->ready_ns = json_int_or(json_get(v, "readyNs"), 0);
     r->n_files = (size_t)json_int_or(json_get(v, "files"), 0);
+    r->unsaved = json_get_text(v, "unsaved");
     return r;
 }

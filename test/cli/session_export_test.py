@@ -130,6 +130,10 @@ class Export(SessionTest):
         self.assertGreater(len(requests[-1]["messages"]), len(requests[0]["messages"]))
         self.assertIn("toolSchemas", log[names.index("session_init")])
 
+    def test_a_new_file_named_from_here_on_is_written(self):
+        self.assert_fine(self.keel("session", "export", "-o", "new.json"))
+        self.assertIn("messages", json.loads((self.project / "new.json").read_text()))
+
     def test_the_record_has_all_fields_that_other_programs_read(self):
         record = self.record()
         for field in ("id", "cwd", "createdAt", "updatedAt", "messages", "history", "systemPrompt",

@@ -163,6 +163,25 @@ class EveryBoundary(CrashTest):
         self.try_all(items)
 
 
+class InAWrite(CrashTest):
+    def test_a_killed_write_or_edit_leaves_no_temporary_file_in_the_workspace(self):
+        """At every boundary there: they are few, as the temporary file has no name at first."""
+        store = self.store("sqlite")
+        boundaries = self.stage.boundaries(store)
+        numbers = {number for number, _, place in boundaries
+                   if "/project" in place or "/unfinished" in place}
+        self.assertGreater(len(numbers), 5)
+
+        def play(order):
+            def kill_there(case):
+                case.check_begun(case.finish(case.begin(order=order)))
+                case.finish_it()
+            return kill_there
+        orders = [order for order in orders_of(boundaries) if order.split()[1] in
+                  {str(number) for number in numbers}]
+        self.try_all([(store, f"killed {order}", play(order)) for order in orders])
+
+
 class PowerLoss(CrashTest):
     """With keel goes all that it has not synced."""
 

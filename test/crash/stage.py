@@ -26,6 +26,7 @@ IS_EMPTY, NO_SESSION = "keel ended before a prompt was stored", re.compile("ther
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 # Commands that leave a line behind: one that runs twice shows.
 MARKS = {"call_one": "one", "call_two": "two", "call_three": "three"}
+WORKSPACE = {"plan.txt", "marks"}
 ANSWER = "".join(f"This is sentence {n} of the answer. " for n in range(40)) + "The end."
 
 
@@ -130,7 +131,7 @@ class Case:
                    ANTHROPIC_API_KEY=KEY, KEEL_STORE=self.store.url(self),
                    ANTHROPIC_BASE_URL=f"{self.stage.provider.url}/{self.name}")
         if order:
-            places = [*self.store.places(self), self.project]
+            places = [*self.store.places(self), self.project, self.keel_home]
             env.update(LD_PRELOAD=FAULT, KEEL_FAULT=order, KEEL_FAULT_LOG=str(self.log),
                        KEEL_FAULT_PLACES=":".join(map(str, places)))
             env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
@@ -260,8 +261,14 @@ class Case:
         self.check(run)
         return run
 
+    def check_workspace(self):
+        """Nothing is there but what tools were asked to make."""
+        names = {path.name for path in self.project.iterdir()}
+        self.require(names <= WORKSPACE, f"a killed write has left something: {names - WORKSPACE}")
+
     def finish_it(self):
         run = self.resume()
+        self.check_workspace()
         if not run:
             return
         self.require(run.result.status == 0, "it does not go on", run.result)

@@ -1,4 +1,6 @@
 """rewind_test.py - sessions that are taken back: files and conversation, and on from there."""
+import json
+import os
 import time
 
 import scripted
@@ -18,12 +20,15 @@ class RewindTest(SessionTest):
         (self.work / "run.sh").write_text("#!/bin/sh\n")
         (self.work / "run.sh").chmod(0o755)
 
-    def talk(self, protocol, session, prompt, *turns):
+    def talk(self, protocol, session, prompt, *turns, status=None):
         """One turn; what the model was sent, request by request."""
         provider = self.play(protocol, *turns)
         how = ["-r", session] if self.count(session, "run_begin") else ["--session-id", session]
         result = self.run_agent(protocol, provider, *how, prompt, cwd=self.work)
-        self.assert_fine(result)
+        if status is None:
+            self.assert_fine(result)
+        else:
+            self.assert_status(result, status)
         return self.requests(protocol, provider)
 
     def rewind(self, session, *arguments, status=0):
@@ -191,6 +196,180 @@ class Compacted(RewindTest):
         self.assertEqual(request[0], "  user 'one'")
         self.assertIn("a long answer", request[1])
         self.assertEqual(request[2:], ["  user 'three'"])
+
+
+class NotSaved(RewindTest):
+    """What cannot be undone is told by the rewind, not only in the run."""
+
+    def change(self, session):
+        self.talk(ANTHROPIC, session, "change",
+                  Turn(Call("Write", file_path="new.txt", content="x\n")),
+                  Turn(Call("Bash", command="rm run.sh; echo x > made")), Turn("Changed."),
+                  status=0)
+
+    def test_a_workspace_with_too_many_files_is_no_success(self):
+        session = self.new_id()
+        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.change(session)
+        result = self.rewind(session, status=1)
+        self.assertIn("cannot   undo Bash: rm run.sh; echo x > made: not all of its changes were "
+                      "saved (there are more than 2 files", result.out)
+        self.assertIn("done, but not all is undone", result.out)
+        self.assertIn("what 1 call changed could not be undone", result.err)
+        self.assertTrue((self.work / "made").exists())
+        self.assertFalse((self.work / "new.txt").exists())  # Write is saved by itself
+
+    def test_a_dry_run_says_it_too(self):
+        session = self.new_id()
+        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.change(session)
+        result = self.keel("session", "rewind", session, "--dry-run", cwd=self.work)
+        self.assert_status(result, 1)
+        self.assertIn("cannot   undo Bash", result.out)
+        self.assertTrue((self.work / "new.txt").exists())
+
+    def test_programs_read_it_as_json(self):
+        session = self.new_id()
+        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.change(session)
+        dry = json.loads(self.keel("session", "rewind", session, "--dry-run", "--json",
+                                   cwd=self.work).out)
+        self.assertEqual((dry["done"], dry["complete"]), (False, False))
+        done = json.loads(self.rewind(session, "--json", status=1).out)
+        self.assertEqual((done["session"], done["turn"], done["rewindTurn"]), (session, 1, 2))
+        self.assertEqual((done["done"], done["complete"]), (True, False))
+        [call] = done["notSaved"]
+        self.assertEqual((call["tool"], call["what"]), ("Bash", "rm run.sh; echo x > made"))
+        self.assertEqual([(file["path"], file["outcome"]) for file in done["files"]],
+                         [(str(self.work.resolve() / "new.txt"), "restored")])
+
+    def test_a_whole_rewind_is_complete_in_json(self):
+        session = self.new_id()
+        self.change(session)
+        done = json.loads(self.rewind(session, "--json").out)
+        self.assertEqual((done["done"], done["complete"], done["notSaved"]), (True, True, []))
+
+    def test_where_nothing_is_saved_every_change_is_listed(self):
+        session = self.new_id()
+        self.user_settings({"snapshot": {"enabled": False}})
+        self.change(session)
+        result = self.rewind(session, status=1)
+        self.assertIn("cannot   undo Write: new.txt", result.out)
+        self.assertIn("cannot   undo Bash", result.out)
+        self.assertIn("snapshot.enabled is false", result.out)
+
+    def test_a_command_that_makes_too_many_files_is_listed(self):
+        session = self.new_id()
+        self.user_settings({"snapshot": {"maxFiles": 10}})
+        self.talk(ANTHROPIC, session, "change",
+                  Turn(Call("Bash", command="for i in $(seq 40); do touch f$i; done")),
+                  Turn("Made."), status=0)
+        result = self.rewind(session, status=1)
+        self.assertIn("cannot   undo Bash: for i in", result.out)
+
+    def test_a_repository_that_is_gone_is_listed(self):
+        session = self.new_id()
+        (self.work / ".git").mkdir()
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.talk(ANTHROPIC, session, "change", Turn(Call("Bash", command="rm -rf .git")),
+                  Turn("Gone."), status=0)
+        result = self.rewind(session, status=1)
+        self.assertIn(".git is gone, and keel does not save it", result.out)
+
+    def test_names_with_newlines_stay_one_line(self):
+        session = self.new_id()
+        self.talk(ANTHROPIC, session, "change", Turn(Call("Bash", command="touch $'a\\nb'")),
+                  Turn("Made."))
+        result = self.rewind(session)
+        self.assertIn('  remove   "a\\nb"\n', result.out)
+
+
+class StoreInTheWorkspace(RewindTest):
+    """keel's own files there are no part of what tools change."""
+
+    def talk_there(self, store, *turns, env=None):
+        provider = self.provider(*[turn if isinstance(turn, scripted.Answer) else
+                                   self.encode(ANTHROPIC, turn) for turn in turns])
+        self.process = self.start_agent(
+            ANTHROPIC, provider, "--session-id", self.new_id(), "go", cwd=self.work,
+            env={"KEEL_STORE": store, **(env or {})})
+        out, err = self.process.communicate(timeout=HANG_SECONDS)
+        self.assert_fine(scripted.keel_test.Result(["-p"], self.process.returncode, out, err))
+        self.assert_taken(ANTHROPIC, provider)
+        return provider
+
+    def rewind_there(self, store, env=None):
+        env = {"KEEL_STORE": store, **(env or {})}
+        result = self.keel("session", "rewind", "--yes", cwd=self.work, env=env)
+        self.assert_status(result, 0)
+        verified = self.keel("session", "verify", "--all", cwd=self.work, env=env)
+        self.assert_fine(verified)
+        return result
+
+    def looking(self, turn, look):
+        """The turn's answer; look() is called while keel waits for it."""
+        answer = self.encode(ANTHROPIC, turn)
+        pieces = list(answer.pieces)
+
+        def watched():
+            look()
+            yield from pieces
+        answer.pieces = watched()
+        return answer
+
+    def holds_lock(self, path):
+        inode = f":{os.stat(path).st_ino}"
+        with open("/proc/locks", encoding="ascii") as locks:
+            return any(line.split()[1] == "POSIX" and line.split()[4] == str(self.process.pid)
+                       and line.split()[5].endswith(inode) for line in locks)
+
+    def test_a_database_there_stays_locked_and_is_not_restored(self):
+        before, held = describe(self.work), []
+
+        def look():
+            held.append(self.holds_lock(self.work / "k.db"))
+        self.ids = iter(range(1, 100))
+        provider = self.talk_there(
+            "sqlite:./k.db",
+            self.looking(Turn(Call("Grep", pattern="SQLite", hidden=True)), look),
+            self.looking(Turn(Call("Bash", command="rm -r src; cat k.db > /dev/null")), look),
+            self.looking(Turn(Call("Glob", pattern="**/*", hidden=True)), look),
+            self.looking(Turn(Call("Read", file_path="k.db")), look),
+            self.looking(Turn("Done."), look))
+        self.assertEqual(held, [True] * 5)
+        self.assertIn("keel's own store is using it", str(provider.requests[-1].json))
+        result = self.rewind_there("sqlite:./k.db")
+        for name in ("k.db", "blobs"):
+            self.assertNotIn(name, result.out)
+        after = {path: what for path, what in describe(self.work).items()
+                 if not str(path).startswith(("k.db", "blobs"))}
+        self.assertEqual(after, before)
+
+    def test_sessions_in_files_there_are_not_restored(self):
+        for store in ("files:./kept", "files:."):
+            with self.subTest(store):
+                before = describe(self.work)
+                self.ids = iter(range(1, 100))
+                self.talk_there(store, Turn(Call("Bash", command="rm -r src; echo x > made")),
+                                Turn(Call("Bash", command="echo y >> made")), Turn("Done."))
+                result = self.rewind_there(store)
+                self.assertNotIn("jsonl", result.out)
+                self.assertNotIn("kept", result.out)
+                now = describe(self.work)
+                self.assertEqual({path: now.get(path) for path in before}, before)
+                self.assertFalse((self.work / "made").exists())
+
+    def test_keels_home_there_is_not_restored(self):
+        home = self.work / "home"
+        home.mkdir()
+        env = {"KEEL_HOME": str(home)}
+        before = describe(self.work)
+        self.ids = iter(range(1, 100))
+        self.talk_there("", Turn(Call("Bash", command="rm -r src")), Turn("Done."), env=env)
+        result = self.rewind_there("", env=env)
+        self.assertNotIn("home", result.out)
+        now = describe(self.work)
+        self.assertEqual({path: now.get(path) for path in before}, before)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ static struct err *delete_sessions(struct session_work *w)
 
     TRY(find_all(w, items, &n));
     if (!n)
-        return NULL;
+        return store_sweep(w->store); /* it may have been killed before, on its way */
     TRY(confirm(w, items, n, &is_sure));
     for (size_t i = 0; is_sure && i < n; i++)
         TRY(store_remove(w->store, items[i].id));

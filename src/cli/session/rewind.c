@@ -1,8 +1,11 @@
-/* rewind.c - `keel session rewind`: takes turns back, with what they did to files. */
+/* rewind.c - `keel session rewind`: undoes turns, with what they did to files. */
 #include "cli/session/session.h"
 
+#include "base/quoted.h"
+#include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"
+#include "view/journal_fields.h"
 
 static const struct option options[] = {
     {"to", 0, "TURN", "to before this turn; else before the last one"},
@@ -11,6 +14,7 @@ static const struct option options[] = {
     {"force", 0, NULL, "also files that somebody else has changed since"},
     {"add-dir", 0, "DIR", "files in this directory, too, as with keel -p"},
     {"dry-run", 0, NULL, "only say what would be done"},
+    {"json", 0, NULL, "print what was done, or would be, as one JSON object"},
     {"yes", 'y', NULL, "do not ask"},
     SESSION_OPTIONS,
     {0},
@@ -28,6 +32,7 @@ static struct err *read_options(struct session_work *w, struct rewind_options *o
     o->keeps_files = args_has(w->args, "conversation-only");
     o->force = args_has(w->args, "force");
     o->workspace = w->runtime.options.cwd;
+    o->home = runtime_home(&w->runtime, &w->arena).p;
     if (o->keeps_messages && o->keeps_files)
         return err_new(ERR_VALIDATION, "--files-only and --conversation-only do not go together");
     return NULL;
@@ -67,14 +72,16 @@ static struct err *check_place(struct session_work *w, const struct store_summar
 
 /* --- what it is --- */
 
+#define MAX_UNSAVED 20 /* lines of them */
+
 static void add_turns(struct strbuf *out, const struct rewind *r, const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf prompt = {0};
 
     if (r->turn->is_rewind)
-        strbuf_addf(&prompt, "(taken back to before turn %u)", r->turn->to_turn);
+        strbuf_addf(&prompt, "(rewound to before turn %u)", r->turn->to_turn);
     else
-        session_add_line(&prompt, r->turn->has_prompt ? r->turn->prompt : S("(goes on)"), 60);
+        session_add_line(&prompt, r->turn->has_prompt ? r->turn->prompt : S("(continued)"), 60);
     strbuf_addf(out, "to before turn %u: ", r->turn->number);
     cli_add_tinted(out, TINT_BOLD, strbuf_str(&prompt));
     strbuf_add_char(out, '\n');
@@ -115,23 +122,48 @@ static struct str short_path(struct str path, const char *workspace)
     return path;
 }
 
+static void add_action(struct strbuf *out, const char *name, enum tint tint)
+{
+    AUTO(strbuf) struct strbuf action = {0};
+
+    strbuf_addf(&action, "%-8s", name);
+    strbuf_add_cstr(out, "  ");
+    cli_add_tinted(out, tint, strbuf_str(&action));
+    strbuf_add_char(out, ' ');
+}
+
 static void add_files(struct strbuf *out, const struct rewind *r, const char *workspace)
 {
     for (size_t i = 0; i < r->plan.n; i++) {
         const struct restore_item *item = &r->plan.items[i];
-        AUTO(strbuf) struct strbuf action = {0};
 
         if (item->outcome == RESTORE_NOT_NEEDED)
             continue;
-        strbuf_addf(&action, "%-8s", action_of(item));
-        strbuf_add_cstr(out, "  ");
-        cli_add_tinted(out, tint_of(item), strbuf_str(&action));
-        strbuf_add_char(out, ' ');
-        cli_add_visible(out, short_path(item->aim.path, workspace));
+        add_action(out, action_of(item), tint_of(item));
+        quoted_add(out, short_path(item->aim.path, workspace));
         if (item->why.n)
             strbuf_addf(out, ": %" STR_FMT, STR_ARG(item->why));
         strbuf_add_char(out, '\n');
     }
+}
+
+/* What calls have changed, nobody knows; but which calls they were. */
+static void add_unsaved(struct strbuf *out, const struct rewind *r)
+{
+    for (size_t i = 0; i < MIN(r->n_unsaved, (size_t)MAX_UNSAVED); i++) {
+        const struct rewind_unsaved *u = &r->unsaved[i];
+
+        add_action(out, "cannot", TINT_RED);
+        strbuf_add_cstr(out, "undo ");
+        cli_add_visible(out, u->tool.n ? u->tool : S("commands in the background"));
+        if (u->what.n) {
+            strbuf_add_cstr(out, ": ");
+            session_add_line(out, u->what, 60);
+        }
+        strbuf_addf(out, ": not all of its changes were saved (%" STR_FMT ")\n", STR_ARG(u->why));
+    }
+    if (r->n_unsaved > MAX_UNSAVED)
+        strbuf_addf(out, "           and %zu more calls\n", r->n_unsaved - MAX_UNSAVED);
 }
 
 static size_t count(const struct rewind *r, enum restore_outcome outcome)
@@ -141,6 +173,75 @@ static size_t count(const struct rewind *r, enum restore_outcome outcome)
     for (size_t i = 0; i < r->plan.n; i++)
         n += r->plan.items[i].outcome == outcome;
     return n;
+}
+
+/* Is everything undone, or would it be? */
+static bool is_complete(const struct rewind *r)
+{
+    return !r->n_unsaved && !count(r, RESTORE_CONFLICT) && !count(r, RESTORE_FAILED) &&
+           !count(r, RESTORE_IMPOSSIBLE);
+}
+
+/* --- for programs --- */
+
+static void write_files(struct json_writer *j, const struct rewind *r)
+{
+    jw_key(j, "files");
+    jw_begin_array(j);
+    for (size_t i = 0; i < r->plan.n; i++) {
+        const struct restore_item *item = &r->plan.items[i];
+
+        if (item->outcome == RESTORE_NOT_NEEDED)
+            continue;
+        jw_begin_object(j);
+        journal_path(j, item->aim.path);
+        jw_kv_str(j, "action", str_of(action_of(item)));
+        jw_kv_str(j, "outcome", str_of(restore_outcome_name(item->outcome)));
+        if (item->why.n)
+            jw_kv_str(j, "why", item->why);
+        jw_end_object(j);
+    }
+    jw_end_array(j);
+}
+
+static void write_unsaved(struct json_writer *j, const struct rewind *r)
+{
+    jw_key(j, "notSaved");
+    jw_begin_array(j);
+    for (size_t i = 0; i < r->n_unsaved; i++) {
+        const struct rewind_unsaved *u = &r->unsaved[i];
+
+        jw_begin_object(j);
+        jw_kv_str(j, "toolCallId", u->call_id);
+        jw_kv_str(j, "tool", u->tool);
+        jw_kv_str(j, "what", u->what);
+        jw_kv_str(j, "why", u->why);
+        jw_end_object(j);
+    }
+    jw_end_array(j);
+}
+
+/* `number` is that of the rewind itself; 0: nothing was changed. */
+static struct err *print_json(const struct rewind *r, const struct rewind_options *o, struct str id,
+                              unsigned number)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_writer j;
+
+    jw_init(&j, &out);
+    jw_begin_object(&j);
+    jw_kv_str(&j, "session", id);
+    jw_kv_int(&j, "turn", r->turn->number);
+    jw_kv_int(&j, "turns", o->keeps_messages ? 0 : (int64_t)r->n_turns);
+    jw_kv_bool(&j, "done", number > 0);
+    if (number)
+        jw_kv_int(&j, "rewindTurn", number);
+    jw_kv_bool(&j, "complete", is_complete(r));
+    write_files(&j, r);
+    write_unsaved(&j, r);
+    jw_end_object(&j);
+    strbuf_add_char(&out, '\n');
+    return cli_print(strbuf_str(&out));
 }
 
 /* --- doing it --- */
@@ -155,39 +256,18 @@ static struct err *confirm(struct session_work *w, bool *ret_yes)
     *ret_yes = true;
     if (args_has(w->args, "yes"))
         return NULL;
-    return cli_confirm("Take it back?", "--yes does it without asking, --dry-run only says what",
+    return cli_confirm("Undo this?", "--yes does it without asking, --dry-run only says what",
                        ret_yes);
 }
 
-/* What a crash has left untold is told first: the plan needs it. */
-static struct err *open_session(struct session_work *w, struct session *s, struct str id,
-                                const struct rewind_options *o)
-{
-    struct snapshot_options files;
-
-    TRY(session_open(s, &(struct session_options){.store = w->store,
-                                                  .start = SESSION_RESUME,
-                                                  .id = id,
-                                                  .cwd = str_of(w->runtime.options.cwd),
-                                                  .on_notice = tell}));
-    if (o->keeps_files)
-        return NULL;
-    TRY(undo_options_read(&w->runtime, &w->arena, &files));
-    files.added_dirs = o->added_dirs;
-    files.n_added_dirs = o->n_added_dirs;
-    files.blobs = store_blobs(w->store, id);
-    TRY(rewind_recover(s, &files));
-    return journal_sync(s->journal);
-}
-
-/* The plan has said what would be left. */
 static void report(struct session_work *w, const struct rewind *r)
 {
     size_t n_failed = r->report.n_failed, n_left = r->report.n_conflicts;
 
     for (size_t i = 0; i < r->plan.n; i++)
         if (r->plan.items[i].outcome == RESTORE_FAILED)
-            cli_tell("%" STR_FMT ": %" STR_FMT, STR_ARG(r->plan.items[i].aim.path),
+            cli_tell("%" STR_FMT ": %" STR_FMT,
+                     STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
     if (n_left)
         cli_tell("%zu file%s left as somebody else has made %s; --force restores %s, too", n_left,
@@ -195,11 +275,15 @@ static void report(struct session_work *w, const struct rewind *r)
                  n_left == 1 ? "it" : "them");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
-    w->status = n_failed || n_left ? 1 : 0;
+    if (r->n_unsaved)
+        cli_tell("what %zu call%s changed could not be undone, because it was not saved: look at "
+                 "the files",
+                 r->n_unsaved, r->n_unsaved == 1 ? "" : "s");
+    w->status = is_complete(r) ? 0 : 1;
 }
 
-static struct err *take_back(struct session_work *w, struct session *s, struct rewind *r,
-                             const struct rewind_options *o)
+static struct err *undo_turns(struct session_work *w, struct session *s, struct rewind *r,
+                              const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf out = {0};
     unsigned number;
@@ -213,7 +297,10 @@ static struct err *take_back(struct session_work *w, struct session *s, struct r
     TRY(rewind_apply(r, s, o, &w->arena));
     number = s->conversation.n_runs;
     report(w, r);
-    strbuf_addf(&out, "done; keel session rewind %s --to %u takes this back\n", s->conversation.id,
+    if (args_has(w->args, "json"))
+        return print_json(r, o, str_of(s->conversation.id), number);
+    strbuf_addf(&out, "%s; keel session rewind %s --to %u undoes this\n",
+                is_complete(r) ? "done" : "done, but not all is undone", s->conversation.id,
                 number);
     return cli_print(strbuf_str(&out));
 }
@@ -223,28 +310,102 @@ static struct err *show_plan(struct session_work *w, const struct rewind *r,
 {
     AUTO(strbuf) struct strbuf out = {0};
 
+    if (args_has(w->args, "json"))
+        return NULL;
     add_turns(&out, r, o);
     add_files(&out, r, w->runtime.options.cwd);
+    add_unsaved(&out, r);
     return cli_print(strbuf_str(&out));
+}
+
+/* --- one that was interrupted --- */
+
+static struct err *print_finished(struct session_work *w, struct str id, unsigned turn,
+                                  const struct restore_report *r)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    bool is_whole = !r->n_conflicts && !r->n_failed;
+    struct json_writer j;
+
+    w->status = is_whole ? 0 : 1;
+    if (!args_has(w->args, "json")) {
+        strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n", turn);
+        return cli_print(strbuf_str(&out));
+    }
+    jw_init(&j, &out);
+    jw_begin_object(&j);
+    jw_kv_str(&j, "session", id);
+    jw_kv_int(&j, "turn", turn);
+    jw_kv_bool(&j, "done", true);
+    jw_kv_bool(&j, "finished", true);
+    jw_kv_bool(&j, "complete", is_whole);
+    jw_end_object(&j);
+    strbuf_add_char(&out, '\n');
+    return cli_print(strbuf_str(&out));
+}
+
+/* Tells what a crash has left untold, which the plan needs, and ends what it has interrupted. Is
+ * that what was asked for? */
+static struct err *repair(struct session_work *w, struct session *s, const struct rewind_options *o,
+                          bool *ret_done)
+{
+    struct snapshot_options files;
+    struct restore_report finished;
+    unsigned turn;
+
+    *ret_done = false;
+    TRY(undo_options_read(&w->runtime, &w->arena, &files));
+    files.added_dirs = o->added_dirs;
+    files.n_added_dirs = o->n_added_dirs;
+    files.blobs = store_blobs(w->store, s->options.id);
+    files.own =
+        own_files(w->store, files.workspace, files.added_dirs, files.n_added_dirs, &w->arena);
+    if (!o->keeps_files)
+        TRY(rewind_recover(s, &files));
+    TRY(rewind_finish(s, &files, &w->arena, &turn, &finished));
+    TRY(journal_sync(s->journal));
+    *ret_done = turn && (!o->turn || o->turn == turn);
+    return *ret_done ? print_finished(w, s->options.id, turn, &finished) : NULL;
+}
+
+static struct err *open_session(struct session_work *w, struct session *s, struct str id)
+{
+    return session_open(s, &(struct session_options){.store = w->store,
+                                                     .start = SESSION_RESUME,
+                                                     .id = id,
+                                                     .cwd = str_of(w->runtime.options.cwd),
+                                                     .on_notice = tell});
+}
+
+/* --- the command --- */
+
+static struct err *only_show(struct session_work *w, struct str id, const struct rewind_options *o)
+{
+    struct rewind r;
+
+    TRY(rewind_plan(w->store, id, o, &w->arena, &r));
+    TRY(show_plan(w, &r, o));
+    w->status = is_complete(&r) ? 0 : 1;
+    return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
 }
 
 static struct err *rewind_with(struct session_work *w, struct session *s, struct str id,
                                const struct rewind_options *o)
 {
-    bool is_dry = args_has(w->args, "dry-run");
     struct rewind r;
+    bool is_done;
 
-    if (!is_dry)
-        TRY(open_session(w, s, id, o));
+    TRY(open_session(w, s, id));
+    TRY(repair(w, s, o, &is_done));
+    if (is_done)
+        return NULL;
     TRY(rewind_plan(w->store, id, o, &w->arena, &r));
     TRY(show_plan(w, &r, o));
-    if (is_dry)
-        return NULL;
-    if (o->keeps_messages && !count(&r, RESTORE_PLANNED)) {
-        cli_tell("no file is to be changed");
-        return NULL;
-    }
-    return take_back(w, s, &r, o);
+    if (!o->keeps_messages || count(&r, RESTORE_PLANNED))
+        return undo_turns(w, s, &r, o);
+    cli_tell("no file is to be changed");
+    report(w, &r);
+    return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
 }
 
 static struct err *rewind_session(struct session_work *w)
@@ -257,6 +418,8 @@ static struct err *rewind_session(struct session_work *w)
     TRY(read_options(w, &o));
     TRY(check_place(w, &found, &o));
     TRY(find_directories(w, &o));
+    if (args_has(w->args, "dry-run"))
+        return only_show(w, found.id, &o);
     TRY(rewind_with(w, &s, found.id, &o));
     return session_shutdown(&s, "other");
 }
@@ -270,11 +433,12 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_rewind = {
     .name = "session rewind",
     .usage = "[ID] [--to TURN] [--files-only|--conversation-only] [--dry-run] [--yes]",
-    .summary = "take turns back: the conversation, and what was done to files",
+    .summary = "undo turns: the conversation, and what was done to files",
     .details = "Goes back to where the session stood before a turn; keel session show prints\n"
                "the numbers. A file that somebody else has changed since is left alone, unless\n"
-               "--force is given. Nothing is lost: a rewind is a turn itself and can be taken\n"
-               "back like one.\n"
+               "--force is given. What was not saved, because there was too much of it, cannot\n"
+               "be undone: it is listed, and the exit code is 1. A rewind is a turn itself and\n"
+               "can be undone like one.\n"
                "\n"
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",

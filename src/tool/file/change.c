@@ -3,6 +3,7 @@
 
 #include "base/clip.h"
 #include "base/file_kind.h"
+#include "base/quoted.h"
 #include "sys/fs.h"
 #include "sys/work.h"
 #include "tool/file/shown.h"
@@ -24,7 +25,8 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
     strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
     strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
     strbuf_init(&f->diff, MAX_DIFF_BYTES);
-    f->shown = path_shown(f->cwd, f->path);
+    f->told = quoted(&r->arena, str_of(f->path)).p;
+    f->shown = path_told(&r->arena, f->cwd, f->path);
     TRY(target_find(c, r, f->path, &f->target));
     f->seen = file_seen_find(c->session, f->target);
     return NULL;
@@ -85,7 +87,7 @@ struct err *file_change_load(struct file_change *f)
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = FILE_CHANGE_MAX_BYTES};
     bool at_end;
 
-    TRY(spot_find(f->target, f->path, &f->spot));
+    TRY(spot_find(f->target, f->told, &f->spot));
     TRY(open_file_open(&f->spot, &f->exists, &file));
     if (!f->exists)
         return NULL;

@@ -114,32 +114,36 @@ struct walk_options search_scope_walk(struct search_scope *s)
 
 /* --- printing --- */
 
-void search_scope_print(const struct search_scope *s, struct str lines, bool has_separators,
-                        struct strbuf *out)
+struct grep_names search_scope_names(const struct search_scope *s, struct arena *a)
 {
     const char *shown = path_shown(s->cwd, s->root);
-    bool is_cwd = strcmp(shown, ".") == 0;
-    struct str line;
 
-    while (lines.n && str_split(&lines, '\n', &line)) {
-        if (has_separators && str_is(line, "--")) {
-            strbuf_add(out, line);
-        } else if (s->is_file) { /* it begins with the root as it was given */
-            strbuf_add(out, str_skip(line, strlen(s->root) - strlen(shown)));
-        } else {
-            if (!is_cwd)
-                strbuf_addf(out, "%s%s", shown, strcmp(shown, "/") == 0 ? "" : "/");
-            strbuf_add(out, line);
-        }
-        strbuf_add_char(out, '\n');
-    }
+    if (s->is_file)
+        return (struct grep_names){.root_file = str_of(shown)};
+    if (strcmp(shown, ".") == 0)
+        return (struct grep_names){0};
+    return (struct grep_names){
+        .prefix = arena_format(a, "%s%s", shown, strcmp(shown, "/") == 0 ? "" : "/")};
 }
 
-void search_scope_tell(const struct walk_report *report, struct strbuf *out)
+static bool has_quoted(struct str lines)
 {
+    return str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE;
+}
+
+void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out)
+{
+    if (has_quoted(lines))
+        strbuf_add_cstr(out, "[a path in double quotes is written as git does, as its name has "
+                             "odd characters: give it with the quotes]\n");
     if (report->was_cut)
         strbuf_addf(out, "[the search ended after %zu entries: name a narrower path]\n",
                     report->n_entries);
+    if (report->is_too_deep)
+        strbuf_addf(out,
+                    "[what lies more than %u directories deep was not searched: to search it, set "
+                    "path to a directory further down]\n",
+                    report->max_depth);
     if (report->n_unreadable)
         strbuf_addf(out, "[%zu director%s could not be read]\n", report->n_unreadable,
                     report->n_unreadable == 1 ? "y" : "ies");

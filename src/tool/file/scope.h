@@ -6,6 +6,7 @@
 
 #include "port/tool.h"
 #include "sys/walk.h"
+#include "tool/search/engine.h"
 
 struct glob;
 
@@ -31,12 +32,12 @@ void search_scope_close(struct search_scope *s);
 
 struct walk_options search_scope_walk(struct search_scope *s); /* of an open one */
 
-/* Appends lines that begin with paths from the root, now from the working directory on, or absolute
- * where the root is not below it. "--" stays if the lines may be separators. */
-void search_scope_print(const struct search_scope *s, struct str lines, bool has_separators,
-                        struct strbuf *out);
+/* How paths are printed: from the working directory on, or absolute where the root is not below it.
+ * Lives in `a`. */
+struct grep_names search_scope_names(const struct search_scope *s, struct arena *a);
 
-/* Appends what was left out on the way, if anything was. */
-void search_scope_tell(const struct walk_report *report, struct strbuf *out);
+/* Appends what was left out on the way, if anything was, and how to read the lines if that is not
+ * clear. */
+void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* shown.c - paths for the model, and what to say when there is nothing. */
 #include "tool/file/shown.h"
 
+#include "base/quoted.h"
 #include "sys/fs.h"
 #include "sys/spot.h"
 
@@ -27,8 +28,13 @@ const char *path_shown(const char *cwd, const char *absolute_path)
 
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given)
 {
-    return tool_session_path(c->session, &r->arena, c->config ? c->config->environment : NULL,
-                             given);
+    return tool_session_named(c->session, &r->arena, c->config ? c->config->environment : NULL,
+                              given);
+}
+
+const char *path_told(struct arena *a, const char *cwd, const char *absolute_path)
+{
+    return quoted(a, str_of(path_shown(cwd, absolute_path))).p;
 }
 
 bool path_is_below_hidden(const struct path_filter *hidden, const char *target)
@@ -166,7 +172,7 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
     AUTO(arena) struct arena a = {0};
     const char *dir = dir_of(&a, absolute_path), *alike;
     struct err *e = err_new(ERR_TOOL_FAILED, "there is no file %s (the working directory is %s)",
-                            absolute_path, cwd);
+                            quoted(&a, str_of(absolute_path)).p, cwd);
     bool has_dir;
     DIR *entries;
 
@@ -175,13 +181,13 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
     entries = open_dir_of(target, &has_dir);
     if (!has_dir)
         return err_hint(e, "there is no directory %s either; look for the file with Glob",
-                        path_shown(cwd, dir));
+                        path_told(&a, cwd, dir));
     alike = entries ? find_alike(&a, entries, dir_of(&a, target),
                                  str_of(strrchr(absolute_path, '/') + 1), hidden)
                     : NULL;
     if (entries)
         closedir(entries);
     if (alike)
-        return err_hint(e, "did you mean %s?", path_shown(cwd, fs_join(&a, dir, alike)));
+        return err_hint(e, "did you mean %s?", path_told(&a, cwd, fs_join(&a, dir, alike)));
     return err_hint(e, "look for it with Glob");
 }

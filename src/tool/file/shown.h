@@ -8,7 +8,12 @@
  * of `absolute_path` but for ".". */
 const char *path_shown(const char *cwd, const char *absolute_path);
 
-/* The absolute path of what the model gave, in the arena of the result. */
+/* The same as one line of text, quoted where it must be (base/quoted.h): the path itself, or in
+ * `a`.
+ */
+const char *path_told(struct arena *a, const char *cwd, const char *absolute_path);
+
+/* The absolute path of what the model gave, quoted or not, in the arena of the result. */
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given);
 
 /* What to say about a path where nothing is: the working directory, and a name that is like it.

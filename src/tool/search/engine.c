@@ -162,6 +162,7 @@ static struct err *search_tree(struct grep *g, const struct walk_options *option
 static struct err *search_root_file(struct grep *g, const struct walk_options *options)
 {
     struct grep_thread *t;
+    struct str path;
     struct err *e;
     int fd = options->has_root_fd ? fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0)
                                   : locked_file_openat(AT_FDCWD, options->root, OPEN_FLAGS);
@@ -171,7 +172,8 @@ static struct err *search_root_file(struct grep *g, const struct walk_options *o
             err_errno(ERR_VALIDATION, errno, "cannot search the file %s", options->root),
             "name a file that may be read");
     t = begin_thread(g);
-    e = search_file(g, t, fd, str_of(options->root), /* is_over= */ NULL);
+    path = g->query->names.root_file.n ? g->query->names.root_file : str_of(options->root);
+    e = search_file(g, t, fd, path, /* is_over= */ NULL);
     end_thread(g, t);
     g->report.walk.n_entries = 1;
     g->report.walk.was_cancelled = work_cancelled();
@@ -233,11 +235,14 @@ static bool visit_for_glob(void *self, void *thread, const struct walk_entry *en
 }
 
 struct err *glob_run(const struct glob *pattern, const struct walk_options *options,
-                     size_t max_results, struct strbuf *out, struct grep_report *ret_report)
+                     struct grep_names names, size_t max_results, struct strbuf *out,
+                     struct grep_report *ret_report)
 {
     /* of the query only what the output goes by */
-    const struct grep_query query = {
-        .mode = GREP_FILES, .head_limit = max_results, .max_output_bytes = SIZE_MAX};
+    const struct grep_query query = {.mode = GREP_FILES,
+                                     .head_limit = max_results,
+                                     .max_output_bytes = SIZE_MAX,
+                                     .names = names};
     AUTO(glob_search) struct glob_search s = {.pattern = pattern};
     const struct walk_visitor visitor = {.visit = visit_for_glob, .self = &s};
     struct grep_report report = {0};

@@ -13,6 +13,12 @@
 
 enum grep_mode { GREP_FILES, GREP_CONTENT, GREP_COUNT };
 
+/* How paths are printed, as one line each (base/quoted.h). */
+struct grep_names {
+    struct str prefix;    /* before each path, which counts from the root */
+    struct str root_file; /* a root that is a file; empty: as it was given */
+};
+
 struct grep_query {
     struct str pattern;
     bool ignore_case, multiline; /* multiline: . matches newlines, a match may span lines */
@@ -30,6 +36,7 @@ struct grep_query {
     /* A file must match one of them, if there are any, with its path or with its name alone. */
     const struct glob *const *globs;
     size_t n_globs;
+    struct grep_names names;
     struct str type; /* "c", "py", "rust", ...: file types as ripgrep names them; empty: all */
 };
 
@@ -42,17 +49,16 @@ struct grep_report {
 
 /* Searches a directory, or one file when `options->root` is one. Output is sorted: files mode by
  * modification time, newest first; content and count by path. "path:12:text" for matches and
- * "path-11-text" for context, "--" between groups, as ripgrep prints. Paths count from the root; a
- * file that is the root is named as it was given, and no filter applies to it: whether it may be
- * read is the caller's to decide. A line ends before "\r\n" for a pattern with `$`. Text that is
- * not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong or takes too many steps, the type is
- * not known, the root cannot be read. */
+ * "path-11-text" for context, "--" between groups, as ripgrep prints. No filter applies to a file
+ * that is the root: whether it may be read is the caller's to decide. A line ends before "\r\n" for
+ * a pattern with `$`. Text that is not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong or
+ * takes too many steps, the type is not known, the root cannot be read. */
 MUST_USE struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
                               struct strbuf *out, struct grep_report *ret_report);
 
 /* Glob: paths of files and links that match, newest first; `max_results` at the most (0: all). */
 MUST_USE struct err *glob_run(const struct glob *pattern, const struct walk_options *options,
-                              size_t max_results, struct strbuf *out,
+                              struct grep_names names, size_t max_results, struct strbuf *out,
                               struct grep_report *ret_report);
 
 /* "c, cpp, go, ...": for error texts. */

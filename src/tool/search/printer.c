@@ -1,6 +1,7 @@
 /* printer.c - the text of a search in one file: "path:12:line", context, separators. */
 #include "tool/search/printer.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 #define DEFAULT_LINE_BYTES 2000
@@ -22,12 +23,23 @@ void grep_printer_init(struct grep_printer *pr, const struct grep_query *query)
 
 void grep_printer_done(struct grep_printer *pr)
 {
+    strbuf_done(&pr->path);
     strbuf_done(&pr->text);
+}
+
+void grep_print_path(const struct grep_names *names, struct str path, struct strbuf *out)
+{
+    AUTO(strbuf) struct strbuf whole = {0};
+
+    strbuf_add(&whole, names->prefix);
+    strbuf_add(&whole, path);
+    strbuf_clear(out);
+    quoted_add(out, strbuf_str(&whole));
 }
 
 void grep_printer_begin(struct grep_printer *pr, struct str path)
 {
-    pr->path = path;
+    grep_print_path(&pr->query->names, path, &pr->path);
     strbuf_clear(&pr->text);
     pr->n_lines = 0;
     pr->is_full = false;
@@ -106,7 +118,7 @@ static void add_line(struct grep_printer *pr, struct str window, char mark, stru
     pr->next = end + 1;
     if (!has_room(pr))
         return;
-    strbuf_add(&pr->text, pr->path);
+    strbuf_add(&pr->text, strbuf_str(&pr->path));
     strbuf_add_char(&pr->text, mark);
     if (pr->query->line_numbers) {
         count_lines(pr, window, start);

@@ -11,7 +11,7 @@
 struct grep_printer {
     const struct grep_query *query;
     size_t max_line_bytes, max_lines, max_bytes;
-    struct str path;
+    struct strbuf path; /* as it is printed */
     struct strbuf text;
     size_t n_lines; /* in text */
     bool is_full;   /* lines were left out */
@@ -24,6 +24,9 @@ struct grep_printer {
 
 void grep_printer_init(struct grep_printer *pr, const struct grep_query *query);
 void grep_printer_done(struct grep_printer *pr);
+
+/* Sets `out` to the path as it is printed. */
+void grep_print_path(const struct grep_names *names, struct str path, struct strbuf *out);
 
 void grep_printer_begin(struct grep_printer *pr, struct str path);
 /* The lines that hold the match, whose ends they are given by, and the context before them. */

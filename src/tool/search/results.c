@@ -1,6 +1,8 @@
 /* results.c - collects what threads find and prints it sorted. */
 #include "tool/search/results.h"
 
+#include "tool/search/printer.h"
+
 #include <stdlib.h>
 
 #define DEFAULT_OUTPUT_BYTES ((size_t)1 << 20)
@@ -162,7 +164,7 @@ static bool print_path(struct output *o, const struct grep_result *item)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
-    strbuf_add_cstr(&line, item->path);
+    grep_print_path(&o->results->query->names, str_of(item->path), &line);
     if (o->results->query->mode == GREP_COUNT)
         strbuf_addf(&line, ":%zu", item->n_matches);
     return print_line(o, strbuf_str(&line));

@@ -391,6 +391,23 @@ TEST(the_verdict_names_the_file_that_was_decided_about)
     assert_null(judge(&s, "WebFetch", "{\"url\":\"https://a.org\"}")->target);
 }
 
+TEST(a_path_in_quotes_is_the_file_that_the_tool_opens)
+{
+    struct str deny = S("Read(secret*)");
+    struct permission_rules rules = {.deny = &deny, .n_deny = 1};
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, &rules);
+    judge(&s, "Read", "{\"file_path\":\"\\\"a\\\\nb\\\"\"}");
+    assert_string_equal(s.verdict.target, "/proj/a\nb");
+    assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
+    judge(&s, "Read", "{\"file_path\":\"\\\"secret\\\\n\\\"\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    judge(&s, "Read",
+          "{\"file_path\":\"\\\"secret\\\"\"}"); /* needs no quotes: they are its name */
+    assert_string_equal(s.verdict.target, "/proj/\"secret\"");
+}
+
 TEST(a_no_is_told_with_the_reason_of_the_person)
 {
     AUTO(scene) struct scene s;
@@ -561,4 +578,5 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(a_yes_to_other_arguments_runs_with_those),
           UNIT(other_arguments_that_the_tool_does_not_take_do_not_run),
           UNIT(a_rule_that_denies_holds_for_other_arguments_too),
-          UNIT(an_asker_that_fails_ends_the_walk_with_its_error))
+          UNIT(an_asker_that_fails_ends_the_walk_with_its_error),
+          UNIT(a_path_in_quotes_is_the_file_that_the_tool_opens))

@@ -5,6 +5,8 @@
 #include "store/files.h"
 #include "store/files_line.h"
 
+#include <fcntl.h>
+
 static struct temp_dir dir;
 static unsigned n_stores;
 static char path[512];
@@ -459,6 +461,121 @@ IN_TASK(a_killed_writer_is_listed_as_its_log_says)
     assert_false(got.is_open);
 }
 
+/* The list is told first, so that no session is there that nobody finds. */
+IN_TASK(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten)
+{
+    AUTO(store) struct store *s = NULL, *again = NULL;
+    uint64_t fence;
+
+    make_session(2);
+    assert_int_equal(unlink(in_store(LOG_A)), 0);
+    write_file(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock"), S("process 1"));
+    s = conformance_again();
+    assert_listed(s, "", .n_max = 0);
+    assert_int_equal(unlink(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock")), 0);
+    again = conformance_again();
+    assert_listed(again, "", .n_max = 0);
+    fence = open_new(again, ID_A, 7);
+    store_close(again, ID_A, fence);
+    assert_listed(again, "a", .n_max = 0);
+}
+
+/* --- removing --- */
+
+#define ROOT_A "0190a000-0000-7000-8000-00000000000a"
+#define CHILD_B "0190a000-0000-7000-8000-00000000000b"
+#define REMOVAL_OF_A ".locks/" ROOT_A ".removal"
+
+/* A and B below it, each with a payload. */
+static void make_tree(void)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_summary child = {.id = ID_B, .parent = ID_A, .created_ms = 6};
+    char handle[SHA256_HEX_SIZE];
+
+    assert_ok(store_add_child(s, &child, fence));
+    append_one(s, ID_A, fence, 1, "notice", "{}");
+    append_one(s, ID_B, fence, 1, "notice", "{}");
+    assert_ok(blob_put(store_blobs(s, ID_A), S("long text"), handle));
+    assert_ok(blob_put(store_blobs(s, ID_B), S("other text"), handle));
+    store_close(s, ID_A, fence);
+}
+
+static void assert_tree_is_gone(struct store *s)
+{
+    static const char *const names[] = {ROOT_A ".jsonl",  ROOT_A ".json",      ROOT_A ".payloads",
+                                        CHILD_B ".jsonl", CHILD_B ".payloads", REMOVAL_OF_A};
+    AUTO(arena) struct arena a = {0};
+    struct store_summary got;
+    bool found;
+
+    assert_listed(s, "", .n_max = 0);
+    assert_ok(store_find(s, ID_B, &a, &got, &found));
+    assert_false(found);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (access(in_store(names[i]), F_OK) == 0)
+            fail_msg("%s is still there", names[i]);
+}
+
+IN_TASK(a_delete_that_was_killed_is_finished_by_the_next_list)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_tree();
+    write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
+    s = conformance_again();
+    assert_tree_is_gone(s);
+}
+
+IN_TASK(a_delete_that_was_killed_between_logs_and_payloads_is_finished)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_tree();
+    write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
+    assert_int_equal(unlink(in_store(CHILD_B ".jsonl")), 0);
+    s = conformance_again();
+    assert_err(open_and_close(s, ID_A), ERR_STORAGE);
+    assert_tree_is_gone(s);
+}
+
+IN_TASK(an_id_can_be_used_again_after_a_delete_that_was_killed)
+{
+    AUTO(store) struct store *s = NULL;
+    uint64_t fence;
+
+    make_tree();
+    write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
+    s = conformance_again();
+    fence = open_new(s, ID_A, 7);
+    append_one(s, ID_A, fence, 1, "notice", "{\"n\":2}");
+    assert_bodies(s, ID_A, "1:{\"n\":2} ", .from = 1);
+    store_close(s, ID_A, fence);
+    assert_listed(s, "a", .n_max = 0);
+}
+
+IN_TASK(a_session_that_is_being_deleted_is_not_listed_and_stays_the_deleters)
+{
+    AUTO(store) struct store *s = NULL;
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    AUTO(arena) struct arena a = {0};
+    struct store_summary got;
+    bool found;
+    int lock;
+
+    make_tree();
+    write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
+    lock = open(in_store(".locks/" ROOT_A ".lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(fcntl(lock, F_OFD_SETLK, &whole), 0);
+    s = conformance_again();
+    assert_listed(s, "", .n_max = 0);
+    assert_ok(store_find(s, ID_B, &a, &got, &found));
+    assert_false(found);
+    assert_int_equal(access(in_store(CHILD_B ".jsonl"), F_OK), 0);
+    close(lock);
+}
+
 static int remove_dir(void **state)
 {
     temp_dir_done(&dir);
@@ -486,6 +603,11 @@ int main(void)
         UNIT(whoever_lost_the_lease_changes_nothing),
         UNIT(the_list_survives_whatever_happens_to_its_file),
         UNIT(a_killed_writer_is_listed_as_its_log_says),
+        UNIT(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten),
+        UNIT(a_delete_that_was_killed_is_finished_by_the_next_list),
+        UNIT(a_delete_that_was_killed_between_logs_and_payloads_is_finished),
+        UNIT(an_id_can_be_used_again_after_a_delete_that_was_killed),
+        UNIT(a_session_that_is_being_deleted_is_not_listed_and_stays_the_deleters),
     };
 
     /* Thousands of fsyncs: in memory where there is such a place. */

@@ -100,7 +100,22 @@ TEST(a_path_is_resolved_as_far_as_it_exists)
     assert_string_equal(fs_resolve(&a, "/nothing-of-that-name/x"), "/nothing-of-that-name/x");
 }
 
+TEST(a_relative_path_is_resolved_where_the_process_is)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    AUTO_FREE char *before = getcwd(NULL, 0), *real = realpath(dir.path, NULL);
+
+    assert_int_equal(chdir(dir.path), 0);
+    assert_string_equal(fs_resolve(&a, "new"), fs_join(&a, real, "new"));
+    assert_string_equal(fs_resolve(&a, "new/er"), fs_join(&a, real, "new/er"));
+    assert_string_equal(fs_resolve(&a, "."), real);
+    assert_string_equal(fs_resolve(&a, "/no/such/place"), "/no/such/place");
+    assert_int_equal(chdir(before), 0);
+}
+
 RUN_TESTS(UNIT(writing_replaces_whole_files_and_leaves_nothing_beside_them),
           UNIT(a_link_is_written_through), UNIT(creating_never_replaces),
           UNIT(reading_obeys_the_cap_and_tells_absence), UNIT(directories_are_made_along_the_way),
-          UNIT(a_path_is_resolved_as_far_as_it_exists))
+          UNIT(a_path_is_resolved_as_far_as_it_exists),
+          UNIT(a_relative_path_is_resolved_where_the_process_is))

@@ -429,7 +429,9 @@ TEST(a_walk_goes_no_deeper_than_told)
     report = walk(&seen, &(struct walk_options){.root = d.path, .max_depth = 1});
     AUTO(strbuf) struct strbuf text = list(&seen);
     assert_str(strbuf_str(&text), "a/ a/b/");
-    assert_true(report.was_cut);
+    assert_true(report.is_too_deep);
+    assert_false(report.was_cut);
+    assert_int_equal(report.max_depth, 1);
 }
 
 TEST(a_visitor_can_end_the_walk)

@@ -1,6 +1,8 @@
 /* glob_tool_test.c - the Glob tool. */
 #include "calls.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 static void set_time(struct tool_fixture *f, const char *name, long seconds)
@@ -187,6 +189,49 @@ TEST(a_cancelled_call_ends_its_walk)
     assert_int_equal(c.code, ERR_CANCELLED);
 }
 
+#define HOW_TO_READ_QUOTES                                                                         \
+    "[a path in double quotes is written as git does, as its name has odd characters: give it "    \
+    "with the quotes]\n"
+
+TEST(a_name_with_a_newline_is_one_path)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "names/a\nb.txt", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.txt\"}",
+                "\"names/a\\nb.txt\"\n" HOW_TO_READ_QUOTES);
+    assert_says(&f, &tool_glob, "{\"pattern\":\"*.txt\",\"path\":\"names\"}",
+                "\"names/a\\nb.txt\"\n" HOW_TO_READ_QUOTES);
+}
+
+TEST(a_directory_with_a_newline_is_searched_by_the_path_that_was_told)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "x\ny/a.txt", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"*\",\"path\":\"\\\"x\\\\ny\\\"\"}",
+                "\"x\\ny/a.txt\"\n" HOW_TO_READ_QUOTES);
+}
+
+TEST(a_tree_that_is_too_deep_is_told_as_such)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    int fd = open(f.dir.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    for (unsigned i = 0; i < 300; i++) {
+        int below;
+
+        assert_int_equal(mkdirat(fd, "d", 0700), 0);
+        below = openat(fd, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = below;
+    }
+    close(fd);
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.c\"}",
+                "No files found.\n[what lies more than 256 directories deep was not searched: to "
+                "search it, set path to a directory further down]\n");
+}
+
 TEST(a_glob_only_looks)
 {
     assert_int_equal(tool_glob.risk, RISK_INSPECT);
@@ -204,4 +249,6 @@ RUN_TESTS(UNIT(files_come_newest_first_with_paths_from_the_working_directory),
           UNIT(no_file_is_no_failure), UNIT(a_pattern_that_looks_in_one_directory_only_is_told_so),
           UNIT(a_missing_path_is_a_failure), UNIT(a_path_that_is_a_file_is_a_failure),
           UNIT(a_pattern_that_is_wrong_is_a_failure), UNIT(a_cancelled_call_ends_its_walk),
-          UNIT(a_glob_only_looks))
+          UNIT(a_glob_only_looks), UNIT(a_name_with_a_newline_is_one_path),
+          UNIT(a_directory_with_a_newline_is_searched_by_the_path_that_was_told),
+          UNIT(a_tree_that_is_too_deep_is_told_as_such))

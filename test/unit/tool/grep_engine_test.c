@@ -594,7 +594,7 @@ static struct strbuf find(const struct temp_dir *d, struct str pattern, size_t m
     struct strbuf out = {0};
 
     assert_ok(glob_compile(pattern, GLOB_LITERAL_SEPARATOR, &g));
-    assert_ok(glob_run(g, &options, max_results, &out, report));
+    assert_ok(glob_run(g, &options, (struct grep_names){0}, max_results, &out, report));
     return out;
 }
 

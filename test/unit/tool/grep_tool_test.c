@@ -11,6 +11,37 @@ static void set_time(struct tool_fixture *f, const char *name, long seconds)
     assert_int_equal(utimes(temp_path(&f->dir, name), times), 0);
 }
 
+/* --- names --- */
+
+#define HOW_TO_READ_QUOTES                                                                         \
+    "[a path in double quotes is written as git does, as its name has odd characters: give it "    \
+    "with the quotes]\n"
+
+TEST(a_name_with_a_newline_is_one_path_in_every_mode)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "names/a\nb.txt", "before\nint x;\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\"}",
+                "\"names/a\\nb.txt\"\n" HOW_TO_READ_QUOTES);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"count\"}",
+                "\"names/a\\nb.txt\":1\n[1 match in 1 file]\n" HOW_TO_READ_QUOTES);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"output_mode\":\"content\",\"-B\":1}",
+                "\"names/a\\nb.txt\"-1-before\n\"names/a\\nb.txt\":2:int x;\n"
+                "[1 match in 1 file]\n" HOW_TO_READ_QUOTES);
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\",\"path\":\"\\\"names/a\\\\nb.txt\\\"\"}",
+                "\"names/a\\nb.txt\"\n" HOW_TO_READ_QUOTES);
+}
+
+TEST(a_name_that_is_not_utf8_can_be_given_back)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "caf\xE9", "int x;\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"int\"}", "\"caf\\351\"\n" HOW_TO_READ_QUOTES);
+    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"caf\\\\351\\\"\"}", "     1\tint x;\n");
+}
+
 /* --- output modes --- */
 
 TEST(files_with_matches_are_told_newest_first_by_default)
@@ -317,4 +348,5 @@ RUN_TESTS(UNIT(files_with_matches_are_told_newest_first_by_default),
           UNIT(a_binary_file_is_said_not_to_be_searched),
           UNIT(output_is_cut_at_250_lines_and_tells_how_to_go_on),
           UNIT(head_limit_and_offset_count_files_too), UNIT(a_cancelled_call_ends_its_search),
-          UNIT(a_grep_only_looks))
+          UNIT(a_grep_only_looks), UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
+          UNIT(a_name_that_is_not_utf8_can_be_given_back))
