@@ -348,6 +348,15 @@ static struct err *rebuild(struct store *store)
     return NULL; /* nothing is derived here */
 }
 
+static struct err *clamp_times(struct store *store, int64_t unix_ms)
+{
+    struct memory *m = (struct memory *)store;
+
+    for (size_t i = 0; i < m->n; i++) /* the latest stand last, and stay there */
+        m->streams[i]->summary.updated_ms = MIN(m->streams[i]->summary.updated_ms, unix_ms);
+    return NULL;
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     return ((struct memory *)store)->blobs;
@@ -379,6 +388,7 @@ struct store *store_memory_new(void)
         .remove = remove_tree,
         .update = update,
         .rebuild = rebuild,
+        .clamp_times = clamp_times,
         .blobs = blobs,
         .free = free_store,
     };

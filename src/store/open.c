@@ -47,7 +47,8 @@ static struct err *unknown(struct str scheme)
         "a file with a colon in its name is ./NAME");
 }
 
-struct err *store_from_url(const char *spec, const char *home, struct store **ret_store)
+struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_ms,
+                           struct store **ret_store)
 {
     AUTO(arena) struct arena a = {0};
     struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
@@ -57,7 +58,7 @@ struct err *store_from_url(const char *spec, const char *home, struct store **re
     else if (str_is(scheme, "files"))
         *ret_store = store_files_new(place(&a, path, home, "sessions"));
     else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql"))
-        *ret_store = store_postgres_new(spec);
+        *ret_store = store_postgres_new(spec, &(struct postgres_options){.timeout_ms = timeout_ms});
     else if (str_is(scheme, "memory") && path.n == 0)
         *ret_store = store_memory_new();
     else if (str_is(scheme, "memory"))

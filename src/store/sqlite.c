@@ -275,6 +275,13 @@ static struct err *rebuild(struct store *store)
     return change(store, &job);
 }
 
+static struct err *clamp_times(struct store *store, int64_t unix_ms)
+{
+    struct sqlite_job job = {.run = sqlite_job_clamp_times, .latest_ms = unix_ms};
+
+    return change(store, &job);
+}
+
 /* --- looks --- */
 
 struct look_call {
@@ -385,6 +392,7 @@ struct store *store_sqlite_new(const char *path)
         .remove = remove_session,
         .update = update_session,
         .rebuild = rebuild,
+        .clamp_times = clamp_times,
         .blobs = blobs,
         .free = free_store,
     };

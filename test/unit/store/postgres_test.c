@@ -136,18 +136,33 @@ static struct store *conformance_store(void)
     snprintf(name, sizeof name, "s%u", n_stores++);
     create_database(name);
     snprintf(url, sizeof url, "postgresql:///%s?host=%s&user=keel", name, server_dir);
-    return store_postgres_new(url);
+    return store_postgres_new(url, NULL);
 }
 
 static struct store *conformance_again(void)
 {
-    return store_postgres_new(url);
+    return store_postgres_new(url, NULL);
+}
+
+/* Of the store that was made last. */
+static void run_sql(const char *sql)
+{
+    const char *argv[] = {"psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url, NULL};
+
+    assert_int_equal(run_to_end("psql", argv), 0);
+}
+
+/* What that means to the database. */
+static void conformance_time_passes(void)
+{
+    run_sql("UPDATE keel_sessions SET until = until - interval '6 seconds'");
 }
 
 static struct store *conformance_reopen(struct store *take_store)
 {
     store_free(take_store);
-    return store_postgres_new(url);
+    conformance_time_passes();
+    return store_postgres_new(url, NULL);
 }
 
 /* --- what only this store does --- */
@@ -199,7 +214,7 @@ IN_TASK(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else)
 IN_TASK(a_server_that_is_not_there_is_told_without_the_password)
 {
     AUTO(store)
-    struct store *s = store_postgres_new("postgresql://me:hush-hush@/x?host=/nowhere/at/all");
+    struct store *s = store_postgres_new("postgresql://me:hush-hush@/x?host=/nowhere/at/all", NULL);
     AUTO(arena) struct arena a = {0};
     struct store_lease lease;
     struct err *e = store_open(s, ID_A, NULL, &a, &lease);
