@@ -94,9 +94,9 @@ struct err *store_now(struct store *s, int64_t *ret_unix_ms)
     return NULL;
 }
 
-struct err *store_clamp_times(struct store *s, int64_t unix_ms)
+struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms)
 {
-    return s->ops->clamp_times(s, unix_ms);
+    return s->ops->clamp_times(s, after_ms, to_ms);
 }
 
 bool store_has_clock(const struct store *s)

@@ -150,8 +150,8 @@ struct store_ops {
 
     /* The time by the clock of the store's server; NULL: it has none but this machine's. */
     struct err *(*now)(struct store *s, int64_t *ret_unix_ms);
-    /* Sessions that were updated later than that become updated then. */
-    struct err *(*clamp_times)(struct store *s, int64_t unix_ms);
+    /* Sessions that were updated after `after_ms` become updated at `to_ms`. */
+    struct err *(*clamp_times)(struct store *s, int64_t after_ms, int64_t to_ms);
 
     /* Where payloads of this stream go; borrowed, as long as the store lives. */
     struct blob_store *(*blobs)(struct store *s, struct str stream);
@@ -186,7 +186,7 @@ MUST_USE struct err *store_remove(struct store *s, struct str id);
 MUST_USE struct err *store_update(struct store *s, const struct store_summary *update);
 MUST_USE struct err *store_rebuild(struct store *s);
 MUST_USE struct err *store_now(struct store *s, int64_t *ret_unix_ms);
-MUST_USE struct err *store_clamp_times(struct store *s, int64_t unix_ms);
+MUST_USE struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms);
 bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);

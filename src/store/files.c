@@ -442,7 +442,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
 }
 
 /* The list is by time: those that are too late come first. */
-static struct err *clamp_times(struct store *store, int64_t unix_ms)
+static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     AUTO(arena) struct arena a = {0};
     struct files_store *f = files_of(store);
@@ -450,8 +450,8 @@ static struct err *clamp_times(struct store *store, int64_t unix_ms)
     size_t n = 0;
 
     TRY(files_look_through(f->dir, &(struct store_list_query){0}, &a, &items, &n));
-    for (size_t i = 0; i < n && items[i].updated_ms > unix_ms; i++) {
-        struct store_summary clamped = {.id = items[i].id, .updated_ms = unix_ms};
+    for (size_t i = 0; i < n && items[i].updated_ms > after_ms; i++) {
+        struct store_summary clamped = {.id = items[i].id, .updated_ms = to_ms};
 
         TRY(change_summary(f, &clamped, /* is_clamp= */ true));
     }

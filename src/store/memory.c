@@ -348,12 +348,13 @@ static struct err *rebuild(struct store *store)
     return NULL; /* nothing is derived here */
 }
 
-static struct err *clamp_times(struct store *store, int64_t unix_ms)
+static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     struct memory *m = (struct memory *)store;
 
-    for (size_t i = 0; i < m->n; i++) /* the latest stand last, and stay there */
-        m->streams[i]->summary.updated_ms = MIN(m->streams[i]->summary.updated_ms, unix_ms);
+    for (size_t i = 0; i < m->n; i++)
+        if (m->streams[i]->summary.updated_ms > after_ms)
+            m->streams[i]->summary.updated_ms = to_ms;
     return NULL;
 }
 

@@ -289,12 +289,13 @@ static struct err *now(struct store *store, int64_t *ret_unix_ms)
     return NULL;
 }
 
-static struct err *clamp_times(struct store *store, int64_t unix_ms)
+static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
-    postgres_int(&args, unix_ms);
+    postgres_int(&args, after_ms);
+    postgres_int(&args, to_ms);
     return postgres_look(postgres_of(store), PG_CLAMP, &args, false, &rows);
 }
 

@@ -139,6 +139,6 @@
     X(SIZE_BLOB, "SELECT length(bytes) FROM keel_blobs WHERE handle = $1")                         \
     X(REMOVE_BLOB, "DELETE FROM keel_blobs WHERE handle = $1")                                     \
     X(NOW, "SELECT " POSTGRES_NOW)                                                                 \
-    X(CLAMP, "UPDATE keel_sessions SET updated = $1 WHERE updated > $1")
+    X(CLAMP, "UPDATE keel_sessions SET updated = $2 WHERE updated > $1")
 
 #endif

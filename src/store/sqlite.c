@@ -275,9 +275,10 @@ static struct err *rebuild(struct store *store)
     return change(store, &job);
 }
 
-static struct err *clamp_times(struct store *store, int64_t unix_ms)
+static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
-    struct sqlite_job job = {.run = sqlite_job_clamp_times, .latest_ms = unix_ms};
+    struct sqlite_job job = {
+        .run = sqlite_job_clamp_times, .clamp_after_ms = after_ms, .clamp_to_ms = to_ms};
 
     return change(store, &job);
 }

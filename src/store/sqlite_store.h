@@ -33,7 +33,7 @@ struct sqlite_job {
     struct str *handles; /* blobs to remove */
     size_t n_handles, handles_room;
     int64_t unix_ms;
-    int64_t latest_ms; /* to clamp times to */
+    int64_t clamp_after_ms, clamp_to_ms;
     const char *lock_dir;
     bool may_be_lost; /* with the power: the next that may not makes it durable, too */
 };

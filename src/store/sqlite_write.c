@@ -187,7 +187,7 @@ struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j)
 
 struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j)
 {
-    return finish_with(db, SQL_CLAMP, j->latest_ms, 0);
+    return finish_with(db, SQL_CLAMP, j->clamp_after_ms, j->clamp_to_ms);
 }
 
 /* --- records --- */
