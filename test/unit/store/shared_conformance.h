@@ -1,7 +1,7 @@
 /* shared_conformance.h - what a store must do that several processes use at once. Adapters' tests
  * list STORE_SHARES and define conformance_again(): the store that was made last, once more; and
- * conformance_time_passes(): as much as a lease lasts that its holder no longer renews. Where leases
- * are bound to their process it does nothing. */
+ * conformance_time_passes(): as much as a lease lasts that its holder no longer renews. Where
+ * leases are bound to their process it does nothing. */
 #ifndef KEEL_TEST_UNIT_STORE_SHARED_CONFORMANCE_H
 #define KEEL_TEST_UNIT_STORE_SHARED_CONFORMANCE_H
 
