@@ -128,11 +128,17 @@ static void *connect_in_thread(void *arg)
 {
     struct connecting *j = arg;
     /* What the URL says counts for more than what stands before it. */
-    static const char *const keys[] = {"connect_timeout",     "tcp_user_timeout", "keepalives_idle",
-                                       "keepalives_interval", "keepalives_count", "dbname",
-                                       "application_name",    "client_encoding",  NULL};
+    static const char *const keys[] = {"connect_timeout",
+                                       "tcp_user_timeout",
+                                       "keepalives_idle",
+                                       "keepalives_interval",
+                                       "keepalives_count",
+                                       "fallback_application_name",
+                                       "dbname",
+                                       "client_encoding",
+                                       NULL};
     const char *const values[] = {j->timeout_s, j->timeout_ms, "10",   "5", "3",
-                                  j->url,       "keel",        "UTF8", NULL};
+                                  "keel",       j->url,        "UTF8", NULL};
 
     j->error = postgres_api_load(&j->api);
     if (!j->error) {
