@@ -442,7 +442,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
 }
 
 /* The list is by time: those that are too late come first. */
-static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+static struct err *files_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     AUTO(arena) struct arena a = {0};
     struct files_store *f = files_of(store);
@@ -668,7 +668,7 @@ struct store *store_files_new(const char *dir)
         .remove = remove_session,
         .update = update,
         .rebuild = rebuild,
-        .clamp_times = clamp_times,
+        .clamp_times = files_clamp_times,
         .blobs = blobs,
         .save_record = save_record,
         .free = free_store,

@@ -348,7 +348,7 @@ static struct err *rebuild(struct store *store)
     return NULL; /* nothing is derived here */
 }
 
-static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+static struct err *memory_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     struct memory *m = (struct memory *)store;
 
@@ -389,7 +389,7 @@ struct store *store_memory_new(void)
         .remove = remove_tree,
         .update = update,
         .rebuild = rebuild,
-        .clamp_times = clamp_times,
+        .clamp_times = memory_clamp_times,
         .blobs = blobs,
         .free = free_store,
     };

@@ -279,7 +279,7 @@ static struct blob_store *blobs(struct store *store, struct str stream)
 
 /* --- the store --- */
 
-static struct err *now(struct store *store, int64_t *ret_unix_ms)
+static struct err *postgres_read_clock(struct store *store, int64_t *ret_unix_ms)
 {
     AUTO(postgres_args) struct postgres_args none = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -289,7 +289,7 @@ static struct err *now(struct store *store, int64_t *ret_unix_ms)
     return NULL;
 }
 
-static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+static struct err *postgres_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -341,8 +341,8 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .remove = remove_session,
         .update = update,
         .rebuild = rebuild,
-        .now = now,
-        .clamp_times = clamp_times,
+        .now = postgres_read_clock,
+        .clamp_times = postgres_clamp_times,
         .blobs = blobs,
         .free = free_store,
     };

@@ -220,7 +220,11 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
         } else if (e || !again) {
             return e;
         } else if (i == N_TRIES) {
-            return postgres_written_by_others(w->stream);
+            return err_hint(err_new(ERR_STORAGE,
+                                    "the lease of session %" STR_FMT
+                                    " has run out and cannot be renewed",
+                                    STR_ARG(w->stream)),
+                            "open it again, or continue in a copy of it with --fork-session");
         }
     }
 }

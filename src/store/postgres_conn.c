@@ -1,6 +1,8 @@
 /* postgres_conn.c - asking without blocking, and saying what went wrong. */
 #include "store/postgres_conn.h"
 
+#include "sys/work.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -158,7 +160,7 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
 static struct err *give_up(struct postgres_conn *c, uint64_t silent_ms)
 {
     c->was_silent = true;
-    if (!c->handle || task_was_cancelled())
+    if (!c->handle || task_was_cancelled() || work_cancelled())
         atomic_store(&c->server->silent_until_ms, postgres_now_ms() + c->server->timeout_ms);
     return silent(c, "has not answered for", silent_ms);
 }
@@ -202,7 +204,7 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
     for (;;) {
         uint64_t silent_ms = postgres_now_ms() - c->heard_ms, limit_ms = c->limit_ms, piece_ms;
 
-        if (task_was_cancelled())
+        if (task_was_cancelled() || work_cancelled())
             limit_ms = MIN(limit_ms, (uint64_t)CANCELLED_MS);
         if (silent_ms >= limit_ms)
             return give_up(c, silent_ms);

@@ -63,23 +63,23 @@ static const char tables[] =
 
 /* --- the server --- */
 
-/* Without user and password: between '@' and '/', or else the parameter. */
+static struct str until(struct str s, char end)
+{
+    return str_slice(s, 0, MIN(str_find_char(s, end), s.n));
+}
+
+/* The host of the URL, or else its parameter. Nothing that stands before an '@' is told. */
 static struct str find_place(struct str url)
 {
-    size_t at = str_find(url, S("//")), end;
-    struct str rest = at == STR_NONE ? url : str_skip(url, at + 2), host, query;
+    size_t at = str_find(url, S("//"));
+    struct str rest = at == STR_NONE ? url : str_skip(url, at + 2), host = until(rest, '?');
 
-    end = str_find_char(rest, '/');
-    if (end == STR_NONE)
-        end = MIN(str_find_char(rest, '?'), rest.n);
-    host = str_slice(rest, 0, end);
     at = str_rfind_char(host, '@');
-    host = at == STR_NONE ? host : str_skip(host, at + 1);
+    host = until(at == STR_NONE ? host : str_skip(host, at + 1), '/');
     at = str_find(rest, S("host="));
-    if (host.n || at == STR_NONE)
-        return host.n ? host : S("the local socket");
-    query = str_skip(rest, at + strlen("host="));
-    return str_slice(query, 0, MIN(str_find_char(query, '&'), query.n));
+    if (!host.n && at != STR_NONE)
+        host = until(str_skip(rest, at + strlen("host=")), '&');
+    return host.n ? host : S("the local socket");
 }
 
 void postgres_server_init(struct postgres_server *s, const char *url, uint64_t timeout_ms)
@@ -102,6 +102,7 @@ void postgres_server_done(struct postgres_server *s)
 
 struct connecting {
     atomic_uint n_users; /* the thread, and who waits for it */
+    atomic_bool is_done; /* what follows is the waiter's then */
     int done_fd;
     char *url;
     char timeout_s[24], timeout_ms[24];
@@ -146,6 +147,7 @@ static void *connect_in_thread(void *arg)
         if (!j->handle)
             j->error = err_new(ERR_STORAGE, "cannot connect to PostgreSQL: out of memory");
     }
+    atomic_store(&j->is_done, true);
     eventfd_write(j->done_fd, 1);
     leave(j);
     return NULL;
@@ -187,7 +189,7 @@ static struct err *connect_handle(struct postgres_conn *c)
     } else {
         e = postgres_wait(c, j->done_fd, TASK_FD_READ, &ready);
     }
-    if (!e) {
+    if (!e && atomic_load(&j->is_done)) {
         e = TAKE(j->error);
         c->api = j->api;
         c->handle = TAKE(j->handle);

@@ -275,7 +275,7 @@ static struct err *rebuild(struct store *store)
     return change(store, &job);
 }
 
-static struct err *clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+static struct err *sqlite_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     struct sqlite_job job = {
         .run = sqlite_job_clamp_times, .clamp_after_ms = after_ms, .clamp_to_ms = to_ms};
@@ -393,7 +393,7 @@ struct store *store_sqlite_new(const char *path)
         .remove = remove_session,
         .update = update_session,
         .rebuild = rebuild,
-        .clamp_times = clamp_times,
+        .clamp_times = sqlite_clamp_times,
         .blobs = blobs,
         .free = free_store,
     };
