@@ -18,6 +18,7 @@
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 1000
 #define AGAIN_MS 5000 /* to connect to a server that was silent */
+#define DOWN_MS 5000  /* how long one that could not be got back is left alone */
 #define NO_TABLE "42P01"
 
 /* Ids are compared byte by byte, as everywhere in keel. */
@@ -269,6 +270,8 @@ struct err *postgres_connect(struct postgres_conn *c)
         err_ignore(e, "the next try tells");
         TRY(pause_for(pause_ms));
     }
+    if (err_is(e, ERR_NETWORK) && c->was_connected && !c->was_silent)
+        atomic_store(&c->server->silent_until_ms, postgres_now_ms() + DOWN_MS);
     if (e)
         return e;
     c->was_connected = true;

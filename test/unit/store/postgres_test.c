@@ -505,6 +505,40 @@ IN_TASK(a_server_that_answers_again_in_time_has_lost_nothing)
     proxy_end(proxy);
 }
 
+/* As root the test may stop what belongs to the server. */
+static void signal_backends(int number)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = arena_format(&a, "%s/pids", server_dir).p;
+    FILE *file;
+    int pid;
+
+    run_sql(arena_format(&a,
+                         "COPY (SELECT pid FROM pg_stat_activity WHERE application_name = 'keel'"
+                         " AND datname = current_database()) TO '%s'",
+                         path)
+                .p);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fscanf(file, "%d", &pid) == 1)
+        assert_int_equal(kill(pid, number), 0);
+    fclose(file);
+}
+
+IN_TASK(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_another)
+{
+    AUTO(store) struct store *maker = conformance_store();
+    AUTO(store)
+    struct store *s = store_postgres_new(url, &(struct postgres_options){.timeout_ms = 300});
+    struct many m = {.store = s, .fence = open_new(s, ID_A, 5), .n_all = 3};
+
+    signal_backends(SIGSTOP);
+    assert_ok(append_many(&m));
+    assert_all_there_once(s, 3);
+    store_close(s, ID_A, m.fence);
+    signal_backends(SIGCONT);
+}
+
 /* --- a database of an older keel --- */
 
 IN_TASK(a_database_with_leases_of_connections_is_brought_up_to_date)
@@ -570,6 +604,7 @@ int main(void)
         UNIT(a_task_that_is_cancelled_while_it_connects_waits_no_longer),
         UNIT(a_holder_that_was_cut_off_writes_nothing_when_it_is_connected_again),
         UNIT(a_server_that_answers_again_in_time_has_lost_nothing),
+        UNIT(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_another),
         UNIT(a_database_with_leases_of_connections_is_brought_up_to_date),
         UNIT(a_database_of_a_newer_keel_is_left_alone),
     };
