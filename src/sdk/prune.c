@@ -12,7 +12,7 @@
 #define TRUST_MS (7 * DAY_MS)
 /* What it is believed then, each time: more than a day, so that it is reached some day. */
 #define STEP_MS (2 * DAY_MS)
-/* After holidays nobody needs to be asked. */
+/* Up to this it may have been a holiday, and needs no notice. */
 #define FAR_MS (30 * DAY_MS)
 
 /* --- how long --- */

@@ -1,6 +1,6 @@
 /* postgres.c - the calls of the port. Leases and appends go over one connection; appends that wait
- * there together go in one transaction. Looks have another, and threads that are no tasks a
- * third. */
+ * there together go in one transaction. Looks have another, and threads outside of the loop
+ * a third. */
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
@@ -142,7 +142,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
 
 /* --- changes --- */
 
-/* What is begun is ended: whoever is interrupted in the middle would not know what was done. */
+/* What is begun is ended: a caller interrupted in the middle would not know what was done. */
 static struct err *begin_change(struct postgres_store *p)
 {
     TRY(postgres_take_turn(&p->writer));

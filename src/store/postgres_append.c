@@ -1,8 +1,8 @@
 /* postgres_append.c - appends in one pipeline, and what became of those that were lost.
  *
- * Small ones that wait together are one transaction. A refusal is no error for the database: the
- * statement then changes nothing, and why is found out afterwards. What is an error undoes all of
- * them; then each is tried alone, so that nobody suffers for another.
+ * Small ones that wait together are one transaction. To the database a refusal is not an error: the
+ * statement then changes nothing, and a look afterwards says why. An error undoes all of them; then
+ * each is tried alone, so that none suffers for another.
  *
  * Where the connection was lost on the way, an append is sent again. It counts once, as its number
  * fits once: that the first one was made after all shows by its records. */
@@ -10,7 +10,7 @@
 
 #define N_TRIES 4
 /* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
- * the last byte has come, and a process may be stopped before it has sent that. */
+ * the last byte has come, and a process may be stopped before it has sent it. */
 #define MAX_TOGETHER ((size_t)64 << 10)
 
 /* --- arguments --- */

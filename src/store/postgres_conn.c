@@ -155,12 +155,12 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
                     (double)c->server->timeout_ms / 1000);
 }
 
-/* A new connection may find a server that answers; where connecting itself has ended like this, and
- * where there is no time for another, nobody else is to wait for the same. */
+/* A new connection may find a server that answers. Where there is no time to try, the calls that
+ * follow are not to wait for the same. */
 static struct err *give_up(struct postgres_conn *c, uint64_t silent_ms)
 {
     c->was_silent = true;
-    if (!c->handle || task_was_cancelled() || work_cancelled())
+    if (task_was_cancelled() || work_cancelled())
         atomic_store(&c->server->silent_until_ms, postgres_now_ms() + c->server->timeout_ms);
     return silent(c, "has not answered for", silent_ms);
 }

@@ -69,7 +69,7 @@ static struct str until(struct str s, char end)
     return str_slice(s, 0, MIN(str_find_char(s, end), s.n));
 }
 
-/* The host of the URL, or else its parameter. Nothing that stands before an '@' is told. */
+/* The host of the URL, or else its parameter. What stands before an '@' is a secret. */
 static struct str find_place(struct str url)
 {
     size_t at = str_find(url, S("//"));
@@ -270,8 +270,9 @@ struct err *postgres_connect(struct postgres_conn *c)
         err_ignore(e, "the next try tells");
         TRY(pause_for(pause_ms));
     }
-    if (err_is(e, ERR_NETWORK) && c->was_connected && !c->was_silent)
-        atomic_store(&c->server->silent_until_ms, postgres_now_ms() + DOWN_MS);
+    if (err_is(e, ERR_NETWORK) && (c->was_silent || c->was_connected))
+        atomic_store(&c->server->silent_until_ms,
+                     postgres_now_ms() + (c->was_silent ? c->server->timeout_ms : DOWN_MS));
     if (e)
         return e;
     c->was_connected = true;

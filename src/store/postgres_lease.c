@@ -1,8 +1,8 @@
 /* postgres_lease.c - taking leases, giving them back, and what became of one.
  *
  * A lease is a row: whose it is (owner), how often it was taken (fence), until when (by the clock
- * of the server). Nothing of it depends on a connection. Who was late with renewing has it again as
- * long as nobody else has taken it: the fence is then still his. */
+ * of the server). Nothing of it depends on a connection. A holder that was late with renewing has
+ * it again as long as no other has taken it: the fence is then still its own. */
 #include "store/postgres_store.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* postgres_renew.c - a thread that renews the leases of a store.
  *
- * Not a task: whoever computes for long, or waits for a worker, is no reason to lose a session. It
- * has a connection of its own, so that an answer that takes long on another one is none either. A
- * process that is stopped stops it, too, and that is what a lease is for. */
+ * Not a task: a loop that computes for long must not lose its sessions. It has a connection of its
+ * own, so that it does not wait for long answers on another. A process that is stopped stops it,
+ * too: that is what a lease is for. */
 #include "store/postgres_store.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool renew_all(struct postgres_store *p, struct postgres_conn *c)
 
     if (n)
         e = postgres_renew(c, p->owner, p->lease_ms, ids, fences, n);
-    return !e; /* who appends is told */
+    return !e; /* the next append reports what is lost */
 }
 
 static bool is_stopped(int stop_fd, uint64_t wait_ms)

@@ -90,8 +90,8 @@ struct postgres_standing {
     bool exists;
     uint64_t next_seq;
     struct str root, holder, parent;
-    bool is_ours; /* with this fence; also when its time is over and nobody has taken it */
-    bool is_held; /* by whomever, and its time is not over */
+    bool is_ours; /* with this fence; also when its time is over and no other has taken it */
+    bool is_held; /* by some store, and its time is not over */
 };
 MUST_USE struct err *postgres_look_at_lease(struct postgres_store *p, struct str stream,
                                             uint64_t fence, struct arena *a,

@@ -230,7 +230,7 @@ class Prune(SessionCommands):
         self.assertIn(again, self.ids())
 
     def jump_ahead(self, days=400):
-        """All that keel knows of the time is so many days ago; the files and all else are not."""
+        """All that keel knows of the time is that many days old."""
         past_ms = int(time.time() * 1000) - days * DAY_MS
         (self.keel_home / "pruned").write_text(f"{past_ms} {past_ms}\n")
         return past_ms

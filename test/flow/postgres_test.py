@@ -199,7 +199,7 @@ class Leases(PostgresTest):
         self.server.pass_time(self.case)
         self.assert_status(self.talk("-r", SESSION, "again"), 0)
 
-    def test_a_stopped_process_writes_nothing_when_it_goes_on(self):
+    def test_a_stopped_process_writes_nothing_when_it_continues(self):
         process, held = self.begin_held()
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
@@ -215,7 +215,7 @@ class Leases(PostgresTest):
         self.assertFalse((self.project / "ran").exists(), "a tool ran without a lease")
         self.assertEqual(self.server.records(self.case), before)
 
-    def test_a_stopped_process_continues_when_nobody_took_its_session(self):
+    def test_a_stopped_process_continues_when_no_other_took_its_session(self):
         process, held = self.begin_held()
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)

@@ -141,14 +141,14 @@ static void run_at(struct world *w, int64_t day, const char *id)
     assert_ok(loop_run(l, use_and_prune, w));
 }
 
-struct listing {
+struct prune_listing {
     struct store *store;
     struct strbuf *out;
 };
 
 static struct err *list_all(void *arg)
 {
-    const struct listing *l = arg;
+    const struct prune_listing *l = arg;
     AUTO(arena) struct arena a = {0};
     struct store_summary *items;
     size_t n;
@@ -164,7 +164,7 @@ static void assert_left(struct world *w, const char *want)
 {
     AUTO(strbuf) struct strbuf got = {0};
 
-    assert_ok(loop_run_once(list_all, &(struct listing){w->store, &got}));
+    assert_ok(loop_run_once(list_all, &(struct prune_listing){w->store, &got}));
     assert_str(strbuf_str(&got), want);
 }
 

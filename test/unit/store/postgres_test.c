@@ -399,7 +399,7 @@ struct lonely {
     bool began;
 };
 
-static struct err *append_to_nobody(void *arg)
+static struct err *append_to_silence(void *arg)
 {
     struct lonely *l = arg;
     struct store_record r = record_of(1, "notice", "{}");
@@ -422,7 +422,7 @@ IN_TASK(a_task_that_is_cancelled_waits_no_longer_for_a_silent_server)
 
     proxy_silence(proxy);
     group_begin(&g, 0, 0);
-    group_spawn(&g, "append", append_to_nobody, &l);
+    group_spawn(&g, "append", append_to_silence, &l);
     while (!l.began)
         assert_ok(task_yield());
     group_cancel(&g);
@@ -433,7 +433,7 @@ IN_TASK(a_task_that_is_cancelled_waits_no_longer_for_a_silent_server)
     proxy_end(proxy);
 }
 
-static struct err *connect_to_nobody(void *arg)
+static struct err *connect_to_silence(void *arg)
 {
     struct lonely *l = arg;
     AUTO(arena) struct arena a = {0};
@@ -453,7 +453,7 @@ IN_TASK(a_task_that_is_cancelled_while_it_connects_waits_no_longer)
 
     proxy_silence(proxy);
     group_begin(&g, 0, 0);
-    group_spawn(&g, "open", connect_to_nobody, &l);
+    group_spawn(&g, "open", connect_to_silence, &l);
     while (!l.began)
         assert_ok(task_yield());
     group_cancel(&g);

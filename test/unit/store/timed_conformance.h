@@ -116,14 +116,14 @@ static inline struct err *take_over_from_stopped(void *arg)
     return NULL;
 }
 
-TEST(a_stopped_holder_loses_its_session_and_writes_nothing_when_it_goes_on)
+TEST(a_stopped_holder_loses_its_session_and_writes_nothing_later)
 {
     struct timed_holder h = start_holder(/* must_fail= */ true);
 
     assert_ok(loop_run_once(take_over_from_stopped, &h));
 }
 
-TEST(a_stopped_holder_whose_session_nobody_took_goes_on)
+TEST(a_stopped_holder_whose_session_no_other_took_continues)
 {
     struct timed_holder h = start_holder(/* must_fail= */ false);
 
@@ -262,8 +262,8 @@ TEST(a_holder_whose_clock_jumps_keeps_its_session_and_is_believed_no_time_to_com
 }
 
 #define STORE_HAS_TIMED_LEASES                                                                     \
-    UNIT(a_stopped_holder_loses_its_session_and_writes_nothing_when_it_goes_on),                   \
-        UNIT(a_stopped_holder_whose_session_nobody_took_goes_on),                                  \
+    UNIT(a_stopped_holder_loses_its_session_and_writes_nothing_later),                             \
+        UNIT(a_stopped_holder_whose_session_no_other_took_continues),                              \
         UNIT(a_session_that_was_removed_meanwhile_does_not_come_back),                             \
         UNIT(a_holder_that_does_nothing_keeps_its_session),                                        \
         UNIT(a_session_whose_time_is_over_is_not_listed_as_open),                                  \
