@@ -1,6 +1,8 @@
 /* store.c - the calls of a store, and what all adapters share. */
 #include "port/store.h"
 
+#include "sys/loop.h"
+
 #define MAX_ID_BYTES 128
 
 struct err *store_open(struct store *s, struct str id, const struct store_summary *create,
@@ -87,6 +89,24 @@ struct err *store_update(struct store *s, const struct store_summary *update)
 struct err *store_rebuild(struct store *s)
 {
     return s->ops->rebuild(s);
+}
+
+struct err *store_now(struct store *s, int64_t *ret_unix_ms)
+{
+    if (s->ops->now)
+        return s->ops->now(s, ret_unix_ms);
+    *ret_unix_ms = clock_unix_ms(loop_clock(task_loop()));
+    return NULL;
+}
+
+struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms)
+{
+    return s->ops->clamp_times(s, after_ms, to_ms);
+}
+
+bool store_has_clock(const struct store *s)
+{
+    return s->ops->now != NULL;
 }
 
 struct blob_store *store_blobs(struct store *s, struct str stream)

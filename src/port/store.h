@@ -7,12 +7,15 @@
  *
  * Whoever writes a stream holds the lease of its root. A lease has a fence, a number that grows
  * with every new holder; an append with an older one fails in every adapter, so that a writer that
- * was thought dead changes nothing. The lease of a process that has died is free at once on the
- * same machine.
+ * was thought dead changes nothing. The lease of a process that has died is free at once where the
+ * store is on its machine; where many machines share one, after a few seconds.
+ *
+ * A store has a clock: that of the server, or else of this machine. What others' clocks say is
+ * believed up to what it says.
  *
  * All calls may wait and are made in tasks; several may be under way at once. Adapters pass
  * test/unit/port/store_conformance.h. What goes wrong is ERR_STORAGE with the place and what to do;
- * a failed append has appended nothing. */
+ * a failed append has appended nothing, unless the error says that this is not known. */
 #ifndef KEEL_PORT_STORE_H
 #define KEEL_PORT_STORE_H
 
@@ -44,6 +47,7 @@ struct store_summary {
     struct str preview; /* the start of the first prompt */
     int64_t created_ms;
     int64_t updated_ms; /* of the last append; while it is open, up to five seconds before it */
+    int64_t used_ms;    /* of the last append by the clock of the store's server; 0: it has none */
     uint64_t next_seq;
     uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
     uint64_t n_bytes;    /* of its records and their payloads, as they were appended */
@@ -147,6 +151,11 @@ struct store_ops {
     /* Derives index and search again from the records. */
     struct err *(*rebuild)(struct store *s);
 
+    /* The time by the clock of the store's server; NULL: it has none but this machine's. */
+    struct err *(*now)(struct store *s, int64_t *ret_unix_ms);
+    /* Sessions that were updated after `after_ms` become updated at `to_ms`. */
+    struct err *(*clamp_times)(struct store *s, int64_t after_ms, int64_t to_ms);
+
     /* Where payloads of this stream go; borrowed, as long as the store lives. */
     struct blob_store *(*blobs)(struct store *s, struct str stream);
     /* The record that other programs read, written beside the log where the adapter has such a
@@ -186,6 +195,9 @@ MUST_USE struct err *store_remove(struct store *s, struct str id);
 MUST_USE struct err *store_sweep(struct store *s);
 MUST_USE struct err *store_update(struct store *s, const struct store_summary *update);
 MUST_USE struct err *store_rebuild(struct store *s);
+MUST_USE struct err *store_now(struct store *s, int64_t *ret_unix_ms);
+MUST_USE struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms);
+bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);
 /* See owns(). */

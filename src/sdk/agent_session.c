@@ -195,12 +195,19 @@ static void prune(struct agent *a)
     if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
         return;
     e = prune_daily(a->runtime, a->store, str_of(a->session.conversation.id), &a->arena, &report);
-    if (e || !report.n || !a->hooks.on_notice)
+    if (e || !a->hooks.on_notice)
         return;
-    prune_describe(&report, &text);
-    strbuf_add_cstr(&text, " not used for long were removed; sessions.retentionDays and "
-                           "sessions.maxBytes say when");
-    a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+    if (report.n) {
+        prune_describe(&report, &text);
+        strbuf_add_cstr(&text, " not used for long were removed; sessions.retentionDays and "
+                               "sessions.maxBytes say when");
+        a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+    }
+    if (report.n_held) {
+        strbuf_clear(&text);
+        prune_describe_held(&report, &text);
+        a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+    }
 }
 
 void agent_close_session(struct agent *a)

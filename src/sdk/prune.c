@@ -8,6 +8,13 @@
 #define PAGE 1000
 #define STAMP_MAX 64
 
+/* A clock that is further ahead than this is not believed at once. */
+#define TRUST_MS (7 * DAY_MS)
+/* What it is believed then, each time: more than a day, so that it is reached some day. */
+#define STEP_MS (2 * DAY_MS)
+/* Up to this it may have been a holiday, and needs no notice. */
+#define FAR_MS (30 * DAY_MS)
+
 /* --- how long --- */
 
 static struct err *read_limit(const struct settings *s, const char *path, int64_t otherwise,
@@ -67,8 +74,8 @@ static struct err *note_all(struct planning *p, struct store *s)
 
 static bool must_go(const struct planning *p, const struct store_summary *s, int64_t now_ms)
 {
-    int64_t days = p->limits->days;
-    bool is_old = days && days < INT64_MAX / DAY_MS && s->updated_ms < now_ms - days * DAY_MS;
+    int64_t days = p->limits->days, used_ms = MAX(s->updated_ms, s->used_ms);
+    bool is_old = days && days < INT64_MAX / DAY_MS && used_ms < now_ms - days * DAY_MS;
 
     return is_old || (p->limits->bytes && p->n_bytes > (uint64_t)p->limits->bytes);
 }
@@ -81,7 +88,9 @@ struct err *prune_plan(struct store *s, const struct prune_limits *limits, struc
     *ret_report = (struct prune_report){0};
     TRY(note_all(&p, s));
     ret_report->items = ARENA_ARRAY(a, p.n, struct store_summary);
-    for (size_t i = p.n; i-- > 0 && must_go(&p, &p.items[i], now_ms);) {
+    for (size_t i = p.n; i-- > 0;) {
+        if (!must_go(&p, &p.items[i], now_ms))
+            continue; /* its own clock may have been behind: there may be older ones above it */
         ret_report->items[ret_report->n++] = p.items[i];
         ret_report->n_bytes += p.items[i].n_bytes;
         p.n_bytes -= p.items[i].n_bytes;
@@ -117,38 +126,163 @@ void prune_describe(const struct prune_report *r, struct strbuf *out)
                 (double)r->n_bytes / 1e6);
 }
 
-/* --- once a day --- */
+void prune_describe_held(const struct prune_report *r, struct strbuf *out)
+{
+    strbuf_addf(out,
+                "%zu session%s kept, though by the clock %s too old: it is %lld days ahead of when "
+                "sessions were used or removed last, and may be wrong. If the date is right, keel "
+                "session prune --trust-clock removes them",
+                r->n_held, r->n_held == 1 ? " was" : "s were",
+                r->n_held == 1 ? "it is" : "they are", (long long)r->days_ahead);
+}
 
-static const char *stamp_path(const struct runtime *r, struct arena *a)
+/* --- the clock --- */
+
+/* Machines agree about a server's clock, but not about their own. */
+static const char *stamp_path(const struct runtime *r, const struct store *s, struct arena *a)
 {
     struct str home = runtime_home(r, a);
 
-    return home.n ? arena_format(a, "%" STR_FMT "/pruned", STR_ARG(home)).p : NULL;
+    if (!home.n)
+        return NULL;
+    return arena_format(a, "%" STR_FMT "/pruned%s%s", STR_ARG(home), store_has_clock(s) ? "-" : "",
+                        store_has_clock(s) ? s->ops->name : "")
+        .p;
 }
 
-static bool is_due(const char *path, int64_t now_ms)
+/* "LAST KNOWN"; an older keel has written the first one alone, whatever its clock said. */
+static void read_stamp(const char *path, struct prune_clock *c)
 {
     AUTO(strbuf) struct strbuf text = {.max_bytes = STAMP_MAX};
-    int64_t last_ms;
+    struct str last, rest;
     bool exists = false;
 
     err_ignore(fs_read(path, &text, &exists), "it is made anew");
-    return !exists || !str_to_int64(str_trim(strbuf_str(&text)), &last_ms) || last_ms > now_ms ||
-           now_ms - last_ms >= DAY_MS;
+    rest = str_trim(strbuf_str(&text));
+    if (!exists || !str_split(&rest, ' ', &last) || !str_to_int64(last, &c->last_ms))
+        c->last_ms = 0;
+    else if (!str_to_int64(rest, &c->known_ms))
+        c->known_ms = 0;
+}
+
+/* Of the newest one that is not `kept`; 0: there is none. */
+static struct err *find_last_use(struct store *s, struct str kept, struct arena *a, int64_t *ret_ms)
+{
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    *ret_ms = 0;
+    TRY(store_list(s, &(struct store_list_query){.n_max = 2}, a, &items, &n));
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq(items[i].id, kept))
+            *ret_ms = MAX(*ret_ms, MAX(items[i].updated_ms, items[i].created_ms));
+    return NULL;
+}
+
+struct err *prune_clock_read(const struct runtime *r, struct store *s, struct str kept,
+                             struct arena *a, struct prune_clock *ret_clock)
+{
+    const char *path = stamp_path(r, s, a);
+    int64_t used_ms;
+
+    *ret_clock = (struct prune_clock){0};
+    TRY(store_now(s, &ret_clock->now_ms));
+    if (path)
+        read_stamp(path, ret_clock);
+    if (ret_clock->known_ms)
+        return NULL;
+    TRY(find_last_use(s, kept, a, &used_ms));
+    ret_clock->known_ms = used_ms ? MIN(used_ms, ret_clock->now_ms) : ret_clock->now_ms;
+    return NULL;
+}
+
+static bool is_trusted(const struct prune_clock *c)
+{
+    return c->is_right || c->now_ms - c->known_ms <= TRUST_MS;
+}
+
+static bool is_behind(const struct prune_clock *c)
+{
+    return !c->is_right && c->known_ms - c->now_ms > TRUST_MS;
+}
+
+bool prune_clock_is_likely(const struct prune_clock *c)
+{
+    return c->now_ms >= c->known_ms && c->now_ms - c->known_ms <= FAR_MS;
+}
+
+struct err *prune_clock_write(const struct runtime *r, const struct store *s,
+                              const struct prune_clock *c)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = stamp_path(r, s, &a);
+    int64_t known_ms = is_trusted(c) ? MAX(c->now_ms, c->known_ms) : c->known_ms + STEP_MS;
+
+    if (!path)
+        return NULL;
+    if (c->is_right)
+        known_ms = c->now_ms;
+    return fs_write_atomic(
+        path, arena_format(&a, "%lld %lld\n", (long long)c->now_ms, (long long)known_ms), 0600);
+}
+
+struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits, struct str kept,
+                                const struct prune_clock *c, struct arena *a,
+                                struct prune_report *ret_report)
+{
+    int64_t ahead_ms = c->now_ms - c->known_ms;
+    struct prune_report all = {0};
+
+    TRY(prune_plan(s, limits, kept, is_trusted(c) ? c->now_ms : c->known_ms, a, ret_report));
+    if (is_trusted(c) || ahead_ms <= FAR_MS)
+        return NULL;
+    TRY(prune_plan(s, limits, kept, c->now_ms, a, &all));
+    ret_report->n_held = all.n - MIN(ret_report->n, all.n);
+    ret_report->days_ahead = ahead_ms / DAY_MS;
+    return NULL;
+}
+
+/* --- once a day --- */
+
+static bool is_due(const struct prune_clock *c)
+{
+    return !c->last_ms || c->last_ms > c->now_ms || c->now_ms - c->last_ms >= DAY_MS;
+}
+
+/* Its last use was later than it says: a clock was far behind. */
+static struct err *mend_own_time(struct store *s, struct str kept, const struct prune_clock *c)
+{
+    if (!is_behind(c) || !kept.n || store_has_clock(s))
+        return NULL;
+    return store_update(s, &(struct store_summary){.id = kept, .updated_ms = c->known_ms});
+}
+
+/* Others have times that were written while the clock was ahead. */
+static struct err *mend_times(struct store *s, const struct prune_clock *c)
+{
+    if (is_behind(c) || !is_trusted(c))
+        return NULL;
+    return store_clamp_times(s, c->now_ms + TRUST_MS, c->now_ms);
 }
 
 struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept, struct arena *a,
                         struct prune_report *ret_report)
 {
-    int64_t now_ms = clock_unix_ms(loop_clock(task_loop()));
-    const char *path = stamp_path(r, a);
     struct prune_limits limits;
+    struct prune_clock c;
 
     *ret_report = (struct prune_report){0};
     TRY(prune_limits_read(r->settings, &limits));
-    if (!path || (!limits.days && !limits.bytes) || !is_due(path, now_ms))
+    if (!runtime_home(r, a).n)
         return NULL;
-    TRY(fs_write_atomic(path, arena_format(a, "%lld\n", (long long)now_ms), 0600));
-    TRY(prune_plan(s, &limits, kept, now_ms, a, ret_report));
+    TRY(prune_clock_read(r, s, kept, a, &c));
+    TRY(mend_own_time(s, kept, &c));
+    if (!is_due(&c))
+        return NULL;
+    TRY(prune_clock_write(r, s, &c));
+    TRY(mend_times(s, &c));
+    if (!limits.days && !limits.bytes)
+        return NULL;
+    TRY(prune_plan_by_clock(s, &limits, kept, &c, a, ret_report));
     return prune_apply(s, ret_report);
 }

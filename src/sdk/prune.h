@@ -1,7 +1,12 @@
 /* prune.h - how long sessions are kept: until they are old, or the oldest when there is no room.
  *
  * Sessions with a name are kept, and so are those that are open. What is shared with a session that
- * stays, stays. In a task. */
+ * stays, stays. In a task.
+ *
+ * How old a session is depends on a clock, and a clock may be wrong for a while. It is the store's;
+ * and keel remembers which time it has believed when it last removed something. A clock that is far
+ * ahead of this is not believed at once: nothing becomes old by its jump, and what it says is
+ * approached by some days a day. A person may say that it is right. */
 #ifndef KEEL_SDK_PRUNE_H
 #define KEEL_SDK_PRUNE_H
 
@@ -22,6 +27,8 @@ struct prune_report {
     struct store_summary *items; /* that go, the oldest first; in the caller's arena */
     size_t n;
     uint64_t n_bytes;
+    size_t n_held;      /* that would go if the clock were believed */
+    int64_t days_ahead; /* of the clock; 0: it is not far ahead */
 };
 /* Which ones would go; `kept` is not among them, it may be empty. */
 MUST_USE struct err *prune_plan(struct store *s, const struct prune_limits *limits, struct str kept,
@@ -29,12 +36,35 @@ MUST_USE struct err *prune_plan(struct store *s, const struct prune_limits *limi
 /* Removes them. One that was opened meanwhile is left out of the report. */
 MUST_USE struct err *prune_apply(struct store *s, struct prune_report *report);
 
+/* What is known of the time. */
+struct prune_clock {
+    int64_t now_ms;   /* as the store's clock says */
+    int64_t last_ms;  /* when it was done last, by that clock; 0: not known */
+    int64_t known_ms; /* that has been believed before */
+    bool is_right;    /* a person says so of now_ms; false after reading */
+};
+/* Without a stamp of keel's own, it is known when other sessions than `kept` were used. */
+MUST_USE struct err *prune_clock_read(const struct runtime *r, struct store *s, struct str kept,
+                                      struct arena *a, struct prune_clock *ret_clock);
+/* Not so far ahead that a person has to say that it is right, and not behind. */
+bool prune_clock_is_likely(const struct prune_clock *c);
+/* Remembers that it was done now, and what is believed from now on. */
+MUST_USE struct err *prune_clock_write(const struct runtime *r, const struct store *s,
+                                       const struct prune_clock *c);
+/* Which ones would go by what is believed, and how many are held because more is not. */
+MUST_USE struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits,
+                                         struct str kept, const struct prune_clock *c,
+                                         struct arena *a, struct prune_report *ret_report);
+
 /* Once a day at most, by a stamp in keel's home: plans and applies. *ret_report is empty when it is
- * not due or there is nothing to do. */
+ * not due or there is nothing to do. Sessions with a last use that the clock says is still to come
+ * get the time of now; `kept` gets a believable one where the clock is far behind. */
 MUST_USE struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept,
                                  struct arena *a, struct prune_report *ret_report);
 
-/* "3 sessions (12.4 MB) were removed: ..." */
+/* "3 sessions (12.4 MB)" */
 void prune_describe(const struct prune_report *r, struct strbuf *out);
+/* Why some were kept, and what to do if they should not be. */
+void prune_describe_held(const struct prune_report *r, struct strbuf *out);
 
 #endif

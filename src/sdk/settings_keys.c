@@ -82,6 +82,8 @@ const struct setting_key setting_keys[] = {
     {"store", SETTING_STRING,
      .help = "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},
     {"sessions", SETTING_OBJECT, .help = "how long sessions are kept"},
+    {"sessions.storeTimeoutSeconds", SETTING_INTEGER,
+     .help = "how long a PostgreSQL store may be silent before keel gives up (30)"},
     {"sessions.retentionDays", SETTING_INTEGER,
      .help = "days after the last use; those with a name are kept; 0: for ever (90)"},
     {"sessions.maxBytes", SETTING_INTEGER,

@@ -6,6 +6,8 @@
 #include "sys/env.h"
 
 #define MIN_PREFIX 8
+#define SHELF_TIMEOUT_S 30
+#define SHELF_LONGEST_TIMEOUT_S 86400
 
 /* --- the store --- */
 
@@ -20,15 +22,29 @@ struct str shelf_name(const struct runtime *r, const char *given, struct arena *
     return settings_text(r->settings, "store", a);
 }
 
+static struct err *read_timeout(const struct settings *s, uint64_t *ret_ms)
+{
+    int64_t seconds = settings_int(s, "sessions.storeTimeoutSeconds", SHELF_TIMEOUT_S);
+
+    if (seconds < 1 || seconds > SHELF_LONGEST_TIMEOUT_S)
+        return err_new(ERR_VALIDATION,
+                       "sessions.storeTimeoutSeconds must be from 1 to %d, not %lld",
+                       SHELF_LONGEST_TIMEOUT_S, (long long)seconds);
+    *ret_ms = (uint64_t)seconds * 1000;
+    return NULL;
+}
+
 struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
                        bool *ret_is_kept)
 {
     AUTO(arena) struct arena a = {0};
     struct str home = runtime_home(r, &a);
+    uint64_t timeout_ms;
 
+    TRY(read_timeout(r->settings, &timeout_ms));
     *ret_is_kept = !str_is(name, "memory:") && (name.n || home.n);
     TRY(store_from_url(*ret_is_kept ? arena_cstr(&a, name) : "memory:",
-                       home.n ? arena_cstr(&a, home) : ".", ret_store));
+                       home.n ? arena_cstr(&a, home) : ".", timeout_ms, ret_store));
     drafts_sweep(*ret_store);
     return NULL;
 }

@@ -405,13 +405,14 @@ struct update_call {
     const char *dir;
     const struct store_summary *update;
     int64_t unix_ms;
+    bool is_clamp;
 };
 
 static struct err *update_log(void *arg)
 {
     struct update_call *c = arg;
     AUTO(files_state) struct files_state s = {0};
-    struct files_append w = {.is_update = true, .update = c->update};
+    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
     bool found, lost;
 
     files_state_init(&s, c->update->id);
@@ -423,17 +424,40 @@ static struct err *update_log(void *arg)
     return w.error;
 }
 
+static struct err *change_summary(struct files_store *f, const struct store_summary *u,
+                                  bool is_clamp)
+{
+    struct stream *s = find_stream(f, u->id);
+    struct update_call c = {f->dir, u, now_ms(), is_clamp};
+
+    if (s && !s->is_lost)
+        return hand_in(f, s,
+                       (struct files_append){.is_update = true, .is_clamp = is_clamp, .update = u});
+    return work_run(update_log, &c);
+}
+
 static struct err *update(struct store *store, const struct store_summary *u)
 {
-    struct files_store *f = files_of(store);
-    struct stream *s = find_stream(f, u->id);
-    struct update_call c = {f->dir, u, now_ms()};
-
     if (!store_id_is_valid(u->id))
         return files_no_session(u->id);
-    if (s && !s->is_lost)
-        return hand_in(f, s, (struct files_append){.is_update = true, .update = u});
-    return work_run(update_log, &c);
+    return change_summary(files_of(store), u, /* is_clamp= */ false);
+}
+
+/* The list is by time: those that are too late come first. */
+static struct err *files_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+{
+    AUTO(arena) struct arena a = {0};
+    struct files_store *f = files_of(store);
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(files_look_through(f->dir, &(struct store_list_query){0}, &a, &items, &n));
+    for (size_t i = 0; i < n && items[i].updated_ms > after_ms; i++) {
+        struct store_summary clamped = {.id = items[i].id, .updated_ms = to_ms};
+
+        TRY(change_summary(f, &clamped, /* is_clamp= */ true));
+    }
+    return NULL;
 }
 
 struct remove_call {
@@ -622,6 +646,7 @@ struct store *store_files_new(const char *dir)
         .sweep = sweep,
         .update = update,
         .rebuild = rebuild,
+        .clamp_times = files_clamp_times,
         .blobs = blobs,
         .save_record = save_record,
         .owns = owns,

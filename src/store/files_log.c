@@ -211,6 +211,8 @@ static void add_own(struct files_state *s, const struct files_line *l)
         set_text(s, &s->summary.parent, json_get_text(body, "parent"));
         set_text(s, &s->root, json_get_text(body, "root"));
     }
+    if (str_is(l->record.type, FILES_CLAMPED))
+        s->summary.updated_ms = 0;
     files_state_update(
         s, &(struct store_summary){
                .cwd = json_get_text(body, "cwd"),

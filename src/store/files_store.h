@@ -60,6 +60,7 @@ MUST_USE struct err *files_state_load(struct files_state *s, const char *dir, bo
 #define FILES_CREATED "store_created" /* the whole summary */
 #define FILES_OPENED "store_opened"   /* a new lease, with its fence */
 #define FILES_UPDATED "store_updated" /* what has changed in the summary */
+#define FILES_CLAMPED "store_clamped" /* the time of the last use was in the future */
 void files_write_own(struct strbuf *out, struct str id, const char *type, int64_t unix_ms,
                      uint64_t fence, const struct files_state *created,
                      const struct store_summary *update);
@@ -83,6 +84,7 @@ MUST_USE struct err *files_sync_dir(const char *dir);
 struct files_append {
     uint64_t expected_seq;
     bool is_update; /* of the summary only, at whatever number */
+    bool is_clamp;  /* and its time is then this one, not the later of the two */
     const struct store_record *records;
     size_t n_records;
     const struct store_summary *update;

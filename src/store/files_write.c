@@ -146,7 +146,8 @@ static void write_append(struct strbuf *out, const struct files_state *s,
     for (size_t i = 0; i < w->n_records; i++)
         files_line_write(out, s->summary.id, &(struct files_line){.record = w->records[i]});
     if (w->update)
-        files_write_own(out, s->summary.id, FILES_UPDATED, unix_ms, 0, NULL, w->update);
+        files_write_own(out, s->summary.id, w->is_clamp ? FILES_CLAMPED : FILES_UPDATED, unix_ms, 0,
+                        NULL, w->update);
 }
 
 /* Encodes what is in order; the others get their error. */
@@ -184,6 +185,8 @@ static void apply(struct files_state *s, const struct files_append *first)
             s->summary.n_bytes += w->records[i].body.n + w->records[i].n_payload_bytes;
             s->summary.updated_ms = MAX(s->summary.updated_ms, w->records[i].unix_ms);
         }
+        if (w->is_clamp)
+            s->summary.updated_ms = 0;
         if (w->update)
             files_state_update(s, w->update);
     }

@@ -348,6 +348,16 @@ static struct err *rebuild(struct store *store)
     return NULL; /* nothing is derived here */
 }
 
+static struct err *memory_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+{
+    struct memory *m = (struct memory *)store;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (m->streams[i]->summary.updated_ms > after_ms)
+            m->streams[i]->summary.updated_ms = to_ms;
+    return NULL;
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     return ((struct memory *)store)->blobs;
@@ -379,6 +389,7 @@ struct store *store_memory_new(void)
         .remove = remove_tree,
         .update = update,
         .rebuild = rebuild,
+        .clamp_times = memory_clamp_times,
         .blobs = blobs,
         .free = free_store,
     };

@@ -57,7 +57,8 @@ static void set_place(struct store *s, const char *home, const char *where)
     drafts_keep_in(s, home, str_of(s->place));
 }
 
-struct err *store_from_url(const char *spec, const char *home, struct store **ret_store)
+struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_ms,
+                           struct store **ret_store)
 {
     AUTO(arena) struct arena a = {0};
     struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
@@ -72,7 +73,7 @@ struct err *store_from_url(const char *spec, const char *home, struct store **re
         *ret_store = store_files_new(where);
         set_place(*ret_store, home, where);
     } else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
-        *ret_store = store_postgres_new(spec);
+        *ret_store = store_postgres_new(spec, &(struct postgres_options){.timeout_ms = timeout_ms});
         drafts_keep_in(*ret_store, home, whole);
     } else if (str_is(scheme, "memory") && path.n == 0) {
         *ret_store = store_memory_new();

@@ -1,9 +1,15 @@
-/* postgres.c - the calls of the port. What changes sessions goes over one connection, the one that
- * has their locks; appends that wait there together go in one transaction. Looks have another, and
- * threads that are no tasks a third. */
+/* postgres.c - the calls of the port. Leases and appends go over one connection; appends that wait
+ * there together go in one transaction. Looks have another, and threads outside of the loop
+ * a third. */
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
+#include "sys/random.h"
+
+#include <stdio.h>
+
+#define DEFAULT_TIMEOUT_MS 30000
+#define LEASE_MS 6000
 
 struct err *postgres_no_session(struct str id)
 {
@@ -34,7 +40,7 @@ static struct err *ask_twice(struct postgres_conn *c, enum postgres_statement s,
 {
     struct err *e = ask_once(c, s, args, is_bytes, ret_rows);
 
-    if (!err_is(e, ERR_NETWORK) || !c->generation)
+    if (!err_is(e, ERR_NETWORK) || !c->was_connected || task_was_cancelled())
         return e;
     err_ignore(e, "the second try tells");
     return ask_once(c, s, args, is_bytes, ret_rows);
@@ -136,8 +142,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
 
 /* --- changes --- */
 
-/* What is begun on this connection is ended: one that is left in the middle of a question is
- * closed, and all leases would be gone with it. */
+/* What is begun is ended: a caller interrupted in the middle would not know what was done. */
 static struct err *begin_change(struct postgres_store *p)
 {
     TRY(postgres_take_turn(&p->writer));
@@ -174,33 +179,46 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
 }
 
 static struct err *create_child(struct postgres_store *p, const struct store_summary *child,
-                                uint64_t fence)
+                                uint64_t fence, bool was_lost)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
-    bool created;
+    AUTO(arena) struct arena a = {0};
+    struct postgres_standing of_child, of_parent;
 
+    postgres_add_new(&args, child, child->id);
     postgres_text(&args, child->parent);
-    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
-    if (rows.n == 0)
-        return postgres_no_session(child->parent);
-    if ((uint64_t)postgres_row_int(&rows, 0, 2) != fence || !postgres_row_bool(&rows, 0, 3) ||
-        !postgres_row_bool(&rows, 0, 5))
-        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
-                                STR_ARG(postgres_row_text(&rows, 0, 4))),
-                        "open it again, or go on in a copy of it with --fork-session");
-    TRY(postgres_create(p, child->id, postgres_row_text(&rows, 0, 4), child, &created));
-    if (created)
+    postgres_text(&args, str_of(p->owner));
+    postgres_int(&args, (int64_t)fence);
+    TRY(postgres_ask(&p->writer, PG_CREATE_CHILD, &args, &rows));
+    if (rows.n)
         return NULL;
-    return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(child->id));
+    TRY(postgres_look_at_lease(p, child->id, fence, &a, &of_child));
+    if (was_lost && of_child.is_ours && str_eq(of_child.parent, child->parent))
+        return NULL;
+    if (of_child.exists)
+        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(child->id));
+    TRY(postgres_look_at_lease(p, child->parent, fence, &a, &of_parent));
+    if (!of_parent.exists)
+        return postgres_no_session(child->parent);
+    if (!of_parent.is_ours || was_lost)
+        return postgres_written_by_others(of_parent.root);
+    TRY(postgres_renew(&p->writer, p->owner, p->lease_ms, &of_parent.root, &fence, 1));
+    return create_child(p, child, fence, /* was_lost= */ true);
 }
 
 static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
+    struct err *e;
 
     TRY(begin_change(p));
-    return end_change(p, create_child(p, child, fence));
+    e = create_child(p, child, fence, /* was_lost= */ false);
+    if (err_is(e, ERR_NETWORK) && p->writer.was_connected) {
+        err_ignore(e, "the second try tells");
+        e = create_child(p, child, fence, /* was_lost= */ true);
+    }
+    return end_change(p, e);
 }
 
 static struct err *update(struct store *store, const struct store_summary *u)
@@ -222,67 +240,28 @@ static struct err *update(struct store *store, const struct store_summary *u)
 
 /* --- removing --- */
 
-static struct err *find_tree(struct postgres_store *p, struct str id, struct postgres_args *numbers)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-    AUTO(strbuf) struct strbuf array = {0};
-
-    postgres_text(&args, id);
-    TRY(postgres_ask(&p->writer, PG_TREE, &args, &rows));
-    for (int i = 0; i < rows.n; i++)
-        postgres_array_int(&array, postgres_row_int(&rows, i, 0));
-    postgres_array_end(&array, numbers);
-    return NULL;
-}
-
-static struct err *run(struct postgres_store *p, enum postgres_statement s,
-                       const struct postgres_args *args)
-{
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    return postgres_ask(&p->writer, s, args, &rows);
-}
-
-/* Under the lock of its root. Blobs go an hour later: somebody may be about to refer to one. */
-static struct err *remove_tree(struct postgres_store *p, struct str id)
-{
-    AUTO(postgres_args) struct postgres_args numbers = {0}, none = {0};
-
-    TRY(find_tree(p, id, &numbers));
-    TRY(run(p, PG_DOOM, &numbers));
-    TRY(run(p, PG_REMOVE, &numbers));
-    TRY(run(p, PG_SPARE, &none));
-    return run(p, PG_COLLECT, &none);
-}
-
-static struct err *remove_locked(struct postgres_store *p, struct str id)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-    struct str root;
-    struct err *e;
-
-    postgres_text(&args, id);
-    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
-    if (rows.n == 0)
-        return NULL;
-    root = postgres_row_text(&rows, 0, 4);
-    if (postgres_find_lease(p, root))
-        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open", STR_ARG(root)),
-                        "close it first");
-    TRY(postgres_lock(p, root));
-    e = remove_tree(p, id);
-    postgres_unlock(p, root);
-    return e;
-}
-
+/* In one statement that looks whether it is open. Blobs go an hour later: somebody may be about to
+ * refer to one. */
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
+    AUTO(arena) struct arena a = {0};
+    AUTO(postgres_args) struct postgres_args args = {0}, none = {0};
+    AUTO(postgres_rows) struct postgres_rows removed = {0}, spared = {0}, collected = {0};
+    struct postgres_standing now;
+    struct err *e;
 
+    postgres_text(&args, id);
+    TRY(postgres_look(p, PG_REMOVE, &args, false, &removed));
+    if (removed.n) {
+        TRY(postgres_look(p, PG_SPARE, &none, false, &spared));
+        return postgres_look(p, PG_COLLECT, &none, false, &collected);
+    }
     TRY(begin_change(p));
-    return end_change(p, remove_locked(p, id));
+    e = postgres_look_at_lease(p, id, 0, &a, &now);
+    if (!e && now.exists)
+        e = postgres_cannot_remove(p, &now);
+    return end_change(p, e);
 }
 
 static struct err *rebuild(struct store *store)
@@ -300,26 +279,54 @@ static struct blob_store *blobs(struct store *store, struct str stream)
 
 /* --- the store --- */
 
+static struct err *postgres_read_clock(struct store *store, int64_t *ret_unix_ms)
+{
+    AUTO(postgres_args) struct postgres_args none = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    TRY(postgres_look(postgres_of(store), PG_NOW, &none, false, &rows));
+    *ret_unix_ms = postgres_row_int(&rows, 0, 0);
+    return NULL;
+}
+
+static struct err *postgres_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_int(&args, after_ms);
+    postgres_int(&args, to_ms);
+    return postgres_look(postgres_of(store), PG_CLAMP, &args, false, &rows);
+}
+
+/* Leases that were not given back run out. */
 static void free_store(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
 
-    while (p->leases) {
-        struct postgres_lease *l = p->leases;
-
-        p->leases = l->next;
-        mem_free(l->id);
-        mem_free(l);
-    }
-    postgres_conn_done(&p->writer); /* which gives all locks back */
+    postgres_stop_renewing(p);
+    while (p->leases)
+        postgres_forget_lease(p, str_of(p->leases->id));
+    postgres_conn_done(&p->writer);
     postgres_conn_done(&p->reader);
     postgres_conn_done(&p->outside);
+    postgres_server_done(&p->server);
     pthread_mutex_destroy(&p->outside_lock);
+    pthread_mutex_destroy(&p->renewer.lock);
     blob_store_free(p->blobs);
     mem_free(p);
 }
 
-struct store *store_postgres_new(const char *url)
+static void make_owner(char owner[POSTGRES_OWNER_SIZE])
+{
+    unsigned char bytes[(POSTGRES_OWNER_SIZE - 1) / 2];
+
+    random_fill(&random_system, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(owner + 2 * i, 3, "%02x", bytes[i]);
+}
+
+struct store *store_postgres_new(const char *url, const struct postgres_options *options)
 {
     static const struct store_ops ops = {
         .name = "postgres",
@@ -334,17 +341,25 @@ struct store *store_postgres_new(const char *url)
         .remove = remove_session,
         .update = update,
         .rebuild = rebuild,
+        .now = postgres_read_clock,
+        .clamp_times = postgres_clamp_times,
         .blobs = blobs,
         .free = free_store,
     };
     struct postgres_store *p = mem_alloc(sizeof *p);
+    uint64_t timeout_ms = options ? options->timeout_ms : 0;
+    uint64_t lease_ms = options ? options->lease_ms : 0;
 
     p->store.ops = &ops;
     p->last = &p->first;
-    postgres_conn_init(&p->writer, url);
-    postgres_conn_init(&p->reader, url);
-    postgres_conn_init(&p->outside, url);
+    p->lease_ms = lease_ms ? lease_ms : LEASE_MS;
+    make_owner(p->owner);
+    postgres_server_init(&p->server, url, timeout_ms ? timeout_ms : DEFAULT_TIMEOUT_MS);
+    postgres_conn_init(&p->writer, &p->server);
+    postgres_conn_init(&p->reader, &p->server);
+    postgres_conn_init(&p->outside, &p->server);
     pthread_mutex_init(&p->outside_lock, NULL);
+    pthread_mutex_init(&p->renewer.lock, NULL);
     p->blobs = postgres_blobs_new(p);
     return &p->store;
 }

@@ -1,17 +1,25 @@
 /* postgres.h - sessions in a PostgreSQL database, which many machines may share.
  *
- * A lease is an advisory lock of the store's connection, so that it is free as soon as its process
- * or its machine is gone, and a fence in the session's row, which the database compares with every
- * append. When the connection is lost, so are the leases: an append that was under way is looked
- * for and its fate told, later ones fail, and the session must be opened again. Reads connect again
- * by themselves. Payloads are in the database too. A store belongs to the tasks of one loop. */
+ * A lease is a row with an owner, a fence and a time, by the clock of the database, for six
+ * seconds; its holder renews it every two. The database compares all three with every append. So
+ * a holder that was stopped, or cut off, changes nothing once its time is over and another one has
+ * the session; as long as none has, it may continue. A lost connection loses nothing: the next call
+ * connects again, and an append that was under way is sent again and counts once.
+ *
+ * A server that says nothing is given up after a time. Payloads are in the database too. A store
+ * belongs to the tasks of one loop. */
 #ifndef KEEL_STORE_POSTGRES_H
 #define KEEL_STORE_POSTGRES_H
 
 #include "port/store.h"
 
+struct postgres_options {
+    uint64_t timeout_ms; /* how long the server may be silent; 0: 30 s */
+    uint64_t lease_ms;   /* 0: 6 s */
+};
+
 /* postgres://USER:PASSWORD@HOST/DATABASE, or what else libpq takes. Connects with the first call;
- * makes its tables (keel_*) where they are missing. */
-struct store *store_postgres_new(const char *url) MUST_USE;
+ * makes its tables (keel_*) where they are missing. `options` may be NULL. */
+struct store *store_postgres_new(const char *url, const struct postgres_options *options) MUST_USE;
 
 #endif

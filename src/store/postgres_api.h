@@ -16,7 +16,7 @@
     X(errorMessage)                                                                                \
     X(setnonblocking)                                                                              \
     X(setNoticeProcessor)                                                                          \
-    X(exec)                                                                                        \
+    X(sendQuery)                                                                                   \
     X(sendPrepare)                                                                                 \
     X(sendQueryPrepared)                                                                           \
     X(enterPipelineMode)                                                                           \

@@ -1,9 +1,17 @@
 /* postgres_append.c - appends in one pipeline, and what became of those that were lost.
  *
- * All that wait together are one transaction. A refusal is no error for the database: the statement
- * then changes nothing, and why is found out afterwards. What is an error takes back all of them;
- * then each is tried alone, so that nobody suffers for another. */
+ * Small ones that wait together are one transaction. To the database a refusal is not an error: the
+ * statement then changes nothing, and a look afterwards says why. An error undoes all of them; then
+ * each is tried alone, so that none suffers for another.
+ *
+ * Where the connection was lost on the way, an append is sent again. It counts once, as its number
+ * fits once: that the first one was made after all shows by its records. */
 #include "store/postgres_store.h"
+
+#define N_TRIES 4
+/* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
+ * the last byte has come, and a process may be stopped before it has sent it. */
+#define MAX_TOGETHER ((size_t)64 << 10)
 
 /* --- arguments --- */
 
@@ -88,7 +96,8 @@ static uint64_t seq_after(const struct postgres_append *w)
     return seq;
 }
 
-static void add_args(struct postgres_args *a, const struct postgres_append *w)
+static void add_args(const struct postgres_store *p, struct postgres_args *a,
+                     const struct postgres_append *w)
 {
     const struct store_summary none = {0}, *u = w->update ? w->update : &none;
     int64_t n_bytes = 0, newest_ms = u->updated_ms;
@@ -120,45 +129,11 @@ static void add_args(struct postgres_args *a, const struct postgres_append *w)
     add_numbers(a, w, core_of);
     add_texts(a, w, body_of);
     add_handles(a, w);
+    postgres_text(a, str_of(p->owner));
+    postgres_int(a, (int64_t)p->lease_ms);
 }
 
-/* --- refusals --- */
-
-static struct err *written_by_others(struct str root)
-{
-    return err_hint(
-        err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now", STR_ARG(root)),
-        "open it again, or go on in a copy of it with --fork-session");
-}
-
-static struct err *connection_was_lost(struct str stream)
-{
-    return err_hint(err_new(ERR_STORAGE,
-                            "session %" STR_FMT " is not ours any more: the connection to "
-                            "PostgreSQL was lost meanwhile",
-                            STR_ARG(stream)),
-                    "open it again, or go on in a copy of it with --fork-session");
-}
-
-static struct err *find_reason(struct postgres_store *p, const struct postgres_append *w)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    postgres_text(&args, w->stream);
-    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
-    if (rows.n == 0)
-        return postgres_no_session(w->stream);
-    if ((uint64_t)postgres_row_int(&rows, 0, 2) != w->fence || !postgres_row_bool(&rows, 0, 3))
-        return written_by_others(postgres_row_text(&rows, 0, 4));
-    if (!postgres_row_bool(&rows, 0, 5))
-        return connection_was_lost(postgres_row_text(&rows, 0, 4));
-    TRY(store_check_append((uint64_t)postgres_row_int(&rows, 0, 1), w->expected_seq, w->records,
-                           w->n_records));
-    return written_by_others(w->stream);
-}
-
-/* --- appends that were under way when the connection was lost --- */
+/* --- one of them --- */
 
 static bool is_same(const struct postgres_rows *rows, const struct postgres_append *w)
 {
@@ -175,32 +150,12 @@ static bool is_same(const struct postgres_rows *rows, const struct postgres_appe
     return true;
 }
 
-/* The old connection may still be at work as long as it has its lock. */
-static struct err *wait_for_old_lock(struct postgres_store *p, const struct postgres_append *w)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-    struct str root;
-
-    postgres_text(&args, w->stream);
-    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
-    if (rows.n == 0)
-        return postgres_no_session(w->stream);
-    if ((uint64_t)postgres_row_int(&rows, 0, 2) != w->fence)
-        return NULL; /* somebody has taken over since: the old one is gone */
-    root = postgres_row_text(&rows, 0, 4);
-    TRY(postgres_lock(p, root));
-    postgres_unlock(p, root);
-    return NULL;
-}
-
 static struct err *look_for(struct postgres_store *p, const struct postgres_append *w,
                             bool *ret_found)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
-    TRY(wait_for_old_lock(p, w));
     postgres_text(&args, w->stream);
     postgres_int(&args, (int64_t)w->expected_seq);
     postgres_int(&args, (int64_t)seq_after(w));
@@ -209,46 +164,81 @@ static struct err *look_for(struct postgres_store *p, const struct postgres_appe
     return NULL;
 }
 
-/* NULL: it had been done. */
-static struct err *find_fate(struct postgres_store *p, const struct postgres_append *w,
-                             const struct err *lost)
+/* Why the database has appended nothing. *ret_again: the lease was late and is renewed now.
+ * `was_lost`: it may have been sent before, and made. NULL without that: so it was. */
+static struct err *find_reason(struct postgres_store *p, const struct postgres_append *w,
+                               bool was_lost, bool *ret_again)
 {
+    AUTO(arena) struct arena a = {0};
+    struct postgres_standing now;
     bool found = false;
-    struct err *e = look_for(p, w, &found);
 
-    if (e)
-        return err_hint(err_wrap(e,
-                                 "the connection to PostgreSQL was lost while session %" STR_FMT
-                                 " was written, and nobody knows yet if it was",
-                                 STR_ARG(w->stream)),
-                        "open the session again: it then shows what is there");
-    return found ? NULL : err_copy(lost);
+    TRY(postgres_look_at_lease(p, w->stream, w->fence, &a, &now));
+    if (!now.exists)
+        return postgres_no_session(w->stream);
+    if (was_lost && now.next_seq != w->expected_seq)
+        TRY(look_for(p, w, &found));
+    if (found)
+        return NULL;
+    if (!now.is_ours)
+        return postgres_written_by_others(now.root);
+    TRY(store_check_append(now.next_seq, w->expected_seq, w->records, w->n_records));
+    *ret_again = true;
+    return postgres_renew(&p->writer, p->owner, p->lease_ms, &now.root, &w->fence, 1);
+}
+
+static struct err *not_known(const struct postgres_append *w, struct err *take_error)
+{
+    return err_wrap(take_error,
+                    "the connection was lost while session %" STR_FMT " was written, and it is not "
+                    "known whether it was; opening the session again shows it",
+                    STR_ARG(w->stream));
+}
+
+static struct err *append_once(struct postgres_store *p, const struct postgres_append *w,
+                               const struct postgres_args *args, bool was_lost, bool *ret_again)
+{
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    TRY(postgres_ask_all(&p->writer, PG_APPEND, args, 1, &rows));
+    return rows.n ? NULL : find_reason(p, w, was_lost, ret_again);
+}
+
+static struct err *append_one(struct postgres_store *p, const struct postgres_append *w,
+                              const struct postgres_args *args, bool was_lost)
+{
+    for (unsigned i = 1;; i++) {
+        bool again = false;
+        struct err *e = append_once(p, w, args, was_lost, &again);
+
+        if (err_is(e, ERR_NETWORK)) {
+            was_lost = again = true;
+            if (i == N_TRIES || !p->writer.was_connected || task_was_cancelled() ||
+                (p->writer.was_silent && !p->writer.handle && i > 1))
+                return not_known(w, e);
+            err_ignore(e, "the next try tells");
+        } else if (e || !again) {
+            return e;
+        } else if (i == N_TRIES) {
+            return err_hint(err_new(ERR_STORAGE,
+                                    "the lease of session %" STR_FMT
+                                    " has run out and cannot be renewed",
+                                    STR_ARG(w->stream)),
+                            "open it again, or continue in a copy of it with --fork-session");
+        }
+    }
 }
 
 /* --- all of them --- */
 
-static void append_one(struct postgres_store *p, struct postgres_append *w,
-                       const struct postgres_args *args)
-{
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-    AUTO(err) struct err *e = postgres_ask_all(&p->writer, PG_APPEND, args, 1, &rows);
-
-    if (err_is(e, ERR_NETWORK))
-        w->error = find_fate(p, w, e);
-    else if (e)
-        w->error = TAKE(e);
-    else if (rows.n == 0)
-        w->error = find_reason(p, w);
-}
-
 /* Those that may be sent. */
-static size_t select_good(struct postgres_append *first, struct postgres_append **good,
-                          struct postgres_args *args)
+static size_t select_good(const struct postgres_store *p, struct postgres_append *first,
+                          struct postgres_append **good, struct postgres_args *args)
 {
     size_t n = 0;
 
     for (struct postgres_append *w = first; w; w = w->next) {
-        add_args(&args[n], w);
+        add_args(p, &args[n], w);
         if (args[n].has_nul) {
             w->error =
                 err_hint(err_new(ERR_STORAGE, "PostgreSQL keeps no text with a NUL character"),
@@ -261,20 +251,33 @@ static size_t select_good(struct postgres_append *first, struct postgres_append 
     return n;
 }
 
-static void append_good(struct postgres_store *p, struct postgres_append **good,
-                        struct postgres_args *args, struct postgres_rows *rows, size_t n)
+/* As many as go together, one at least. */
+static size_t count_together(const struct postgres_args *args, size_t n)
 {
-    AUTO(err) struct err *e = postgres_ask_all(&p->writer, PG_APPEND, args, n, rows);
+    size_t n_bytes = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (err_is(e, ERR_NETWORK))
-            good[i]->error = find_fate(p, good[i], e);
-        else if (e && n == 1)
-            good[i]->error = err_copy(e);
-        else if (e)
-            append_one(p, good[i], &args[i]);
-        else if (rows[i].n == 0)
-            good[i]->error = find_reason(p, good[i]);
+        for (int k = 0; k < args[i].n; k++)
+            n_bytes += (size_t)args[i].lengths[k];
+        if (n_bytes > MAX_TOGETHER)
+            return MAX(i, (size_t)1);
+    }
+    return n;
+}
+
+static void append_together(struct postgres_store *p, struct postgres_append **good,
+                            struct postgres_args *args, struct postgres_rows *rows, size_t n)
+{
+    AUTO(err) struct err *e = NULL;
+
+    if (n == 1) {
+        good[0]->error = append_one(p, good[0], args, /* was_lost= */ false);
+        return;
+    }
+    e = postgres_ask_all(&p->writer, PG_APPEND, args, n, rows);
+    for (size_t i = 0; i < n; i++) {
+        if (e || rows[i].n == 0)
+            good[i]->error = append_one(p, good[i], &args[i], err_is(e, ERR_NETWORK));
         postgres_rows_done(&rows[i]);
     }
 }
@@ -282,17 +285,21 @@ static void append_good(struct postgres_store *p, struct postgres_append **good,
 void postgres_append_all(struct postgres_store *p, struct postgres_append *first)
 {
     AUTO(arena) struct arena a = {0};
-    size_t n = 0;
+    size_t n = 0, n_together;
     struct postgres_append **good;
     struct postgres_args *args;
+    struct postgres_rows *rows;
 
     for (struct postgres_append *w = first; w; w = w->next)
         n++;
     good = ARENA_ARRAY(&a, n, struct postgres_append *);
     args = ARENA_ARRAY(&a, n, struct postgres_args);
-    n = select_good(first, good, args);
-    if (n)
-        append_good(p, good, args, ARENA_ARRAY(&a, n, struct postgres_rows), n);
+    rows = ARENA_ARRAY(&a, n, struct postgres_rows);
+    n = select_good(p, first, good, args);
+    for (size_t i = 0; i < n; i += n_together) {
+        n_together = count_together(args + i, n - i);
+        append_together(p, good + i, args + i, rows + i, n_together);
+    }
     for (size_t i = 0; i < n; i++)
         postgres_args_done(&args[i]);
     for (struct postgres_append *w = first; w; w = w->next)

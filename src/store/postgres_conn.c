@@ -1,20 +1,16 @@
-/* postgres_conn.c - connecting, asking without blocking, and saying what went wrong. */
+/* postgres_conn.c - asking without blocking, and saying what went wrong. */
 #include "store/postgres_conn.h"
 
 #include "sys/work.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define VERSION "1"
-#define N_TRIES 8 /* to get back a connection that there was: 13 seconds */
-#define FIRST_PAUSE_MS 100
-#define ANSWER_MS 60000 /* a server that says nothing for so long is lost */
+#define CANCELLED_MS 1000 /* how silent a server may be to a task that was cancelled */
+#define LOOK_UP_MS 200    /* how often a wait looks whether its task was cancelled */
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -22,47 +18,13 @@ static const char *const statement_texts[] = {
 #undef X
 };
 
-/* Ids are compared byte by byte, as everywhere in keel. */
-static const char tables[] =
-    "BEGIN; SELECT pg_advisory_xact_lock(7811887);"
-    "CREATE TABLE IF NOT EXISTS keel_version (version integer NOT NULL);"
-    "INSERT INTO keel_version SELECT " VERSION " WHERE NOT EXISTS (SELECT 1 FROM keel_version);"
-    "CREATE TABLE IF NOT EXISTS keel_sessions (number bigserial PRIMARY KEY,"
-    " id text COLLATE \"C\" NOT NULL UNIQUE, parent text COLLATE \"C\" NOT NULL,"
-    " root text COLLATE \"C\" NOT NULL, cwd text NOT NULL, name text NOT NULL,"
-    " provider text NOT NULL, model text NOT NULL, preview text NOT NULL,"
-    " created bigint NOT NULL, updated bigint NOT NULL, next_seq bigint NOT NULL DEFAULT 1,"
-    " n_messages bigint NOT NULL, n_bytes bigint NOT NULL DEFAULT 0,"
-    " fence bigint NOT NULL DEFAULT 0, is_leased boolean NOT NULL DEFAULT false,"
-    " holder text NOT NULL DEFAULT '', backend integer NOT NULL DEFAULT 0,"
-    " indexed bigint NOT NULL DEFAULT 1);"
-    "CREATE INDEX IF NOT EXISTS keel_sessions_by_time"
-    " ON keel_sessions (parent, updated DESC, id DESC);"
-    "CREATE INDEX IF NOT EXISTS keel_sessions_unindexed ON keel_sessions (number)"
-    " WHERE indexed < next_seq;"
-    "CREATE TABLE IF NOT EXISTS keel_records (stream bigint NOT NULL, seq bigint NOT NULL,"
-    " n bigint NOT NULL, ms bigint NOT NULL, type text NOT NULL, run text NOT NULL,"
-    " turn bigint NOT NULL, round bigint NOT NULL, attempt bigint NOT NULL,"
-    " core boolean NOT NULL, body text NOT NULL, PRIMARY KEY (stream, seq));"
-    "CREATE INDEX IF NOT EXISTS keel_records_core ON keel_records (stream, seq) WHERE core;"
-    "CREATE TABLE IF NOT EXISTS keel_payloads (handle text NOT NULL, stream bigint NOT NULL,"
-    " PRIMARY KEY (handle, stream));"
-    "CREATE INDEX IF NOT EXISTS keel_payloads_by_stream ON keel_payloads (stream);"
-    "CREATE TABLE IF NOT EXISTS keel_blobs (handle text PRIMARY KEY, bytes bytea NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS keel_doomed (handle text PRIMARY KEY,"
-    " since timestamptz NOT NULL DEFAULT now());"
-    "CREATE TABLE IF NOT EXISTS keel_words (stream bigint NOT NULL, seq bigint NOT NULL,"
-    " words tsvector NOT NULL, PRIMARY KEY (stream, seq));"
-    "CREATE INDEX IF NOT EXISTS keel_words_gin ON keel_words USING gin (words);"
-    "COMMIT";
-
-void postgres_conn_init(struct postgres_conn *c, const char *url)
+void postgres_conn_init(struct postgres_conn *c, struct postgres_server *server)
 {
-    *c = (struct postgres_conn){.url = mem_strdup(url)};
+    *c = (struct postgres_conn){.server = server, .stop_fd = -1};
     c->last = &c->first;
 }
 
-static void disconnect(struct postgres_conn *c)
+void postgres_disconnect(struct postgres_conn *c)
 {
     if (c->handle)
         c->api.finish(c->handle);
@@ -72,10 +34,7 @@ static void disconnect(struct postgres_conn *c)
 
 void postgres_conn_done(struct postgres_conn *c)
 {
-    disconnect(c);
-    if (c->url)
-        mem_wipe(c->url, strlen(c->url)); /* it may hold a password */
-    mem_free(c->url);
+    postgres_disconnect(c);
     *c = (struct postgres_conn){0};
 }
 
@@ -138,15 +97,21 @@ static struct str first_line(const char *text)
     return str_split(&rest, '\n', &line) ? line : rest;
 }
 
+struct err *postgres_lost(struct postgres_conn *c, const char *what, const char *hint)
+{
+    struct err *e =
+        err_hint(err_new(ERR_NETWORK, "%s PostgreSQL at %s: %" STR_FMT, what, c->server->place,
+                         STR_ARG(first_line(c->api.errorMessage(c->handle)))),
+                 "%s", hint);
+
+    postgres_disconnect(c);
+    return e;
+}
+
 static struct err *lost(struct postgres_conn *c)
 {
-    struct err *e = err_hint(err_new(ERR_NETWORK, "the connection to PostgreSQL is lost: %" STR_FMT,
-                                     STR_ARG(first_line(c->api.errorMessage(c->handle)))),
-                             "see that the server runs and can be reached, then open the session "
-                             "again");
-
-    disconnect(c);
-    return e;
+    return postgres_lost(c, "lost the connection to",
+                         "check that the server runs and can be reached");
 }
 
 static const char *advice(const char *state)
@@ -171,240 +136,101 @@ static struct err *refused(struct postgres_conn *c, const PGresult *result)
     return hint ? err_hint(e, "%s", hint) : e;
 }
 
-/* A wait that was interrupted leaves a question without its answer. */
-static struct err *interrupted(struct postgres_conn *c, struct err *take_error)
+/* --- waiting --- */
+
+uint64_t postgres_now_ms(void)
 {
-    disconnect(c);
-    return take_error;
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* --- connecting --- */
-
-static void ignore_notice(void *arg, const char *text)
+static struct err *silent(const struct postgres_conn *c, const char *how, uint64_t ms)
 {
+    return err_hint(err_new(ERR_NETWORK, "PostgreSQL at %s %s %.1f s", c->server->place, how,
+                            (double)ms / 1000),
+                    "check that the server runs and can be reached; the setting "
+                    "sessions.storeTimeoutSeconds (now %g) says how long keel waits",
+                    (double)c->server->timeout_ms / 1000);
 }
 
-static struct err *cannot_connect(struct postgres_conn *c)
+/* A new connection may find a server that answers. Where there is no time to try, the calls that
+ * follow are not to wait for the same. */
+static struct err *give_up(struct postgres_conn *c, uint64_t silent_ms)
 {
-    struct err *e = err_hint(err_new(ERR_NETWORK, "cannot connect to PostgreSQL: %" STR_FMT,
-                                     STR_ARG(first_line(c->api.errorMessage(c->handle)))),
-                             "see that the server runs and that address, user and password of the "
-                             "store's URL are right");
-
-    disconnect(c);
-    return e;
+    c->was_silent = true;
+    if (task_was_cancelled() || work_cancelled())
+        atomic_store(&c->server->silent_until_ms, postgres_now_ms() + c->server->timeout_ms);
+    return silent(c, "has not answered for", silent_ms);
 }
 
-static struct err *check_version(struct postgres_conn *c)
-{
-    PGresult *result = c->api.exec(c->handle, "SELECT version FROM keel_version");
-    struct err *e = NULL;
-
-    if (c->api.resultStatus(result) != PGRES_TUPLES_OK)
-        e = refused(c, result);
-    else if (c->api.ntuples(result) != 1 || strcmp(c->api.getvalue(result, 0, 0), VERSION) != 0)
-        e = err_hint(err_new(ERR_STORAGE, "the database was made by a newer keel"),
-                     "update keel, or use another store with --store");
-    c->api.clear(result);
-    return e;
-}
-
-static struct err *make_tables(struct postgres_conn *c)
-{
-    PGresult *result = c->api.exec(c->handle, tables);
-    struct err *e = c->api.resultStatus(result) == PGRES_COMMAND_OK ? NULL : refused(c, result);
-
-    c->api.clear(result);
-    return e ? e : check_version(c);
-}
-
-/* In a worker. */
-static struct err *connect_once(void *arg)
-{
-    struct postgres_conn *c = arg;
-    /* What the URL says counts for more than what stands before it. */
-    static const char *const keys[] = {"connect_timeout",  "keepalives_idle", "dbname",
-                                       "application_name", "client_encoding", NULL};
-    const char *const values[] = {"10", "30", c->url, "keel", "UTF8", NULL};
-    struct err *e;
-
-    TRY(postgres_api_load(&c->api));
-    c->handle = c->api.connectdbParams(keys, values, /* expand_dbname= */ 1);
-    if (!c->handle)
-        return err_new(ERR_STORAGE, "cannot connect to PostgreSQL: out of memory");
-    if (c->api.status(c->handle) != CONNECTION_OK)
-        return cannot_connect(c);
-    c->api.setNoticeProcessor(c->handle, ignore_notice, NULL);
-    e = make_tables(c);
-    if (!e && c->api.setnonblocking(c->handle, 1) != 0)
-        e = lost(c);
-    if (e)
-        disconnect(c);
-    return e;
-}
-
-static struct err *pause_ms_long(uint64_t pause_ms)
-{
-    struct timespec t = {(time_t)(pause_ms / 1000), (long)(pause_ms % 1000) * 1000000};
-
-    if (task_self())
-        return task_sleep(pause_ms);
-    nanosleep(&t, NULL);
-    return NULL;
-}
-
-struct err *postgres_connect(struct postgres_conn *c)
-{
-    uint64_t pause_ms = FIRST_PAUSE_MS;
-    struct err *e = NULL;
-
-    if (c->handle)
-        return NULL;
-    for (unsigned i = 0;; i++, pause_ms *= 2) {
-        e = task_self() ? work_run(connect_once, c) : connect_once(c);
-        if (!e || !err_is(e, ERR_NETWORK) || i + 1 == (c->generation ? N_TRIES : 1))
-            break;
-        err_ignore(e, "the next try tells");
-        TRY(pause_ms_long(pause_ms));
-    }
-    if (e)
-        return e;
-    c->generation++;
-    return NULL;
-}
-
-/* --- arguments --- */
-
-void postgres_args_done(struct postgres_args *a)
-{
-    arena_done(&a->arena);
-    *a = (struct postgres_args){0};
-}
-
-static void add_value(struct postgres_args *a, const char *value, size_t n, int format)
-{
-    BUG_IF(a->n == POSTGRES_MAX_ARGS);
-    a->values[a->n] = value;
-    a->lengths[a->n] = (int)n;
-    a->formats[a->n++] = format;
-}
-
-static void look_for_nul(struct postgres_args *a, struct str text)
-{
-    a->has_nul |= str_find_char(text, '\0') != STR_NONE;
-}
-
-void postgres_text(struct postgres_args *a, struct str text)
-{
-    look_for_nul(a, text);
-    add_value(a, arena_cstr(&a->arena, text), text.n, 0);
-}
-
-void postgres_int(struct postgres_args *a, int64_t value)
-{
-    postgres_text(a, arena_format(&a->arena, "%" PRId64, value));
-}
-
-void postgres_bytes(struct postgres_args *a, struct str bytes)
-{
-    add_value(a, bytes.n ? bytes.p : "", bytes.n, 1);
-}
-
-static void next_element(struct strbuf *out)
-{
-    strbuf_add_char(out, out->n ? ',' : '{');
-}
-
-void postgres_array_text(struct strbuf *out, struct postgres_args *a, struct str text)
-{
-    look_for_nul(a, text);
-    next_element(out);
-    strbuf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"' || text.p[i] == '\\')
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, text.p[i]);
-    }
-    strbuf_add_char(out, '"');
-}
-
-void postgres_array_int(struct strbuf *out, int64_t value)
-{
-    next_element(out);
-    strbuf_addf(out, "%" PRId64, value);
-}
-
-void postgres_array_end(struct strbuf *out, struct postgres_args *a)
-{
-    strbuf_add_cstr(out, out->n ? "}" : "{}");
-    postgres_text(a, strbuf_str(out));
-    strbuf_clear(out);
-}
-
-/* --- rows --- */
-
-void postgres_rows_done(struct postgres_rows *r)
-{
-    if (r->result)
-        r->api->clear(r->result);
-    *r = (struct postgres_rows){0};
-}
-
-struct str postgres_row_text(const struct postgres_rows *r, int row, int column)
-{
-    return str_make(r->api->getvalue(r->result, row, column),
-                    (size_t)r->api->getlength(r->result, row, column));
-}
-
-int64_t postgres_row_int(const struct postgres_rows *r, int row, int column)
-{
-    return strtoll(r->api->getvalue(r->result, row, column), NULL, 10);
-}
-
-bool postgres_row_bool(const struct postgres_rows *r, int row, int column)
-{
-    return r->api->getvalue(r->result, row, column)[0] == 't';
-}
-
-/* --- asking --- */
-
-static struct err *wait_in_task(struct postgres_conn *c, int events, int *ret_ready)
+/* *ret_ready is 0 when that long has passed. */
+static struct err *wait_in_task(int fd, int events, uint64_t duration_ms, int *ret_ready)
 {
     AUTO(deadline) struct deadline d;
     struct err *e;
 
-    deadline_begin(&d, ANSWER_MS, "PostgreSQL's answer");
-    e = task_wait_fd(c->api.socket(c->handle), events, ret_ready);
-    if (e && d.expired)
-        e->kind = ERR_NETWORK;
-    return e;
-}
-
-static struct err *wait_in_thread(struct postgres_conn *c, int events, int *ret_ready)
-{
-    struct pollfd p = {.fd = c->api.socket(c->handle),
-                       .events = (short)(((events & TASK_FD_READ) ? POLLIN : 0) |
-                                         ((events & TASK_FD_WRITE) ? POLLOUT : 0))};
-    int n;
-
-    do
-        n = poll(&p, 1, ANSWER_MS);
-    while (n < 0 && errno == EINTR);
-    if (n == 0)
-        return err_new(ERR_NETWORK, "PostgreSQL has not answered for %d seconds", ANSWER_MS / 1000);
-    *ret_ready =
-        ((p.revents & ~POLLOUT) ? TASK_FD_READ : 0) | ((p.revents & POLLOUT) ? TASK_FD_WRITE : 0);
+    deadline_begin(&d, duration_ms, "PostgreSQL's answer");
+    e = task_wait_fd(fd, events, ret_ready);
+    if (!e || !d.expired)
+        return e;
+    err_free(e);
+    *ret_ready = 0;
     return NULL;
 }
 
+static struct err *wait_in_thread(const struct postgres_conn *c, int fd, int events,
+                                  uint64_t duration_ms, int *ret_ready)
+{
+    struct pollfd p[] = {{.fd = fd,
+                          .events = (short)(((events & TASK_FD_READ) ? POLLIN : 0) |
+                                            ((events & TASK_FD_WRITE) ? POLLOUT : 0))},
+                         {.fd = c->stop_fd, .events = POLLIN}};
+    int n;
+
+    do
+        n = poll(p, ARRAY_LEN(p), (int)duration_ms);
+    while (n < 0 && errno == EINTR);
+    if (p[1].revents)
+        return err_new(ERR_CANCELLED, "cancelled");
+    *ret_ready = ((p[0].revents & ~POLLOUT) ? TASK_FD_READ : 0) |
+                 ((p[0].revents & POLLOUT) ? TASK_FD_WRITE : 0);
+    return NULL;
+}
+
+struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_ready)
+{
+    for (;;) {
+        uint64_t silent_ms = postgres_now_ms() - c->heard_ms, limit_ms = c->limit_ms, piece_ms;
+
+        if (task_was_cancelled() || work_cancelled())
+            limit_ms = MIN(limit_ms, (uint64_t)CANCELLED_MS);
+        if (silent_ms >= limit_ms)
+            return give_up(c, silent_ms);
+        piece_ms = MIN(limit_ms - silent_ms, (uint64_t)LOOK_UP_MS);
+        if (task_self())
+            TRY(wait_in_task(fd, events, piece_ms, ret_ready));
+        else
+            TRY(wait_in_thread(c, fd, events, piece_ms, ret_ready));
+        if (*ret_ready)
+            return NULL;
+    }
+}
+
+/* --- asking --- */
+
+/* A wait that was interrupted leaves a question without its answer. */
 static struct err *wait_for_server(struct postgres_conn *c, int events)
 {
-    struct err *e;
     int ready;
+    struct err *e = postgres_wait(c, c->api.socket(c->handle), events, &ready);
 
-    e = task_self() ? wait_in_task(c, events, &ready) : wait_in_thread(c, events, &ready);
-    if (e)
-        return interrupted(c, e);
+    if (e) {
+        postgres_disconnect(c);
+        return e;
+    }
+    c->heard_ms = postgres_now_ms();
     if ((ready & TASK_FD_READ) && !c->api.consumeInput(c->handle))
         return lost(c);
     return NULL;
@@ -464,6 +290,34 @@ static struct err *read_answer(struct postgres_conn *c, struct postgres_rows *re
     return e;
 }
 
+struct err *postgres_run_script(struct postgres_conn *c, const char *sql,
+                                char value[POSTGRES_VALUE_SIZE], char state[6])
+{
+    struct err *e = NULL, *failure;
+    PGresult *result;
+
+    value[0] = state[0] = '\0';
+    if (!c->api.sendQuery(c->handle, sql))
+        return lost(c);
+    failure = flush(c);
+    while (!failure && !(failure = next_result(c, &result)) && result) {
+        const char *code = c->api.resultErrorField(result, PG_DIAG_SQLSTATE);
+
+        if (!is_good(c->api.resultStatus(result)) && !e) {
+            e = refused(c, result);
+            snprintf(state, 6, "%s", code ? code : "");
+        } else if (c->api.ntuples(result) > 0) {
+            snprintf(value, POSTGRES_VALUE_SIZE, "%s", c->api.getvalue(result, 0, 0));
+        }
+        c->api.clear(result);
+    }
+    if (!failure && e && c->api.status(c->handle) != CONNECTION_OK)
+        failure = lost(c);
+    if (failure)
+        err_free(e);
+    return failure ? failure : e;
+}
+
 static void name_statement(char name[16], enum postgres_statement s)
 {
     snprintf(name, 16, "keel%d", (int)s);
@@ -505,11 +359,24 @@ static struct err *check_args(const struct postgres_args *a)
                     "use another store with --store for this session");
 }
 
+/* The time of a question begins with it. */
+static struct err *begin(struct postgres_conn *c)
+{
+    uint64_t now_ms = postgres_now_ms(), until_ms = atomic_load(&c->server->silent_until_ms);
+
+    if (now_ms < until_ms)
+        return silent(c, "has not answered before; keel asks it again in", until_ms - now_ms);
+    c->heard_ms = now_ms;
+    TRY(postgres_connect(c));
+    c->limit_ms = c->server->timeout_ms;
+    return NULL;
+}
+
 static struct err *ask(struct postgres_conn *c, enum postgres_statement s,
                        const struct postgres_args *args, int format, struct postgres_rows *ret_rows)
 {
     TRY(check_args(args));
-    TRY(postgres_connect(c));
+    TRY(begin(c));
     TRY(prepare(c, s));
     TRY(send(c, s, args, format));
     TRY(flush(c));
@@ -572,7 +439,7 @@ struct err *postgres_ask_all(struct postgres_conn *c, enum postgres_statement s,
 {
     struct err *e;
 
-    TRY(postgres_connect(c));
+    TRY(begin(c));
     TRY(prepare(c, s));
     if (!c->api.enterPipelineMode(c->handle))
         return lost(c);

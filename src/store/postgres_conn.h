@@ -1,9 +1,13 @@
 /* postgres_conn.h - one connection to PostgreSQL: statements, rows, errors, the tables.
  *
- * Asking waits on the loop, not in a worker; only connecting, which may look up names, runs in one.
- * Outside of tasks both block the thread. A connection serves one task (or thread) at a time: take
- * its turn first. One that is lost, or whose task was interrupted in the middle of a question, is
- * closed; the next question connects again. */
+ * Asking waits on the loop; only connecting, which may look up names, has a thread of its own.
+ * Outside of tasks all of it blocks the thread. A connection serves one task (or thread) at a time:
+ * take its turn first. One that is lost, or whose task was interrupted in the middle of a question,
+ * is closed; the next question connects again.
+ *
+ * No wait is endless: a server that says nothing for the store's time-out is given up with an error
+ * that names it. A task that was cancelled gives it a second, in a shield too. When even connecting
+ * has ended like that, further questions fail at once for as long as the time-out. */
 #ifndef KEEL_STORE_POSTGRES_CONN_H
 #define KEEL_STORE_POSTGRES_CONN_H
 
@@ -13,6 +17,8 @@
 #include "store/postgres_sql.h"
 #include "sys/task.h"
 
+#include <stdatomic.h>
+
 enum postgres_statement {
 #define X(name, sql) PG_##name,
     POSTGRES_STATEMENTS(X)
@@ -20,29 +26,59 @@ enum postgres_statement {
         PG_N
 };
 
+/* What connections of a store share. */
+struct postgres_server {
+    char *url;
+    char *place; /* "db.example.com:5432", for people */
+    uint64_t timeout_ms;
+    atomic_uint_least64_t silent_until_ms; /* not asked before this; monotonic */
+};
+void postgres_server_init(struct postgres_server *s, const char *url, uint64_t timeout_ms);
+void postgres_server_done(struct postgres_server *s);
+
 struct postgres_waiter;
 
 struct postgres_conn {
+    struct postgres_server *server;
     struct postgres_api api;
-    char *url;
-    PGconn *handle;      /* NULL: not connected */
-    uint64_t generation; /* grows with every connection */
+    PGconn *handle;     /* NULL: not connected */
+    bool was_connected; /* one time at least */
+    bool was_silent;    /* the last question was given up */
     bool is_prepared[PG_N];
+    uint64_t heard_ms; /* when the server was asked, or said something; monotonic */
+    uint64_t limit_ms; /* how long it may be silent */
+    int stop_fd;       /* outside of tasks: readable when waits are to end; -1: none */
     bool is_taken;
     struct postgres_waiter *first, **last;
 };
-void postgres_conn_init(struct postgres_conn *c, const char *url);
+void postgres_conn_init(struct postgres_conn *c, struct postgres_server *server);
 void postgres_conn_done(struct postgres_conn *c);
 
 MUST_USE struct err *postgres_take_turn(struct postgres_conn *c);
 void postgres_give_turn(struct postgres_conn *c);
 
-/* Connects if need be, and makes the tables; tries again for a while when nobody answers. */
+/* Connects if need be, and makes the tables. A server that there was is tried for a while, as it
+ * may be starting again. */
 MUST_USE struct err *postgres_connect(struct postgres_conn *c);
+
+/* --- for the files of the connection --- */
+
+uint64_t postgres_now_ms(void); /* monotonic, the machine's */
+void postgres_disconnect(struct postgres_conn *c);
+/* Waits until fd is ready. ERR_NETWORK when the server was silent for too long. */
+MUST_USE struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_ready);
+/* Statements separated by semicolons. `value` becomes the last row's first column, or empty;
+ * `state` what the server calls the error, or empty. */
+#define POSTGRES_VALUE_SIZE 64
+MUST_USE struct err *postgres_run_script(struct postgres_conn *c, const char *sql,
+                                         char value[POSTGRES_VALUE_SIZE], char state[6]);
+/* What libpq says last; closes the connection. */
+NEVER_NULL MUST_USE struct err *postgres_lost(struct postgres_conn *c, const char *what,
+                                              const char *hint);
 
 /* --- asking --- */
 
-#define POSTGRES_MAX_ARGS 24
+#define POSTGRES_MAX_ARGS 26
 struct postgres_args { /* zeroed is empty */
     struct arena arena;
     const char *values[POSTGRES_MAX_ARGS];

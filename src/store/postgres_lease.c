@@ -1,14 +1,14 @@
-/* postgres_lease.c - taking, keeping and losing leases. */
+/* postgres_lease.c - taking leases, giving them back, and what became of one.
+ *
+ * A lease is a row: whose it is (owner), how often it was taken (fence), until when (by the clock
+ * of the server). Nothing of it depends on a connection. A holder that was late with renewing has
+ * it again as long as no other has taken it: the fence is then still its own. */
 #include "store/postgres_store.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* The server sees that a process is gone a moment after it is. */
-#define N_LOCK_TRIES 20
-#define LOCK_PAUSE_MS 25
-
-struct postgres_lease *postgres_find_lease(const struct postgres_store *p, struct str id)
+static struct postgres_lease *find_lease(const struct postgres_store *p, struct str id)
 {
     struct postgres_lease *l = p->leases;
 
@@ -17,106 +17,97 @@ struct postgres_lease *postgres_find_lease(const struct postgres_store *p, struc
     return l;
 }
 
-static void forget(struct postgres_store *p, struct postgres_lease *l)
+static void free_lease(struct postgres_lease *l)
 {
-    struct postgres_lease **at = &p->leases;
-
-    while (*at != l)
-        at = &(*at)->next;
-    *at = l->next;
     mem_free(l->id);
     mem_free(l);
 }
 
-/* --- the lock --- */
-
-static struct err *is_held(struct postgres_store *p, struct str id)
+void postgres_forget_lease(struct postgres_store *p, struct str id)
 {
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-    struct str holder;
+    struct postgres_lease **at = &p->leases, *l = find_lease(p, id);
 
-    postgres_text(&args, id);
-    TRY(postgres_ask(&p->writer, PG_HOLDER, &args, &rows));
-    holder = rows.n ? postgres_row_text(&rows, 0, 0) : (struct str){0};
-    if (holder.n == 0)
-        holder = S("another process");
+    if (!l)
+        return;
+    pthread_mutex_lock(&p->renewer.lock);
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    pthread_mutex_unlock(&p->renewer.lock);
+    free_lease(l);
+}
+
+static struct err *remember(struct postgres_store *p, struct str id, uint64_t fence)
+{
+    struct postgres_lease *l = mem_alloc(sizeof *l);
+
+    *l = (struct postgres_lease){.next = p->leases, .id = str_dup(id), .fence = fence};
+    pthread_mutex_lock(&p->renewer.lock);
+    p->leases = l;
+    pthread_mutex_unlock(&p->renewer.lock);
+    return postgres_start_renewing(p);
+}
+
+/* --- how it stands --- */
+
+static struct err *held_by(struct str id, struct str holder)
+{
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT, STR_ARG(id),
                             STR_ARG(holder)),
-                    "close it there, or go on in a copy of it with --fork-session");
+                    "close it there, or continue in a copy of it with --fork-session; when that "
+                    "process was killed, the session is free a few seconds later");
 }
 
-static struct err *try_lock(struct postgres_store *p, struct str id, bool *ret_locked)
+struct err *postgres_written_by_others(struct str root)
+{
+    return err_hint(
+        err_new(ERR_STORAGE, "session %" STR_FMT " was opened by another process", STR_ARG(root)),
+        "open it again, or continue in a copy of it with --fork-session");
+}
+
+struct err *postgres_look_at_lease(struct postgres_store *p, struct str stream, uint64_t fence,
+                                   struct arena *a, struct postgres_standing *ret)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
-    postgres_text(&args, id);
-    TRY(postgres_ask(&p->writer, PG_LOCK, &args, &rows));
-    *ret_locked = postgres_row_bool(&rows, 0, 0);
+    *ret = (struct postgres_standing){0};
+    postgres_text(&args, stream);
+    TRY(postgres_ask(&p->writer, PG_STREAM, &args, &rows));
+    if (rows.n == 0)
+        return NULL;
+    *ret = (struct postgres_standing){
+        .exists = true,
+        .next_seq = (uint64_t)postgres_row_int(&rows, 0, 1),
+        .root = arena_str(a, postgres_row_text(&rows, 0, 4)),
+        .holder = arena_str(a, postgres_row_text(&rows, 0, 5)),
+        .parent = arena_str(a, postgres_row_text(&rows, 0, 7)),
+        .is_ours = (uint64_t)postgres_row_int(&rows, 0, 2) == fence &&
+                   str_is(postgres_row_text(&rows, 0, 3), p->owner),
+        .is_held = postgres_row_text(&rows, 0, 3).n > 0 && postgres_row_bool(&rows, 0, 6),
+    };
     return NULL;
 }
 
-/* Others are served meanwhile. */
-static struct err *pause_between(struct postgres_store *p)
-{
-    struct err *e;
-
-    postgres_give_turn(&p->writer);
-    e = task_sleep(LOCK_PAUSE_MS);
-    task_shield_begin();
-    err_ignore(postgres_take_turn(&p->writer), "nothing interrupts a shielded wait");
-    task_shield_end();
-    return e;
-}
-
-struct err *postgres_lock(struct postgres_store *p, struct str id)
-{
-    bool locked;
-
-    for (unsigned i = 0; i < N_LOCK_TRIES; i++) {
-        TRY(try_lock(p, id, &locked));
-        if (locked)
-            return NULL;
-        TRY(pause_between(p));
-    }
-    return is_held(p, id);
-}
-
-void postgres_unlock(struct postgres_store *p, struct str id)
+struct err *postgres_renew(struct postgres_conn *c, const char *owner, uint64_t lease_ms,
+                           const struct str *ids, const uint64_t *fences, size_t n)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
+    AUTO(strbuf) struct strbuf array = {0};
 
-    if (!p->writer.handle)
-        return; /* the lock went with the connection */
-    postgres_text(&args, id);
-    err_ignore(postgres_ask(&p->writer, PG_UNLOCK, &args, &rows), "the same");
+    postgres_text(&args, str_of(owner));
+    for (size_t i = 0; i < n; i++)
+        postgres_array_text(&array, &args, ids[i]);
+    postgres_array_end(&array, &args);
+    for (size_t i = 0; i < n; i++)
+        postgres_array_int(&array, (int64_t)fences[i]);
+    postgres_array_end(&array, &args);
+    postgres_int(&args, (int64_t)lease_ms);
+    return postgres_ask(c, PG_RENEW, &args, &rows);
 }
 
-/* --- sessions --- */
-
-struct err *postgres_create(struct postgres_store *p, struct str id, struct str root,
-                            const struct store_summary *s, bool *ret_created)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    postgres_text(&args, id);
-    postgres_text(&args, s->parent);
-    postgres_text(&args, root);
-    postgres_int(&args, s->created_ms);
-    postgres_int(&args, s->updated_ms);
-    postgres_text(&args, s->cwd);
-    postgres_text(&args, s->name);
-    postgres_text(&args, s->provider);
-    postgres_text(&args, s->model);
-    postgres_text(&args, s->preview);
-    postgres_int(&args, (int64_t)s->n_messages);
-    TRY(postgres_ask(&p->writer, PG_CREATE, &args, &rows));
-    *ret_created = rows.n > 0;
-    return NULL;
-}
+/* --- opening and closing --- */
 
 static void name_holder(char out[160])
 {
@@ -126,98 +117,117 @@ static void name_holder(char out[160])
     snprintf(out, 160, "process %ld on %s", (long)getpid(), *host ? host : "a machine");
 }
 
-static struct err *new_fence(struct postgres_store *p, struct str id, struct store_lease *lease,
-                             bool *ret_found)
+void postgres_add_new(struct postgres_args *args, const struct store_summary *s, struct str id)
+{
+    postgres_int(args, s->created_ms);
+    postgres_int(args, s->updated_ms);
+    postgres_text(args, s->cwd);
+    postgres_text(args, s->name);
+    postgres_text(args, s->provider);
+    postgres_text(args, s->model);
+    postgres_text(args, s->preview);
+    postgres_int(args, (int64_t)s->n_messages);
+    postgres_text(args, id);
+}
+
+static struct err *take(struct postgres_store *p, enum postgres_statement s, struct str id,
+                        const struct store_summary *create, struct store_lease *lease,
+                        bool *ret_taken)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
     char holder[160];
 
     name_holder(holder);
-    postgres_text(&args, id);
+    if (create)
+        postgres_add_new(&args, create, id);
+    else
+        postgres_text(&args, id);
+    postgres_text(&args, str_of(p->owner));
     postgres_text(&args, str_of(holder));
-    TRY(postgres_ask(&p->writer, PG_LEASE, &args, &rows));
-    *ret_found = rows.n > 0;
-    if (rows.n) {
-        lease->fence = (uint64_t)postgres_row_int(&rows, 0, 0);
-        lease->next_seq = (uint64_t)postgres_row_int(&rows, 0, 1);
-    }
+    postgres_int(&args, (int64_t)p->lease_ms);
+    TRY(postgres_ask(&p->writer, s, &args, &rows));
+    *ret_taken = rows.n > 0;
+    if (rows.n)
+        *lease = (struct store_lease){.fence = (uint64_t)postgres_row_int(&rows, 0, 0),
+                                      .next_seq = (uint64_t)postgres_row_int(&rows, 0, 1),
+                                      .is_new = create != NULL};
     return NULL;
 }
 
-static struct err *lease_locked(struct postgres_store *p, struct str id,
-                                const struct store_summary *create, struct store_lease *lease)
-{
-    bool found;
-
-    TRY(new_fence(p, id, lease, &found));
-    if (found)
-        return NULL;
-    if (!create)
-        return postgres_no_session(id);
-    TRY(postgres_create(p, id, id, create, &lease->is_new));
-    return new_fence(p, id, lease, &found);
-}
-
+/* One that was lost to another process may be opened again. */
 static struct err *is_open_here(struct postgres_store *p, struct str id)
 {
-    const struct postgres_lease *l = postgres_find_lease(p, id);
+    AUTO(arena) struct arena a = {0};
+    const struct postgres_lease *l = find_lease(p, id);
+    struct postgres_standing now;
 
-    if (!l || l->generation != p->writer.generation)
+    if (!l)
         return NULL;
+    TRY(postgres_look_at_lease(p, id, l->fence, &a, &now));
+    if (!now.is_ours) {
+        postgres_forget_lease(p, id);
+        return NULL;
+    }
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
-                    "close it there, or go on in a copy of it with --fork-session");
+                    "close it there, or continue in a copy of it with --fork-session");
 }
 
-static void remember(struct postgres_store *p, struct str id, uint64_t fence)
+static struct err *take_or_create(struct postgres_store *p, struct str id,
+                                  const struct store_summary *create, struct store_lease *lease)
 {
-    struct postgres_lease *l = postgres_find_lease(p, id);
+    AUTO(arena) struct arena a = {0};
+    struct postgres_standing now;
+    bool taken;
 
-    if (l)
-        forget(p, l); /* it was lost */
-    l = mem_alloc(sizeof *l);
-    *l = (struct postgres_lease){
-        .next = p->leases, .id = str_dup(id), .fence = fence, .generation = p->writer.generation};
-    p->leases = l;
+    TRY(take(p, PG_LEASE, id, NULL, lease, &taken));
+    if (!taken && create)
+        TRY(take(p, PG_CREATE, id, create, lease, &taken));
+    if (taken)
+        return NULL;
+    TRY(postgres_look_at_lease(p, id, 0, &a, &now));
+    if (!now.exists)
+        return postgres_no_session(id);
+    return held_by(id, now.holder);
 }
 
+/* The answer may have been lost with the connection: what this store has taken it may take again.
+ */
 struct err *postgres_open(struct postgres_store *p, struct str id,
                           const struct store_summary *create, struct store_lease *ret_lease)
 {
     struct err *e;
 
-    TRY(postgres_connect(&p->writer));
     TRY(is_open_here(p, id));
-    TRY(postgres_lock(p, id));
-    e = is_open_here(p, id); /* another task was faster: the lock lets its own connection in */
-    if (!e)
-        e = lease_locked(p, id, create, ret_lease);
-    if (e)
-        postgres_unlock(p, id);
-    else
-        remember(p, id, ret_lease->fence);
-    return e;
-}
-
-static void unlease(struct postgres_store *p, struct str id, uint64_t fence)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    postgres_text(&args, id);
-    postgres_int(&args, (int64_t)fence);
-    err_ignore(postgres_ask(&p->writer, PG_UNLEASE, &args, &rows), "the lock tells");
+    e = take_or_create(p, id, create, ret_lease);
+    if (err_is(e, ERR_NETWORK) && p->writer.was_connected) {
+        err_ignore(e, "the second try tells");
+        e = take_or_create(p, id, create, ret_lease);
+    }
+    return e ? e : remember(p, id, ret_lease->fence);
 }
 
 void postgres_close(struct postgres_store *p, struct str id, uint64_t fence)
 {
-    struct postgres_lease *l = postgres_find_lease(p, id);
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    const struct postgres_lease *l = find_lease(p, id);
 
     if (!l || l->fence != fence)
         return;
-    if (p->writer.handle && l->generation == p->writer.generation) {
-        unlease(p, id, fence);
-        postgres_unlock(p, id);
-    }
-    forget(p, l);
+    postgres_forget_lease(p, id);
+    if (!p->leases)
+        postgres_stop_renewing(p);
+    postgres_text(&args, id);
+    postgres_text(&args, str_of(p->owner));
+    postgres_int(&args, (int64_t)fence);
+    err_ignore(postgres_ask(&p->writer, PG_UNLEASE, &args, &rows), "it runs out by itself");
+}
+
+struct err *postgres_cannot_remove(struct postgres_store *p, const struct postgres_standing *now)
+{
+    if (find_lease(p, now->root))
+        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open", STR_ARG(now->root)),
+                        "close it first");
+    return held_by(now->root, now->holder);
 }

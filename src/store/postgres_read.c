@@ -103,10 +103,9 @@ static struct store_summary read_summary(const struct postgres_rows *r, int i, i
         .next_seq = (uint64_t)postgres_row_int(r, i, column + 9),
         .n_messages = (uint64_t)postgres_row_int(r, i, column + 10),
         .n_bytes = (uint64_t)postgres_row_int(r, i, column + 11),
-        .is_open = postgres_row_bool(r, i, column + 12),
-        .holder = postgres_row_bool(r, i, column + 12)
-                      ? arena_str(a, postgres_row_text(r, i, column + 13))
-                      : (struct str){0},
+        .used_ms = postgres_row_int(r, i, column + 12),
+        .is_open = postgres_row_text(r, i, column + 13).n > 0,
+        .holder = arena_str(a, postgres_row_text(r, i, column + 13)),
     };
 }
 

@@ -2,29 +2,36 @@
  * needs it.
  *
  * Where a summary is changed its values are $2 to $8; empty ones leave what there is. APPEND looks
- * at owner, fence and number and writes the records in one: the root's row is locked, so that no
- * new owner comes in between. */
+ * at owner, fence, time and number and writes the records in one: the root's row is locked, so that
+ * no new owner comes in between. clock_timestamp() and not now(), which is the start of the
+ * transaction: the statement may have waited for a lock. RENEW leaves out the rows that an append
+ * has locked, which renews them itself: so the two never wait for each other in a circle. */
 #ifndef KEEL_STORE_POSTGRES_SQL_H
 #define KEEL_STORE_POSTGRES_SQL_H
 
-/* Of an advisory lock. */
-#define POSTGRES_KEY(id) "hashtextextended(" id ", 1801807212)"
+/* A lease counts by the clock of the server. */
+#define POSTGRES_IS_FREE "(owner = '' OR until <= clock_timestamp())"
+#define POSTGRES_UNTIL(ms) "clock_timestamp() + " ms "::bigint * interval '1 millisecond'"
+/* What a client's clock says is believed up to what the server's says. */
+#define POSTGRES_NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 #define POSTGRES_SUMMARY                                                                           \
     "s.id, s.parent, s.cwd, s.name, s.provider, s.model, s.preview, s.created, s.updated,"         \
-    " s.next_seq, s.n_messages, s.n_bytes, " POSTGRES_KEY(                                         \
-        "s.root") " IN"                                                                            \
-                  " (SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"                 \
-                  " WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database ="       \
-                  " (SELECT oid FROM pg_database WHERE datname = current_database())),"            \
-                  " (SELECT r.holder FROM keel_sessions r WHERE r.id = s.root)"
+    " s.next_seq, s.n_messages, s.n_bytes, (extract(epoch FROM s.used) * 1000)::bigint,"           \
+    " coalesce((SELECT r.holder FROM keel_sessions r WHERE r.id = s.root"                          \
+    " AND r.owner <> '' AND r.until > clock_timestamp()), '')"
+
+#define POSTGRES_NEW "created, updated, cwd, name, provider, model, preview, n_messages"
+#define POSTGRES_NEW_VALUES                                                                        \
+    "least($1::bigint, " POSTGRES_NOW "), least(greatest($1::bigint, $2), " POSTGRES_NOW "),"      \
+    " $3, $4, $5, $6, $7, $8"
 
 #define POSTGRES_CHANGES                                                                           \
     "cwd = coalesce(nullif($2::text, ''), s.cwd), name = coalesce(nullif($3::text, ''), s.name),"  \
     " provider = coalesce(nullif($4::text, ''), s.provider),"                                      \
     " model = coalesce(nullif($5::text, ''), s.model),"                                            \
     " preview = coalesce(nullif($6::text, ''), s.preview),"                                        \
-    " updated = greatest(s.updated, $7::bigint),"                                                  \
+    " updated = least(greatest(s.updated, $7::bigint), " POSTGRES_NOW "),"                         \
     " n_messages = coalesce(nullif($8::bigint, 0), s.n_messages)"
 
 #define POSTGRES_RECORD "seq, n, ms, type, run, turn, round, attempt, core, body"
@@ -35,34 +42,49 @@
     " AND ($4 = '' OR type = $4) AND (core OR NOT $5::boolean) ORDER BY seq "
 
 #define POSTGRES_STATEMENTS(X)                                                                     \
-    X(LOCK, "SELECT pg_try_advisory_lock(" POSTGRES_KEY("$1::text") ")")                           \
-    X(UNLOCK, "SELECT pg_advisory_unlock(" POSTGRES_KEY("$1::text") ")")                           \
-    X(HOLDER, "SELECT holder FROM keel_sessions WHERE id = $1")                                    \
-    X(LEASE, "UPDATE keel_sessions SET fence = fence + 1, is_leased = true, holder = $2,"          \
-             " backend = pg_backend_pid() WHERE id = $1 RETURNING fence, next_seq")                \
-    X(UNLEASE, "UPDATE keel_sessions SET is_leased = false WHERE id = $1 AND fence = $2")          \
-    X(CREATE, "INSERT INTO keel_sessions (id, parent, root, created, updated, cwd, name,"          \
-              " provider, model, preview, n_messages) VALUES ($1, $2, $3, $4,"                     \
-              " greatest($4::bigint, $5), $6, $7, $8, $9, $10, $11)"                               \
-              " ON CONFLICT (id) DO NOTHING RETURNING number")                                     \
-    X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.is_leased, r.id,"                           \
-              " r.backend = pg_backend_pid() FROM keel_sessions s"                                 \
+    X(LEASE, "UPDATE keel_sessions SET fence = fence + 1, owner = $2, holder = $3,"                \
+             " until = " POSTGRES_UNTIL("$4") " WHERE id = $1"                                     \
+                                              " AND (owner = $2 OR " POSTGRES_IS_FREE              \
+                                              ") RETURNING fence, next_seq")                       \
+    X(RENEW, "UPDATE keel_sessions s SET until = " POSTGRES_UNTIL(                                 \
+                 "$4") " FROM"                                                                     \
+                       " (SELECT k.number FROM keel_sessions k"                                    \
+                       " JOIN unnest($2::text[], $3::bigint[]) h (id, fence)"                      \
+                       " ON k.id = h.id AND k.fence = h.fence"                                     \
+                       " WHERE k.owner = $1 FOR NO KEY UPDATE OF k SKIP LOCKED) mine"              \
+                       " WHERE s.number = mine.number")                                            \
+    X(UNLEASE, "UPDATE keel_sessions SET owner = '' WHERE id = $1 AND owner = $2 AND fence = $3")  \
+    X(CREATE, "INSERT INTO keel_sessions (" POSTGRES_NEW ", id, parent, root, fence, owner,"       \
+              " holder, until) VALUES (" POSTGRES_NEW_VALUES ", $9, '', $9, 1, $10, $11,"          \
+              " " POSTGRES_UNTIL("$12") ")"                                                        \
+                                        " ON CONFLICT (id) DO NOTHING RETURNING fence, next_seq")  \
+    X(CREATE_CHILD, "WITH root AS (SELECT id FROM keel_sessions WHERE owner = $11"                 \
+                    " AND fence = $12 AND until > clock_timestamp()"                               \
+                    " AND id = (SELECT root FROM keel_sessions WHERE id = $10) FOR SHARE)"         \
+                    " INSERT INTO keel_sessions (" POSTGRES_NEW ", id, parent, root)"              \
+                    " SELECT " POSTGRES_NEW_VALUES ", $9, $10, root.id"                            \
+                    " FROM root ON CONFLICT (id) DO NOTHING RETURNING number")                     \
+    X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.owner, r.id, r.holder,"                     \
+              " r.until > clock_timestamp(), s.parent FROM keel_sessions s"                        \
               " JOIN keel_sessions r ON r.id = s.root WHERE s.id = $1")                            \
     X(UPDATE, "UPDATE keel_sessions s SET " POSTGRES_CHANGES " WHERE id = $1 RETURNING number")    \
-    X(APPEND, "WITH owner AS (SELECT fence FROM keel_sessions WHERE is_leased"                     \
-              " AND backend = pg_backend_pid()"                                                    \
-              " AND id = (SELECT root FROM keel_sessions WHERE id = $1) FOR SHARE),"               \
-              " moved AS (UPDATE keel_sessions s SET next_seq = $11,"                              \
-              " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES                                      \
-              " FROM owner o WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"                \
-              " RETURNING s.number),"                                                              \
-              " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"                \
-              " SELECT m.number, u.* FROM moved m, unnest($13::bigint[], $14::bigint[],"           \
-              " $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],"            \
-              " $20::bigint[], $21::boolean[], $22::text[]) u),"                                   \
-              " referred AS (INSERT INTO keel_payloads (handle, stream) SELECT DISTINCT h,"        \
-              " m.number FROM moved m, unnest($23::text[]) h ON CONFLICT DO NOTHING)"              \
-              " SELECT number FROM moved")                                                         \
+    X(APPEND,                                                                                      \
+      "WITH owner AS (SELECT fence FROM keel_sessions WHERE owner = $24"                           \
+      " AND until > clock_timestamp()"                                                             \
+      " AND id = (SELECT root FROM keel_sessions WHERE id = $1) FOR SHARE),"                       \
+      " moved AS (UPDATE keel_sessions s SET next_seq = $11, used = clock_timestamp(),"            \
+      " until = CASE WHEN s.id = s.root THEN " POSTGRES_UNTIL(                                     \
+          "$25") " ELSE s.until END,"                                                              \
+                 " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES                                   \
+                 " FROM owner o WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"             \
+                 " RETURNING s.number),"                                                           \
+                 " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"             \
+                 " SELECT m.number, u.* FROM moved m, unnest($13::bigint[], $14::bigint[],"        \
+                 " $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],"         \
+                 " $20::bigint[], $21::boolean[], $22::text[]) u),"                                \
+                 " referred AS (INSERT INTO keel_payloads (handle, stream) SELECT DISTINCT h,"     \
+                 " m.number FROM moved m, unnest($23::text[]) h ON CONFLICT DO NOTHING)"           \
+                 " SELECT number FROM moved")                                                      \
     X(WRITTEN, "SELECT r.seq, r.type, r.body FROM keel_records r JOIN keel_sessions s"             \
                " ON s.number = r.stream WHERE s.id = $1 AND r.seq >= $2 AND r.seq < $3"            \
                " ORDER BY r.seq")                                                                  \
@@ -91,16 +113,20 @@
               " ORDER BY r.ms DESC, r.stream DESC, r.seq DESC LIMIT $2")                           \
     X(FORGET_WORDS, "WITH gone AS (DELETE FROM keel_words)"                                        \
                     " UPDATE keel_sessions SET indexed = 1")                                       \
-    X(TREE, "WITH RECURSIVE below (id) AS (SELECT $1::text COLLATE \"C\" UNION"                    \
-            " SELECT s.id FROM keel_sessions s JOIN below b ON s.parent = b.id)"                   \
-            " SELECT s.number FROM keel_sessions s JOIN below USING (id)")                         \
-    X(DOOM, "INSERT INTO keel_doomed (handle) SELECT handle FROM keel_payloads"                    \
-            " WHERE stream = ANY ($1::bigint[]) ON CONFLICT DO NOTHING")                           \
-    X(REMOVE, "WITH numbers AS (SELECT unnest($1::bigint[]) AS n),"                                \
-              " a AS (DELETE FROM keel_payloads WHERE stream IN (SELECT n FROM numbers)),"         \
-              " b AS (DELETE FROM keel_words WHERE stream IN (SELECT n FROM numbers)),"            \
-              " c AS (DELETE FROM keel_records WHERE stream IN (SELECT n FROM numbers))"           \
-              " DELETE FROM keel_sessions WHERE number IN (SELECT n FROM numbers)")                \
+    X(REMOVE,                                                                                      \
+      "WITH RECURSIVE free AS (SELECT id FROM keel_sessions WHERE id ="                            \
+      " (SELECT root FROM keel_sessions WHERE id = $1) AND " POSTGRES_IS_FREE " FOR UPDATE),"      \
+      " below (id) AS (SELECT $1::text COLLATE \"C\" FROM free UNION"                              \
+      " SELECT s.id FROM keel_sessions s JOIN below b ON s.parent = b.id),"                        \
+      " numbers AS (SELECT s.number AS n FROM keel_sessions s JOIN below USING (id)),"             \
+      " doomed AS (INSERT INTO keel_doomed (handle) SELECT DISTINCT handle"                        \
+      " FROM keel_payloads WHERE stream IN (SELECT n FROM numbers)"                                \
+      " ON CONFLICT DO NOTHING),"                                                                  \
+      " a AS (DELETE FROM keel_payloads WHERE stream IN (SELECT n FROM numbers)),"                 \
+      " b AS (DELETE FROM keel_words WHERE stream IN (SELECT n FROM numbers)),"                    \
+      " c AS (DELETE FROM keel_records WHERE stream IN (SELECT n FROM numbers)),"                  \
+      " d AS (DELETE FROM keel_sessions WHERE number IN (SELECT n FROM numbers))"                  \
+      " SELECT id FROM free")                                                                      \
     X(SPARE, "DELETE FROM keel_doomed d WHERE EXISTS"                                              \
              " (SELECT 1 FROM keel_payloads p WHERE p.handle = d.handle)")                         \
     X(COLLECT, "WITH gone AS (DELETE FROM keel_doomed"                                             \
@@ -111,6 +137,8 @@
     X(GET_BLOB, "SELECT substring(bytes FROM $2::int FOR $3::int) FROM keel_blobs"                 \
                 " WHERE handle = $1")                                                              \
     X(SIZE_BLOB, "SELECT length(bytes) FROM keel_blobs WHERE handle = $1")                         \
-    X(REMOVE_BLOB, "DELETE FROM keel_blobs WHERE handle = $1")
+    X(REMOVE_BLOB, "DELETE FROM keel_blobs WHERE handle = $1")                                     \
+    X(NOW, "SELECT " POSTGRES_NOW)                                                                 \
+    X(CLAMP, "UPDATE keel_sessions SET updated = $2 WHERE updated > $1")
 
 #endif

@@ -1,11 +1,14 @@
 /* postgres_store.h - the store over PostgreSQL, as its files share it.
  *
  *     postgres.c          the calls of the port; whose turn it is
- *     postgres_lease.c    taking, keeping and losing leases
+ *     postgres_lease.c    taking leases and giving them back
+ *     postgres_renew.c    the thread that keeps them
  *     postgres_append.c   appends in one pipeline, and what became of those that were lost
  *     postgres_read.c     records, the list, the search
  *     postgres_blobs.c    payloads
- *     postgres_conn.c     connections and statements */
+ *     postgres_conn.c     a connection: statements, answers, time-outs
+ *     postgres_connect.c  how there comes to be one, and the tables
+ *     postgres_args.c     arguments and rows */
 #ifndef KEEL_STORE_POSTGRES_STORE_H
 #define KEEL_STORE_POSTGRES_STORE_H
 
@@ -19,7 +22,14 @@ struct postgres_lease {
     struct postgres_lease *next;
     char *id;
     uint64_t fence;
-    uint64_t generation; /* of the connection that has its lock */
+};
+
+/* The thread that renews them. */
+struct postgres_renewer {
+    pthread_mutex_t lock; /* guards the list of leases: one thread changes it, the other reads */
+    pthread_t thread;
+    bool is_running;
+    int stop_fd; /* readable: it is to end */
 };
 
 /* An append that waits for its turn. Arguments are the caller's. */
@@ -34,13 +44,19 @@ struct postgres_append {
     struct postgres_append *next;
 };
 
+#define POSTGRES_OWNER_SIZE 33
+
 struct postgres_store {
     struct store store;
-    struct postgres_conn writer; /* has the locks */
+    struct postgres_server server;
+    struct postgres_conn writer; /* leases and appends */
     struct postgres_conn reader; /* looks, and payloads */
     pthread_mutex_t outside_lock;
     struct postgres_conn outside; /* the same for threads that are no tasks; guarded by the lock */
+    char owner[POSTGRES_OWNER_SIZE]; /* of leases: this store and no other one */
+    uint64_t lease_ms;
     struct postgres_lease *leases;
+    struct postgres_renewer renewer;
     struct postgres_append *first, **last;
     bool is_carrying;
     struct blob_store *blobs;
@@ -67,12 +83,30 @@ MUST_USE struct err *postgres_open(struct postgres_store *p, struct str id,
                                    const struct store_summary *create,
                                    struct store_lease *ret_lease);
 void postgres_close(struct postgres_store *p, struct str id, uint64_t fence);
-MUST_USE struct err *postgres_create(struct postgres_store *p, struct str id, struct str root,
-                                     const struct store_summary *s, bool *ret_created);
-/* Takes the advisory lock, or says who has it. Counts: unlock as often. */
-MUST_USE struct err *postgres_lock(struct postgres_store *p, struct str id);
-void postgres_unlock(struct postgres_store *p, struct str id);
-struct postgres_lease *postgres_find_lease(const struct postgres_store *p, struct str id);
+void postgres_forget_lease(struct postgres_store *p, struct str id);
+
+/* How a stream and the lease of its root stand. */
+struct postgres_standing {
+    bool exists;
+    uint64_t next_seq;
+    struct str root, holder, parent;
+    bool is_ours; /* with this fence; also when its time is over and no other has taken it */
+    bool is_held; /* by some store, and its time is not over */
+};
+MUST_USE struct err *postgres_look_at_lease(struct postgres_store *p, struct str stream,
+                                            uint64_t fence, struct arena *a,
+                                            struct postgres_standing *ret);
+NEVER_NULL MUST_USE struct err *postgres_written_by_others(struct str root);
+NEVER_NULL MUST_USE struct err *postgres_cannot_remove(struct postgres_store *p,
+                                                       const struct postgres_standing *now);
+/* What a new session is made of: eight values, and its id. */
+void postgres_add_new(struct postgres_args *args, const struct store_summary *s, struct str id);
+
+/* Those that are still ours; others are left alone. */
+MUST_USE struct err *postgres_renew(struct postgres_conn *c, const char *owner, uint64_t lease_ms,
+                                    const struct str *ids, const uint64_t *fences, size_t n);
+MUST_USE struct err *postgres_start_renewing(struct postgres_store *p);
+void postgres_stop_renewing(struct postgres_store *p);
 
 /* --- appends; all of them together --- */
 

@@ -292,6 +292,14 @@ static struct err *rebuild(struct store *store)
     return change(store, &job);
 }
 
+static struct err *sqlite_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
+{
+    struct sqlite_job job = {
+        .run = sqlite_job_clamp_times, .clamp_after_ms = after_ms, .clamp_to_ms = to_ms};
+
+    return change(store, &job);
+}
+
 /* --- looks --- */
 
 struct look_call {
@@ -427,6 +435,7 @@ struct store *store_sqlite_new(const char *path)
         .sweep = sweep,
         .update = update_session,
         .rebuild = rebuild,
+        .clamp_times = sqlite_clamp_times,
         .blobs = blobs,
         .owns = owns,
         .free = free_store,

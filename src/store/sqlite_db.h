@@ -39,6 +39,7 @@
     X(LAST_STREAMED, "SELECT key + n, total FROM streamed WHERE key BETWEEN ?1 AND ?2"             \
                      " ORDER BY key DESC LIMIT 1")                                                 \
     X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
+    X(CLAMP, "UPDATE sessions SET updated = ?2 WHERE updated > ?1")                                \
     X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body)"     \
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                 \
     X(APPEND_STREAMED,                                                                             \

@@ -33,6 +33,7 @@ struct sqlite_job {
     struct str *handles; /* blobs to remove */
     size_t n_handles, handles_room;
     int64_t unix_ms;
+    int64_t clamp_after_ms, clamp_to_ms;
     const char *lock_dir;
     bool may_be_lost; /* with the power: the next that may not makes it durable, too */
 };
@@ -43,6 +44,7 @@ MUST_USE struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j)
 MUST_USE struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
 /* Which blobs can be removed: `handles`; and, when they are, that they were. A process that is

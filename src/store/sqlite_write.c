@@ -185,6 +185,11 @@ struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j)
     return write_summary(db, j->id, j->summary);
 }
 
+struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j)
+{
+    return finish_with(db, SQL_CLAMP, j->clamp_after_ms, j->clamp_to_ms);
+}
+
 /* --- records --- */
 
 static struct err *append_record(struct sqlite_db *db, int64_t stream, const struct store_record *r,

@@ -161,6 +161,11 @@ struct err *task_check(void)
     return interruption(self());
 }
 
+bool task_was_cancelled(void)
+{
+    return current && current->cancelled;
+}
+
 void task_shield_begin(void)
 {
     self()->n_shields++;

@@ -32,6 +32,9 @@ MUST_USE struct err *task_sleep(uint64_t duration_ms);
 MUST_USE struct err *task_yield(void); /* lets every runnable task run once */
 /* The error that the next wait would return now, without waiting: for long loops that compute. */
 MUST_USE struct err *task_check(void);
+/* Has this task been cancelled, even though a shield hides it? For a shielded wait that is worth
+ * less then. False outside tasks. */
+bool task_was_cancelled(void);
 
 enum { TASK_FD_READ = 1, TASK_FD_WRITE = 2 };
 /* Waits until fd is ready for one of `events` or hung up; ret_ready may be NULL. The file's flags

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
@@ -12,6 +13,8 @@ import scripted  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest  # noqa: E402
 
 OLD_MS = 1_600_000_000_000
+OF_2076_MS = 3_345_000_000_000
+DAY_MS = 24 * 60 * 60 * 1000
 
 
 class SessionCommands(FlowTest):
@@ -225,6 +228,74 @@ class Prune(SessionCommands):
         self.set_time(again, OLD_MS)
         self.talk("later")
         self.assertIn(again, self.ids())
+
+    def jump_ahead(self, days=400):
+        """All that keel knows of the time is that many days old."""
+        past_ms = int(time.time() * 1000) - days * DAY_MS
+        (self.keel_home / "pruned").write_text(f"{past_ms} {past_ms}\n")
+        return past_ms
+
+    def test_a_run_with_the_clock_400_days_ahead_removes_nothing_and_says_why(self):
+        one, two = self.talk("one"), self.talk("two")
+        past_ms = self.jump_ahead()
+        for session in (one, two):
+            self.set_time(session, past_ms)
+        for _ in range(2):
+            result = self.ask(self.provider(ANTHROPIC.answer(["Hi."])), "hi")
+            self.assert_status(result, 0)
+            self.assertIn("2 sessions were kept", result.err)
+            self.assertRegex(result.err, "(400|398) days ahead")
+            self.assertLessEqual({one, two}, set(self.ids()))
+            last, known = (self.keel_home / "pruned").read_text().split()
+            (self.keel_home / "pruned").write_text(f"{int(last) - DAY_MS} {known}\n")
+            self.assertLess(int(known), past_ms + 7 * DAY_MS)
+
+    def test_a_person_says_that_the_clock_is_right(self):
+        old = self.talk("old")
+        self.set_time(old, self.jump_ahead())
+        told = self.session("prune").out
+        self.assertIn("0 sessions (0.0 MB) removed\n1 session was kept", told)
+        self.assertIn("--trust-clock", told)
+        self.assertIn(old, self.session("prune", "--dry-run", "--trust-clock").out)
+        self.assertEqual(self.ids(), [old])
+        self.assertIn("1 session", self.session("prune", "--trust-clock").out)
+        self.assertEqual(self.ids(), [])
+        self.assertNotIn("ahead", self.session("prune").out)
+
+    def test_a_session_used_in_2076_is_not_the_newest_for_ever(self):
+        for url in (f"sqlite:{self.keel_home}/keel.db", f"files:{self.dir}/sessions"):
+            with self.subTest(url):
+                env = {"KEEL_STORE": url}
+                late = self.talk("late", env=env)
+                if url.startswith("sqlite"):
+                    self.set_time(late, OF_2076_MS)
+                else:
+                    self.set_time_in_files(late)
+                self.talk("before", env=env)
+                self.assertEqual(self.newest(env), late)
+                (self.keel_home / "pruned").unlink()
+                self.talk("next", env=env)
+                newest = self.talk("newest", env=env)
+                self.assertEqual(self.newest(env), newest)
+
+    def set_time_in_files(self, session):
+        """As if the last record had been written then: the line says so, and its sum fits."""
+        log = self.dir / "sessions" / f"{session}.jsonl"
+        first, rest = log.read_bytes().split(b"\n", 1)
+        lines = [line for line in rest.split(b"\n") if line]
+        lines[-1] = re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"2076-01-01T00:00:00.000Z"',
+                           lines[-1])
+        plain = re.sub(rb',"check":"[0-9a-f]*"', b"", lines[-1], count=1)
+        check = 0xcbf29ce484222325
+        for byte in plain:
+            check = (check ^ byte) * 0x100000001b3 % 2 ** 64
+        lines[-1] = re.sub(rb'"check":"[0-9a-f]*"', b'"check":"%016x"' % check, lines[-1],
+                           count=1)
+        log.write_bytes(b"\n".join([first, *lines, b""]))
+        (self.dir / "sessions" / ".index").unlink()
+
+    def newest(self, env):
+        return self.session("list", "--json", env=env).json()[0]["id"]
 
     def test_a_limit_below_nothing_is_refused(self):
         self.user_settings({"sessions": {"retentionDays": -1}})

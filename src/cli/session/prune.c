@@ -2,10 +2,10 @@
 #include "cli/session/session.h"
 
 #include "sdk/prune.h"
-#include "sys/loop.h"
 
 static const struct option options[] = {
     {"dry-run", 0, NULL, "only say which would be removed"},
+    {"trust-clock", 0, NULL, "the date is right, though it is far ahead of the last use"},
     SESSION_OPTIONS,
     {0},
 };
@@ -24,19 +24,27 @@ static void add_sessions(struct strbuf *out, const struct prune_report *r)
 
 static struct err *prune(struct session_work *w)
 {
-    int64_t now_ms = clock_unix_ms(loop_clock(task_loop()));
     bool is_dry = args_has(w->args, "dry-run");
     AUTO(strbuf) struct strbuf out = {0};
     struct prune_limits limits;
     struct prune_report report;
+    struct prune_clock clock;
 
     TRY(prune_limits_read(w->runtime.settings, &limits));
-    TRY(prune_plan(w->store, &limits, (struct str){0}, now_ms, &w->arena, &report));
-    if (!is_dry)
+    TRY(prune_clock_read(&w->runtime, w->store, (struct str){0}, &w->arena, &clock));
+    clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
+    TRY(prune_plan_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report));
+    if (!is_dry) {
+        TRY(prune_clock_write(&w->runtime, w->store, &clock));
         TRY(prune_apply(w->store, &report));
+    }
     add_sessions(&out, &report);
     prune_describe(&report, &out);
     strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");
+    if (report.n_held) {
+        prune_describe_held(&report, &out);
+        strbuf_add_char(&out, '\n');
+    }
     return cli_print(strbuf_str(&out));
 }
 
@@ -48,11 +56,12 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_prune = {
     .name = "session prune",
-    .usage = "[--dry-run]",
+    .usage = "[--dry-run] [--trust-clock]",
     .summary = "remove sessions that are too old, or the oldest when there are too many",
     .details = "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) say\n"
                "which. keel does it by itself once a day. Sessions with a name are kept, and\n"
-               "so are those that are open.\n",
+               "so are those that are open. A clock that is far ahead of the last time keel did\n"
+               "this is not believed without --trust-clock.\n",
     .options = options,
     .run = run,
 };

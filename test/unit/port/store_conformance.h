@@ -462,7 +462,7 @@ IN_TASK(what_another_session_refers_to_stays_when_one_is_removed)
     assert_str(strbuf_str(&out), "shared");
 }
 
-static void assert_size(struct store *s, struct str id, uint64_t next_seq, uint64_t n_bytes)
+static inline void assert_size(struct store *s, struct str id, uint64_t next_seq, uint64_t n_bytes)
 {
     AUTO(arena) struct arena a = {0};
     struct store_summary got;
@@ -474,7 +474,7 @@ static void assert_size(struct store *s, struct str id, uint64_t next_seq, uint6
     assert_true(got.n_bytes >= n_bytes && got.n_bytes < n_bytes + 1000);
 }
 
-static void assert_updated(struct store *s, struct str id, int64_t unix_ms)
+static inline void assert_updated(struct store *s, struct str id, int64_t unix_ms)
 {
     AUTO(arena) struct arena a = {0};
     struct store_summary got;
@@ -482,6 +482,51 @@ static void assert_updated(struct store *s, struct str id, int64_t unix_ms)
 
     assert_ok(store_find(s, id, &a, &got, &found));
     assert_int_equal(got.updated_ms, unix_ms);
+}
+
+/* A clock was wrong: such a session would be the newest for ever. */
+IN_TASK(a_last_use_that_is_still_to_come_can_be_set_right)
+{
+    struct store *s = conformance_store(), *again;
+    AUTO(arena) struct arena a = {0};
+    uint64_t of_a = open_new(s, ID_A, 5), of_b = open_new(s, ID_B, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_lease lease;
+
+    append_one(s, ID_A, of_a, 1, "notice", "{}"); /* at 10001 */
+    r.unix_ms = INT64_C(10000000000000);
+    assert_ok(store_append(s, ID_B, 1, of_b, &r, 1, NULL));
+    store_close(s, ID_B, of_b);
+    assert_listed(s, "ba", .n_max = 0);
+    assert_ok(store_clamp_times(s, 20000, 15000));
+    assert_updated(s, ID_A, 10001);
+    assert_updated(s, ID_B, 15000);
+    r.unix_ms = 16000;
+    r.seq = 2;
+    assert_ok(store_append(s, ID_A, 2, of_a, &r, 1, NULL));
+    store_close(s, ID_A, of_a);
+    assert_listed(s, "ab", .n_max = 0);
+    again = conformance_reopen(s);
+    if (!again)
+        return;
+    assert_ok(store_rebuild(again));
+    assert_listed(again, "ab", .n_max = 0);
+    assert_ok(store_open(again, ID_B, NULL, &a, &lease));
+    r.unix_ms = 17000;
+    assert_ok(store_append(again, ID_B, 2, lease.fence, &r, 1, NULL));
+    store_close(again, ID_B, lease.fence);
+    assert_updated(again, ID_B, 17000);
+    assert_listed(again, "ba", .n_max = 0);
+    store_free(again);
+}
+
+IN_TASK(a_store_knows_what_time_it_is)
+{
+    AUTO(store) struct store *s = conformance_store();
+    int64_t now_ms = 0, here_ms = clock_unix_ms(loop_clock(task_loop()));
+
+    assert_ok(store_now(s, &now_ms));
+    assert_true(now_ms > here_ms - 3600000 && now_ms < here_ms + 3600000);
 }
 
 /* Of both kinds, and told while it is open, too. */
@@ -580,6 +625,8 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(messages_are_found_by_their_words),                                                   \
         UNIT(payloads_are_kept_once_and_go_with_the_last_session_that_has_them),                   \
         UNIT(what_another_session_refers_to_stays_when_one_is_removed),                            \
+        UNIT(a_last_use_that_is_still_to_come_can_be_set_right),                                   \
+        UNIT(a_store_knows_what_time_it_is),                                                       \
         UNIT(a_session_is_as_large_as_its_records_and_their_payloads),                             \
         UNIT(answers_and_results_are_searched_where_they_came),                                    \
         UNIT(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)

@@ -1,6 +1,7 @@
-/* prune_test.c - which sessions go, by age and by size. */
+/* prune_test.c - which sessions go, by age and by size, and when no clock is to be believed. */
+#include "files.h"
 #include "sys/in_task.h"
-#include "test.h"
+#include "temp_dir.h"
 
 #include "sdk/prune.h"
 #include "store/memory.h"
@@ -87,6 +88,210 @@ IN_TASK(one_that_was_opened_meanwhile_is_left)
     assert_int_equal(report.n, 2);
 }
 
-RUN_TESTS(UNIT(the_old_go_but_not_what_is_named_or_open_or_at_work),
+/* --- clocks --- */
+
+/* A home, a store, and runs at some day: each uses a session of its own and removes what is old. */
+struct world {
+    struct temp_dir home;
+    struct store *store;
+    int64_t day; /* after NOW */
+    const char *id;
+    struct prune_report report;
+    struct arena arena;
+};
+
+static void world_done(struct world *w)
+{
+    store_free(w->store);
+    arena_done(&w->arena);
+    temp_dir_done(&w->home);
+}
+DEFINE_AUTO_VAL(world, world_done)
+
+static struct world new_world(void)
+{
+    return (struct world){.home = temp_dir_make(), .store = store_memory_new()};
+}
+
+static struct err *use_and_prune(void *arg)
+{
+    struct world *w = arg;
+    const char *environment[] = {
+        arena_format(&w->arena, "KEEL_HOME=%s", w->home.path).p,
+        arena_format(&w->arena, "HOME=%s", w->home.path).p,
+        NULL,
+    };
+    AUTO(runtime) struct runtime r = {0};
+
+    assert_ok(runtime_open(
+        &r, &(struct runtime_options){.cwd = w->home.path, .environment = environment}));
+    add(w->store, w->id, "", -w->day, false);
+    return prune_daily(&r, w->store, str_of(w->id), &w->arena, &w->report);
+}
+
+static void run_at(struct world *w, int64_t day, const char *id)
+{
+    AUTO(loop) struct loop *l = NULL;
+    struct virtual_clock clock;
+
+    virtual_clock_init(&clock, NOW + day * DAY);
+    l = loop_new(&clock.clock);
+    w->day = day;
+    w->id = id;
+    assert_ok(loop_run(l, use_and_prune, w));
+}
+
+struct prune_listing {
+    struct store *store;
+    struct strbuf *out;
+};
+
+static struct err *list_all(void *arg)
+{
+    const struct prune_listing *l = arg;
+    AUTO(arena) struct arena a = {0};
+    struct store_summary *items;
+    size_t n;
+
+    TRY(store_list(l->store, &(struct store_list_query){0}, &a, &items, &n));
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf(l->out, "%s%" STR_FMT, i ? " " : "", STR_ARG(items[i].id));
+    return NULL;
+}
+
+/* The newest first. */
+static void assert_left(struct world *w, const char *want)
+{
+    AUTO(strbuf) struct strbuf got = {0};
+
+    assert_ok(loop_run_once(list_all, &(struct prune_listing){w->store, &got}));
+    assert_str(strbuf_str(&got), want);
+}
+
+TEST(what_is_old_goes_when_time_passes_as_it_should)
+{
+    AUTO(world) struct world w = new_world();
+    char ids[40][8];
+
+    run_at(&w, 0, "first");
+    for (int i = 0; i < 40; i++) {
+        snprintf(ids[i], sizeof ids[i], "day%d", 3 * i + 3);
+        run_at(&w, 3 * i + 3, ids[i]);
+        if (3 * i + 3 == 93)
+            assert_int_equal(w.report.n, 1);
+    }
+    assert_int_equal(w.report.n, 1); /* of each day, the one of three months before */
+}
+
+TEST(a_run_with_the_clock_400_days_ahead_removes_nothing_and_says_why)
+{
+    AUTO(world) struct world w = new_world();
+    AUTO(strbuf) struct strbuf text = {0};
+
+    run_at(&w, 0, "one");
+    run_at(&w, 1, "two");
+    run_at(&w, 401, "ahead");
+    assert_int_equal(w.report.n, 0);
+    assert_int_equal(w.report.n_held, 2);
+    assert_int_equal(w.report.days_ahead, 400);
+    prune_describe_held(&w.report, &text);
+    assert_non_null(strstr(strbuf_cstr(&text), "400 days ahead"));
+    assert_non_null(strstr(strbuf_cstr(&text), "keel session prune --trust-clock"));
+    run_at(&w, 402, "still-ahead");
+    assert_int_equal(w.report.n, 0);
+    run_at(&w, 3, "right-again");
+    assert_int_equal(w.report.n, 0);
+    assert_int_equal(w.report.n_held, 0);
+    run_at(&w, 403, "once-more");
+    assert_int_equal(w.report.n, 0);
+}
+
+TEST(without_a_stamp_the_last_use_tells_that_the_clock_is_ahead)
+{
+    AUTO(world) struct world w = new_world();
+
+    run_at(&w, 0, "one");
+    assert_int_equal(unlink(temp_path(&w.home, "pruned")), 0);
+    run_at(&w, 400, "ahead");
+    assert_int_equal(w.report.n, 0);
+    assert_int_equal(w.report.n_held, 1);
+}
+
+TEST(after_a_long_pause_sessions_go_little_by_little)
+{
+    AUTO(world) struct world w = new_world();
+    char ids[120][8];
+    size_t n_gone = 0;
+    int day;
+
+    run_at(&w, 0, "one");
+    run_at(&w, 1, "two");
+    for (day = 0; day < 120 && n_gone < 2; day++) {
+        snprintf(ids[day], sizeof ids[day], "day%d", day);
+        run_at(&w, 101 + day, ids[day]);
+        n_gone += w.report.n;
+    }
+    assert_int_equal(n_gone, 2);
+    assert_in_range(day, 30, 60);
+}
+
+TEST(a_session_used_in_2076_is_not_the_newest_for_ever)
+{
+    AUTO(world) struct world w = new_world();
+
+    run_at(&w, 0, "one");
+    run_at(&w, 50 * 365, "of-2076");
+    assert_left(&w, "of-2076 one");
+    run_at(&w, 1, "two");
+    run_at(&w, 2, "three");
+    assert_left(&w, "three two of-2076 one");
+}
+
+TEST(a_session_used_while_the_clock_was_years_behind_is_not_old_when_it_is_right_again)
+{
+    AUTO(world) struct world w = new_world();
+
+    run_at(&w, 0, "one");
+    run_at(&w, -10 * 365, "behind");
+    assert_int_equal(w.report.n, 0);
+    run_at(&w, -10 * 365, "behind-too");
+    run_at(&w, 1, "two");
+    assert_int_equal(w.report.n, 0);
+    assert_left(&w, "two one behind-too behind");
+}
+
+/* --- a store with a clock of its own --- */
+
+static struct err *now_by_server(struct store *s, int64_t *ret_unix_ms)
+{
+    *ret_unix_ms = NOW + 2 * DAY;
+    return NULL;
+}
+
+TEST(a_store_with_a_clock_of_its_own_is_believed_and_this_machine_is_not)
+{
+    AUTO(world) struct world w = new_world();
+    struct store_ops with_clock = *w.store->ops;
+    const struct store_ops *plain = w.store->ops;
+
+    with_clock.now = now_by_server;
+    w.store->ops = &with_clock;
+    run_at(&w, 0, "one");
+    run_at(&w, 400, "ahead");
+    assert_int_equal(w.report.n, 0);
+    assert_int_equal(w.report.n_held, 0);
+    run_at(&w, -400, "behind");
+    assert_int_equal(w.report.n, 0);
+    w.store->ops = plain;
+}
+
+RUN_TESTS(UNIT(what_is_old_goes_when_time_passes_as_it_should),
+          UNIT(a_run_with_the_clock_400_days_ahead_removes_nothing_and_says_why),
+          UNIT(without_a_stamp_the_last_use_tells_that_the_clock_is_ahead),
+          UNIT(after_a_long_pause_sessions_go_little_by_little),
+          UNIT(a_session_used_in_2076_is_not_the_newest_for_ever),
+          UNIT(a_session_used_while_the_clock_was_years_behind_is_not_old_when_it_is_right_again),
+          UNIT(a_store_with_a_clock_of_its_own_is_believed_and_this_machine_is_not),
+          UNIT(the_old_go_but_not_what_is_named_or_open_or_at_work),
           UNIT(without_room_the_oldest_go_until_there_is),
           UNIT(one_that_was_opened_meanwhile_is_left))

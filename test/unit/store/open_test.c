@@ -8,7 +8,7 @@ static void assert_means(const char *spec, const char *name)
 {
     AUTO(store) struct store *s = NULL;
 
-    assert_ok(store_from_url(spec, "/home/of/keel", &s));
+    assert_ok(store_from_url(spec, "/home/of/keel", 0, &s));
     assert_string_equal(s->ops->name, name);
 }
 
@@ -33,7 +33,7 @@ TEST(what_is_no_store_is_told_with_those_that_are)
 
     for (size_t i = 0; i < ARRAY_LEN(specs); i++) {
         struct store *s = NULL;
-        AUTO(err) struct err *e = store_from_url(specs[i], "/home/of/keel", &s);
+        AUTO(err) struct err *e = store_from_url(specs[i], "/home/of/keel", 0, &s);
 
         assert_true(err_is(e, ERR_VALIDATION));
         assert_non_null(strstr(err_find_hint(e), "memory:"));
@@ -48,7 +48,7 @@ static void make_session(const char *spec, const char *home)
     struct store_summary create = {.id = S("x"), .created_ms = 1};
     struct store_lease lease;
 
-    assert_ok(store_from_url(spec, home, &s));
+    assert_ok(store_from_url(spec, home, 0, &s));
     assert_ok(store_open(s, S("x"), &create, &a, &lease));
     store_close(s, S("x"), lease.fence);
 }

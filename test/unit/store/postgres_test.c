@@ -1,7 +1,8 @@
 /* postgres_test.c - against a server of its own: a socket in a temporary directory, no TCP. */
 #include "files.h"
 #include "port/blob_conformance.h"
-#include "store/shared_conformance.h"
+#include "store/proxy.h"
+#include "store/timed_conformance.h"
 
 #include "store/postgres.h"
 #include "store/postgres_conn.h"
@@ -136,18 +137,54 @@ static struct store *conformance_store(void)
     snprintf(name, sizeof name, "s%u", n_stores++);
     create_database(name);
     snprintf(url, sizeof url, "postgresql:///%s?host=%s&user=keel", name, server_dir);
-    return store_postgres_new(url);
+    return store_postgres_new(url, NULL);
 }
 
 static struct store *conformance_again(void)
 {
-    return store_postgres_new(url);
+    return store_postgres_new(url, NULL);
+}
+
+/* Of the store that was made last. */
+static void run_sql(const char *sql)
+{
+    const char *argv[] = {"psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url, NULL};
+
+    assert_int_equal(run_to_end("psql", argv), 0);
+}
+
+/* What that means to the database. */
+static void conformance_time_passes(void)
+{
+    run_sql("UPDATE keel_sessions SET until = until - interval '6 seconds'");
+}
+
+/* Divides by zero if not. */
+static bool is_true(const char *condition)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *sql = arena_format(&a, "SELECT 1 / (CASE WHEN %s THEN 1 ELSE 0 END)", condition).p;
+    const char *argv[] = {"psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url, NULL};
+
+    return run_to_end("psql", argv) == 0;
+}
+
+static bool conformance_is_renewed(struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return is_true(arena_format(&a,
+                                "EXISTS (SELECT 1 FROM keel_sessions WHERE id = '%" STR_FMT
+                                "' AND until > clock_timestamp())",
+                                STR_ARG(id))
+                       .p);
 }
 
 static struct store *conformance_reopen(struct store *take_store)
 {
     store_free(take_store);
-    return store_postgres_new(url);
+    conformance_time_passes();
+    return store_postgres_new(url, NULL);
 }
 
 /* --- what only this store does --- */
@@ -199,7 +236,7 @@ IN_TASK(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else)
 IN_TASK(a_server_that_is_not_there_is_told_without_the_password)
 {
     AUTO(store)
-    struct store *s = store_postgres_new("postgresql://me:hush-hush@/x?host=/nowhere/at/all");
+    struct store *s = store_postgres_new("postgresql://me:hush-hush@/x?host=/nowhere/at/all", NULL);
     AUTO(arena) struct arena a = {0};
     struct store_lease lease;
     struct err *e = store_open(s, ID_A, NULL, &a, &lease);
@@ -215,19 +252,18 @@ IN_TASK(a_server_that_is_not_there_is_told_without_the_password)
 
 struct many {
     struct store *store;
-    uint64_t fence, n_done;
-    struct err *error;
+    uint64_t fence, n_done, n_all;
 };
 
-static struct err *append_until_it_fails(void *arg)
+static struct err *append_many(void *arg)
 {
     struct many *m = arg;
 
-    while (!m->error) {
+    while (m->n_done < m->n_all) {
         struct store_record r = record_of(m->n_done + 1, "notice", "{}");
 
-        m->error = store_append(m->store, ID_A, r.seq, m->fence, &r, 1, NULL);
-        m->n_done += !m->error;
+        TRY(store_append(m->store, ID_A, r.seq, m->fence, &r, 1, NULL));
+        m->n_done++;
     }
     return NULL;
 }
@@ -236,41 +272,310 @@ static struct err *kill_and_restart(void *arg)
 {
     struct many *m = arg;
 
-    while (m->n_done < 20 && !m->error)
+    while (m->n_done < 20)
         TRY(task_yield());
     kill_server();
     start_server();
     return NULL;
 }
 
-IN_TASK(a_server_that_dies_in_the_middle_loses_nothing_that_was_acknowledged)
+static void assert_all_there_once(struct store *s, uint64_t n)
+{
+    AUTO(store_page) struct store_page page = {0};
+
+    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_int_equal(page.n, n);
+    for (size_t i = 0; i < page.n; i++)
+        assert_int_equal(page.records[i].seq, i + 1);
+}
+
+IN_TASK(a_server_that_dies_in_the_middle_loses_nothing_and_the_session_continues)
 {
     AUTO(store) struct store *s = conformance_store();
-    AUTO(store_page) struct store_page page = {0};
-    AUTO(arena) struct arena a = {0};
-    struct many m = {.store = s, .fence = open_new(s, ID_A, 5)};
-    struct store_record r;
-    struct store_lease lease;
+    struct many m = {.store = s, .fence = open_new(s, ID_A, 5), .n_all = 40};
     struct group g;
 
     group_begin(&g, 0, 0);
-    group_spawn(&g, "append", append_until_it_fails, &m);
+    group_spawn(&g, "append", append_many, &m);
     group_spawn(&g, "kill", kill_and_restart, &m);
     assert_ok(group_end(&g));
-    assert_true(err_is(m.error, ERR_STORAGE));
-    assert_non_null(err_find_hint(m.error));
-    err_free(m.error);
+    assert_all_there_once(s, 40);
+}
 
-    /* What was told to have failed is not there; what was acknowledged is. */
-    assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
-    assert_int_equal(page.n, m.n_done);
+static struct err *cut_connections(void *arg)
+{
+    struct many *m = arg;
 
-    /* The lease went with the connection; a new one works. */
-    r = record_of(m.n_done + 1, "notice", "{}");
-    assert_err(store_append(s, ID_A, r.seq, m.fence, &r, 1, NULL), ERR_STORAGE);
+    for (uint64_t at = 10; at < m->n_all; at += 10) {
+        while (m->n_done < at)
+            TRY(task_yield());
+        run_sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = 'keel'");
+    }
+    return NULL;
+}
+
+IN_TASK(a_connection_that_is_lost_again_and_again_loses_no_lease)
+{
+    AUTO(store) struct store *s = conformance_store();
+    struct many m = {.store = s, .fence = open_new(s, ID_A, 5), .n_all = 60};
+    struct group g;
+
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "append", append_many, &m);
+    group_spawn(&g, "cut", cut_connections, &m);
+    assert_ok(group_end(&g));
+    assert_all_there_once(s, 60);
+}
+
+/* --- a server that says nothing --- */
+
+static pid_t proxy;
+
+/* The store that was made last, through a proxy. */
+static struct store *through_proxy(uint64_t timeout_ms)
+{
+    char from[400], to[400], other[900], name[32];
+
+    snprintf(name, sizeof name, "s%u", n_stores - 1);
+    snprintf(from, sizeof from, "%s/.s.PGSQL.1", server_dir);
+    snprintf(to, sizeof to, "%s/.s.PGSQL.5432", server_dir);
+    proxy = proxy_start(from, to);
+    snprintf(other, sizeof other, "postgresql:///%s?host=%s&port=1&user=keel", name, server_dir);
+    return store_postgres_new(other, &(struct postgres_options){.timeout_ms = timeout_ms});
+}
+
+/* Server, time and setting are named. */
+static void assert_given_up(struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    assert_true(err_is(e, ERR_STORAGE));
+    assert_non_null(strstr(text, server_dir));
+    assert_non_null(strstr(text, "has not answered"));
+    assert_non_null(strstr(err_find_hint(e), "sessions.storeTimeoutSeconds"));
+}
+
+IN_TASK(a_server_that_says_nothing_is_given_up_by_every_call)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(300);
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{}");
+    char handle[SHA256_HEX_SIZE];
+    struct store_lease lease;
+    int64_t now_ms;
+
+    assert_ok(store_now(s, &now_ms)); /* there is a connection for looks, too */
+    proxy_silence(proxy);
+    assert_given_up(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    assert_given_up(store_read(s, ID_A, &(struct store_query){0}, &page));
+    assert_given_up(store_open(s, ID_B, NULL, &a, &lease));
+    assert_given_up(store_remove(s, ID_B));
+    assert_given_up(blob_put(store_blobs(s, ID_A), S("{}"), handle));
+    store_close(s, ID_A, fence);
+    proxy_end(proxy);
+}
+
+IN_TASK(a_server_that_says_nothing_from_the_beginning_is_given_up)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(300);
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+
+    proxy_silence(proxy);
+    assert_given_up(store_open(s, ID_B, NULL, &a, &lease));
+    proxy_end(proxy);
+}
+
+struct lonely {
+    struct store *store;
+    uint64_t fence;
+    struct err *error;
+    bool began;
+};
+
+static struct err *append_to_silence(void *arg)
+{
+    struct lonely *l = arg;
+    struct store_record r = record_of(1, "notice", "{}");
+
+    task_shield_begin();
+    l->began = true;
+    l->error = store_append(l->store, ID_A, 1, l->fence, &r, 1, NULL);
+    task_shield_end();
+    return NULL;
+}
+
+/* The time-out is longer than a test may take. */
+IN_TASK(a_task_that_is_cancelled_waits_no_longer_for_a_silent_server)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(600000);
+    struct lonely l = {.store = s, .fence = open_new(s, ID_A, 5)};
+    AUTO(store_page) struct store_page page = {0};
+    struct group g;
+
+    proxy_silence(proxy);
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "append", append_to_silence, &l);
+    while (!l.began)
+        assert_ok(task_yield());
+    group_cancel(&g);
+    assert_ok(group_end(&g));
+    assert_given_up(l.error);
+    assert_given_up(store_read(s, ID_A, &(struct store_query){0}, &page)); /* at once */
+    store_close(s, ID_A, l.fence);
+    proxy_end(proxy);
+}
+
+static struct err *connect_to_silence(void *arg)
+{
+    struct lonely *l = arg;
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+
+    l->began = true;
+    l->error = store_open(l->store, ID_B, NULL, &a, &lease);
+    return NULL;
+}
+
+IN_TASK(a_task_that_is_cancelled_while_it_connects_waits_no_longer)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(600000);
+    struct lonely l = {.store = s};
+    struct group g;
+
+    proxy_silence(proxy);
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "open", connect_to_silence, &l);
+    while (!l.began)
+        assert_ok(task_yield());
+    group_cancel(&g);
+    assert_ok(group_end(&g));
+    assert_non_null(l.error);
+    err_free(l.error);
+    proxy_end(proxy);
+}
+
+/* What it had sent comes to the server after another one has the session. */
+IN_TASK(a_holder_that_was_cut_off_writes_nothing_when_it_is_connected_again)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(300);
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{\"by\":\"holder\"}");
+    struct store_lease lease;
+
+    assert_err(store_open(direct, ID_A, NULL, &a, &lease), ERR_STORAGE);
+    proxy_silence(proxy);
+    assert_given_up(store_append(s, ID_A, 1, fence, &r, 1, NULL));
+    conformance_time_passes();
+    assert_ok(store_open(direct, ID_A, NULL, &a, &lease));
+    assert_int_equal(kill(proxy, SIGCONT), 0);
+    assert_err(store_append(s, ID_A, 1, fence, &r, 1, NULL), ERR_STORAGE);
+    store_free(TAKE(s));
+    while (!is_true("(SELECT count(*) FROM pg_stat_activity WHERE application_name = 'keel'"
+                    " AND datname = current_database()) <= 3"))
+        assert_ok(task_yield());
+    assert_bodies(direct, ID_A, "", .from = 1);
+    append_one(direct, ID_A, lease.fence, 1, "notice", "{\"by\":\"other\"}");
+    store_close(direct, ID_A, lease.fence);
+    proxy_end(proxy);
+}
+
+/* It takes the same way as an interrupted connection, whatever had been sent. */
+IN_TASK(a_server_that_answers_again_in_time_has_lost_nothing)
+{
+    AUTO(store) struct store *direct = conformance_store();
+    AUTO(store) struct store *s = through_proxy(60000);
+    struct many m = {.store = s, .fence = open_new(s, ID_A, 5), .n_all = 3};
+
+    proxy_silence(proxy);
+    assert_int_equal(kill(proxy, SIGCONT), 0);
+    assert_ok(append_many(&m));
+    assert_all_there_once(s, 3);
+    store_close(s, ID_A, m.fence);
+    proxy_end(proxy);
+}
+
+/* As root the test may stop what belongs to the server. */
+static void signal_backends(int number)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = arena_format(&a, "%s/pids", server_dir).p;
+    FILE *file;
+    int pid;
+
+    run_sql(arena_format(&a,
+                         "COPY (SELECT pid FROM pg_stat_activity WHERE application_name = 'keel'"
+                         " AND datname = current_database()) TO '%s'",
+                         path)
+                .p);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fscanf(file, "%d", &pid) == 1)
+        assert_int_equal(kill(pid, number), 0);
+    fclose(file);
+}
+
+IN_TASK(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_another)
+{
+    AUTO(store) struct store *maker = conformance_store();
+    AUTO(store)
+    struct store *s = store_postgres_new(url, &(struct postgres_options){.timeout_ms = 300});
+    struct many m = {.store = s, .fence = open_new(s, ID_A, 5), .n_all = 3};
+
+    signal_backends(SIGSTOP);
+    assert_ok(append_many(&m));
+    assert_all_there_once(s, 3);
+    store_close(s, ID_A, m.fence);
+    signal_backends(SIGCONT);
+}
+
+/* --- a database of an older keel --- */
+
+IN_TASK(a_database_with_leases_of_connections_is_brought_up_to_date)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_lease lease;
+
+    append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
+    run_sql("ALTER TABLE keel_sessions DROP COLUMN owner, DROP COLUMN until, DROP COLUMN used,"
+            " ADD COLUMN is_leased boolean NOT NULL DEFAULT true,"
+            " ADD COLUMN backend integer NOT NULL DEFAULT 0;"
+            " UPDATE keel_version SET version = 1");
+    store_free(s);
+    s = conformance_again();
+    assert_bodies(s, ID_A, "1:{\"n\":1} ", .from = 1);
     assert_ok(store_open(s, ID_A, NULL, &a, &lease));
-    assert_int_equal(lease.next_seq, m.n_done + 1);
-    assert_ok(store_append(s, ID_A, r.seq, lease.fence, &r, 1, NULL));
+    assert_int_equal(lease.fence, fence + 1);
+    append_one(s, ID_A, lease.fence, 2, "notice", "{}");
+    assert_true(is_true("(SELECT version FROM keel_version) = 2"));
+    store_close(s, ID_A, lease.fence);
+}
+
+IN_TASK(a_database_of_a_newer_keel_is_left_alone)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    struct store_lease lease;
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    store_close(s, ID_A, fence);
+    run_sql("UPDATE keel_version SET version = 3");
+    store_free(s);
+    s = conformance_again();
+    assert_err(store_open(s, ID_A, NULL, &a, &lease), ERR_STORAGE);
+    assert_true(is_true("(SELECT version FROM keel_version) = 3"));
 }
 
 static int end_server(void **state)
@@ -286,11 +591,22 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_CONFORMS,
         STORE_SHARES,
+        STORE_HAS_TIMED_LEASES,
         UNIT(payloads_are_kept_in_the_database),
         UNIT(a_stale_owner_is_refused_by_the_database_itself),
         UNIT(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else),
         UNIT(a_server_that_is_not_there_is_told_without_the_password),
-        UNIT(a_server_that_dies_in_the_middle_loses_nothing_that_was_acknowledged),
+        UNIT(a_server_that_dies_in_the_middle_loses_nothing_and_the_session_continues),
+        UNIT(a_connection_that_is_lost_again_and_again_loses_no_lease),
+        UNIT(a_server_that_says_nothing_is_given_up_by_every_call),
+        UNIT(a_server_that_says_nothing_from_the_beginning_is_given_up),
+        UNIT(a_task_that_is_cancelled_waits_no_longer_for_a_silent_server),
+        UNIT(a_task_that_is_cancelled_while_it_connects_waits_no_longer),
+        UNIT(a_holder_that_was_cut_off_writes_nothing_when_it_is_connected_again),
+        UNIT(a_server_that_answers_again_in_time_has_lost_nothing),
+        UNIT(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_another),
+        UNIT(a_database_with_leases_of_connections_is_brought_up_to_date),
+        UNIT(a_database_of_a_newer_keel_is_left_alone),
     };
 
     if (!make_server()) {

@@ -424,6 +424,7 @@ static struct err *nap(void *arg)
 
 struct shielded {
     struct err *inside, *group, *outside;
+    bool was_cancelled[2]; /* before that, and in the shield */
 };
 
 static struct err *clean_up(void *arg)
@@ -431,8 +432,10 @@ static struct err *clean_up(void *arg)
     struct shielded *s = arg;
     struct group g;
 
+    s->was_cancelled[0] = task_was_cancelled();
     err_ignore(task_sleep(1000), "it is cancelled");
     task_shield_begin();
+    s->was_cancelled[1] = task_was_cancelled();
     task_shield_begin();
     s->inside = task_sleep(100);
     task_shield_end();
@@ -457,6 +460,7 @@ static struct err *cancel_then_clean_up(void *arg)
     if (!e)
         e = group_end(&g);
     TRY(e);
+    EXPECT(!s.was_cancelled[0] && s.was_cancelled[1]);
     EXPECT(s.inside == NULL && s.group == NULL);
     EXPECT_ERR(s.outside, ERR_CANCELLED);
     EXPECT(now_ms() == 200);

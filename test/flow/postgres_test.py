@@ -1,0 +1,254 @@
+"""postgres_test.py - sessions in PostgreSQL: a server that falls silent, leases, and its clock.
+
+Between keel and the server stands a proxy that a test makes silent. Leases run out when the test
+puts their time into the past, which is all that the passing of time means to the database.
+"""
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import types
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "crash"))
+
+import scripted  # noqa: E402
+import stores  # noqa: E402
+from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest  # noqa: E402
+
+SESSION = "00000000-0000-7000-8000-000000000001"
+OTHER = "00000000-0000-7000-8000-000000000002"
+OF_2076_MS = 3_345_000_000_000
+DAY_MS = 24 * 60 * 60 * 1000
+LONGEST_END = 15  # seconds to end after a signal: half of the default time-out
+
+
+class Proxy:
+    """Passes bytes on, over TCP, until it is silent; connecting still works then."""
+
+    def __init__(self, target):
+        self.target, self.is_silent = str(target), threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.ends = [self.listener]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            self.ends.append(client)
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        if self.is_silent.is_set():
+            return  # and keeps it open
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self.target)
+        self.ends.append(server)
+        try:
+            while True:
+                for end in select.select([client, server], [], [])[0]:
+                    data = end.recv(65536)
+                    if self.is_silent.is_set():
+                        return
+                    if not data:
+                        raise OSError("closed")
+                    (server if end is client else client).sendall(data)
+        except OSError:
+            client.close()
+            server.close()
+
+    def close(self):
+        for end in self.ends:
+            end.close()
+
+
+class PostgresTest(FlowTest):
+    @classmethod
+    def setUpClass(cls):
+        if not stores.Postgres.programs():
+            raise unittest.SkipTest("there is no PostgreSQL server here")
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="keel-postgres-")).resolve()
+        cls.server = stores.Postgres(cls.dir)
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        cls.addClassCleanup(cls.server.close)
+
+    def setUp(self):
+        super().setUp()
+        self.case = types.SimpleNamespace(name=self.id().rsplit(".", 1)[1][:50], session=SESSION)
+        self.server.prepare(self.case)
+        self.addCleanup(self.server.clean, self.case)
+        self.proxy = Proxy(self.server.dir / ".s.PGSQL.5432")
+        self.addCleanup(self.proxy.close)
+        self.place = f"127.0.0.1:{self.proxy.port}"
+        self.url = (f"postgresql://keel@{self.place}/postgres?" +
+                    self.server.url(self.case).split("&", 2)[2])
+
+    def sql(self, text):
+        return self.server.ask(text.replace("SESSIONS", f"{self.server.schema(self.case)}."
+                                            "keel_sessions"))
+
+    def start_at(self, provider, *arguments):
+        env = {**ANTHROPIC.environment(provider), "KEEL_STORE": self.url}
+        return self.start("-p", "--model", "anthropic/m", "--permission-mode", "bypassPermissions",
+                          *arguments, env=env)
+
+    def talk(self, *arguments, answers=None):
+        provider = self.provider(*answers or [ANTHROPIC.answer(["Fine."])])
+        return self.finish(self.start_at(provider, *arguments))
+
+    def ids(self):
+        result = self.keel("session", "list", "--all", "--json", env={"KEEL_STORE": self.url})
+        self.assert_status(result, 0)
+        return [one["id"] for one in result.json()]
+
+
+class SilentServer(PostgresTest):
+    def silence(self, answer):
+        """When keel asks the model, the server falls silent; then the model answers."""
+        asked = threading.Event()
+
+        def give(_request):
+            self.proxy.is_silent.set()
+            asked.set()
+            return answer
+        return give, asked
+
+    def begin_silent(self, session=SESSION):
+        answer, asked = self.silence(ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="echo ran > ran")]))
+        process = self.start_at(self.provider(answer), "--session-id", session, "go")
+        self.assertTrue(asked.wait(HANG_SECONDS))
+        return process
+
+    def test_it_ends_the_run_and_is_named_with_the_time_and_the_setting(self):
+        self.user_settings({"sessions": {"storeTimeoutSeconds": 1}})
+        result = self.finish(self.begin_silent())
+        self.assert_status(result, 1)
+        self.assertIn(f"PostgreSQL at {self.place} has not answered", result.err)
+        self.assertIn("sessions.storeTimeoutSeconds (now 1)", result.err)
+        self.assertFalse((self.project / "ran").exists(), "a tool ran that no record tells of")
+
+    def test_a_signal_ends_the_wait(self):
+        for number, session in ((signal.SIGINT, SESSION), (signal.SIGTERM, OTHER)):
+            with self.subTest(number):
+                self.proxy.is_silent.clear()
+                process = self.begin_silent(session)
+                began = time.monotonic()
+                process.send_signal(number)
+                result = self.finish(process)
+                self.assertLess(time.monotonic() - began, LONGEST_END)
+                self.assertIn(result.status, (130, 143), result)
+
+    def test_it_is_told_when_it_is_silent_from_the_beginning(self):
+        self.user_settings({"sessions": {"storeTimeoutSeconds": 1}})
+        self.proxy.is_silent.set()
+        result = self.talk("--session-id", SESSION, "go")
+        self.assert_refused(result, 1, f"PostgreSQL at {self.place} has not answered",
+                            "sessions.storeTimeoutSeconds")
+        result = self.keel("session", "list", env={"KEEL_STORE": self.url})
+        self.assert_refused(result, 1, f"PostgreSQL at {self.place} has not answered")
+
+    def test_a_signal_ends_connecting(self):
+        self.proxy.is_silent.set()
+        process = self.start("session", "list", env={"KEEL_STORE": self.url})
+        while len(self.proxy.ends) == 1:
+            time.sleep(0.01)  # until it has connected
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        self.assertIn(self.finish(process).status, (130, -2))
+        self.assertLess(time.monotonic() - began, LONGEST_END)
+
+    def test_a_time_that_is_none_is_refused(self):
+        self.user_settings({"sessions": {"storeTimeoutSeconds": 0}})
+        self.assert_refused(self.talk("hi"), 2, "sessions.storeTimeoutSeconds must be from 1")
+
+
+class Leases(PostgresTest):
+    def begin_held(self):
+        """A run whose model answers when the event is set."""
+        asked, held = threading.Event(), self.hold()
+
+        def give(_request):
+            asked.set()
+            held.wait(HANG_SECONDS)
+            return ANTHROPIC.answer(["Late."], calls=[Call("Bash", command="echo ran > ran")])
+        provider = self.provider(give, ANTHROPIC.answer(["Done."]))
+        process = self.start_at(provider, "--session-id", SESSION, "go")
+        self.assertTrue(asked.wait(HANG_SECONDS))
+        return process, held
+
+    def run_out(self):
+        self.sql("UPDATE SESSIONS SET until = until - interval '6 s'")
+
+    def test_a_killed_process_frees_its_session_when_its_time_is_over(self):
+        process, _ = self.begin_held()
+        process.kill()
+        self.finish(process)
+        refused = self.talk("-r", SESSION, "again")
+        self.assert_refused(refused, 1, f"is open in process {process.pid} on", "--fork-session")
+        self.server.pass_time(self.case)
+        self.assert_status(self.talk("-r", SESSION, "again"), 0)
+
+    def test_a_stopped_process_writes_nothing_when_it_continues(self):
+        process, held = self.begin_held()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        self.assert_refused(self.talk("-r", SESSION, "again"), 1, "--fork-session")
+        self.run_out()
+        self.assert_status(self.talk("-r", SESSION, "again"), 0)
+        before = self.server.records(self.case)
+        process.send_signal(signal.SIGCONT)
+        held.set()
+        result = self.finish(process)
+        self.assert_status(result, 1)
+        self.assertIn("was opened by another process", result.err)
+        self.assertFalse((self.project / "ran").exists(), "a tool ran without a lease")
+        self.assertEqual(self.server.records(self.case), before)
+
+    def test_a_stopped_process_continues_when_no_other_took_its_session(self):
+        process, held = self.begin_held()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        self.run_out()
+        process.send_signal(signal.SIGCONT)
+        held.set()
+        self.assert_status(self.finish(process), 0)
+
+    def test_a_session_that_is_closed_is_free_at_once(self):
+        self.assert_status(self.talk("--session-id", SESSION, "one"), 0)
+        self.assert_status(self.talk("-r", SESSION, "two"), 0)
+
+
+class Clock(PostgresTest):
+    def test_a_session_used_in_2076_is_not_the_newest_for_ever(self):
+        self.talk("--session-id", SESSION, "one")
+        self.sql(f"UPDATE SESSIONS SET updated = {OF_2076_MS}")
+        (self.keel_home / "pruned-postgres").unlink()
+        self.talk("--session-id", OTHER, "two")
+        self.talk("-r", OTHER, "three")
+        self.assertEqual(self.ids(), [OTHER, SESSION])
+
+    def test_the_old_go_by_the_time_of_the_server(self):
+        self.talk("--session-id", SESSION, "one")
+        self.sql("UPDATE SESSIONS SET updated = 1600000000000")
+        (self.keel_home / "pruned-postgres").unlink()
+        self.talk("--session-id", OTHER, "two")
+        self.assertEqual(set(self.ids()), {SESSION, OTHER}, "it was used today by the server's clock")
+        self.sql(f"UPDATE SESSIONS SET used = now() - interval '100 days' WHERE id = '{SESSION}'")
+        result = self.keel("session", "prune", env={"KEEL_STORE": self.url})
+        self.assertIn("1 session", result.out)
+        self.assertEqual(self.ids(), [OTHER])
+
+
+if __name__ == "__main__":
+    scripted.main()
