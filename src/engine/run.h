@@ -99,7 +99,7 @@ struct run_options {
     const struct run_policy *policy; /* NULL: conversation */
     /* The user's, which gets an id if it has none; NULL: continue where the last run stopped. */
     struct message *input;
-    bool only_compacts;              /* nothing is asked: only the compactor works */
+    bool only_compacts; /* nothing is asked: only the compactor works */
     const struct given_answer *answers;
     size_t n_answers;
     const struct given_outcome *outcomes; /* of calls that a crash has cut off */

@@ -1,10 +1,11 @@
 /* journal.h - the recorder of a session: its events become records of its stream.
  *
  * append() encodes at once and never waits. A task of the session's group writes what has piled up:
- * at once when somebody waits for it or hurries it, else 50 ms after the first of it at the
- * latest: people watch answers stream in, and see only what is durable. There is no task while there is nothing to write. What was written is durable; a record
- * that could not be written stays in memory and is tried again with the next, up to a cap, so that
- * a disk that was full for a while leaves no gap. */
+ * at once when a caller waits for it or hurries it, else 50 ms after the first of it at the latest:
+ * people watch answers stream in, and see only what is durable. There is no task while there is
+ * nothing to write. What was written is durable; a record that could not be written stays in memory
+ * and is tried again with the next, up to a cap, so that a disk that was full for a while leaves no
+ * gap. */
 #ifndef KEEL_SESSION_JOURNAL_H
 #define KEEL_SESSION_JOURNAL_H
 
