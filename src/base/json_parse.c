@@ -7,6 +7,10 @@
  * not become quadratic. */
 #define INDEX_FROM 16
 
+#define MANY_VALUES "the text has more values than the limit of 1048576"
+#define FEW_VALUES "the text has more values than its reader allows"
+_Static_assert(JSON_MAX_VALUES == 1048576, "MANY_VALUES names it");
+
 struct name_slot {
     const struct json *object;
     struct json *member;
@@ -26,6 +30,7 @@ struct parser {
     bool is_utf8;       /* all of it: no string need be looked at by itself */
     const char *reason; /* of the failure; `at` stands where it is */
     struct name_index names;
+    size_t n_values, max_values;
     struct json **open; /* containers around the current value: room for JSON_MAX_DEPTH */
     unsigned depth;
 };
@@ -355,6 +360,8 @@ static bool parse_value(struct parser *p, struct json *node)
 
     if (p->at == p->end)
         return fail(p, p->at, "a value was expected, but the text ends");
+    if (p->n_values++ == p->max_values)
+        return fail(p, p->at, p->max_values == JSON_MAX_VALUES ? MANY_VALUES : FEW_VALUES);
     if (*from == '{' || *from == '[') {
         if (p->depth == JSON_MAX_DEPTH)
             return fail(p, p->at, "values are nested too deep");
@@ -461,8 +468,8 @@ static void locate(const struct parser *p, struct json_where *ret)
     ret->column = (size_t)(p->at - line) + 1;
 }
 
-bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
-                   struct json_where *ret_where)
+bool json_parse_few(struct arena *a, struct str input, int flags, size_t max_values,
+                    struct json **ret_value, struct json_where *ret_where)
 {
     struct json *open[JSON_MAX_DEPTH]; /* not in the parser, which is cleared */
     struct parser p = {.arena = a,
@@ -471,6 +478,7 @@ bool json_parse_at(struct arena *a, struct str input, int flags, struct json **r
                        .end = input.p + input.n,
                        .flags = flags,
                        .is_utf8 = utf8_is_valid(input),
+                       .max_values = max_values,
                        .open = open};
     struct json *root = ARENA_NEW(a, struct json);
     bool ok;
@@ -484,6 +492,12 @@ bool json_parse_at(struct arena *a, struct str input, int flags, struct json **r
     else
         locate(&p, ret_where);
     return ok;
+}
+
+bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
+                   struct json_where *ret_where)
+{
+    return json_parse_few(a, input, flags, JSON_MAX_VALUES, ret_value, ret_where);
 }
 
 struct err *json_parse(struct arena *a, struct str input, int flags, struct json **ret_value)
