@@ -345,7 +345,7 @@ static void settle(void *self, const struct attempt *attempt)
     struct event reply = {
         .body.reply = {.reply = attempt->reply, .kind = "provider-normalized-message"}};
     struct event e = attempt_event(a, attempt);
-    bool was_billed = usage_is_known(usage);
+    bool was_billed = usage_is_known(usage) || !attempt->error;
 
     end_deltas(a);
     a->found = 0;

@@ -246,7 +246,7 @@ static void settle(void *self, const struct attempt *a)
     add_count(&b->spent.usage.cache_write, u->cache_write);
     add_count(&b->spent.usage.reasoning, u->reasoning);
     add_count(&b->spent.microcents, a->cost_microcents);
-    b->spent.cost_is_known &= a->cost_microcents >= 0 || !usage_is_known(u);
+    b->spent.cost_is_known &= a->cost_microcents >= 0 || (a->error && !usage_is_known(u));
 }
 
 struct attempt_budget budget_hooks(struct budget *b)
