@@ -363,7 +363,7 @@ static struct err *end_json(struct decoder *d)
         d->on_event(d->self, text);
     text = repair(&d->decode.scratch, text);
     if (!json_parse_at(&d->decode.scratch, text, 0, &body, &where))
-        return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_PROVIDER_ERROR,
+        return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_BAD_RESPONSE,
                        "the provider's answer cannot be read: line %zu, column %zu: %s", where.line,
                        where.column, where.reason);
     if (body->type != JSON_ARRAY)
