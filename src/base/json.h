@@ -2,9 +2,9 @@
  *
  * Parsing is RFC 8259 and nothing else: no comments, no trailing commas, no NaN. Depth, size and
  * the number of values are capped, so the worst text costs a fraction of a second and about
- * 150 MB, however it was made. Numbers keep their text exactly; every parsed value knows its source bytes (`raw`),
- * which borrow from the input, so the input must live as long as the tree (parse a copy made with
- * arena_str() where it does not).
+ * 160 MB, however it was made. Numbers keep their text exactly; every parsed value knows its source
+ * bytes (`raw`), which borrow from the input, so the input must live as long as the tree (parse a
+ * copy made with arena_str() where it does not).
  *
  * Stated rules: of members with the same name the last value wins and stands at the first one's
  * place, as in every browser (JSON_UNIQUE_KEYS refuses them instead). A lone surrogate escape
@@ -41,7 +41,8 @@ enum json_flags {
 
 #define JSON_MAX_DEPTH 256
 #define JSON_MAX_BYTES ((size_t)64 << 20)
-#define JSON_MAX_VALUES ((size_t)1 << 20) /* of one text, containers and repeated names included */
+#define JSON_MAX_VALUES ((size_t)1 << 20) /* of one text, containers and repeated names included   \
+                                           */
 
 /* The error names line, column and reason. */
 MUST_USE struct err *json_parse(struct arena *a, struct str input, int flags,

@@ -134,15 +134,15 @@ static struct err *explain_wait(const struct ask *a, struct err *take_error, uin
     struct err *e;
 
     if (take_error->retry_after_ms < 0)
-        e = err_wrap(take_error, "gave up after waiting for %llu s between attempts",
+        e = err_wrap(take_error, "gave up after %llu s of waits between attempts",
                      (unsigned long long)(a->waited_ms / 1000));
     else
-        e = err_wrap(take_error, "the provider asks for a wait of %llu s, and %llu s are left",
+        e = err_wrap(take_error, "the provider asks to wait %llu s, retry.maxSeconds leaves %llu s",
                      (unsigned long long)((delay_ms + 999) / 1000),
                      (unsigned long long)(left_ms / 1000));
     if (err_find_hint(e))
         return e;
-    return err_hint(e, "the setting retry.maxSeconds allows longer waits");
+    return err_hint(e, "try again later, or let retry.maxSeconds allow longer waits");
 }
 
 /* As long as the provider says, if that is longer. */

@@ -124,19 +124,19 @@ class WhenToComeBack(FailureTest):
             self.assertTrue(250 <= self.told_delay(retry_after=text) <= 750)
 
     def test_a_wait_that_is_too_long_ends_the_run_and_says_when_to_come_back(self):
-        for seconds, told in (("601", "a wait of 601 s"), ("7200", "again in 2 h"),
+        for seconds, told in (("601", "asks to wait 601 s"), ("7200", "again in 2 h"),
                               ("99999999999999999999", "again in 24 h")):
             with self.subTest(seconds):
                 provider = self.play(ANTHROPIC, refusal(429, retry_after=seconds), Turn("Late."))
                 result = self.run_agent(ANTHROPIC, provider, "hi")
-                self.assert_refused(result, 1, "so it goes", "600 s are left", told,
+                self.assert_refused(result, 1, "so it goes", "leaves 600 s", told,
                                     "retry.maxSeconds")
                 self.assertEqual(len(provider.requests), 1)
 
     def test_how_long_a_wait_may_be_is_a_setting(self):
         self.user_settings({"retry": {"maxSeconds": 3}})
         provider = self.play(ANTHROPIC, refusal(503, retry_after="4"))
-        self.assert_refused(self.run_agent(ANTHROPIC, provider, "hi"), 1, "3 s are left")
+        self.assert_refused(self.run_agent(ANTHROPIC, provider, "hi"), 1, "leaves 3 s")
         self.user_settings({"retry": {"maxSeconds": 1000}})
         self.assertEqual(self.told_delay(retry_after="777"), 777000)
 
