@@ -14,7 +14,7 @@ _Static_assert(JSON_MAX_VALUES == 1048576, "MANY_VALUES names it");
 struct name_slot {
     const struct json *object;
     struct json *member;
-    uint64_t hash; /* so that another name is told apart without looking at it */
+    uint64_t hash; /* rules most other names out without reading them */
 };
 
 /* All indexed names of one parse: an open-addressed table over (object, name). */

@@ -127,7 +127,7 @@ static bool is_too_long(const struct ask *a, uint64_t delay_ms)
     return delay_ms > a->chain->max_wait_ms - MIN(a->waited_ms, a->chain->max_wait_ms);
 }
 
-/* Why there is no further attempt, where that is not because there were enough. */
+/* The attempts ended early: says why, and what would change it. */
 static struct err *explain_wait(const struct ask *a, struct err *take_error, uint64_t delay_ms)
 {
     uint64_t left_ms = a->chain->max_wait_ms - MIN(a->waited_ms, a->chain->max_wait_ms);

@@ -1,4 +1,4 @@
-/* curl_wire.c - bytes that are no content, and of which libcurl does not tell.
+/* curl_wire.c - bytes that are neither headers nor content, which libcurl does not report.
  *
  * Headers and bodies are counted where they arrive. What stands between chunks (their extensions)
  * libcurl reads and forgets, however much it is. The kernel has counted it. */

@@ -411,28 +411,30 @@ struct err *decoder_end(struct decoder *d)
     return e;
 }
 
+static bool is_json(struct decoder *d, struct str text)
+{
+    struct json_where where;
+    struct json *value;
+
+    arena_clear(&d->decode.scratch);
+    return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
+}
+
 /* Is there a whole answer in what came? A last line may lack its end, and a JSON value may have
- * come whole though more was announced. */
+ * come whole though more was announced. Halves of either are not shown to on_event(). */
 static bool is_whole(struct decoder *d)
 {
     AUTO(err) struct err *unread = NULL;
+    bool is_value = d->framing == FRAMING_JSON || d->framing == FRAMING_UNKNOWN;
+    struct str line;
 
-    if (d->decode.reply->is_complete) {
-        unread = d->protocol->end ? d->protocol->end(&d->decode) : NULL;
-        return !unread;
-    }
-    switch (d->framing) {
-    case FRAMING_SSE:
-    case FRAMING_NDJSON:
-        unread = end_stream(d);
-        break;
-    case FRAMING_JSON:
-    case FRAMING_UNKNOWN:
-        unread = d->whole.n ? end_json(d) : NULL;
-        break;
-    case FRAMING_ERROR:
-        return false;
-    }
+    if (is_value)
+        unread = is_json(d, strbuf_str(&d->whole)) ? end_json(d) : NULL;
+    else if (d->framing == FRAMING_NDJSON && !d->decode.reply->is_complete &&
+             lines_end(&d->lines, &line) && is_json(d, line))
+        unread = take_line(d, line);
+    if (!unread && !is_value && d->protocol->end)
+        unread = d->protocol->end(&d->decode);
     return !unread && d->decode.reply->is_complete;
 }
 

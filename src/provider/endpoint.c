@@ -18,7 +18,7 @@ struct endpoint {
 
 /* The text of an answer, its framing and escapes, and not much beside it. */
 #define MAX_BODY_BYTES (2 * REPLY_MAX_BYTES)
-/* Signs of life (comments, pings, blank lines) keep an answer open for so many times the longest
+/* Signs of life (comments, pings, blank lines) keep an answer open for this many times the longest
  * silence, then it must say something. */
 #define STALL_FACTOR 10
 /* When the end of an answer has been said, the end of its body is waited for only to keep the
@@ -94,8 +94,8 @@ static void add_headers(const struct endpoint_config *c, const struct secret *ke
 
 /* --- reading the answer --- */
 
-/* Where an answer stands in time. */
-struct reading {
+/* How far an answer has been read, and how long its next bytes may take. */
+struct answer_reading {
     struct exchange *x;
     struct http_exchange *http;
     struct decoder *decoder;
@@ -106,7 +106,7 @@ struct reading {
     bool is_over;
 };
 
-static struct err *read_piece(struct reading *r, struct str *ret_bytes)
+static struct err *read_piece(struct answer_reading *r, struct str *ret_bytes)
 {
     uint64_t now_ms = loop_now_ms(task_loop());
     AUTO(deadline) struct deadline limit = {0};
@@ -119,7 +119,7 @@ static struct err *read_piece(struct reading *r, struct str *ret_bytes)
 }
 
 /* After every piece: how long the next one may take. */
-static struct err *note_progress(struct reading *r)
+static struct err *note_progress(struct answer_reading *r)
 {
     uint64_t now_ms = loop_now_ms(task_loop());
     size_t progress = decoder_progress(r->decoder);
@@ -144,7 +144,7 @@ static struct err *note_progress(struct reading *r)
                     "the setting providers.NAME.timeout allows more");
 }
 
-static struct err *read_answer(struct reading *r)
+static struct err *read_answer(struct answer_reading *r)
 {
     uint64_t now_ms = loop_now_ms(task_loop());
 
@@ -174,7 +174,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
                            struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
-    struct reading reading = {
+    struct answer_reading reading = {
         .x = x, .http = http, .decoder = &decoder, .idle_ms = idle_limit(x->call)};
     struct err *e;
 
@@ -204,7 +204,7 @@ static struct err *redirected(const struct http_response *response)
                     shown.n < to.n ? "..." : "");
 }
 
-/* What is no answer by its head alone; NULL: its body is worth reading. */
+/* An error when the head alone shows that the body is not worth reading. */
 static struct err *check_head(const struct http_response *response)
 {
     bool is_redirect = response->status >= 300 && response->status < 400;
@@ -214,7 +214,7 @@ static struct err *check_head(const struct http_response *response)
         return redirected(response);
     if (is_redirect || response->status < 200)
         return err_hint(err_new(ERR_BAD_RESPONSE,
-                                "HTTP %d, which is no status that a model's answer can have",
+                                "HTTP %d: the server sent a status, but not an answer",
                                 response->status),
                         "check the base URL: it must lead to the API");
     if (encoding.n && response->status < 400)
@@ -332,6 +332,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     struct http_response response;
     AUTO(secret) struct secret key = {0};
     AUTO(strbuf) struct strbuf body = {0};
+    struct json_where where = {0};
     struct json *root;
 
     if (e->config.models_path.n == 0)
@@ -343,8 +344,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     add_headers(&e->config, &key, a, &request.headers);
     TRY(http_fetch(call->http, &request, a, &response, &body));
-    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root,
-                      &(struct json_where){0}) &&
+    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root, &where) &&
         response.status < 300) {
         struct err *unread = model_list_parse(a, root, ret_models);
 
@@ -353,7 +353,8 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     if (response.status >= 400)
         return explain(e, provider_error(kind_of_status(response.status), response.status,
                                          S("the list of models was refused")));
-    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read"),
+    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read%s%s",
+                                       where.reason ? ": " : "", where.reason ? where.reason : ""),
                                "check the base URL %" STR_FMT, STR_ARG(e->config.base_url)));
 }
 

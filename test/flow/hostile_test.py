@@ -1,7 +1,7 @@
 """hostile_test.py - providers that are broken, or want to be: what they cost, and what is kept.
 
 An answer that is whole is used, however its connection ends. What cannot be read is the provider's
-fault: it is told, it is not asked for again, and the next model is asked. Nothing that a provider
+fault: keel reports it, does not ask for it again, and asks the next model. Nothing that a provider
 sends takes more time, memory or disk than an answer may.
 """
 import gzip
@@ -57,7 +57,7 @@ class HostileTest(AgentTest):
 
 
 class WholeAnswers(HostileTest):
-    """They were paid for: they are used, and nobody pays again."""
+    """They were paid for: keel uses them and does not pay again."""
 
     def check(self, protocol, answer, *arguments, text="Hello."):
         provider = self.play(protocol, answer, Turn("Again."))
@@ -125,6 +125,7 @@ class ValuesWithoutNumber(HostileTest):
         self.profile(ANTHROPIC, provider)
         result = self.keel("models", "--refresh", "x")
         self.assertNotEqual(result.status, 0, result)
+        self.assertIn("more values than the limit", result.err)
 
 
 class TheNextModel(HostileTest):

@@ -67,7 +67,7 @@ struct gemini_state {
     struct gemini_args args;
     bool has_calls;
     bool had_open_piece; /* without a finish reason: the first one with it is the last */
-    bool takes_no_calls; /* text after a finish reason may be an old model's, a call is nobody's */
+    bool takes_no_calls; /* after a finish reason: old models have text there, but never calls */
 };
 
 struct gemini_state *gemini_state_new(struct arena *a) MUST_USE;

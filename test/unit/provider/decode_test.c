@@ -27,32 +27,32 @@ static const struct spoken all[] = {
      NOTHING, NDJSON("{'message':{'content':''},'done':true,'done_reason':'stop'}")},
 };
 
-struct reading {
+struct spoken_reading {
     struct reply reply;
     struct decoder decoder;
 };
 
-static void reading_init(struct reading *r, const struct protocol *protocol, int status)
+static void reading_init(struct spoken_reading *r, const struct protocol *protocol, int status)
 {
     reply_init(&r->reply, (struct delta_sink){0});
     decoder_init(&r->decoder, protocol, status, NULL, 0, &r->reply);
 }
 
-static void reading_done(struct reading *r)
+static void spoken_reading_done(struct spoken_reading *r)
 {
     decoder_done(&r->decoder);
     reply_done(&r->reply);
 }
-DEFINE_AUTO_VAL(reading, reading_done)
+DEFINE_AUTO_VAL(spoken_reading, spoken_reading_done)
 
-static void feed(struct reading *r, struct answer_text answer)
+static void feed(struct spoken_reading *r, struct answer_text answer)
 {
     AUTO(strbuf) struct strbuf bytes = answer_bytes(answer);
 
     assert_ok(decoder_feed(&r->decoder, strbuf_str(&bytes)));
 }
 
-static struct err *breaks(struct reading *r)
+static struct err *breaks(struct spoken_reading *r)
 {
     return decoder_break(&r->decoder, err_new(ERR_TIMEOUT, "silence"));
 }
@@ -60,7 +60,7 @@ static struct err *breaks(struct reading *r)
 TEST(an_answer_that_breaks_after_its_end_is_whole)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
 
         reading_init(&r, all[i].protocol, 200);
         feed(&r, all[i].text);
@@ -75,7 +75,7 @@ TEST(an_answer_that_breaks_after_its_end_is_whole)
 TEST(an_answer_that_breaks_before_its_end_is_not)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
 
         reading_init(&r, all[i].protocol, 200);
         feed(&r, all[i].text);
@@ -87,7 +87,7 @@ TEST(an_answer_that_breaks_before_its_end_is_not)
 TEST(only_a_streams_own_mark_says_that_nothing_more_is_to_be_read)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
 
         reading_init(&r, all[i].protocol, 200);
         feed(&r, all[i].text);
@@ -100,7 +100,7 @@ TEST(only_a_streams_own_mark_says_that_nothing_more_is_to_be_read)
 
 TEST(a_cancelled_reading_stays_cancelled)
 {
-    AUTO(reading) struct reading r;
+    AUTO(spoken_reading) struct spoken_reading r;
 
     reading_init(&r, all[0].protocol, 200);
     feed(&r, all[0].text);
@@ -110,7 +110,7 @@ TEST(a_cancelled_reading_stays_cancelled)
 
 TEST(a_json_value_that_came_whole_is_an_answer_though_more_was_announced)
 {
-    AUTO(reading) struct reading whole, half;
+    AUTO(spoken_reading) struct spoken_reading whole, half;
 
     reading_init(&whole, &protocol_ollama, 200);
     feed(&whole, BODY("{'message':{'content':'Hi.'},'done':true}"));
@@ -122,7 +122,7 @@ TEST(a_json_value_that_came_whole_is_an_answer_though_more_was_announced)
 
 TEST(a_refusal_that_breaks_off_is_still_a_refusal)
 {
-    AUTO(reading) struct reading r;
+    AUTO(spoken_reading) struct spoken_reading r;
 
     reading_init(&r, &protocol_gemini, 401);
     feed(&r, BODY("{'error':{'mess"));
@@ -130,7 +130,7 @@ TEST(a_refusal_that_breaks_off_is_still_a_refusal)
 }
 
 /* Reading it again with every piece would take minutes. */
-static void feed_much(struct reading *r, const char *piece, size_t n_bytes)
+static void feed_much(struct spoken_reading *r, const char *piece, size_t n_bytes)
 {
     struct str bytes = str_of(piece);
 
@@ -141,7 +141,7 @@ static void feed_much(struct reading *r, const char *piece, size_t n_bytes)
 TEST(white_space_before_an_answer_is_read_once)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
 
         reading_init(&r, all[i].protocol, 200);
         feed_much(&r, "\t\n \r\n", (size_t)1 << 20);
@@ -155,7 +155,7 @@ TEST(white_space_before_an_answer_is_read_once)
 
 TEST(the_first_line_of_an_answer_is_searched_for_its_end_once)
 {
-    AUTO(reading) struct reading r;
+    AUTO(spoken_reading) struct spoken_reading r;
 
     reading_init(&r, &protocol_ollama, 200);
     feed(&r, BODY("{'message':{'content':'"));
@@ -169,7 +169,7 @@ TEST(the_first_line_of_an_answer_is_searched_for_its_end_once)
 TEST(events_have_a_limit)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
         AUTO(strbuf) struct strbuf bytes = answer_bytes(all[i].text);
         AUTO(err) struct err *e = NULL;
 
@@ -185,7 +185,7 @@ TEST(events_have_a_limit)
 TEST(an_event_has_a_limit)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
         struct err *e = NULL;
 
         reading_init(&r, all[i].protocol, 200);
@@ -199,7 +199,7 @@ TEST(an_event_has_a_limit)
 
 TEST(comments_and_pings_are_no_progress)
 {
-    AUTO(reading) struct reading r;
+    AUTO(spoken_reading) struct spoken_reading r;
     size_t progress;
 
     reading_init(&r, &protocol_anthropic_messages, 200);
@@ -246,7 +246,7 @@ TEST(errors_in_the_shapes_of_others_are_read_in_every_protocol)
 TEST(no_error_is_made_of_null_or_nothing)
 {
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        AUTO(reading) struct reading r;
+        AUTO(spoken_reading) struct spoken_reading r;
         bool is_lines = all[i].protocol == &protocol_ollama;
 
         reading_init(&r, all[i].protocol, 200);
