@@ -33,6 +33,7 @@ enum err_category {
     X(PROVIDER_UNAVAILABLE, "provider_unavailable", PROVIDER, 1, 1, 1, 0, 503, 1,                  \
       "overloaded unavailable")                                                                    \
     X(PROVIDER_ERROR, "provider_error", PROVIDER, 0, 1, 0, 0, 502, 1, "PROVIDER_ERROR")            \
+    X(BAD_RESPONSE, "bad_response", PROVIDER, 0, 1, 1, 0, 502, 1, "invalid_response")              \
     X(MODEL_NOT_AVAILABLE, "model_not_available", USER, 0, 0, 1, 0, 404, 6,                        \
       "MODEL_NOT_AVAILABLE model_error")                                                           \
     X(CONTENT_FILTER, "content_filter", POLICY, 0, 0, 0, 0, 422, 1, "")                            \

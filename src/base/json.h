@@ -1,9 +1,10 @@
 /* json.h - JSON values in an arena: parse, build, look up, write.
  *
- * Parsing is RFC 8259 and nothing else: no comments, no trailing commas, no NaN. Depth and size
- * are capped. Numbers keep their text exactly; every parsed value knows its source bytes (`raw`),
- * which borrow from the input, so the input must live as long as the tree (parse a copy made with
- * arena_str() where it does not).
+ * Parsing is RFC 8259 and nothing else: no comments, no trailing commas, no NaN. Depth, size and
+ * the number of values are capped, so the worst text costs a fraction of a second and about
+ * 160 MB, however it was made. Numbers keep their text exactly; every parsed value knows its source
+ * bytes (`raw`), which borrow from the input, so the input must live as long as the tree (parse a
+ * copy made with arena_str() where it does not).
  *
  * Stated rules: of members with the same name the last value wins and stands at the first one's
  * place, as in every browser (JSON_UNIQUE_KEYS refuses them instead). A lone surrogate escape
@@ -23,9 +24,9 @@
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
 struct json {
-    enum json_type type;
+    uint32_t n; /* children of an array or object */
+    enum json_type type : 8;
     bool boolean;
-    uint32_t n;                /* children of an array or object */
     struct str key;            /* the member's name, decoded; empty in arrays and at the root */
     struct str text;           /* a string decoded, or a number as written */
     struct str raw;            /* source bytes; empty for a value made by hand */
@@ -40,6 +41,8 @@ enum json_flags {
 
 #define JSON_MAX_DEPTH 256
 #define JSON_MAX_BYTES ((size_t)64 << 20)
+#define JSON_MAX_VALUES ((size_t)1 << 20) /* of one text, containers and repeated names included   \
+                                           */
 
 /* The error names line, column and reason. */
 MUST_USE struct err *json_parse(struct arena *a, struct str input, int flags,
@@ -53,6 +56,9 @@ struct json_where {
 };
 bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
                    struct json_where *ret_where);
+/* With fewer values than JSON_MAX_VALUES: for texts that are known to be small, and for tests. */
+bool json_parse_few(struct arena *a, struct str input, int flags, size_t max_values,
+                    struct json **ret_value, struct json_where *ret_where);
 
 /* --- reading --- */
 

@@ -7,9 +7,14 @@
  * not become quadratic. */
 #define INDEX_FROM 16
 
+#define MANY_VALUES "the text has more values than the limit of 1048576"
+#define FEW_VALUES "the text has more values than its reader allows"
+_Static_assert(JSON_MAX_VALUES == 1048576, "MANY_VALUES names it");
+
 struct name_slot {
     const struct json *object;
     struct json *member;
+    uint64_t hash; /* rules most other names out without reading them */
 };
 
 /* All indexed names of one parse: an open-addressed table over (object, name). */
@@ -26,6 +31,7 @@ struct parser {
     bool is_utf8;       /* all of it: no string need be looked at by itself */
     const char *reason; /* of the failure; `at` stands where it is */
     struct name_index names;
+    size_t n_values, max_values;
     struct json **open; /* containers around the current value: room for JSON_MAX_DEPTH */
     unsigned depth;
 };
@@ -45,40 +51,52 @@ static uint64_t name_hash(const struct name_index *x, const struct json *object,
 }
 
 static struct name_slot *name_slot_for(const struct name_index *x, const struct json *object,
-                                       struct str name)
+                                       struct str name, uint64_t hash)
 {
-    size_t mask = x->n_room - 1, i = name_hash(x, object, name) & mask;
+    size_t mask = x->n_room - 1, i = hash & mask;
 
-    while (x->slots[i].object &&
-           !(x->slots[i].object == object && str_eq(x->slots[i].member->key, name)))
+    while (x->slots[i].object && !(x->slots[i].hash == hash && x->slots[i].object == object &&
+                                   str_eq(x->slots[i].member->key, name)))
         i = (i + 1) & mask;
     return &x->slots[i];
 }
 
+/* Nothing in the old slots is there twice, so the first free place is the right one. */
+static void name_index_grow(struct name_index *x)
+{
+    struct name_index bigger = {
+        .n_used = x->n_used, .n_room = x->n_room ? x->n_room * 2 : 64, .seed = x->seed};
+
+    bigger.slots = mem_alloc(bigger.n_room * sizeof *bigger.slots);
+    for (size_t i = 0; i < x->n_room; i++) {
+        size_t at = x->slots[i].hash & (bigger.n_room - 1);
+
+        if (!x->slots[i].object)
+            continue;
+        while (bigger.slots[at].object)
+            at = (at + 1) & (bigger.n_room - 1);
+        bigger.slots[at] = x->slots[i];
+    }
+    mem_free(x->slots);
+    *x = bigger;
+}
+
 static void name_index_add(struct name_index *x, const struct json *object, struct json *member)
 {
+    uint64_t hash = name_hash(x, object, member->key);
     struct name_slot *slot;
 
-    if (x->n_used * 2 >= x->n_room) {
-        struct name_index bigger = {.n_room = x->n_room ? x->n_room * 2 : 64, .seed = x->seed};
-
-        bigger.slots = mem_alloc(bigger.n_room * sizeof *bigger.slots);
-        for (size_t i = 0; i < x->n_room; i++)
-            if (x->slots[i].object)
-                *name_slot_for(&bigger, x->slots[i].object, x->slots[i].member->key) = x->slots[i];
-        bigger.n_used = x->n_used;
-        mem_free(x->slots);
-        *x = bigger;
-    }
-    slot = name_slot_for(x, object, member->key);
+    if (x->n_used * 4 >= x->n_room * 3)
+        name_index_grow(x);
+    slot = name_slot_for(x, object, member->key, hash);
     x->n_used += !slot->object;
-    *slot = (struct name_slot){object, member};
+    *slot = (struct name_slot){object, member, hash};
 }
 
 static struct json *find_member(const struct parser *p, const struct json *object, struct str name)
 {
     if (object->n > INDEX_FROM)
-        return name_slot_for(&p->names, object, name)->member;
+        return name_slot_for(&p->names, object, name, name_hash(&p->names, object, name))->member;
     json_each (member, object)
         if (str_eq(member->key, name))
             return member;
@@ -355,6 +373,8 @@ static bool parse_value(struct parser *p, struct json *node)
 
     if (p->at == p->end)
         return fail(p, p->at, "a value was expected, but the text ends");
+    if (p->n_values++ == p->max_values)
+        return fail(p, p->at, p->max_values == JSON_MAX_VALUES ? MANY_VALUES : FEW_VALUES);
     if (*from == '{' || *from == '[') {
         if (p->depth == JSON_MAX_DEPTH)
             return fail(p, p->at, "values are nested too deep");
@@ -461,8 +481,8 @@ static void locate(const struct parser *p, struct json_where *ret)
     ret->column = (size_t)(p->at - line) + 1;
 }
 
-bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
-                   struct json_where *ret_where)
+bool json_parse_few(struct arena *a, struct str input, int flags, size_t max_values,
+                    struct json **ret_value, struct json_where *ret_where)
 {
     struct json *open[JSON_MAX_DEPTH]; /* not in the parser, which is cleared */
     struct parser p = {.arena = a,
@@ -471,6 +491,7 @@ bool json_parse_at(struct arena *a, struct str input, int flags, struct json **r
                        .end = input.p + input.n,
                        .flags = flags,
                        .is_utf8 = utf8_is_valid(input),
+                       .max_values = max_values,
                        .open = open};
     struct json *root = ARENA_NEW(a, struct json);
     bool ok;
@@ -484,6 +505,12 @@ bool json_parse_at(struct arena *a, struct str input, int flags, struct json **r
     else
         locate(&p, ret_where);
     return ok;
+}
+
+bool json_parse_at(struct arena *a, struct str input, int flags, struct json **ret_value,
+                   struct json_where *ret_where)
+{
+    return json_parse_few(a, input, flags, JSON_MAX_VALUES, ret_value, ret_where);
 }
 
 struct err *json_parse(struct arena *a, struct str input, int flags, struct json **ret_value)

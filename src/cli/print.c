@@ -172,6 +172,8 @@ static void choose_show(struct print *p)
     s->is_visible = is_terminal;
     if (p->format == FORMAT_TEXT && is_terminal)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES;
+    if (isatty(STDERR_FILENO) == 1)
+        s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
     if (args_has(p->args, "verbose") && p->format != FORMAT_STREAM_JSON)

@@ -12,6 +12,7 @@
 #define CALL_MAX_CHARS 100
 #define RESULT_MAX_LINES 8
 #define RESULT_MAX_CHARS 100
+#define LONG_WAIT_MS 5000
 
 enum colour { PLAIN, FAINT, RED, GREEN, CYAN };
 
@@ -239,7 +240,7 @@ static void show_retry(struct show *s, const struct event_attempt *a)
     AUTO_FREE char *why = err_message(a->error);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_RETRIES))
+    if (!(s->flags & SHOW_RETRIES) && !(s->flags & SHOW_LONG_WAITS && a->delay_ms >= LONG_WAIT_MS))
         return;
     strbuf_addf(&line, "%s; trying again in ", why);
     text_add_duration(&line, (int64_t)a->delay_ms);

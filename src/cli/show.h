@@ -14,7 +14,8 @@ enum show_flags {
     SHOW_TOOLS = 1 << 2,     /* a line when a tool begins, one when it was not allowed */
     SHOW_RESULTS = 1 << 3,   /* the first lines of what tools give back */
     SHOW_RETRIES = 1 << 4,
-    SHOW_DETAILS = 1 << 5, /* how long, how much, what it cost */
+    SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
+    SHOW_LONG_WAITS = 1 << 6, /* of retries: those that a person would wonder about */
 };
 
 struct show {

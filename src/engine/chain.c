@@ -3,8 +3,9 @@
 
 #include "sys/loop.h"
 
-#define BACKOFF_MIN_MS 250
-#define BACKOFF_MAX_MS 8000
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MAX_MS 60000
+#define PATIENCE_MS 8000 /* with a provider that names a delay, while another target is free */
 #define RATE_LIMIT_REST_MS 30000
 
 enum verdict { ANSWERED, RETRY_HERE, NEXT_TARGET, FINAL };
@@ -15,6 +16,7 @@ struct ask {
     const struct provider_call *call;
     struct reply *reply;
     unsigned n_attempts;
+    uint64_t waited_ms;
 };
 
 void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
@@ -24,6 +26,7 @@ void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
     *c = (struct chain){.targets = targets,
                         .n_targets = n_targets,
                         .default_attempts = MAX(default_attempts, 1u),
+                        .max_wait_ms = CHAIN_DEFAULT_MAX_WAIT_MS,
                         .random = random ? random : &random_system};
 }
 
@@ -48,8 +51,15 @@ static enum verdict judge(const struct err *e)
 
 /* --- one attempt --- */
 
+/* 0: it would be a guess. */
+static int64_t known_window(const struct target *t)
+{
+    return t->info && t->info->context_window ? t->info->context_window : 0;
+}
+
 static void settle(struct ask *a, struct attempt *attempt, const struct err *e, uint64_t started_ms)
 {
+    usage_settle(&a->reply->usage, known_window(attempt->target));
     attempt->reply = a->reply;
     attempt->error = e;
     attempt->cost_microcents = usage_cost_microcents(&a->reply->usage, &attempt->target->price);
@@ -76,6 +86,8 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
     request.info = attempt->target->info;
     if (attempt->target->idle_ms)
         call.idle_ms = attempt->target->idle_ms;
+    if (attempt->target->total_ms)
+        call.total_ms = attempt->target->total_ms;
     e = a->hooks->before_send ? a->hooks->before_send(a->hooks->self) : NULL;
     *ret_refused = e != NULL;
     if (!e)
@@ -87,24 +99,50 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
 
 /* --- one target --- */
 
-/* The next delay lies between the least and three times the last one, so that many clients which
- * failed together do not come back together. */
-static uint64_t next_delay_ms(struct ask *a, uint64_t last_ms, const struct err *e)
+/* By chance up to a half shorter or longer, so that many clients which failed together do not come
+ * back together. */
+static uint64_t next_delay_ms(struct ask *a, unsigned n_failed, const struct err *e)
 {
-    uint64_t span = MAX(last_ms, (uint64_t)BACKOFF_MIN_MS) * 3 - BACKOFF_MIN_MS;
+    uint64_t delay_ms = BACKOFF_FIRST_MS;
 
     if (e->retry_after_ms >= 0)
         return (uint64_t)e->retry_after_ms;
-    return MIN(BACKOFF_MIN_MS + random_below(a->chain->random, span + 1), (uint64_t)BACKOFF_MAX_MS);
+    for (unsigned i = 1; i < n_failed && delay_ms < BACKOFF_MAX_MS; i++)
+        delay_ms *= 2;
+    delay_ms = delay_ms / 2 + random_below(a->chain->random, delay_ms + 1);
+    return MIN(delay_ms, (uint64_t)BACKOFF_MAX_MS);
 }
 
 static struct err *wait_before_retry(struct ask *a, const struct attempt *attempt,
-                                     const struct err *e, uint64_t *delay_ms)
+                                     uint64_t delay_ms)
 {
-    *delay_ms = next_delay_ms(a, *delay_ms, e);
+    a->waited_ms += delay_ms;
     if (a->hooks->on_retry)
-        a->hooks->on_retry(a->hooks->self, attempt, *delay_ms);
-    return task_sleep(*delay_ms);
+        a->hooks->on_retry(a->hooks->self, attempt, delay_ms);
+    return task_sleep(delay_ms);
+}
+
+static bool is_too_long(const struct ask *a, uint64_t delay_ms)
+{
+    return delay_ms > a->chain->max_wait_ms - MIN(a->waited_ms, a->chain->max_wait_ms);
+}
+
+/* The attempts ended early: says why, and what would change it. */
+static struct err *explain_wait(const struct ask *a, struct err *take_error, uint64_t delay_ms)
+{
+    uint64_t left_ms = a->chain->max_wait_ms - MIN(a->waited_ms, a->chain->max_wait_ms);
+    struct err *e;
+
+    if (take_error->retry_after_ms < 0)
+        e = err_wrap(take_error, "gave up after %llu s of waits between attempts",
+                     (unsigned long long)(a->waited_ms / 1000));
+    else
+        e = err_wrap(take_error, "the provider asks to wait %llu s, retry.maxSeconds leaves %llu s",
+                     (unsigned long long)((delay_ms + 999) / 1000),
+                     (unsigned long long)(left_ms / 1000));
+    if (err_find_hint(e))
+        return e;
+    return err_hint(e, "try again later, or let retry.maxSeconds allow longer waits");
 }
 
 /* As long as the provider says, if that is longer. */
@@ -121,10 +159,10 @@ static bool rests(const struct chain *c, size_t index)
     return c->rests_until_ms[index] > loop_now_ms(task_loop());
 }
 
-/* Nobody waits for minutes while another target is free. */
+/* Is another target free, so that a wait for minutes is not needed? */
 static bool should_move_on(const struct ask *a, size_t index, const struct err *e)
 {
-    if (e->retry_after_ms <= BACKOFF_MAX_MS)
+    if (e->retry_after_ms <= PATIENCE_MS)
         return false;
     for (size_t i = index + 1; i < a->chain->n_targets; i++)
         if (!rests(a->chain, i))
@@ -143,11 +181,11 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
 {
     const struct target *t = &a->chain->targets[index];
     unsigned max = t->max_attempts ? t->max_attempts : a->chain->default_attempts;
-    uint64_t delay_ms = 0;
 
     for (unsigned n = 1;; n++) {
         struct attempt attempt = {
             .target = t, .number = ++a->n_attempts, .at_target = n, .max_at_target = max};
+        uint64_t delay_ms;
         bool was_refused;
         AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
 
@@ -164,7 +202,12 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
             *ret_verdict = NEXT_TARGET;
             return TAKE(e);
         }
-        TRY(wait_before_retry(a, &attempt, e, &delay_ms));
+        delay_ms = next_delay_ms(a, n, e);
+        if (is_too_long(a, delay_ms)) {
+            *ret_verdict = NEXT_TARGET;
+            return explain_wait(a, TAKE(e), delay_ms);
+        }
+        TRY(wait_before_retry(a, &attempt, delay_ms));
     }
 }
 

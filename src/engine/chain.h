@@ -1,15 +1,18 @@
 /* chain.h - asks a chain of targets until one answers or the failure is final.
  *
  * A target is a provider with a model. What a failure means is told by its kind: cancelled ends
- * all; a refused key, a used-up quota or an unknown model skips the target; rate limits, overload,
- * network and time-outs are tried again at the same target, up to its attempts; then the next
- * target is asked. All other failures are final.
+ * all; a refused key, a used-up quota, an unknown model or an answer that cannot be read skips the
+ * target; rate limits, overload, network and time-outs are tried again at the same target, up to
+ * its attempts; then the next target is asked. All other failures are final.
  *
  * Between attempts at one target the provider's own delay is waited (unless it is longer than 8 s
- * and another target is free), else one with decorrelated jitter from 250 ms to 8 s. After a rate
- * limit a target rests for 30 s: it is skipped while another one is there. Once text has been
- * shown, nobody else is asked, unless the watcher agrees to drop it. Rests last as long as the
- * chain, which belongs to one run. */
+ * and another target is free). Where it names none, the waits double from 0.5 s to 60 s, each of
+ * them up to a half shorter or longer by chance. All waits of one ask together are bounded: one
+ * that would go beyond that ends the attempts at this target at once.
+ *
+ * After a rate limit a target rests for 30 s: it is skipped while another one is there. Once text
+ * has been shown, no other target is asked, unless the watcher agrees to drop it. Rests last as
+ * long as the chain, which belongs to one run. */
 #ifndef KEEL_ENGINE_CHAIN_H
 #define KEEL_ENGINE_CHAIN_H
 
@@ -18,6 +21,7 @@
 #include "sys/random.h"
 
 #define CHAIN_MAX_TARGETS 16
+#define CHAIN_DEFAULT_MAX_WAIT_MS 600000
 
 struct target {
     const struct provider *provider;
@@ -28,6 +32,7 @@ struct target {
     int64_t window;                /* tokens; 0: what `info` says, else the default */
     int64_t max_output;            /* tokens to ask for; 0: as the model has it */
     uint64_t idle_ms;              /* longest silence; 0: the call's */
+    uint64_t total_ms;             /* longest answer; 0: the call's */
     const struct json *options;    /* the profile's; may be NULL */
 };
 
@@ -67,6 +72,7 @@ struct chain {
     const struct target *targets;
     size_t n_targets;
     unsigned default_attempts;
+    uint64_t max_wait_ms; /* between the attempts of one ask, all together */
     const struct random *random;
     uint64_t rests_until_ms[CHAIN_MAX_TARGETS];
 };

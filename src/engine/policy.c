@@ -59,7 +59,7 @@ static struct err *end_no_report(enum final_reason reason, struct str *ret_text)
 
 const struct run_policy policy_conversation = {
     .name = "conversation",
-    .default_attempts = 5,
+    .default_attempts = 10,
     .max_corrections = 3,
     .on_denied = go_on_denied,
     .on_corrections_spent = go_on_spent,

@@ -63,9 +63,12 @@ static void refresh_plan(struct run *r)
     const struct run_plan *plan = r->options->plan(r->options->plan_self);
 
     r->plan = plan;
-    if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets)
+    if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets) {
         chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
                    r->random);
+        if (r->options->retry_max_ms)
+            r->chain.max_wait_ms = r->options->retry_max_ms;
+    }
     refresh_tools(r);
 }
 

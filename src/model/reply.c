@@ -55,7 +55,7 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
     struct reply_part *p;
 
     if (r->n_parts == REPLY_MAX_PARTS)
-        return err_new(ERR_PROVIDER_ERROR, "the answer has more than %d parts", REPLY_MAX_PARTS);
+        return err_new(ERR_BAD_RESPONSE, "the answer has more than %d parts", REPLY_MAX_PARTS);
     if (r->n_parts == r->parts_room) {
         r->parts_room = r->parts_room ? r->parts_room * 2 : 2;
         r->parts = mem_resize(r->parts, r->parts_room * sizeof *r->parts);
@@ -111,7 +111,7 @@ static struct err *add(struct reply *r, struct strbuf *to, struct str piece)
 {
     r->n_bytes += piece.n;
     if (r->n_bytes > REPLY_MAX_BYTES)
-        return err_new(ERR_PROVIDER_ERROR, "the answer is larger than %zu MiB",
+        return err_new(ERR_BAD_RESPONSE, "the answer is larger than %zu MiB",
                        REPLY_MAX_BYTES >> 20);
     strbuf_add(to, piece);
     return NULL;
@@ -206,14 +206,18 @@ static void make_id(struct reply *r, size_t index)
     p->id = arena_format(&r->arena, "call_%016llx_%zu", (unsigned long long)hash, index);
 }
 
-static bool is_repeat(const struct reply *r, size_t index)
+/* Thousands of long calls that differ in their last byte only are compared by their hashes. */
+static bool is_repeat(struct reply *r, size_t index)
 {
     const struct part *p = &r->parts[index].part;
+    uint64_t hash = str_hash(p->id) * 31 + str_hash(p->args) * 17 + str_hash(p->bad_args);
 
+    r->parts[index].hash = hash;
     for (size_t i = 0; i < index; i++) {
         const struct part *q = &r->parts[i].part;
-        if (q->kind == PART_TOOL_CALL && str_eq(q->id, p->id) && str_eq(q->name, p->name) &&
-            str_eq(q->args, p->args) && str_eq(q->bad_args, p->bad_args))
+        if (r->parts[i].hash == hash && q->kind == PART_TOOL_CALL && str_eq(q->id, p->id) &&
+            str_eq(q->name, p->name) && str_eq(q->args, p->args) &&
+            str_eq(q->bad_args, p->bad_args))
             return true;
     }
     return false;
@@ -244,6 +248,7 @@ void reply_finish(struct reply *r)
         }
         i++;
     }
+    usage_settle(&r->usage, /* window= */ 0);
 }
 
 struct message *reply_to_message(const struct reply *r, struct str message_id,

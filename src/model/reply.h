@@ -26,6 +26,7 @@ enum stop {
 struct reply_part {
     struct part part; /* fields that do not grow; strings in the reply's arena */
     struct strbuf text, args;
+    uint64_t hash; /* of a finished call */
     bool is_closed;
 };
 
@@ -73,7 +74,8 @@ struct str reply_part_args(const struct reply *r, size_t index);
 void reply_set_stop(struct reply *r, struct str reason, enum stop stop);
 
 /* After the last byte: empty arguments become {}, invalid ones move to bad_args, a missing call id
- * is made (the same reply gives the same id), an exact repeat of a call is dropped. */
+ * is made (the same reply gives the same id), an exact repeat of a call is dropped, and counts that
+ * cannot be become unknown. */
 void reply_finish(struct reply *r);
 
 /* The finished reply as a message. */

@@ -3,13 +3,47 @@
 
 #include <math.h>
 
-/* Counts come from outside: what no provider can mean is cut, so that sums cannot overflow. */
-#define MAX_COUNT ((int64_t)1 << 50)
-
 static int64_t or_zero(int64_t n)
 {
-    return n > 0 ? MIN(n, MAX_COUNT) : 0;
+    return n > 0 ? MIN(n, USAGE_MAX_COUNT) : 0;
 }
+
+/* --- what a provider reports --- */
+
+void usage_take_count(struct usage *u, int64_t *at, const struct json *count)
+{
+    bool is_digits =
+        json_str(count).n && str_find_char(S("-0123456789"), count->text.p[0]) != STR_NONE;
+    int64_t n = -1;
+
+    if (!json_is(count, JSON_NUMBER) && !is_digits)
+        return;
+    if (!json_int64(count, &n) && !str_to_int64(json_str(count), &n))
+        n = -1;
+    if (n >= 0 && n <= USAGE_MAX_COUNT) {
+        *at = n;
+        return;
+    }
+    *at = -1;
+    u->is_nonsense |= at == &u->input || at == &u->output;
+}
+
+void usage_take_cost(struct usage *u, int64_t microcents)
+{
+    u->cost_microcents = microcents >= 0 && microcents <= USAGE_MAX_COST ? microcents : -1;
+}
+
+void usage_settle(struct usage *u, int64_t window)
+{
+    int64_t most = window > 0 ? window * USAGE_MAX_WINDOWS : INT64_MAX;
+
+    if (!u->is_nonsense && usage_prompt(u) <= most && usage_completion(u) <= most)
+        return;
+    u->input = u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
+    u->is_nonsense = false;
+}
+
+/* --- what it comes to --- */
 
 bool usage_is_known(const struct usage *u)
 {
@@ -60,7 +94,7 @@ int64_t usage_cost_microcents(const struct usage *u, const struct price *p)
 
     if (u->cost_microcents >= 0)
         return u->cost_microcents;
-    if (p->input < 0 || p->output < 0)
+    if (p->input < 0 || p->output < 0 || !usage_is_known(u))
         return -1;
     total = prompt_cost(u, p) * (is_long ? p->long_input_percent : 100) +
             part_cost(usage_completion(u), p->output, 0) * (is_long ? p->long_output_percent : 100);

@@ -2,13 +2,19 @@
  *
  * The numbers are the provider's own; -1 means that it did not say. Providers count differently,
  * and the flags say how, so that usage_total() means the same everywhere. Money is in micro-cents:
- * 1 USD = 100,000,000. */
+ * 1 USD = 100,000,000.
+ *
+ * A number that no provider can mean (negative, not whole, beyond USAGE_MAX_COUNT) is as if it had
+ * not been said. Where it is the prompt's or the answer's, nothing of the report is believed: a
+ * call must not look cheap because its count was nonsense. */
 #ifndef KEEL_MODEL_USAGE_H
 #define KEEL_MODEL_USAGE_H
 
 #include "base/json.h"
 
 #define MICROCENTS_PER_USD 100000000
+#define USAGE_MAX_COUNT ((int64_t)100000000)                 /* tokens of one call */
+#define USAGE_MAX_COST ((int64_t)10000 * MICROCENTS_PER_USD) /* of one call */
 
 struct usage {
     int64_t input, output;
@@ -17,6 +23,7 @@ struct usage {
     int64_t tool_input;          /* what the provider's own tools fed the model, on top of input */
     bool input_includes_cache;   /* input counts cache reads (and writes) too */
     bool output_lacks_reasoning; /* reasoning tokens come on top of output */
+    bool is_nonsense;            /* a count was; usage_settle() then forgets all of them */
     int64_t cost_microcents;     /* as the provider reported it; -1 if it did not */
     struct str routed_provider;  /* who really answered, where a router says so */
     struct str routed_model;
@@ -30,6 +37,15 @@ struct usage {
                     .reasoning = -1,                                                               \
                     .tool_input = -1,                                                              \
                     .cost_microcents = -1})
+
+/* A count as number or digits into `at`, a member of `u`. NULL, null and texts leave it. */
+void usage_take_count(struct usage *u, int64_t *at, const struct json *count);
+/* A cost as the provider reports it; one that no call can have leaves it unknown. */
+void usage_take_cost(struct usage *u, int64_t microcents);
+/* When all counts are in: those of a report with nonsense in it become unknown. So do those of
+ * more than USAGE_MAX_WINDOWS times the model's window; 0: it is not known. */
+#define USAGE_MAX_WINDOWS 16
+void usage_settle(struct usage *u, int64_t window);
 
 bool usage_is_known(const struct usage *u);
 /* Prompt tokens that were neither read from a cache nor written to one. */

@@ -73,6 +73,9 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
         (what & CURL_POLL_IN ? TASK_FD_READ : 0) | (what & CURL_POLL_OUT ? TASK_FD_WRITE : 0);
     struct err *e;
 
+    client->api.easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
+    if (x)
+        exchange_watches(x, fd, what != CURL_POLL_REMOVE);
     if (s)
         loop_watch_stop(&s->watch);
     if (what == CURL_POLL_REMOVE) {
@@ -88,10 +91,8 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
     if (!events)
         return 0;
     e = loop_watch_start(&s->watch, client->loop, fd, events, on_ready, s);
-    if (e) { /* telling libcurl would end all other exchanges too */
-        client->api.easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
+    if (e) /* telling libcurl would end all other exchanges too */
         exchange_fail(x, e);
-    }
     return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#define CURLE_LINE_TOO_LONG ((CURLcode)100) /* CURLE_TOO_LARGE, which older headers lack */
+
 /* OpenSSL's results of a verification, whose headers we do not need otherwise. */
 enum {
     VERIFY_NOT_YET_VALID = 9,
@@ -156,9 +158,18 @@ struct err *exchange_error(const struct http_exchange *x)
     case CURLE_GOT_NOTHING:
         return err_new(ERR_NETWORK, "%" STR_FMT " closed the connection without an answer",
                        STR_ARG(at));
+    case CURLE_OUT_OF_MEMORY: /* so it calls a line that is longer than it takes */
+    case CURLE_LINE_TOO_LONG:
+        return err_hint(err_new(ERR_BAD_RESPONSE,
+                                "%" STR_FMT " sent a header line that is too long", STR_ARG(at)),
+                        "check the URL: does it lead to the API?");
+    case CURLE_OK: /* libcurl is content with the end of a connection in the middle of headers */
+        return err_new(ERR_NETWORK,
+                       "%" STR_FMT " closed the connection in the middle of its headers",
+                       STR_ARG(at));
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-        return err_hint(err_new(ERR_NETWORK, "%" STR_FMT " did not answer in HTTP/1: %s",
+        return err_hint(err_new(ERR_BAD_RESPONSE, "%" STR_FMT " did not answer in HTTP/1: %s",
                                 STR_ARG(at), detail(x)),
                         "check the URL: does it need https instead of http, or another port?");
     default: /* CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR and what is rare */

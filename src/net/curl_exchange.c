@@ -64,7 +64,7 @@ static size_t on_head_line(char *bytes, size_t size, size_t n, void *arg)
 
     x->n_head_bytes += n;
     if (x->n_head_bytes > MAX_HEAD_BYTES)
-        return refuse(x, err_new(ERR_VALIDATION,
+        return refuse(x, err_new(ERR_BAD_RESPONSE,
                                  "the headers of %" STR_FMT
                                  " are larger than their limit of %zu bytes",
                                  STR_ARG(x->url.host), MAX_HEAD_BYTES));
@@ -85,7 +85,7 @@ static size_t on_body_bytes(char *bytes, size_t size, size_t n, void *arg)
 
     if (n > x->max_body_bytes - x->n_body_bytes)
         return refuse(x,
-                      err_new(ERR_VALIDATION,
+                      err_new(ERR_BAD_RESPONSE,
                               "the response of %" STR_FMT " is larger than its limit of %zu bytes",
                               STR_ARG(x->url.host), x->max_body_bytes));
     if (x->arrived.n && x->arrived.n + n > MAX_ARRIVED_BYTES) {
@@ -121,6 +121,9 @@ static void set_callbacks(struct http_exchange *x)
     api->easy_setopt(x->easy, CURLOPT_WRITEDATA, x);
     api->easy_setopt(x->easy, CURLOPT_PREREQFUNCTION, on_connected);
     api->easy_setopt(x->easy, CURLOPT_PREREQDATA, x);
+    api->easy_setopt(x->easy, CURLOPT_NOPROGRESS, 0L);
+    api->easy_setopt(x->easy, CURLOPT_XFERINFOFUNCTION, exchange_check_wire);
+    api->easy_setopt(x->easy, CURLOPT_XFERINFODATA, x);
 }
 
 /* --- waiting --- */
@@ -326,6 +329,8 @@ static void hand_out_arrived(struct http_exchange *x)
 struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
 {
     TRY(wait_for_bytes(x));
+    if (x->end_ms && loop_now_ms(x->client->loop) >= x->end_ms)
+        return exchange_total_timeout(x); /* bytes that never stop leave nothing to wait for */
     hand_out_arrived(x);
     if (x->handed_out.n == 0 && (x->result != CURLE_OK || x->failure))
         return exchange_error(x);

@@ -53,6 +53,11 @@ struct http_exchange {
     struct strbuf arrived;    /* bytes that nobody has read yet */
     struct strbuf handed_out; /* bytes that the reader has */
     size_t n_body_bytes;
+    curl_socket_t fd; /* that the loop watches for it */
+    bool is_watched;
+    unsigned n_progress_calls;
+    uint64_t n_wire_before; /* bytes that the connection had received before this exchange */
+    bool has_wire_before;
     bool paused; /* libcurl holds bytes back because the reader is slow */
 
     bool ended;
@@ -71,6 +76,11 @@ struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes) MUST_U
 void exchange_close(struct http_exchange *x);
 void exchange_wake(struct http_exchange *x);
 void exchange_fail(struct http_exchange *x, struct err *take_error);
+
+/* curl_wire.c: ends a transfer whose bytes are hardly ever content. */
+void exchange_watches(struct http_exchange *x, curl_socket_t fd, bool is_watched);
+int exchange_check_wire(void *exchange, curl_off_t n_down, curl_off_t n_now, curl_off_t n_up,
+                        curl_off_t n_sent);
 
 /* curl_setup.c: tells the easy handle what to send and how. */
 void exchange_setup(struct http_exchange *x, const struct http_request *request);

@@ -7,8 +7,9 @@
  * reader that is slow slows its peer down.
  *
  * A response of any status is a response. Errors are ERR_NETWORK (could not connect, broke off),
- * ERR_TIMEOUT (idle or overall), ERR_CANCELLED, ERR_VALIDATION (bad URL, header or cap passed).
- * A body that ends before its announced length is ERR_NETWORK. */
+ * ERR_TIMEOUT (idle or overall), ERR_CANCELLED, ERR_VALIDATION (bad URL or header of ours),
+ * ERR_BAD_RESPONSE (the peer speaks no HTTP, or passes a cap). A body that ends before its
+ * announced length is ERR_NETWORK. */
 #ifndef KEEL_NET_HTTP_H
 #define KEEL_NET_HTTP_H
 

@@ -33,12 +33,13 @@ struct provider_call {
     struct http_client *http;              /* NULL is fine for providers without a network */
     const struct credentials *credentials; /* NULL: none are needed */
     uint64_t idle_ms;                      /* longest silence of the peer; 0: 120 s */
-    uint64_t total_ms;                     /* 0: no limit */
+    uint64_t total_ms;                     /* of the whole answer; 0: an hour */
     void (*on_native_payload)(void *self, const struct native_payload *p); /* may be NULL */
     void *self;
 };
 
 #define PROVIDER_DEFAULT_IDLE_MS 120000
+#define PROVIDER_DEFAULT_TOTAL_MS 3600000
 
 struct native_web_tool {
     bool is_supported, is_enabled;

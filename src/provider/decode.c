@@ -3,6 +3,8 @@
 
 #include "base/utf8.h"
 
+#define BLANKS " \t\n\v\f\r"
+
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply)
 {
@@ -12,11 +14,20 @@ void decoder_init(struct decoder *d, const struct protocol *protocol, int status
                           .unix_now_ms = unix_now_ms,
                           .framing = status >= 400 ? FRAMING_ERROR : FRAMING_UNKNOWN};
     d->decode.reply = reply;
-    sse_init(&d->sse, DECODE_MAX_EVENT);
-    lines_init(&d->lines, DECODE_MAX_EVENT);
-    strbuf_init(&d->whole, status >= 400 ? DECODE_MAX_ERROR_BODY : DECODE_MAX_EVENT);
+    decoder_limit(d, DECODE_MAX_EVENT, DECODE_MAX_EVENTS);
     if (protocol->begin)
         protocol->begin(&d->decode);
+}
+
+void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events)
+{
+    bool is_error = d->framing == FRAMING_ERROR;
+
+    sse_init(&d->sse, max_event_bytes);
+    lines_init(&d->lines, max_event_bytes);
+    strbuf_init(&d->whole,
+                is_error ? MIN(max_event_bytes, DECODE_MAX_ERROR_BODY) : max_event_bytes);
+    d->max_events = max_events;
 }
 
 void decoder_done(struct decoder *d)
@@ -64,6 +75,17 @@ struct err *provider_error(enum err_kind kind, int status, struct str message)
     return err_new(kind, "%" STR_FMT, STR_ARG(message));
 }
 
+struct str decoder_compression(const struct http_headers *headers)
+{
+    static const char *const names[] = {"gzip", "x-gzip", "deflate", "br", "zstd", "compress"};
+    struct str encoding = str_trim(http_headers_get(headers, "content-encoding"));
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_eq_nocase(encoding, str_of(names[i])))
+            return str_of(names[i]);
+    return (struct str){0};
+}
+
 static bool starts_web_page(struct str bytes)
 {
     return str_starts(str_trim(bytes), S("<"));
@@ -79,7 +101,7 @@ static bool is_web_page(const struct decoder *d)
 
 static struct err *web_page_error(int status)
 {
-    return err_hint(provider_error(status >= 400 ? kind_of_status(status) : ERR_CONFIGURATION,
+    return err_hint(provider_error(status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE,
                                    status, S("a web page came back instead of an answer")),
                     "check the base URL: it must lead to the API, and a proxy may be in the way");
 }
@@ -92,7 +114,10 @@ static struct err *classify(struct decoder *d)
 
     if (!json_parse_at(&d->decode.scratch, strbuf_str(&d->whole), JSON_REPAIR_UTF8, &body, &where))
         body = NULL;
-    if (body)
+    if (d->headers && decoder_compression(d->headers).n)
+        e = provider_error(kind_of_status(d->status), d->status,
+                           S("the reason is compressed, which was not asked for"));
+    else if (body)
         e = d->protocol->classify(d->status, body);
     else if (is_web_page(d))
         e = web_page_error(d->status);
@@ -108,7 +133,7 @@ static struct err *classify(struct decoder *d)
 static struct err *blame_provider(struct err *e)
 {
     if (e)
-        e->kind = ERR_PROVIDER_ERROR;
+        e->kind = ERR_BAD_RESPONSE;
     return e;
 }
 
@@ -142,6 +167,9 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
 {
     struct json *event = NULL;
 
+    if (d->n_events++ == d->max_events)
+        return err_new(ERR_BAD_RESPONSE, "the answer has more events than the limit of %zu",
+                       d->max_events);
     arena_clear(&d->decode.scratch);
     if (d->on_event)
         d->on_event(d->self, data);
@@ -191,11 +219,16 @@ static bool announced_ndjson(const struct decoder *d)
            str_find(http_headers_get(d->headers, "content-type"), S("ndjson")) != STR_NONE;
 }
 
+static void skip_blanks(struct decoder *d, struct str text)
+{
+    while (d->n_sniffed < text.n && str_find_char(S(BLANKS), text.p[d->n_sniffed]) != STR_NONE)
+        d->n_sniffed++;
+}
+
 /* A '{' may open one JSON value or the first of many lines: only the byte after a first line that
  * is complete by itself can tell. */
 static void sniff_object(struct decoder *d, struct str text)
 {
-    size_t newline = str_find_char(text, '\n');
     struct json *value;
     struct json_where where;
 
@@ -203,27 +236,44 @@ static void sniff_object(struct decoder *d, struct str text)
         d->framing = FRAMING_NDJSON;
         return;
     }
-    if (newline == STR_NONE || str_trim(str_skip(text, newline)).n == 0)
+    if (!d->line_end) {
+        size_t newline = str_find_char(str_skip(text, d->n_sniffed), '\n');
+
+        d->n_sniffed = newline == STR_NONE ? text.n : d->n_sniffed + newline;
+        if (newline == STR_NONE)
+            return;
+        d->line_end = d->n_sniffed;
+    }
+    skip_blanks(d, text);
+    if (d->n_sniffed == text.n)
         return;
     arena_clear(&d->decode.scratch);
-    d->framing = json_parse_at(&d->decode.scratch, str_slice(text, 0, newline), JSON_REPAIR_UTF8,
-                               &value, &where)
+    d->framing = json_parse_at(&d->decode.scratch,
+                               str_slice(text, d->line_start, d->line_end - d->line_start),
+                               JSON_REPAIR_UTF8, &value, &where)
                      ? FRAMING_NDJSON
                      : FRAMING_JSON;
 }
 
+/* Looks at every byte once, however small the pieces are in which they come. */
 static void sniff(struct decoder *d)
 {
     struct str text = strbuf_str(&d->whole);
 
-    if (str_starts(text, S("\xEF\xBB\xBF")))
-        text = str_skip(text, 3);
-    text = str_trim(text);
-    if (text.n == 0)
-        return;
-    if (text.p[0] == '{')
+    if (d->is_object) {
         sniff_object(d, text);
-    else if (text.p[0] == '[')
+        return;
+    }
+    if (d->n_sniffed == 0 && str_starts(text, S("\xEF\xBB\xBF")))
+        d->n_sniffed = 3;
+    skip_blanks(d, text);
+    if (d->n_sniffed == text.n)
+        return;
+    d->line_start = d->n_sniffed;
+    d->is_object = text.p[d->line_start] == '{';
+    if (d->is_object)
+        sniff_object(d, text);
+    else if (text.p[d->line_start] == '[')
         d->framing = FRAMING_JSON;
     else if (text.n >= 3 || (unsigned char)text.p[0] < 0x80) /* else it may be part of a BOM */
         d->framing = FRAMING_SSE;
@@ -258,7 +308,7 @@ static struct err *feed_first(struct decoder *d)
     return feed_known(d, strbuf_str(&first));
 }
 
-struct err *decoder_feed(struct decoder *d, struct str bytes)
+static struct err *feed(struct decoder *d, struct str bytes)
 {
     if (d->framing != FRAMING_UNKNOWN)
         return feed_known(d, bytes);
@@ -267,6 +317,34 @@ struct err *decoder_feed(struct decoder *d, struct str bytes)
     if (d->framing == FRAMING_SSE || d->framing == FRAMING_NDJSON)
         return feed_first(d);
     return NULL;
+}
+
+struct err *decoder_feed(struct decoder *d, struct str bytes)
+{
+    struct err *e;
+
+    if (d->is_spoilt)
+        return NULL;
+    e = feed(d, bytes);
+    if (!d->decode.is_over && !(err_is(e, ERR_BAD_RESPONSE) && d->decode.reply->is_complete))
+        return e;
+    d->is_spoilt = e != NULL; /* nonsense behind the end of an answer does not make it worse */
+    err_free(e);
+    return NULL;
+}
+
+bool decoder_is_over(const struct decoder *d)
+{
+    return d->decode.is_over || d->is_spoilt ||
+           (d->framing == FRAMING_ERROR && d->whole.n == d->whole.max_bytes);
+}
+
+size_t decoder_progress(const struct decoder *d)
+{
+    const struct reply *r = d->decode.reply;
+
+    return r->n_parts + r->n_bytes + r->arena.used_bytes +
+           (d->framing == FRAMING_JSON ? d->whole.n : 0);
 }
 
 /* --- the end --- */
@@ -286,7 +364,7 @@ static struct err *end_json(struct decoder *d)
         d->on_event(d->self, text);
     text = repair(&d->decode.scratch, text);
     if (!json_parse_at(&d->decode.scratch, text, 0, &body, &where))
-        return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_PROVIDER_ERROR,
+        return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_BAD_RESPONSE,
                        "the provider's answer cannot be read: line %zu, column %zu: %s", where.line,
                        where.column, where.reason);
     if (body->type != JSON_ARRAY)
@@ -300,7 +378,7 @@ static struct err *end_stream(struct decoder *d)
 {
     struct str line;
 
-    if (d->framing == FRAMING_NDJSON && lines_end(&d->lines, &line))
+    if (d->framing == FRAMING_NDJSON && !d->decode.is_over && lines_end(&d->lines, &line))
         TRY(take_line(d, line));
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;
 }
@@ -332,4 +410,43 @@ struct err *decoder_end(struct decoder *d)
 
     reply_finish(d->decode.reply);
     return e;
+}
+
+static bool is_json(struct decoder *d, struct str text)
+{
+    struct json_where where;
+    struct json *value;
+
+    arena_clear(&d->decode.scratch);
+    return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
+}
+
+/* Is there a whole answer in what came? A last line may lack its end, and a JSON value may have
+ * come whole though more was announced. Halves of either are not shown to on_event(). */
+static bool is_whole(struct decoder *d)
+{
+    AUTO(err) struct err *unread = NULL;
+    bool is_value = d->framing == FRAMING_JSON || d->framing == FRAMING_UNKNOWN;
+    struct str line;
+
+    if (is_value)
+        unread = is_json(d, strbuf_str(&d->whole)) ? end_json(d) : NULL;
+    else if (d->framing == FRAMING_NDJSON && !d->decode.reply->is_complete &&
+             lines_end(&d->lines, &line) && is_json(d, line))
+        unread = take_line(d, line);
+    if (!unread && !is_value && d->protocol->end)
+        unread = d->protocol->end(&d->decode);
+    return !unread && d->decode.reply->is_complete;
+}
+
+struct err *decoder_break(struct decoder *d, struct err *take_why)
+{
+    bool is_cancelled = err_is(take_why, ERR_CANCELLED);
+
+    if (!is_cancelled && (d->framing == FRAMING_ERROR || is_whole(d))) {
+        err_free(take_why);
+        take_why = d->framing == FRAMING_ERROR ? classify(d) : NULL;
+    }
+    reply_finish(d->decode.reply);
+    return take_why;
 }

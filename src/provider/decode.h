@@ -2,7 +2,10 @@
  *
  * The framing is told from the first bytes. A response of an error status is collected and
  * classified. Bytes may come in pieces of any size; the result is the same. A stream that stops
- * before the provider said its last word is ERR_NETWORK, never a normal end. */
+ * before the provider said its last word is ERR_NETWORK, never a normal end; one that breaks after
+ * it is an answer. What cannot be read, or passes a limit, is ERR_BAD_RESPONSE.
+ *
+ * Reading costs time and memory in proportion to the bytes, whatever they are. */
 #ifndef KEEL_PROVIDER_DECODE_H
 #define KEEL_PROVIDER_DECODE_H
 
@@ -12,6 +15,8 @@
 
 #define DECODE_MAX_EVENT ((size_t)32 << 20)
 #define DECODE_MAX_ERROR_BODY ((size_t)1 << 20)
+/* A model writes an event a token, and none writes a million of them. */
+#define DECODE_MAX_EVENTS ((size_t)2 << 20)
 
 struct decoder {
     const struct protocol *protocol;
@@ -24,7 +29,12 @@ struct decoder {
     struct line_reader lines;
     struct json_series events;
     struct strbuf whole; /* JSON and error bodies */
-    bool is_web_page;    /* the stream began like one */
+    size_t n_sniffed;    /* bytes of it that need not be looked at again to tell the framing */
+    size_t line_start, line_end; /* of its first line; 0: the end has not come */
+    bool is_object;              /* that line begins with '{' */
+    size_t n_events, max_events;
+    bool is_spoilt;   /* by what came after the end */
+    bool is_web_page; /* the stream began like one */
     /* Called with every event's bytes as they came; may be NULL. */
     void (*on_event)(void *self, struct str bytes);
     void *self;
@@ -32,13 +42,25 @@ struct decoder {
 
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply);
+/* Right after decoder_init(), for tests: smaller limits. */
+void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events);
 void decoder_done(struct decoder *d);
 DEFINE_AUTO_VAL(decoder, decoder_done)
 
 MUST_USE struct err *decoder_feed(struct decoder *d, struct str bytes);
 /* After the last byte. Finishes the reply in any case. */
 MUST_USE struct err *decoder_end(struct decoder *d);
+/* No more bytes will come, for this reason. Fine when what came is a whole answer; an error status
+ * still says what the provider meant. Else the reason is the error. Finishes the reply. */
+MUST_USE struct err *decoder_break(struct decoder *d, struct err *take_why);
 
+/* No byte that follows can change the result, but for a cost that some tell behind the end. */
+bool decoder_is_over(const struct decoder *d);
+/* Grows with everything that an answer says; comments, pings and blank lines leave it. */
+size_t decoder_progress(const struct decoder *d);
+
+/* How a body is compressed; empty: it is not. We ask for none, so it cannot be read. */
+struct str decoder_compression(const struct http_headers *headers);
 /* One of our kinds from an HTTP status alone. */
 enum err_kind kind_of_status(int status);
 /* A provider's own words in an error: its message, cut to a sane length, with the HTTP status. */

@@ -1,6 +1,7 @@
 /* endpoint.c - asks a model over HTTP: encode, send, decode what comes back. */
 #include "provider/endpoint.h"
 
+#include "base/utf8.h"
 #include "net/url.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
@@ -14,6 +15,18 @@ struct endpoint {
 
 #define LIST_MAX_BYTES ((size_t)8 << 20)
 #define LIST_TIMEOUT_MS 20000
+
+/* The text of an answer, its framing and escapes, and not much beside it. */
+#define MAX_BODY_BYTES (2 * REPLY_MAX_BYTES)
+/* Signs of life (comments, pings, blank lines) keep an answer open for this many times the longest
+ * silence, then it must say something. */
+#define STALL_FACTOR 10
+/* When the end of an answer has been said, the end of its body is waited for only to keep the
+ * connection; where only the model has said it, counts may follow. */
+#define END_WAIT_MS 500
+#define COUNTS_WAIT_MS 10000
+#define ERROR_BODY_WAIT_MS 10000
+#define MAX_SHOWN_URL 200
 
 /* --- one exchange --- */
 
@@ -79,17 +92,81 @@ static void add_headers(const struct endpoint_config *c, const struct secret *ke
         http_headers_add(a, out, c->headers.items[i].name, c->headers.items[i].value);
 }
 
-static struct err *read_answer(struct exchange *x, struct http_exchange *http,
-                               struct decoder *decoder)
+/* --- reading the answer --- */
+
+/* How far an answer has been read, and how long its next bytes may take. */
+struct answer_reading {
+    struct exchange *x;
+    struct http_exchange *http;
+    struct decoder *decoder;
+    uint64_t idle_ms;
+    uint64_t said_ms;  /* when it said something last */
+    uint64_t until_ms; /* no byte is waited for after that; 0: as long as the request allows */
+    size_t progress;   /* of the decoder, then */
+    bool is_over;
+};
+
+static struct err *read_piece(struct answer_reading *r, struct str *ret_bytes)
 {
+    uint64_t now_ms = loop_now_ms(task_loop());
+    AUTO(deadline) struct deadline limit = {0};
+
+    if (!r->until_ms)
+        return http_read(r->x->call->http, r->http, ret_bytes);
+    deadline_begin(&limit, r->until_ms > now_ms ? r->until_ms - now_ms : 0,
+                   "the end of the answer");
+    return http_read(r->x->call->http, r->http, ret_bytes);
+}
+
+/* After every piece: how long the next one may take. */
+static struct err *note_progress(struct answer_reading *r)
+{
+    uint64_t now_ms = loop_now_ms(task_loop());
+    size_t progress = decoder_progress(r->decoder);
+
+    if (decoder_is_over(r->decoder)) {
+        if (!r->is_over)
+            r->until_ms = now_ms + END_WAIT_MS;
+        r->is_over = true;
+        return NULL;
+    }
+    if (progress != r->progress) {
+        r->progress = progress;
+        r->said_ms = now_ms;
+        if (r->decoder->decode.reply->is_complete)
+            r->until_ms = now_ms + MIN(r->idle_ms, (uint64_t)COUNTS_WAIT_MS);
+    }
+    if (now_ms - r->said_ms <= r->idle_ms * STALL_FACTOR)
+        return NULL;
+    return err_hint(err_new(ERR_TIMEOUT,
+                            "the provider sent signs of life for %llu s, but nothing of an answer",
+                            (unsigned long long)(r->idle_ms * STALL_FACTOR / 1000)),
+                    "the setting providers.NAME.timeout allows more");
+}
+
+static struct err *read_answer(struct answer_reading *r)
+{
+    uint64_t now_ms = loop_now_ms(task_loop());
+
+    r->said_ms = now_ms;
+    if (r->decoder->status >= 400)
+        r->until_ms = now_ms + MIN(r->idle_ms, (uint64_t)ERROR_BODY_WAIT_MS);
     for (;;) {
         struct str bytes;
+        struct err *e = read_piece(r, &bytes);
 
-        TRY(http_read(x->call->http, http, &bytes));
-        if (bytes.n == 0)
-            return decoder_end(decoder);
-        TRY(decoder_feed(decoder, bytes));
+        if (e)
+            return decoder_break(r->decoder, e);
+        if (bytes.n == 0 || (r->decoder->status >= 400 && decoder_is_over(r->decoder)))
+            return decoder_end(r->decoder);
+        TRY(decoder_feed(r->decoder, bytes));
+        TRY(note_progress(r));
     }
+}
+
+static uint64_t idle_limit(const struct provider_call *call)
+{
+    return call->idle_ms ? call->idle_ms : PROVIDER_DEFAULT_IDLE_MS;
 }
 
 static struct err *receive(struct exchange *x, struct http_exchange *http,
@@ -97,6 +174,8 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
                            struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
+    struct answer_reading reading = {
+        .x = x, .http = http, .decoder = &decoder, .idle_ms = idle_limit(x->call)};
     struct err *e;
 
     x->status = response->status;
@@ -104,7 +183,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
                  clock_unix_ms(loop_clock(task_loop())), reply);
     decoder.on_event = is_stream ? on_stream_event : on_whole_answer;
     decoder.self = x;
-    e = read_answer(x, http, &decoder);
+    e = read_answer(&reading);
     if (e)
         reply_finish(reply); /* what has arrived is whole parts, also after a broken stream */
     if (response->status >= 400)
@@ -117,10 +196,33 @@ static struct err *redirected(const struct http_response *response)
 {
     AUTO(arena) struct arena a = {0};
     struct str to = url_redact(&a, http_headers_get(&response->headers, "location"));
+    struct str shown = utf8_truncate(to, MAX_SHOWN_URL);
 
-    return err_hint(err_new(ERR_CONFIGURATION, "HTTP %d: the server points to another address",
-                            response->status),
-                    "check the base URL; it leads to %" STR_FMT, STR_ARG(to));
+    return err_hint(err_new(ERR_MODEL_NOT_AVAILABLE,
+                            "HTTP %d: the server redirects to another address", response->status),
+                    "check the base URL; it leads to %" STR_FMT "%s", STR_ARG(shown),
+                    shown.n < to.n ? "..." : "");
+}
+
+/* An error when the head alone shows that the body is not worth reading. */
+static struct err *check_head(const struct http_response *response)
+{
+    bool is_redirect = response->status >= 300 && response->status < 400;
+    struct str encoding = decoder_compression(&response->headers);
+
+    if (is_redirect && http_headers_get(&response->headers, "location").n)
+        return redirected(response);
+    if (is_redirect || response->status < 200)
+        return err_hint(err_new(ERR_BAD_RESPONSE,
+                                "HTTP %d: the server sent a status, but not an answer",
+                                response->status),
+                        "check the base URL: it must lead to the API");
+    if (encoding.n && response->status < 400)
+        return err_hint(err_new(ERR_BAD_RESPONSE,
+                                "the answer is compressed (%" STR_FMT "), which was not asked for",
+                                STR_ARG(encoding)),
+                        "check the base URL and what stands between: a proxy may compress");
+    return NULL;
 }
 
 static struct err *send_once(struct exchange *x, const struct model_request *r, struct str body,
@@ -143,15 +245,14 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     if (c->protocol->headers)
         c->protocol->headers(r, c->dialect, &a, &request.headers);
     add_headers(c, key, &a, &request.headers);
-    request.idle_ms = x->call->idle_ms ? x->call->idle_ms : PROVIDER_DEFAULT_IDLE_MS;
-    request.total_ms = x->call->total_ms;
-    request.max_body_bytes =
-        REPLY_MAX_BYTES * 4; /* framing makes the wire larger than the answer */
+    request.idle_ms = idle_limit(x->call);
+    request.total_ms = x->call->total_ms ? x->call->total_ms : PROVIDER_DEFAULT_TOTAL_MS;
+    request.max_body_bytes = MAX_BODY_BYTES;
 
     TRY(http_open(x->call->http, &request, &http, &response));
-    e = response.status >= 300 && response.status < 400
-            ? redirected(&response)
-            : receive(x, http, &response, r->stream, reply);
+    e = check_head(&response);
+    if (!e)
+        e = receive(x, http, &response, r->stream, reply);
     http_close(x->call->http, http);
     return e;
 }
@@ -231,6 +332,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     struct http_response response;
     AUTO(secret) struct secret key = {0};
     AUTO(strbuf) struct strbuf body = {0};
+    struct json_where where = {0};
     struct json *root;
 
     if (e->config.models_path.n == 0)
@@ -242,8 +344,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     add_headers(&e->config, &key, a, &request.headers);
     TRY(http_fetch(call->http, &request, a, &response, &body));
-    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root,
-                      &(struct json_where){0}) &&
+    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root, &where) &&
         response.status < 300) {
         struct err *unread = model_list_parse(a, root, ret_models);
 
@@ -252,7 +353,8 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     if (response.status >= 400)
         return explain(e, provider_error(kind_of_status(response.status), response.status,
                                          S("the list of models was refused")));
-    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read"),
+    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read%s%s",
+                                       where.reason ? ": " : "", where.reason ? where.reason : ""),
                                "check the base URL %" STR_FMT, STR_ARG(e->config.base_url)));
 }
 

@@ -231,7 +231,7 @@ struct err *model_list_parse(struct arena *a, const struct json *root,
     struct model_list models = {0};
 
     if (!list)
-        return err_hint(err_new(ERR_PROVIDER_ERROR, "the answer holds no list of models"),
+        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer holds no list of models"),
                         "check the base URL");
     models.items = ARENA_ARRAY(a, MIN(list->n, (uint32_t)MODEL_LIST_MAX), struct model_info);
     json_each (entry, list) {

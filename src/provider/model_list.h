@@ -12,7 +12,7 @@
 #define MODEL_LIST_MAX 5000
 #define MODEL_LIST_MAX_NAME 256 /* bytes of an id or a name */
 
-/* Strings live in `a`. ERR_PROVIDER_ERROR when there is no list in it. */
+/* Strings live in `a`. ERR_BAD_RESPONSE when there is no list in it. */
 MUST_USE struct err *model_list_parse(struct arena *a, const struct json *root,
                                       struct model_list *ret_models);
 

@@ -7,6 +7,7 @@
 #include "provider/openai_error.h"
 
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 static const struct {
     const char *word;
@@ -170,20 +171,12 @@ static const struct json *error_in(const struct json *body)
     return json_is(of_response, JSON_OBJECT) ? of_response : body;
 }
 
+/* A failed response is the holder of its error. */
 static struct str message_in(const struct json *body)
 {
-    static const char *const names[] = {"message", "detail", "error", "error_message", "msg"};
-    const struct json *holders[] = {error_in(body), body}, *detail = json_get(body, "detail");
+    struct str text = json_get_text(error_in(body), "message");
 
-    for (size_t h = 0; h < ARRAY_LEN(holders); h++)
-        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-            struct str text = json_get_text(holders[h], names[i]);
-            if (text.n)
-                return text;
-        }
-    if (json_is(detail, JSON_ARRAY)) /* a list of what is wrong with the request */
-        return json_get_text(detail->first, "msg");
-    return json_get_text(json_get(body, "base_resp"), "status_msg");
+    return text.n ? text : error_body_message(body);
 }
 
 static enum err_kind kind_of(int status, const struct json *error)
@@ -218,8 +211,7 @@ struct err *openai_classify(int status, const struct json *body)
     enum err_kind kind;
     struct str message;
 
-    if (json_is(body, JSON_ARRAY))
-        body = body->first;
+    body = error_body_first(body);
     error = error_in(body);
     message = message_in(body);
     kind = kind_of(status, error);

@@ -58,6 +58,9 @@ struct decode {
     struct reply *reply;
     struct arena scratch; /* cleared before each event */
     void *state; /* allocated by begin() in reply->arena; NULL if the protocol needs none */
+    /* The stream's own mark of its end has come: nothing that follows is part of the answer. Where
+     * reply->is_complete alone is set, counts may still come. */
+    bool is_over;
 };
 
 struct protocol {

@@ -190,6 +190,7 @@ static struct run_options options_of(struct agent *a)
         .asker = a->asker,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
+        .retry_max_ms = a->retry_max_ms,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,
         .tool_response_bytes = a->tool_response_bytes,

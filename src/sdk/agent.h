@@ -79,6 +79,7 @@ struct agent {
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     const char *system_prompt, *append_system_prompt;
+    uint64_t retry_max_ms;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;

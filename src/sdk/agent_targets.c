@@ -47,6 +47,7 @@ static struct target target_of(struct agent *a, const struct profile *p,
         .window = p->info.context_window,
         .max_output = p->info.max_output,
         .idle_ms = p->idle_ms,
+        .total_ms = p->total_ms,
         .options = p->options,
     };
 }

@@ -5,6 +5,8 @@
 
 /* --- settings --- */
 
+#define MAX_RETRY_SECONDS 604800 /* a week */
+
 /* Nobody means a limit of nothing, or of less. */
 static struct err *positive(const struct settings *s, const char *path, int64_t *ret_value)
 {
@@ -18,8 +20,10 @@ static struct err *positive(const struct settings *s, const char *path, int64_t 
 
 static struct err *read_limits(struct agent *a, const struct settings *s)
 {
-    int64_t timeout_ms, n_bytes;
+    int64_t timeout_ms, n_bytes, retry_seconds;
 
+    TRY(positive(s, "retry.maxSeconds", &retry_seconds));
+    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)MAX_RETRY_SECONDS) * 1000;
     TRY(positive(s, "toolTimeout", &timeout_ms));
     TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
     a->tool_timeout_ms = (uint64_t)timeout_ms;

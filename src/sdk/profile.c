@@ -162,6 +162,7 @@ static struct err *no_base_url(const struct profile *p)
 
 /* Anything that is no sensible number is as if nothing were said. */
 #define MAX_ATTEMPTS 100
+#define MAX_SECONDS 604800 /* a week */
 
 static unsigned attempts_of(const struct search *s, const struct json *profile)
 {
@@ -170,6 +171,13 @@ static unsigned attempts_of(const struct search *s, const struct json *profile)
         own ? json_int_or(own, 0) : json_int_or(settings_get(s->settings, "maxAttempts"), 0);
 
     return n >= 1 && n <= MAX_ATTEMPTS ? (unsigned)n : 0;
+}
+
+static uint64_t total_ms_of(const struct json *profile)
+{
+    int64_t seconds = json_int_or(json_get(profile, "maxSeconds"), 0);
+
+    return seconds >= 1 && seconds <= MAX_SECONDS ? (uint64_t)seconds * 1000 : 0;
 }
 
 /* Puts vendor, profile and model together. `profile` may be NULL. */
@@ -192,6 +200,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     p.base_url = base_url_of(s, p.vendor, profile);
     p.options = json_get(profile, "options");
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
+    p.total_ms = total_ms_of(profile);
     p.max_attempts = attempts_of(s, profile);
     p.key_source = key_source_of(s, p.vendor, id, profile);
     take_headers(s, profile, &p);

@@ -22,8 +22,8 @@ struct profile {
     bool info_is_known;     /* the catalogue has the model */
     const struct json *options;
     struct http_headers headers;
-    uint64_t idle_ms;
-    unsigned max_attempts; /* 0: the run's */
+    uint64_t idle_ms, total_ms; /* longest silence, longest answer; 0: as usual */
+    unsigned max_attempts;      /* 0: the run's */
     struct str key_source; /* "ANTHROPIC_API_KEY", "providers.x.apiKey"; empty: none is needed */
     struct str notice;     /* to be said once on stderr: why this one was chosen; may be empty */
 };

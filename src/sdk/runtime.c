@@ -138,6 +138,7 @@ struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)
         .http = r->http,
         .credentials = &r->credentials.port,
         .idle_ms = r->profile.idle_ms,
+        .total_ms = r->profile.total_ms,
     };
     return NULL;
 }

@@ -99,6 +99,7 @@ struct str failure_word(enum err_kind kind)
     case ERR_BUDGET_EXCEEDED:
         return S("billing_error");
     case ERR_PROVIDER_ERROR:
+    case ERR_BAD_RESPONSE:
     case ERR_NETWORK:
     case ERR_TIMEOUT:
         return S("server_error");

@@ -36,6 +36,7 @@ static struct ending failed_ending(const struct run_result *r)
     case ERR_PROVIDER_RATE_LIMIT:
     case ERR_PROVIDER_UNAVAILABLE:
     case ERR_PROVIDER_ERROR:
+    case ERR_BAD_RESPONSE:
     case ERR_CONTENT_FILTER:
     case ERR_NETWORK:
     case ERR_TIMEOUT:

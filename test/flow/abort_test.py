@@ -167,7 +167,7 @@ class WhileTheModelAnswers(AbortTest):
         self.assertTrue(asked.is_set())
 
     def test_while_it_waits_to_ask_again(self):
-        limited = json_answer({"error": {"message": "slow down"}}, 429, retry_after="3600")
+        limited = json_answer({"error": {"message": "slow down"}}, 429, retry_after="500")
         provider = self.play(ANTHROPIC, limited)
         process = self.start_agent(ANTHROPIC, provider, "--verbose", "hi")
         read_until(process.stderr, b"trying again in")
@@ -175,7 +175,7 @@ class WhileTheModelAnswers(AbortTest):
         self.assertEqual(len(provider.requests), 1)
 
     def test_while_it_waits_to_ask_again_for_a_program(self):
-        limited = json_answer({"error": {"message": "slow down"}}, 429, retry_after="3600")
+        limited = json_answer({"error": {"message": "slow down"}}, 429, retry_after="500")
         process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, limited),
                                    "--output-format", "stream-json", "hi")
         seen = read_until(process.stdout, b'"api_retry"')

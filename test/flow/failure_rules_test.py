@@ -1,6 +1,7 @@
 """failure_rules_test.py - a model that fails: asked again, left for the next one, or given up."""
 import email.utils
 import json
+import os
 import time
 
 import scripted
@@ -64,7 +65,7 @@ class AskedAgain(FailureTest):
         self.assert_answer(self.run_agent(protocol, provider, "hi"), "Here.")
 
     def test_as_often_as_it_is_set_and_then_the_last_failure_is_told(self):
-        for settings, n in (({}, 5), ({"maxAttempts": 1}, 1), ({"maxAttempts": 3}, 3)):
+        for settings, n in (({}, 10), ({"maxAttempts": 1}, 1), ({"maxAttempts": 3}, 3)):
             with self.subTest(n):
                 self.user_settings(settings)
                 provider = self.play(ANTHROPIC, busy())
@@ -105,22 +106,59 @@ class WhenToComeBack(FailureTest):
         raise AssertionError("it was not asked again")
 
     def test_in_seconds(self):
-        self.assertEqual(self.told_delay(retry_after="777"), 777000)
+        self.assertEqual(self.told_delay(retry_after="577"), 577000)
 
     def test_in_milliseconds_which_are_more_exact(self):
-        self.assertEqual(self.told_delay(retry_after_ms="777777", retry_after="778"), 777777)
+        self.assertEqual(self.told_delay(retry_after_ms="577777", retry_after="578"), 577777)
 
     def test_as_a_date(self):
-        date = email.utils.formatdate(time.time() + 36000, usegmt=True)
+        date = email.utils.formatdate(time.time() + 500, usegmt=True)
         delay = self.told_delay(retry_after=date)
-        self.assertTrue(35000_000 < delay <= 36000_000, delay)
+        self.assertTrue(400_000 < delay <= 500_000, delay)
 
     def test_a_date_that_has_passed_is_now(self):
         self.assertEqual(self.told_delay(retry_after="Thu, 01 Jan 2015 00:00:00 GMT"), 0)
 
     def test_nonsense_is_not_listened_to(self):
         for text in ("soon", "-5", "1e999", "", "Thu, 99 Foo 2015"):
-            self.assertTrue(250 <= self.told_delay(retry_after=text) <= 8000)
+            self.assertTrue(250 <= self.told_delay(retry_after=text) <= 750)
+
+    def test_a_wait_that_is_too_long_ends_the_run_and_says_when_to_come_back(self):
+        for seconds, told in (("601", "asks to wait 601 s"), ("7200", "again in 2 h"),
+                              ("99999999999999999999", "again in 24 h")):
+            with self.subTest(seconds):
+                provider = self.play(ANTHROPIC, refusal(429, retry_after=seconds), Turn("Late."))
+                result = self.run_agent(ANTHROPIC, provider, "hi")
+                self.assert_refused(result, 1, "so it goes", "leaves 600 s", told,
+                                    "retry.maxSeconds")
+                self.assertEqual(len(provider.requests), 1)
+
+    def test_how_long_a_wait_may_be_is_a_setting(self):
+        self.user_settings({"retry": {"maxSeconds": 3}})
+        provider = self.play(ANTHROPIC, refusal(503, retry_after="4"))
+        self.assert_refused(self.run_agent(ANTHROPIC, provider, "hi"), 1, "leaves 3 s")
+        self.user_settings({"retry": {"maxSeconds": 1000}})
+        self.assertEqual(self.told_delay(retry_after="777"), 777000)
+
+    def test_all_waits_of_a_round_count_together(self):
+        self.user_settings({"retry": {"maxSeconds": 1}})
+        provider = self.play(ANTHROPIC, refusal(503, retry_after_ms="400"))
+        result = self.run_agent(ANTHROPIC, provider, *LINES, "hi")
+        self.assert_status(result, 1)
+        self.assertEqual([line["retry_delay_ms"] for line in self.retries(result)], [400, 400])
+
+    def test_a_long_wait_is_told_on_a_terminal(self):
+        for format in ("text", "json", "stream-json"):
+            provider = self.play(ANTHROPIC, refusal(429, retry_after="599"))
+            master, slave = os.openpty()
+            process = self.start_agent(ANTHROPIC, provider, "--output-format", format, "hi",
+                                       stderr=slave)
+            os.close(slave)
+            seen = b""
+            while b"so it goes; trying again in 10 min" not in seen:
+                seen += os.read(master, 65536)  # EIO: it has ended without a word
+            process.terminate()
+            os.close(master)
 
 
 class TheNextModel(FailureTest):
@@ -128,6 +166,9 @@ class TheNextModel(FailureTest):
         for status in (401, 402, 403, 404):
             with self.subTest(status):
                 self.assert_next_asked(*self.ask_two([busy(status)]), 1)
+
+    def test_is_asked_when_the_first_one_wants_to_be_left_alone_for_long(self):
+        self.assert_next_asked(*self.ask_two([refusal(429, retry_after="99999999")]), 1)
 
     def test_is_asked_when_the_first_one_has_failed_often_enough(self):
         self.user_settings({"maxAttempts": 2})

@@ -144,14 +144,30 @@ class Texts(AgentTest):
 
 
 class Streams(AgentTest):
-    def test_what_comes_after_the_end_is_not_read(self):
-        for name in ("anthropic-messages", "openai-responses", "ollama"):
+    @for_each_protocol
+    def test_what_comes_after_the_end_is_not_read(self, protocol):
+        for is_new in (False, True):
+            answer = self.encode(protocol, Turn("Done."))
+            late = self.encode(protocol, Turn(Call("Bash", command="touch made"), "Late."))
+            answer.pieces += [piece for piece in late.pieces if is_new or
+                              b"message_start" not in piece and b"created" not in piece]
+            # in one piece, or nothing behind the end would be looked at at all
+            answer.pieces = [b"".join(answer.pieces)]
+            provider = self.play(protocol, answer, Turn("Well."))
+            self.assert_answer(self.run_agent(protocol, provider, "hi"), "Done.")
+            self.assertFalse((self.project / "made").exists())
+
+    def test_a_call_is_not_read_after_the_models_last_word(self):
+        """Counts may follow it in these, so the stream itself has not ended."""
+        for name in ("openai-chat", "gemini"):
             with self.subTest(name):
                 protocol = BY_NAME[name]
                 answer = self.encode(protocol, Turn("Done."))
                 late = self.encode(protocol, Turn(Call("Bash", command="touch made")))
-                answer.pieces += [piece for piece in late.pieces
-                                  if b"message_start" not in piece and b"created" not in piece]
+                pieces = list(answer.pieces)
+                n_last = 2 if name == "openai-chat" else 0  # usage and [DONE]
+                end = len(pieces) - n_last
+                answer.pieces = pieces[:end] + list(late.pieces) + pieces[end:]
                 provider = self.play(protocol, answer, Turn("Well."))
                 self.assert_answer(self.run_agent(protocol, provider, "hi"), "Done.")
                 self.assertFalse((self.project / "made").exists())

@@ -7,7 +7,9 @@ import functools
 import http.server
 import itertools
 import json
+import os
 import pathlib
+import random
 import socket
 import sys
 import threading
@@ -23,6 +25,16 @@ PIECES = ["Hello", ", ", "wörld", " \u2014 ", "done."]
 TEXT = "".join(PIECES)
 
 
+def sample(values, n):
+    """Some of them, others each time; all of them with KEEL_TEST_DEPTH=all."""
+    values = list(values)
+    if os.environ.get("KEEL_TEST_DEPTH") == "all" or len(values) <= n:
+        return values
+    seed = os.environ.get("KEEL_TEST_SEED") or str(random.randrange(1_000_000))
+    print(f"sampled with KEEL_TEST_SEED={seed}", file=sys.stderr)
+    return random.Random(seed).sample(values, n)
+
+
 # --- answers ---
 
 class Answer:
@@ -34,6 +46,18 @@ class Answer:
         self.pieces, self.status = list(pieces), status
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self.headers.setdefault("content-type", "text/event-stream")
+
+
+class Raw(Answer):
+    """Pieces that go over the wire as they are, head and framing included; then it hangs up."""
+
+
+class Endless(Answer):
+    """Pieces that are made while they are sent, until keel has gone."""
+
+    def __init__(self, pieces, status=200, **headers):
+        super().__init__((), status, **headers)
+        self.pieces = pieces
 
 
 HANG_UP = object()
@@ -233,6 +257,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def send(self, answer):
         pieces = iter(answer.pieces)
+        if isinstance(answer, Raw):
+            self.close_connection = True
+            for piece in pieces:
+                if self.send_piece(piece, is_raw=True) is HANG_UP:
+                    return
+            return
         first = next(pieces, None)
         if isinstance(first, threading.Event):
             first.wait(HANG_SECONDS)
@@ -250,13 +280,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
         self.wfile.write(b"0\r\n\r\n")
 
-    def send_piece(self, piece):
+    def send_piece(self, piece, is_raw=False):
         if piece is HANG_UP:
             self.close_connection = True
             return HANG_UP
         if isinstance(piece, threading.Event):
             self.wfile.flush()
             piece.wait(HANG_SECONDS)
+        elif is_raw:
+            self.wfile.write(piece)
         else:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         return None

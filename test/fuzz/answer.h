@@ -5,12 +5,15 @@
 
 #include "provider/decode.h"
 
-static inline struct err *read_answer(const struct protocol *protocol, int status, struct str body,
-                                      size_t piece, struct reply *reply)
+/* `max_events`: small enough for a fuzzer's input to reach it, or the real one. */
+static inline struct err *read_answer(const struct protocol *protocol, int status,
+                                      size_t max_events, struct str body, size_t piece,
+                                      struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
 
     decoder_init(&decoder, protocol, status, NULL, 0, reply);
+    decoder_limit(&decoder, DECODE_MAX_EVENT, max_events);
     for (; body.n; body = str_skip(body, piece)) {
         struct err *e = decoder_feed(&decoder, str_slice(body, 0, piece));
         if (e) {
@@ -70,21 +73,23 @@ static inline void check_goes_back(const struct protocol *protocol, const struct
     BUG_IF(!e && !json_parse_at(&a, strbuf_str(&body), 0, &v, &where));
 }
 
-/* The first byte of the input says how the rest is cut, and whether it is an error's body. */
+/* The first byte of the input says how the rest is cut, whether it is an error's body, and whether
+ * it may have few events only. */
 static inline void check_answer(const struct protocol *protocol, const struct dialect *dialect,
                                 const uint8_t *data, size_t size)
 {
     AUTO(reply) struct reply whole, pieces;
     struct str body = str_make((const char *)data + 1, size ? size - 1 : 0);
     int status = size && data[0] & 0x80 ? 400 : 200;
+    size_t max_events = size && data[0] & 0x40 ? 3 : DECODE_MAX_EVENTS;
     AUTO(err) struct err *whole_error = NULL, *pieces_error = NULL;
 
     reply_init(&whole, (struct delta_sink){0});
     reply_init(&pieces, (struct delta_sink){0});
     if (size == 0)
         return;
-    whole_error = read_answer(protocol, status, body, SIZE_MAX, &whole);
-    pieces_error = read_answer(protocol, status, body, 1 + data[0] % 16, &pieces);
+    whole_error = read_answer(protocol, status, max_events, body, SIZE_MAX, &whole);
+    pieces_error = read_answer(protocol, status, max_events, body, 1 + data[0] % 16, &pieces);
     BUG_IF(!whole_error != !pieces_error);
     BUG_IF(whole_error && whole_error->kind != pieces_error->kind);
     check_same(&whole, &pieces);

@@ -22,6 +22,31 @@ static void check(struct str input, int flags)
     BUG_IF(!json_equal(v, json_copy(&a, v)));
 }
 
+static size_t count_values(const struct json *v)
+{
+    size_t n = 1;
+
+    json_each (child, v)
+        n += count_values(child);
+    return n;
+}
+
+/* With a limit that small inputs reach: what it lets through has no more values, and is read as
+ * without it. */
+static void check_few(struct str input, size_t max_values)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *few, *all;
+
+    if (json_parse_few(&a, input, 0, max_values, &few, &where)) {
+        BUG_IF(count_values(few) > max_values);
+        BUG_IF(!json_parse_at(&a, input, 0, &all, &where) || !json_equal(few, all));
+    } else {
+        BUG_IF(where.offset > input.n || a.used_bytes > input.n * 4 + (max_values + 2) * 256);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str input = str_make((const char *)data, size);
@@ -29,5 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(input, 0);
     check(input, JSON_REPAIR_UTF8);
     check(input, JSON_UNIQUE_KEYS);
+    check_few(input, size % 32);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "provider/anthropic/anthropic.h"
 
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 #define MAX_BLOCKS REPLY_MAX_PARTS
 
@@ -46,12 +47,9 @@ struct err *anthropic_classify(int status, const struct json *body)
         {"request_too_large", ERR_CONTEXT_OVERFLOW},
         {"invalid_request_error", ERR_PROVIDER_ERROR},
     };
-    const struct json *error = json_get(body, "error");
-    struct str type = json_get_text(error, "type");
-    struct str message = json_get_text(error, "message");
+    struct str type = json_get_text(json_get(error_body_first(body), "error"), "type");
+    struct str message = error_body_message(body);
 
-    if (message.n == 0)
-        message = json_is(error, JSON_STRING) ? error->text : json_get_text(body, "message");
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(type, types[i].type))
             return provider_error(types[i].kind, status, message.n ? message : type);
@@ -63,12 +61,12 @@ struct err *anthropic_classify(int status, const struct json *body)
 /* Every report is cumulative, and a later one may repeat only a part of the numbers. */
 static void take_usage(struct reply *r, const struct json *usage)
 {
-    r->usage.input = json_int_or(json_get(usage, "input_tokens"), r->usage.input);
-    r->usage.output = json_int_or(json_get(usage, "output_tokens"), r->usage.output);
-    r->usage.cache_read =
-        json_int_or(json_get(usage, "cache_read_input_tokens"), r->usage.cache_read);
-    r->usage.cache_write =
-        json_int_or(json_get(usage, "cache_creation_input_tokens"), r->usage.cache_write);
+    struct usage *u = &r->usage;
+
+    usage_take_count(u, &u->input, json_get(usage, "input_tokens"));
+    usage_take_count(u, &u->output, json_get(usage, "output_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(usage, "cache_read_input_tokens"));
+    usage_take_count(u, &u->cache_write, json_get(usage, "cache_creation_input_tokens"));
 }
 
 static enum stop stop_of(struct str reason)
@@ -265,8 +263,7 @@ static struct err *find_block(struct state *s, const struct json *event, struct 
     int64_t index = json_int_or(json_get(event, "index"), -1);
 
     if (index < 0 || (size_t)index >= s->n_blocks || !s->blocks[index].is_open)
-        return err_new(ERR_PROVIDER_ERROR,
-                       "the provider sent a delta for a block that is not open");
+        return err_new(ERR_BAD_RESPONSE, "the provider sent a delta for a block that is not open");
     *ret_block = &s->blocks[index];
     return NULL;
 }
@@ -278,7 +275,7 @@ static struct err *on_block_start(struct decode *d, const struct json *event)
     const struct json *block = json_get(event, "content_block");
 
     if (index < 0 || index >= MAX_BLOCKS || !json_is(block, JSON_OBJECT))
-        return err_new(ERR_PROVIDER_ERROR, "the provider began a block without a valid index");
+        return err_new(ERR_BAD_RESPONSE, "the provider began a block without a valid index");
     while (s->n_blocks <= (size_t)index) {
         s->blocks =
             arena_grow(&d->reply->arena, s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);
@@ -308,7 +305,7 @@ static struct err *on_message_start(struct decode *d, const struct json *event)
     struct state *s = d->state;
 
     if (s->has_begun)
-        return err_new(ERR_PROVIDER_ERROR, "the provider began a second message in one stream");
+        return err_new(ERR_BAD_RESPONSE, "the provider began a second message in one stream");
     s->has_begun = true;
     take_message(d->reply, json_get(event, "message"));
     return NULL;
@@ -323,7 +320,7 @@ static struct err *on_message_delta(struct decode *d, const struct json *event)
 
 static struct err *on_message_stop(struct decode *d, const struct json *event)
 {
-    d->reply->is_complete = true;
+    d->reply->is_complete = d->is_over = true;
     return NULL;
 }
 
@@ -347,10 +344,12 @@ struct err *anthropic_event(struct decode *d, struct str type, const struct json
         {"error", on_error},
     };
 
-    if (d->reply->is_complete)
+    if (d->is_over)
         return NULL; /* after message_stop there is no answer to add to */
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
+    else if (error_body_is_error(event))
+        type = S("error"); /* not this API's, but somebody's on the way to it */
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (str_is(type, events[i].type))
             return events[i].take(d, event);
@@ -361,8 +360,10 @@ struct err *anthropic_body(struct decode *d, const struct json *body)
 {
     if (str_is(json_get_text(body, "type"), "error") || json_has(body, "error"))
         return anthropic_classify(0, body);
+    if (!json_is(json_get(body, "content"), JSON_ARRAY) && error_body_is_error(body))
+        return anthropic_classify(0, body);
     if (!json_is(json_get(body, "content"), JSON_ARRAY))
-        return err_new(ERR_PROVIDER_ERROR, "the answer has no content");
+        return err_new(ERR_BAD_RESPONSE, "the answer has no content");
     take_message(d->reply, body);
     json_each (content, json_get(body, "content")) {
         struct block block;

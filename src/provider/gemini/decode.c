@@ -2,11 +2,12 @@
  *
  * A stream is a row of whole answers (GenerateContentResponse), each with the next parts of every
  * candidate; an unstreamed answer is the only one of its row. It has ended when a candidate has a
- * finish reason or the prompt was blocked. Old models give a finish reason in every piece, so
- * reading goes on after it and the last one holds. */
+ * finish reason or the prompt was blocked; counts may follow. Old models give a finish reason in
+ * every piece, so where all pieces so far had one, more text is read and the last one holds. */
 #include "provider/gemini/gemini.h"
 
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 void gemini_begin(struct decode *d)
 {
@@ -161,6 +162,14 @@ static void take_feedback(struct reply *r, const struct json *feedback)
 
 static struct err *take_candidate(struct decode *d, const struct json *candidate)
 {
+    struct gemini_state *s = d->state;
+
+    if (d->reply->is_complete) {
+        if (s->had_open_piece)
+            return NULL; /* the answer has ended, whatever else comes */
+        s->takes_no_calls = true;
+    }
+    s->had_open_piece |= !gemini_get(candidate, "finishReason");
     json_each (part, gemini_get(gemini_get(candidate, "content"), "parts"))
         TRY(gemini_take_part(d, part));
     TRY(take_grounding(d->reply, gemini_get(candidate, "groundingMetadata")));
@@ -169,24 +178,14 @@ static struct err *take_candidate(struct decode *d, const struct json *candidate
     return take_finish(d, candidate);
 }
 
-/* 64-bit numbers are strings in protocol buffers' JSON. */
-static void take_count(const struct json *usage, const char *key, int64_t *at)
-{
-    const struct json *v = gemini_get(usage, key);
-    int64_t n;
-
-    if ((json_int64(v, &n) || str_to_int64(json_str(v), &n)) && n >= 0 && n <= INT32_MAX)
-        *at = n;
-}
-
 static void take_usage(struct usage *u, const struct json *usage)
 {
-    take_count(usage, "promptTokenCount", &u->input);
-    take_count(usage, "responseTokenCount", &u->output); /* of speech models */
-    take_count(usage, "candidatesTokenCount", &u->output);
-    take_count(usage, "cachedContentTokenCount", &u->cache_read);
-    take_count(usage, "thoughtsTokenCount", &u->reasoning);
-    take_count(usage, "toolUsePromptTokenCount", &u->tool_input);
+    usage_take_count(u, &u->input, gemini_get(usage, "promptTokenCount"));
+    usage_take_count(u, &u->output, gemini_get(usage, "responseTokenCount")); /* speech models */
+    usage_take_count(u, &u->output, gemini_get(usage, "candidatesTokenCount"));
+    usage_take_count(u, &u->cache_read, gemini_get(usage, "cachedContentTokenCount"));
+    usage_take_count(u, &u->reasoning, gemini_get(usage, "thoughtsTokenCount"));
+    usage_take_count(u, &u->tool_input, gemini_get(usage, "toolUsePromptTokenCount"));
     u->input_includes_cache = true;
     u->output_lacks_reasoning = true;
 }
@@ -196,7 +195,7 @@ static struct err *check_size(const struct reply *r)
 {
     if (r->arena.used_bytes <= REPLY_MAX_BYTES)
         return NULL;
-    return err_new(ERR_PROVIDER_ERROR, "the answer is larger than %zu MiB", REPLY_MAX_BYTES >> 20);
+    return err_new(ERR_BAD_RESPONSE, "the answer is larger than %zu MiB", REPLY_MAX_BYTES >> 20);
 }
 
 static struct err *take_response(struct decode *d, const struct json *response)
@@ -226,9 +225,16 @@ static const struct json *unwrap(const struct json *answer)
     return json_is(inner, JSON_OBJECT) && !gemini_get(answer, "candidates") ? inner : answer;
 }
 
+/* Google's own errors, and those of what stands before it. */
+static bool is_error(const struct json *answer)
+{
+    return gemini_get(answer, "error") ||
+           (error_body_is_error(answer) && !gemini_get(unwrap(answer), "candidates"));
+}
+
 struct err *gemini_event(struct decode *d, struct str type, const struct json *event)
 {
-    if (gemini_get(event, "error"))
+    if (is_error(event))
         return gemini_classify(0, event);
     return take_response(d, unwrap(event));
 }
@@ -242,10 +248,10 @@ struct err *gemini_body(struct decode *d, const struct json *body)
 {
     const struct json *answer = unwrap(body);
 
-    if (gemini_get(body, "error"))
+    if (is_error(body))
         return gemini_classify(0, body);
     if (!gemini_get(answer, "candidates") && !gemini_get(answer, "promptFeedback"))
-        return err_new(ERR_PROVIDER_ERROR, "the answer has no candidates");
+        return err_new(ERR_BAD_RESPONSE, "the answer has no candidates");
     TRY(take_response(d, answer));
     d->reply->is_complete |= d->reply->n_parts > 0; /* it came whole, whatever it says */
     return gemini_end(d);

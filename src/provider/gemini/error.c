@@ -2,6 +2,7 @@
 #include "provider/gemini/gemini.h"
 
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 #include <math.h>
 
@@ -99,14 +100,13 @@ struct err *gemini_classify(int status, const struct json *body)
     struct str message;
     struct err *e;
 
-    if (json_is(body, JSON_ARRAY)) /* a stream that is not SSE is one array */
-        body = json_at(body, 0);
+    body = error_body_first(body); /* a stream that is not SSE is one array */
     error = gemini_get(body, "error");
     message = gemini_get_text(error, "message");
     if (message.n == 0)
-        message = json_is(error, JSON_STRING) ? error->text : gemini_get_text(error, "status");
+        message = gemini_get_text(error, "status");
     if (message.n == 0)
-        message = gemini_get_text(body, "message");
+        message = error_body_message(body);
     e = provider_error(kind_of(status, error), status, message);
     e->retry_after_ms =
         delay_ms(gemini_get_text(find_detail(error, "google.rpc.RetryInfo"), "retryDelay"));

@@ -56,7 +56,7 @@ void gemini_args_begin(struct gemini_args *g, struct arena *a);
 /* An object that came whole, in place of all before it. */
 MUST_USE struct err *gemini_args_set(struct gemini_args *g, struct arena *a,
                                      const struct json *args);
-/* One element of "partialArgs". ERR_PROVIDER_ERROR when its path leads nowhere. */
+/* One element of "partialArgs". ERR_BAD_RESPONSE when its path leads nowhere. */
 MUST_USE struct err *gemini_args_add(struct gemini_args *g, struct arena *a,
                                      const struct json *piece);
 
@@ -66,6 +66,8 @@ struct gemini_state {
     size_t call; /* the call whose arguments are still coming; SIZE_MAX: none */
     struct gemini_args args;
     bool has_calls;
+    bool had_open_piece; /* without a finish reason: the first one with it is the last */
+    bool takes_no_calls; /* after a finish reason: old models have text there, but never calls */
 };
 
 struct gemini_state *gemini_state_new(struct arena *a) MUST_USE;

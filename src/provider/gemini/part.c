@@ -142,6 +142,8 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
     struct str name = gemini_get_text(call, "name");
     size_t index;
 
+    if (s->takes_no_calls)
+        return NULL;
     if (continues_call(d, call))
         return take_pieces(d, part, call);
     TRY(gemini_end_call(d, /* is_whole= */ true));
@@ -166,7 +168,7 @@ static struct err *decode_media(struct reply *r, struct str base64, struct str *
     struct err *e = base64_decode(&bytes, base64);
 
     if (e) {
-        e->kind = ERR_PROVIDER_ERROR;
+        e->kind = ERR_BAD_RESPONSE;
         return err_wrap(e, "the provider sent a file that cannot be read");
     }
     *ret_bytes = reply_str(r, strbuf_str(&bytes));

@@ -7,15 +7,14 @@
 
 #include "base/base64.h"
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 /* --- errors --- */
 
 /* Errors are a text and nothing else; the hosted service adds the status. */
 struct err *ollama_classify(int status, const struct json *body)
 {
-    const struct json *error = json_get(body, "error");
-    struct str message =
-        json_is(error, JSON_STRING) ? error->text : json_get_text(error, "message");
+    struct str message = error_body_message(body);
     int64_t told = json_int_or(json_get(body, "StatusCode"), 0);
 
     if (status == 0 && told >= 400 && told <= 599)
@@ -67,7 +66,7 @@ static struct err *take_image(struct reply *r, const struct json *image)
     size_t index;
 
     if (e) {
-        e->kind = ERR_PROVIDER_ERROR;
+        e->kind = ERR_BAD_RESPONSE;
         return err_wrap(e, "the provider sent a picture that cannot be read");
     }
     if (bytes.n == 0)
@@ -105,24 +104,17 @@ static enum stop stop_of(const struct reply *r, struct str reason)
     return STOP_END;
 }
 
-static void take_count(int64_t *count, const struct json *v)
+static void take_end(struct decode *d, const struct json *event)
 {
-    int64_t n;
-
-    if (json_int64(v, &n) && n >= 0)
-        *count = n;
-}
-
-static void take_end(struct reply *r, const struct json *event)
-{
+    struct reply *r = d->reply;
     struct str reason = json_get_text(event, "done_reason");
 
-    take_count(&r->usage.input, json_get(event, "prompt_eval_count"));
-    take_count(&r->usage.output, json_get(event, "eval_count"));
+    usage_take_count(&r->usage, &r->usage.input, json_get(event, "prompt_eval_count"));
+    usage_take_count(&r->usage, &r->usage.output, json_get(event, "eval_count"));
     if (!json_bool(json_get(event, "done"), false))
         return;
     reply_set_stop(r, reason, stop_of(r, reason));
-    r->is_complete = true;
+    r->is_complete = d->is_over = true;
 }
 
 struct err *ollama_event(struct decode *d, struct str type, const struct json *event)
@@ -130,16 +122,17 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
     struct reply *r = d->reply;
     const struct json *error = json_get(event, "error");
 
-    if (r->is_complete)
+    if (d->is_over)
         return NULL;
-    if (error && error->type != JSON_NULL)
+    if ((error && error->type != JSON_NULL) ||
+        (error_body_is_error(event) && !json_bool(json_get(event, "done"), false)))
         return ollama_classify(0, event);
     if (r->model.n == 0)
         r->model = reply_str(r, json_get_text(event, "model"));
     TRY(take_message(r, json_get(event, "message")));
     TRY(add_piece(r, PART_REASONING, json_get_text(event, "thinking")));
     TRY(add_piece(r, PART_TEXT, json_get_text(event, "response")));
-    take_end(r, event);
+    take_end(d, event);
     return NULL;
 }
 

@@ -1,16 +1,20 @@
 /* decode.c - reads Chat Completions answers, OpenAI's and everyone else's.
  *
  * A stream is a row of chunks; each holds choices, and a choice holds a delta of the message. The
- * choice's finish_reason ends the answer, usage may follow, and "[DONE]" closes the stream. A whole
+ * choice's finish_reason ends the answer (unless every chunk has one), usage may follow, and
+ * "[DONE]" closes the stream. A whole
  * answer has a message where a chunk has a delta, and is read by the same functions. Only the first
  * choice counts. */
 #include "provider/openai_chat/openai_chat.h"
+
+#include "provider/error_body.h"
 
 struct state {
     struct chat_calls calls;
     struct chat_reasoning reasoning;
     struct chat_audio audio;
     bool has_sources;
+    bool had_open_choice; /* without a finish reason: the first one with it is the last */
 };
 
 void openai_chat_begin(struct decode *d)
@@ -178,7 +182,7 @@ static bool is_error(struct str type, const struct json *event)
         str_is(json_get_text(event, "object"), "error"))
         return true;
     return !json_has(event, "choices") &&
-           (tells(json_get(event, "message")) || tells(json_get(event, "detail")));
+           (tells(json_get(event, "message")) || error_body_is_error(event));
 }
 
 static void take_head(struct reply *r, const struct json *event)
@@ -204,10 +208,14 @@ static struct err *take_choice(struct decode *d, const struct json *event,
                                const struct json *choice, bool is_whole)
 {
     const struct json *said = said_in(choice, is_whole);
+    struct state *s = d->state;
 
     if (tells(json_get(choice, "error")))
         return openai_classify(0, choice);
     chat_take_route(d->reply, event, said);
+    if (d->reply->is_complete && s->had_open_choice)
+        return NULL; /* the answer has ended, whatever else comes */
+    s->had_open_choice |= json_get_text(choice, "finish_reason").n == 0;
     TRY(take_said(d, said, is_whole));
     return take_finish(d, choice);
 }
@@ -229,9 +237,11 @@ static struct err *take_chunk(struct decode *d, struct str type, const struct js
 
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event)
 {
+    if (d->is_over)
+        return NULL;
     if (event)
         return take_chunk(d, type, event, /* is_whole= */ false);
-    d->reply->is_complete = true;
+    d->reply->is_complete = d->is_over = true;
     return NULL;
 }
 
@@ -239,7 +249,7 @@ struct err *openai_chat_body(struct decode *d, const struct json *body)
 {
     TRY(take_chunk(d, S("message"), body, /* is_whole= */ true));
     if (!json_is(json_get(body, "choices"), JSON_ARRAY) || json_get(body, "choices")->n == 0)
-        return err_new(ERR_PROVIDER_ERROR, "the answer has no choices");
+        return err_new(ERR_BAD_RESPONSE, "the answer has no choices");
     d->reply->is_complete = true;
     return openai_chat_end(d);
 }

@@ -10,7 +10,7 @@ static struct err *read_base64(struct strbuf *out, struct str text, const char *
 
     if (!e)
         return NULL;
-    e->kind = ERR_PROVIDER_ERROR;
+    e->kind = ERR_BAD_RESPONSE;
     return err_wrap(e, "the provider sent %s that cannot be read", what);
 }
 
@@ -24,7 +24,7 @@ static struct err *read_data_url(struct reply *r, struct str url, struct media *
     struct str head = str_skip(str_slice(url, 0, comma), strlen("data:")), mime;
 
     if (comma == STR_NONE || !str_ends(head, S(";base64")))
-        return err_new(ERR_PROVIDER_ERROR, "the provider sent a picture that is not base64");
+        return err_new(ERR_BAD_RESPONSE, "the provider sent a picture that is not base64");
     TRY(read_base64(&bytes, str_skip(url, comma + 1), "a picture"));
     str_split(&head, ';', &mime);
     *m = (struct media){.mime = reply_str(r, mime),

@@ -6,15 +6,6 @@
 
 #define TICKS_PER_MICROCENT 100 /* a tick is 10^-10 dollars */
 
-/* A count as number or digits. */
-static void take_count(int64_t *count, const struct json *v)
-{
-    int64_t n;
-
-    if ((json_int64(v, &n) || str_to_int64(json_str(v), &n)) && n >= 0)
-        *count = n;
-}
-
 /* Dollars as a number, or as an object that breaks them down. */
 static void take_cost(struct usage *u, const struct json *usage)
 {
@@ -30,9 +21,9 @@ static void take_cost(struct usage *u, const struct json *usage)
         if (json_bool(json_get(usage, "is_byok"), false) &&
             money_from_usd(json_get(details, "upstream_inference_cost"), &upstream))
             microcents += upstream;
-        u->cost_microcents = microcents;
+        usage_take_cost(u, microcents);
     } else if (json_int64(json_get(usage, "cost_in_usd_ticks"), &ticks) && ticks >= 0) {
-        u->cost_microcents = ticks / TICKS_PER_MICROCENT;
+        usage_take_cost(u, ticks / TICKS_PER_MICROCENT);
     }
 }
 
@@ -50,20 +41,20 @@ static void take_counts(struct usage *u, const struct json *usage)
     const struct json *prompt = json_get(usage, "prompt_tokens_details");
     const struct json *completion = json_get(usage, "completion_tokens_details");
 
-    take_count(&u->input, json_get(usage, "prompt_tokens"));
-    take_count(&u->output, json_get(usage, "completion_tokens"));
+    usage_take_count(u, &u->input, json_get(usage, "prompt_tokens"));
+    usage_take_count(u, &u->output, json_get(usage, "completion_tokens"));
 
-    take_count(&u->cache_read, json_get(usage, "cached_tokens"));
-    take_count(&u->cache_read, json_get(usage, "cache_read_input_tokens"));
-    take_count(&u->cache_read, json_get(usage, "prompt_cache_hit_tokens"));
-    take_count(&u->cache_read, json_get(prompt, "cached_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(usage, "cached_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(usage, "cache_read_input_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(usage, "prompt_cache_hit_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(prompt, "cached_tokens"));
 
-    take_count(&u->cache_write, json_get(usage, "cache_creation_input_tokens"));
-    take_count(&u->cache_write, json_get(prompt, "cache_creation_tokens"));
-    take_count(&u->cache_write, json_get(prompt, "cache_write_tokens"));
+    usage_take_count(u, &u->cache_write, json_get(usage, "cache_creation_input_tokens"));
+    usage_take_count(u, &u->cache_write, json_get(prompt, "cache_creation_tokens"));
+    usage_take_count(u, &u->cache_write, json_get(prompt, "cache_write_tokens"));
 
-    take_count(&u->reasoning, json_get(usage, "reasoning_tokens"));
-    take_count(&u->reasoning, json_get(completion, "reasoning_tokens"));
+    usage_take_count(u, &u->reasoning, json_get(usage, "reasoning_tokens"));
+    usage_take_count(u, &u->reasoning, json_get(completion, "reasoning_tokens"));
 
     u->input_includes_cache = true;
     u->output_lacks_reasoning = lacks_reasoning(u, usage);

@@ -7,6 +7,7 @@
 #include "provider/openai_responses/openai_responses.h"
 
 #include "provider/decode.h"
+#include "provider/error_body.h"
 
 #define USD_TICKS_PER_MICROCENT 100
 
@@ -40,13 +41,15 @@ static int64_t count_or(const struct json *v, int64_t otherwise)
 static void take_cost(struct reply *r, const struct json *cost)
 {
     struct json amount = {.type = JSON_NUMBER};
+    int64_t microcents;
 
     if (json_is(cost, JSON_OBJECT))
         cost = json_get(cost, "total_cost");
     if (!cost)
         return;
     amount.text = cost->text;
-    money_from_usd(&amount, &r->usage.cost_microcents);
+    if (money_from_usd(&amount, &microcents))
+        usage_take_cost(&r->usage, microcents);
 }
 
 static void take_usage(struct reply *r, const struct json *usage)
@@ -58,14 +61,14 @@ static void take_usage(struct reply *r, const struct json *usage)
 
     if (!json_is(usage, JSON_OBJECT))
         return;
-    u->input = count_or(json_get(usage, "input_tokens"), u->input);
-    u->output = count_or(json_get(usage, "output_tokens"), u->output);
-    u->cache_read = count_or(json_get(input, "cached_tokens"), u->cache_read);
-    u->cache_write = count_or(json_get(input, "cache_write_tokens"), u->cache_write);
-    u->reasoning = count_or(json_get(output, "reasoning_tokens"), u->reasoning);
+    usage_take_count(u, &u->input, json_get(usage, "input_tokens"));
+    usage_take_count(u, &u->output, json_get(usage, "output_tokens"));
+    usage_take_count(u, &u->cache_read, json_get(input, "cached_tokens"));
+    usage_take_count(u, &u->cache_write, json_get(input, "cache_write_tokens"));
+    usage_take_count(u, &u->reasoning, json_get(output, "reasoning_tokens"));
     u->input_includes_cache = true;
     if (ticks >= 0)
-        u->cost_microcents = ticks / USD_TICKS_PER_MICROCENT;
+        usage_take_cost(u, ticks / USD_TICKS_PER_MICROCENT);
     take_cost(r, json_get(usage, "cost"));
 }
 
@@ -334,8 +337,8 @@ static struct err *take_response(struct decode *d, const struct json *response, 
 static struct err *response_begins(struct decode *d, const struct event_kind *kind,
                                    const struct json *event)
 {
-    if (d->reply->is_complete || items_of(d)->n)
-        return err_new(ERR_PROVIDER_ERROR, "the provider began a second response in one stream");
+    if (items_of(d)->n)
+        return err_new(ERR_BAD_RESPONSE, "the provider began a second response in one stream");
     take_head(d->reply, json_get(event, "response"));
     return NULL;
 }
@@ -388,7 +391,7 @@ static const struct event_kind event_kinds[] = {
     EVENT("content_part.done", part_done, "message", NULL, PART_TEXT),
     EVENT("output_item.added", item_added),
     EVENT("output_item.done", item_done),
-    EVENT("created", response_begins, .after_end = true),
+    EVENT("created", response_begins),
     EVENT("queued", response_goes_on),
     EVENT("in_progress", response_goes_on),
     EVENT("completed", response_ends, .status = "completed"),
@@ -412,18 +415,22 @@ struct err *openai_responses_event(struct decode *d, struct str type, const stru
 
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
+    else if (error_body_is_error(event))
+        type = S("error"); /* not this API's, but somebody's on the way to it */
     kind = event ? find_event(type) : NULL;
-    if (!kind || (d->reply->is_complete && !kind->after_end))
+    if (!kind || (d->is_over && !kind->after_end))
         return NULL;
-    return kind->take(d, kind, event);
+    TRY(kind->take(d, kind, event));
+    d->is_over = d->reply->is_complete;
+    return NULL;
 }
 
 struct err *openai_responses_body(struct decode *d, const struct json *body)
 {
     if (!json_is(json_get(body, "output"), JSON_ARRAY)) {
-        if (json_is(json_get(body, "error"), JSON_OBJECT) || json_get_text(body, "error").n)
+        if (error_body_is_error(body))
             return openai_classify(0, body);
-        return err_new(ERR_PROVIDER_ERROR, "the answer has no output");
+        return err_new(ERR_BAD_RESPONSE, "the answer has no output");
     }
     return take_response(d, body, (struct str){0});
 }

@@ -41,7 +41,7 @@ struct err *responses_item_open(struct decode *d, struct responses_items *items,
     struct reply *r = d->reply;
 
     if (items->n == MAX_ITEMS)
-        return err_new(ERR_PROVIDER_ERROR, "the answer has more than %d items", MAX_ITEMS);
+        return err_new(ERR_BAD_RESPONSE, "the answer has more than %d items", MAX_ITEMS);
     items->at = arena_grow(&r->arena, items->at, items->n, &items->room, sizeof *items->at);
     *ret_item = &items->at[items->n++];
     **ret_item = (struct responses_item){

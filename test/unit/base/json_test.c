@@ -138,6 +138,75 @@ TEST(depth_is_capped)
     assert_err(json_parse(&a, str_make(text, sizeof text), 0, &v), ERR_VALIDATION);
 }
 
+/* An array of this text again and again, up to about n bytes. */
+static struct strbuf filled_with(const char *piece, size_t n)
+{
+    struct strbuf text = {0};
+
+    strbuf_add_char(&text, '[');
+    while (text.n < n) {
+        strbuf_add_cstr(&text, piece);
+        strbuf_add_char(&text, ',');
+    }
+    text.p[text.n - 1] = ']';
+    return text;
+}
+
+TEST(a_text_of_tiny_values_is_refused_before_it_takes_memory)
+{
+    static const char *const pieces[] = {"0", "[]", "{}", "{\"\":0}", "\"\"", "null", "[[0]]"};
+
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+        AUTO(arena) struct arena a = {0};
+        AUTO(strbuf) struct strbuf text = filled_with(pieces[i], (size_t)8 << 20);
+        struct json_where where;
+        struct json *v;
+
+        assert_false(json_parse_at(&a, strbuf_str(&text), 0, &v, &where));
+        assert_string_equal(where.reason, "the text has more values than the limit of 1048576");
+        assert_true(a.used_bytes <= (JSON_MAX_VALUES + 2) * (sizeof *v + 16));
+    }
+}
+
+TEST(a_member_that_is_named_again_and_again_counts_every_time)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = filled_with("\"a\":0", (size_t)8 << 20);
+    struct json_where where;
+    struct json *v;
+
+    text.p[0] = '{';
+    text.p[text.n - 1] = '}';
+    assert_false(json_parse_at(&a, strbuf_str(&text), 0, &v, &where));
+    assert_true(where.offset < text.n);
+}
+
+TEST(as_many_values_as_are_allowed_are_read)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *v;
+
+    assert_true(json_parse_few(&a, S("[0,{\"a\":1}]"), 0, 4, &v, &where));
+    assert_false(json_parse_few(&a, S("[0,{\"a\":1}]"), 0, 3, &v, &where));
+    assert_string_equal(where.reason, "the text has more values than its reader allows");
+    assert_int_equal(where.offset, 8);
+}
+
+TEST(a_string_as_long_as_the_whole_text_may_be_is_read)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct json *v = NULL;
+
+    memset(strbuf_reserve(&text, JSON_MAX_BYTES), 'x', JSON_MAX_BYTES);
+    strbuf_grew(&text, JSON_MAX_BYTES);
+    text.p[0] = text.p[text.n - 1] = '"';
+    assert_ok(json_parse(&a, strbuf_str(&text), 0, &v));
+    assert_int_equal(v->text.n, JSON_MAX_BYTES - 2);
+    assert_true(a.used_bytes < 1000);
+}
+
 TEST(pointers_find_what_the_rfc_says)
 {
     AUTO(arena) struct arena a = {0};
@@ -263,6 +332,10 @@ RUN_TESTS(UNIT(the_public_parsing_suite_agrees),
           UNIT(lone_surrogates_become_the_replacement_character),
           UNIT(bad_utf8_is_refused_or_repaired_when_asked),
           UNIT(an_error_names_line_column_and_reason), UNIT(depth_is_capped),
+          UNIT(a_text_of_tiny_values_is_refused_before_it_takes_memory),
+          UNIT(a_member_that_is_named_again_and_again_counts_every_time),
+          UNIT(as_many_values_as_are_allowed_are_read),
+          UNIT(a_string_as_long_as_the_whole_text_may_be_is_read),
           UNIT(pointers_find_what_the_rfc_says),
           UNIT(numbers_compare_exactly_and_convert_only_when_they_fit),
           UNIT(trees_are_built_changed_and_compared), UNIT(a_changed_value_forgets_its_source),

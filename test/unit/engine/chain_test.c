@@ -12,6 +12,7 @@ struct world {
     struct chain chain;
     struct strbuf log; /* what happened, in order */
     unsigned default_attempts, n_asks;
+    uint64_t max_wait_ms; /* 0: the usual */
     bool drops_text, refuses;
 };
 
@@ -43,7 +44,9 @@ static void settled(void *self, const struct attempt *a)
 static void retried(void *self, const struct attempt *a, uint64_t delay_ms)
 {
     struct world *w = self;
-    bool in_bounds = delay_ms >= 250 && delay_ms <= 8000;
+    uint64_t whole_ms = MIN((uint64_t)500 << (a->at_target - 1), (uint64_t)60000);
+    bool in_bounds = delay_ms >= MIN(whole_ms / 2, (uint64_t)30000) &&
+                     delay_ms <= MIN(whole_ms * 3 / 2, (uint64_t)60000);
 
     strbuf_addf(&w->log, in_bounds ? "wait " : "wait(%llu) ", (unsigned long long)delay_ms);
 }
@@ -104,6 +107,8 @@ static void plays(struct world *w, const char *const *scripts, const char *want)
     }
     w->n_asks = w->n_asks ? w->n_asks : 1;
     chain_init(&w->chain, w->targets, w->n_targets, w->default_attempts, NULL);
+    if (w->max_wait_ms)
+        w->chain.max_wait_ms = w->max_wait_ms;
     assert_ok(loop_run(loop, ask, w));
     assert_str(strbuf_str(&w->log), want);
     for (size_t i = 0; i < w->n_targets; i++)
@@ -170,6 +175,58 @@ TEST(the_providers_own_delay_is_honoured)
           "a#1 provider_rate_limit wait(61000) a#2 ok = hello from a\n");
 }
 
+/* Each lies within a half of 0.5 s, 1 s, 2 s, ... and none beyond 60 s. */
+TEST(waits_double_up_to_a_minute)
+{
+    struct world w = {.default_attempts = 10};
+
+#define BUSY FAILS("provider_unavailable") ", "
+    plays(&w, SCRIPTS("turns: [" BUSY BUSY BUSY BUSY BUSY BUSY BUSY BUSY BUSY HELLO "]"),
+          "a#1 provider_unavailable wait a#2 provider_unavailable wait "
+          "a#3 provider_unavailable wait a#4 provider_unavailable wait "
+          "a#5 provider_unavailable wait a#6 provider_unavailable wait "
+          "a#7 provider_unavailable wait a#8 provider_unavailable wait "
+          "a#9 provider_unavailable wait a#10 ok = hello from a\n");
+}
+
+#define ASKS_FOR(ms) "{error: provider_unavailable, message: x, retry_after_ms: " ms "}"
+
+TEST(a_wait_beyond_what_is_left_ends_the_attempts_at_once)
+{
+    struct world w = {.default_attempts = 9}, v = {.default_attempts = 9, .max_wait_ms = 1000};
+
+    plays(&w, SCRIPTS("turns: [" ASKS_FOR("600001") ", " HELLO "]"),
+          "a#1 provider_unavailable = provider_unavailable from a\n");
+    plays(&v, SCRIPTS("turns: [" ASKS_FOR("600") ", " ASKS_FOR("500") ", " HELLO "]"),
+          "a#1 provider_unavailable wait a#2 provider_unavailable "
+          "= provider_unavailable from a\n");
+}
+
+TEST(a_wait_beyond_what_is_left_moves_to_the_next_target)
+{
+    struct world w = {.default_attempts = 9, .max_wait_ms = 1000};
+
+    plays(&w, SCRIPTS("turns: [" ASKS_FOR("2000") "]", "turns: [" HELLO "]"),
+          "a#1 provider_unavailable -> b#1 ok = hello from b\n");
+}
+
+TEST(every_ask_has_all_of_the_waiting_time)
+{
+    struct world w = {.default_attempts = 9, .max_wait_ms = 700, .n_asks = 2};
+
+    plays(&w, SCRIPTS("turns: [" ASKS_FOR("600") ", " HELLO ", " ASKS_FOR("600") ", " HELLO "]"),
+          "a#1 provider_unavailable wait a#2 ok = hello from a\n"
+          "a#1 provider_unavailable wait a#2 ok = hello from a\n");
+}
+
+TEST(an_answer_that_cannot_be_read_is_not_asked_for_again_but_of_another_target)
+{
+    struct world w = {.default_attempts = 5};
+
+    plays(&w, SCRIPTS("turns: [" FAILS("bad_response") "]", "turns: [" HELLO "]"),
+          "a#1 bad_response -> b#1 ok = hello from b\n");
+}
+
 TEST(nobody_waits_long_while_another_target_is_free)
 {
     struct world w = {.default_attempts = 3};
@@ -225,7 +282,11 @@ RUN_TESTS(UNIT(the_first_target_answers),
           UNIT(a_refused_key_or_an_unknown_model_skips_the_target_at_once),
           UNIT(a_failure_that_no_other_target_would_mend_is_final),
           UNIT(the_last_error_comes_back_when_all_targets_fail),
-          UNIT(the_providers_own_delay_is_honoured),
+          UNIT(the_providers_own_delay_is_honoured), UNIT(waits_double_up_to_a_minute),
+          UNIT(a_wait_beyond_what_is_left_ends_the_attempts_at_once),
+          UNIT(a_wait_beyond_what_is_left_moves_to_the_next_target),
+          UNIT(every_ask_has_all_of_the_waiting_time),
+          UNIT(an_answer_that_cannot_be_read_is_not_asked_for_again_but_of_another_target),
           UNIT(nobody_waits_long_while_another_target_is_free),
           UNIT(a_target_that_was_limited_rests_in_later_asks),
           UNIT(text_that_was_shown_binds_the_answer_to_its_target),

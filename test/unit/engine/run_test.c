@@ -548,21 +548,21 @@ TEST(the_next_target_answers_when_the_first_is_overloaded)
     assert_int_equal(w.result.n_accounting, 3);
 }
 
-TEST(a_node_makes_one_attempt_and_a_conversation_five)
+TEST(a_node_makes_one_attempt_a_report_five_and_a_conversation_ten)
 {
-    static const char busy[] = "turns:\n"
-                               " - {error: provider_unavailable, message: busy}\n"
-                               " - {error: provider_unavailable, message: busy}\n"
-                               " - {error: provider_unavailable, message: busy}\n"
-                               " - {error: provider_unavailable, message: busy}\n"
-                               " - {error: provider_unavailable, message: busy}\n";
+#define BUSY " - {error: provider_unavailable, message: busy}\n"
+#define BUSY_THRICE BUSY BUSY BUSY
+    static const char busy[] = "turns:\n" BUSY_THRICE BUSY_THRICE BUSY_THRICE BUSY_THRICE;
     AUTO(world) struct world node = {.script = busy, .options.policy = &policy_node};
+    AUTO(world) struct world report = {.script = busy, .options.policy = &policy_report};
     AUTO(world) struct world conversation = {.script = busy};
 
     world_run(&node, "hi");
+    world_run(&report, "hi");
     world_run(&conversation, "hi");
     assert_int_equal(node.result.n_attempts, 1);
-    assert_int_equal(conversation.result.n_attempts, 5);
+    assert_int_equal(report.result.n_attempts, 5);
+    assert_int_equal(conversation.result.n_attempts, 10);
 }
 
 /* --- abort --- */
@@ -861,7 +861,7 @@ RUN_TESTS(
     UNIT(a_failed_provider_leaves_a_message_that_no_model_sees),
     UNIT(a_cut_stream_keeps_what_had_come),
     UNIT(the_next_target_answers_when_the_first_is_overloaded),
-    UNIT(a_node_makes_one_attempt_and_a_conversation_five),
+    UNIT(a_node_makes_one_attempt_a_report_five_and_a_conversation_ten),
     UNIT(an_abort_while_text_streams_keeps_it),
     UNIT(an_abort_before_the_answer_still_leaves_a_message),
     UNIT(an_abort_while_tools_run_gives_each_call_a_result),

@@ -123,7 +123,7 @@ TEST(the_number_of_parts_is_capped)
     reply_init(&r, (struct delta_sink){0});
     for (int i = 0; i < REPLY_MAX_PARTS; i++)
         begin(&r, PART_TEXT, "", "");
-    assert_err(reply_begin(&r, PART_TEXT, NONE, NONE, &index), ERR_PROVIDER_ERROR);
+    assert_err(reply_begin(&r, PART_TEXT, NONE, NONE, &index), ERR_BAD_RESPONSE);
 }
 
 TEST(a_message_survives_the_way_through_json)

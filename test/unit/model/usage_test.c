@@ -77,6 +77,76 @@ TEST(absurd_counts_do_not_overflow)
     assert_true(usage_cost_microcents(&u, &price) > 0);
 }
 
+static struct usage taken(const char *input, const char *cache_read)
+{
+    AUTO(arena) struct arena a = {0};
+    struct usage u = USAGE_UNKNOWN;
+    struct json *v;
+
+    u.output = 7;
+    assert_ok(json_parse(&a, str_of(input), 0, &v));
+    usage_take_count(&u, &u.input, v);
+    assert_ok(json_parse(&a, str_of(cache_read), 0, &v));
+    usage_take_count(&u, &u.cache_read, v);
+    usage_settle(&u, 0);
+    return u;
+}
+
+TEST(a_count_that_no_provider_can_mean_is_not_known)
+{
+    static const char *const nonsense[] = {"-1",        "\"-5\"",
+                                           "100000001", "9223372036854775807",
+                                           "1e30",      "1e999999",
+                                           "5.5",       "99999999999999999999",
+                                           "\"1e9\"",   "\"99999999999999999999\""};
+
+    for (size_t i = 0; i < ARRAY_LEN(nonsense); i++) {
+        struct usage of_prompt = taken(nonsense[i], "3"), of_cache = taken("5", nonsense[i]);
+
+        assert_false(usage_is_known(&of_prompt));
+        assert_int_equal(usage_total(&of_prompt), 0);
+        assert_int_equal(of_cache.cache_read, -1);
+        assert_int_equal(usage_total(&of_cache), 12);
+    }
+}
+
+TEST(a_count_may_be_digits_and_what_is_none_says_nothing)
+{
+    struct usage digits = taken("\"5\"", "5.0"), none = taken("null", "\"many\"");
+
+    assert_int_equal(digits.input, 5);
+    assert_int_equal(digits.cache_read, 5);
+    assert_int_equal(none.input, -1);
+    assert_int_equal(none.output, 7);
+    assert_int_equal(none.cache_read, -1);
+}
+
+TEST(a_count_far_beyond_the_window_is_not_known)
+{
+    struct usage u = USAGE_UNKNOWN, v = USAGE_UNKNOWN;
+
+    u.input = v.input = 16 * 200000;
+    v.output = 1 + 16 * 200000;
+    usage_settle(&u, 200000);
+    usage_settle(&v, 200000);
+    assert_true(usage_is_known(&u));
+    assert_false(usage_is_known(&v));
+}
+
+TEST(an_unknown_count_has_no_price_and_a_cost_that_cannot_be_is_none)
+{
+    struct price price = {.input = 300000000, .output = 1500000000, -1, -1};
+    struct usage u = USAGE_UNKNOWN;
+
+    assert_int_equal(usage_cost_microcents(&u, &price), -1);
+    usage_take_cost(&u, INT64_MAX);
+    assert_int_equal(u.cost_microcents, -1);
+    usage_take_cost(&u, -1);
+    assert_int_equal(u.cost_microcents, -1);
+    usage_take_cost(&u, 12);
+    assert_int_equal(usage_cost_microcents(&u, &price), 12);
+}
+
 TEST(dollars_become_microcents)
 {
     AUTO(arena) struct arena a = {0};
@@ -118,5 +188,9 @@ TEST(counts_are_short_for_people)
 RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
           UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(absurd_counts_do_not_overflow),
+          UNIT(a_count_that_no_provider_can_mean_is_not_known),
+          UNIT(a_count_may_be_digits_and_what_is_none_says_nothing),
+          UNIT(a_count_far_beyond_the_window_is_not_known),
+          UNIT(an_unknown_count_has_no_price_and_a_cost_that_cannot_be_is_none),
           UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
           UNIT(counts_are_short_for_people))

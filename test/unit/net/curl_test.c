@@ -306,11 +306,62 @@ TEST(a_response_that_breaks_off_is_a_network_error)
                   SERVER_CLOSES, ERR_NETWORK, "broke off");
 }
 
-TEST(a_server_that_does_not_speak_http_is_a_network_error)
+TEST(a_server_that_does_not_speak_http_sends_nonsense)
 {
-    check_failure(S("SSH-2.0-OpenSSH_9.2\r\n"), SERVER_CLOSES, ERR_NETWORK, "did not answer");
-    check_failure(S(OK_HEAD "Content-Length: x\r\n\r\n"), SERVER_CLOSES, ERR_NETWORK,
+    check_failure(S("SSH-2.0-OpenSSH_9.2\r\n"), SERVER_CLOSES, ERR_BAD_RESPONSE, "did not answer");
+    check_failure(S(OK_HEAD "Content-Length: x\r\n\r\n"), SERVER_CLOSES, ERR_BAD_RESPONSE,
                   "did not answer");
+}
+
+TEST(a_connection_that_closes_in_the_middle_of_the_headers_is_told_as_such)
+{
+    check_failure(S("HTTP/1.1 200 OK\r\nContent-Ty"), SERVER_CLOSES, ERR_NETWORK,
+                  "closed the connection in the middle of its headers");
+}
+
+static void serve_long_line(struct server_connection *c, void *arg)
+{
+    if (server_read_request(c) && server_send(c, S(OK_HEAD "X-Long: "), 0))
+        while (
+            server_send(c, S("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"), 0))
+            ;
+}
+
+TEST(a_header_line_without_an_end_is_not_called_a_lack_of_memory)
+{
+    AUTO(trial) struct trial t = {.act = get};
+    AUTO(err) struct err *e = NULL;
+
+    t.server = server_start(serve_long_line, NULL);
+    e = trial_run(&t);
+    assert_true(err_is(e, ERR_BAD_RESPONSE));
+    assert_non_null(strstr(e->text, "a header line that is too long"));
+}
+
+/* Chunks of one byte, each with an extension of many. */
+static void serve_extensions(struct server_connection *c, void *arg)
+{
+    AUTO(strbuf) struct strbuf chunk = {0};
+
+    strbuf_add_cstr(&chunk, "1;a=");
+    while (chunk.n < 65536)
+        strbuf_add_cstr(&chunk, "zzzzzzzzzzzzzzzz");
+    strbuf_add_cstr(&chunk, "\r\nx\r\n");
+    if (server_read_request(c) &&
+        server_send(c, S(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"), 0))
+        while (server_send(c, strbuf_str(&chunk), 0))
+            ;
+}
+
+TEST(bytes_between_the_pieces_of_a_body_have_a_limit_too)
+{
+    AUTO(trial) struct trial t = {.act = get};
+    AUTO(err) struct err *e = NULL;
+
+    t.server = server_start(serve_extensions, NULL);
+    e = trial_run(&t);
+    assert_true(err_is(e, ERR_BAD_RESPONSE));
+    assert_non_null(strstr(e->text, "between the pieces of its answer"));
 }
 
 static struct err *read_before_the_break(struct trial *t)
@@ -396,7 +447,7 @@ TEST(a_body_may_reach_its_limit_but_not_pass_it)
     struct server_script script = {S(HELLO), 0, SERVER_GOES_ON};
     AUTO(err) struct err *e = get_scripted(&small, &script);
 
-    assert_true(err_is(e, ERR_VALIDATION));
+    assert_true(err_is(e, ERR_BAD_RESPONSE));
     assert_non_null(strstr(e->text, "limit of 4 bytes"));
     assert_ok(get_scripted(&exact, &script));
 }
@@ -415,7 +466,7 @@ TEST(a_head_without_an_end_is_cut_off)
 
     t.server = server_start(serve_endless_head, NULL);
     e = trial_run(&t);
-    assert_true(err_is(e, ERR_VALIDATION));
+    assert_true(err_is(e, ERR_BAD_RESPONSE));
     assert_non_null(strstr(e->text, "headers"));
 }
 
@@ -1082,7 +1133,10 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(methods_are_sent_with_a_length_where_one_belongs), UNIT(a_large_body_is_sent_whole),
           UNIT(user_information_in_a_url_is_sent_as_basic_authorization),
           UNIT(a_response_that_breaks_off_is_a_network_error),
-          UNIT(a_server_that_does_not_speak_http_is_a_network_error),
+          UNIT(a_server_that_does_not_speak_http_sends_nonsense),
+          UNIT(a_connection_that_closes_in_the_middle_of_the_headers_is_told_as_such),
+          UNIT(a_header_line_without_an_end_is_not_called_a_lack_of_memory),
+          UNIT(bytes_between_the_pieces_of_a_body_have_a_limit_too),
           UNIT(bytes_that_came_before_a_break_are_not_lost),
           UNIT(a_refused_connection_asks_whether_the_server_runs), UNIT(an_unknown_host_is_named),
           UNIT(a_body_may_reach_its_limit_but_not_pass_it), UNIT(a_head_without_an_end_is_cut_off),

@@ -216,7 +216,7 @@ TEST(a_cut_stream_is_an_error)
 TEST(an_answer_without_content_is_an_error)
 {
     assert_reads(anthropic, BODY("{'type':'message'}"),
-                 "error provider_error: the answer has no content\n");
+                 "error bad_response: the answer has no content\n");
 }
 
 /* --- nonsense --- */
@@ -232,23 +232,23 @@ TEST(deltas_for_blocks_that_are_not_open_are_refused)
 
     for (size_t i = 0; i < ARRAY_LEN(deltas); i++)
         assert_reads(anthropic, SSE(deltas[i]),
-                     "error provider_error: the provider sent a delta for a block that is not "
+                     "error bad_response: the provider sent a delta for a block that is not "
                      "open\n");
 }
 
 TEST(blocks_need_an_index_within_bounds)
 {
     assert_reads(anthropic, SSE(BLOCK("4096", "'type':'text'")),
-                 "error provider_error: the provider began a block without a valid index\n");
+                 "error bad_response: the provider began a block without a valid index\n");
     assert_reads(anthropic, SSE("{'type':'content_block_start','index':0}"),
-                 "error provider_error: the provider began a block without a valid index\n");
+                 "error bad_response: the provider began a block without a valid index\n");
 }
 
 TEST(a_second_message_is_refused)
 {
     assert_reads(anthropic, SSE(START, START),
                  "usage 9 in, 1 out, 4 cached, 3 written\n"
-                 "error provider_error: the provider began a second message in one stream\n");
+                 "error bad_response: the provider began a second message in one stream\n");
 }
 
 TEST(content_that_is_no_block_is_left_out)

@@ -91,6 +91,59 @@ static void run(struct world *w)
     assert_ok(loop_run_once(ask, w));
 }
 
+/* --- the end of an answer --- */
+
+static struct err *ask_thrice(void *arg)
+{
+    struct world *w = arg;
+    AUTO(http_client) struct http_client *http = NULL;
+    AUTO(provider) struct provider *provider = NULL;
+    struct model_request request = {.provider = S("p"), .model = S("m"), .stream = true};
+
+    w->config.base_url = str_of(server_url(w->server));
+    TRY(endpoint_provider_new(&w->config, &provider));
+    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    for (int i = 0; i < 3; i++) {
+        reply_clear(&w->reply);
+        TRY(provider_ask(provider, &request, &(struct provider_call){.http = http}, &w->reply));
+    }
+    return NULL;
+}
+
+/* In chunks, and the last one comes in a packet of its own. */
+static void send_and_end(struct server_connection *c, void *arg)
+{
+    struct str body =
+        str_skip(str_of(good_stream), str_find(str_of(good_stream), S("\r\n\r\n")) + 4);
+    AUTO(strbuf) struct strbuf chunk = {0};
+
+    strbuf_addf(&chunk,
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n%zx\r\n%" STR_FMT "\r\n",
+                body.n, STR_ARG(body));
+    while (server_read_request(c))
+        if (!server_send(c, strbuf_str(&chunk), 0) || !server_send(c, S("0\r\n\r\n"), 1))
+            return;
+}
+
+TEST(a_connection_is_kept_though_the_answer_ends_before_its_body)
+{
+    AUTO(world) struct world w = world_of(send_and_end, NULL);
+
+    assert_ok(loop_run_once(ask_thrice, &w));
+    assert_int_equal(server_n_requests(w.server), 3);
+    assert_int_equal(server_n_connections(w.server), 1);
+}
+
+TEST(an_answer_that_is_whole_needs_no_end_of_its_connection)
+{
+    struct server_script script = {.response = str_of(good_stream), .then = SERVER_STALLS};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    run(&w);
+    assert_ok(TAKE(w.error));
+    assert_str(reply_part_text(&w.reply, 0), "Hello");
+}
+
 /* --- credentials that can be renewed --- */
 
 struct renewing {
@@ -175,7 +228,8 @@ TEST(a_web_page_instead_of_an_answer_is_told_as_such)
     AUTO(world) struct world w = world_of(server_play, &script);
 
     run(&w);
-    assert_true(err_is(w.error, ERR_CONFIGURATION));
+    assert_true(err_is(w.error, ERR_MODEL_NOT_AVAILABLE)); /* another target may have it */
+    assert_int_equal(err_exit_code(w.error), 6);
     assert_non_null(strstr(err_find_hint(w.error), "base URL"));
 }
 
@@ -294,6 +348,8 @@ TEST(a_base_url_that_is_none_is_refused_at_once)
 }
 
 RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
+          UNIT(a_connection_is_kept_though_the_answer_ends_before_its_body),
+          UNIT(an_answer_that_is_whole_needs_no_end_of_its_connection),
           UNIT(a_broken_stream_is_an_error_that_keeps_what_had_come),
           UNIT(a_silent_provider_times_out),
           UNIT(a_refusal_is_classified_with_its_delay_and_what_to_do),

@@ -144,7 +144,7 @@ TEST(a_path_that_leads_nowhere_is_an_error)
         AUTO(fixture) struct fixture f;
 
         begin(&f, "{\"s\":\"x\",\"o\":{}}");
-        assert_err(add(&f, paths[i], ONE), ERR_PROVIDER_ERROR);
+        assert_err(add(&f, paths[i], ONE), ERR_BAD_RESPONSE);
     }
 }
 
@@ -157,7 +157,7 @@ TEST(a_path_has_a_greatest_depth)
     strbuf_add_char(&path, '$');
     for (int i = 0; i < 100000; i++)
         strbuf_add_cstr(&path, ".a");
-    assert_err(add(&f, strbuf_cstr(&path), ONE), ERR_PROVIDER_ERROR);
+    assert_err(add(&f, strbuf_cstr(&path), ONE), ERR_BAD_RESPONSE);
 }
 
 TEST(an_object_has_a_greatest_number_of_members)
@@ -174,7 +174,7 @@ TEST(an_object_has_a_greatest_number_of_members)
         e = add(&f, path, ONE);
     }
     assert_true(n > 4000 && n < 5000);
-    assert_int_equal(e->kind, ERR_PROVIDER_ERROR);
+    assert_int_equal(e->kind, ERR_BAD_RESPONSE);
 }
 
 RUN_TESTS(UNIT(objects_and_arrays_come_to_be_along_the_path),

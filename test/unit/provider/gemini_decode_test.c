@@ -286,7 +286,7 @@ TEST(a_file_that_is_not_base64_is_an_error)
     AUTO(reply) struct reply r;
 
     assert_err(read_stream(&r, PARTS("{'inlineData':{'mimeType':'image/png','data':'?'}}")),
-               ERR_PROVIDER_ERROR);
+               ERR_BAD_RESPONSE);
 }
 
 /* --- the provider's own tools --- */
@@ -445,8 +445,8 @@ TEST(counts_may_be_strings_and_nonsense_is_no_count)
 {
     assert_stream("end STOP\n"
                   "usage 12 in\n",
-                  "data: {'usageMetadata':{'promptTokenCount':'12','candidatesTokenCount':-3,"
-                  "'thoughtsTokenCount':null,'cachedContentTokenCount':9223372036854775807}}\n\n",
+                  "data: {'usageMetadata':{'promptTokenCount':'12','candidatesTokenCount':null,"
+                  "'thoughtsTokenCount':-3,'cachedContentTokenCount':9223372036854775807}}\n\n",
                   "data: {'usageMetadata':{}}\n\n", FINISH("STOP"));
 }
 
@@ -497,7 +497,7 @@ TEST(a_whole_answer_is_read_like_a_stream)
 TEST(a_whole_answer_needs_content_or_a_reason)
 {
     assert_gemini("{'candidates':[{'content':{'parts':[{'text':'a'}]}}]}", "text 'a'\n");
-    assert_gemini("{'usageMetadata':{}}", "error provider_error: the answer has no candidates\n");
+    assert_gemini("{'usageMetadata':{}}", "error bad_response: the answer has no candidates\n");
     assert_gemini("{'candidates':[]}",
                   "error network: the stream ended before the answer was complete\n");
 }
@@ -554,7 +554,7 @@ TEST(an_answer_cannot_fill_the_memory)
     decoder_init(&d, &protocol_gemini, 200, NULL, 0, &r);
     for (int i = 0; i < 10 && !e; i++)
         e = decoder_feed(&d, strbuf_str(&event));
-    assert_err(TAKE(e), ERR_PROVIDER_ERROR);
+    assert_err(TAKE(e), ERR_BAD_RESPONSE);
 }
 
 /* --- errors --- */

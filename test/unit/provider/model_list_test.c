@@ -206,7 +206,7 @@ TEST(what_is_no_list_is_refused)
 
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         assert_ok(json_parse(&a, str_of(answers[i]), 0, &root));
-        assert_err(model_list_parse(&a, root, &models), ERR_PROVIDER_ERROR);
+        assert_err(model_list_parse(&a, root, &models), ERR_BAD_RESPONSE);
     }
 }
 

@@ -76,7 +76,7 @@ TEST(pictures_are_told_by_their_bytes)
                  "end stop\n"
                  "usage 9 in, 2 out\n");
     assert_reads(ollama, NDJSON(PIECE("'content':'','images':['?']"), END("stop")),
-                 "error provider_error: the provider sent a picture that cannot be read: "
+                 "error bad_response: the provider sent a picture that cannot be read: "
                  "base64: byte 1 is not a base64 letter\n");
 }
 

@@ -365,10 +365,10 @@ TEST(a_picture_that_cannot_be_read_is_an_error)
 {
     assert_reads(
         chat, SSE(DELTA("'images':[{'image_url':{'url':'data:image/png;base64,U?'}}]")),
-        "error provider_error: the provider sent a picture that cannot be read: base64: byte "
+        "error bad_response: the provider sent a picture that cannot be read: base64: byte "
         "2 is not a base64 letter\n");
     assert_reads(chat, SSE(DELTA("'images':[{'image_url':{'url':'data:image/svg+xml,x'}}]")),
-                 "error provider_error: the provider sent a picture that is not base64\n");
+                 "error bad_response: the provider sent a picture that is not base64\n");
 }
 
 TEST(speech_comes_with_its_words)
@@ -471,7 +471,7 @@ TEST(a_cut_stream_is_an_error)
 TEST(an_answer_without_choices_is_an_error)
 {
     assert_reads(chat, BODY("{'id':'c1','choices':[]}"),
-                 "error provider_error: the answer has no choices\n");
+                 "error bad_response: the answer has no choices\n");
 }
 
 /* --- usage --- */

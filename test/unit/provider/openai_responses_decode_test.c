@@ -555,8 +555,9 @@ TEST(what_follows_the_end_is_not_read_except_a_price)
 
 TEST(a_second_response_in_one_stream_is_refused)
 {
-    check_stream_error(COMPLETED("") RESPONSE("created", "\"response\":{\"id\":\"2\"}"),
-                       ERR_PROVIDER_ERROR);
+    check_stream_error(TEXT("0", "m", "one") RESPONSE("created", "\"response\":{\"id\":\"2\"}"),
+                       ERR_BAD_RESPONSE);
+    check(COMPLETED("") RESPONSE("created", "\"response\":{\"id\":\"2\"}"), "end completed\n");
     check(RESPONSE("created", "\"response\":{}") RESPONSE("created", "\"response\":{}")
               COMPLETED(""),
           "end completed\n");
@@ -582,7 +583,7 @@ TEST(too_many_items_are_refused)
 
     for (int i = 0; i <= REPLY_MAX_PARTS; i++)
         strbuf_addf(&events, ADDED("%d", MESSAGE("m", "")), i);
-    check_stream_error(strbuf_cstr(&events), ERR_PROVIDER_ERROR);
+    check_stream_error(strbuf_cstr(&events), ERR_BAD_RESPONSE);
 }
 
 /* --- whole answers --- */
@@ -606,7 +607,7 @@ TEST(a_whole_answer_may_be_a_failure)
     check_error(200, "{\"error\":\"no\"}", ERR_PROVIDER_ERROR);
     check_error(200, "{\"status\":\"queued\",\"output\":[]}", ERR_PROVIDER_ERROR);
     check_error(200, "{\"status\":\"cancelled\",\"output\":[]}", ERR_PROVIDER_ERROR);
-    check_error(200, "{\"hello\":1}", ERR_PROVIDER_ERROR);
+    check_error(200, "{\"hello\":1}", ERR_BAD_RESPONSE);
 }
 
 /* --- usage --- */

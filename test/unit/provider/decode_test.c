@@ -1,0 +1,272 @@
+/* decode_test.c - what all protocols share when an answer is read: framing, limits, ends. */
+#include "provider/transcript.h"
+
+/* How each protocol says "Hi." as a stream: up to the model's last word, and the stream's own. */
+struct spoken {
+    const struct protocol *protocol;
+    struct answer_text text, end, over;
+};
+
+#define NOTHING ANSWER("", "", NULL)
+
+static const struct spoken all[] = {
+    {&protocol_anthropic_messages,
+     SSE("{'type':'message_start','message':{'id':'m'}}",
+         "{'type':'content_block_start','index':0,'content_block':{'type':'text','text':'Hi.'}}",
+         "{'type':'content_block_stop','index':0}",
+         "{'type':'message_delta','delta':{'stop_reason':'end_turn'}}"),
+     NOTHING, SSE("{'type':'message_stop'}")},
+    {&protocol_openai_chat, SSE("{'choices':[{'delta':{'content':'Hi.'}}]}"),
+     SSE("{'choices':[{'delta':{},'finish_reason':'stop'}]}"), SSE("[DONE]")},
+    {&protocol_openai_responses,
+     SSE("{'type':'response.output_text.delta','item_id':'i','output_index':0,'delta':'Hi.'}"),
+     NOTHING, SSE("{'type':'response.completed','response':{'status':'completed'}}")},
+    {&protocol_gemini, SSE("{'candidates':[{'content':{'parts':[{'text':'Hi.'}]}}]}"),
+     SSE("{'candidates':[{'finishReason':'STOP'}]}"), NOTHING},
+    {&protocol_ollama, NDJSON("{'message':{'content':'Hi.'}}", "{'message':{'content':''}}"),
+     NOTHING, NDJSON("{'message':{'content':''},'done':true,'done_reason':'stop'}")},
+};
+
+struct spoken_reading {
+    struct reply reply;
+    struct decoder decoder;
+};
+
+static void reading_init(struct spoken_reading *r, const struct protocol *protocol, int status)
+{
+    reply_init(&r->reply, (struct delta_sink){0});
+    decoder_init(&r->decoder, protocol, status, NULL, 0, &r->reply);
+}
+
+static void spoken_reading_done(struct spoken_reading *r)
+{
+    decoder_done(&r->decoder);
+    reply_done(&r->reply);
+}
+DEFINE_AUTO_VAL(spoken_reading, spoken_reading_done)
+
+static void feed(struct spoken_reading *r, struct answer_text answer)
+{
+    AUTO(strbuf) struct strbuf bytes = answer_bytes(answer);
+
+    assert_ok(decoder_feed(&r->decoder, strbuf_str(&bytes)));
+}
+
+static struct err *breaks(struct spoken_reading *r)
+{
+    return decoder_break(&r->decoder, err_new(ERR_TIMEOUT, "silence"));
+}
+
+TEST(an_answer_that_breaks_after_its_end_is_whole)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+
+        reading_init(&r, all[i].protocol, 200);
+        feed(&r, all[i].text);
+        feed(&r, all[i].end);
+        feed(&r, all[i].over);
+        assert_ok(breaks(&r));
+        assert_true(r.reply.is_complete);
+        assert_str(reply_part_text(&r.reply, 0), "Hi.");
+    }
+}
+
+TEST(an_answer_that_breaks_before_its_end_is_not)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+
+        reading_init(&r, all[i].protocol, 200);
+        feed(&r, all[i].text);
+        assert_err(breaks(&r), ERR_TIMEOUT);
+        assert_str(reply_part_text(&r.reply, 0), "Hi.");
+    }
+}
+
+TEST(only_a_streams_own_mark_says_that_nothing_more_is_to_be_read)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+
+        reading_init(&r, all[i].protocol, 200);
+        feed(&r, all[i].text);
+        feed(&r, all[i].end);
+        assert_false(decoder_is_over(&r.decoder));
+        feed(&r, all[i].over);
+        assert_int_equal(decoder_is_over(&r.decoder), all[i].over.lines[0] != NULL);
+    }
+}
+
+TEST(a_cancelled_reading_stays_cancelled)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+
+    reading_init(&r, all[0].protocol, 200);
+    feed(&r, all[0].text);
+    feed(&r, all[0].over);
+    assert_err(decoder_break(&r.decoder, err_new(ERR_CANCELLED, "stop")), ERR_CANCELLED);
+}
+
+TEST(a_json_value_that_came_whole_is_an_answer_though_more_was_announced)
+{
+    AUTO(spoken_reading) struct spoken_reading whole, half;
+
+    reading_init(&whole, &protocol_ollama, 200);
+    feed(&whole, BODY("{'message':{'content':'Hi.'},'done':true}"));
+    assert_ok(breaks(&whole));
+    reading_init(&half, &protocol_ollama, 200);
+    feed(&half, BODY("{'message':{'content':'Hi.'},'done':"));
+    assert_err(breaks(&half), ERR_TIMEOUT);
+}
+
+TEST(a_refusal_that_breaks_off_is_still_a_refusal)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+
+    reading_init(&r, &protocol_gemini, 401);
+    feed(&r, BODY("{'error':{'mess"));
+    assert_err(breaks(&r), ERR_PROVIDER_AUTH);
+}
+
+/* Reading it again with every piece would take minutes. */
+static void feed_much(struct spoken_reading *r, const char *piece, size_t n_bytes)
+{
+    struct str bytes = str_of(piece);
+
+    for (size_t n = 0; n < n_bytes; n += bytes.n)
+        assert_ok(decoder_feed(&r->decoder, bytes));
+}
+
+TEST(white_space_before_an_answer_is_read_once)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+
+        reading_init(&r, all[i].protocol, 200);
+        feed_much(&r, "\t\n \r\n", (size_t)1 << 20);
+        feed(&r, all[i].text);
+        feed(&r, all[i].end);
+        feed(&r, all[i].over);
+        assert_ok(decoder_end(&r.decoder));
+        assert_str(reply_part_text(&r.reply, 0), "Hi.");
+    }
+}
+
+TEST(the_first_line_of_an_answer_is_searched_for_its_end_once)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+
+    reading_init(&r, &protocol_ollama, 200);
+    feed(&r, BODY("{'message':{'content':'"));
+    feed_much(&r, "xxxxxxx", (size_t)4 << 20);
+    feed(&r, BODY("'},'done':true}\n"));
+    feed_much(&r, "\n  \n", (size_t)1 << 20);
+    assert_ok(decoder_end(&r.decoder));
+    assert_true(reply_part_text(&r.reply, 0).n >= (size_t)4 << 20);
+}
+
+TEST(events_have_a_limit)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+        AUTO(strbuf) struct strbuf bytes = answer_bytes(all[i].text);
+        AUTO(err) struct err *e = NULL;
+
+        reading_init(&r, all[i].protocol, 200);
+        decoder_limit(&r.decoder, DECODE_MAX_EVENT, 100);
+        for (int n = 0; n < 101 && !e; n++)
+            e = decoder_feed(&r.decoder, i == 4 ? S("{}\n") : S("data: {}\n\n"));
+        assert_true(err_is(e, ERR_BAD_RESPONSE));
+        assert_non_null(strstr(e->text, "limit of 100"));
+    }
+}
+
+TEST(an_event_has_a_limit)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+        struct err *e = NULL;
+
+        reading_init(&r, all[i].protocol, 200);
+        decoder_limit(&r.decoder, 200, 100);
+        feed(&r, i == 4 ? NDJSON("{}", "{}") : SSE("{}"));
+        for (int n = 0; n < 100 && !e; n++)
+            e = decoder_feed(&r.decoder, S("data: {\"x\": ["));
+        assert_err(e, ERR_BAD_RESPONSE);
+    }
+}
+
+TEST(comments_and_pings_are_no_progress)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    size_t progress;
+
+    reading_init(&r, &protocol_anthropic_messages, 200);
+    feed(&r, all[0].text);
+    progress = decoder_progress(&r.decoder);
+    feed(&r, ANSWER("", "\n\n", ": still here", "", "event: ping\ndata: {'type':'ping'}"));
+    assert_int_equal(decoder_progress(&r.decoder), progress);
+    feed(&r, SSE("{'type':'content_block_start','index':1,'content_block':{'type':'text'}}",
+                 "{'type':'content_block_delta','index':1,'delta':{'type':'text_delta',"
+                 "'text':'more'}}"));
+    assert_true(decoder_progress(&r.decoder) > progress);
+}
+
+static const char *const errors_of_others[] = {
+    "{'error':'so it goes'}",
+    "{'error':{'message':'so it goes'}}",
+    "{'error':{'detail':'so it goes'}}",
+    "{'error':{'errors':[{'message':'so it goes'}]}}",
+    "{'message':'so it goes'}",
+    "{'error':'Bad Request','message':'so it goes'}",
+    "{'detail':'so it goes'}",
+    "{'detail':[{'loc':['body'],'msg':'so it goes'}]}",
+    "{'errors':['so it goes']}",
+    "{'errors':[{'detail':'so it goes'}]}",
+    "[{'error':{'message':'so it goes'}}]",
+    "[{'error':'so it goes'}]",
+};
+
+TEST(errors_in_the_shapes_of_others_are_read_in_every_protocol)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        for (size_t k = 0; k < ARRAY_LEN(errors_of_others); k++) {
+            assert_reads_failure(all[i].protocol, 400, BODY(errors_of_others[k]),
+                                 "error provider_error: HTTP 400: so it goes\n");
+            if (all[i].protocol == &protocol_ollama)
+                assert_reads(all[i].protocol, NDJSON("{'model':'m'}", errors_of_others[k]),
+                             "error provider_error: so it goes\n");
+            else
+                assert_reads(all[i].protocol, SSE(errors_of_others[k]),
+                             "error provider_error: so it goes\n");
+        }
+}
+
+TEST(no_error_is_made_of_null_or_nothing)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        AUTO(spoken_reading) struct spoken_reading r;
+        bool is_lines = all[i].protocol == &protocol_ollama;
+
+        reading_init(&r, all[i].protocol, 200);
+        feed(&r, is_lines ? NDJSON("{'error':null}", "{'message':{'content':''}}")
+                          : SSE("{'error':null}", "{'message':''}", "{'detail':[]}", "{}"));
+        feed(&r, all[i].text);
+        feed(&r, all[i].end);
+        feed(&r, all[i].over);
+        assert_ok(decoder_end(&r.decoder));
+    }
+}
+
+RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
+          UNIT(an_answer_that_breaks_before_its_end_is_not),
+          UNIT(only_a_streams_own_mark_says_that_nothing_more_is_to_be_read),
+          UNIT(a_cancelled_reading_stays_cancelled),
+          UNIT(a_json_value_that_came_whole_is_an_answer_though_more_was_announced),
+          UNIT(a_refusal_that_breaks_off_is_still_a_refusal),
+          UNIT(white_space_before_an_answer_is_read_once),
+          UNIT(the_first_line_of_an_answer_is_searched_for_its_end_once), UNIT(events_have_a_limit),
+          UNIT(an_event_has_a_limit), UNIT(comments_and_pings_are_no_progress),
+          UNIT(errors_in_the_shapes_of_others_are_read_in_every_protocol),
+          UNIT(no_error_is_made_of_null_or_nothing))
