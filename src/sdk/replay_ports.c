@@ -93,24 +93,32 @@ struct played_call {
     struct tool tool;
     struct tool_entry entry;
     struct replay *replay;
-    const struct recorded_call *call;
+    struct recorded_call *call;
 };
+
+/* It was interrupted after it was told to begin, and before it did. */
+static bool was_cut_early(const struct recorded_call *c)
+{
+    return c->has_ended && !c->was_executed;
+}
 
 static struct err *play_tool(const struct tool *t, struct tool_context *context,
                              const struct json *args, struct tool_result *result)
 {
     struct played_call *played = t->self;
-    const struct recorded_call *c = played->call;
+    struct recorded_call *c = played->call;
     const struct ask *ask = find_ask(played->replay->recording, c->call_id);
 
-    if (!c->has_ended && ask) {
+    if (c->has_waited) {
         result->is_pending = true;
-        result->ask = *ask;
+        if (ask)
+            result->ask = *ask;
         return NULL;
     }
+    replay_enter(played->replay, c);
     replay_wait_for_end(played->replay, c);
-    if (failed_with(c, ERR_CANCELLED))
-        replay_cancel(played->replay);
+    if (was_cut_early(c))
+        return replay_fail_begin(played->replay, context);
     give_result(c, result);
     return NULL;
 }
@@ -123,7 +131,7 @@ static const struct tool *find_builtin(struct str name)
     return NULL;
 }
 
-static struct tool_entry *play_call(struct replay *r, const struct recorded_call *c)
+static struct tool_entry *play_call(struct replay *r, struct recorded_call *c)
 {
     struct played_call *played = ARENA_NEW(&r->arena, struct played_call);
     const struct tool *real = find_builtin(c->name);
@@ -132,6 +140,7 @@ static struct tool_entry *play_call(struct replay *r, const struct recorded_call
         .tool = {.name = arena_cstr(&r->arena, c->name),
                  .risk = c->risk,
                  .is_barrier = c->is_alone,
+                 .begins_late = was_cut_early(c),
                  .max_chars = real ? real->max_chars : 0,
                  .run = play_tool},
         .replay = r,
@@ -177,7 +186,20 @@ struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
 
 /* --- the gate --- */
 
-static void judge_as_recorded(struct replay *r, const struct recorded_call *c, struct verdict *v)
+/* Which call's hook ended the run is not told: none of the batch was run, so that it may as well be
+ * the last one. */
+static bool is_last_judged(const struct replay *r, const struct recorded_call *c)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = 0; i < x->n_calls; i++)
+        if (x->calls[i]->batch > c->batch ||
+            (x->calls[i]->batch == c->batch && x->calls[i]->index > c->index))
+            return false;
+    return true;
+}
+
+static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct verdict *v)
 {
     const struct ask *ask = find_ask(r->recording, c->call_id);
     struct str text = result_text(r, c->result);
@@ -203,7 +225,7 @@ static void judge_as_recorded(struct replay *r, const struct recorded_call *c, s
         v->kind = VERDICT_BAD_ARGUMENTS;
         v->reason = str_skip(text, strlen(SPENT_PREFIX));
     }
-    if (!c->is_requested)
+    if (is_last_judged(r, c))
         v->stops_run = ended_by_hook(r, HOOK_PRE_TOOL_USE, &v->stop_reason);
 }
 
@@ -289,12 +311,16 @@ static void play_compact_hook(const struct replay *r, struct hook_outcome *out)
         out->reason = str_skip(x->text, strlen(REFUSED_PREFIX));
 }
 
-/* Only what comes after it can tell that a hook ended the run. */
-static bool is_last_batch(const struct replay *r)
+/* Only what comes after it can tell that a hook ended the run: no other call begins or ends, and
+ * nothing is asked. */
+static bool is_last_call(const struct replay *r)
 {
-    for (size_t i = r->next; i < r->recording->n_events; i++)
-        if (r->recording->events[i].type == EVENT_ATTEMPT_BEGIN)
+    for (size_t i = r->next; i < r->recording->n_events; i++) {
+        enum event_type type = r->recording->events[i].type;
+
+        if (type == EVENT_ATTEMPT_BEGIN || type == EVENT_TOOL_BEGIN || type == EVENT_TOOL_END)
             return false;
+    }
     return true;
 }
 
@@ -303,9 +329,10 @@ static struct err *run_hooks(struct hooks *h, const struct hook_input *input, st
 {
     struct replay *r = PORT_OF(h, hooks);
     bool may_end =
-        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_batch(r));
+        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_call(r));
 
     *ret_outcome = (struct hook_outcome){0};
+    TRY(task_check()); /* hooks are waited for */
     if (input->event == HOOK_USER_PROMPT_SUBMIT)
         play_prompt_hook(r, input, a, ret_outcome);
     if (input->event == HOOK_STOP)

@@ -40,7 +40,9 @@ struct recorded_call {
     enum risk risk;
     const struct json *args;
     bool is_requested, has_begun, has_ended, has_result;
-    bool is_alone; /* no other call of the batch ran beside it */
+    size_t begin_at, end_at; /* events */
+    bool is_alone;           /* no other call of the batch ran beside it */
+    bool has_waited;         /* it asked a person, and was over until somebody would answer */
     /* as the tool gave it */
     const struct part *end;
     const struct json *metadata;
@@ -49,7 +51,8 @@ struct recorded_call {
     const struct part *result;
     struct str code; /* empty: it was a success */
     bool was_denied, was_executed;
-    bool is_judged; /* for whoever plays it */
+    /* for whoever plays it */
+    bool is_judged, is_begun, is_entered, is_over;
 };
 
 struct recorded_event {
@@ -64,7 +67,7 @@ struct recorded_event {
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
     struct recorded_attempt *attempt; /* that begins here */
-    const struct recorded_call *call;
+    struct recorded_call *call;
     bool is_aside;
 };
 

@@ -234,7 +234,9 @@ static inline void world_log(struct world *w, const struct event *e)
         const struct message *m = e->body.message.message;
 
         strbuf_addf(out, "+%zu %s%s%s:", e->body.message.index, role_name(m->role),
-                    m->state == MESSAGE_INTERRUPTED ? " interrupted" : "",
+                    m->state == MESSAGE_INTERRUPTED ? " interrupted"
+                    : m->state == MESSAGE_BROKEN    ? " broken"
+                                                    : "",
                     m->is_error ? " error" : "");
         log_parts(out, m->parts, m->n_parts);
         strbuf_add_char(out, '\n');
