@@ -70,23 +70,20 @@ static size_t run_together(struct batch *b, size_t from)
     return i;
 }
 
-/* The error with which the first of these calls ends the run, or NULL. */
-static struct err *take_end(struct batch *b, size_t n)
+/* The error with which a call ends the run, or NULL. */
+static struct err *take_end(struct batch *b)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < b->n; i++)
         if (b->calls[i].ends_run)
             return TAKE(b->calls[i].ends_run);
     return NULL;
 }
 
-/* Calls after one that ends the run do not begin. */
 static struct err *run_all(struct batch *b)
 {
-    for (size_t i = 0; i < b->n;) {
+    for (size_t i = 0; i < b->n && !b->run->is_ended;)
         i = run_together(b, i);
-        TRY(take_end(b, i));
-    }
-    return NULL;
+    return take_end(b);
 }
 
 /* --- reporting --- */

@@ -426,6 +426,7 @@ static void end_unrun(struct call *c)
 
     fail(c, c->ends_run->kind, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
     c->was_executed = false;
+    c->run->is_ended = true;
     tell_end(c);
 }
 
@@ -436,7 +437,7 @@ struct err *call_run(void *arg)
     AUTO(err) struct err *failure = task_check();
     bool is_expired;
 
-    if (failure)
+    if (failure || c->run->is_ended)
         return NULL;
     tell_begin(c);
     failure = run_saved(c, &is_expired);
@@ -457,6 +458,7 @@ struct err *call_run(void *arg)
     call_hide_secrets(c);
     tell_end(c);
     c->ends_run = hook_tool_done(c);
+    c->run->is_ended |= c->ends_run != NULL;
     return NULL;
 }
 

@@ -57,6 +57,7 @@ struct run {
     size_t n_unknown_names, unknown_names_room;
     bool stop_hook_active;         /* a hook has made the model go on */
     enum final_reason must_finish; /* the next turn is the last */
+    bool is_ended;                 /* a call has ended the run: no other one begins */
 };
 
 /* emit.c */

@@ -90,6 +90,7 @@ static struct err *guard_context(struct run *r)
 
     if (!ledger_is_over(estimate.used, window, LEDGER_GUARD_PER_MILLE))
         return NULL;
+    run_emit_context(r);
     ledger_explain_guard(&estimate, window, &text);
     return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
 }

@@ -168,7 +168,7 @@ const struct recorded_event *replay_peek(const struct replay *r)
     return r->is_over || i == x->n_events ? NULL : &x->events[i];
 }
 
-/* Is a tool still to be entered that was at work when the person ended it? */
+/* Is a tool still to be entered that had begun when the person ended it? */
 static bool has_call_to_enter(const struct replay *r, size_t batch)
 {
     const struct recording *x = r->recording;
@@ -176,21 +176,19 @@ static bool has_call_to_enter(const struct replay *r, size_t batch)
     for (size_t i = 0; i < x->n_calls; i++) {
         const struct recorded_call *c = x->calls[i];
 
-        if (c->batch == batch && c->is_begun && !c->is_over && c->was_executed && !c->has_waited &&
-            !c->is_entered)
+        if (c->batch == batch && c->is_begun && !c->is_over && !c->is_entered)
             return true;
     }
     return false;
 }
 
-/* A call that was interrupted ends next: it was before that, and after all that were at work then
- * had begun to. */
+/* A call that was interrupted ends next: it was before that, and after all that had begun. */
 static void cancel_calls(struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
 
-    if (x && x->type == EVENT_TOOL_END && !x->call->has_waited &&
-        str_is(x->call->code, err_code(ERR_CANCELLED)) && !has_call_to_enter(r, x->call->batch))
+    if (x && x->type == EVENT_TOOL_END && recorded_call_is_interrupted(x->call) &&
+        !has_call_to_enter(r, x->call->batch))
         replay_cancel(r);
 }
 

@@ -173,12 +173,14 @@ static struct err *ask_over_wire(struct exchange *x, const struct model_request 
 static bool has_streamed_args(const struct exchange *x, size_t part)
 {
     const struct replay *r = x->provider->replay;
-    struct str line =
-        r->next < r->recording->n_events ? r->recording->events[r->next].line : (struct str){0};
+    const struct recorded_event *next =
+        r->next < r->recording->n_events ? &r->recording->events[r->next] : NULL;
     char mark[32];
 
+    if (!next || next->type != EVENT_DELTA)
+        return true; /* nobody watched */
     snprintf(mark, sizeof mark, "\\n%d %zu ", DELTA_TOOL_ARGS, part);
-    return str_find(line, str_of(mark)) != STR_NONE;
+    return str_find(next->line, str_of(mark)) != STR_NONE;
 }
 
 static struct err *play_part(struct exchange *x, struct reply *reply, const struct part *p)

@@ -423,11 +423,20 @@ static bool is_attempt_cancelled(const struct recording *r)
     return false;
 }
 
+static bool tells_interrupt(const struct part *result)
+{
+    return result && result->n_content && str_is(result->content[0].text, CALL_INTERRUPTED_TEXT);
+}
+
+bool recorded_call_is_interrupted(const struct recorded_call *c)
+{
+    return c->has_ended && str_is(c->code, err_code(ERR_CANCELLED)) && tells_interrupt(c->end);
+}
+
 static bool is_call_cancelled(const struct recording *r)
 {
     for (size_t i = 0; i < r->n_calls; i++)
-        if (r->calls[i]->has_ended && !r->calls[i]->has_waited &&
-            str_is(r->calls[i]->code, err_code(ERR_CANCELLED)))
+        if (recorded_call_is_interrupted(r->calls[i]))
             return true;
     return false;
 }
@@ -435,9 +444,7 @@ static bool is_call_cancelled(const struct recording *r)
 /* It was kept from beginning; its result says by whom. */
 static bool was_skipped(const struct recorded_call *c)
 {
-    const struct part *p = c->result;
-
-    return !c->has_begun && p && p->n_content && str_is(p->content[0].text, CALL_INTERRUPTED_TEXT);
+    return !c->has_begun && tells_interrupt(c->result);
 }
 
 static bool has_skipped_call(const struct recording *r, size_t batch)

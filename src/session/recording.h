@@ -118,6 +118,9 @@ DEFINE_AUTO_VAL(recording, recording_done)
 struct recorded_call *recording_find_call(const struct recording *r, size_t batch,
                                           struct str call_id, bool is_unjudged);
 
+/* It had begun, and was ended because the person ended the run. */
+bool recorded_call_is_interrupted(const struct recorded_call *c);
+
 struct recording_reader;
 struct recording_reader *recording_reader_new(struct store *s, struct str stream) MUST_USE;
 void recording_reader_free(struct recording_reader *r);

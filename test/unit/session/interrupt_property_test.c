@@ -124,7 +124,7 @@ static void write_turn(struct trial *t, struct strbuf *out, unsigned *n_calls)
 
     strbuf_add_cstr(out, " - [{reasoning: hm and so on, split: 4, delay_ms: 1}");
     strbuf_addf(out, ", {usage: {input: %u, output: 20}}",
-                chance(t, 4) ? 3600 : 100 + roll(t, 1000));
+                chance(t, 4) ? 3400 : 100 + roll(t, 1000));
     if (!chance(t, 3))
         strbuf_add_cstr(out, ", {text: one two three, split: 3, delay_ms: 3}");
     for (unsigned i = 0; i < n; i++) {
@@ -190,8 +190,6 @@ static struct err *trial_hook(struct hooks *h, const struct hook_input *in, stru
         o->is_blocked = true;
         o->reason = S("there is more to do");
     }
-    if (in->event == HOOK_POST_TOOL_USE && chance(t, 6))
-        o->additional_context = S("seen by a hook");
     if (in->event == HOOK_USER_PROMPT_SUBMIT && chance(t, 4))
         o->additional_context = S("added by a hook");
     return NULL;
@@ -550,7 +548,7 @@ static struct err *follow(void *arg)
     is_answered = !session_can_go_on(s) || s->loaded.last_run == LAST_RUN_SUSPENDED;
     run(t, strbuf_cstr(&t->plan.followed_by), NULL,
         t->plan.follows_history && !is_answered ? NULL : "and now?", /* is_plain= */ true);
-    if (r->outcome != RUN_DONE)
+    if (r->outcome != RUN_DONE && !err_is(r->error, ERR_CONTEXT_OVERFLOW))
         complain(t, "the next run ends as %s: %s", run_outcome_name(r->outcome),
                  r->error ? err_code(r->error->kind) : "");
     check_pairs(t, &s->conversation.history);
