@@ -21,10 +21,13 @@ struct world {
     struct run_options options;
     struct run_plan plan;
     struct tool_filter filter;
-    const char *system;     /* NULL: none */
-    bool has_late;          /* is the tool Late there? */
-    const char *deny;       /* a tool that the gate refuses */
-    const char *later;      /* a tool that must be asked for, later */
+    const char *system; /* NULL: none */
+    bool has_late;      /* is the tool Late there? */
+    const char *deny;   /* a tool that the gate refuses */
+    const char *later;  /* a tool that must be asked for, later */
+    /* instead of world_judge(), which it may call; NULL: that */
+    struct err *(*judge)(struct gate *g, const struct gate_call *c, struct arena *a,
+                         struct verdict *v);
     unsigned cancel_at_seq; /* cancels the run when this event comes; 0: never */
     enum event_type cancel_at;
     bool cancels;
@@ -359,7 +362,7 @@ static inline void world_run(struct world *w, const char *prompt)
     struct seeded_random random;
     AUTO(loop) struct loop *l = NULL;
     AUTO(message) struct message *input = NULL;
-    struct world_gate gate = {.gate = {world_judge}, .world = w};
+    struct world_gate gate = {.gate = {w->judge ? w->judge : world_judge}, .world = w};
     struct event_sink sink = {world_on_event, w};
 
     if (!w->goes_on)
