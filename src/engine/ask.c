@@ -213,7 +213,10 @@ static void on_delta(void *self, const struct delta *d)
         end_deltas(a);
     a->shown_part = d->part;
     a->shown_kind = d->kind;
-    shown.text = secrets_stream_add(&a->shown, d->text, &a->shown_text);
+    if (d->kind == DELTA_SERVER_TOOL) /* comes in one piece */
+        shown.text = secrets_hide(a->run->secrets, d->text, &a->shown_text, NULL);
+    else
+        shown.text = secrets_stream_add(&a->shown, d->text, &a->shown_text);
     if (shown.text.n || d->text.n == 0)
         show_delta(a, &shown);
 }
@@ -327,11 +330,14 @@ static void settle(void *self, const struct attempt *attempt)
         .body.reply = {.reply = attempt->reply, .kind = "provider-normalized-message"}};
     struct event e = attempt_event(a, attempt);
     struct settlement settled = reservation_settle(&a->reserved, attempt, a->was_sent);
+    bool is_aborted = err_is(attempt->error, ERR_CANCELLED);
 
     end_deltas(a);
+    if (is_aborted)
+        reply_abort(&a->reply);
     a->found = 0;
     hide_in_reply(r->secrets, &a->reply, &a->found);
-    if (!attempt->error || attempt->reply->n_parts)
+    if (!attempt->error || is_aborted || attempt->reply->n_parts)
         run_emit(r, EVENT_RESPONSE_RAW, &reply);
     account_attempt(r, attempt, &settled);
     if (r->options->budget.settle)
@@ -356,6 +362,7 @@ static void on_retry(void *self, const struct attempt *attempt, uint64_t delay_m
     e.body.attempt.error = attempt->error;
     e.body.attempt.delay_ms = delay_ms;
     run_emit(a->run, EVENT_RETRY, &e);
+    reply_clear(&a->reply); /* that attempt is given up: what it left is not the answer */
 }
 
 static void on_fallback(void *self, const struct target *from, const struct target *to,
@@ -370,6 +377,7 @@ static void on_fallback(void *self, const struct target *from, const struct targ
                                        .next_model = to->model}};
 
     run_emit(a->run, EVENT_FALLBACK, &e);
+    reply_clear(&a->reply);
 }
 
 static bool drop_text(void *self)
@@ -378,7 +386,7 @@ static bool drop_text(void *self)
     const struct run_options *o = a->run->options;
     struct event e = {0};
 
-    if (!o->drop_text || !o->drop_text(o->drop_self))
+    if (a->aside || !o->drop_text || !o->drop_text(o->drop_self))
         return false;
     run_emit(a->run, EVENT_TEXT_DROPPED, &e);
     return true;
@@ -401,16 +409,28 @@ static struct message *without_calls(struct run *r, const struct message *m)
     return copy;
 }
 
-static void commit(struct ask_state *a, const struct target *t, const struct err *e,
-                   const struct message **ret_message)
+static enum message_state state_after(const struct err *e)
+{
+    if (!e)
+        return MESSAGE_COMPLETE;
+    return err_is(e, ERR_CANCELLED) ? MESSAGE_INTERRUPTED : MESSAGE_BROKEN;
+}
+
+/* What came, as a message. An abort leaves one too, even an empty one; another failure only if
+ * something came, else it is NULL. */
+static struct message *accept(struct ask_state *a, const struct target *t, const struct err *e)
 {
     struct run *r = a->run;
     struct origin origin = {t->provider->id, t->provider->protocol, t->model};
+    struct event accepted = {.body.message.is_aside = a->aside != NULL};
     char id[UUID_TEXT_SIZE];
-    AUTO(message)
-    struct message *m = reply_to_message(&a->reply, run_new_id(r, id),
-                                         e ? MESSAGE_INTERRUPTED : MESSAGE_COMPLETE, origin);
+    AUTO(message) struct message *m = NULL;
 
+    if (err_is(e, ERR_CANCELLED))
+        reply_abort(&a->reply); /* it may have been between two attempts */
+    else if (e && a->reply.n_parts == 0)
+        return NULL;
+    m = reply_to_message(&a->reply, run_new_id(r, id), state_after(e), origin);
     if (a->final && a->n_tools == 0) {
         struct message *text_only = without_calls(r, m);
 
@@ -418,12 +438,10 @@ static void commit(struct ask_state *a, const struct target *t, const struct err
         m = text_only;
     }
     run_tell_hidden(r, a->found, S("the model's answer"));
-    if (!e)
-        run_emit_message(r, EVENT_RESPONSE_NORMALIZED, m);
-    run_append(r, m);
-    run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
-    r->result->stop_reason = arena_str(&r->result->arena, m->stop_reason);
-    *ret_message = m;
+    accepted.body.message.message = m;
+    accepted.body.message.n_tool_calls = message_n_calls(m);
+    run_emit(r, EVENT_RESPONSE_NORMALIZED, &accepted);
+    return TAKE(m);
 }
 
 /* A provider that withholds its answer without an error has still not answered. */
@@ -436,6 +454,33 @@ static struct err *check_stop(const struct reply *reply)
                     "say it in other words, or ask another model");
 }
 
+static struct err *ask(struct ask_state *a, struct message **ret_message)
+{
+    struct run *r = a->run;
+    struct chain_hooks hooks = {build,       reserve,   before_send, settle,    on_retry,
+                                on_fallback, drop_text, a,           r->secrets};
+    struct provider_call call = r->options->call;
+    const struct target *target = &r->plan->targets[0];
+    struct err *e;
+
+    call.on_native_payload = on_native_payload;
+    call.self = a;
+    r->attempt = 1;
+    e = chain_ask(&r->chain, &hooks, &call, &a->reply, &target);
+    if (!e)
+        e = check_stop(&a->reply);
+    r->attempt = 0;
+    *ret_message = accept(a, target, e);
+    return e;
+}
+
+static void ask_state_done(struct ask_state *a)
+{
+    reply_done(&a->reply);
+    strbuf_done(&a->shown_text);
+    built_messages_done(&a->built);
+}
+
 struct err *ask_model(struct run *r, const struct final_turn *final,
                       const struct message **ret_message)
 {
@@ -443,29 +488,20 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
                           .final = final,
                           .prompt_tokens = run_estimate(r).used,
                           .shown = {.set = r->secrets}};
-    struct chain_hooks hooks = {build,       reserve,   before_send, settle,    on_retry,
-                                on_fallback, drop_text, &a,          r->secrets};
-    struct provider_call call = r->options->call;
-    const struct target *target = &r->plan->targets[0];
+    AUTO(message) struct message *m = NULL;
     struct err *e;
 
-    *ret_message = NULL;
-    call.on_native_payload = on_native_payload;
-    call.self = &a;
-    r->attempt = 1;
     reply_init(&a.reply, (struct delta_sink){on_delta, &a});
     separate(&a);
-    e = chain_ask(&r->chain, &hooks, &call, &a.reply, &target);
-    if (!e)
-        e = check_stop(&a.reply);
-    r->attempt = 0;
+    e = ask(&a, &m);
     r->stop = a.reply.stop;
-    /* An abort leaves a message too, even an empty one; another failure only if something came. */
-    if (!e || err_is(e, ERR_CANCELLED) || a.reply.n_parts)
-        commit(&a, target, e, ret_message);
-    reply_done(&a.reply);
-    strbuf_done(&a.shown_text);
-    built_messages_done(&a.built);
+    if (m) {
+        run_append(r, m);
+        run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
+        r->result->stop_reason = arena_str(&r->result->arena, m->stop_reason);
+    }
+    *ret_message = m; /* the history has it */
+    ask_state_done(&a);
     return e;
 }
 
@@ -474,24 +510,13 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
 struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbuf *ret_text)
 {
     struct ask_state a = {.run = r, .aside = aside, .prompt_tokens = run_estimate(r).used};
-    struct chain_hooks hooks = {build,       reserve, before_send, settle,    on_retry,
-                                on_fallback, NULL,    &a,          r->secrets};
-    struct provider_call call = r->options->call;
-    const struct target *target = &r->plan->targets[0];
+    AUTO(message) struct message *m = NULL;
     struct err *e;
 
-    call.on_native_payload = on_native_payload;
-    call.self = &a;
-    r->attempt = 1;
     reply_init(&a.reply, (struct delta_sink){0}); /* nobody watches */
-    e = chain_ask(&r->chain, &hooks, &call, &a.reply, &target);
+    e = ask(&a, &m);
     if (!e)
-        e = check_stop(&a.reply);
-    for (size_t i = 0; i < a.reply.n_parts && !e; i++)
-        if (a.reply.parts[i].part.kind == PART_TEXT)
-            strbuf_add(ret_text, reply_part_text(&a.reply, i));
-    r->attempt = 0;
-    reply_done(&a.reply);
-    built_messages_done(&a.built);
+        message_text(m, ret_text);
+    ask_state_done(&a);
     return e;
 }

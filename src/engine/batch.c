@@ -29,7 +29,7 @@ static void collect(struct batch *b)
 
 /* --- running --- */
 
-static struct err *prepare(struct batch *b)
+static void tell_batch(struct batch *b)
 {
     struct event e = {.body.batch = {.id = str_of(b->id),
                                      .mode = "parallel",
@@ -38,8 +38,14 @@ static struct err *prepare(struct batch *b)
                                      .n_requests = b->n}};
 
     run_emit(b->run, EVENT_BATCH_BEGIN, &e);
-    for (size_t i = 0; i < b->n; i++)
+}
+
+static struct err *prepare(struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        TRY(task_check()); /* no person is asked, and no hook, once the run is interrupted */
         TRY(call_prepare(&b->calls[i]));
+    }
     return NULL;
 }
 
@@ -64,10 +70,20 @@ static size_t run_together(struct batch *b, size_t from)
     return i;
 }
 
-static void run_all(struct batch *b)
+/* The error with which a call ends the run, or NULL. */
+static struct err *take_end(struct batch *b)
 {
-    for (size_t i = 0; i < b->n;)
+    for (size_t i = 0; i < b->n; i++)
+        if (b->calls[i].ends_run)
+            return TAKE(b->calls[i].ends_run);
+    return NULL;
+}
+
+static struct err *run_all(struct batch *b)
+{
+    for (size_t i = 0; i < b->n && !b->run->is_ended;)
         i = run_together(b, i);
+    return take_end(b);
 }
 
 /* --- reporting --- */
@@ -147,6 +163,16 @@ static void report_all(struct batch *b)
 
 /* --- guards --- */
 
+static void note_unknown(struct run *r, struct str name)
+{
+    for (size_t i = 0; i < r->n_unknown_names; i++)
+        if (str_eq(r->unknown_names[i], name))
+            return;
+    r->unknown_names = arena_grow(&r->arena, r->unknown_names, r->n_unknown_names,
+                                  &r->unknown_names_room, sizeof *r->unknown_names);
+    r->unknown_names[r->n_unknown_names++] = arena_str(&r->arena, name);
+}
+
 /* Calling what is not there, in one round after the other, ends the tools. */
 static void watch_unknown(struct batch *b)
 {
@@ -155,46 +181,63 @@ static void watch_unknown(struct batch *b)
 
     r->called_unknown = false;
     if (!before)
-        strbuf_clear(&r->unknown_names);
-    for (size_t i = 0; i < b->n; i++) {
-        struct str name = b->calls[i].part->name;
-
-        if (b->calls[i].verdict.kind != VERDICT_UNKNOWN_TOOL)
-            continue;
-        r->called_unknown = true;
-        if (str_find(strbuf_str(&r->unknown_names), name) == STR_NONE)
-            strbuf_addf(&r->unknown_names, "%s%" STR_FMT, r->unknown_names.n ? ", " : "",
-                        STR_ARG(name));
-    }
+        r->n_unknown_names = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->calls[i].verdict.kind == VERDICT_UNKNOWN_TOOL) {
+            r->called_unknown = true;
+            note_unknown(r, b->calls[i].part->name);
+        }
     if (before && r->called_unknown && !r->policy->unknown_is_correction)
         r->must_finish = FINAL_UNKNOWN_TOOLS;
+}
+
+/* --- all of it --- */
+
+static void batch_begin(struct batch *b)
+{
+    run_new_id(b->run, b->id);
+    collect(b);
+    if (b->n)
+        tell_batch(b);
+}
+
+/* Whoever is cancelled while the requests are told is told so by the results. */
+static void skip_all(struct batch *b)
+{
+    AUTO(err) struct err *interrupted = NULL;
+
+    for (size_t i = 0; i < b->n; i++)
+        call_request(&b->calls[i]);
+    interrupted = task_check();
+    for (size_t i = 0; i < b->n; i++)
+        call_skip(&b->calls[i], interrupted != NULL);
+}
+
+static void batch_end(struct batch *b)
+{
+    report_all(b);
+    watch_unknown(b);
+    for (size_t i = 0; i < b->n; i++)
+        call_done(&b->calls[i]);
 }
 
 struct err *batch_run(struct run *r, const struct message *answer)
 {
     struct batch b = {.run = r, .answer = answer};
-    AUTO(err) struct err *interrupted = NULL;
     struct err *e;
 
-    run_new_id(r, b.id);
-    collect(&b);
+    batch_begin(&b);
     if (b.n == 0)
         return NULL;
     e = prepare(&b);
     if (!e)
-        run_all(&b);
-    interrupted = task_check();
-    for (size_t i = 0; i < b.n; i++)
-        if (e || interrupted)
-            call_skip(&b.calls[i], interrupted != NULL);
-    report_all(&b);
-    watch_unknown(&b);
-    for (size_t i = 0; i < b.n; i++) {
-        if (!e)
-            e = TAKE(b.calls[i].ends_run);
-        call_done(&b.calls[i]);
-    }
-    return e ? e : TAKE(interrupted);
+        e = run_all(&b);
+    if (!e)
+        e = task_check();
+    if (e)
+        skip_all(&b);
+    batch_end(&b);
+    return e;
 }
 
 void batch_close(struct run *r)
@@ -203,11 +246,7 @@ void batch_close(struct run *r)
 
     if (!b.answer)
         return;
-    run_new_id(r, b.id);
-    collect(&b);
-    for (size_t i = 0; i < b.n; i++)
-        call_close(&b.calls[i]);
-    report_all(&b);
-    for (size_t i = 0; i < b.n; i++)
-        call_done(&b.calls[i]);
+    batch_begin(&b);
+    skip_all(&b);
+    batch_end(&b);
 }

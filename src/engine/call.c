@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "sys/loop.h"
 
-#define INTERRUPTED_TEXT "Execution interrupted by user"
 #define NOT_RUN_TEXT "The tool call was not executed: the run ended before its turn came."
 #define TIMEOUT_TEXT "(tool failed: timeout)"
 #define UNKNOWN_TEXT                                                                               \
@@ -145,9 +144,25 @@ static void on_ask(void *self, const struct ask *ask, const struct answer *answe
     run_emit(c->run, answer ? EVENT_ANSWERED : EVENT_ASKED, &e);
 }
 
-/* The model's own hold no credential; a hook or a person may have put one in. */
+/* As they came; as a string where they are not JSON. */
+static const struct json *given_args(struct call *c)
+{
+    bool is_bad = c->part->bad_args.n > 0;
+    struct str text = arena_str(&c->arena, is_bad ? c->part->bad_args : c->part->args);
+    struct json_where where;
+    struct json *args;
+
+    if (!is_bad && json_parse_at(&c->arena, text, JSON_REPAIR_UTF8, &args, &where))
+        return args;
+    return json_new_str(&c->arena, text);
+}
+
+/* The model's own hold no credential; a hook or a person may have put one in. Those of a call that
+ * was not judged, or that no tool is there for, are shown as they came. */
 static void show_args(struct call *c)
 {
+    if (!c->verdict.args)
+        c->verdict.args = given_args(c);
     c->shown_args = secrets_hide_in_json(c->run->secrets, &c->arena, c->verdict.args, NULL);
 }
 
@@ -162,9 +177,7 @@ static struct err *judge(struct call *c)
                              .on_ask = on_ask,
                              .self = c};
 
-    TRY(gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict));
-    show_args(c);
-    return NULL;
+    return gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict);
 }
 
 /* A plugin may refuse a call that the gate lets through. */
@@ -202,21 +215,9 @@ static void take_result(struct call *c, const struct part *result, const char *e
     c->was_executed = true;
 }
 
-/* As they came: nobody judges this call. */
-static void show_given_args(struct call *c)
-{
-    struct json_where where;
-    struct json *args;
-
-    if (json_parse_at(&c->arena, arena_str(&c->arena, c->part->args), JSON_REPAIR_UTF8, &args,
-                      &where))
-        c->verdict.args = args;
-    show_args(c);
-}
-
 static void take_outcome(struct call *c)
 {
-    show_given_args(c);
+    show_args(c);
     if (c->outcome->outcome == CALL_COMPLETED)
         take_result(c, c->outcome->result, c->outcome->error_code);
     else
@@ -227,34 +228,35 @@ static void tell_request(struct call *c)
 {
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
+    c->is_requested = true;
     run_emit(c->run, EVENT_TOOL_REQUEST, &e);
+}
+
+static struct err *judge_and_act(struct call *c)
+{
+    struct err *e = judge(c);
+
+    show_args(c); /* an interrupt in the middle of judging leaves what is known by then */
+    if (e) {
+        c->verdict.kind = VERDICT_LATER; /* neither allowed nor denied */
+        return e;
+    }
+    TRY(act_on_verdict(c));
+    return hook_tool_judged(c);
 }
 
 struct err *call_prepare(struct call *c)
 {
+    struct err *e = NULL;
 
-    if (was_begun(c)) {
+    if (was_begun(c))
         take_outcome(c);
-    } else {
-        TRY(judge(c));
-        TRY(act_on_verdict(c));
-        TRY(hook_tool_judged(c));
-    }
+    else
+        e = judge_and_act(c);
     tell_request(c);
-    if (c->is_ready)
+    if (!e && c->is_ready)
         ask_plugins(c);
-    return NULL;
-}
-
-void call_close(struct call *c)
-{
-    if (was_begun(c)) {
-        take_outcome(c);
-    } else {
-        show_given_args(c);
-        fail(c, ERR_CANCELLED, S(NOT_RUN_TEXT));
-    }
-    tell_request(c);
+    return e;
 }
 
 /* --- running --- */
@@ -328,7 +330,7 @@ static void tell_error(struct call *c, const struct err *e, bool is_expired)
     const char *hint = err_find_hint(e);
 
     if (err_is(e, ERR_CANCELLED))
-        fail(c, ERR_CANCELLED, S(INTERRUPTED_TEXT));
+        fail(c, ERR_CANCELLED, S(CALL_INTERRUPTED_TEXT));
     else if (is_expired)
         fail(c, ERR_TIMEOUT, S(TIMEOUT_TEXT));
     else
@@ -388,6 +390,7 @@ static void tell_end(struct call *c)
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
     struct part result = call_result_part(c);
 
+    c->has_ended = true;
     e.body.tool.result = &result;
     run_emit(c->run, EVENT_TOOL_END, &e);
 }
@@ -397,6 +400,7 @@ static void tell_begin(struct call *c)
 {
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
+    c->has_begun = true;
     run_emit(c->run, EVENT_TOOL_BEGIN, &e);
     run_hurry(c->run);
 }
@@ -415,19 +419,31 @@ static struct err *run_saved(struct call *c, bool *ret_expired)
     return e;
 }
 
+/* It has not run: the journal could not be made durable, or that was interrupted. */
+static void end_unrun(struct call *c)
+{
+    bool is_interrupted = err_is(c->ends_run, ERR_CANCELLED);
+
+    fail(c, c->ends_run->kind, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
+    c->was_executed = false;
+    c->run->is_ended = true;
+    tell_end(c);
+}
+
 struct err *call_run(void *arg)
 {
     struct call *c = arg;
     uint64_t started_ms = loop_now_ms(task_loop());
-    AUTO(err) struct err *failure = NULL;
+    AUTO(err) struct err *failure = task_check();
     bool is_expired;
 
+    if (failure || c->run->is_ended)
+        return NULL;
     tell_begin(c);
     failure = run_saved(c, &is_expired);
     c->is_ready = false;
     if (c->ends_run) {
-        fail(c, c->ends_run->kind, S(NOT_RUN_TEXT));
-        c->was_executed = false;
+        end_unrun(c);
         return NULL;
     }
     c->duration_ms = loop_now_ms(task_loop()) - started_ms;
@@ -443,14 +459,30 @@ struct err *call_run(void *arg)
     call_hide_secrets(c);
     tell_end(c);
     c->ends_run = hook_tool_done(c);
+    c->run->is_ended |= c->ends_run != NULL;
     return NULL;
+}
+
+void call_request(struct call *c)
+{
+    if (c->is_requested)
+        return;
+    if (was_begun(c))
+        take_outcome(c);
+    else
+        show_args(c);
+    tell_request(c);
 }
 
 void call_skip(struct call *c, bool is_interrupted)
 {
     if (c->is_suspended || (!c->was_executed && !c->code))
-        fail(c, ERR_CANCELLED, is_interrupted ? S(INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
+        fail(c, ERR_CANCELLED, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
     c->is_ready = c->is_suspended = false;
+    if (c->has_begun && !c->has_ended) { /* nobody will answer now */
+        json_set_bool(&c->arena, call_metadata(c), CALL_WAITED, true);
+        tell_end(c);
+    }
 }
 
 /* --- telling --- */

@@ -104,10 +104,8 @@ struct err *run_record_durable(struct run *r, enum event_type type, struct event
 
 void run_emit_message(struct run *r, enum event_type type, const struct message *m)
 {
-    struct event e = {.body.message = {.message = m}};
+    struct event e = {.body.message = {.message = m, .n_tool_calls = message_n_calls(m)}};
 
-    for (size_t i = 0; i < m->n_parts; i++)
-        e.body.message.n_tool_calls += m->parts[i].kind == PART_TOOL_CALL;
     run_emit(r, type, &e);
 }
 

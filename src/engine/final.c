@@ -23,6 +23,16 @@ static struct err *answer_instead(struct run *r, enum final_reason reason)
     return NULL;
 }
 
+/* The tools that were called and are not there, as the instruction names them. */
+static struct str join_unknown(struct run *r)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    for (size_t i = 0; i < r->n_unknown_names; i++)
+        strbuf_addf(&names, "%s%" STR_FMT, i ? ", " : "", STR_ARG(r->unknown_names[i]));
+    return arena_str(&r->arena, strbuf_str(&names));
+}
+
 struct err *final_turn(struct run *r, enum final_reason reason)
 {
     AUTO(strbuf) struct strbuf instruction = {0}, text = {0};
@@ -32,13 +42,15 @@ struct err *final_turn(struct run *r, enum final_reason reason)
     const struct message *answer;
 
     final_instruction(&instruction, reason,
-                      reason == FINAL_UNKNOWN_TOOLS ? strbuf_str(&r->unknown_names)
-                                                    : (struct str){0},
+                      reason == FINAL_UNKNOWN_TOOLS ? join_unknown(r) : (struct str){0},
                       r->policy->final_tool);
     final.instruction = told.body.final.instruction = strbuf_str(&instruction);
     r->result->forced = reason;
     run_emit(r, EVENT_FINAL_TURN, &told);
+    run_emit_context(r);
     e = ask_model(r, &final, &answer);
+    run_emit_context(r);
+    batch_close(r); /* no tool is run any more, whatever was called */
     if (err_is(e, ERR_CANCELLED) || r->result->n_asks)
         return TAKE(e);
     if (answer)

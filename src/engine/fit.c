@@ -144,12 +144,12 @@ void fit_result(struct call *c, struct result_budget *b)
 {
     size_t max_chars;
 
-    if (b->is_spent) {
+    if (b->is_spent && c->was_executed) {
         skip(c, b);
-    } else {
+    } else { /* why a call was not run is said in a few words, and always */
         if (is_too_long(c, &max_chars))
             replace(c, "size_cap", max_chars);
-        if (b->used + result_tokens(c) > limit(b)) {
+        if (!b->is_spent && b->used + result_tokens(c) > limit(b)) {
             b->is_spent = true;
             c->result.n_media = 0;
             if (utf8_count(strbuf_str(&c->result.text)) > SHORT_PREVIEW_CHARS)

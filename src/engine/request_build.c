@@ -223,7 +223,7 @@ static void add_answered(struct builder *b, const struct place *place, struct me
 }
 
 /* At the end of the text; but reasoning must not be the last that an answer has. */
-static void add_interrupted_note(struct message *m)
+static void add_end_note(struct message *m, const char *note)
 {
     bool ends_thinking = m->n_parts && m->parts[m->n_parts - 1].kind == PART_REASONING;
 
@@ -232,11 +232,11 @@ static void add_interrupted_note(struct message *m)
 
         if (p->kind != PART_TEXT)
             continue;
-        p->text = arena_format(&m->arena, "%" STR_FMT "\n\n" INTERRUPTED_NOTE, STR_ARG(p->text));
+        p->text = arena_format(&m->arena, "%" STR_FMT "\n\n%s", STR_ARG(p->text), note);
         p->native = (struct str){0};
         return;
     }
-    message_add_text(m, S(INTERRUPTED_NOTE));
+    message_add_text(m, str_of(note));
 }
 
 /* Does a provider see anything in it? Reasoning alone is not an answer. */
@@ -257,8 +257,8 @@ static struct message *build_answer(struct builder *b, const struct place *place
     message_set_origin(copy, m->origin);
     for (size_t i = 0; i < m->n_parts; i++)
         add_answered(b, place, copy, i, calls);
-    if (m->state == MESSAGE_INTERRUPTED)
-        add_interrupted_note(copy);
+    if (m->state != MESSAGE_COMPLETE)
+        add_end_note(copy, m->state == MESSAGE_INTERRUPTED ? INTERRUPTED_NOTE : BROKEN_NOTE);
     while (speaks_anthropic(b) && copy->n_parts &&
            copy->parts[copy->n_parts - 1].kind == PART_REASONING)
         copy->n_parts--; /* the API wants thinking to lead to something */

@@ -14,7 +14,7 @@
  *   out;
  * - parts that only their provider understands go to nobody else, and only in pairs where it wants
  *   pairs;
- * - an answer that was interrupted says so at its end;
+ * - an answer that was interrupted or broke off says so at its end;
  * - media that the model or its protocol cannot take are named instead of sent;
  * - system messages become the system text.
  *
@@ -28,6 +28,7 @@
 #include "model/request.h"
 
 #define INTERRUPTED_NOTE "[This response was interrupted by the user]"
+#define BROKEN_NOTE "[This response broke off before it was complete]"
 
 struct request_target {
     struct str provider, protocol; /* whose native parts may go along */

@@ -237,6 +237,13 @@ static struct err *prefer_cancelled(struct err *take_error)
     return interrupted;
 }
 
+/* Whatever ended it, no call stays without a result, unless it waits for an answer. */
+static void close_calls(struct run *r, const struct err *e)
+{
+    if (err_is(e, ERR_CANCELLED) || r->result->n_asks == 0)
+        batch_close(r);
+}
+
 static void set_outcome(struct run *r, struct err *take_error)
 {
     struct run_result *x = r->result;
@@ -305,7 +312,6 @@ static void run_done(struct run *r)
     tool_session_listen(r->conversation->tools, (struct state_listener){0});
     tool_set_unref(r->tools);
     message_unref(r->input);
-    strbuf_done(&r->unknown_names);
     arena_done(&r->arena);
 }
 
@@ -327,12 +333,15 @@ static void end_durably(struct run *r)
 void run_start(struct conversation *c, const struct run_options *options,
                struct run_result *ret_result)
 {
+    struct err *e;
     struct run r;
 
     BUG_IF(c->is_running);
     c->is_running = true;
     run_init(&r, c, options, ret_result);
-    set_outcome(&r, prefer_cancelled(run_all(&r)));
+    e = run_all(&r);
+    close_calls(&r, e);
+    set_outcome(&r, prefer_cancelled(e));
     save_at_end(&r);
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
     tell_summaries(&r);

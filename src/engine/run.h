@@ -23,6 +23,11 @@
 #define RUN_DEFAULT_TOOL_TIMEOUT_MS 300000
 #define RUN_DEFAULT_TOOL_RESPONSE_BYTES 12288
 
+/* The result of a call that the user interrupted or kept from beginning. */
+#define CALL_INTERRUPTED_TEXT "Execution interrupted by user"
+/* In the metadata of one that waited for an answer then. */
+#define CALL_WAITED "waitedForAnswer"
+
 /* Whom to ask, and with what: read before each round. */
 struct run_plan {
     const struct target *targets; /* another array, or another number: a new chain */

@@ -53,11 +53,13 @@ struct run {
     enum stop stop; /* of the last answer */
 
     /* guards */
-    unsigned n_corrections;        /* wrong arguments in a row */
-    bool called_unknown;           /* the last round called tools that are not there */
-    struct strbuf unknown_names;   /* of these rounds: "A, B" */
+    unsigned n_corrections;    /* wrong arguments in a row */
+    bool called_unknown;       /* the last round called tools that are not there */
+    struct str *unknown_names; /* of these rounds, each once */
+    size_t n_unknown_names, unknown_names_room;
     bool stop_hook_active;         /* a hook has made the model go on */
     enum final_reason must_finish; /* the next turn is the last */
+    bool is_ended;                 /* a call has ended the run: no other one begins */
 };
 
 /* emit.c */
@@ -128,7 +130,8 @@ MUST_USE struct err *final_turn(struct run *r, enum final_reason reason);
 
 /* batch.c */
 MUST_USE struct err *batch_run(struct run *r, const struct message *answer);
-/* Ends the open calls of the history without running any: a new prompt has overtaken them. */
+/* Ends the open calls of the last answer without running any: it did not come whole, the run ends,
+ * or a new prompt has overtaken them. */
 void batch_close(struct run *r);
 
 /* call.c */
@@ -142,7 +145,8 @@ struct call {
     struct verdict verdict;
     const struct json *shown_args; /* the verdict's, without credentials */
     struct tool_result result;
-    bool is_ready; /* was allowed and shall run */
+    bool is_requested, has_begun, has_ended; /* events that were told */
+    bool is_ready;                           /* was allowed and shall run */
     bool was_executed, is_suspended;
     const char *code;      /* error code of a result that is no success */
     struct json *metadata; /* in the arena */
@@ -156,14 +160,14 @@ struct call {
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
 void call_done(struct call *c);
-/* Judges it and tells of it. An error ends the run. */
+/* Judges it and tells of it, whatever the verdict. An error ends the run. */
 MUST_USE struct err *call_prepare(struct call *c);
-/* A task: runs it. */
+/* A task: runs it. One that was interrupted before has not begun. */
 MUST_USE struct err *call_run(void *call);
-/* Instead of both: it gets the result that an earlier process had for it, or one that says that it
- * was not run. */
-void call_close(struct call *c);
-/* Gives a call that has no result yet one that says so. */
+/* Instead of both: tells of it, if that was not done; it may have a result of an earlier process.
+ */
+void call_request(struct call *c);
+/* Gives a call that has no result yet one that says that it was not run. */
 void call_skip(struct call *c, bool is_interrupted);
 struct event_tool call_event(struct call *c);
 struct part call_result_part(struct call *c); /* borrows from the call */

@@ -93,6 +93,7 @@ static struct err *guard_context(struct run *r)
 
     if (!ledger_is_over(estimate.used, window, LEDGER_GUARD_PER_MILLE))
         return NULL;
+    run_emit_context(r);
     ledger_explain_guard(&estimate, window, &text);
     return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
 }
@@ -136,14 +137,6 @@ static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 }
 
 /* --- the rounds --- */
-
-static bool has_calls(const struct message *m)
-{
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TOOL_CALL)
-            return true;
-    return false;
-}
 
 /* A model that declines has said that, and nothing else. */
 static void read_answer(const struct message *answer, struct strbuf *out)
@@ -198,14 +191,12 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     run_emit_context(r);
     e = ask_model(r, NULL, &answer);
     run_emit_context(r);
-    if (!e && !has_calls(answer) && r->stop != STOP_PAUSED)
+    TRY(e); /* calls of an answer that is not whole are not run: the run's end closes them */
+    if (message_n_calls(answer) == 0 && r->stop != STOP_PAUSED)
         return take_answer(r, answer, ret_is_over);
-    if (!e)
-        e = batch_run(r, answer);
-    else if (err_is(e, ERR_CANCELLED))
-        err_ignore(batch_run(r, answer), "it only notes what was not run; the abort is told");
-    *ret_is_over = e || r->result->n_asks;
-    return e || *ret_is_over ? e : run_compact(r);
+    TRY(batch_run(r, answer));
+    *ret_is_over = r->result->n_asks > 0;
+    return *ret_is_over ? NULL : run_compact(r);
 }
 
 /* --- going on --- */
@@ -233,7 +224,9 @@ static const struct message *find_answer(const struct history *h)
     const struct message *m = h->n ? h->entries[h->n - 1].message : NULL;
     bool is_answer = m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE;
 
-    return is_answer && m->n_parts && !m->is_error && !has_calls(m) && !is_paused(m) ? m : NULL;
+    return is_answer && m->n_parts && !m->is_error && message_n_calls(m) == 0 && !is_paused(m)
+               ? m
+               : NULL;
 }
 
 static struct err *go_on_from_history(struct run *r, bool *ret_is_over)

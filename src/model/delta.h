@@ -8,12 +8,14 @@
 #include "base/str.h"
 
 enum delta_kind {
-    DELTA_TEXT,        /* text */
-    DELTA_REASONING,   /* text */
-    DELTA_REFUSAL,     /* text */
-    DELTA_TOOL_BEGIN,  /* id, name */
-    DELTA_TOOL_ARGS,   /* text: the next piece of the arguments */
-    DELTA_SERVER_TOOL, /* id, name: the provider runs one of its own tools, told when it begins */
+    DELTA_TEXT,       /* text */
+    DELTA_REASONING,  /* text */
+    DELTA_REFUSAL,    /* text */
+    DELTA_TOOL_BEGIN, /* id, name */
+    DELTA_TOOL_ARGS,  /* text: the next piece of the arguments */
+    /* id, name: the provider runs one of its own tools; text: what it looks for, where the call
+     * says that. Told when the call is whole. */
+    DELTA_SERVER_TOOL,
 };
 
 struct delta {

@@ -60,6 +60,15 @@ const char *role_name(enum role r)
     return names[r];
 }
 
+size_t message_n_calls(const struct message *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_parts; i++)
+        n += m->parts[i].kind == PART_TOOL_CALL;
+    return n;
+}
+
 void message_text(const struct message *m, struct strbuf *out)
 {
     for (size_t i = 0; i < m->n_parts; i++)

@@ -9,7 +9,11 @@
 #include "model/usage.h"
 
 enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
-enum message_state { MESSAGE_COMPLETE, MESSAGE_INTERRUPTED };
+enum message_state {
+    MESSAGE_COMPLETE,
+    MESSAGE_INTERRUPTED, /* the user ended it */
+    MESSAGE_BROKEN,      /* it ended by itself before it was whole: its stream broke, keel died */
+};
 
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
@@ -21,7 +25,7 @@ struct message {
     struct arena arena;
     struct str id; /* UUID */
     enum role role;
-    enum message_state state; /* interrupted: assistant only */
+    enum message_state state; /* complete, unless it is the assistant's */
     bool is_error;            /* an assistant message that tells of a failure: never sent again */
     struct part *parts;
     size_t n_parts, parts_room;
@@ -45,6 +49,7 @@ void message_set_origin(struct message *m, struct origin o);
 
 const char *role_name(enum role r);
 
+size_t message_n_calls(const struct message *m);
 /* All text parts, one after the other. */
 void message_text(const struct message *m, struct strbuf *out);
 /* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must

@@ -138,7 +138,9 @@ static void write_identity(struct json_writer *w, const struct message *m)
 {
     jw_kv_str(w, "id", m->id);
     jw_kv_str(w, "role", str_of(role_name(m->role)));
+    /* Readers know these two words, and "interrupted" means by the user: so the third is a mark. */
     jw_kv_str(w, "state", m->state == MESSAGE_INTERRUPTED ? S("interrupted") : S("complete"));
+    kv_true(w, "isBroken", m->state == MESSAGE_BROKEN);
     kv_true(w, "isError", m->is_error);
 }
 
@@ -357,6 +359,8 @@ struct err *message_read(const struct json *v, struct message **ret_message)
     m = message_new((enum role)role, json_get_text(v, "id"));
     if (str_is(json_get_text(v, "state"), "interrupted"))
         m->state = MESSAGE_INTERRUPTED;
+    else if (json_bool(json_get(v, "isBroken"), false))
+        m->state = MESSAGE_BROKEN;
     m->is_error = json_bool(json_get(v, "isError"), false);
     message_set_origin(m, (struct origin){.provider = json_get_text(v, "provider"),
                                           .protocol = json_get_text(v, "protocol"),

@@ -49,6 +49,34 @@ struct str reply_str(struct reply *r, struct str s)
     return s.n ? arena_str(&r->arena, s) : (struct str){0};
 }
 
+/* What a provider's own tool was asked for, by the names that vendors have for it. */
+static struct str find_query(const struct json *args)
+{
+    static const char *const names[] = {"query", "url", "retrievedUrl", "code"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (json_get_text(args, names[i]).n)
+            return json_get_text(args, names[i]);
+    return json_str(json_at(json_get(args, "queries"), 0));
+}
+
+/* One whose call did not come whole is not told of: it has not been run. */
+static void tell_server_tool(struct reply *r, size_t index)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct reply_part *p = &r->parts[index];
+    struct json *args = NULL;
+    struct json_where where;
+
+    if (p->part.kind != PART_SERVER_TOOL_USE || p->is_told)
+        return;
+    if (p->args.n &&
+        !json_parse_at(&scratch, strbuf_str(&p->args), JSON_REPAIR_UTF8, &args, &where))
+        return;
+    p->is_told = true;
+    emit(r, DELTA_SERVER_TOOL, index, find_query(args));
+}
+
 struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, struct str name,
                         size_t *ret_index)
 {
@@ -56,6 +84,8 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
 
     if (r->n_parts == REPLY_MAX_PARTS)
         return err_new(ERR_BAD_RESPONSE, "the answer has more than %d parts", REPLY_MAX_PARTS);
+    if (r->n_parts && r->parts[r->n_parts - 1].args.n)
+        tell_server_tool(r, r->n_parts - 1);
     if (r->n_parts == r->parts_room) {
         r->parts_room = r->parts_room ? r->parts_room * 2 : 2;
         r->parts = mem_resize(r->parts, r->parts_room * sizeof *r->parts);
@@ -69,8 +99,6 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
     *ret_index = r->n_parts++;
     if (kind == PART_TOOL_CALL)
         emit(r, DELTA_TOOL_BEGIN, *ret_index, (struct str){0});
-    if (kind == PART_SERVER_TOOL_USE)
-        emit(r, DELTA_SERVER_TOOL, *ret_index, (struct str){0});
     return NULL;
 }
 
@@ -89,6 +117,7 @@ void reply_close(struct reply *r, size_t index)
 {
     BUG_IF(index >= r->n_parts);
     r->parts[index].is_closed = true;
+    tell_server_tool(r, index);
 }
 
 struct part *reply_part(struct reply *r, size_t index)
@@ -167,6 +196,19 @@ void reply_set_stop(struct reply *r, struct str reason, enum stop stop)
     r->stop = stop;
 }
 
+void reply_abort(struct reply *r)
+{
+    r->is_complete = false;
+    reply_set_stop(r, S(REPLY_ABORTED), STOP_UNKNOWN);
+}
+
+enum message_state reply_state(const struct reply *r)
+{
+    if (r->is_complete)
+        return MESSAGE_COMPLETE;
+    return str_is(r->stop_reason, REPLY_ABORTED) ? MESSAGE_INTERRUPTED : MESSAGE_BROKEN;
+}
+
 /* --- finishing --- */
 
 /* An answer that was cut off before a call's arguments began says nothing about them: they are not
@@ -236,6 +278,7 @@ void reply_finish(struct reply *r)
     for (size_t i = 0; i < r->n_parts;) {
         struct reply_part *p = &r->parts[i];
 
+        tell_server_tool(r, i);
         if (p->part.kind == PART_TOOL_CALL || p->part.kind == PART_SERVER_TOOL_USE)
             settle_args(r, p);
         if (p->part.kind == PART_TOOL_CALL) {

@@ -28,6 +28,7 @@ struct reply_part {
     struct strbuf text, args;
     uint64_t hash; /* of a finished call */
     bool is_closed;
+    bool is_told; /* a server tool that has announced itself */
 };
 
 struct reply {
@@ -49,14 +50,15 @@ void reply_done(struct reply *r);
 void reply_clear(struct reply *r); /* for another attempt; keeps the sink */
 DEFINE_AUTO_VAL(reply, reply_done)
 
-/* Begins a part and returns its index. id and name are copied; both may be empty. Tool calls and
- * server tools announce themselves to the sink. REPLY_MAX_PARTS is an error. */
+/* Begins a part and returns its index. id and name are copied; both may be empty. Tool calls
+ * announce themselves to the sink; server tools do when they are closed, or another part begins.
+ * REPLY_MAX_PARTS is an error. */
 MUST_USE struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id,
                                  struct str name, size_t *ret_index);
 /* The last part if it is an open one of this kind, else a new one: for protocols that do not
  * number their parts. */
 MUST_USE struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index);
-void reply_close(struct reply *r, size_t index); /* reply_continue() will not add to it */
+void reply_close(struct reply *r, size_t index); /* nothing more is added to it */
 
 MUST_USE struct err *reply_add_text(struct reply *r, size_t index, struct str text);
 MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece);
@@ -72,6 +74,10 @@ struct str reply_part_text(const struct reply *r, size_t index);
 struct str reply_part_args(const struct reply *r, size_t index);
 
 void reply_set_stop(struct reply *r, struct str reason, enum stop stop);
+/* The user ended it, whatever the provider had said by then. */
+#define REPLY_ABORTED "aborted"
+void reply_abort(struct reply *r);
+enum message_state reply_state(const struct reply *r);
 
 /* After the last byte: empty arguments become {}, invalid ones move to bad_args, a missing call id
  * is made (the same reply gives the same id), an exact repeat of a call is dropped, and counts that

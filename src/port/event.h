@@ -92,6 +92,7 @@ struct event_message {
      * message), "compact", "rewind", "fork-base" */
     const char *mutation;
     size_t n_tool_calls; /* RESPONSE_NORMALIZED */
+    bool is_aside;       /* RESPONSE_NORMALIZED: it does not belong to the conversation */
 };
 
 struct event_tools {

@@ -168,11 +168,36 @@ const struct recorded_event *replay_peek(const struct replay *r)
     return r->is_over || i == x->n_events ? NULL : &x->events[i];
 }
 
+/* Is a tool still to be entered that had begun when the person ended it? */
+static bool has_call_to_enter(const struct replay *r, size_t batch)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = 0; i < x->n_calls; i++) {
+        const struct recorded_call *c = x->calls[i];
+
+        if (c->batch == batch && c->is_begun && !c->is_over && !c->is_entered)
+            return true;
+    }
+    return false;
+}
+
+/* A call that was interrupted ends next: it was before that, and after all that had begun. */
+static void cancel_calls(struct replay *r)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    if (x && x->type == EVENT_TOOL_END && recorded_call_is_interrupted(x->call) &&
+        !has_call_to_enter(r, x->call->batch))
+        replay_cancel(r);
+}
+
 /* What happens from outside before the next event. */
 static void act_before_next(struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
 
+    cancel_calls(r);
     if (r->recording->cancel_after && r->next == r->recording->cancel_after)
         replay_cancel(r);
     if (x && x->type == EVENT_FINAL_TURN && x->reason == FINAL_STOPPED && r->run)
@@ -188,6 +213,10 @@ static void advance(struct replay *r, const struct recorded_event *x)
         r->attempt = x->attempt;
     if (x->type == EVENT_BATCH_BEGIN)
         r->n_batches++;
+    if (x->type == EVENT_TOOL_BEGIN)
+        x->call->is_begun = true;
+    if (x->type == EVENT_TOOL_END)
+        x->call->is_over = true;
     act_before_next(r);
     wake_waiting(r);
 }
@@ -252,9 +281,9 @@ static void append(struct recorder *recorder, const struct event *e)
         compare_event(r, e);
 }
 
-static struct err *sync_nothing(struct recorder *r)
+static struct err *sync_nothing(struct recorder *recorder)
 {
-    return NULL;
+    return replay_of_recorder(recorder)->fails_sync ? task_check() : NULL;
 }
 
 void replay_compare_end(struct replay *r)
@@ -303,6 +332,23 @@ void replay_wait_for_end(struct replay *r, const struct recorded_call *c)
         e = wait_once(r);
     task_shield_end();
     err_ignore(e, "the event that comes now is not the one that was recorded");
+}
+
+void replay_enter(struct replay *r, struct recorded_call *c)
+{
+    c->is_entered = true;
+    cancel_calls(r);
+}
+
+struct err *replay_fail_begin(struct replay *r, struct tool_context *context)
+{
+    struct err *e;
+
+    replay_cancel(r);
+    r->fails_sync = true;
+    e = tool_begin(context);
+    r->fails_sync = false;
+    return e;
 }
 
 void replay_cancel(struct replay *r)

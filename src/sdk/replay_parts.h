@@ -32,7 +32,8 @@ struct replay {
     size_t next;                      /* recorded event that must come */
     struct recorded_attempt *attempt; /* under way */
     size_t n_batches;
-    bool is_over; /* a difference, or the end of the recording */
+    bool is_over;    /* a difference, or the end of the recording */
+    bool fails_sync; /* whoever waits for the journal is interrupted */
     struct replayed_run result;
     struct replay_pieces pieces;
     struct replay_ids ids;
@@ -62,6 +63,10 @@ void replay_compare_done(struct replay *r);
 void replay_compare_end(struct replay *r);
 /* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
 const struct recorded_event *replay_peek(const struct replay *r);
+/* The tool of this call is at work from here on. */
+void replay_enter(struct replay *r, struct recorded_call *c);
+/* Instead of its work: it was interrupted before its beginning was durable. */
+MUST_USE struct err *replay_fail_begin(struct replay *r, struct tool_context *context);
 /* Waits until that is the end of this call, or it is over. */
 void replay_wait_for_end(struct replay *r, const struct recorded_call *c);
 void replay_cancel(struct replay *r); /* as the person did */

@@ -8,6 +8,7 @@
 #define STAYS_PREFIX "The history stays as it is: "
 #define NO_SUMMARY_PREFIX STAYS_PREFIX "no summary was made: "
 #define REFUSED_PREFIX STAYS_PREFIX "a PreCompact hook says no: "
+#define NO_GAIN_PREFIX STAYS_PREFIX "a summary would not make it shorter"
 #define PLUGIN_PREFIX "plugin "
 
 #define PORT_OF(port, member) ((struct replay *)((char *)(port)-offsetof(struct replay, member)))
@@ -63,15 +64,41 @@ static struct str added_by_hooks(struct replay *r, const struct recorded_call *c
 {
     struct str end = result_text(r, c->end), result = result_text(r, c->result), added;
 
-    if (!c->has_ended || !c->has_result || !str_starts(result, end))
-        return (struct str){0};
+    if (!c->end || !c->result || c->result->is_error != c->end->is_error ||
+        !str_starts(result, end))
+        return (struct str){0}; /* another text has taken its place */
     added = str_skip(result, end.n);
     return end.n && added.n && !str_ends(end, S("\n")) ? str_skip(added, 1) : added;
 }
 
-static void give_result(const struct recorded_call *c, struct tool_result *result)
+/* What the tool itself told; the engine adds the code of an error. */
+static struct json *own_metadata(const struct recorded_call *c, struct arena *a)
 {
+    struct json *own = NULL;
+
+    json_each (member, c->metadata) {
+        if (str_is(member->key, "errorCode"))
+            continue;
+        if (!own)
+            own = json_new(a, JSON_OBJECT);
+        json_set_key(a, own, member->key, json_copy(a, member));
+    }
+    return own;
+}
+
+/* A result, or the error that became one. */
+static struct err *give_result(struct replay *r, const struct recorded_call *c,
+                               struct tool_result *result)
+{
+    bool is_failure = json_has(c->metadata, "errorCode");
     enum err_kind kind;
+
+    if (is_failure && err_kind_find(c->code, &kind)) {
+        struct str text = result_text(r, c->end);
+
+        result->details = own_metadata(c, &result->arena);
+        return err_new(kind, "%" STR_FMT, STR_ARG(text));
+    }
 
     for (size_t i = 0; c->end && i < c->end->n_content; i++) {
         const struct part *p = &c->end->content[i];
@@ -86,6 +113,7 @@ static void give_result(const struct recorded_call *c, struct tool_result *resul
         result->code = kind;
     if (c->metadata)
         result->details = json_copy(&result->arena, c->metadata);
+    return NULL;
 }
 
 /* One call as a tool of its own. */
@@ -93,26 +121,33 @@ struct played_call {
     struct tool tool;
     struct tool_entry entry;
     struct replay *replay;
-    const struct recorded_call *call;
+    struct recorded_call *call;
 };
+
+/* It was interrupted after it was told to begin, and before it did. */
+static bool was_cut_early(const struct recorded_call *c)
+{
+    return c->has_ended && !c->was_executed;
+}
 
 static struct err *play_tool(const struct tool *t, struct tool_context *context,
                              const struct json *args, struct tool_result *result)
 {
     struct played_call *played = t->self;
-    const struct recorded_call *c = played->call;
+    struct recorded_call *c = played->call;
     const struct ask *ask = find_ask(played->replay->recording, c->call_id);
 
-    if (!c->has_ended && ask) {
+    replay_enter(played->replay, c);
+    if (c->has_waited) {
         result->is_pending = true;
-        result->ask = *ask;
+        if (ask)
+            result->ask = *ask;
         return NULL;
     }
     replay_wait_for_end(played->replay, c);
-    if (failed_with(c, ERR_CANCELLED))
-        replay_cancel(played->replay);
-    give_result(c, result);
-    return NULL;
+    if (was_cut_early(c))
+        return replay_fail_begin(played->replay, context);
+    return give_result(played->replay, c, result);
 }
 
 static const struct tool *find_builtin(struct str name)
@@ -123,7 +158,7 @@ static const struct tool *find_builtin(struct str name)
     return NULL;
 }
 
-static struct tool_entry *play_call(struct replay *r, const struct recorded_call *c)
+static struct tool_entry *play_call(struct replay *r, struct recorded_call *c)
 {
     struct played_call *played = ARENA_NEW(&r->arena, struct played_call);
     const struct tool *real = find_builtin(c->name);
@@ -132,6 +167,7 @@ static struct tool_entry *play_call(struct replay *r, const struct recorded_call
         .tool = {.name = arena_cstr(&r->arena, c->name),
                  .risk = c->risk,
                  .is_barrier = c->is_alone,
+                 .begins_late = was_cut_early(c),
                  .max_chars = real ? real->max_chars : 0,
                  .run = play_tool},
         .replay = r,
@@ -177,7 +213,20 @@ struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
 
 /* --- the gate --- */
 
-static void judge_as_recorded(struct replay *r, const struct recorded_call *c, struct verdict *v)
+/* Which call's hook ended the run is not told: none of the batch was run, so that it may as well be
+ * the last one. */
+static bool is_last_judged(const struct replay *r, const struct recorded_call *c)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = 0; i < x->n_calls; i++)
+        if (x->calls[i]->batch > c->batch ||
+            (x->calls[i]->batch == c->batch && x->calls[i]->index > c->index))
+            return false;
+    return true;
+}
+
+static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct verdict *v)
 {
     const struct ask *ask = find_ask(r->recording, c->call_id);
     struct str text = result_text(r, c->result);
@@ -194,6 +243,8 @@ static void judge_as_recorded(struct replay *r, const struct recorded_call *c, s
     } else if (ask && !c->has_result) {
         v->kind = VERDICT_LATER;
         v->ask = *ask;
+    } else if (failed_with(c, ERR_CANCELLED)) {
+        v->kind = VERDICT_LATER; /* the run ended before it began */
     } else if (failed_with(c, ERR_UNKNOWN_TOOL)) {
         v->kind = VERDICT_UNKNOWN_TOOL;
         v->entry = NULL;
@@ -203,7 +254,7 @@ static void judge_as_recorded(struct replay *r, const struct recorded_call *c, s
         v->kind = VERDICT_BAD_ARGUMENTS;
         v->reason = str_skip(text, strlen(SPENT_PREFIX));
     }
-    if (!c->is_requested)
+    if (is_last_judged(r, c))
         v->stops_run = ended_by_hook(r, HOOK_PRE_TOOL_USE, &v->stop_reason);
 }
 
@@ -289,12 +340,16 @@ static void play_compact_hook(const struct replay *r, struct hook_outcome *out)
         out->reason = str_skip(x->text, strlen(REFUSED_PREFIX));
 }
 
-/* Only what comes after it can tell that a hook ended the run. */
-static bool is_last_batch(const struct replay *r)
+/* Only what comes after it can tell that a hook ended the run: no other call ends, and nothing is
+ * asked. */
+static bool is_last_call(const struct replay *r)
 {
-    for (size_t i = r->next; i < r->recording->n_events; i++)
-        if (r->recording->events[i].type == EVENT_ATTEMPT_BEGIN)
+    for (size_t i = r->next; i < r->recording->n_events; i++) {
+        const struct recorded_event *x = &r->recording->events[i];
+
+        if (x->type == EVENT_ATTEMPT_BEGIN || (x->type == EVENT_TOOL_END && !x->call->has_waited))
             return false;
+    }
     return true;
 }
 
@@ -303,9 +358,10 @@ static struct err *run_hooks(struct hooks *h, const struct hook_input *input, st
 {
     struct replay *r = PORT_OF(h, hooks);
     bool may_end =
-        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_batch(r));
+        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_call(r));
 
     *ret_outcome = (struct hook_outcome){0};
+    TRY(task_check()); /* hooks are waited for */
     if (input->event == HOOK_USER_PROMPT_SUBMIT)
         play_prompt_hook(r, input, a, ret_outcome);
     if (input->event == HOOK_STOP)
@@ -420,22 +476,51 @@ static struct err *attach(void *self, const struct reattaching *context, struct 
     return NULL;
 }
 
+/* Nothing is told of what would have been put back when it was too much: only that it was. */
+static struct err *refuse_to_attach(void *self, const struct reattaching *context,
+                                    struct strbuf *out)
+{
+    struct str text = ((const struct recorded_event *)self)->text;
+
+    return err_new(ERR_PROVIDER_ERROR, "%" STR_FMT, STR_ARG(str_skip(text, strlen(STAYS_PREFIX))));
+}
+
+/* The notice that this summary gained nothing, or NULL. */
+static struct recorded_event *find_no_gain(const struct replay *r)
+{
+    const struct recording *x = r->recording;
+
+    for (size_t i = r->next; i < x->n_events; i++) {
+        if (x->events[i].type == EVENT_COMPACTED)
+            return NULL;
+        if (str_is(x->events[i].source, "compaction"))
+            return str_starts(x->events[i].text, S(NO_GAIN_PREFIX)) ? &x->events[i] : NULL;
+    }
+    return NULL;
+}
+
 static void set_reattachers(struct replay *r)
 {
     const struct message *m = find_reattached(r);
+    struct recorded_event *no_gain = find_no_gain(r);
     size_t n = m ? m->n_parts - 1 : 0;
     struct reattacher *list = ARENA_ARRAY(&r->arena, n + 1, struct reattacher);
 
     for (size_t i = 0; i < n; i++)
         list[i] = (struct reattacher){attach, &m->parts[i + 1]};
+    if (no_gain)
+        list[n++] = (struct reattacher){refuse_to_attach, no_gain};
     r->compaction.options.reattachers = list;
     r->compaction.options.n_reattachers = n;
 }
 
-static bool is_compacted_now(const struct replay *r)
+static bool is_compacted_now(struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
+    struct str reason;
 
+    if (x && x->type == EVENT_ERROR)
+        return ended_by_hook(r, HOOK_PRE_COMPACT, &reason);
     return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) ||
                  (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
 }

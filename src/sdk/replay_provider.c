@@ -3,6 +3,8 @@
 
 #include "provider/decode.h"
 
+#include <stdio.h>
+
 struct played {
     struct provider provider;
     struct replay *replay;
@@ -97,14 +99,29 @@ static struct err *recorded_error(const struct exchange *x)
     return e;
 }
 
+static bool was_answered(const struct recorded_attempt *a)
+{
+    return a->said && a->said->state == MESSAGE_COMPLETE;
+}
+
+/* The process died before it told how the attempt ended; what was read may tell. */
+static struct err *end_recording(const struct exchange *x)
+{
+    const struct message *said = x->attempt->said;
+
+    if (said && said->state == MESSAGE_BROKEN)
+        return err_new(ERR_NETWORK, "the stream broke");
+    return err_new(ERR_CANCELLED, "the recording ends here");
+}
+
 /* What the bytes say wins over what was recorded; but of a stream that broke off they cannot say
  * why. */
 static struct err *end_exchange(struct exchange *x, struct err *take_read, bool is_final)
 {
     AUTO(err) struct err *read = take_read;
 
-    if (!x->attempt->has_ended)
-        return err_new(ERR_CANCELLED, "the recording ends here");
+    if (!x->attempt->has_ended && !was_answered(x->attempt))
+        return end_recording(x);
     if (!x->attempt->error)
         return TAKE(read);
     if (read)
@@ -151,14 +168,30 @@ static struct err *ask_over_wire(struct exchange *x, const struct model_request 
 
 /* --- models without a wire --- */
 
-static struct err *play_part(struct reply *reply, const struct part *p)
+/* An answer that ended before a call's arguments came looks like one of a call without any: what
+ * streamed in then tells them apart. */
+static bool has_streamed_args(const struct exchange *x, size_t part)
+{
+    const struct replay *r = x->provider->replay;
+    const struct recorded_event *next =
+        r->next < r->recording->n_events ? &r->recording->events[r->next] : NULL;
+    char mark[32];
+
+    if (!next || next->type != EVENT_DELTA)
+        return true; /* nobody watched */
+    snprintf(mark, sizeof mark, "\\n%d %zu ", DELTA_TOOL_ARGS, part);
+    return str_find(next->line, str_of(mark)) != STR_NONE;
+}
+
+static struct err *play_part(struct exchange *x, struct reply *reply, const struct part *p)
 {
     bool grows = p->kind == PART_TEXT || p->kind == PART_REASONING || p->kind == PART_REFUSAL;
     size_t index;
 
     TRY(reply_begin(reply, p->kind, p->id, p->name, &index));
     TRY(grows ? reply_add_text(reply, index, p->text) : reply_set_text(reply, index, p->text));
-    TRY(reply_add_args(reply, index, p->bad_args.n ? p->bad_args : p->args));
+    if (x->attempt->said->state == MESSAGE_COMPLETE || has_streamed_args(x, index))
+        TRY(reply_add_args(reply, index, p->bad_args.n ? p->bad_args : p->args));
     *reply_part(reply, index) = part_copy(&reply->arena, p);
     return NULL;
 }
@@ -169,7 +202,7 @@ static struct err *play_message(struct exchange *x, struct reply *reply)
     enum stop stop = STOP_END;
 
     for (size_t i = 0; m && i < m->n_parts; i++) {
-        TRY(play_part(reply, &m->parts[i]));
+        TRY(play_part(x, reply, &m->parts[i]));
         if (m->parts[i].kind == PART_TOOL_CALL)
             stop = STOP_TOOL_CALLS;
     }

@@ -59,6 +59,7 @@ struct err *codec_decode_message(struct decoding *d)
     struct message *m;
 
     d->event->body.message.n_tool_calls = (size_t)codec_get_int(d, "toolCallsCount");
+    d->event->body.message.is_aside = codec_get_bool(d, "isAside");
     TRY(codec_get_message(d, "message", &m));
     d->event->body.message.message = m;
     return m ? NULL : codec_broken(d, "holds no message");

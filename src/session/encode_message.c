@@ -110,6 +110,7 @@ void codec_encode_message(struct encoding *c)
     const struct event_message *b = &c->event->body.message;
 
     codec_put_int(c, "toolCallsCount", (int64_t)b->n_tool_calls);
+    codec_put_true(c, "isAside", b->is_aside);
     codec_put_message(c, "message", b->message);
 }
 

@@ -340,7 +340,7 @@ static void take(struct loading *l, const struct event *e)
         take_attempt_end(l, e);
         break;
     case EVENT_RESPONSE_NORMALIZED:
-        if (!l->is_aside)
+        if (!l->is_aside && !e->body.message.is_aside)
             set_message(&l->out->partial, e->body.message.message);
         break;
     case EVENT_HISTORY:
@@ -406,7 +406,7 @@ static struct err *read_partial(struct loading *l, uint64_t *ret_n_bytes)
     uuid_from_name(out->summary.id, arena_format(&out->arena, "answer %" PRIu64, l->attempt_seq),
                    id);
     out->partial = message_new(ROLE_ASSISTANT, str_of(id));
-    out->partial->state = MESSAGE_INTERRUPTED;
+    out->partial->state = MESSAGE_BROKEN;
     message_add_text(out->partial, strbuf_str(&text));
     message_set_origin(out->partial,
                        (struct origin){.provider = out->provider, .model = out->model});

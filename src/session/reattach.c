@@ -12,7 +12,7 @@ static bool is_open(const struct history *h)
         const struct message *m = h->entries[i].message;
 
         if (m && !m->is_error && m->role != ROLE_SYSTEM)
-            return m->role != ROLE_ASSISTANT || m->state == MESSAGE_INTERRUPTED;
+            return m->role != ROLE_ASSISTANT || m->state != MESSAGE_COMPLETE;
     }
     return false;
 }

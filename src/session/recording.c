@@ -1,6 +1,7 @@
 /* recording.c - collects what a run was given, from its events. */
 #include "session/recording.h"
 
+#include "engine/run.h"
 #include "session/codec.h"
 
 struct recording_reader {
@@ -146,8 +147,7 @@ static void take_reply(struct recording *r, const struct reply *reply)
     if (!a)
         return;
     message_unref(a->said);
-    a->said = reply_to_message(reply, reply->id,
-                               reply->is_complete ? MESSAGE_COMPLETE : MESSAGE_INTERRUPTED,
+    a->said = reply_to_message(reply, reply->id, reply_state(reply),
                                (struct origin){.model = reply->model});
 }
 
@@ -193,18 +193,7 @@ static struct recorded_call *call_of(struct recording *r, const struct event_too
     return r->calls[r->n_calls++] = c;
 }
 
-/* Calls that are under way at the same time. */
-static void note_overlap(struct recording *r, struct recorded_call *begun)
-{
-    for (size_t i = r->n_calls; i-- > 0 && r->calls[i]->batch == r->n_batches;) {
-        struct recorded_call *other = r->calls[i];
-
-        if (other != begun && other->has_begun && !other->has_ended)
-            other->is_alone = begun->is_alone = false;
-    }
-}
-
-static const struct recorded_call *take_tool(struct recording *r, const struct event *e)
+static struct recorded_call *take_tool(struct recording *r, const struct event *e)
 {
     const struct event_tool *t = &e->body.tool;
     struct recorded_call *c = call_of(r, t);
@@ -215,9 +204,11 @@ static const struct recorded_call *take_tool(struct recording *r, const struct e
         c->args = keep_json(r, t->args);
     } else if (e->type == EVENT_TOOL_BEGIN) {
         c->has_begun = true;
-        note_overlap(r, c);
+        c->begin_at = r->n_events;
+        c->end_at = SIZE_MAX;
     } else if (e->type == EVENT_TOOL_END) {
         c->has_ended = true;
+        c->end_at = r->n_events;
         c->end = keep_part(r, t->result);
         c->metadata = keep_json(r, t->metadata);
         c->end_is_ok = t->is_ok;
@@ -233,6 +224,34 @@ static const struct recorded_call *take_tool(struct recording *r, const struct e
             c->was_executed = t->was_executed;
     }
     return c;
+}
+
+/* It has asked a person, and was over until somebody would answer. */
+static bool is_waiting(const struct recording *r, const struct recorded_call *c)
+{
+    if (c->has_begun && !c->has_ended)
+        return !r->is_cut;
+    return json_bool(json_get(c->metadata, CALL_WAITED), false);
+}
+
+static void note_overlap(struct recorded_call *a, struct recorded_call *b)
+{
+    if (a != b && a->batch == b->batch && a->has_begun && b->has_begun && a->begin_at < b->end_at &&
+        b->begin_at < a->end_at)
+        a->is_alone = b->is_alone = false;
+}
+
+/* Which calls were under way at the same time. */
+static void find_overlaps(struct recording *r)
+{
+    for (size_t i = 0; i < r->n_calls; i++) {
+        r->calls[i]->has_waited = is_waiting(r, r->calls[i]);
+        if (r->calls[i]->has_waited)
+            r->calls[i]->end_at = r->calls[i]->begin_at;
+    }
+    for (size_t i = 0; i < r->n_calls; i++)
+        for (size_t k = i; k-- > 0 && r->calls[k]->batch == r->calls[i]->batch;)
+            note_overlap(r->calls[i], r->calls[k]);
 }
 
 /* --- the run --- */
@@ -290,6 +309,7 @@ static void take_facts(struct recording *r, const struct event *e, struct record
         take_begin(r, e);
         break;
     case EVENT_USER_INPUT:
+    case EVENT_RESPONSE_NORMALIZED:
     case EVENT_HISTORY:
         x->message = keep_message(r, e->body.message.message);
         break;
@@ -401,31 +421,71 @@ static void take(struct recording *r, const struct event *e)
 
 /* --- when a person ended it --- */
 
-static bool is_cancelled(const struct recording *r)
+static bool is_attempt_cancelled(const struct recording *r)
 {
     for (size_t i = 0; i < r->n_attempts; i++)
         if (err_is(r->attempts[i].error, ERR_CANCELLED))
             return true;
+    return false;
+}
+
+static bool tells_interrupt(const struct part *result)
+{
+    return result && result->n_content && str_is(result->content[0].text, CALL_INTERRUPTED_TEXT);
+}
+
+bool recorded_call_is_interrupted(const struct recorded_call *c)
+{
+    return c->has_ended && str_is(c->code, err_code(ERR_CANCELLED)) && tells_interrupt(c->end);
+}
+
+static bool is_call_cancelled(const struct recording *r)
+{
     for (size_t i = 0; i < r->n_calls; i++)
-        if (r->calls[i]->has_ended && str_is(r->calls[i]->code, err_code(ERR_CANCELLED)))
+        if (recorded_call_is_interrupted(r->calls[i]))
             return true;
     return false;
 }
 
-/* The first event that only happens because of it. */
-static bool tells_cancel(const struct recorded_event *x)
+/* It was kept from beginning; its result says by whom. */
+static bool was_skipped(const struct recorded_call *c)
 {
-    if (x->type == EVENT_NOTICE)
-        return str_is(x->source, "agent:EXIT-CANCELED");
-    return x->type == EVENT_HISTORY && x->message && x->message->role == ROLE_ASSISTANT &&
-           x->message->state == MESSAGE_INTERRUPTED;
+    return !c->has_begun && tells_interrupt(c->result);
 }
 
+static bool has_skipped_call(const struct recording *r, size_t batch)
+{
+    for (size_t i = 0; i < r->n_calls; i++)
+        if (r->calls[i]->batch == batch && was_skipped(r->calls[i]))
+            return true;
+    return false;
+}
+
+/* The first event that only happens because of it. Results come in the order of their calls, so
+ * the first one of a batch tells it for all. */
+static bool tells_cancel(const struct recording *r, const struct recorded_event *x)
+{
+    switch (x->type) {
+    case EVENT_NOTICE:
+        return str_is(x->source, "agent:EXIT-CANCELED");
+    case EVENT_RESPONSE_NORMALIZED:
+    case EVENT_HISTORY:
+        return x->message && x->message->role == ROLE_ASSISTANT &&
+               x->message->state == MESSAGE_INTERRUPTED;
+    case EVENT_TOOL_RESULT:
+        return has_skipped_call(r, x->call->batch);
+    default:
+        return false;
+    }
+}
+
+/* An attempt or a call at work that was cancelled says so itself. */
 static void find_cancel(struct recording *r)
 {
-    if (r->is_cut || r->outcome != RUN_INTERRUPTED || is_cancelled(r))
+    if (r->is_cut || r->outcome != RUN_INTERRUPTED || is_attempt_cancelled(r) ||
+        is_call_cancelled(r))
         return;
-    while (r->cancel_after < r->n_events && !tells_cancel(&r->events[r->cancel_after]))
+    while (r->cancel_after < r->n_events && !tells_cancel(r, &r->events[r->cancel_after]))
         r->cancel_after++;
 }
 
@@ -534,6 +594,7 @@ struct err *recording_read(struct recording_reader *r, struct recording *ret_rec
         return e;
     }
     link_attempts(ret_recording);
+    find_overlaps(ret_recording);
     find_cancel(ret_recording);
     ret_recording->only_compacts = only_compacts(ret_recording);
     *ret_found = true;

@@ -41,7 +41,9 @@ struct recorded_call {
     enum risk risk;
     const struct json *args;
     bool is_requested, has_begun, has_ended, has_result;
-    bool is_alone; /* no other call of the batch ran beside it */
+    size_t begin_at, end_at; /* events */
+    bool is_alone;           /* no other call of the batch ran beside it */
+    bool has_waited;         /* it asked a person, and was over until somebody would answer */
     /* as the tool gave it */
     const struct part *end;
     const struct json *metadata;
@@ -50,7 +52,8 @@ struct recorded_call {
     const struct part *result;
     struct str code; /* empty: it was a success */
     bool was_denied, was_executed;
-    bool is_judged; /* for whoever plays it */
+    /* for whoever plays it */
+    bool is_judged, is_begun, is_entered, is_over;
 };
 
 struct recorded_event {
@@ -65,7 +68,7 @@ struct recorded_event {
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
     struct recorded_attempt *attempt; /* that begins here */
-    const struct recorded_call *call;
+    struct recorded_call *call;
     bool is_aside;
 };
 
@@ -116,6 +119,9 @@ DEFINE_AUTO_VAL(recording, recording_done)
 /* The call of this batch that is judged next, by its id; NULL: there is none. */
 struct recorded_call *recording_find_call(const struct recording *r, size_t batch,
                                           struct str call_id, bool is_unjudged);
+
+/* It had begun, and was ended because the person ended the run. */
+bool recorded_call_is_interrupted(const struct recorded_call *c);
 
 struct recording_reader;
 struct recording_reader *recording_reader_new(struct store *s, struct str stream) MUST_USE;

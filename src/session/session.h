@@ -6,7 +6,7 @@
  * told as durable: opening it again goes on from there.
  *
  * A run that was cut off goes on, or is overtaken by a new prompt. Either way an answer that had
- * come in part stays as an interrupted message, results that are known are used, and a call whose
+ * come in part stays as one that broke off, results that are known are used, and a call whose
  * outcome is not known is never run again: the model is told. Calls that never started are run when
  * it goes on, and told as not executed after a new prompt. Background commands that ran when the
  * process died have the state "unknown", and the next message of the person says so to the model.

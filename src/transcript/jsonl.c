@@ -17,18 +17,27 @@ static struct writer *make(void)
     return &j->writer;
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void add_line(struct jsonl *j)
 {
-    struct jsonl *j = (struct jsonl *)w;
-    struct str line;
+    struct writer *w = &j->writer;
+    struct str line = str_slice(strbuf_str(&j->line), 0, j->line.n - 1);
 
-    strbuf_clear(&j->line);
-    journal_write(e, &j->line);
-    line = str_slice(strbuf_str(&j->line), 0, j->line.n - 1);
     if (strbuf_is_over(&j->line))
         strbuf_set_over(&w->out);
     strbuf_add(&w->out, secrets_hide_in_json_text(w->secrets, line, &j->hidden, NULL));
     strbuf_add_char(&w->out, '\n');
+    strbuf_clear(&j->line);
+}
+
+static void add_event(struct writer *w, const struct event *e)
+{
+    struct jsonl *j = (struct jsonl *)w;
+
+    strbuf_clear(&j->line);
+    journal_write(e, &j->line);
+    add_line(j);
+    if (journal_write_shown(e, &j->line))
+        add_line(j);
 }
 
 static void free_all(struct writer *w)

@@ -225,6 +225,8 @@ static void take_answer(struct story *s, const struct event *e, const struct mes
     }
     if (m->state == MESSAGE_INTERRUPTED)
         note(s, e, TONE_WARNING, S("This answer was interrupted."));
+    else if (m->state == MESSAGE_BROKEN)
+        note(s, e, TONE_WARNING, S("This answer broke off before it was complete."));
 }
 
 static void take_message(struct story *s, const struct event *e, const struct message *m)

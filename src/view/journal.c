@@ -422,24 +422,49 @@ static void body_fields(struct json_writer *w, const struct event *e)
     }
 }
 
+static void begin_line(struct json_writer *w, const struct event *e, struct str name,
+                       struct strbuf *out)
+{
+    jw_init(w, out);
+    jw_begin_object(w);
+    field_time(w, "timestamp", e->unix_ms);
+    jw_kv_str(w, "sessionId", e->stream);
+    jw_kv_str(w, "event", name);
+    jw_kv_int(w, "seq", (int64_t)e->seq);
+    jw_kv_str(w, "executionId", e->run_id);
+    jw_kv_str(w, "conversationId", e->stream);
+    journal_text(w, "parentSessionId", e->parent_stream);
+    jw_kv_int(w, "turn", e->turn);
+    jw_kv_int(w, "round", e->round);
+    if (e->attempt)
+        jw_kv_int(w, "attempt", e->attempt);
+}
+
+static void end_line(struct json_writer *w, struct strbuf *out)
+{
+    jw_end_object(w);
+    strbuf_add_char(out, '\n');
+}
+
 void journal_write(const struct event *e, struct strbuf *out)
 {
     struct json_writer w;
 
-    jw_init(&w, out);
-    jw_begin_object(&w);
-    field_time(&w, "timestamp", e->unix_ms);
-    jw_kv_str(&w, "sessionId", e->stream);
-    jw_kv_str(&w, "event", journal_name(e));
-    jw_kv_int(&w, "seq", (int64_t)e->seq);
-    jw_kv_str(&w, "executionId", e->run_id);
-    jw_kv_str(&w, "conversationId", e->stream);
-    journal_text(&w, "parentSessionId", e->parent_stream);
-    jw_kv_int(&w, "turn", e->turn);
-    jw_kv_int(&w, "round", e->round);
-    if (e->attempt)
-        jw_kv_int(&w, "attempt", e->attempt);
+    begin_line(&w, e, journal_name(e), out);
     body_fields(&w, e);
-    jw_end_object(&w);
-    strbuf_add_char(out, '\n');
+    end_line(&w, out);
+}
+
+bool journal_write_shown(const struct event *e, struct strbuf *out)
+{
+    const struct event_delta *b = &e->body.delta;
+    struct json_writer w;
+
+    if (e->type != EVENT_DELTA || b->is_separator || b->source != SOURCE_STREAM ||
+        b->delta->kind != DELTA_TEXT)
+        return false;
+    begin_line(&w, e, S("text_delta"), out);
+    jw_kv_str(&w, "delta", b->delta->text);
+    end_line(&w, out);
+    return true;
 }

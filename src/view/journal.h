@@ -2,7 +2,8 @@
  *
  * The names and fields are those of replay boundary events and of session logs; everything that a
  * line tells stands in it, histories and schemas too (a store may keep references instead, and
- * expand them for an export). An event gives exactly one line.
+ * expand them for an export). An event gives exactly one line, but a piece of the model's text
+ * gives two with one number: what the provider sent, and what the person was shown.
  *
  * In arguments, metadata, details and answers the values under names of credentials (apiKey,
  * password, ...) are replaced by [REDACTED]; never in messages, schemas and what a provider sent.
@@ -17,5 +18,8 @@
 struct str journal_name(const struct event *e);
 /* Appends one line: {"timestamp":...,"sessionId":...,"event":...,...}\n */
 void journal_write(const struct event *e, struct strbuf *out);
+/* Appends the second line, "text_delta", of a text that was shown as it came; false: there is none.
+ */
+bool journal_write_shown(const struct event *e, struct strbuf *out);
 
 #endif

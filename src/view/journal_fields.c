@@ -48,6 +48,7 @@ void journal_attempt(struct json_writer *w, const struct event *e)
     jw_kv_str(w, "model", a->model);
     jw_kv_bool(w, "isRetry", a->is_retry);
     jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
+    jw_kv_bool(w, "isAside", a->is_aside);
     if (a->forced != FINAL_NONE)
         jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
     if (a->error)
@@ -189,8 +190,7 @@ void journal_reply(struct json_writer *w, const struct event_reply *b)
     const struct reply *r = b->reply;
     AUTO(message)
     struct message *m =
-        reply_to_message(r, r->id, r->is_complete ? MESSAGE_COMPLETE : MESSAGE_INTERRUPTED,
-                         (struct origin){.model = r->model});
+        reply_to_message(r, r->id, reply_state(r), (struct origin){.model = r->model});
 
     jw_kv_str(w, "responseKind", str_of(b->kind));
     journal_message(w, "response", m);
@@ -202,5 +202,7 @@ void journal_normalized(struct json_writer *w, const struct event_message *b)
     jw_kv_str(w, "provider", b->message->origin.provider);
     jw_kv_str(w, "model", b->message->origin.model);
     jw_kv_int(w, "toolCallsCount", (int64_t)b->n_tool_calls);
+    if (b->is_aside)
+        jw_kv_bool(w, "isAside", true);
     journal_message(w, "response", b->message);
 }

@@ -326,7 +326,8 @@ void library_log(const struct library_view *v, const struct event *e, struct str
                   S("the text of the failed attempt is taken back"), out);
         break;
     case EVENT_RESPONSE_NORMALIZED:
-        log_reasoning(v, e, out);
+        if (!e->body.message.is_aside)
+            log_reasoning(v, e, out);
         break;
     case EVENT_TOOL_BEGIN:
         log_tool(v, e, out);

@@ -70,7 +70,9 @@ void field_stop(struct json_writer *w, struct str reason, enum stop stop)
         [STOP_FILTERED] = "refusal", [STOP_REFUSED] = "refusal",     [STOP_PAUSED] = "pause_turn"};
 
     jw_key(w, "stop_reason");
-    if (str_is(reason, "stop_sequence") || str_is(reason, "model_context_window_exceeded"))
+    if (str_is(reason, REPLY_ABORTED)) /* not a word of that API */
+        jw_null(w);
+    else if (str_is(reason, "stop_sequence") || str_is(reason, "model_context_window_exceeded"))
         jw_str(w, reason);
     else if (stop != STOP_UNKNOWN)
         jw_str(w, str_of(words[stop]));

@@ -119,7 +119,9 @@ class Export(SessionTest):
 
     def test_the_log_has_every_event_in_order_with_histories_expanded(self):
         log = self.log()
-        self.assertEqual([line["seq"] for line in log], list(range(1, len(log) + 1)))
+        numbers = [line["seq"] for line in log if line["event"] != "text_delta"
+                   or "source" in line]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
         names = [line["event"] for line in log]
         for name in ("session_init", "pre_run", "provider_request", "provider_native_raw_payload",
                      "provider_response_normalized", "tool_batch_started", "tool_execution_request",
@@ -128,6 +130,15 @@ class Export(SessionTest):
         requests = [line for line in log if line["event"] == "provider_request"]
         self.assertEqual(len(requests), 3)
         self.assertGreater(len(requests[-1]["messages"]), len(requests[0]["messages"]))
+
+    def test_text_that_was_shown_has_a_line_of_its_own_with_the_number_of_its_event(self):
+        log = self.log()
+        shown = [(line["seq"], line["delta"]) for line in log
+                 if line["event"] == "text_delta" and "source" not in line]
+        sent = [(line["seq"], line["delta"]) for line in log
+                if line["event"] == "provider_stream_raw_delta" and line["kind"] == "text"]
+        self.assertEqual(shown, sent)
+        self.assertIn("I look at it.", "".join(text for _, text in shown))
         self.assertIn("toolSchemas", log[names.index("session_init")])
 
     def test_a_new_file_named_from_here_on_is_written(self):

@@ -127,7 +127,7 @@ class Killed(SessionTest):
         result, requests = self.go_on(protocol, session, Turn("And then?"))
         self.assertEqual(result.out, "And then?\n")
         self.assertEqual(requests[0][0], "  user 'tell'")
-        self.assertRegex(requests[0][1], r"^  assistant 'Once.*interrupted")
+        self.assertRegex(requests[0][1], r"^  assistant 'Once.*broke off")
 
     def test_before_the_first_request(self):
         session, (pipe, fd) = self.new_id(), self.make_pipe()

@@ -280,7 +280,10 @@ static struct err *show_answer(struct session_show *s, const struct message *m)
     if (m->is_error)
         return say(s, TINT_RED, strbuf_str(&text));
     stream_text(s, strbuf_str(&text));
-    return m->state == MESSAGE_INTERRUPTED ? say(s, TINT_YELLOW, S("(interrupted)")) : NULL;
+    if (m->state == MESSAGE_COMPLETE)
+        return NULL;
+    return say(s, TINT_YELLOW,
+               m->state == MESSAGE_INTERRUPTED ? S("(interrupted)") : S("(broken off)"));
 }
 
 static struct err *show_base_message(struct session_show *s, const struct event_message *b)

@@ -520,7 +520,7 @@ TEST(a_cut_stream_keeps_what_had_come)
     struct world w = {.script = "turns:\n - [{text: Once upon}, {cut: true}]\n"};
 
     world_run(&w, "tell");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "+1 assistant interrupted: \"Once upon\"\n"
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+1 assistant broken: \"Once upon\"\n"
                                                 "error network\n"
                                                 "+2 assistant error:"));
     assert_str(w.result.text, "Once upon");

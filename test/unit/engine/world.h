@@ -21,10 +21,13 @@ struct world {
     struct run_options options;
     struct run_plan plan;
     struct tool_filter filter;
-    const char *system;     /* NULL: none */
-    bool has_late;          /* is the tool Late there? */
-    const char *deny;       /* a tool that the gate refuses */
-    const char *later;      /* a tool that must be asked for, later */
+    const char *system; /* NULL: none */
+    bool has_late;      /* is the tool Late there? */
+    const char *deny;   /* a tool that the gate refuses */
+    const char *later;  /* a tool that must be asked for, later */
+    /* instead of world_judge(), which it may call; NULL: that */
+    struct err *(*judge)(struct gate *g, const struct gate_call *c, struct arena *a,
+                         struct verdict *v);
     unsigned cancel_at_seq; /* cancels the run when this event comes; 0: never */
     enum event_type cancel_at;
     bool cancels;
@@ -234,7 +237,9 @@ static inline void world_log(struct world *w, const struct event *e)
         const struct message *m = e->body.message.message;
 
         strbuf_addf(out, "+%zu %s%s%s:", e->body.message.index, role_name(m->role),
-                    m->state == MESSAGE_INTERRUPTED ? " interrupted" : "",
+                    m->state == MESSAGE_INTERRUPTED ? " interrupted"
+                    : m->state == MESSAGE_BROKEN    ? " broken"
+                                                    : "",
                     m->is_error ? " error" : "");
         log_parts(out, m->parts, m->n_parts);
         strbuf_add_char(out, '\n');
@@ -357,7 +362,7 @@ static inline void world_run(struct world *w, const char *prompt)
     struct seeded_random random;
     AUTO(loop) struct loop *l = NULL;
     AUTO(message) struct message *input = NULL;
-    struct world_gate gate = {.gate = {world_judge}, .world = w};
+    struct world_gate gate = {.gate = {w->judge ? w->judge : world_judge}, .world = w};
     struct event_sink sink = {world_on_event, w};
 
     if (!w->goes_on)

@@ -41,6 +41,27 @@ TEST(deltas_reach_the_sink_and_the_parts_hold_the_whole)
     assert_str(reply_part(&r, call)->args, "{\"a\":1}");
 }
 
+TEST(a_tool_of_the_provider_is_told_with_its_query_when_its_call_is_whole)
+{
+    AUTO(strbuf) struct strbuf seen = {0};
+    AUTO(reply) struct reply r;
+    size_t first, second, third;
+
+    reply_init(&r, (struct delta_sink){record, &seen});
+    first = begin(&r, PART_SERVER_TOOL_USE, "s1", "web_search");
+    assert_ok(reply_add_args(&r, first, S("{\"query\":")));
+    assert_ok(reply_add_args(&r, first, S("\"keel\"}")));
+    assert_str(strbuf_str(&seen), "");
+    reply_close(&r, first);
+    assert_str(strbuf_str(&seen), "5:keel|");
+    second = begin(&r, PART_SERVER_TOOL_USE, "s2", "url_context");
+    assert_ok(reply_add_args(&r, second, S("{\"url\":\"https://a.example\"}")));
+    third = begin(&r, PART_SERVER_TOOL_USE, "s3", "web_search");
+    assert_ok(reply_add_args(&r, third, S("{\"query\":\"cut o")));
+    reply_finish(&r);
+    assert_str(strbuf_str(&seen), "5:keel|5:https://a.example|");
+}
+
 TEST(arguments_are_settled_and_never_guessed)
 {
     static const struct {
@@ -187,6 +208,7 @@ TEST(a_log_line_without_parts_is_understood)
 }
 
 RUN_TESTS(UNIT(deltas_reach_the_sink_and_the_parts_hold_the_whole),
+          UNIT(a_tool_of_the_provider_is_told_with_its_query_when_its_call_is_whole),
           UNIT(arguments_are_settled_and_never_guessed),
           UNIT(a_call_that_was_cut_off_before_its_arguments_has_none),
           UNIT(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls),

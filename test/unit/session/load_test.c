@@ -3,6 +3,7 @@
 #include "sys/in_task.h"
 
 #include "engine/open_calls.h"
+#include "engine/request_build.h"
 #include "session/codec.h"
 
 #define ID "s"
@@ -227,7 +228,7 @@ IN_TASK(a_prompt_that_was_not_yet_in_the_history_is_asked)
     stage_close(&dead);
 }
 
-IN_TASK(half_an_answer_stays_as_an_interrupted_one)
+IN_TASK(half_an_answer_stays_as_one_that_broke_off)
 {
     AUTO(stage) struct stage st = {0}, dead = {0};
 
@@ -236,8 +237,8 @@ IN_TASK(half_an_answer_stays_as_an_interrupted_one)
     stage_open(&dead, &again);
     assert_non_null(dead.session.loaded.partial);
     stage_run(&dead, "turns:\n - text: and more.\n", NULL);
-    assert_int_equal(dead.session.conversation.history.entries[1].message->state,
-                     MESSAGE_INTERRUPTED);
+    assert_int_equal(dead.session.conversation.history.entries[1].message->state, MESSAGE_BROKEN);
+    assert_non_null(strstr(strbuf_cstr(&dead.world.log), BROKEN_NOTE));
     assert_int_equal(dead.session.conversation.history.n_messages, 3);
     stage_close(&dead);
 }
@@ -292,7 +293,7 @@ RUN_TESTS(UNIT(an_answer_cut_off_anywhere), UNIT(tools_cut_off_anywhere),
           UNIT(a_call_that_was_under_way_is_unknown_and_told), UNIT(a_result_that_had_come_is_used),
           UNIT(a_call_that_had_not_begun_is_run_when_it_goes_on_and_not_after_a_new_prompt),
           UNIT(a_prompt_that_was_not_yet_in_the_history_is_asked),
-          UNIT(half_an_answer_stays_as_an_interrupted_one),
+          UNIT(half_an_answer_stays_as_one_that_broke_off),
           UNIT(a_whole_answer_needs_no_further_request),
           UNIT(a_record_that_cannot_be_read_is_told_and_the_rest_is_used),
           UNIT(a_session_that_is_not_there_is_told));

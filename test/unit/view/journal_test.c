@@ -130,6 +130,24 @@ TEST(text_that_no_provider_sent_is_a_text_delta)
     assert_str(journal_name(e), "text_delta");
 }
 
+TEST(text_that_a_person_was_shown_has_a_second_line)
+{
+    AUTO(samples) struct samples s;
+    AUTO(strbuf) struct strbuf out = {0};
+    struct event *e = &s.events[EVENT_DELTA];
+
+    samples_init(&s);
+    s.delta = (struct delta){.kind = DELTA_TEXT, .text = S("I look.")};
+    assert_true(journal_write_shown(e, &out));
+    assert_body(&out, "text_delta", ",'delta':'I look.'}\n");
+    s.delta.kind = DELTA_REASONING;
+    assert_false(journal_write_shown(e, &out));
+    s.delta.kind = DELTA_TEXT;
+    e->body.delta.is_separator = true; /* is one itself */
+    assert_false(journal_write_shown(e, &out));
+    assert_false(journal_write_shown(&s.events[EVENT_RUN_BEGIN], &out));
+}
+
 TEST(a_tool_of_the_provider_has_its_own_name)
 {
     AUTO(samples) struct samples s;
@@ -262,6 +280,7 @@ RUN_TESTS(UNIT(every_event_is_one_line_with_all_it_holds),
           UNIT(no_field_that_replay_needs_is_missing),
           UNIT(a_failed_call_has_its_error_and_the_code_in_its_metadata),
           UNIT(text_that_no_provider_sent_is_a_text_delta),
+          UNIT(text_that_a_person_was_shown_has_a_second_line),
           UNIT(a_tool_of_the_provider_has_its_own_name), UNIT(a_payload_that_is_no_json_is_text),
           UNIT(a_run_that_failed_is_no_answer_of_the_assistant),
           UNIT(what_stands_under_a_credentials_name_is_hidden_in_fields),
