@@ -41,8 +41,7 @@ enum json_flags {
 
 #define JSON_MAX_DEPTH 256
 #define JSON_MAX_BYTES ((size_t)64 << 20)
-#define JSON_MAX_VALUES ((size_t)1 << 20) /* of one text, containers and repeated names included   \
-                                           */
+#define JSON_MAX_VALUES ((size_t)1 << 20) /* of one text; a repeated name counts each time */
 
 /* The error names line, column and reason. */
 MUST_USE struct err *json_parse(struct arena *a, struct str input, int flags,
