@@ -228,6 +228,7 @@ static void on_native_payload(void *self, const struct native_payload *p)
     struct native_payload payload = *p;
     struct event e = {.body.payload = &payload};
 
+    a->was_sent |= p->kind == PAYLOAD_REQUEST; /* its bytes leave next */
     payload.bytes = secrets_hide_in_json_text(a->run->secrets, p->bytes, &shown, NULL);
     run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
 }
@@ -316,9 +317,7 @@ static struct err *before_send(void *self)
 {
     struct ask_state *a = self;
 
-    TRY(run_sync(a->run));
-    a->was_sent = true;
-    return NULL;
+    return run_sync(a->run);
 }
 
 static void settle(void *self, const struct attempt *attempt)

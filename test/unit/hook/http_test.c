@@ -168,7 +168,7 @@ TEST(a_body_without_end_is_an_error)
         strbuf_add_cstr(&response, "a lot of text ");
     trial_init(&t, strbuf_str(&response), SERVER_CLOSES);
     run_it(&t);
-    assert_err(t.error, ERR_VALIDATION);
+    assert_err(t.error, ERR_BAD_RESPONSE);
 }
 
 TEST(a_variable_that_is_not_set_keeps_the_request_from_being_sent)
