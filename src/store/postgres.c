@@ -40,7 +40,7 @@ static struct err *ask_twice(struct postgres_conn *c, enum postgres_statement s,
 {
     struct err *e = ask_once(c, s, args, is_bytes, ret_rows);
 
-    if (!err_is(e, ERR_NETWORK) || !c->was_connected || task_was_cancelled())
+    if (!postgres_may_retry(c, e))
         return e;
     err_ignore(e, "the second try tells");
     return ask_once(c, s, args, is_bytes, ret_rows);
@@ -214,7 +214,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
 
     TRY(begin_change(p));
     e = create_child(p, child, fence, /* was_lost= */ false);
-    if (err_is(e, ERR_NETWORK) && p->writer.was_connected) {
+    if (postgres_may_retry(&p->writer, e)) {
         err_ignore(e, "the second try tells");
         e = create_child(p, child, fence, /* was_lost= */ true);
     }

@@ -213,8 +213,7 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
 
         if (err_is(e, ERR_NETWORK)) {
             was_lost = again = true;
-            if (i == N_TRIES || !p->writer.was_connected || task_was_cancelled() ||
-                (p->writer.was_silent && !p->writer.handle && i > 1))
+            if (i == N_TRIES || !postgres_may_retry(&p->writer, e))
                 return not_known(w, e);
             err_ignore(e, "the next try tells");
         } else if (e || !again) {

@@ -359,6 +359,12 @@ static struct err *check_args(const struct postgres_args *a)
                     "use another store with --store for this session");
 }
 
+bool postgres_may_retry(const struct postgres_conn *c, const struct err *e)
+{
+    return err_is(e, ERR_NETWORK) && c->was_connected && !task_was_cancelled() &&
+           postgres_now_ms() >= atomic_load(&c->server->silent_until_ms);
+}
+
 /* The time of a question begins with it. */
 static struct err *begin(struct postgres_conn *c)
 {

@@ -61,6 +61,9 @@ void postgres_give_turn(struct postgres_conn *c);
  * may be starting again. */
 MUST_USE struct err *postgres_connect(struct postgres_conn *c);
 
+/* Was the connection lost, and is the server worth another try? */
+bool postgres_may_retry(const struct postgres_conn *c, const struct err *e);
+
 /* --- for the files of the connection --- */
 
 uint64_t postgres_now_ms(void); /* monotonic, the machine's */

@@ -263,9 +263,11 @@ struct err *postgres_connect(struct postgres_conn *c)
     if (c->handle)
         return NULL;
     for (;; pause_ms = MIN(2 * pause_ms, (uint64_t)LONGEST_PAUSE_MS)) {
+        bool is_last = postgres_now_ms() >= end_ms; /* the loop may have been busy until now */
+
         e = connect_once(c);
         if (!err_is(e, ERR_NETWORK) || !c->was_connected || c->was_silent || task_was_cancelled() ||
-            c->stop_fd >= 0 || postgres_now_ms() + pause_ms > end_ms)
+            c->stop_fd >= 0 || is_last)
             break;
         err_ignore(e, "the next try tells");
         TRY(pause_for(pause_ms));

@@ -200,7 +200,7 @@ struct err *postgres_open(struct postgres_store *p, struct str id,
 
     TRY(is_open_here(p, id));
     e = take_or_create(p, id, create, ret_lease);
-    if (err_is(e, ERR_NETWORK) && p->writer.was_connected) {
+    if (postgres_may_retry(&p->writer, e)) {
         err_ignore(e, "the second try tells");
         e = take_or_create(p, id, create, ret_lease);
     }
