@@ -201,7 +201,7 @@ static void batch_begin(struct batch *b)
         tell_batch(b);
 }
 
-/* Whoever is cancelled while the requests are told is told so by the results. */
+/* An interrupt that comes while the requests are emitted counts for the results. */
 static void skip_all(struct batch *b)
 {
     AUTO(err) struct err *interrupted = NULL;

@@ -479,7 +479,7 @@ void call_skip(struct call *c, bool is_interrupted)
     if (c->is_suspended || (!c->was_executed && !c->code))
         fail(c, ERR_CANCELLED, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
     c->is_ready = c->is_suspended = false;
-    if (c->has_begun && !c->has_ended) { /* nobody will answer now */
+    if (c->has_begun && !c->has_ended) { /* no answer can come any more */
         json_set_bool(&c->arena, call_metadata(c), CALL_WAITED, true);
         tell_end(c);
     }

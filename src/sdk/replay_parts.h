@@ -33,7 +33,7 @@ struct replay {
     struct recorded_attempt *attempt; /* under way */
     size_t n_batches;
     bool is_over;    /* a difference, or the end of the recording */
-    bool fails_sync; /* whoever waits for the journal is interrupted */
+    bool fails_sync; /* waiting for the journal is interrupted */
     struct replayed_run result;
     struct replay_pieces pieces;
     struct replay_ids ids;

@@ -124,7 +124,7 @@ struct played_call {
     struct recorded_call *call;
 };
 
-/* It was interrupted after it was told to begin, and before it did. */
+/* It was interrupted after its tool_begin, and before the tool ran. */
 static bool was_cut_early(const struct recorded_call *c)
 {
     return c->has_ended && !c->was_executed;
@@ -476,7 +476,7 @@ static struct err *attach(void *self, const struct reattaching *context, struct 
     return NULL;
 }
 
-/* Nothing is told of what would have been put back when it was too much: only that it was. */
+/* The recording does not have what would have been put back when it was too much. */
 static struct err *refuse_to_attach(void *self, const struct reattaching *context,
                                     struct strbuf *out)
 {

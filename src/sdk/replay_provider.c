@@ -178,7 +178,7 @@ static bool has_streamed_args(const struct exchange *x, size_t part)
     char mark[32];
 
     if (!next || next->type != EVENT_DELTA)
-        return true; /* nobody watched */
+        return true; /* of a question aside nothing streams */
     snprintf(mark, sizeof mark, "\\n%d %zu ", DELTA_TOOL_ARGS, part);
     return str_find(next->line, str_of(mark)) != STR_NONE;
 }

@@ -388,7 +388,7 @@ static struct err *compact_now(struct compacting *x)
     if (!e)
         e = reattach(x);
     if (!e)
-        e = task_check(); /* whoever ends the run keeps the history as it is */
+        e = task_check(); /* an interrupted run keeps its history */
     if (!e)
         e = replace(x);
     return e ? give_up(x, e) : tell_after(x);

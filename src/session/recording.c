@@ -479,6 +479,12 @@ static bool tells_cancel(const struct recording *r, const struct recorded_event 
     }
 }
 
+/* Events that come before the result of a call because it is long and was stored. */
+static bool is_about_result(const struct recorded_event *x)
+{
+    return x->type == EVENT_STATE || str_is(x->source, "agent:tool_output");
+}
+
 /* An attempt or a call at work that was cancelled says so itself. */
 static void find_cancel(struct recording *r)
 {
@@ -487,6 +493,8 @@ static void find_cancel(struct recording *r)
         return;
     while (r->cancel_after < r->n_events && !tells_cancel(r, &r->events[r->cancel_after]))
         r->cancel_after++;
+    while (r->cancel_after && is_about_result(&r->events[r->cancel_after - 1]))
+        r->cancel_after--;
 }
 
 /* Others have come to a question before they need a summary. */

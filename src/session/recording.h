@@ -52,7 +52,7 @@ struct recorded_call {
     const struct part *result;
     struct str code; /* empty: it was a success */
     bool was_denied, was_executed;
-    /* for whoever plays it */
+    /* for the replay */
     bool is_judged, is_begun, is_entered, is_over;
 };
 

@@ -130,6 +130,7 @@ class Export(SessionTest):
         requests = [line for line in log if line["event"] == "provider_request"]
         self.assertEqual(len(requests), 3)
         self.assertGreater(len(requests[-1]["messages"]), len(requests[0]["messages"]))
+        self.assertIn("toolSchemas", log[names.index("session_init")])
 
     def test_text_that_was_shown_has_a_line_of_its_own_with_the_number_of_its_event(self):
         log = self.log()
@@ -139,7 +140,6 @@ class Export(SessionTest):
                 if line["event"] == "provider_stream_raw_delta" and line["kind"] == "text"]
         self.assertEqual(shown, sent)
         self.assertIn("I look at it.", "".join(text for _, text in shown))
-        self.assertIn("toolSchemas", log[names.index("session_init")])
 
     def test_a_new_file_named_from_here_on_is_written(self):
         self.assert_fine(self.keel("session", "export", "-o", "new.json"))

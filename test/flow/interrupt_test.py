@@ -87,7 +87,7 @@ exit 0
         return f"{event} hook {number}"
 
     def end_at_line(self, process, number):
-        """SIGINT when keel has printed so many lines."""
+        """SIGINT when keel has printed this number of lines."""
         for _ in range(number):
             if not process.stdout.readline():
                 return

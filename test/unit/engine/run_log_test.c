@@ -1,11 +1,11 @@
 /* run_log_test.c - however a run ends, what it tells is whole: every call has its request and its
- * result, every answer its messages, and nobody is said to have done what he has not. */
+ * result, every answer its messages, and the user is blamed only for what the user did. */
 #include "engine/world.h"
 
 #include "engine/request_build.h"
 #include "session/compact.h"
 
-/* What is told, in short: "request a", "result a: cancelled", ... */
+/* The events, in short: "request a", "result a: cancelled", ... */
 static struct strbuf told;
 
 static void tell_message(const char *what, const struct message *m)
