@@ -1,4 +1,4 @@
-/* reserve.h - what a request may take, before it is known, and what counts where nobody says. Pure.
+/* reserve.h - what a request may take, before it is known, and what counts without a report. Pure.
  *
  * Before a request leaves, its prompt is estimated from what is sent, and an answer of usual length
  * is added. That is what it costs at least as long as nothing else is known: when its process dies,

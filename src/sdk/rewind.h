@@ -34,7 +34,7 @@ struct rewind_unsaved {
 
 struct rewind {
     struct turn_list turns;
-    const struct turn_entry *turn;  /* that is taken back, with all after it */
+    const struct turn_entry *turn;  /* the one to undo, with all after it */
     size_t n_turns;                 /* of the conversation that are */
     struct restore_plan plan;       /* of the files; empty where they are kept */
     struct restore_report report;   /* after rewind_apply() */

@@ -157,7 +157,7 @@ static void take_attempt_end(struct verifier *v, const struct event *e)
     struct open_attempt *a = &v->attempt;
 
     if (e->body.attempt.is_lost || !is_in_attempt(v, e))
-        return; /* that its run was cut off is told anyway */
+        return; /* the cut-off run is reported anyway */
     if (!a->has_request)
         tell_attempt(v, FINDING_MISSING_REQUEST, "it is not told what was asked");
     if (!e->body.attempt.error && a->has_own_bytes && !a->has_bytes)

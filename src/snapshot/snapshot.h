@@ -29,7 +29,7 @@ struct snapshot_options {
     /* Files of keel's own store, which are no part of the workspace; NULL: there are none in it.
      * Borrowed; called from several threads. */
     const struct path_filter *own;
-    bool is_off; /* nothing is saved; that it is not, is told of every call */
+    bool is_off; /* nothing is saved, and every call reports that */
     /* Might this call of a tool that starts commands write? NULL: each might. */
     bool (*may_write)(void *self, const struct snapshot_call *call);
     /* Do commands run in the background? NULL: never. */

@@ -2,7 +2,7 @@
  * nothing.
  *
  * `.locks/ROOT.removal` lists the sessions that go. Once it has its name they are gone: readers
- * skip them, and whoever finds the list with nobody at work on it removes what is left of their
+ * skip them, and a process that finds the list unlocked removes what is left of their
  * files. Logs go first, as they are what makes a session; the list goes last. */
 #include "store/files_store.h"
 

@@ -13,7 +13,7 @@
 MUST_USE struct err *session_lock_take(const char *dir, struct str id, int *ret_fd);
 /* Removes the file too: nobody must be given a lock on a file that is no longer there. */
 void session_lock_release(const char *dir, struct str id, int fd);
-/* Removes the files of processes that are gone. Only where a file that nobody holds means nothing:
+/* Removes the files of processes that are gone. Only where an unlocked file means nothing:
  * in the store over files it says that its session must be looked at. */
 void session_locks_sweep(const char *dir);
 /* Does anybody hold it? */

@@ -2,7 +2,7 @@
  *
  * A file that replaces another has a name of its own for a moment. Before it gets that name, the
  * path goes to a list of this process, in a directory of keel's home. The list is locked as long as
- * the process lives. A later keel removes what is in lists that nobody holds: only names that were
+ * the process lives. A later keel removes what is in unlocked lists: only names that were
  * made here for that very list, and nothing through a link. Where no list can be written, the name
  * is used all the same.
  *

@@ -1,10 +1,11 @@
 /* locked_file.h - files that this process must not open a second time.
  *
- * A POSIX lock belongs to the process, and closing any descriptor of the file drops it, whoever
- * opened that descriptor. SQLite locks its database this way. So a store registers its files here,
- * and every place that opens a file whose path somebody else chose (a tool, a search, a snapshot)
- * opens it through locked_file_openat(). Files are told apart by device and inode, so that hard
- * links and other names are covered. O_PATH descriptors drop no locks and are always fine.
+ * A POSIX lock belongs to the process, and closing any descriptor of the file drops it, no matter
+ * who opened that descriptor. SQLite locks its database this way. So a store registers its files
+ * here, and every place that opens a file whose path somebody else chose (a tool, a search, a
+ * snapshot) opens it through locked_file_openat(). Files are told apart by device and inode, so
+ * that hard links and other names are covered. O_PATH descriptors drop no locks and are always
+ * fine.
  *
  * Any thread may call these. */
 #ifndef KEEL_SYS_LOCKED_FILE_H

@@ -147,7 +147,7 @@ static void add_files(struct strbuf *out, const struct rewind *r, const char *wo
     }
 }
 
-/* What calls have changed, nobody knows; but which calls they were. */
+/* What these calls changed is unknown; which calls they were is not. */
 static void add_unsaved(struct strbuf *out, const struct rewind *r)
 {
     for (size_t i = 0; i < MIN(r->n_unsaved, (size_t)MAX_UNSAVED); i++) {
