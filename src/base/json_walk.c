@@ -1,0 +1,384 @@
+/* json_walk.c - finds where values begin and end, however their bytes come. */
+#include "base/json_walk.h"
+
+#include "base/utf8.h"
+
+#include <inttypes.h>
+
+#define KEPT_BYTES ((size_t)64 << 10)  /* that were walked over and may still be in the buffer */
+#define PIECE_BYTES ((size_t)64 << 10) /* of a text */
+#define MAX_KEY_BYTES ((size_t)64 << 10)
+#define MAX_BUFFER ((size_t)1 << 30)
+
+void json_walk_init(struct json_walk *w, struct err *(*read)(void *self, struct strbuf *out),
+                    void *self)
+{
+    *w = (struct json_walk){.read = read, .self = self};
+    strbuf_init(&w->buffer, MAX_BUFFER);
+}
+
+void json_walk_done(struct json_walk *w)
+{
+    strbuf_done(&w->buffer);
+    strbuf_done(&w->text);
+}
+
+/* --- bytes --- */
+
+static struct err *wrong(const struct json_walk *w, const char *what)
+{
+    return err_new(ERR_VALIDATION, "this is no JSON: %s at byte %" PRIu64, what,
+                   w->before + w->at + 1);
+}
+
+static void forget_walked(struct json_walk *w)
+{
+    if (w->at < KEPT_BYTES)
+        return;
+    strbuf_drop_front(&w->buffer, w->at);
+    w->before += w->at;
+    w->at = 0;
+}
+
+/* Makes sure that n bytes are there from the place on; *ret_found false: the text ends before. */
+static struct err *need(struct json_walk *w, size_t n, bool *ret_found)
+{
+    while (w->buffer.n - w->at < n && !w->is_over) {
+        size_t before = w->buffer.n;
+
+        TRY(w->read(w->self, &w->buffer));
+        TRY(strbuf_check(&w->buffer, "a JSON value"));
+        w->is_over = w->buffer.n == before;
+    }
+    *ret_found = w->buffer.n - w->at >= n;
+    return NULL;
+}
+
+static struct err *peek(struct json_walk *w, char *ret_byte)
+{
+    bool found;
+
+    TRY(need(w, 1, &found));
+    if (!found)
+        return wrong(w, "the text ends too early");
+    *ret_byte = w->buffer.p[w->at];
+    return NULL;
+}
+
+static struct err *skip_space(struct json_walk *w)
+{
+    bool found;
+
+    for (;;) {
+        TRY(need(w, 1, &found));
+        if (!found || !strchr(" \t\r\n", w->buffer.p[w->at]) || !w->buffer.p[w->at])
+            return NULL;
+        w->at++;
+    }
+}
+
+static struct err *expect(struct json_walk *w, char wanted, const char *what)
+{
+    char c;
+
+    TRY(skip_space(w));
+    TRY(peek(w, &c));
+    if (c != wanted)
+        return wrong(w, what);
+    w->at++;
+    return NULL;
+}
+
+/* --- over a value --- */
+
+/* Up to the next quote, backslash or control character; what stands there. */
+static struct err *over_plain(struct json_walk *w, bool is_kept, char *ret_byte)
+{
+    for (;;) {
+        if (!is_kept)
+            forget_walked(w);
+        w->at = json_find_special(strbuf_str(&w->buffer), w->at);
+        if (w->at < w->buffer.n || w->is_over)
+            return peek(w, ret_byte);
+        TRY(peek(w, ret_byte));
+    }
+}
+
+/* From behind its first quote to behind its last one. */
+static struct err *over_string(struct json_walk *w, bool is_kept)
+{
+    bool found;
+    char c;
+
+    for (;;) {
+        TRY(over_plain(w, is_kept, &c));
+        if (c == '"') {
+            w->at++;
+            return NULL;
+        }
+        if (c != '\\')
+            return wrong(w, "a control character in a string");
+        TRY(need(w, 2, &found));
+        if (!found)
+            return wrong(w, "a string without an end");
+        w->at += 2;
+    }
+}
+
+static bool is_of_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '-' || c == '.';
+}
+
+static struct err *over_word(struct json_walk *w)
+{
+    size_t n = 0;
+    bool found;
+
+    for (;; n++, w->at++) {
+        TRY(need(w, 1, &found));
+        if (!found || !is_of_word(w->buffer.p[w->at]))
+            return n ? NULL : wrong(w, "no value");
+    }
+}
+
+static struct err *over_value(struct json_walk *w, bool is_kept, size_t max_bytes)
+{
+    uint64_t start = w->before + w->at;
+    unsigned depth = 0;
+    char c;
+
+    do {
+        if (!is_kept)
+            forget_walked(w);
+        TRY(skip_space(w));
+        TRY(peek(w, &c));
+        if (c == '"') {
+            w->at++;
+            TRY(over_string(w, is_kept));
+        } else if (c == '{' || c == '[') {
+            w->at++;
+            if (++depth > JSON_MAX_DEPTH)
+                return wrong(w, "too many levels");
+        } else if (depth && (c == '}' || c == ']')) {
+            w->at++;
+            depth--;
+        } else if (depth && (c == ',' || c == ':')) {
+            w->at++;
+        } else {
+            TRY(over_word(w));
+        }
+        if (is_kept && w->before + w->at - start > max_bytes)
+            return err_new(ERR_VALIDATION, "a value has more than %zu MB", max_bytes >> 20);
+    } while (depth);
+    return NULL;
+}
+
+/* --- values --- */
+
+struct err *json_walk_type(struct json_walk *w, enum json_type *ret_type)
+{
+    char c;
+
+    TRY(skip_space(w));
+    TRY(peek(w, &c));
+    *ret_type = c == '{'               ? JSON_OBJECT
+                : c == '['             ? JSON_ARRAY
+                : c == '"'             ? JSON_STRING
+                : c == 't' || c == 'f' ? JSON_BOOL
+                : c == 'n'             ? JSON_NULL
+                                       : JSON_NUMBER;
+    return NULL;
+}
+
+struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *ret_raw)
+{
+    uint64_t start;
+
+    TRY(skip_space(w));
+    forget_walked(w);
+    start = w->at;
+    TRY(over_value(w, /* is_kept= */ true, max_bytes));
+    *ret_raw = str_make(w->buffer.p + start, w->at - start);
+    return NULL;
+}
+
+struct err *json_walk_skip(struct json_walk *w)
+{
+    return over_value(w, /* is_kept= */ false, 0);
+}
+
+/* --- inside --- */
+
+struct err *json_walk_enter(struct json_walk *w)
+{
+    enum json_type type;
+
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_OBJECT && type != JSON_ARRAY)
+        return wrong(w, "no object and no array");
+    if (w->depth == JSON_MAX_DEPTH)
+        return wrong(w, "too many levels");
+    w->at++;
+    w->is_object[w->depth] = type == JSON_OBJECT;
+    w->has_items[w->depth++] = false;
+    return NULL;
+}
+
+static struct err *read_key(struct json_walk *w, struct str *ret_key)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *value;
+    struct str raw;
+
+    TRY(json_walk_take(w, MAX_KEY_BYTES, &raw));
+    if (!json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) || value->type != JSON_STRING)
+        return wrong(w, "a name that is no string");
+    strbuf_clear(&w->text);
+    strbuf_add(&w->text, value->text);
+    *ret_key = strbuf_str(&w->text);
+    return expect(w, ':', "no colon after a name");
+}
+
+struct err *json_walk_next(struct json_walk *w, struct str *ret_key, bool *ret_found)
+{
+    unsigned level = w->depth - 1;
+    char c;
+
+    *ret_key = (struct str){0};
+    *ret_found = false;
+    TRY(skip_space(w));
+    TRY(peek(w, &c));
+    if (c == (w->is_object[level] ? '}' : ']')) {
+        w->at++;
+        w->depth--;
+        return NULL;
+    }
+    if (w->has_items[level])
+        TRY(expect(w, ',', "no comma between two values"));
+    w->has_items[level] = *ret_found = true;
+    TRY(skip_space(w));
+    return w->is_object[level] ? read_key(w, ret_key) : NULL;
+}
+
+struct err *json_walk_end(struct json_walk *w)
+{
+    bool found;
+
+    TRY(skip_space(w));
+    TRY(need(w, 1, &found));
+    return found ? wrong(w, "something behind the value") : NULL;
+}
+
+/* --- texts --- */
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The four digits at that distance from the place. */
+static bool read_unit(const struct json_walk *w, size_t from, uint32_t *ret_unit)
+{
+    *ret_unit = 0;
+    for (size_t i = 0; i < 4; i++) {
+        int digit = hex_value(w->buffer.p[w->at + from + i]);
+
+        if (digit < 0)
+            return false;
+        *ret_unit = *ret_unit * 16 + (uint32_t)digit;
+    }
+    return true;
+}
+
+/* \uXXXX, or two of them that are one character. One half alone is U+FFFD. */
+static struct err *add_code(struct json_walk *w)
+{
+    uint32_t code, low = 0;
+    char utf8[4];
+    bool found;
+
+    TRY(need(w, 6, &found));
+    if (!found || !read_unit(w, 2, &code))
+        return wrong(w, "a bad escape");
+    w->at += 6;
+    if (code >= 0xd800 && code < 0xdc00) {
+        TRY(need(w, 6, &found));
+        if (found && w->buffer.p[w->at] == '\\' && w->buffer.p[w->at + 1] == 'u' &&
+            read_unit(w, 2, &low) && low >= 0xdc00 && low < 0xe000) {
+            w->at += 6;
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        }
+    }
+    if (code >= 0xd800 && code < 0xe000)
+        code = 0xfffd;
+    strbuf_add(&w->text, str_make(utf8, utf8_encode(code, utf8)));
+    return NULL;
+}
+
+static struct err *add_escape(struct json_walk *w)
+{
+    static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+    const char *name;
+    bool found;
+
+    TRY(need(w, 2, &found));
+    if (!found)
+        return wrong(w, "a string without an end");
+    if (w->buffer.p[w->at + 1] == 'u')
+        return add_code(w);
+    name = memchr(names, w->buffer.p[w->at + 1], sizeof names - 1);
+    if (!name)
+        return wrong(w, "a bad escape");
+    strbuf_add_char(&w->text, bytes[name - names]);
+    w->at += 2;
+    return NULL;
+}
+
+/* All but the beginning of a character whose rest comes with the next piece. */
+static struct err *give_text(struct json_walk *w, bool is_last,
+                             struct err *(*take)(void *self, struct str text), void *self)
+{
+    struct str text = strbuf_str(&w->text);
+    size_t n = is_last ? text.n : text.n - utf8_incomplete_tail(text);
+
+    if (n)
+        TRY(take(self, str_slice(text, 0, n)));
+    strbuf_drop_front(&w->text, n);
+    return NULL;
+}
+
+struct err *json_walk_text(struct json_walk *w, struct err *(*take)(void *self, struct str text),
+                           void *self)
+{
+    size_t end;
+    bool found;
+    char c;
+
+    TRY(expect(w, '"', "no string"));
+    strbuf_clear(&w->text);
+    for (;;) {
+        forget_walked(w);
+        TRY(need(w, 1, &found));
+        end = json_find_special(strbuf_str(&w->buffer), w->at);
+        end = MIN(end, w->at + PIECE_BYTES);
+        strbuf_add(&w->text, str_slice(strbuf_str(&w->buffer), w->at, end - w->at));
+        w->at = end;
+        if (w->text.n >= PIECE_BYTES)
+            TRY(give_text(w, /* is_last= */ false, take, self));
+        TRY(peek(w, &c));
+        if (c == '"')
+            break;
+        if (c == '\\')
+            TRY(add_escape(w));
+        else if ((unsigned char)c < 0x20)
+            return wrong(w, "a control character in a string");
+    }
+    w->at++;
+    return give_text(w, /* is_last= */ true, take, self);
+}

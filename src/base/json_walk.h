@@ -1,0 +1,54 @@
+/* json_walk.h - a JSON document that need not fit into memory, walked from front to back.
+ *
+ * The caller enters the objects and arrays that it wants to see the inside of, and takes, streams
+ * or skips all other values. Memory is what one taken value needs, and a buffer. What is taken is
+ * only delimited: json_parse() judges it. What is skipped need not even be JSON inside.
+ *
+ *     TRY(json_walk_enter(&w));
+ *     for (;;) {
+ *         TRY(json_walk_next(&w, &key, &found));
+ *         if (!found)
+ *             break;
+ *         TRY(str_is(key, "history") ? read_history(&w) : json_walk_skip(&w));
+ *     }
+ *
+ * Errors are ERR_VALIDATION with the place, or what `read` says; there is no going on after one. */
+#ifndef KEEL_BASE_JSON_WALK_H
+#define KEEL_BASE_JSON_WALK_H
+
+#include "base/json.h"
+
+struct json_walk {
+    /* Appends some more bytes; none: the document ends. May wait. */
+    struct err *(*read)(void *self, struct strbuf *out);
+    void *self;
+    /* private */
+    struct strbuf buffer, text;
+    size_t at;       /* in the buffer */
+    uint64_t before; /* bytes that have left it */
+    bool is_over;
+    unsigned depth;
+    bool is_object[JSON_MAX_DEPTH], has_items[JSON_MAX_DEPTH];
+};
+void json_walk_init(struct json_walk *w, struct err *(*read)(void *self, struct strbuf *out),
+                    void *self);
+void json_walk_done(struct json_walk *w);
+DEFINE_AUTO_VAL(json_walk, json_walk_done)
+
+/* Of the value that comes next. */
+MUST_USE struct err *json_walk_type(struct json_walk *w, enum json_type *ret_type);
+MUST_USE struct err *json_walk_enter(struct json_walk *w); /* an object or array */
+/* The next member or element of the one that was entered last; *ret_found false: that was all, and
+ * it is left. The key is empty in arrays and good until the next call. */
+MUST_USE struct err *json_walk_next(struct json_walk *w, struct str *ret_key, bool *ret_found);
+
+/* The bytes of the value, good until the next call. More than max_bytes is an error. */
+MUST_USE struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *ret_raw);
+/* A string, decoded, in pieces of whole characters. */
+MUST_USE struct err *json_walk_text(struct json_walk *w,
+                                    struct err *(*take)(void *self, struct str text), void *self);
+MUST_USE struct err *json_walk_skip(struct json_walk *w);
+
+MUST_USE struct err *json_walk_end(struct json_walk *w); /* nothing may follow */
+
+#endif
