@@ -93,8 +93,23 @@ struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64
                                       enum codec_reading reading) MUST_USE;
 /* Leaves out the record with this number and all after it. Before the first codec_read(). */
 void codec_reader_limit(struct codec_reader *r, uint64_t to);
-/* The messages as of the event that was read last, and where they begin. */
+/* Passes through without keeping anything, so that memory does not grow with the stream. Events of
+ * the types in `skipped` do not come (NULL: all come). Those that come do so without a history:
+ * requests without messages, runs without `history`; codec_reader_range() says which it was. What a
+ * tool gave back is not loaded where it is long: such a tool_end has no result, and
+ * codec_reader_result() reads it in pieces. Before the first codec_read(). */
+void codec_reader_pass(struct codec_reader *r, const bool *skipped);
+/* The messages as of the event that was read last, and where they begin. Empty for one that only
+ * passes. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
+
+/* The first `n` messages since the mutation `base_seq`; the hash binds them all. */
+struct codec_range {
+    uint64_t base_seq; /* 0: the history is empty */
+    size_t n;
+    char sha256[SHA256_HEX_SIZE];
+};
+void codec_reader_range(const struct codec_reader *r, struct codec_range *ret_range);
 void codec_reader_free(struct codec_reader *r);
 DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
 
@@ -102,6 +117,12 @@ DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
  * ERR_STORAGE with its number; the reader then goes on after it. With CODEC_READ_ALL a record that
  * was made with another history than the one before it is such a record, too. May wait. */
 MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
+/* The text of the result that the last event came without, piece by piece, each of them whole
+ * characters. An error may come after some of it: the rest is damaged. May wait. */
+MUST_USE struct err *codec_reader_result(struct codec_reader *r,
+                                         struct err *(*take)(void *self, struct str text),
+                                         void *self);
+bool codec_reader_has_result(const struct codec_reader *r); /* the last event came without one */
 /* Where the last codec_read() found its event, or failed to; NULL: it read no record. */
 const struct store_record *codec_reader_record(const struct codec_reader *r);
 /* The record that the last codec_read() failed at is fine, but was made with another history. */

@@ -36,7 +36,7 @@ static void set_owner(struct decoding *d)
         d->event->body.tool.owner = o;
 }
 
-static bool find_type(struct str name, enum event_type *ret_type)
+bool codec_find_type(struct str name, enum event_type *ret_type)
 {
     for (int t = 0; t < EVENT_N_TYPES; t++)
         if (str_is(name, event_type_name((enum event_type)t))) {
@@ -51,7 +51,7 @@ static struct err *decode_body(struct decoding *d)
 {
     if (str_is(d->record->type, CODEC_STREAM))
         return codec_decode_streamed(d);
-    if (!find_type(d->record->type, &d->event->type))
+    if (!codec_find_type(d->record->type, &d->event->type))
         return codec_broken(d, "is of a type that this keel does not know");
     return codec_types[d->event->type].decode(d);
 }

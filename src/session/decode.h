@@ -9,9 +9,19 @@
 #include "session/codec.h"
 #include "session/payload_strings.h"
 
+#define N_RECENT 64 /* more than a writer refers back to: N_KNOWN of encode.h */
+
+/* A result that later records may name. Those that are long are read again when one does. */
 struct seen_result {
     uint64_t seq;
-    struct part part; /* in the reader's arena */
+    struct arena arena;
+    struct part part; /* in the arena */
+};
+
+/* The last messages that were seen, the oldest first. References are held. */
+struct recent_messages {
+    struct message *items[N_RECENT];
+    size_t n, n_bytes;
 };
 
 /* What streams in within an attempt: what an entry need not have said again. */
@@ -41,6 +51,8 @@ struct codec_reader {
     struct str stream, parent; /* in the arena */
     uint64_t next_seq, to;
     bool core_only, has_failed, has_other_history;
+    bool is_passing; /* keeps nothing that it need not */
+    bool skips[EVENT_N_TYPES];
     struct store_page page;
     size_t at;                         /* in the page */
     const struct store_record *record; /* that was read last; NULL: none was */
@@ -48,11 +60,12 @@ struct codec_reader {
 
     /* what records refer to */
     struct arena arena;
-    struct message **messages; /* all that were seen, in their order; references are held */
-    size_t n_messages, messages_room;
-    struct seen_result *results;
-    size_t n_results, results_room;
-    struct history history;
+    struct recent_messages recent;
+    struct seen_result results[N_RECENT]; /* a ring */
+    size_t n_results;                     /* that were ever in it */
+    struct history history;               /* empty where it only passes */
+    size_t n_in_history;
+    struct message *answer; /* the last one of the history; may be NULL */
     uint64_t base_seq;
     struct chain_hash chain;
     struct reply reply; /* the last answer */
@@ -66,12 +79,14 @@ struct codec_reader {
     struct built_messages built;
     struct err *error;
     struct json *body;
-    size_t n_in_record; /* events of the record that have been given out */
+    const struct json *unread_result; /* that the event came without; NULL: none */
+    size_t n_in_record;               /* events of the record that have been given out */
 };
 
 /* Fills r->event for event number `index` of the record, one after the other; r->body is parsed. */
 MUST_USE struct err *codec_decode(struct codec_reader *r, const struct store_record *record,
                                   size_t index);
+bool codec_find_type(struct str name, enum event_type *ret_type);
 
 /* One record on its way back. */
 struct decoding {
@@ -113,6 +128,7 @@ bool codec_get_usage(struct decoding *d, struct usage *ret_usage);
 MUST_USE struct err *codec_get_message(struct decoding *d, const char *key,
                                        struct message **ret_message);
 MUST_USE struct err *codec_get_result(struct decoding *d, const struct part **ret_part);
+void codec_recent_done(struct codec_reader *r);
 MUST_USE struct err *codec_check_history(struct decoding *d, const char *key);
 
 /* --- tools that were offered --- */

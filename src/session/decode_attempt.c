@@ -206,7 +206,8 @@ struct err *codec_decode_request(struct decoding *d)
     TRY(codec_get_text(d, "system", &r->system));
     TRY(codec_get_json(d, "outputSchema", &r->output_schema));
     TRY(get_offered(d, r));
-    build_messages(d, r, b);
+    if (!d->reader->is_passing)
+        build_messages(d, r, b);
     return codec_check_history(d, "messages");
 }
 

@@ -5,19 +5,43 @@
 
 /* --- messages --- */
 
+#define RECENT_MAX_BYTES ((size_t)8 << 20) /* of all of them */
+#define RECENT_MIN 4                       /* are kept whatever their size */
+
 static struct message *find_message(const struct codec_reader *r, struct str id)
 {
-    for (size_t i = r->n_messages; i-- > 0;)
-        if (str_eq(r->messages[i]->id, id))
-            return r->messages[i];
+    for (size_t i = r->recent.n; i-- > 0;)
+        if (str_eq(r->recent.items[i]->id, id))
+            return r->recent.items[i];
     return NULL;
+}
+
+static void drop_oldest(struct recent_messages *l)
+{
+    l->n_bytes -= l->items[0]->arena.used_bytes;
+    message_unref(l->items[0]);
+    memmove(l->items, l->items + 1, --l->n * sizeof l->items[0]);
 }
 
 static void keep_message(struct codec_reader *r, struct message *m)
 {
-    r->messages =
-        arena_grow(&r->arena, r->messages, r->n_messages, &r->messages_room, sizeof *r->messages);
-    r->messages[r->n_messages++] = message_ref(m);
+    struct recent_messages *l = &r->recent;
+
+    if (l->n == N_RECENT)
+        drop_oldest(l);
+    l->items[l->n++] = message_ref(m);
+    l->n_bytes += m->arena.used_bytes;
+    while (l->n > RECENT_MIN && l->n_bytes > RECENT_MAX_BYTES)
+        drop_oldest(l);
+}
+
+void codec_recent_done(struct codec_reader *r)
+{
+    while (r->recent.n)
+        drop_oldest(&r->recent);
+    for (size_t i = 0; i < N_RECENT; i++)
+        arena_done(&r->results[i].arena);
+    message_unref(TAKE(r->answer));
 }
 
 static struct err *add_reply_parts(struct decoding *d, const struct json *v, struct message *m)
@@ -67,33 +91,93 @@ struct err *codec_decode_message(struct decoding *d)
 
 /* --- results of tools --- */
 
+#define HELD_MAX_BYTES ((size_t)64 << 10) /* a longer result is read again when it is named */
+
 static const struct part *find_result(const struct codec_reader *r, uint64_t seq)
 {
-    for (size_t i = r->n_results; i-- > 0;)
+    for (size_t i = 0; i < N_RECENT; i++)
         if (r->results[i].seq == seq)
             return &r->results[i].part;
     return NULL;
 }
 
+static size_t size_of(const struct part *p)
+{
+    size_t n = p->text.n + p->media.data.n;
+
+    for (size_t i = 0; i < p->n_content; i++)
+        n += size_of(&p->content[i]);
+    return n;
+}
+
+static void hold_result(struct codec_reader *r, uint64_t seq, const struct part *p)
+{
+    struct seen_result *place;
+
+    if (size_of(p) > HELD_MAX_BYTES)
+        return;
+    place = &r->results[r->n_results++ % N_RECENT];
+    arena_clear(&place->arena);
+    place->seq = seq;
+    place->part = part_copy(&place->arena, p);
+}
+
+/* From the record that holds it. */
+static struct err *load_result(struct decoding *d, uint64_t seq, const struct part **ret_part)
+{
+    struct store_query q = {.from = seq, .to = seq + 1, .n_max = 1};
+    AUTO(store_page) struct store_page page = {0};
+    struct decoding there = *d;
+    const struct json *v = NULL;
+    struct json *body;
+    struct part *part = ARENA_NEW(d->arena, struct part);
+
+    if (seq >= d->record->seq)
+        return codec_broken(d, "refers to a result that is not there");
+    TRY(store_read(d->reader->store, d->reader->stream, &q, &page));
+    if (page.n == 1 && page.records[0].seq == seq) {
+        TRY(json_parse(d->arena, arena_str(d->arena, page.records[0].body), 0, &body));
+        there.body = body;
+        TRY(codec_get_json(&there, "result", &v));
+    }
+    if (!v || json_has(v, "$result"))
+        return codec_broken(d, "refers to a result that is not there");
+    TRY(part_read(v, d->arena, part));
+    *ret_part = part;
+    return NULL;
+}
+
+/* Nobody who passes by wants all that a tool has printed. */
+static bool stays_unread(const struct decoding *d)
+{
+    const struct json *v = json_get(d->body, "result");
+
+    return d->reader->is_passing && d->event->type == EVENT_TOOL_END && json_has(v, "$blob");
+}
+
 struct err *codec_get_result(struct decoding *d, const struct part **ret_part)
 {
-    struct codec_reader *r = d->reader;
     const struct json *v;
-    struct part part;
+    struct part *part;
 
     *ret_part = NULL;
+    if (stays_unread(d)) {
+        d->reader->unread_result = json_get(d->body, "result");
+        return NULL;
+    }
     TRY(codec_get_json(d, "result", &v));
     if (!v)
         return NULL;
     if (json_has(v, "$result")) {
-        *ret_part = find_result(r, (uint64_t)json_int_or(json_get(v, "$result"), 0));
-        return *ret_part ? NULL : codec_broken(d, "refers to a result that is not there");
+        uint64_t seq = (uint64_t)json_int_or(json_get(v, "$result"), 0);
+
+        *ret_part = find_result(d->reader, seq);
+        return *ret_part ? NULL : load_result(d, seq, ret_part);
     }
-    TRY(part_read(v, d->arena, &part));
-    r->results =
-        arena_grow(&r->arena, r->results, r->n_results, &r->results_room, sizeof *r->results);
-    r->results[r->n_results] = (struct seen_result){d->record->seq, part_copy(&r->arena, &part)};
-    *ret_part = &r->results[r->n_results++].part;
+    part = ARENA_NEW(d->arena, struct part);
+    TRY(part_read(v, d->arena, part));
+    hold_result(d->reader, d->record->seq, part);
+    *ret_part = part;
     return NULL;
 }
 
@@ -102,6 +186,8 @@ struct err *codec_get_result(struct decoding *d, const struct part **ret_part)
 static void begin_history(struct codec_reader *r, uint64_t seq)
 {
     history_done(&r->history);
+    message_unref(TAKE(r->answer));
+    r->n_in_history = 0;
     r->base_seq = seq;
     r->chain = (struct chain_hash){0};
 }
@@ -115,7 +201,7 @@ struct err *codec_check_history(struct decoding *d, const char *key)
     if (r->core_only)
         return NULL; /* what is there is used, whatever is missing before it */
     sha256_format_hex(r->chain.bytes, hex);
-    if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->history.n_messages &&
+    if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->n_in_history &&
                str_is(json_get_text(v, "sha256"), hex)))
         return NULL;
     r->has_other_history = true;
@@ -132,6 +218,20 @@ static struct err *make_tool_message(struct decoding *d, struct message **ret_me
     keep_message(d->reader, *ret_message);
     message_unref(*ret_message);
     return NULL;
+}
+
+static void add_to_history(struct decoding *d, struct message *m)
+{
+    struct codec_reader *r = d->reader;
+
+    if (!r->is_passing)
+        history_add_message(&r->history, m, d->record->unix_ms);
+    if (m->role == ROLE_ASSISTANT) {
+        message_unref(r->answer);
+        r->answer = message_ref(m);
+    }
+    r->n_in_history++;
+    chain_hash_add(&r->chain, m);
 }
 
 struct err *codec_decode_history(struct decoding *d)
@@ -151,9 +251,7 @@ struct err *codec_decode_history(struct decoding *d)
     else
         TRY(codec_get_message(d, "message", &m));
     b->message = m;
-    if (!m)
-        return NULL;
-    history_add_message(&r->history, m, d->record->unix_ms);
-    chain_hash_add(&r->chain, m);
+    if (m)
+        add_to_history(d, m);
     return NULL;
 }

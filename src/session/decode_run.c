@@ -28,7 +28,7 @@ struct err *codec_decode_run(struct decoding *d)
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
     TRY(codec_get_text(d, "input", &r->input));
-    d->event->history = &d->reader->history;
+    d->event->history = d->reader->is_passing ? NULL : &d->reader->history;
     return codec_check_history(d, "history");
 }
 
@@ -57,16 +57,12 @@ static struct err *get_asks(struct decoding *d, struct run_result *r)
 
 static struct err *get_answer(struct decoding *d, struct str *ret_text)
 {
-    const struct history *h = &d->reader->history;
     AUTO(strbuf) struct strbuf text = {0};
 
     if (!codec_get_bool(d, "contentIsLastMessage"))
         return codec_get_text(d, "content", ret_text);
-    for (size_t i = h->n; i-- > 0;)
-        if (h->entries[i].message && h->entries[i].message->role == ROLE_ASSISTANT) {
-            message_text(h->entries[i].message, &text);
-            break;
-        }
+    if (d->reader->answer)
+        message_text(d->reader->answer, &text);
     *ret_text = arena_str(d->arena, strbuf_str(&text));
     return NULL;
 }
@@ -76,7 +72,7 @@ struct err *codec_decode_result(struct decoding *d)
     struct run_result *r = ARENA_NEW(d->arena, struct run_result);
 
     d->event->body.result = r;
-    d->event->history = &d->reader->history;
+    d->event->history = d->reader->is_passing ? NULL : &d->reader->history;
     r->run_id = d->record->run_id;
     r->outcome = (enum run_outcome)CODEC_GET_NAME(d, "outcome", run_outcome_name, RUN_INTERRUPTED);
     r->forced =

@@ -12,15 +12,16 @@ struct call {
     struct str id;
     size_t index;
     bool has_begun, has_result;
-    const struct part *result; /* of its end; in the loaded's arena */
+    const struct part *result; /* of its end */
     const char *error_code;
 };
 
 struct loading {
     struct store *store;
-    struct conversation *conversation;
+    struct conversation *conversation; /* NULL: only how the session stands is asked for */
     struct loaded *out;
-    struct call *calls; /* of the last answer */
+    struct call *calls;       /* of the last answer */
+    struct arena calls_arena; /* of their results */
     size_t n_calls, calls_room;
     uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
     bool is_aside;        /* the last attempt does not belong to the conversation */
@@ -52,10 +53,13 @@ void loaded_done(struct loaded *l)
 
 static void note_calls(struct loading *l, const struct message *m)
 {
-    struct arena *a = &l->out->arena;
+    struct arena *a = &l->calls_arena;
     size_t index = 0;
 
-    l->n_calls = 0;
+    arena_done(a);
+    *a = (struct arena){0};
+    l->calls = NULL;
+    l->n_calls = l->calls_room = 0;
     for (size_t i = 0; i < m->n_parts; i++) {
         if (m->parts[i].kind != PART_TOOL_CALL)
             continue;
@@ -84,7 +88,7 @@ static struct call *find_call(struct loading *l, const struct event_tool *t)
 
 static void note_end(struct loading *l, const struct event_tool *t)
 {
-    struct arena *a = &l->out->arena;
+    struct arena *a = &l->calls_arena;
     struct call *c = find_call(l, t);
     struct part *result;
 
@@ -288,13 +292,19 @@ static void take_attempt_end(struct loading *l, const struct event *e)
     spent_add(&l->out->spent, &s);
 }
 
+static void restore(struct loading *l, struct str key, const struct json *value)
+{
+    if (l->conversation)
+        tool_session_restore(l->conversation->tools, key, value);
+}
+
 static void take_checkpoint(struct loading *l, const struct event *e)
 {
     const struct event_checkpoint *x = &e->body.checkpoint;
     struct loaded *out = l->out;
 
     json_each (value, x->state)
-        tool_session_restore(l->conversation->tools, value->key, value);
+        restore(l, value->key, value);
     out->spent =
         (struct spent){.usage = x->usage,
                        .microcents = x->cost_microcents,
@@ -312,7 +322,8 @@ static void take(struct loading *l, const struct event *e)
 {
     bool is_new = e->seq > l->checkpoint_seq; /* what came before it is in the checkpoint */
 
-    l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
+    if (l->conversation)
+        l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
     if (e->run_id.n && str_eq(e->run_id, l->out->run_id))
         l->last_ms = e->unix_ms;
     switch (e->type) {
@@ -361,7 +372,7 @@ static void take(struct loading *l, const struct event *e)
         break;
     case EVENT_STATE:
         if (is_new)
-            tool_session_restore(l->conversation->tools, e->body.state.key, e->body.state.value);
+            restore(l, e->body.state.key, e->body.state.value);
         break;
     case EVENT_RUN_END:
         take_run_end(l, e);
@@ -416,18 +427,24 @@ static struct err *read_partial(struct loading *l, uint64_t *ret_n_bytes)
 static void find_outcomes(struct loading *l)
 {
     struct loaded *out = l->out;
+    struct arena *a = &out->arena;
 
-    out->outcomes = ARENA_ARRAY(&out->arena, l->n_calls, struct given_outcome);
+    out->outcomes = ARENA_ARRAY(a, l->n_calls, struct given_outcome);
     for (size_t i = 0; i < l->n_calls; i++) {
         const struct call *c = &l->calls[i];
         struct given_outcome *o = &out->outcomes[out->n_outcomes];
+        struct part *result = NULL;
 
         if (c->has_result)
             continue;
-        *o = (struct given_outcome){.call_id = c->id, .index = c->index};
+        if (c->result) {
+            result = ARENA_NEW(a, struct part);
+            *result = part_copy(a, c->result);
+        }
+        *o = (struct given_outcome){.call_id = arena_str(a, c->id), .index = c->index};
         o->outcome = c->result ? CALL_COMPLETED : c->has_begun ? CALL_UNKNOWN : CALL_NEVER_STARTED;
-        o->result = c->result;
-        o->error_code = c->error_code;
+        o->result = result;
+        o->error_code = c->error_code ? arena_cstr(a, str_of(c->error_code)) : NULL;
         out->n_outcomes++;
     }
 }
@@ -477,6 +494,8 @@ static struct err *read_core(struct loading *l, uint64_t from)
     const struct event *e;
 
     codec_reader_limit(r, l->end);
+    if (!l->conversation)
+        codec_reader_pass(r, NULL);
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 
@@ -491,9 +510,40 @@ static struct err *read_core(struct loading *l, uint64_t from)
         take(l, e);
     }
     h = codec_reader_history(r, &l->out->base_seq);
-    for (size_t i = 0; i < h->n; i++)
+    for (size_t i = 0; l->conversation && i < h->n; i++)
         history_add_message(&l->conversation->history, h->entries[i].message,
                             h->entries[i].unix_ms);
+    return NULL;
+}
+
+static struct err *load(struct loading *l, struct str id, uint64_t to)
+{
+    struct loaded *out = l->out;
+    uint64_t from, n_bytes = 0;
+    bool found;
+
+    TRY(store_find(l->store, id, &out->arena, &out->summary, &found));
+    if (!found)
+        return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
+                        "keel session list shows those that are there");
+    out->provider = out->summary.provider;
+    out->model = out->summary.model;
+    l->end = to ? MIN(to, out->summary.next_seq) : out->summary.next_seq;
+    TRY(find_start(l, &from));
+    TRY(read_core(l, from));
+    if (l->conversation) {
+        l->conversation->next_seq = l->end;
+        find_outcomes(l);
+    }
+    if (out->n_outcomes) /* the rest of that answer's calls is still to be judged */
+        out->turn.called_unknown = l->was_unknown;
+    if (out->last_run == LAST_RUN_CUT_OFF) {
+        count_time(l);
+        if (l->attempt_seq && !out->partial)
+            TRY(read_partial(l, &n_bytes));
+    }
+    out->lost.is_there = l->open_seq && l->reserved.input;
+    settle_open(l, n_bytes);
     return NULL;
 }
 
@@ -501,29 +551,15 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
                          struct loaded *ret_loaded)
 {
     struct loading l = {.store = s, .conversation = c, .out = ret_loaded};
-    uint64_t from, n_bytes = 0;
-    bool found;
+    struct err *e;
 
     *ret_loaded = (struct loaded){.spent.usage = USAGE_UNKNOWN};
-    TRY(store_find(s, id, &ret_loaded->arena, &ret_loaded->summary, &found));
-    if (!found)
-        return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                        "keel session list shows those that are there");
-    ret_loaded->provider = ret_loaded->summary.provider;
-    ret_loaded->model = ret_loaded->summary.model;
-    l.end = to ? MIN(to, ret_loaded->summary.next_seq) : ret_loaded->summary.next_seq;
-    TRY(find_start(&l, &from));
-    TRY(read_core(&l, from));
-    c->next_seq = l.end;
-    find_outcomes(&l);
-    if (ret_loaded->n_outcomes) /* the rest of that answer's calls is still to be judged */
-        ret_loaded->turn.called_unknown = l.was_unknown;
-    if (ret_loaded->last_run == LAST_RUN_CUT_OFF) {
-        count_time(&l);
-        if (l.attempt_seq && !ret_loaded->partial)
-            TRY(read_partial(&l, &n_bytes));
-    }
-    ret_loaded->lost.is_there = l.open_seq && l.reserved.input;
-    settle_open(&l, n_bytes);
-    return NULL;
+    e = load(&l, id, to);
+    arena_done(&l.calls_arena);
+    return e;
+}
+
+struct err *session_look(struct store *s, struct str id, struct loaded *ret_loaded)
+{
+    return session_load(s, id, 0, NULL, ret_loaded);
 }

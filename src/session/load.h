@@ -54,5 +54,8 @@ DEFINE_AUTO_VAL(loaded, loaded_done)
  * after it, 0: none. The lease is the caller's. May wait. */
 MUST_USE struct err *session_load(struct store *s, struct str id, uint64_t to,
                                   struct conversation *c, struct loaded *ret_loaded);
+/* Only how it stands: without history, tool state and outcomes, and without the memory that these
+ * take. May wait. */
+MUST_USE struct err *session_look(struct store *s, struct str id, struct loaded *ret_loaded);
 
 #endif

@@ -18,12 +18,18 @@ void codec_reader_limit(struct codec_reader *r, uint64_t to)
     r->to = to;
 }
 
+void codec_reader_pass(struct codec_reader *r, const bool *skipped)
+{
+    r->is_passing = true;
+    if (skipped)
+        memcpy(r->skips, skipped, sizeof r->skips);
+}
+
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->n_messages; i++)
-        message_unref(r->messages[i]);
+    codec_recent_done(r);
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);
     if (r->has_reply)
@@ -40,6 +46,12 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
 {
     *ret_base_seq = r->base_seq;
     return &r->history;
+}
+
+void codec_reader_range(const struct codec_reader *r, struct codec_range *ret_range)
+{
+    *ret_range = (struct codec_range){.base_seq = r->base_seq, .n = r->n_in_history};
+    sha256_format_hex(r->chain.bytes, ret_range->sha256);
 }
 
 const struct store_record *codec_reader_record(const struct codec_reader *r)
@@ -94,6 +106,31 @@ static void skip_record(struct codec_reader *r, const struct store_record *recor
     r->at++;
 }
 
+static bool is_skipped(const struct codec_reader *r, const struct store_record *record)
+{
+    enum event_type type;
+
+    if (str_is(record->type, CODEC_STREAM))
+        return r->skips[EVENT_DELTA] && r->skips[EVENT_NATIVE_PAYLOAD];
+    return codec_find_type(record->type, &type) && r->skips[type];
+}
+
+/* The record that the next event is in; *ret_record NULL at the end. */
+static struct err *find_record(struct codec_reader *r, const struct store_record **ret_record)
+{
+    *ret_record = NULL;
+    for (;;) {
+        if (r->at == r->page.n && !r->is_over)
+            TRY(turn_page(r));
+        if (r->is_over)
+            return NULL;
+        *ret_record = &r->page.records[r->at];
+        if (r->n_in_record || !is_skipped(r, *ret_record))
+            return NULL;
+        skip_record(r, *ret_record);
+    }
+}
+
 struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 {
     const struct store_record *record;
@@ -101,12 +138,12 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 
     *ret_event = NULL;
     r->record = NULL;
+    r->unread_result = NULL;
     r->has_other_history = false;
-    if (r->at == r->page.n && !r->is_over)
-        TRY(turn_page(r));
-    if (r->is_over)
+    TRY(find_record(r, &record));
+    if (!record)
         return NULL;
-    r->record = record = &r->page.records[r->at];
+    r->record = record;
     if (r->n_in_record == 0)
         e = parse_body(r, record);
     if (!e)

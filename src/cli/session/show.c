@@ -43,6 +43,7 @@ static struct err *show_events(struct session_show *s, const struct form *form)
     struct codec_reader *r = codec_reader_new(s->work->store, s->summary.id, 1, CODEC_READ_CORE);
     const struct event *e;
 
+    codec_reader_pass(r, NULL);
     for (;;) {
         struct err *failure = codec_read(r, &e);
 
@@ -61,11 +62,9 @@ static struct err *show_events(struct session_show *s, const struct form *form)
 /* The header tells how it stands, which its end knows. */
 static struct err *load(struct session_show *s)
 {
-    AUTO(conversation) struct conversation c = {0};
     struct session_work *w = s->work;
 
-    conversation_init(&c, s->summary.id, s->summary.cwd);
-    TRY(session_load(w->store, s->summary.id, 0, &c, &s->loaded));
+    TRY(session_look(w->store, s->summary.id, &s->loaded));
     TRY(turn_list_read(w->store, s->summary.id, &w->arena, &s->turns));
     if (s->only && !turn_list_find(&s->turns, s->only))
         return err_hint(err_new(ERR_VALIDATION, "there is no turn %u", s->only),
