@@ -114,9 +114,11 @@ struct blob_store *store_blobs(struct store *s, struct str stream)
     return s->ops->blobs(s, stream);
 }
 
-struct err *store_save_record(struct store *s, struct str id, struct str json)
+struct err *store_record_path(struct store *s, struct str id, struct arena *a,
+                              const char **ret_path)
 {
-    return s->ops->save_record ? s->ops->save_record(s, id, json) : NULL;
+    *ret_path = NULL;
+    return s->ops->record_path ? s->ops->record_path(s, id, a, ret_path) : NULL;
 }
 
 bool store_owns(const struct store *s, struct str path)

@@ -158,9 +158,10 @@ struct store_ops {
 
     /* Where payloads of this stream go; borrowed, as long as the store lives. */
     struct blob_store *(*blobs)(struct store *s, struct str stream);
-    /* The record that other programs read, written beside the log where the adapter has such a
-     * place; may be NULL. */
-    struct err *(*save_record)(struct store *s, struct str id, struct str json);
+    /* The path of the record that other programs read (session/record.h), where the adapter has a
+     * place for it beside the log; may be NULL. Its directory is there. */
+    struct err *(*record_path)(struct store *s, struct str id, struct arena *a,
+                               const char **ret_path);
     /* Is it a file or directory that the store made for itself? The path is absolute, without
      * links, and so is s->place. NULL: it has none. Any thread. */
     bool (*owns)(const struct store *s, struct str path);
@@ -199,7 +200,9 @@ MUST_USE struct err *store_now(struct store *s, int64_t *ret_unix_ms);
 MUST_USE struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms);
 bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
-MUST_USE struct err *store_save_record(struct store *s, struct str id, struct str json);
+/* *ret_path NULL: this store keeps no records. */
+MUST_USE struct err *store_record_path(struct store *s, struct str id, struct arena *a,
+                                       const char **ret_path);
 /* See owns(). */
 bool store_owns(const struct store *s, struct str path);
 void store_free(struct store *s);

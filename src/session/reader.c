@@ -118,16 +118,18 @@ static bool is_skipped(const struct codec_reader *r, const struct store_record *
 /* The record that the next event is in; *ret_record NULL at the end. */
 static struct err *find_record(struct codec_reader *r, const struct store_record **ret_record)
 {
-    *ret_record = NULL;
+    const struct store_record *record;
+
     for (;;) {
+        *ret_record = NULL;
         if (r->at == r->page.n && !r->is_over)
             TRY(turn_page(r));
         if (r->is_over)
             return NULL;
-        *ret_record = &r->page.records[r->at];
-        if (r->n_in_record || !is_skipped(r, *ret_record))
+        *ret_record = record = &r->page.records[r->at];
+        if (r->n_in_record || !is_skipped(r, record))
             return NULL;
-        skip_record(r, *ret_record);
+        skip_record(r, record);
     }
 }
 

@@ -8,15 +8,7 @@
 struct rebuilding {
     struct arena arena;
     struct store_summary summary;
-    struct record_start start;
 };
-
-static void take(struct rebuilding *b, const struct event *e)
-{
-    digest_event(&b->summary, &b->arena, e);
-    if (e->type == EVENT_SESSION_BEGIN)
-        b->start = record_start_of(&b->arena, &e->body.session);
-}
 
 static struct err *read_all(struct rebuilding *b, struct codec_reader *r, size_t *n_unreadable)
 {
@@ -31,7 +23,7 @@ static struct err *read_all(struct rebuilding *b, struct codec_reader *r, size_t
         if (!failure && !e)
             return NULL;
         if (e)
-            take(b, e);
+            digest_event(&b->summary, &b->arena, e);
     }
 }
 
@@ -44,14 +36,14 @@ static bool has_changed(const struct store_summary *now, const struct store_summ
 }
 
 static struct err *write_all(struct store *s, const struct store_summary *session,
-                             struct rebuilding *b, const struct history *h, struct rebuilt *ret)
+                             struct rebuilding *b, struct rebuilt *ret)
 {
     b->summary.id = session->id;
     ret->has_changed_summary = has_changed(&b->summary, session);
     if (ret->has_changed_summary)
         TRY(store_update(s, &b->summary));
-    ret->has_record = s->ops->save_record != NULL;
-    return session_record_save(s, session->id, h, &b->start);
+    ret->has_record = s->ops->record_path != NULL;
+    return session_record_save(s, session->id);
 }
 
 struct err *session_rebuild(struct store *s, const struct store_summary *session,
@@ -60,13 +52,13 @@ struct err *session_rebuild(struct store *s, const struct store_summary *session
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(s, session->id, 1, CODEC_READ_CORE);
     struct rebuilding b = {0};
-    uint64_t base_seq;
     struct err *e;
 
     *ret_rebuilt = (struct rebuilt){0};
+    codec_reader_pass(r, NULL);
     e = read_all(&b, r, &ret_rebuilt->n_unreadable);
     if (!e)
-        e = write_all(s, session, &b, codec_reader_history(r, &base_seq), ret_rebuilt);
+        e = write_all(s, session, &b, ret_rebuilt);
     arena_done(&b.arena);
     return e;
 }

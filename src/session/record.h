@@ -1,24 +1,43 @@
 /* record.h - a session as the one JSON object that other programs read.
  *
- * Made from what the session holds and never read by keel: its log is the truth. */
+ *     id, cwd, name, createdAt, updatedAt, provider, model
+ *     history             what a person has seen: messages, and events between them
+ *     messages            what a model would be sent next
+ *     systemPrompt, toolSchemas, backgroundTasks
+ *     ...                 lists that keel has nothing for, empty
+ *
+ * Made from the stream, which is read twice and never held: memory does not grow with the session.
+ * keel never reads a record of its own: the stream is the truth. */
 #ifndef KEEL_SESSION_RECORD_H
 #define KEEL_SESSION_RECORD_H
 
-#include "port/event.h"
 #include "port/store.h"
+#include "view/redact.h"
 
-/* What the session was begun with last. */
-struct record_start {
-    struct str system_prompt;
-    struct str tool_schemas; /* a JSON array; empty: not known */
+struct record_sink {
+    struct redaction *redaction; /* NULL: nothing is hidden, as in the record beside a log */
+    /* Takes what was written, piece by piece; may wait. */
+    struct err *(*write)(void *self, struct str text);
+    /* A record that cannot be read: the rest is written. May be NULL. */
+    void (*on_broken)(void *self, const struct err *e);
+    /* Events that were read, of all. May be NULL. */
+    void (*on_progress)(void *self, uint64_t n_events, uint64_t n_all);
+    void *self;
 };
-struct record_start record_start_of(struct arena *a, const struct event_session *how) MUST_USE;
 
-void session_record_write(const struct store_summary *summary, const struct history *history,
-                          const struct record_start *start, struct strbuf *out);
-/* Where the store has a place for records. May wait. */
-MUST_USE struct err *session_record_save(struct store *s, struct str id,
-                                         const struct history *history,
-                                         const struct record_start *start);
+struct record_writer;
+struct record_writer *record_writer_new(const struct record_sink *sink) MUST_USE; /* copies it */
+void record_writer_free(struct record_writer *w);
+DEFINE_AUTO_PTR(record_writer, record_writer_free)
+/* The document, for what stands around the streams. */
+struct json_writer *record_writer_json(struct record_writer *w);
+/* The members of one stream, in an object that the caller has begun and will end. The summary is
+ * told as it is. May wait. */
+MUST_USE struct err *record_writer_add(struct record_writer *w, struct store *s,
+                                       const struct store_summary *summary);
+MUST_USE struct err *record_writer_flush(struct record_writer *w);
+
+/* Writes the record of a session where the store has a place for it. May wait. */
+MUST_USE struct err *session_record_save(struct store *s, struct str id);
 
 #endif

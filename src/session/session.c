@@ -12,8 +12,6 @@ void session_begin(struct session *s, const struct event_session *how)
     if (s->has_begun)
         return;
     s->has_begun = true;
-    if (s->options.store->ops->save_record) /* only some keep a record beside the log */
-        s->start = record_start_of(&s->arena, how);
     session_emit(s, EVENT_SESSION_BEGIN, &e);
 }
 
@@ -100,8 +98,7 @@ struct err *session_shutdown(struct session *s, const char *reason)
     if (s->journal && !is_untouched(s))
         e = write_end(s, reason);
     if (!e && s->journal && !is_untouched(s))
-        e = session_record_save(s->options.store, s->options.id, &s->conversation.history,
-                                &s->start);
+        e = session_record_save(s->options.store, s->options.id);
     store_close(s->options.store, s->options.id, s->lease.fence);
     if (s->journal && is_untouched(s))
         e = store_remove(s->options.store, s->options.id);

@@ -57,7 +57,6 @@ struct session {
     struct compaction compaction;
     struct group tasks;        /* where the caller has given none */
     struct strbuf notice;      /* what the model is still to be told */
-    struct record_start start; /* for its record */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };

@@ -557,26 +557,22 @@ static struct blob_store *blobs(struct store *store, struct str stream)
     return p->blobs;
 }
 
-struct record_call {
-    const char *dir;
-    struct str id, json;
-};
-
-static struct err *write_record(void *arg)
+static struct err *make_dir(void *arg)
 {
-    struct record_call *c = arg;
-    char path[FILES_MAX_PATH];
-
-    TRY(files_path(path, c->dir, c->id, ".json"));
-    TRY(fs_make_dirs(c->dir, 0700));
-    return fs_write_atomic(path, c->json, 0600);
+    return fs_make_dirs(((struct files_store *)arg)->dir, 0700);
 }
 
-static struct err *save_record(struct store *store, struct str id, struct str json)
+static struct err *record_path(struct store *store, struct str id, struct arena *a,
+                               const char **ret_path)
 {
-    struct record_call c = {files_of(store)->dir, id, json};
+    char path[FILES_MAX_PATH];
 
-    return store_id_is_valid(id) ? work_run(write_record, &c) : files_no_session(id);
+    if (!store_id_is_valid(id))
+        return files_no_session(id);
+    TRY(files_path(path, files_of(store)->dir, id, ".json"));
+    TRY(work_run(make_dir, files_of(store)));
+    *ret_path = arena_cstr(a, str_of(path));
+    return NULL;
 }
 
 /* In a directory that may hold other files, too: what begins with a session's id, and the index. */
@@ -648,7 +644,7 @@ struct store *store_files_new(const char *dir)
         .rebuild = rebuild,
         .clamp_times = files_clamp_times,
         .blobs = blobs,
-        .save_record = save_record,
+        .record_path = record_path,
         .owns = owns,
         .free = free_store,
     };

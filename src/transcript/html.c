@@ -385,7 +385,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
 
     h->n_streams++;
     h->place = OUTSIDE;
-    h->story = story_new(w->secrets, tell, h);
+    h->story = story_new(w->redaction, tell, h);
     strbuf_clear(&h->cwd);
     strbuf_add(&h->cwd, s->cwd);
     strbuf_addf(&w->out, "<section>\n<header><%s>", heading);
@@ -403,7 +403,7 @@ static void add_event(struct writer *w, const struct event *e)
     story_event(((struct html *)w)->story, e);
 }
 
-static void end(struct writer *w, const struct history *history)
+static void end(struct writer *w)
 {
     struct html *h = (struct html *)w;
     AUTO(strbuf) struct strbuf totals = {0};
@@ -426,4 +426,5 @@ static void free_all(struct writer *w)
     mem_free(h);
 }
 
-const struct writer_ops writer_html = {make, open_all, close_all, begin, add_event, end, free_all};
+const struct writer_ops writer_html = {make,      open_all, close_all, begin,
+                                       add_event, end,      free_all,  story_unwanted};

@@ -163,23 +163,6 @@ static struct err *append(struct store *store, struct stream *s, uint64_t fence,
     return store_append(store, s->id, 1, fence, records, s->n, summary);
 }
 
-/* The record that other programs read, where the store keeps one. */
-static struct err *save_record(struct store *store, const struct stream *s)
-{
-    AUTO(history) struct history h = {0};
-    const struct imported *session = s->session;
-    size_t from = 0;
-
-    for (size_t i = 0; i < session->n; i++)
-        if (session->items[i].begins)
-            from = i;
-    for (size_t i = from; i < session->n; i++)
-        if (session->items[i].message)
-            history_add_message(&h, session->items[i].message, session->items[i].unix_ms);
-    return session_record_save(store, s->id, &h,
-                               &(struct record_start){.system_prompt = session->system});
-}
-
 /* --- ids --- */
 
 static struct str new_id(struct saving *v)
@@ -244,7 +227,7 @@ static struct err *save_one(struct saving *v, size_t index, struct str parent, u
     if (parent.n)
         TRY(store_add_child(store, &summary, fence));
     TRY(append(store, &s, fence, &summary));
-    return parent.n ? NULL : save_record(store, &s);
+    return parent.n ? NULL : session_record_save(store, s.id);
 }
 
 /* In the order of the file, which has those above first. */

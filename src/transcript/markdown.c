@@ -317,7 +317,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     struct markdown *m = (struct markdown *)w;
 
     m->depth = depth;
-    m->story = story_new(w->secrets, tell, m);
+    m->story = story_new(w->redaction, tell, m);
     strbuf_clear(&m->cwd);
     strbuf_add(&m->cwd, s->cwd);
     strbuf_add_cstr(&w->out, depth ? "\n## Below it: " : "# ");
@@ -342,7 +342,7 @@ static void add_event(struct writer *w, const struct event *e)
     story_event(((struct markdown *)w)->story, e);
 }
 
-static void end(struct writer *w, const struct history *h)
+static void end(struct writer *w)
 {
     struct markdown *m = (struct markdown *)w;
     AUTO(strbuf) struct strbuf totals = {0};
@@ -364,4 +364,10 @@ static void free_all(struct writer *w)
 }
 
 const struct writer_ops writer_markdown = {
-    .make = make, .begin = begin, .event = add_event, .end = end, .free = free_all};
+    .make = make,
+    .begin = begin,
+    .event = add_event,
+    .end = end,
+    .free = free_all,
+    .unwanted = story_unwanted,
+};

@@ -1,7 +1,12 @@
-/* story.c - pairs calls with results and leaves out what only programs care about. */
+/* story.c - pairs calls with results and omits what only programs care about. */
 #include "transcript/story.h"
 
 #include "view/field.h"
+
+const bool story_unwanted[EVENT_N_TYPES] = {
+    [EVENT_PROVIDER_REQUEST] = true, [EVENT_NATIVE_PAYLOAD] = true, [EVENT_DELTA] = true,
+    [EVENT_PRE_IMAGE] = true,        [EVENT_TOOL_PROGRESS] = true,  [EVENT_TOOL_COMMITTED] = true,
+};
 
 struct pending_call {
     struct part part; /* in the arena */
@@ -11,7 +16,7 @@ struct pending_call {
 };
 
 struct story {
-    const struct secrets *secrets;
+    struct redaction *redaction;
     void (*tell)(void *self, const struct story_item *item);
     void *self;
 
@@ -31,9 +36,9 @@ static void tell(struct story *s, struct story_item *item)
 {
     AUTO(strbuf) struct strbuf text = {0}, title = {0}, url = {0};
 
-    item->text = secrets_hide(s->secrets, item->text, &text, NULL);
-    item->title = secrets_hide(s->secrets, item->title, &title, NULL);
-    item->url = secrets_hide(s->secrets, item->url, &url, NULL);
+    item->text = redaction_hide(s->redaction, item->text, &text);
+    item->title = redaction_hide(s->redaction, item->title, &title);
+    item->url = redaction_hide(s->redaction, item->url, &url);
     s->tell(s->self, item);
 }
 
@@ -66,12 +71,12 @@ static void read_args(const struct story *s, struct arena *a, const struct part 
     if (!p->is_free_text && p->bad_args.n == 0)
         err_ignore(json_parse(a, p->args, 0, &args), "what is no JSON is shown as it is");
     if (json_is(args, JSON_OBJECT)) {
-        item->args = json_hide_secret_keys(a, secrets_hide_in_json(s->secrets, a, args, NULL));
+        item->args = json_hide_secret_keys(a, redaction_hide_in(s->redaction, a, args));
     } else {
         AUTO(strbuf) struct strbuf hidden = {0};
-        struct str text = p->bad_args.n ? p->bad_args : p->args;
+        struct str text = redact_args(p->bad_args.n ? p->bad_args : p->args, a);
 
-        item->free_args = arena_str(a, secrets_hide(s->secrets, text, &hidden, NULL));
+        item->free_args = arena_str(a, redaction_hide(s->redaction, text, &hidden));
     }
 }
 
@@ -88,6 +93,7 @@ static void tell_call(struct story *s, struct pending_call *c, const struct part
                               .duration_ms = c->duration_ms};
 
     c->is_told = true;
+    result = redact_result(result, &a);
     read_args(s, &a, &c->part, &item);
     if (result) {
         for (size_t i = 0; i < result->n_content; i++)
@@ -376,12 +382,12 @@ void story_event(struct story *s, const struct event *e)
 
 /* --- its life --- */
 
-struct story *story_new(const struct secrets *secrets,
+struct story *story_new(struct redaction *redaction,
                         void (*teller)(void *self, const struct story_item *item), void *self)
 {
     struct story *s = mem_alloc(sizeof *s);
 
-    s->secrets = secrets;
+    s->redaction = redaction;
     s->tell = teller;
     s->self = self;
     s->totals = (struct story_totals){.usage = USAGE_UNKNOWN, .cost_is_known = true};

@@ -1,14 +1,14 @@
 /* story.h - a session as a person reads it: events go in, prompts, answers and tool calls come out.
  *
  * A call is told together with its result, when that is known. What a history began anew with is
- * not told twice: a summary is folded away, messages that were taken back to are left out. Texts
- * come without the values of known credentials, arguments also without what stands under the names
- * of credentials. Everything that is told is borrowed until the teller returns. */
+ * not told twice: a summary is folded away, messages that were rewound to are omitted. Texts come
+ * without what the redaction hides, arguments also without what stands under the names of
+ * credentials. Everything that is told is borrowed until the teller returns. */
 #ifndef KEEL_TRANSCRIPT_STORY_H
 #define KEEL_TRANSCRIPT_STORY_H
 
-#include "base/secrets.h"
 #include "port/event.h"
+#include "view/redact.h"
 
 enum story_kind {
     STORY_PROMPT,    /* text, media */
@@ -48,8 +48,11 @@ struct story_totals {
     uint64_t n_runs, n_tool_calls, active_ms;
 };
 
+/* Types of events that tell it nothing. */
+extern const bool story_unwanted[EVENT_N_TYPES];
+
 struct story;
-struct story *story_new(const struct secrets *secrets,
+struct story *story_new(struct redaction *redaction,
                         void (*tell)(void *self, const struct story_item *item),
                         void *self) MUST_USE;
 void story_event(struct story *s, const struct event *e);

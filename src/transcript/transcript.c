@@ -1,18 +1,9 @@
 /* transcript.c - reads a session and its children, and hands their events to a form. */
 #include "transcript/transcript.h"
 
-#include "session/codec.h"
 #include "transcript/writer.h"
 
-#define FLUSH_BYTES ((size_t)256 << 10)
 #define MAX_DEPTH 16 /* of runs within runs; deeper ones are no session of ours */
-
-static const struct writer_ops *const forms[] = {
-    [TRANSCRIPT_JSONL] = &writer_jsonl,
-    [TRANSCRIPT_JSON] = &writer_json,
-    [TRANSCRIPT_MARKDOWN] = &writer_markdown,
-    [TRANSCRIPT_HTML] = &writer_html,
-};
 
 bool transcript_form_find(struct str name, enum transcript_form *ret_form)
 {
@@ -32,20 +23,17 @@ bool transcript_form_find(struct str name, enum transcript_form *ret_form)
     return false;
 }
 
-static struct err *flush(const struct transcript *t, struct writer *w)
-{
-    struct err *e;
+/* --- the tree --- */
 
-    TRY(strbuf_check(&w->out, "an event of the session"));
-    if (w->out.n == 0)
-        return NULL;
-    e = t->write(t->self, strbuf_str(&w->out));
-    strbuf_clear(&w->out);
-    return e;
-}
+struct visit {
+    const struct transcript *transcript;
+    struct redaction *redaction;
+    struct err *(*each)(void *self, const struct store_summary *s, unsigned depth);
+    void *self;
+};
 
-/* The summary is no event: nobody has searched it yet. */
-static struct store_summary without_secrets(const struct transcript *t, struct arena *a,
+/* The summary is no event: nothing has searched it yet. */
+static struct store_summary without_secrets(struct redaction *r, struct arena *a,
                                             const struct store_summary *s)
 {
     struct store_summary shown = *s;
@@ -53,19 +41,99 @@ static struct store_summary without_secrets(const struct transcript *t, struct a
     AUTO(strbuf) struct strbuf hidden = {0};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        *texts[i] = arena_str(a, secrets_hide(t->secrets, *texts[i], &hidden, NULL));
+        *texts[i] = arena_str(a, redaction_hide(r, *texts[i], &hidden));
     return shown;
 }
 
-static struct err *write_events(const struct transcript *t, struct writer *w,
-                                struct codec_reader *r)
+static struct err *visit_tree(const struct visit *v, const struct store_summary *s, unsigned depth)
 {
+    AUTO(arena) struct arena a = {0};
+    struct store_summary shown = without_secrets(v->redaction, &a, s), *children = NULL;
+    size_t n = 0;
+
+    TRY(v->each(v->self, &shown, depth));
+    if (v->transcript->without_children || depth == MAX_DEPTH)
+        return NULL;
+    TRY(store_list(v->transcript->store, &(struct store_list_query){.parent = s->id}, &a, &children,
+                   &n));
+    while (n-- > 0)
+        TRY(visit_tree(v, &children[n], depth + 1));
+    return NULL;
+}
+
+struct err *transcript_each(const struct transcript *t, struct redaction *r,
+                            struct err *(*each)(void *self, const struct store_summary *s,
+                                                unsigned depth),
+                            void *self)
+{
+    return visit_tree(&(struct visit){t, r, each, self}, t->session, 0);
+}
+
+/* --- what must not be seen --- */
+
+struct learning {
+    const struct transcript *transcript;
+    struct redaction *redaction;
+};
+
+/* Messages and calls; what records refer to comes along. */
+static const bool not_learned_from[EVENT_N_TYPES] = {
+    [EVENT_PROVIDER_REQUEST] = true, [EVENT_NATIVE_PAYLOAD] = true, [EVENT_DELTA] = true,
+    [EVENT_PRE_IMAGE] = true,        [EVENT_TOOL_PROGRESS] = true,  [EVENT_TOOL_COMMITTED] = true,
+    [EVENT_BATCH_BEGIN] = true,
+};
+
+/* A log tells a call before it is known what it is called with, and documents tell results that
+ * quote it: so the values that are to be hidden are looked for first. What cannot be read is told
+ * when it is written. */
+static struct err *learn_stream(void *self, const struct store_summary *s, unsigned depth)
+{
+    struct learning *l = self;
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(l->transcript->store, s->id, 1, CODEC_READ_CORE);
     const struct event *e;
 
+    codec_reader_pass(r, not_learned_from);
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 
         if (codec_reader_has_failed(r))
+            return TAKE(failure);
+        if (!failure && !e)
+            return NULL;
+        if (e && e->type == EVENT_HISTORY && e->body.message.message)
+            redaction_learn(l->redaction, e->body.message.message);
+        if (e && e->type == EVENT_RESPONSE_NORMALIZED && e->body.message.message)
+            redaction_learn(l->redaction, e->body.message.message);
+        if (e && e->type == EVENT_TOOL_REQUEST)
+            redaction_learn_args(l->redaction, e->body.tool.args);
+    }
+}
+
+/* --- events --- */
+
+void writer_flush(struct writer *w)
+{
+    struct err *e = strbuf_check(&w->out, "an event of the session");
+
+    if (!e && !w->error && w->out.n)
+        e = w->transcript->write(w->transcript->self, strbuf_str(&w->out));
+    if (w->error)
+        err_free(e);
+    else
+        w->error = e;
+    strbuf_clear(&w->out);
+}
+
+static struct err *write_events(struct writer *w, uint64_t n_all)
+{
+    const struct transcript *t = w->transcript;
+    const struct event *e;
+
+    for (;;) {
+        AUTO(err) struct err *failure = codec_read(w->reader, &e);
+
+        if (codec_reader_has_failed(w->reader))
             return TAKE(failure);
         if (failure && t->on_broken)
             t->on_broken(t->self, failure);
@@ -74,62 +142,68 @@ static struct err *write_events(const struct transcript *t, struct writer *w,
         if (!e)
             return NULL;
         w->ops->event(w, e);
-        if (w->out.n >= FLUSH_BYTES || strbuf_is_over(&w->out))
-            TRY(flush(t, w));
+        if (t->on_progress)
+            t->on_progress(t->self, e->seq, n_all);
+        if (w->out.n >= WRITER_FLUSH_BYTES || strbuf_is_over(&w->out))
+            writer_flush(w);
+        if (w->error)
+            return TAKE(w->error);
     }
 }
 
-static struct err *write_stream(const struct transcript *t, struct writer *w,
-                                const struct store_summary *s, unsigned depth)
+static struct err *write_stream(void *self, const struct store_summary *s, unsigned depth)
 {
+    struct writer *w = self;
     AUTO(codec_reader)
-    struct codec_reader *r = codec_reader_new(t->store, s->id, 1, CODEC_READ_ALL);
-    AUTO(arena) struct arena a = {0};
-    struct store_summary shown = without_secrets(t, &a, s);
-    uint64_t base;
+    struct codec_reader *r = codec_reader_new(w->transcript->store, s->id, 1, CODEC_READ_ALL);
 
+    codec_reader_pass(r, w->ops->unwanted);
+    w->reader = r;
     if (w->ops->begin)
-        w->ops->begin(w, &shown, depth);
-    TRY(write_events(t, w, r));
+        w->ops->begin(w, s, depth);
+    TRY(write_events(w, s->next_seq));
     if (w->ops->end)
-        w->ops->end(w, codec_reader_history(r, &base));
-    return flush(t, w);
+        w->ops->end(w);
+    writer_flush(w);
+    return TAKE(w->error);
 }
 
-static struct err *write_tree(const struct transcript *t, struct writer *w,
-                              const struct store_summary *s, unsigned depth)
+static struct err *write_form(const struct transcript *t, struct redaction *r,
+                              const struct writer_ops *ops)
 {
     AUTO(arena) struct arena a = {0};
-    struct store_summary *children = NULL;
-    size_t n = 0;
+    struct store_summary shown = without_secrets(r, &a, t->session);
+    struct writer *w = ops->make();
+    struct err *e;
 
-    TRY(write_stream(t, w, s, depth));
-    if (t->without_children || depth == MAX_DEPTH)
-        return NULL;
-    TRY(store_list(t->store, &(struct store_list_query){.parent = s->id}, &a, &children, &n));
-    while (n-- > 0)
-        TRY(write_tree(t, w, &children[n], depth + 1));
-    return NULL;
+    strbuf_init(&w->out, WRITER_MAX_BYTES);
+    w->ops = ops;
+    w->transcript = t;
+    w->redaction = r;
+    if (ops->open)
+        ops->open(w, &shown);
+    e = transcript_each(t, r, write_stream, w);
+    if (!e && ops->close)
+        ops->close(w);
+    if (!e) {
+        writer_flush(w);
+        e = TAKE(w->error);
+    }
+    err_free(w->error);
+    strbuf_done(&w->out);
+    ops->free(w);
+    return e;
 }
 
 struct err *transcript_write(const struct transcript *t)
 {
-    AUTO(arena) struct arena a = {0};
-    struct store_summary shown = without_secrets(t, &a, t->session);
-    struct writer *w = forms[t->form]->make();
-    struct err *e;
+    static const struct writer_ops *const forms[] = {[TRANSCRIPT_JSONL] = &writer_jsonl,
+                                                     [TRANSCRIPT_MARKDOWN] = &writer_markdown,
+                                                     [TRANSCRIPT_HTML] = &writer_html};
+    AUTO(redaction) struct redaction r = {.known = t->secrets};
 
-    strbuf_init(&w->out, WRITER_MAX_BYTES);
-    w->ops = forms[t->form];
-    w->secrets = t->secrets;
-    if (w->ops->open)
-        w->ops->open(w, &shown);
-    e = write_tree(t, w, t->session, 0);
-    if (!e && w->ops->close)
-        w->ops->close(w);
-    if (!e)
-        e = flush(t, w);
-    strbuf_done(&w->out);
-    w->ops->free(w);
-    return e;
+    TRY(transcript_each(t, &r, learn_stream, &(struct learning){t, &r}));
+    redaction_ready(&r);
+    return t->form == TRANSCRIPT_JSON ? transcript_write_record(t, &r)
+                                      : write_form(t, &r, forms[t->form]);
 }

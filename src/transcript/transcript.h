@@ -1,8 +1,10 @@
 /* transcript.h - a session as text: for people and for other programs.
  *
- * The stream is read once, event by event, and written out as it is read: memory does not grow with
- * what is written. Its children follow, each after all of its parent, the oldest first. Values of
- * known credentials, and what stands under the names of credentials, are not shown in any form. */
+ * The stream is read event by event and written out as it is read, so that memory does not grow
+ * with the session; a log tells a history once, so that it does not grow with its square either.
+ * Children follow, each after all of its parent, the oldest first. Values of known credentials
+ * stand in no form, nor do those that stand under the name of a credential in the arguments of a
+ * call. */
 #ifndef KEEL_TRANSCRIPT_TRANSCRIPT_H
 #define KEEL_TRANSCRIPT_TRANSCRIPT_H
 
@@ -27,6 +29,9 @@ struct transcript {
     struct err *(*write)(void *self, struct str text);
     /* A record that cannot be read: the rest is written. May be NULL. */
     void (*on_broken)(void *self, const struct err *e);
+    /* How far it is, after each piece: events that were read, and how many there are. May be NULL.
+     */
+    void (*on_progress)(void *self, uint64_t n_events, uint64_t n_all);
     void *self;
 };
 

@@ -1,14 +1,17 @@
 /* writer.h - what a form of a transcript implements. Private to transcript/.
  *
- * Writers append to `out` and never fail; whoever drives them empties it between events. */
+ * Writers append to `out` and do not fail; whoever drives them empties it between events. One that
+ * has much to say about an event calls writer_flush() on its way. */
 #ifndef KEEL_TRANSCRIPT_WRITER_H
 #define KEEL_TRANSCRIPT_WRITER_H
 
 #include "port/event.h"
+#include "session/codec.h"
 #include "transcript/transcript.h"
+#include "view/redact.h"
 
-/* Of one event: a request is told with all of its history. */
-#define WRITER_MAX_BYTES ((size_t)1 << 30)
+#define WRITER_MAX_BYTES ((size_t)1 << 30) /* of one event */
+#define WRITER_FLUSH_BYTES ((size_t)256 << 10)
 
 struct writer;
 
@@ -20,18 +23,32 @@ struct writer_ops {
     /* Around one stream; depth 0 is the session itself. Streams do not nest. */
     void (*begin)(struct writer *w, const struct store_summary *session, unsigned depth);
     void (*event)(struct writer *w, const struct event *e);
-    /* `h` holds what a model would be sent next. */
-    void (*end)(struct writer *w, const struct history *h);
+    void (*end)(struct writer *w);
     void (*free)(struct writer *w);
+    const bool *unwanted; /* types of events that it has no use for; may be NULL */
 };
 
 /* Forms embed this first. */
 struct writer {
     const struct writer_ops *ops;
+    const struct transcript *transcript;
     struct strbuf out;
-    const struct secrets *secrets;
+    struct err *error; /* the first one of writing */
+    struct redaction *redaction;
+    struct codec_reader *reader; /* of the stream: it only passes, and keeps no history */
 };
+void writer_flush(struct writer *w);
 
-extern const struct writer_ops writer_jsonl, writer_json, writer_markdown, writer_html;
+extern const struct writer_ops writer_jsonl, writer_markdown, writer_html;
+
+/* The form that is no text of events but one object (json.c). */
+MUST_USE struct err *transcript_write_record(const struct transcript *t, struct redaction *r);
+
+/* transcript.c: calls `each` for a session and all below it, parents first, without secrets in what
+ * the summary says. */
+MUST_USE struct err *transcript_each(const struct transcript *t, struct redaction *r,
+                                     struct err *(*each)(void *self, const struct store_summary *s,
+                                                         unsigned depth),
+                                     void *self);
 
 #endif

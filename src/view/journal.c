@@ -37,9 +37,12 @@ static void field_native_tool(struct json_writer *w, const char *key,
     jw_end_object(w);
 }
 
-static void field_history(struct json_writer *w, const struct history *h)
+static void field_history(struct json_writer *w, const struct history *h,
+                          const struct journal_links *l)
 {
-    if (!h)
+    if (l)
+        journal_range(w, "history", l);
+    if (l || !h)
         return;
     jw_key(w, "history");
     jw_begin_array(w);
@@ -49,7 +52,7 @@ static void field_history(struct json_writer *w, const struct history *h)
     jw_end_array(w);
 }
 
-static void run_fields(struct json_writer *w, const struct event *e)
+static void run_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
 {
     const struct event_run *r = &e->body.run;
 
@@ -62,7 +65,7 @@ static void run_fields(struct json_writer *w, const struct event *e)
     field_native_tool(w, "webFetch", &r->capabilities.web_fetch);
     jw_end_object(w);
     jw_kv_str(w, "input", r->input);
-    field_history(w, e->history);
+    field_history(w, e->history, l);
 }
 
 static size_t content_length(const struct message *m)
@@ -78,7 +81,7 @@ static size_t content_length(const struct message *m)
     return n;
 }
 
-static void write_structure(struct json_writer *w, const struct message *m)
+void journal_structure(struct json_writer *w, const struct message *m)
 {
     bool has_calls = false;
 
@@ -99,19 +102,28 @@ static void write_structure(struct json_writer *w, const struct message *m)
     jw_end_object(w);
 }
 
-static void field_structure(struct json_writer *w, const struct history *h)
+static void field_structure(struct json_writer *w, const struct history *h,
+                            const struct journal_links *l)
 {
-    if (!h)
+    struct str rest = l ? l->structure : (struct str){0}, line;
+
+    if (!l && !h)
         return;
     jw_key(w, "historyStructure");
     jw_begin_array(w);
-    for (size_t i = 0; i < h->n; i++)
+    if (l && l->structure_from)
+        journal_range_entry(w, l, l->structure_from);
+    while (str_split(&rest, '\n', &line))
+        if (line.n)
+            jw_raw(w, line);
+    for (size_t i = 0; !l && i < h->n; i++)
         if (h->entries[i].message)
-            write_structure(w, h->entries[i].message);
+            journal_structure(w, h->entries[i].message);
     jw_end_array(w);
 }
 
-static void result_fields(struct json_writer *w, const struct event *e)
+static void result_fields(struct json_writer *w, const struct event *e,
+                          const struct journal_links *l)
 {
     const struct run_result *r = e->body.result;
 
@@ -133,8 +145,8 @@ static void result_fields(struct json_writer *w, const struct event *e)
     jw_kv_bool(w, "costIsKnown", r->cost_is_known);
     jw_kv_int(w, "durationMs", (int64_t)r->duration_ms);
     jw_kv_int(w, "apiDurationMs", (int64_t)r->api_duration_ms);
-    field_history(w, e->history);
-    field_structure(w, e->history);
+    field_history(w, e->history, l);
+    field_structure(w, e->history, l);
 }
 
 /* --- context --- */
@@ -298,14 +310,14 @@ struct str journal_name(const struct event *e)
     return str_of(view_names(VIEW_JOURNAL, e->type));
 }
 
-static void body_fields(struct json_writer *w, const struct event *e)
+static void body_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
 {
     switch (e->type) {
     case EVENT_SESSION_BEGIN:
         session_fields(w, &e->body.session);
         break;
     case EVENT_RUN_BEGIN:
-        run_fields(w, e);
+        run_fields(w, e, l);
         break;
     case EVENT_USER_INPUT:
     case EVENT_ASSISTANT_COMMITTED:
@@ -329,7 +341,7 @@ static void body_fields(struct json_writer *w, const struct event *e)
         journal_attempt(w, e);
         break;
     case EVENT_PROVIDER_REQUEST:
-        journal_request(w, &e->body.request);
+        journal_request(w, &e->body.request, l);
         break;
     case EVENT_NATIVE_PAYLOAD:
         journal_payload(w, e->body.payload);
@@ -405,7 +417,7 @@ static void body_fields(struct json_writer *w, const struct event *e)
         field_failure(w, "error", e->body.error);
         break;
     case EVENT_RUN_END:
-        result_fields(w, e);
+        result_fields(w, e, l);
         break;
     case EVENT_REWOUND:
         rewind_fields(w, &e->body.rewind);
@@ -446,12 +458,12 @@ static void end_line(struct json_writer *w, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
-void journal_write(const struct event *e, struct strbuf *out)
+void journal_write_linked(const struct event *e, const struct journal_links *l, struct strbuf *out)
 {
     struct json_writer w;
 
     begin_line(&w, e, journal_name(e), out);
-    body_fields(&w, e);
+    body_fields(&w, e, l);
     end_line(&w, out);
 }
 
@@ -467,4 +479,9 @@ bool journal_write_shown(const struct event *e, struct strbuf *out)
     jw_kv_str(&w, "delta", b->delta->text);
     end_line(&w, out);
     return true;
+}
+
+void journal_write(const struct event *e, struct strbuf *out)
+{
+    journal_write_linked(e, NULL, out);
 }

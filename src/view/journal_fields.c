@@ -91,23 +91,95 @@ void journal_attempt_end(struct json_writer *w, const struct event *e)
     jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
 }
 
-void journal_request(struct json_writer *w, const struct event_request *b)
+/* --- what is told once --- */
+
+void journal_range_entry(struct json_writer *w, const struct journal_links *l, size_t n)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "kind", S("history-range"));
+    jw_kv_int(w, "baseSeq", (int64_t)l->base_seq);
+    jw_kv_int(w, "from", 0);
+    jw_kv_int(w, "to", (int64_t)n);
+    if (n == l->n_messages)
+        jw_kv_str(w, "sha256", str_of(l->sha256));
+    jw_end_object(w);
+}
+
+void journal_range(struct json_writer *w, const char *key, const struct journal_links *l)
+{
+    jw_key(w, key);
+    jw_begin_array(w);
+    if (l->n_messages)
+        journal_range_entry(w, l, l->n_messages);
+    jw_end_array(w);
+}
+
+static void write_same(struct json_writer *w, const struct journal_same *same)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "kind", S("same-as"));
+    jw_kv_int(w, "seq", (int64_t)same->seq);
+    jw_kv_str(w, "field", str_of(same->field));
+    jw_kv_str(w, "sha256", str_of(same->sha256));
+    jw_end_object(w);
+}
+
+static void field_cut(struct json_writer *w, const struct history_cut *cut)
+{
+    if (!cut)
+        return;
+    jw_key(w, "cut");
+    jw_begin_object(w);
+    jw_kv_int(w, "skipped", (int64_t)cut->n_skipped);
+    jw_key(w, "clipped");
+    jw_begin_array(w);
+    for (size_t i = 0; i < cut->n_clipped; i++)
+        jw_int(w, (int64_t)cut->clipped[i]);
+    jw_end_array(w);
+    jw_end_object(w);
+}
+
+/* --- requests and answers --- */
+
+static void request_context(struct json_writer *w, const struct event_request *b,
+                            const struct journal_links *l)
+{
+    const struct model_request *r = b->request;
+
+    if (l && l->system.seq) {
+        jw_key(w, "system");
+        write_same(w, &l->system);
+    } else {
+        jw_kv_str(w, "system", r->system);
+    }
+    if (l) {
+        journal_range(w, "messages", l);
+        field_cut(w, b->cut);
+    } else {
+        jw_key(w, "messages");
+        jw_begin_array(w);
+        for (size_t i = 0; i < r->n_messages; i++)
+            message_write(w, r->messages[i]);
+        jw_end_array(w);
+    }
+    jw_key(w, "tools");
+    jw_begin_array(w);
+    if (l && l->tools.seq)
+        write_same(w, &l->tools);
+    else
+        for (size_t i = 0; i < r->n_tools; i++)
+            journal_schema(w, r->tools[i]);
+    jw_end_array(w);
+}
+
+void journal_request(struct json_writer *w, const struct event_request *b,
+                     const struct journal_links *l)
 {
     const struct model_request *r = b->request;
 
     jw_kv_str(w, "provider", r->provider);
     jw_kv_str(w, "model", r->model);
-    jw_kv_str(w, "system", r->system);
-    jw_key(w, "messages");
-    jw_begin_array(w);
-    for (size_t i = 0; i < r->n_messages; i++)
-        message_write(w, r->messages[i]);
-    jw_end_array(w);
-    jw_key(w, "tools");
-    jw_begin_array(w);
-    for (size_t i = 0; i < r->n_tools; i++)
-        journal_schema(w, r->tools[i]);
-    jw_end_array(w);
+    request_context(w, b, l);
     jw_key(w, "options");
     jw_begin_object(w);
     jw_kv_bool(w, "stream", r->stream);

@@ -2,7 +2,7 @@
 #ifndef KEEL_VIEW_JOURNAL_FIELDS_H
 #define KEEL_VIEW_JOURNAL_FIELDS_H
 
-#include "port/event.h"
+#include "view/journal.h"
 
 /* For values that tools and people made up: what stands under a credential's name is hidden. NULL:
  * null. */
@@ -13,7 +13,11 @@ void journal_schema(struct json_writer *w, const struct tool_def *d);
 
 void journal_attempt(struct json_writer *w, const struct event *e);
 void journal_attempt_end(struct json_writer *w, const struct event *e);
-void journal_request(struct json_writer *w, const struct event_request *b);
+/* `l` may be NULL: everything is told. */
+void journal_request(struct json_writer *w, const struct event_request *b,
+                     const struct journal_links *l);
+void journal_range(struct json_writer *w, const char *key, const struct journal_links *l);
+void journal_range_entry(struct json_writer *w, const struct journal_links *l, size_t n);
 void journal_payload(struct json_writer *w, const struct native_payload *p);
 void journal_delta(struct json_writer *w, const struct event_delta *b);
 void journal_server_tool(struct json_writer *w, const struct event_delta *b);

@@ -117,7 +117,7 @@ class Export(SessionTest):
         super().setUp()
         self.make_session()
 
-    def test_the_log_has_every_event_in_order_with_histories_expanded(self):
+    def test_the_log_has_every_event_in_order_and_tells_each_message_once(self):
         log = self.log()
         numbers = [line["seq"] for line in log if line["event"] != "text_delta"
                    or "source" in line]
@@ -129,8 +129,18 @@ class Export(SessionTest):
             self.assertIn(name, names)
         requests = [line for line in log if line["event"] == "provider_request"]
         self.assertEqual(len(requests), 3)
-        self.assertGreater(len(requests[-1]["messages"]), len(requests[0]["messages"]))
         self.assertIn("toolSchemas", log[names.index("session_init")])
+        told = [line for line in log if line["event"] == "history_mutation"]
+        ranges = [line["messages"] for line in requests]
+        self.assertEqual([len(entries) for entries in ranges], [1, 1, 1])
+        self.assertEqual([entries[0]["to"] for entries in ranges], [1, 4, 9])
+        self.assertEqual({entries[0]["baseSeq"] for entries in ranges}, {told[0]["seq"]})
+        self.assertEqual({entries[0]["kind"] for entries in ranges}, {"history-range"})
+        answer, = [line for line in log if line["event"] == "assistant"]
+        self.assertEqual(answer["history"][0]["to"], len(told))
+        self.assertEqual([entry["role"] for entry in answer["historyStructure"]],
+                         [line["message"]["role"] for line in told])
+        self.assertEqual(answer["historyStructure"][1]["toolCallNames"], ["Read", "Bash"])
 
     def test_text_that_was_shown_has_a_line_of_its_own_with_the_number_of_its_event(self):
         log = self.log()
@@ -140,6 +150,18 @@ class Export(SessionTest):
                 if line["event"] == "provider_stream_raw_delta" and line["kind"] == "text"]
         self.assertEqual(shown, sent)
         self.assertIn("I look at it.", "".join(text for _, text in shown))
+
+    def test_a_schema_or_prompt_that_was_told_is_named_by_its_line_and_hash(self):
+        log = {line["seq"]: line for line in self.log()}
+        for line in log.values():
+            if line["event"] != "provider_request":
+                continue
+            for field in ("system", "tools"):
+                link = line[field][0] if field == "tools" else line[field]
+                self.assertEqual(link["kind"], "same-as")
+                value = json.dumps(log[link["seq"]][link["field"]], ensure_ascii=False,
+                                   separators=(",", ":"))
+                self.assertEqual(hashlib.sha256(value.encode()).hexdigest(), link["sha256"])
 
     def test_a_new_file_named_from_here_on_is_written(self):
         self.assert_fine(self.keel("session", "export", "-o", "new.json"))
@@ -223,10 +245,50 @@ class Export(SessionTest):
             self.assertNotIn(LATER, text, form)
             self.assertIn("[REDACTED]", text, form)
 
-    def test_what_stands_under_the_name_of_a_credential_is_not_shown(self):
-        for form in ("markdown", "html"):
-            self.assertNotIn("hunter2", self.export(form).out)
-            self.assertIn("[REDACTED]", self.export(form).out.replace("\\", ""))
+    def test_what_stands_under_the_name_of_a_credential_is_in_no_form(self):
+        for form in FORMS:
+            text = self.export(form).out
+            self.assertNotIn("hunter2", text, form)
+            self.assertIn("[REDACTED]", text.replace("\\", ""), form)
+
+
+class Redaction(SessionTest):
+    """Arguments with credentials in them: in calls that are refused, cut off or quoted."""
+
+    CALLS = (Call("Nothing", password="hunter2-of-nothing", nested={"apiKey": ["hunter2-nested"]}),
+             Call("Bash", command="true", password="hunter2-of-bash"))
+
+    @for_each_protocol
+    def test_credentials_in_arguments_are_in_no_form(self, protocol):
+        provider = self.play(protocol, *[Turn(call) for call in self.CALLS], Turn("Well."))
+        self.run_agent(protocol, provider, "go")
+        for form in FORMS:
+            text = self.export(form).out
+            self.assertNotIn("hunter2", text, form)
+            self.assertIn("Well.", text)
+
+    def test_arguments_that_were_cut_off_are_redacted_as_well(self):
+        raw = '{"command":"true","password":"hunter2-cut'
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", raw=raw)), Turn("Well."))
+        self.run_agent(ANTHROPIC, provider, "go")
+        for form in FORMS:
+            self.assertNotIn("hunter2", self.export(form).out, form)
+
+    def test_a_short_one_stands_only_in_what_the_provider_sent(self):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="true", token="abc12")),
+                             Turn("Well."))
+        self.run_agent(ANTHROPIC, provider, "go")
+        for form in ("json", "markdown", "html"):
+            self.assertNotIn("abc12", self.export(form).out, form)
+        self.assertEqual({line["event"] for line in self.log() if "abc12" in json.dumps(line)},
+                         {"provider_native_raw_payload", "provider_stream_raw_delta"})
+
+    def test_names_in_schemas_and_ordinary_arguments_stay(self):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="echo max_tokens=5")),
+                             Turn("Well."))
+        self.run_agent(ANTHROPIC, provider, "go")
+        for form in FORMS:
+            self.assertIn("max_tokens=5", self.export(form).out.replace("\\", ""), form)
 
 
 class HtmlPage(SessionTest):

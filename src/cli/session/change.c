@@ -1,6 +1,7 @@
 /* change.c - `keel session rename` and `keel session delete`. */
 #include "cli/session/session.h"
 
+#include "session/record.h"
 #include "sys/loop.h"
 
 static const struct option rename_options[] = {SESSION_OPTIONS, {0}};
@@ -21,7 +22,8 @@ static struct err *rename_session(struct session_work *w)
     if (name.n == 0 || str_find_char(name, '\n') != STR_NONE)
         return err_new(ERR_VALIDATION, "a name is one line of text, and not empty");
     TRY(session_work_find(w, 0, &s));
-    return store_update(w->store, &(struct store_summary){.id = s.id, .name = name});
+    TRY(store_update(w->store, &(struct store_summary){.id = s.id, .name = name}));
+    return session_record_save(w->store, s.id);
 }
 
 static struct err *run_rename(const struct args *args, int *ret_status)

@@ -2,6 +2,7 @@
 #include "files.h"
 #include "store/place_conformance.h"
 
+#include "session/record.h"
 #include "store/files.h"
 #include "store/files_line.h"
 
@@ -118,7 +119,7 @@ IN_TASK(only_the_owner_may_look)
 
     append_one(s, ID_A, fence, 1, "notice", "{}");
     assert_ok(blob_put(store_blobs(s, ID_A), S("{}"), handle));
-    assert_ok(store_save_record(s, ID_A, S("{\"id\":1}")));
+    assert_ok(session_record_save(s, ID_A));
     assert_int_equal(mode_of(""), 0700);
     assert_int_equal(mode_of(".index"), 0600);
     assert_int_equal(mode_of(LOG_A), 0600);

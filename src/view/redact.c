@@ -1,0 +1,337 @@
+/* redact.c - what stands under the names of credentials in calls. */
+#include "view/redact.h"
+
+#include "base/secrets.h"
+
+/* --- arguments that are no JSON --- */
+
+/* "name" : "value", or a bare value, in a text that a model has cut off or misspelt. */
+struct pair {
+    struct str name, value;
+    size_t start, end; /* of the value in the text, quotes included */
+};
+
+static size_t skip_blanks(struct str s, size_t at)
+{
+    while (at < s.n && strchr(" \t\r\n", s.p[at]))
+        at++;
+    return at;
+}
+
+/* Behind the closing quote, or at the end of a text that has none. */
+static size_t string_end(struct str s, size_t at)
+{
+    for (at++; at < s.n && s.p[at] != '"'; at++)
+        at += s.p[at] == '\\' && at + 1 < s.n;
+    return MIN(at + 1, s.n);
+}
+
+static struct str without_quotes(struct str s, size_t start, size_t end)
+{
+    struct str text = str_slice(s, start + 1, end - start - 1);
+
+    return text.n && text.p[text.n - 1] == '"' ? str_slice(text, 0, text.n - 1) : text;
+}
+
+/* The next one from `at` on; false: there is none. */
+static bool next_pair(struct str s, size_t *at, struct pair *ret_pair)
+{
+    while (*at < s.n) {
+        size_t start = *at, end, value;
+
+        if (s.p[start] != '"') {
+            ++*at;
+            continue;
+        }
+        *at = end = string_end(s, start);
+        value = skip_blanks(s, end);
+        if (value >= s.n || s.p[value] != ':')
+            continue;
+        value = skip_blanks(s, value + 1);
+        ret_pair->name = without_quotes(s, start, end);
+        ret_pair->start = ret_pair->end = value;
+        if (value < s.n && s.p[value] == '"') {
+            ret_pair->end = string_end(s, value);
+            ret_pair->value = without_quotes(s, value, ret_pair->end);
+        } else {
+            while (ret_pair->end < s.n && !strchr(",}] \t\r\n{[", s.p[ret_pair->end]))
+                ret_pair->end++;
+            ret_pair->value = str_slice(s, value, ret_pair->end - value);
+        }
+        *at = MAX(ret_pair->end, end);
+        return true;
+    }
+    return false;
+}
+
+static struct str redact_text(struct str args, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    size_t at = 0, from = 0;
+    struct pair pair;
+
+    while (next_pair(args, &at, &pair)) {
+        if (!key_is_secret(pair.name) || !pair.value.n)
+            continue;
+        strbuf_add(&out, str_slice(args, from, pair.start - from));
+        strbuf_add_cstr(&out, "\"" REDACTED "\"");
+        from = pair.end;
+    }
+    if (!from)
+        return args;
+    strbuf_add(&out, str_skip(args, from));
+    return arena_str(a, strbuf_str(&out));
+}
+
+/* --- arguments --- */
+
+struct str redact_args(struct str args, struct arena *a)
+{
+    AUTO(arena) struct arena scratch = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_where where;
+    const struct json *shown;
+    struct json *v;
+
+    if (!json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &v, &where))
+        return redact_text(args, a);
+    shown = json_hide_secret_keys(&scratch, v);
+    if (shown == v)
+        return args;
+    json_write(&out, shown);
+    return arena_str(a, strbuf_str(&out));
+}
+
+/* --- messages --- */
+
+static bool is_call(const struct part *p)
+{
+    return p->kind == PART_TOOL_CALL || p->kind == PART_SERVER_TOOL_USE;
+}
+
+/* The text of a refusal may quote the arguments that it refuses. */
+const struct part *redact_result(const struct part *p, struct arena *a)
+{
+    struct part *copy;
+    bool is_hidden = false;
+
+    if (!p || !p->is_error)
+        return p;
+    copy = ARENA_NEW(a, struct part);
+    *copy = *p;
+    copy->content = ARENA_ARRAY(a, p->n_content, struct part);
+    for (size_t i = 0; i < p->n_content; i++) {
+        copy->content[i] = p->content[i];
+        copy->content[i].text = redact_text(p->content[i].text, a);
+        is_hidden |= copy->content[i].text.p != p->content[i].text.p;
+    }
+    return is_hidden ? copy : p;
+}
+
+/* True: something is hidden in it now. */
+static bool redact_part(struct part *p, struct arena *a)
+{
+    struct str args = p->args, bad_args = p->bad_args;
+
+    if (p->kind == PART_TOOL_RESULT) {
+        const struct part *shown = redact_result(p, a);
+        bool is_hidden = shown != p;
+
+        *p = *shown;
+        return is_hidden;
+    }
+    if (!is_call(p))
+        return false;
+    p->args = redact_args(args, a);
+    p->bad_args = redact_args(bad_args, a);
+    if (p->args.p == args.p && p->bad_args.p == bad_args.p)
+        return false;
+    p->native = p->signature = (struct str){0};
+    return true;
+}
+
+static bool is_affected(const struct part *p)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct part copy = *p;
+
+    return redact_part(&copy, &scratch);
+}
+
+struct message *redact_message(const struct message *m)
+{
+    struct message *copy;
+    bool is_hidden = false;
+
+    for (size_t i = 0; i < m->n_parts && !is_hidden; i++)
+        is_hidden = is_affected(&m->parts[i]);
+    if (!is_hidden)
+        return message_ref((struct message *)m);
+    copy = message_new(m->role, m->id);
+    copy->state = m->state;
+    copy->is_error = m->is_error;
+    message_set_origin(copy, m->origin);
+    copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
+    copy->usage = m->usage;
+    copy->usage.routed_model = arena_str(&copy->arena, m->usage.routed_model);
+    copy->usage.routed_provider = arena_str(&copy->arena, m->usage.routed_provider);
+    for (size_t i = 0; i < m->n_parts; i++) {
+        AUTO(arena) struct arena scratch = {0};
+        struct part p = m->parts[i];
+
+        redact_part(&p, &scratch);
+        message_add(copy, &p);
+    }
+    return copy;
+}
+
+const struct reply *redact_reply(const struct reply *r, struct arena *a)
+{
+    struct reply *copy = ARENA_NEW(a, struct reply);
+    bool is_hidden = false;
+
+    *copy = *r;
+    copy->parts = ARENA_ARRAY(a, r->n_parts, struct reply_part);
+    for (size_t i = 0; i < r->n_parts; i++) {
+        copy->parts[i] = r->parts[i];
+        is_hidden |= redact_part(&copy->parts[i].part, a);
+    }
+    return is_hidden ? copy : r;
+}
+
+/* --- values --- */
+
+static void find_values(const struct json *v, bool in_secret,
+                        void (*found)(void *self, struct str value), void *self)
+{
+    bool is_secret = key_is_secret(v->key) || (in_secret && v->key.n == 0);
+
+    if (is_secret && (v->type == JSON_STRING || v->type == JSON_NUMBER) && v->text.n)
+        found(self, v->text);
+    json_each (child, v)
+        find_values(child, is_secret && v->type == JSON_ARRAY, found, self);
+}
+
+static void each_value(struct str args, void (*found)(void *self, struct str value), void *self)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct pair pair;
+    struct json *v;
+    size_t at = 0;
+
+    if (json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &v, &where)) {
+        find_values(v, /* in_secret= */ false, found, self);
+        return;
+    }
+    while (next_pair(args, &at, &pair))
+        if (key_is_secret(pair.name) && pair.value.n)
+            found(self, pair.value);
+}
+
+static void keep_value(void *self, struct str value)
+{
+    struct redaction *r = self;
+
+    if (r->n == REDACTION_MAX_VALUES || value.n > SECRETS_MAX_BYTES)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        if (str_eq(r->values[i].value, value))
+            return;
+    r->values = arena_grow(&r->arena, r->values, r->n, &r->room, sizeof *r->values);
+    r->values[r->n++] = (struct secret_value){S("argument"), arena_str(&r->arena, value)};
+}
+
+void redaction_learn(struct redaction *r, const struct message *m)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (is_call(&m->parts[i])) {
+            each_value(m->parts[i].args, keep_value, r);
+            each_value(m->parts[i].bad_args, keep_value, r);
+        }
+}
+
+void redaction_learn_args(struct redaction *r, const struct json *args)
+{
+    if (args)
+        find_values(args, /* in_secret= */ false, keep_value, r);
+}
+
+void redaction_ready(struct redaction *r)
+{
+    secrets_unref(r->learned);
+    r->learned = r->n ? secrets_new(r->values, r->n) : NULL;
+}
+
+void redaction_done(struct redaction *r)
+{
+    secrets_unref(r->learned);
+    strbuf_done(&r->scratch);
+    arena_done(&r->arena);
+}
+
+/* What both sets leave of it. */
+static struct str hide_twice(struct redaction *r, struct str text, struct strbuf *out,
+                             struct str (*hide)(const struct secrets *s, struct str text,
+                                                struct strbuf *out, uint64_t *found))
+{
+    struct str once, twice;
+
+    if (!r)
+        return text;
+    once = hide(r->known, text, &r->scratch, NULL);
+    twice = hide(r->learned, once, out, NULL);
+    if (twice.p != once.p || once.p == text.p)
+        return twice;
+    strbuf_clear(out);
+    strbuf_add(out, once);
+    return strbuf_str(out);
+}
+
+struct str redaction_hide(struct redaction *r, struct str text, struct strbuf *out)
+{
+    return hide_twice(r, text, out, secrets_hide);
+}
+
+struct str redaction_hide_json(struct redaction *r, struct str json_text, struct strbuf *out)
+{
+    return hide_twice(r, json_text, out, secrets_hide_in_json_text);
+}
+
+const struct json *redaction_hide_in(struct redaction *r, struct arena *a, const struct json *v)
+{
+    if (!r)
+        return v;
+    v = secrets_hide_in_json(r->known, a, v, NULL);
+    return secrets_hide_in_json(r->learned, a, v, NULL);
+}
+
+struct str redaction_stream_add(struct redaction_stream *s, struct str piece)
+{
+    if (!s->redaction)
+        return piece;
+    s->known.set = s->redaction->known;
+    s->learned.set = s->redaction->learned;
+    piece = secrets_stream_add(&s->known, piece, &s->first);
+    return secrets_stream_add(&s->learned, piece, &s->second);
+}
+
+struct str redaction_stream_end(struct redaction_stream *s)
+{
+    AUTO(strbuf) struct strbuf all = {0};
+
+    if (!s->redaction)
+        return (struct str){0};
+    strbuf_add(&all, secrets_stream_add(&s->learned, secrets_stream_end(&s->known, &s->first),
+                                        &s->second));
+    strbuf_add(&all, secrets_stream_end(&s->learned, &s->second));
+    strbuf_clear(&s->first);
+    strbuf_add(&s->first, strbuf_str(&all));
+    return strbuf_str(&s->first);
+}
+
+void redaction_stream_done(struct redaction_stream *s)
+{
+    strbuf_done(&s->first);
+    strbuf_done(&s->second);
+}

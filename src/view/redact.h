@@ -1,0 +1,60 @@
+/* redact.h - messages as exports show them: without what stands under the name of a credential in
+ * the arguments of calls. Pure.
+ *
+ * A block in which the provider had written such a call is omitted with it: it would say the same
+ * again. What results quote of arguments is found by the values that were hidden there. */
+#ifndef KEEL_VIEW_REDACT_H
+#define KEEL_VIEW_REDACT_H
+
+#include "base/secrets.h"
+#include "model/message.h"
+#include "model/reply.h"
+
+/* A reference to the message itself where nothing is hidden, else a copy. */
+struct message *redact_message(const struct message *m) MUST_USE;
+/* The same for an answer as it came, and for what a tool gave back. Shallow: good as long as the
+ * original and `a` are. */
+const struct reply *redact_reply(const struct reply *r, struct arena *a) MUST_USE;
+const struct part *redact_result(const struct part *p, struct arena *a) MUST_USE;
+/* Arguments as text, JSON or the beginning of it. The text itself where nothing is hidden. */
+struct str redact_args(struct str args, struct arena *a) MUST_USE;
+
+/* --- values --- */
+
+#define REDACTION_MAX_VALUES 1000
+
+/* What an export hides wherever it stands: values of known credentials, and those that stood under
+ * the name of one in the arguments of a call. */
+struct redaction {
+    const struct secrets *known; /* the caller's to set; may be NULL */
+    /* private */
+    struct arena arena;
+    struct secret_value *values;
+    size_t n, room;
+    struct secrets *learned;
+    struct strbuf scratch;
+};
+void redaction_done(struct redaction *r);
+DEFINE_AUTO_VAL(redaction, redaction_done)
+
+void redaction_learn(struct redaction *r, const struct message *m);
+void redaction_learn_args(struct redaction *r, const struct json *args); /* may be NULL */
+void redaction_ready(struct redaction *r);                               /* all was learned */
+
+/* As secrets_hide() and secrets_hide_in_json_text(). NULL hides nothing. */
+struct str redaction_hide(struct redaction *r, struct str text, struct strbuf *out);
+struct str redaction_hide_json(struct redaction *r, struct str json_text, struct strbuf *out);
+const struct json *redaction_hide_in(struct redaction *r, struct arena *a, const struct json *v);
+
+/* What comes in pieces. Zeroed but for `redaction`. */
+struct redaction_stream {
+    struct redaction *redaction; /* may be NULL */
+    struct secrets_stream known, learned;
+    struct strbuf first, second;
+};
+void redaction_stream_done(struct redaction_stream *s);
+DEFINE_AUTO_VAL(redaction_stream, redaction_stream_done)
+struct str redaction_stream_add(struct redaction_stream *s, struct str piece);
+struct str redaction_stream_end(struct redaction_stream *s);
+
+#endif
