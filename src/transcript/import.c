@@ -6,8 +6,9 @@
 #define MAX_PROBLEMS 50 /* that are told; all are counted */
 #define MAX_KINDS 64
 #define LOOKED_AT 200 /* lines, to recognise a form by */
+#define READ_BYTES ((size_t)256 << 10)
 
-/* --- lines --- */
+/* --- what is wrong --- */
 
 void import_problem(struct importing *x, const char *format, ...)
 {
@@ -44,21 +45,143 @@ void import_leave_out(struct importing *x, struct str kind)
         (struct import_left_out){arena_str(&o->arena, str_slice(kind, 0, 80)), 1};
 }
 
+/* --- bytes --- */
+
 void import_rewind(struct importing *x)
 {
-    x->rest = x->bytes;
-    x->line = 0;
+    strbuf_clear(&x->buffer);
+    x->next = x->start;
+    x->at = x->line = 0;
+    x->is_over = false;
 }
+
+/* Some more behind what the buffer holds; nothing at the end. */
+static void read_more(struct importing *x)
+{
+    size_t before = x->buffer.n;
+
+    if (x->is_over || x->error)
+        return;
+    x->error = x->source->read(x->source->self, x->next, READ_BYTES, &x->buffer);
+    if (!x->error)
+        x->error = strbuf_check(&x->buffer, x->options->name);
+    x->next += x->buffer.n - before;
+    x->is_over = x->error || x->buffer.n == before;
+}
+
+static struct err *read_for_walk(void *self, struct strbuf *out)
+{
+    struct importing *x = self;
+    size_t before = out->n;
+
+    TRY(x->source->read(x->source->self, x->next, READ_BYTES, out));
+    x->next += out->n - before;
+    return NULL;
+}
+
+void import_walk(struct importing *x, struct json_walk *ret_walk)
+{
+    import_rewind(x);
+    json_walk_init(ret_walk, read_for_walk, x);
+}
+
+/* --- lines --- */
 
 /* False at the end. */
 static bool take_line(struct importing *x, bool *ret_is_last)
 {
-    if (!str_split(&x->rest, '\n', &x->text))
+    size_t looked = 0;
+    const char *end;
+
+    strbuf_drop_front(&x->buffer, x->at);
+    x->at = 0;
+    while (!(end = memchr(strbuf_cstr(&x->buffer) + looked, '\n', x->buffer.n - looked)) &&
+           !x->is_over) {
+        looked = x->buffer.n;
+        read_more(x);
+    }
+    if (!end && x->buffer.n == 0)
         return false;
     x->line++;
-    *ret_is_last = x->rest.p == NULL;
+    *ret_is_last = !end;
+    x->text = strbuf_str(&x->buffer);
+    if (end)
+        x->text = str_slice(x->text, 0, (size_t)(end - x->text.p));
+    x->at = x->text.n + (end != NULL);
     x->text = str_trim(x->text);
     return true;
+}
+
+/* --- values that json_parse() would not take --- */
+
+static struct err *read_nothing(void *self, struct strbuf *out)
+{
+    struct str *rest = self;
+
+    strbuf_add(out, *rest);
+    *rest = (struct str){0};
+    return NULL;
+}
+
+/* Its text stands in `parts` as well, and of other long fields nothing is taken. */
+static bool can_be_omitted(const struct json_walk *w, struct str key)
+{
+    return w->depth <= 1 || str_is(key, "content");
+}
+
+static struct err *build(struct importing *x, struct json_walk *w, struct str key,
+                         struct json **ret_value)
+{
+    enum json_type type;
+    bool found;
+    struct str raw;
+
+    *ret_value = NULL;
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_OBJECT && type != JSON_ARRAY) {
+        TRY(json_walk_take(w, SIZE_MAX, &raw));
+        if (raw.n > JSON_MAX_BYTES && can_be_omitted(w, key))
+            return NULL;
+        return json_parse(&x->scratch, arena_str(&x->scratch, raw), JSON_REPAIR_UTF8, ret_value);
+    }
+    *ret_value = json_new(&x->scratch, type);
+    TRY(json_walk_enter(w));
+    for (;;) {
+        struct json *child;
+        struct str name;
+
+        TRY(json_walk_next(w, &key, &found));
+        if (!found)
+            return NULL;
+        name = arena_str(&x->scratch, key);
+        TRY(build(x, w, name, &child));
+        if (child && type == JSON_OBJECT)
+            json_set_key(&x->scratch, *ret_value, name, child);
+        else if (child)
+            json_push(*ret_value, child);
+    }
+}
+
+struct err *import_value(struct importing *x, struct str raw, struct json **ret_value)
+{
+    AUTO(json_walk) struct json_walk w = {0};
+    struct str rest = raw;
+
+    if (raw.n <= JSON_MAX_BYTES)
+        return json_parse(&x->scratch, raw, JSON_REPAIR_UTF8, ret_value);
+    json_walk_init(&w, read_nothing, &rest);
+    TRY(build(x, &w, (struct str){0}, ret_value));
+    return json_walk_end(&w);
+}
+
+static bool parse_long_line(struct importing *x, struct json **ret_value)
+{
+    AUTO(err) struct err *e = import_value(x, x->text, ret_value);
+    AUTO_FREE char *why = e ? err_message(e) : NULL;
+
+    if (e)
+        import_problem(x, "%s", why);
+    return !e;
 }
 
 static bool parse_line(struct importing *x, bool is_last, struct json **ret_value)
@@ -66,11 +189,10 @@ static bool parse_line(struct importing *x, bool is_last, struct json **ret_valu
     struct json_where where;
 
     arena_clear(&x->scratch);
-    if (x->text.n > IMPORT_MAX_LINE) {
-        import_problem(x, "the line has more than %zu MB", IMPORT_MAX_LINE >> 20);
-        return false;
-    }
-    if (!json_parse_at(&x->scratch, x->text, JSON_REPAIR_UTF8, ret_value, &where)) {
+    if (x->text.n > JSON_MAX_BYTES) {
+        if (!parse_long_line(x, ret_value))
+            return false;
+    } else if (!json_parse_at(&x->scratch, x->text, JSON_REPAIR_UTF8, ret_value, &where)) {
         if (is_last)
             import_leave_out(x, S("a last line that was cut off"));
         else
@@ -134,7 +256,7 @@ void import_done(struct import *i)
 
 /* --- which form --- */
 
-enum form { FORM_NONE, FORM_LOG, FORM_RECORD, FORM_CLAUDE, FORM_CODEX };
+enum form { FORM_NONE, FORM_LOG, FORM_CLAUDE, FORM_CODEX };
 
 static bool is_codex(const struct json *v)
 {
@@ -154,9 +276,6 @@ static bool is_codex(const struct json *v)
 
 static enum form form_of(const struct json *v)
 {
-    if (json_is(json_get(v, "messages"), JSON_ARRAY) || json_is(json_get(v, "history"), JSON_ARRAY))
-        if (!json_has(v, "event"))
-            return FORM_RECORD;
     if (json_is(json_get(v, "event"), JSON_STRING))
         return FORM_LOG;
     if (is_codex(v))
@@ -188,49 +307,20 @@ static enum form find_form(struct importing *x)
     return form;
 }
 
-/* Printed over several lines, or a list of them. */
-static struct err *read_whole(struct importing *x)
+static struct err *not_a_session(const struct importing *x)
 {
-    struct json *value;
-    struct json_where where;
-
-    arena_clear(&x->scratch);
-    if (!json_parse_at(&x->scratch, x->bytes, JSON_REPAIR_UTF8, &value, &where) ||
-        (value->type == JSON_OBJECT && form_of(value) != FORM_RECORD) ||
-        (value->type != JSON_OBJECT && value->type != JSON_ARRAY))
-        return err_hint(
-            err_new(ERR_VALIDATION, "%s is no session that keel can read", x->options->name),
-            "it reads its own exports (jsonl, json), session records, and the transcripts of "
-            "Claude Code and Codex");
-    if (value->type == JSON_OBJECT)
-        return import_record(x, value);
-    json_each (record, value) {
-        if (form_of(record) != FORM_RECORD)
-            import_problem(x, "an entry of the list is no session record");
-        else
-            TRY(import_record(x, record));
-    }
-    return NULL;
-}
-
-static struct err *read_records(struct importing *x)
-{
-    const struct json *v;
-
-    while ((v = import_next_line(x))) {
-        if (form_of(v) == FORM_RECORD)
-            TRY(import_record(x, v));
-        else
-            import_problem(x, "this is no session record");
-    }
-    return NULL;
+    return err_hint(
+        err_new(ERR_VALIDATION, "%s is no session that keel can read", x->options->name),
+        "it reads its own exports (jsonl, json), session records, and the transcripts of "
+        "Claude Code and Codex");
 }
 
 static struct err *read_form(struct importing *x)
 {
-    enum form form = find_form(x);
-
-    switch (form) {
+    x->out->form = "record";
+    if (import_is_record(x))
+        return import_records(x);
+    switch (find_form(x)) {
     case FORM_LOG:
         x->out->form = "log";
         return import_log(x);
@@ -240,14 +330,10 @@ static struct err *read_form(struct importing *x)
     case FORM_CODEX:
         x->out->form = "codex";
         return import_codex(x);
-    case FORM_RECORD:
-        x->out->form = "record";
-        return read_records(x);
     case FORM_NONE:
-        x->out->form = "record";
-        return read_whole(x);
+        break;
     }
-    return NULL;
+    return not_a_session(x);
 }
 
 static struct err *check(const struct import *o, const struct import_options *options)
@@ -260,28 +346,57 @@ static struct err *check(const struct import *o, const struct import_options *op
         return err_hint(err_new(ERR_VALIDATION,
                                 "%s: %zu %s cannot be read, so nothing was imported", options->name,
                                 o->n_problems, o->n_problems == 1 ? "line" : "lines"),
-                        "--partial leaves them out");
+                        "--partial skips them");
     if (n_messages == 0)
         return err_new(ERR_VALIDATION, "%s holds no messages", options->name);
     return NULL;
 }
 
-struct err *import_read(struct import *ret, struct str bytes, const struct import_options *options)
+/* Behind a mark of the encoding, if there is one. */
+static struct err *find_start(struct importing *x)
 {
-    struct importing x = {.out = ret, .options = options, .bytes = bytes};
+    AUTO(strbuf) struct strbuf mark = {0};
+
+    TRY(x->source->read(x->source->self, 0, 3, &mark));
+    x->start = str_is(strbuf_str(&mark), "\xef\xbb\xbf") ? 3 : 0;
+    return NULL;
+}
+
+struct err *import_read(struct import *ret, const struct import_source *source,
+                        const struct import_options *options)
+{
+    struct importing x = {.out = ret, .options = options, .source = source};
     struct err *e;
 
     *ret = (struct import){0};
-    if (str_starts(bytes, S("\xef\xbb\xbf")))
-        x.bytes = str_skip(bytes, 3);
-    if (bytes.n > IMPORT_MAX_BYTES)
-        return err_new(ERR_VALIDATION, "%s has more than %zu MB", options->name,
-                       IMPORT_MAX_BYTES >> 20);
-    e = read_form(&x);
+    strbuf_init(&x.buffer, IMPORT_MAX_LINE);
+    e = find_start(&x);
+    if (!e)
+        e = read_form(&x);
+    if (x.error) { /* it is the reason of all else */
+        err_free(e);
+        e = x.error;
+    }
+    strbuf_done(&x.buffer);
     arena_done(&x.scratch);
     if (e)
         return e;
     for (size_t i = 0; i < ret->n; i++)
         import_finish(&ret->sessions[i], ret);
     return check(ret, options);
+}
+
+static struct err *read_text(void *self, uint64_t from, size_t n, struct strbuf *out)
+{
+    const struct str *text = self;
+
+    if (from < text->n)
+        strbuf_add(out, str_slice(*text, from, MIN(n, text->n - from)));
+    return NULL;
+}
+
+struct err *import_read_text(struct import *ret, struct str text,
+                             const struct import_options *options)
+{
+    return import_read(ret, &(struct import_source){read_text, &text}, options);
 }

@@ -1,18 +1,18 @@
 /* import.h - sessions out of files: keel's own exports, session records and logs of its kind,
- * transcripts of Claude Code and rollouts of Codex. Pure, but for payloads that a log refers to.
+ * transcripts of Claude Code and rollouts of Codex.
  *
- * What comes out can be gone on with: messages have ids of their own, arguments are JSON, every
- * call has a result, if only one that says that it is not known. What only another program can use
- * is left out and counted. The input is hostile: sizes are capped, and what is wrong is told with
- * its line. */
+ * A file is read in pieces, whatever its size: line by line, or a record message by message. What
+ * is kept of it are the messages. What comes out can be continued: messages have ids of their own,
+ * arguments are JSON, every call has a result, if only one that says that it is not known. What
+ * only another program can use is omitted and counted. The input is hostile: lines and values are
+ * capped, and what is wrong is reported with its line. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_H
 #define KEEL_TRANSCRIPT_IMPORT_H
 
 #include "model/message.h"
 #include "port/blob.h"
 
-#define IMPORT_MAX_BYTES ((size_t)256 << 20) /* of a file */
-#define IMPORT_MAX_LINE ((size_t)64 << 20)
+#define IMPORT_MAX_LINE ((size_t)512 << 20)
 #define IMPORT_MAX_MESSAGES 1000000
 #define IMPORT_MAX_SESSIONS 10000
 
@@ -50,6 +50,13 @@ struct import_left_out {
     size_t n;
 };
 
+/* The bytes of a file, which is gone through more than once. */
+struct import_source {
+    /* Appends up to n of them from there on; none: the file has ended. May wait. */
+    struct err *(*read)(void *self, uint64_t from, size_t n, struct strbuf *out);
+    void *self;
+};
+
 struct import_options {
     const char *name; /* of the file, for messages */
     bool is_partial;  /* lines that cannot be read are left out, too */
@@ -73,7 +80,10 @@ DEFINE_AUTO_VAL(import, import_done)
 
 /* ERR_VALIDATION: nothing was understood, or there are problems and it need not be partial. They
  * are in `problems` either way. */
-MUST_USE struct err *import_read(struct import *ret, struct str bytes,
+MUST_USE struct err *import_read(struct import *ret, const struct import_source *source,
                                  const struct import_options *options);
+/* The same for a text that is in memory. */
+MUST_USE struct err *import_read_text(struct import *ret, struct str text,
+                                      const struct import_options *options);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "model/message_json.h"
 
+#include <inttypes.h>
+
 /* The session that a line belongs to. Lines of one follow each other mostly. */
 static struct imported *find_session(struct importing *x, struct str id)
 {
@@ -37,6 +39,10 @@ static struct err *resolve(struct importing *x, const struct json *v, const stru
         return err_new(ERR_VALIDATION, "it refers to %" STR_FMT ", which is not there",
                        STR_ARG(reference.relative_path));
     TRY(x->options->load(x->options->self, &reference, &bytes));
+    if (bytes.n != reference.n_bytes)
+        return err_new(ERR_VALIDATION,
+                       "%" STR_FMT " is not what it was: it has %zu bytes instead of %" PRIu64,
+                       STR_ARG(reference.relative_path), bytes.n, reference.n_bytes);
     sha256_hex(strbuf_str(&bytes), hash);
     if (!str_is(reference.sha256, hash))
         return err_new(ERR_VALIDATION, "%" STR_FMT " is not what it was: its hash is another",

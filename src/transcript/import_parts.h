@@ -2,15 +2,20 @@
 #ifndef KEEL_TRANSCRIPT_IMPORT_PARTS_H
 #define KEEL_TRANSCRIPT_IMPORT_PARTS_H
 
-#include "base/json.h"
+#include "base/json_walk.h"
 #include "transcript/import.h"
 
-/* A file being read, line by line or whole. */
+/* A file being read, line by line or value by value. */
 struct importing {
     struct import *out;
     const struct import_options *options;
-    struct str bytes;
-    struct str rest;      /* what is still to be read */
+    const struct import_source *source;
+    uint64_t start;       /* of its text: behind a mark of the encoding */
+    uint64_t next;        /* byte that is read next */
+    struct strbuf buffer; /* what was read */
+    size_t at;            /* in the buffer */
+    bool is_over;
+    struct err *error;    /* of the source; it then looks as if the file ended */
     size_t line;          /* number of the one that was read last, from 1 */
     struct str text;      /* of it */
     struct arena scratch; /* of what it says */
@@ -20,6 +25,11 @@ struct importing {
  * none is a problem; the last one may have been cut off. */
 const struct json *import_next_line(struct importing *x);
 void import_rewind(struct importing *x);
+/* A value of any length. Of one that is very long, texts that stand in it twice are omitted. It
+ * borrows from `raw` and the scratch. */
+MUST_USE struct err *import_value(struct importing *x, struct str raw, struct json **ret_value);
+/* Walks over the file's values, from its start. */
+void import_walk(struct importing *x, struct json_walk *ret_walk);
 /* Something on the line of the moment cannot be read. */
 void import_problem(struct importing *x, const char *format, ...) PRINTF_LIKE(2, 3);
 void import_leave_out(struct importing *x, struct str kind);
@@ -46,7 +56,10 @@ bool import_image(struct arena *a, const struct json *source, struct part *ret_p
 /* --- the forms --- */
 
 MUST_USE struct err *import_log(struct importing *x);
-MUST_USE struct err *import_record(struct importing *x, const struct json *record);
+/* One after the other, or as a list. */
+MUST_USE struct err *import_records(struct importing *x);
+/* Does the file begin with a record? */
+bool import_is_record(struct importing *x);
 MUST_USE struct err *import_claude(struct importing *x);
 MUST_USE struct err *import_codex(struct importing *x);
 

@@ -12,7 +12,7 @@ struct entry {
 
 struct entries {
     struct entry *items;
-    size_t n;
+    size_t n, room;
 };
 
 static void entries_done(struct entries *e)
@@ -42,30 +42,39 @@ static void add_entry(struct importing *x, struct imported *s, struct entries *t
         message_unref(m);
         return;
     }
+    if (to->n == to->room) {
+        to->room = to->room ? 2 * to->room : 64;
+        to->items = mem_resize(to->items, to->room * sizeof *to->items);
+    }
     to->items[to->n++] =
         (struct entry){m, unix_ms ? unix_ms : import_time(json_get(v, "timestamp"))};
 }
 
-static void read_messages(struct importing *x, struct imported *s, const struct json *list,
-                          struct entries *ret)
+/* Each element of a list; what is no list is passed over. */
+static struct err *read_list(struct importing *x, struct json_walk *w, struct imported *s,
+                             struct entries *to, bool is_timeline)
 {
-    size_t place = 0;
+    enum json_type type;
+    struct str key, raw;
+    bool found;
 
-    ret->items = mem_alloc((list ? list->n + 1 : 1) * sizeof *ret->items);
-    json_each (v, list)
-        add_entry(x, s, ret, v, 0, place++);
-}
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_ARRAY)
+        return json_walk_skip(w);
+    TRY(json_walk_enter(w));
+    for (size_t place = 0;; place++) {
+        struct json *v;
 
-static void read_timeline(struct importing *x, struct imported *s, const struct json *list,
-                          struct entries *ret)
-{
-    size_t place = 0;
-
-    ret->items = mem_alloc((list ? list->n + 1 : 1) * sizeof *ret->items);
-    json_each (v, list) {
-        if (str_is(json_get_text(v, "category"), "chat"))
-            add_entry(x, s, ret, json_get(v, "data"), import_time(json_get(v, "timestamp")), place);
-        place++;
+        TRY(json_walk_next(w, &key, &found));
+        if (!found)
+            return NULL;
+        arena_clear(&x->scratch);
+        TRY(json_walk_take(w, IMPORT_MAX_LINE, &raw));
+        TRY(import_value(x, raw, &v));
+        if (!is_timeline)
+            add_entry(x, s, to, v, 0, place);
+        else if (str_is(json_get_text(v, "category"), "chat"))
+            add_entry(x, s, to, json_get(v, "data"), import_time(json_get(v, "timestamp")), place);
     }
 }
 
@@ -116,39 +125,216 @@ static void join(struct importing *x, struct imported *s, struct entries *seen,
         move(x, s, &seen->items[i], IMPORT_APPEND, false);
 }
 
-static struct err *read_one(struct importing *x, const struct json *record, struct str parent)
-{
-    const struct json *messages = json_get(record, "messages"),
-                      *history = json_get(record, "history");
-    AUTO(entries) struct entries seen = {0}, sent = {0};
-    struct imported *s;
+/* --- one record --- */
 
+struct record_reading {
+    struct imported session; /* what it says of itself */
+    struct entries seen, sent;
+    bool has_messages;
+};
+
+static void record_reading_done(struct record_reading *r)
+{
+    entries_done(&r->seen);
+    entries_done(&r->sent);
+}
+DEFINE_AUTO_VAL(record_reading, record_reading_done)
+
+static struct err *read_member(struct importing *x, struct json_walk *w, struct str key,
+                               struct record_reading *r)
+{
+    struct imported *s = &r->session;
+    const struct {
+        const char *name;
+        struct str *text;
+        int64_t *unix_ms;
+    } members[] = {
+        {"id", &s->id, NULL},
+        {"parentSessionId", &s->parent, NULL},
+        {"cwd", &s->cwd, NULL},
+        {"name", &s->name, NULL},
+        {"provider", &s->provider, NULL},
+        {"model", &s->model, NULL},
+        {"systemPrompt", &s->system, NULL},
+        {"createdAt", NULL, &s->created_ms},
+        {"updatedAt", NULL, &s->updated_ms},
+    };
+    struct json *v;
+    struct str raw;
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        if (!str_is(key, members[i].name))
+            continue;
+        TRY(json_walk_take(w, JSON_MAX_BYTES, &raw));
+        TRY(json_parse(&x->scratch, raw, JSON_REPAIR_UTF8, &v));
+        if (members[i].text)
+            *members[i].text = import_str(x, json_str(v));
+        else
+            *members[i].unix_ms = import_time(v);
+        return NULL;
+    }
+    return json_walk_skip(w);
+}
+
+static void add_session(struct importing *x, struct record_reading *r)
+{
+    struct imported *s = import_new_session(x);
+    struct usage usage = s->usage;
+    bool cost_is_known = s->cost_is_known;
+
+    *s = r->session;
+    s->usage = usage;
+    s->cost_is_known = cost_is_known;
+    if (r->has_messages && r->seen.n)
+        join(x, s, &r->seen, &r->sent);
+    else
+        move_all(x, s, r->seen.n ? &r->seen : &r->sent);
+}
+
+static struct err *read_record(struct importing *x, struct json_walk *w, bool is_child);
+
+/* They come after what they belong to: a parent is added before its children. */
+static struct err *read_children(struct importing *x, struct json_walk *w)
+{
+    enum json_type type;
+    struct str key;
+    bool found;
+
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_ARRAY)
+        return json_walk_skip(w);
+    TRY(json_walk_enter(w));
+    for (;;) {
+        TRY(json_walk_next(w, &key, &found));
+        if (!found)
+            return NULL;
+        TRY(read_record(x, w, /* is_child= */ true));
+    }
+}
+
+static struct err *read_record(struct importing *x, struct json_walk *w, bool is_child)
+{
+    AUTO(record_reading) struct record_reading r = {0};
+    bool found, is_added = false;
+    enum json_type type;
+    struct str key;
+
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_OBJECT)
+        return err_new(ERR_VALIDATION, "an entry of the list is no session record");
     if (x->out->n == IMPORT_MAX_SESSIONS)
         return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
                        IMPORT_MAX_SESSIONS);
-    s = import_new_session(x);
-    s->id = import_str(x, json_get_text(record, "id"));
-    s->parent = import_str(x, parent);
-    s->cwd = import_str(x, json_get_text(record, "cwd"));
-    s->name = import_str(x, json_get_text(record, "name"));
-    s->provider = import_str(x, json_get_text(record, "provider"));
-    s->model = import_str(x, json_get_text(record, "model"));
-    s->system = import_str(x, json_get_text(record, "systemPrompt"));
-    s->created_ms = import_time(json_get(record, "createdAt"));
-    s->updated_ms = import_time(json_get(record, "updatedAt"));
-    read_messages(x, s, messages, &sent);
-    read_timeline(x, s, history, &seen);
-    if (messages && seen.n)
-        join(x, s, &seen, &sent);
-    else
-        move_all(x, s, seen.n ? &seen : &sent);
+    TRY(json_walk_enter(w));
+    for (;;) {
+        TRY(json_walk_next(w, &key, &found));
+        if (!found)
+            break;
+        arena_clear(&x->scratch);
+        if (str_is(key, "messages")) {
+            r.has_messages = true;
+            TRY(read_list(x, w, &r.session, &r.sent, /* is_timeline= */ false));
+        } else if (str_is(key, "history")) {
+            TRY(read_list(x, w, &r.session, &r.seen, /* is_timeline= */ true));
+        } else if (str_is(key, "children") && !is_child && !is_added) {
+            is_added = true;
+            add_session(x, &r);
+            TRY(read_children(x, w));
+        } else {
+            TRY(read_member(x, w, key, &r));
+        }
+    }
+    if (!is_child)
+        r.session.parent = (struct str){0};
+    if (!is_added)
+        add_session(x, &r);
     return NULL;
 }
 
-struct err *import_record(struct importing *x, const struct json *record)
+/* --- the file --- */
+
+static struct err *read_values(struct importing *x, struct json_walk *w)
 {
-    TRY(read_one(x, record, (struct str){0}));
-    json_each (child, json_get(record, "children"))
-        TRY(read_one(x, child, json_get_text(child, "parentSessionId")));
+    enum json_type type;
+    struct str key;
+    bool found;
+
+    for (;;) {
+        AUTO(err) struct err *end = json_walk_end(w);
+
+        if (!end)
+            return NULL;
+        x->line++;
+        TRY(json_walk_type(w, &type));
+        if (type == JSON_OBJECT) {
+            TRY(read_record(x, w, /* is_child= */ false));
+            continue;
+        }
+        TRY(json_walk_enter(w));
+        for (;;) {
+            TRY(json_walk_next(w, &key, &found));
+            if (!found)
+                break;
+            TRY(read_record(x, w, /* is_child= */ false));
+        }
+    }
+}
+
+/* What stands behind a mistake cannot be told apart any more. */
+struct err *import_records(struct importing *x)
+{
+    AUTO(json_walk) struct json_walk w;
+    AUTO(err) struct err *e = NULL;
+
+    import_walk(x, &w);
+    e = read_values(x, &w);
+    if (e && !err_is(e, ERR_VALIDATION))
+        return TAKE(e);
+    if (e) {
+        AUTO_FREE char *why = err_message(e);
+
+        import_problem(x, "%s", why);
+    }
     return NULL;
+}
+
+/* An object with a list of messages, and no event of a log; or a list that begins with one. */
+static struct err *look_for_record(struct json_walk *w, bool *ret_is_record)
+{
+    bool found, has_list = false;
+    enum json_type type;
+    struct str key;
+
+    TRY(json_walk_type(w, &type));
+    if (type == JSON_ARRAY) {
+        TRY(json_walk_enter(w));
+        TRY(json_walk_next(w, &key, &found));
+        TRY(json_walk_type(w, &type));
+    }
+    if (type != JSON_OBJECT)
+        return NULL;
+    TRY(json_walk_enter(w));
+    for (;;) {
+        TRY(json_walk_next(w, &key, &found));
+        if (!found || str_is(key, "event"))
+            break;
+        has_list = str_is(key, "messages") || str_is(key, "history");
+        TRY(json_walk_type(w, &type));
+        if (has_list && type == JSON_ARRAY) {
+            *ret_is_record = true;
+            break;
+        }
+        TRY(json_walk_skip(w));
+    }
+    return NULL;
+}
+
+bool import_is_record(struct importing *x)
+{
+    AUTO(json_walk) struct json_walk w;
+    bool is_record = false;
+
+    import_walk(x, &w);
+    err_ignore(look_for_record(&w, &is_record), "what else it is shows when it is read as that");
+    return is_record;
 }

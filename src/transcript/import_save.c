@@ -15,34 +15,78 @@ struct saving {
     struct draft draft; /* all of them are there in the end, or none is */
 };
 
+#define APPEND_BYTES ((size_t)64 << 20) /* of records that are appended together */
+
 /* The records of one stream. */
 struct stream {
     struct str id, parent;
     const struct imported *session;
+    struct store *store;
+    uint64_t fence;
     struct codec_writer *writer;
-    struct codec_record **records;
-    size_t n, room;
-    uint64_t next_seq;
+    struct arena arena;           /* of the records */
+    struct store_record *records; /* that are not appended yet */
+    size_t n, room, n_bytes;
+    uint64_t first_seq, next_seq;
     uint64_t n_messages; /* of the last history */
 };
 
 static void stream_done(struct stream *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        codec_record_done(s->records[i]);
-        mem_free(s->records[i]);
-    }
-    mem_free(s->records);
+    arena_done(&s->arena);
     codec_writer_free(s->writer);
 }
 DEFINE_AUTO_VAL(stream, stream_done)
 
+/* --- the store --- */
+
+/* Long texts go at once: they need not wait for what refers to them. */
+static struct err *put_blobs(struct stream *s, struct codec_record *r)
+{
+    struct blob_store *blobs = store_blobs(s->store, s->id);
+    char handle[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < r->n_blobs; i++)
+        TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
+    return NULL;
+}
+
+static struct err *append(struct stream *s, const struct store_summary *summary)
+{
+    TRY(blob_sync(store_blobs(s->store, s->id)));
+    TRY(store_append(s->store, s->id, s->first_seq, s->fence, s->records, s->n, summary));
+    arena_done(&s->arena);
+    s->arena = (struct arena){0};
+    s->records = NULL;
+    s->n = s->room = s->n_bytes = 0;
+    s->first_seq = s->next_seq;
+    return NULL;
+}
+
+/* Without the texts that are blobs now. */
+static void keep_record(struct stream *s, const struct store_record *r)
+{
+    struct store_record kept = *r;
+    struct str *payloads = ARENA_ARRAY(&s->arena, r->n_payloads, struct str);
+
+    for (size_t i = 0; i < r->n_payloads; i++)
+        payloads[i] = arena_str(&s->arena, r->payloads[i]);
+    kept.payloads = payloads;
+    kept.type = arena_str(&s->arena, r->type);
+    kept.run_id = arena_str(&s->arena, r->run_id);
+    kept.body = arena_str(&s->arena, r->body);
+    s->records = arena_grow(&s->arena, s->records, s->n, &s->room, sizeof *s->records);
+    s->records[s->n++] = kept;
+    s->n_bytes += r->body.n;
+}
+
 /* --- events --- */
 
-static void emit(struct stream *s, enum event_type type, int64_t unix_ms, struct event *e)
+static struct err *emit(struct stream *s, enum event_type type, int64_t unix_ms, struct event *e)
 {
     static const struct owner main_agent = {"agent", {"main", 4}, NULL};
-    struct codec_record next, *last = s->n ? s->records[s->n - 1] : NULL;
+    struct codec_record record;
+    struct err *failure;
 
     e->type = type;
     e->seq = s->next_seq++;
@@ -50,23 +94,23 @@ static void emit(struct stream *s, enum event_type type, int64_t unix_ms, struct
     e->stream = s->id;
     e->parent_stream = s->parent;
     e->owner = &main_agent;
-    if (codec_write(s->writer, e, last, &next))
-        return;
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 64;
-        s->records = mem_resize(s->records, s->room * sizeof *s->records);
-    }
-    s->records[s->n++] = mem_copy(&next, sizeof next);
+    BUG_IF(codec_write(s->writer, e, NULL, &record)); /* nothing of it streams */
+    codec_record_end(&record);
+    failure = put_blobs(s, &record);
+    keep_record(s, &record.record);
+    codec_record_done(&record);
+    TRY(failure);
+    return s->n_bytes > APPEND_BYTES ? append(s, NULL) : NULL;
 }
 
-static void emit_begin(struct stream *s, struct str cwd)
+static struct err *emit_begin(struct stream *s, struct str cwd)
 {
     const struct imported *i = s->session;
     struct event e = {
         .body.session = {
             .cwd = cwd, .provider = i->provider, .model = i->model, .system = i->system}};
 
-    emit(s, EVENT_SESSION_BEGIN, i->created_ms, &e);
+    return emit(s, EVENT_SESSION_BEGIN, i->created_ms, &e);
 }
 
 static const char *mutation_of(enum import_step step, bool is_first_history)
@@ -78,7 +122,7 @@ static const char *mutation_of(enum import_step step, bool is_first_history)
     return step == IMPORT_COMPACT ? "compact" : step == IMPORT_REWIND ? "rewind" : "append";
 }
 
-static void emit_history(struct stream *s)
+static struct err *emit_history(struct stream *s)
 {
     const struct imported *session = s->session;
     bool is_first = true;
@@ -95,13 +139,14 @@ static void emit_history(struct stream *s)
         e = (struct event){.body.message = {.message = m->message,
                                             .index = index,
                                             .mutation = mutation_of(m->step, is_first)}};
-        emit(s, EVENT_HISTORY, m->unix_ms, &e);
+        TRY(emit(s, EVENT_HISTORY, m->unix_ms, &e));
         index += m->message != NULL;
     }
     s->n_messages = index;
+    return NULL;
 }
 
-static void emit_end(struct stream *s)
+static struct err *emit_end(struct stream *s)
 {
     AUTO(arena) struct arena a = {0};
     const struct imported *i = s->session;
@@ -115,22 +160,8 @@ static void emit_end(struct stream *s)
                                           .n_tool_calls = i->n_tool_calls,
                                           .active_ms = i->active_ms}};
 
-    emit(s, EVENT_CHECKPOINT, i->updated_ms, &e);
-    emit(s, EVENT_SESSION_END, i->updated_ms, &end);
-}
-
-/* --- the store --- */
-
-static struct err *put_blobs(struct store *store, const struct stream *s)
-{
-    struct blob_store *blobs = store_blobs(store, s->id);
-    char handle[SHA256_HEX_SIZE];
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->records[i]->n_blobs; k++, n++)
-            TRY(blob_put_soon(blobs, s->records[i]->blobs[k].bytes, handle));
-    return n ? blob_sync(blobs) : NULL;
+    TRY(emit(s, EVENT_CHECKPOINT, i->updated_ms, &e));
+    return emit(s, EVENT_SESSION_END, i->updated_ms, &end);
 }
 
 static struct store_summary summary_of(const struct stream *s, struct str cwd, struct str name)
@@ -147,20 +178,6 @@ static struct store_summary summary_of(const struct stream *s, struct str cwd, s
                                   .created_ms = i->created_ms,
                                   .updated_ms = i->updated_ms,
                                   .n_messages = s->n_messages};
-}
-
-static struct err *append(struct store *store, struct stream *s, uint64_t fence,
-                          const struct store_summary *summary)
-{
-    AUTO(arena) struct arena a = {0};
-    struct store_record *records = ARENA_ARRAY(&a, s->n, struct store_record);
-
-    for (size_t i = 0; i < s->n; i++) {
-        codec_record_end(s->records[i]);
-        records[i] = s->records[i]->record;
-    }
-    TRY(put_blobs(store, s));
-    return store_append(store, s->id, 1, fence, records, s->n, summary);
 }
 
 /* --- ids --- */
@@ -214,19 +231,23 @@ static struct err *save_one(struct saving *v, size_t index, struct str parent, u
     struct stream s = {.id = v->saved[index].id,
                        .parent = parent,
                        .session = session,
+                       .store = store,
+                       .fence = fence,
                        .writer = codec_writer_new(),
+                       .first_seq = 1,
                        .next_seq = 1};
     struct str cwd = session->cwd.n ? session->cwd : v->place->cwd;
     struct str name = v->place->name.n && !parent.n ? v->place->name : session->name;
     struct store_summary summary;
 
-    emit_begin(&s, cwd);
-    emit_history(&s);
-    emit_end(&s);
     summary = summary_of(&s, cwd, name);
     if (parent.n)
         TRY(store_add_child(store, &summary, fence));
-    TRY(append(store, &s, fence, &summary));
+    TRY(emit_begin(&s, cwd));
+    TRY(emit_history(&s));
+    TRY(emit_end(&s));
+    summary.n_messages = s.n_messages;
+    TRY(append(&s, &summary));
     return parent.n ? NULL : session_record_save(store, s.id);
 }
 

@@ -1,7 +1,9 @@
 /* import_save.h - makes a session of the store out of one that was read.
  *
  * Its stream begins with session_init and holds the history as a copy ("fork-base"), with the times
- * that the messages had. All of it is appended at once: it is there as a whole, or not at all. */
+ * that the messages had. Up to 64 MB of it, without long texts, are appended at once: it is there as
+ * a whole, or not at all. More is appended piece by piece, and removed when a piece fails; only a
+ * process that is killed meanwhile leaves a session that ends early. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_SAVE_H
 #define KEEL_TRANSCRIPT_IMPORT_SAVE_H
 

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct import_options options = {.name = "input", .is_partial = true};
     AUTO(import) struct import i = {0};
-    AUTO(err) struct err *e = import_read(&i, str_make((const char *)data, size), &options);
+    AUTO(err) struct err *e = import_read_text(&i, str_make((const char *)data, size), &options);
 
     if (e)
         return 0;

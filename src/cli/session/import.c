@@ -3,14 +3,22 @@
 
 #include "sdk/known_secrets.h"
 #include "sys/fs.h"
+#include "sys/locked_file.h"
 #include "sys/work.h"
 #include "transcript/import_save.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIPE_STEP ((size_t)256 << 10)
 
 static const struct option options[] = {
     {"name", 0, "NAME", "what the session is called; for one that is imported alone"},
-    {"partial", 0, NULL, "leave out lines that cannot be read"},
+    {"partial", 0, NULL, "skip lines that cannot be read"},
     {"json", 0, NULL, "print what was made as one JSON array"},
     SESSION_OPTIONS,
     {0},
@@ -25,6 +33,87 @@ struct importing_files {
 };
 
 /* --- reading --- */
+
+/* A file that any part of can be read at any time. */
+struct import_file {
+    const char *path;
+    int fd;
+    /* one call */
+    uint64_t from;
+    size_t n;
+    struct strbuf *out;
+};
+
+static struct err *cannot_read(const char *path)
+{
+    return err_errno(ERR_VALIDATION, errno, "cannot read %s",
+                     strcmp(path, "-") == 0 ? "standard input" : path);
+}
+
+/* What comes through a pipe is kept in a file without a name, because it is read more than once. */
+static struct err *keep_pipe(struct import_file *f, int pipe)
+{
+    AUTO_FREE char *bytes = mem_alloc(PIPE_STEP);
+    FILE *file = tmpfile();
+    ssize_t n;
+
+    if (!file)
+        return err_errno(ERR_STORAGE, errno, "cannot make a temporary file");
+    f->fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+    fclose(file);
+    while ((n = read(pipe, bytes, PIPE_STEP)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0 && write(f->fd, bytes, (size_t)n) != n)
+            return err_errno(ERR_STORAGE, errno, "cannot keep what was read in a temporary file");
+    return n < 0 ? cannot_read(f->path) : NULL;
+}
+
+static struct err *open_file(void *arg)
+{
+    struct import_file *f = arg;
+    bool is_stdin = strcmp(f->path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO
+                      : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    struct err *e;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return cannot_read(f->path);
+    if (S_ISREG(st.st_mode) && !is_stdin) {
+        f->fd = fd;
+        return NULL;
+    }
+    e = keep_pipe(f, fd);
+    if (!is_stdin)
+        close(fd);
+    return e;
+}
+
+static struct err *read_part(void *arg)
+{
+    struct import_file *f = arg;
+    char *at = strbuf_reserve(f->out, f->n);
+    ssize_t n;
+
+    if (!at)
+        return strbuf_check(f->out, f->path);
+    do
+        n = pread(f->fd, at, f->n, (off_t)f->from);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return cannot_read(f->path);
+    strbuf_grew(f->out, (size_t)n);
+    return NULL;
+}
+
+static struct err *read_source(void *self, uint64_t from, size_t n, struct strbuf *out)
+{
+    struct import_file *f = self;
+
+    f->from = from;
+    f->n = n;
+    f->out = out;
+    return work_run(read_part, f);
+}
 
 struct reading {
     const char *path;
@@ -125,8 +214,8 @@ static void tell_one(struct importing_files *f, const char *path, const struct i
 
 /* --- the command --- */
 
-static struct err *import_bytes(struct importing_files *f, const char *path, struct str bytes,
-                                struct import *i)
+static struct err *import_from(struct importing_files *f, const char *path,
+                               const struct import_source *source, struct import *i)
 {
     struct session_work *w = f->work;
     struct import_options options_of = {.name = path,
@@ -139,7 +228,7 @@ static struct err *import_bytes(struct importing_files *f, const char *path, str
                                  .secrets = f->secrets};
     struct saved_session *saved;
     uint64_t found;
-    struct err *e = import_read(i, bytes, &options_of);
+    struct err *e = import_read(i, source, &options_of);
 
     tell_problems(i);
     TRY(e);
@@ -155,12 +244,15 @@ static struct err *import_bytes(struct importing_files *f, const char *path, str
 static struct err *import_file(struct importing_files *f, const char *path)
 {
     AUTO(import) struct import i = {0};
-    AUTO(strbuf) struct strbuf bytes;
-    struct reading reading = {.path = path, .out = &bytes};
+    struct import_file file = {.path = path, .fd = -1};
+    struct import_source source = {read_source, &file};
+    struct err *e = work_run(open_file, &file);
 
-    strbuf_init(&bytes, IMPORT_MAX_BYTES);
-    TRY(work_run(read_file, &reading));
-    return import_bytes(f, path, strbuf_str(&bytes), &i);
+    if (!e)
+        e = import_from(f, path, &source, &i);
+    if (file.fd >= 0)
+        close(file.fd);
+    return e;
 }
 
 /* A file that cannot be imported does not keep the others from it. */

@@ -52,7 +52,7 @@ static void assert_session(const struct import *i, size_t index, const char *wan
 
 static struct err *read_text(struct import *i, const char *text, bool is_partial)
 {
-    return import_read(i, str_of(text),
+    return import_read_text(i, str_of(text),
                        &(struct import_options){.name = "in", .is_partial = is_partial});
 }
 

@@ -87,7 +87,7 @@ static struct err *save(struct store *store, const char *text, const struct secr
     AUTO(import) struct import i;
     uint64_t found;
 
-    assert_ok(import_read(&i, str_of(text), &(struct import_options){.name = "in"}));
+    assert_ok(import_read_text(&i, str_of(text), &(struct import_options){.name = "in"}));
     return import_save(
         &i, &(struct import_place){.store = store, .cwd = S("/here"), .secrets = secrets}, saved,
         &found);
@@ -142,7 +142,7 @@ IN_TASK(an_id_that_is_taken_gives_way_in_the_whole_tree)
     bool found;
 
     assert_ok(save(store, TREE, NULL, saved));
-    assert_ok(import_read(&i, S(TREE), &(struct import_options){.name = "in"}));
+    assert_ok(import_read_text(&i, S(TREE), &(struct import_options){.name = "in"}));
     assert_ok(import_save(&i, &(struct import_place){.store = store}, saved, &names));
     for (size_t k = 0; k < 3; k++)
         assert_true(saved[k].has_new_id);
