@@ -55,8 +55,8 @@ struct session {
     struct store_lease lease;
     struct journal *journal;
     struct compaction compaction;
-    struct group tasks;        /* where the caller has given none */
-    struct strbuf notice;      /* what the model is still to be told */
+    struct group tasks;   /* where the caller has given none */
+    struct strbuf notice; /* what the model is still to be told */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };

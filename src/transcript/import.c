@@ -310,7 +310,7 @@ static enum form find_form(struct importing *x)
 static struct err *not_a_session(const struct importing *x)
 {
     return err_hint(
-        err_new(ERR_VALIDATION, "%s is no session that keel can read", x->options->name),
+        err_new(ERR_VALIDATION, "keel cannot read a session from %s", x->options->name),
         "it reads its own exports (jsonl, json), session records, and the transcripts of "
         "Claude Code and Codex");
 }

@@ -40,7 +40,7 @@ struct imported {
     /* What it has taken so far, where keel itself has counted. */
     struct usage usage;
     int64_t cost_microcents;
-    bool cost_is_known;
+    bool cost_is_known, is_estimated, is_unpriced;
     uint64_t n_rounds, n_tool_calls, active_ms;
 };
 

@@ -115,6 +115,8 @@ static void take_checkpoint(struct importing *x, struct imported *s, const struc
     s->usage = usage_read(json_get(v, "usage"), &x->out->arena);
     s->cost_microcents = MAX(json_int_or(json_get(v, "costMicrocents"), 0), (int64_t)0);
     s->cost_is_known = json_bool(json_get(v, "costIsKnown"), true);
+    s->is_estimated = json_bool(json_get(v, "isEstimated"), false);
+    s->is_unpriced = json_bool(json_get(v, "isUnpriced"), false);
     s->n_rounds = (uint64_t)MAX(json_int_or(json_get(v, "rounds"), 0), (int64_t)0);
     s->n_tool_calls = (uint64_t)MAX(json_int_or(json_get(v, "toolCalls"), 0), (int64_t)0);
     s->active_ms = (uint64_t)MAX(json_int_or(json_get(v, "activeMs"), 0), (int64_t)0);

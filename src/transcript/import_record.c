@@ -221,7 +221,7 @@ static struct err *read_record(struct importing *x, struct json_walk *w, bool is
 
     TRY(json_walk_type(w, &type));
     if (type != JSON_OBJECT)
-        return err_new(ERR_VALIDATION, "an entry of the list is no session record");
+        return err_new(ERR_VALIDATION, "an entry of the list is not a session record");
     if (x->out->n == IMPORT_MAX_SESSIONS)
         return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
                        IMPORT_MAX_SESSIONS);

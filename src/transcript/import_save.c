@@ -156,6 +156,8 @@ static struct err *emit_end(struct stream *s)
                                           .usage = i->usage,
                                           .cost_microcents = i->cost_microcents,
                                           .cost_is_known = i->cost_is_known,
+                                          .is_estimated = i->is_estimated,
+                                          .is_unpriced = i->is_unpriced,
                                           .n_rounds = i->n_rounds,
                                           .n_tool_calls = i->n_tool_calls,
                                           .active_ms = i->active_ms}};

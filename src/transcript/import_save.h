@@ -1,9 +1,8 @@
 /* import_save.h - makes a session of the store out of one that was read.
  *
  * Its stream begins with session_init and holds the history as a copy ("fork-base"), with the times
- * that the messages had. Up to 64 MB of it, without long texts, are appended at once: it is there as
- * a whole, or not at all. More is appended piece by piece, and removed when a piece fails; only a
- * process that is killed meanwhile leaves a session that ends early. */
+ * that the messages had. Long ones are appended piece by piece; what is not whole is a draft
+ * (port/draft.h), so that a session is there as a whole, or not at all. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_SAVE_H
 #define KEEL_TRANSCRIPT_IMPORT_SAVE_H
 

@@ -26,6 +26,26 @@ static size_t string_end(struct str s, size_t at)
     return MIN(at + 1, s.n);
 }
 
+/* Behind the bracket that closes the list, or at the end of a text that has none. */
+static size_t list_end(struct str s, size_t at)
+{
+    size_t depth = 0;
+
+    while (at < s.n) {
+        char c = s.p[at];
+
+        if (c == '"') {
+            at = string_end(s, at);
+            continue;
+        }
+        at++;
+        depth += c == '[';
+        if (c == ']' && --depth == 0)
+            break;
+    }
+    return at;
+}
+
 static struct str without_quotes(struct str s, size_t start, size_t end)
 {
     struct str text = str_slice(s, start + 1, end - start - 1);
@@ -53,6 +73,9 @@ static bool next_pair(struct str s, size_t *at, struct pair *ret_pair)
         if (value < s.n && s.p[value] == '"') {
             ret_pair->end = string_end(s, value);
             ret_pair->value = without_quotes(s, value, ret_pair->end);
+        } else if (value < s.n && s.p[value] == '[' && key_is_secret(ret_pair->name)) {
+            ret_pair->end = list_end(s, value);
+            ret_pair->value = str_slice(s, value, ret_pair->end - value);
         } else {
             while (ret_pair->end < s.n && !strchr(",}] \t\r\n{[", s.p[ret_pair->end]))
                 ret_pair->end++;
@@ -85,7 +108,8 @@ static struct str redact_text(struct str args, struct arena *a)
 
 /* --- arguments --- */
 
-struct str redact_args(struct str args, struct arena *a)
+/* False: it is no JSON. */
+static bool redact_json(struct str args, struct arena *a, struct str *ret_shown)
 {
     AUTO(arena) struct arena scratch = {0};
     AUTO(strbuf) struct strbuf out = {0};
@@ -93,13 +117,27 @@ struct str redact_args(struct str args, struct arena *a)
     const struct json *shown;
     struct json *v;
 
+    *ret_shown = args;
     if (!json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &v, &where))
-        return redact_text(args, a);
+        return false;
     shown = json_hide_secret_keys(&scratch, v);
     if (shown == v)
-        return args;
+        return true;
     json_write(&out, shown);
-    return arena_str(a, strbuf_str(&out));
+    *ret_shown = arena_str(a, strbuf_str(&out));
+    return true;
+}
+
+struct str redact_args(struct str args, struct arena *a)
+{
+    struct str shown, text;
+
+    if (redact_json(args, a, &shown))
+        return shown;
+    text = redact_text(args, a);
+    if (text.p != args.p && redact_json(text, a, &shown)) /* what was cut off had hidden that */
+        return shown;
+    return text;
 }
 
 /* --- messages --- */

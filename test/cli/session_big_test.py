@@ -64,5 +64,38 @@ class Memory(Big):
         self.check("files")
 
 
+class Size(Big):
+    def export(self, store, form):
+        path = self.dir / f"out.{form}"
+        self.peak("export", "s", "-f", form, "-o", str(path), "--store", store)
+        return path
+
+    def test_a_log_of_four_times_as_many_calls_is_four_times_as_long(self):
+        sizes = []
+        for n_calls in (50, 200):
+            store = f"sqlite:{self.dir}/{n_calls}.db"
+            self.make(store, "s", n_calls, 20_000)
+            sizes.append(self.export(store, "jsonl").stat().st_size)
+        self.assertLess(sizes[1], 4.5 * sizes[0])
+
+    def test_exports_that_are_larger_than_any_json_limit_come_back(self):
+        """The messages alone are more than 64 MB."""
+        store = f"sqlite:{self.dir}/long.db"
+        self.make(store, "s", 900, 20_000)
+        for form in ("json", "jsonl"):
+            path = self.export(store, form)
+            self.assertGreater(path.stat().st_size, 64 << 20)
+            other = f"sqlite:{self.dir}/{form}.db"
+            self.peak("import", str(path), "--store", other)
+            listed = self.keel("session", "list", "--all", "--json", "--store", other).json()
+            self.assertEqual([(s["id"], s["messages"]) for s in listed], [("s", 1801)])
+            again = self.export(other, "json")
+            self.assertEqual(self.ids_of(again), self.ids_of(self.export(store, "json")))
+
+    @staticmethod
+    def ids_of(path):
+        return re.findall(r'"id":"((?:answer|result)-\d+)","role"', path.read_text())
+
+
 if __name__ == "__main__":
     scripted.main()

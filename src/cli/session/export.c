@@ -1,4 +1,5 @@
 /* export.c - `keel session export`: a session as a document, or for another program. */
+#include "cli/progress.h"
 #include "cli/session/session.h"
 
 #include "sdk/known_secrets.h"
@@ -55,6 +56,7 @@ struct target {
     struct str text; /* of the moment */
     const char *path;
     unsigned n_broken;
+    struct progress progress;
 };
 
 static struct err *begin_file(void *arg)
@@ -90,8 +92,14 @@ static void tell_broken(void *self, const struct err *e)
 {
     struct target *t = self;
 
+    progress_end(&t->progress);
     if (t->n_broken++ < 8)
         cli_tell_error(e);
+}
+
+static void tell_progress(void *self, uint64_t n_events, uint64_t n_all)
+{
+    progress_part(&((struct target *)self)->progress, n_events, n_all);
 }
 
 /* --- the command --- */
@@ -109,7 +117,9 @@ static struct err *export_session(struct session_work *w)
                            .secrets = secrets,
                            .write = write_piece,
                            .on_broken = tell_broken,
+                           .on_progress = tell_progress,
                            .self = &target};
+    struct err *e;
 
     TRY(find_form(w->args, &t.form));
     TRY(session_work_find(w, 0, &summary));
@@ -117,11 +127,14 @@ static struct err *export_session(struct session_work *w)
         target.file = &file;
         TRY(work_run(begin_file, &target));
     }
-    TRY(transcript_write(&t));
+    progress_begin(&target.progress, "exporting");
+    e = transcript_write(&t);
+    progress_end(&target.progress);
+    TRY(e);
     if (target.file)
         TRY(work_run(end_file, &target));
     if (target.n_broken)
-        cli_tell("%u records could not be read and are not in it", target.n_broken);
+        cli_tell("%u records could not be read and are missing in it", target.n_broken);
     w->status = target.n_broken ? 1 : 0;
     return NULL;
 }
@@ -142,7 +155,8 @@ const struct command command_session_export = {
                "  html      one page that needs nothing else\n"
                "\n"
                "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
-               "terminal and jsonl in a pipe. Values of known credentials are left out of all.\n"
+               "terminal and jsonl in a pipe. Values of known credentials are replaced in all,\n"
+               "and so is what stands under the name of a credential in a call's arguments.\n"
                "\n"
                "  keel session export --output session.html\n"
                "  keel session export 019a8c1e --format jsonl | jq .event\n",

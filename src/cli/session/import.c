@@ -1,4 +1,5 @@
 /* import.c - `keel session import`: sessions out of files, of keel and of other programs. */
+#include "cli/progress.h"
 #include "cli/session/session.h"
 
 #include "sdk/known_secrets.h"
@@ -30,6 +31,7 @@ struct importing_files {
     struct strbuf out;
     struct json_writer json;
     bool has_json;
+    struct progress progress;
 };
 
 /* --- reading --- */
@@ -38,6 +40,7 @@ struct importing_files {
 struct import_file {
     const char *path;
     int fd;
+    struct progress *progress;
     /* one call */
     uint64_t from;
     size_t n;
@@ -71,8 +74,7 @@ static struct err *open_file(void *arg)
 {
     struct import_file *f = arg;
     bool is_stdin = strcmp(f->path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO
-                      : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_CLOEXEC);
+    int fd = is_stdin ? STDIN_FILENO : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     struct err *e;
 
@@ -112,6 +114,7 @@ static struct err *read_source(void *self, uint64_t from, size_t n, struct strbu
     f->from = from;
     f->n = n;
     f->out = out;
+    progress_count(f->progress, from >> 20, "MB");
     return work_run(read_part, f);
 }
 
@@ -161,7 +164,7 @@ static void tell_left_out(const char *path, const struct import *i)
         strbuf_addf(&text, "%s%zu x %" STR_FMT, k ? ", " : "", i->left_out[k].n,
                     STR_ARG(i->left_out[k].kind));
     if (text.n)
-        cli_tell("%s: left out: %s", path, strbuf_cstr(&text));
+        cli_tell("%s: omitted: %s", path, strbuf_cstr(&text));
 }
 
 static void tell_secrets(const struct importing_files *f, const char *path, uint64_t found)
@@ -171,7 +174,7 @@ static void tell_secrets(const struct importing_files *f, const char *path, uint
     if (!found)
         return;
     secrets_add_names(f->secrets, found, &names);
-    cli_tell("%s: %s: taken out, [REDACTED] stands there instead", path, strbuf_cstr(&names));
+    cli_tell("%s: the value of %s was removed; [REDACTED] replaces it", path, strbuf_cstr(&names));
 }
 
 static size_t count_messages(const struct imported *s)
@@ -230,6 +233,7 @@ static struct err *import_from(struct importing_files *f, const char *path,
     uint64_t found;
     struct err *e = import_read(i, source, &options_of);
 
+    progress_end(&f->progress);
     tell_problems(i);
     TRY(e);
     saved = ARENA_ARRAY(&i->arena, i->n, struct saved_session);
@@ -244,10 +248,12 @@ static struct err *import_from(struct importing_files *f, const char *path,
 static struct err *import_file(struct importing_files *f, const char *path)
 {
     AUTO(import) struct import i = {0};
-    struct import_file file = {.path = path, .fd = -1};
+    struct import_file file = {.path = path, .fd = -1, .progress = &f->progress};
     struct import_source source = {read_source, &file};
-    struct err *e = work_run(open_file, &file);
+    struct err *e;
 
+    progress_begin(&f->progress, "reading");
+    e = work_run(open_file, &file);
     if (!e)
         e = import_from(f, path, &source, &i);
     if (file.fd >= 0)

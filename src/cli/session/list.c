@@ -59,51 +59,66 @@ static void add_line(struct strbuf *out, const struct store_summary *s, bool wit
     strbuf_add_char(out, '\n');
 }
 
-static void add_all(struct strbuf *out, const struct store_summary *items, size_t n, bool with_cwd)
-{
-    bool any_open = false;
+/* What was read of the list is printed before the next page is read. */
+struct printing {
+    struct session_work *work;
+    struct strbuf out;
+    struct json_writer json;
+    bool is_json, with_cwd, any, any_open;
+};
 
-    strbuf_addf(out, "%-*s  %-*s %4s\n", SHORT_ID, "id", AGE_WIDTH, "last used", "msgs");
+static struct err *print_page(void *self, const struct store_summary *items, size_t n)
+{
+    struct printing *p = self;
+    struct err *e;
+
+    if (!p->any && !p->is_json)
+        strbuf_addf(&p->out, "%-*s  %-*s %4s\n", SHORT_ID, "id", AGE_WIDTH, "last used", "msgs");
+    p->any = true;
     for (size_t i = 0; i < n; i++) {
-        add_line(out, &items[i], with_cwd);
-        any_open |= items[i].is_open;
+        p->any_open |= items[i].is_open;
+        if (!p->is_json) {
+            add_line(&p->out, &items[i], p->with_cwd);
+            continue;
+        }
+        jw_begin_object(&p->json);
+        session_write_summary(&p->json, &items[i]);
+        jw_end_object(&p->json);
     }
-    if (any_open)
-        cli_add_tinted(out, TINT_FAINT, S("* is open in a process now\n"));
+    e = cli_print(strbuf_str(&p->out));
+    strbuf_clear(&p->out);
+    return e;
 }
 
-static void write_all(struct strbuf *out, const struct store_summary *items, size_t n)
+static struct err *print_all(struct printing *p)
 {
-    struct json_writer w;
+    struct store_list_query query;
 
-    jw_init(&w, out);
-    jw_begin_array(&w);
-    for (size_t i = 0; i < n; i++) {
-        jw_begin_object(&w);
-        session_write_summary(&w, &items[i]);
-        jw_end_object(&w);
+    TRY(read_query(p->work, &query));
+    p->with_cwd = query.cwd.n == 0;
+    jw_init(&p->json, &p->out);
+    if (p->is_json)
+        jw_begin_array(&p->json);
+    TRY(session_work_each(p->work, &query, print_page, p));
+    if (p->is_json) {
+        jw_end_array(&p->json);
+        strbuf_add_char(&p->out, '\n');
+    } else if (p->any_open) {
+        cli_add_tinted(&p->out, TINT_FAINT, S("* is open in a process now\n"));
+    } else if (!p->any) {
+        cli_tell(query.cwd.n ? "no session in this directory; --all shows those of others"
+                             : "no session");
     }
-    jw_end_array(&w);
-    strbuf_add_char(out, '\n');
+    return cli_print(strbuf_str(&p->out));
 }
 
 static struct err *list(struct session_work *w)
 {
-    AUTO(strbuf) struct strbuf out = {0};
-    struct store_list_query query;
-    struct store_summary *items = NULL;
-    size_t n = 0;
+    struct printing p = {.work = w, .is_json = args_has(w->args, "json")};
+    struct err *e = print_all(&p);
 
-    TRY(read_query(w, &query));
-    TRY(store_list(w->store, &query, &w->arena, &items, &n));
-    if (args_has(w->args, "json"))
-        write_all(&out, items, n);
-    else if (n)
-        add_all(&out, items, n, query.cwd.n == 0);
-    else
-        cli_tell(query.cwd.n ? "no session in this directory; --all shows those of others"
-                             : "no session");
-    return cli_print(strbuf_str(&out));
+    strbuf_done(&p.out);
+    return e;
 }
 
 static struct err *run(const struct args *args, int *ret_status)

@@ -1,5 +1,6 @@
 /* rebuild.c - `keel session rebuild`: what is derived of the sessions, made again from their logs.
  */
+#include "cli/progress.h"
 #include "cli/session/session.h"
 
 #include "session/rebuild.h"
@@ -9,36 +10,56 @@ static const struct option options[] = {
     {0},
 };
 
-static struct err *rebuild_one(struct session_work *w, const struct store_summary *s,
-                               size_t *n_changed, size_t *n_records)
+struct rebuilding_all {
+    struct session_work *work;
+    struct progress progress;
+    size_t n, n_changed, n_records;
+};
+
+static struct err *rebuild_one(struct rebuilding_all *r, const struct store_summary *s)
 {
     struct rebuilt made;
 
-    TRY(session_rebuild(w->store, s, &made));
-    *n_changed += made.has_changed_summary;
-    *n_records += made.has_record;
+    TRY(session_rebuild(r->work->store, s, &made));
+    r->n++;
+    r->n_changed += made.has_changed_summary;
+    r->n_records += made.has_record;
     if (!made.n_unreadable)
         return NULL;
+    progress_end(&r->progress);
     cli_tell("%zu records of session %" STR_FMT " cannot be read; keel session verify says which",
              made.n_unreadable, STR_ARG(s->id));
-    w->status = 1;
+    r->work->status = 1;
+    return NULL;
+}
+
+static struct err *rebuild_page(void *self, const struct store_summary *items, size_t n)
+{
+    struct rebuilding_all *r = self;
+
+    for (size_t i = 0; i < n; i++) {
+        TRY(rebuild_one(r, &items[i]));
+        progress_count(&r->progress, r->n, "sessions");
+    }
     return NULL;
 }
 
 static struct err *rebuild(struct session_work *w)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    struct store_summary *items = NULL;
-    size_t n = 0, n_changed = 0, n_records = 0;
+    struct rebuilding_all r = {.work = w};
+    struct err *e;
 
-    TRY(store_rebuild(w->store));
-    TRY(store_list(w->store, &(struct store_list_query){0}, &w->arena, &items, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(rebuild_one(w, &items[i], &n_changed, &n_records));
-    strbuf_addf(&out, "index and search of %zu sessions made again; %zu entries corrected", n,
-                n_changed);
-    if (n_records)
-        strbuf_addf(&out, "; %zu records written", n_records);
+    progress_begin(&r.progress, "rebuilding");
+    e = store_rebuild(w->store);
+    if (!e)
+        e = session_work_each(w, &(struct store_list_query){0}, rebuild_page, &r);
+    progress_end(&r.progress);
+    TRY(e);
+    strbuf_addf(&out, "index and search of %zu sessions made again; %zu entries corrected", r.n,
+                r.n_changed);
+    if (r.n_records)
+        strbuf_addf(&out, "; %zu records written", r.n_records);
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
 }

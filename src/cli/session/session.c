@@ -11,6 +11,7 @@
 #define MINUTE_MS ((int64_t)60 * 1000)
 #define HOUR_MS (60 * MINUTE_MS)
 #define DAY_MS (24 * HOUR_MS)
+#define PAGE_SESSIONS 5000
 
 struct job {
     struct session_work work;
@@ -78,6 +79,35 @@ struct err *session_work_look(struct session_work *w, size_t operand,
 {
     return shelf_look(w->store, str_of(w->runtime.options.cwd), str_of(w->args->operands[operand]),
                       &w->arena, ret_summary, ret_found);
+}
+
+struct err *session_work_each(struct session_work *w, const struct store_list_query *query,
+                              struct err *(*each)(void *self, const struct store_summary *items,
+                                                  size_t n),
+                              void *self)
+{
+    AUTO(strbuf) struct strbuf last_id = {0};
+    struct store_list_query q = *query;
+    size_t n_left = query->n_max ? query->n_max : SIZE_MAX;
+
+    while (n_left) {
+        AUTO(arena) struct arena a = {0};
+        struct store_summary *items = NULL;
+        size_t n = 0;
+
+        q.n_max = MIN(n_left, (size_t)PAGE_SESSIONS);
+        TRY(store_list(w->store, &q, &a, &items, &n));
+        if (n)
+            TRY(each(self, items, n));
+        if (n < q.n_max)
+            return NULL;
+        n_left -= n;
+        strbuf_clear(&last_id);
+        strbuf_add(&last_id, items[n - 1].id);
+        q.before_id = strbuf_str(&last_id);
+        q.before_ms = items[n - 1].updated_ms;
+    }
+    return NULL;
 }
 
 /* --- how a session is told --- */

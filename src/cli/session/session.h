@@ -52,6 +52,12 @@ MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
 MUST_USE struct err *session_work_look(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary, bool *ret_found);
 
+/* All sessions that the query asks for, some at a time, so that memory does not grow with their
+ * number. Texts are good until `each` returns. */
+MUST_USE struct err *session_work_each(
+    struct session_work *w, const struct store_list_query *query,
+    struct err *(*each)(void *self, const struct store_summary *items, size_t n), void *self);
+
 /* The summary as members of an object that is open. */
 void session_write_summary(struct json_writer *w, const struct store_summary *s);
 /* The first line of a text from outside, cut to so many columns, with "..." where it was cut. */

@@ -53,7 +53,7 @@ static void assert_session(const struct import *i, size_t index, const char *wan
 static struct err *read_text(struct import *i, const char *text, bool is_partial)
 {
     return import_read_text(i, str_of(text),
-                       &(struct import_options){.name = "in", .is_partial = is_partial});
+                            &(struct import_options){.name = "in", .is_partial = is_partial});
 }
 
 static void assert_import(const char *text, const char *want)
@@ -308,6 +308,38 @@ TEST(a_log_of_several_sessions_gives_each_its_own)
     assert_str(i.sessions[1].parent, "s");
 }
 
+/* --- what is longer than a JSON parser takes --- */
+
+static void add_long(struct strbuf *out, size_t n)
+{
+    for (; n >= 1 << 20; n -= 1 << 20) {
+        AUTO(strbuf) struct strbuf piece = {0};
+
+        while (piece.n < 1 << 20)
+            strbuf_add_cstr(&piece, "0123456789abcdef");
+        strbuf_add(out, strbuf_str(&piece));
+    }
+}
+
+TEST(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in)
+{
+    AUTO(import) struct import i;
+    AUTO(strbuf) struct strbuf text;
+
+    strbuf_init(&text, (size_t)256 << 20);
+    strbuf_add_cstr(&text, "{\"event\":\"history_mutation\",\"sessionId\":\"s\",\"message\":{"
+                           "\"role\":\"assistant\",\"content\":\"");
+    add_long(&text, (size_t)40 << 20);
+    strbuf_add_cstr(&text, "\",\"parts\":[{\"type\":\"text\",\"text\":\"");
+    add_long(&text, (size_t)40 << 20);
+    strbuf_add_cstr(&text, "\"}]}}\n{\"event\":\"tool_end\",\"sessionId\":\"s\",\"result\":\"");
+    add_long(&text, (size_t)70 << 20);
+    strbuf_add_cstr(&text, "\"}\n");
+    assert_ok(import_read_text(&i, strbuf_str(&text), &(struct import_options){.name = "in"}));
+    assert_int_equal(i.sessions[0].n, 1);
+    assert_int_equal(i.sessions[0].items[0].message->parts[0].text.n, 40 << 20);
+}
+
 /* --- what is wrong --- */
 
 TEST(a_wrong_line_is_named_and_nothing_is_imported)
@@ -366,6 +398,7 @@ RUN_TESTS(UNIT(calls_without_a_result_get_one_that_says_so),
           UNIT(turns_that_were_rolled_back_are_gone), UNIT(a_shorter_history_replaces_the_long_one),
           UNIT(items_without_an_envelope_are_read_as_well),
           UNIT(a_log_of_several_sessions_gives_each_its_own),
+          UNIT(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in),
           UNIT(a_wrong_line_is_named_and_nothing_is_imported),
           UNIT(of_very_many_wrong_lines_only_the_first_are_told),
           UNIT(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds))

@@ -1,0 +1,67 @@
+/* progress.c - a line that is rewritten. */
+#include "cli/progress.h"
+
+#include "cli/io.h"
+#include "sys/clock.h"
+#include "sys/loop.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define QUIET_MS 1000
+#define STEP_MS 200
+#define N_UNLOOKED 64 /* events between two looks at the clock */
+
+static uint64_t now_ms(void)
+{
+    return clock_monotonic_ms(loop_clock(task_loop()));
+}
+
+void progress_begin(struct progress *p, const char *what)
+{
+    *p = (struct progress){.what = what};
+    p->is_on = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    if (p->is_on)
+        p->began_ms = p->told_ms = now_ms();
+}
+
+/* Is it time for another line? */
+static bool is_due(struct progress *p)
+{
+    uint64_t now;
+
+    if (!p->is_on)
+        return false;
+    now = now_ms();
+    if (now - p->began_ms < QUIET_MS || now - p->told_ms < STEP_MS)
+        return false;
+    p->told_ms = now;
+    return p->is_shown = true;
+}
+
+void progress_part(struct progress *p, uint64_t n, uint64_t n_all)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!n_all || p->n_calls++ % N_UNLOOKED || !is_due(p))
+        return;
+    strbuf_addf(&line, "\r\033[K%s: %" PRIu64 " %%", p->what, MIN(n, n_all) * 100 / n_all);
+    cli_print_error(strbuf_str(&line));
+}
+
+void progress_count(struct progress *p, uint64_t n, const char *of)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!is_due(p))
+        return;
+    strbuf_addf(&line, "\r\033[K%s: %" PRIu64 " %s", p->what, n, of);
+    cli_print_error(strbuf_str(&line));
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->is_shown)
+        cli_print_error(S("\r\033[K"));
+    p->is_shown = false;
+}
