@@ -7,6 +7,7 @@
 #define MAX_KINDS 64
 #define LOOKED_AT 200 /* lines, to recognise a form by */
 #define READ_BYTES ((size_t)256 << 10)
+#define LONG_MAX_VALUES 10000 /* in a value that is longer than json_parse() takes */
 
 /* --- what is wrong --- */
 
@@ -123,27 +124,43 @@ static struct err *read_nothing(void *self, struct strbuf *out)
     return NULL;
 }
 
-/* Its text stands in `parts` as well, and of other long fields nothing is taken. */
-static bool can_be_omitted(const struct json_walk *w, struct str key)
+/* Members of a line that nothing is taken from: a log that repeats its history has much of them. */
+static bool is_unused(const struct json_walk *w, struct str key)
 {
-    return w->depth <= 1 || str_is(key, "content");
+    static const char *const names[] = {"messages", "history",     "historyStructure",
+                                        "tools",    "toolSchemas", "result",
+                                        "error",    "payload"};
+
+    for (size_t i = 0; w->depth == 1 && i < ARRAY_LEN(names); i++)
+        if (str_is(key, names[i]))
+            return true;
+    return false;
 }
 
-static struct err *build(struct importing *x, struct json_walk *w, struct str key,
+/* A message's `content` stands in its parts as well. *ret_value NULL: it was too long for that. */
+static struct err *build_scalar(struct importing *x, struct json_walk *w, struct str key,
+                                struct json **ret_value)
+{
+    struct str raw;
+
+    TRY(json_walk_take(w, SIZE_MAX, &raw));
+    if (raw.n > JSON_MAX_BYTES && str_is(key, "content"))
+        return NULL;
+    return json_parse(&x->scratch, arena_str(&x->scratch, raw), JSON_REPAIR_UTF8, ret_value);
+}
+
+static struct err *build(struct importing *x, struct json_walk *w, struct str key, size_t *n_left,
                          struct json **ret_value)
 {
     enum json_type type;
     bool found;
-    struct str raw;
 
     *ret_value = NULL;
+    if ((*n_left)-- == 0)
+        return err_new(ERR_VALIDATION, "it has more than %d values", LONG_MAX_VALUES);
     TRY(json_walk_type(w, &type));
-    if (type != JSON_OBJECT && type != JSON_ARRAY) {
-        TRY(json_walk_take(w, SIZE_MAX, &raw));
-        if (raw.n > JSON_MAX_BYTES && can_be_omitted(w, key))
-            return NULL;
-        return json_parse(&x->scratch, arena_str(&x->scratch, raw), JSON_REPAIR_UTF8, ret_value);
-    }
+    if (type != JSON_OBJECT && type != JSON_ARRAY)
+        return build_scalar(x, w, key, ret_value);
     *ret_value = json_new(&x->scratch, type);
     TRY(json_walk_enter(w));
     for (;;) {
@@ -153,8 +170,12 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
         TRY(json_walk_next(w, &key, &found));
         if (!found)
             return NULL;
+        if (is_unused(w, key)) {
+            TRY(json_walk_skip(w));
+            continue;
+        }
         name = arena_str(&x->scratch, key);
-        TRY(build(x, w, name, &child));
+        TRY(build(x, w, name, n_left, &child));
         if (child && type == JSON_OBJECT)
             json_set_key(&x->scratch, *ret_value, name, child);
         else if (child)
@@ -165,12 +186,13 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
 struct err *import_value(struct importing *x, struct str raw, struct json **ret_value)
 {
     AUTO(json_walk) struct json_walk w = {0};
+    size_t n_left = LONG_MAX_VALUES;
     struct str rest = raw;
 
     if (raw.n <= JSON_MAX_BYTES)
         return json_parse(&x->scratch, raw, JSON_REPAIR_UTF8, ret_value);
     json_walk_init(&w, read_nothing, &rest);
-    TRY(build(x, &w, (struct str){0}, ret_value));
+    TRY(build(x, &w, (struct str){0}, &n_left, ret_value));
     return json_walk_end(&w);
 }
 

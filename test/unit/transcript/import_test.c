@@ -326,8 +326,13 @@ TEST(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in)
     AUTO(import) struct import i;
     AUTO(strbuf) struct strbuf text;
 
-    strbuf_init(&text, (size_t)256 << 20);
-    strbuf_add_cstr(&text, "{\"event\":\"history_mutation\",\"sessionId\":\"s\",\"message\":{"
+    strbuf_init(&text, (size_t)512 << 20);
+    strbuf_add_cstr(&text, "{\"event\":\"provider_request\",\"sessionId\":\"s\",\"messages\":[");
+    for (int n = 0; n < 20000; n++)
+        strbuf_add_cstr(&text, "{\"role\":\"user\",\"content\":\"a\"},");
+    strbuf_add_cstr(&text, "\"");
+    add_long(&text, (size_t)70 << 20);
+    strbuf_add_cstr(&text, "\"]}\n{\"event\":\"history_mutation\",\"sessionId\":\"s\",\"message\":{"
                            "\"role\":\"assistant\",\"content\":\"");
     add_long(&text, (size_t)40 << 20);
     strbuf_add_cstr(&text, "\",\"parts\":[{\"type\":\"text\",\"text\":\"");
@@ -338,6 +343,21 @@ TEST(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in)
     assert_ok(import_read_text(&i, strbuf_str(&text), &(struct import_options){.name = "in"}));
     assert_int_equal(i.sessions[0].n, 1);
     assert_int_equal(i.sessions[0].items[0].message->parts[0].text.n, 40 << 20);
+}
+
+TEST(a_line_that_is_long_and_full_of_small_things_is_named_and_not_read)
+{
+    AUTO(import) struct import i;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_add_cstr(&text, MUTATION("s", "\"message\":{\"role\":\"user\",\"content\":\"a\"}"));
+    strbuf_add_cstr(&text, "{\"event\":\"x\",\"data\":[");
+    while (text.n < (size_t)65 << 20)
+        strbuf_add_cstr(&text, "[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],");
+    strbuf_add_cstr(&text, "0]}\n");
+    assert_err(import_read_text(&i, strbuf_str(&text), &(struct import_options){.name = "in"}),
+               ERR_VALIDATION);
+    assert_true(str_starts(strbuf_str(&i.problems), S("in:2: it has more than 10000 values")));
 }
 
 /* --- what is wrong --- */
@@ -399,6 +419,7 @@ RUN_TESTS(UNIT(calls_without_a_result_get_one_that_says_so),
           UNIT(items_without_an_envelope_are_read_as_well),
           UNIT(a_log_of_several_sessions_gives_each_its_own),
           UNIT(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in),
+          UNIT(a_line_that_is_long_and_full_of_small_things_is_named_and_not_read),
           UNIT(a_wrong_line_is_named_and_nothing_is_imported),
           UNIT(of_very_many_wrong_lines_only_the_first_are_told),
           UNIT(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds))
