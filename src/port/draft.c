@@ -2,14 +2,16 @@
 #include "port/draft.h"
 
 #include "base/sha256.h"
+#include "sys/auto_fd.h"
 #include "sys/fs.h"
-#include "sys/leftover.h"
+#include "sys/temp_file.h"
 #include "sys/work.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,39 +36,69 @@ struct note_call {
     bool is_held; /* by another process */
 };
 
-static int open_note(const char *path)
-{
-    return open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-static void make_dir_of(const char *path)
-{
-    AUTO_FREE char *dir = str_dup(str_make(path, str_rfind_char(str_of(path), '/')));
-
-    err_ignore(fs_make_dirs(dir, 0700), "then no note can be made");
-}
-
-/* It may have been removed between opening and locking it. */
 static bool lock_note(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat st;
 
-    return fcntl(fd, F_OFD_SETLK, &whole) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
+    return fcntl(fd, F_OFD_SETLK, &whole) == 0;
 }
 
-static struct err *take_note(void *arg)
+/* It has its lock before it has its name: one without is a dead process's. */
+static int make_note(const char *path)
+{
+    AUTO_FREE char *dir = str_dup(str_make(path, str_rfind_char(str_of(path), '/')));
+    AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
+    AUTO_FD dir_fd = -1;
+    int fd;
+
+    err_ignore(fs_make_dirs(dir, 0700), "then no note can be made");
+    dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0 || temp_file_open(&t, dir_fd, strrchr(path, '/') + 1) < 0 || !lock_note(t.fd) ||
+        temp_file_create(&t) < 0)
+        return -1;
+    fd = t.fd;
+    t.fd = -1;
+    return fd;
+}
+
+/* One that is there, else ENOENT. */
+static int lock_old_note(const char *path, bool *ret_is_held)
+{
+    int fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    *ret_is_held = !lock_note(fd);
+    if (!*ret_is_held && fstat(fd, &st) == 0 && st.st_nlink > 0)
+        return fd;
+    close(fd);
+    errno = ENOENT; /* where it was removed before it was locked */
+    return -1;
+}
+
+static struct err *take_old_note(void *arg)
+{
+    struct note_call *c = arg;
+
+    c->draft->fd = lock_old_note(c->draft->path, &c->is_held);
+    return NULL;
+}
+
+/* Where a dead process has left one for this id, that one is continued. */
+static struct err *take_new_note(void *arg)
 {
     struct note_call *c = arg;
     struct draft *d = c->draft;
 
-    d->fd = open_note(d->path);
-    if (d->fd < 0 && errno == ENOENT) {
-        make_dir_of(d->path);
-        d->fd = open_note(d->path);
+    for (;;) {
+        d->fd = make_note(d->path);
+        if (d->fd >= 0 || errno != EEXIST)
+            return NULL;
+        d->fd = lock_old_note(d->path, &c->is_held);
+        if (d->fd >= 0 || c->is_held || errno != ENOENT)
+            return NULL;
     }
-    c->is_held = d->fd >= 0 && !lock_note(d->fd);
-    return NULL;
 }
 
 /* What cannot be written is made without a note. */
@@ -88,7 +120,8 @@ void draft_add(struct draft *d, struct str id, int64_t created_ms)
     err_ignore(work_run(write_line, &c), "it is made without a note");
 }
 
-static struct err *take(struct draft *d, const struct store *s, struct str id)
+static struct err *take(struct draft *d, const struct store *s, struct str id,
+                        struct err *(*take_note)(void *arg))
 {
     AUTO(arena) struct arena a = {0};
     struct note_call c = {.draft = d};
@@ -107,7 +140,7 @@ struct err *draft_begin(struct draft *d, const struct store *s, struct str id, i
     *d = DRAFT_NONE;
     if (!s->drafts)
         return NULL;
-    TRY(take(d, s, id));
+    TRY(take(d, s, id, take_new_note));
     draft_add(d, id, created_ms);
     return NULL;
 }
@@ -198,7 +231,9 @@ static struct err *sweep_one(struct store *s, struct str id)
     AUTO(strbuf) struct strbuf text = {.max_bytes = MAX_NOTE};
     struct read_call c = {.text = &text};
 
-    TRY(take(&d, s, id));
+    TRY(take(&d, s, id, take_old_note));
+    if (d.fd < 0)
+        return NULL; /* its process has ended it */
     c.path = d.path;
     TRY(work_run(read_note, &c));
     TRY(remove_listed(s, strbuf_str(&text)));
