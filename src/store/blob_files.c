@@ -35,6 +35,9 @@ struct blob_files {
     } soon[MAX_ONE_BY_ONE];
     size_t n_soon;
     uint64_t n_puts, last_unnamed; /* the last put that is not in the list; 0: there is none */
+    /* A sync has failed. The kernel then takes pages for written that are not, and the next sync
+     * says nothing of it: what is not known to be durable is written anew. */
+    bool is_suspect;
 };
 
 /* One operation, for handing over to a worker. */
@@ -51,6 +54,7 @@ struct job {
     const char *paths[MAX_ONE_BY_ONE]; /* to make durable */
     size_t n_paths;
     bool has_new_dir, is_durable, is_for_all;
+    bool is_suspect; /* of the store, when the job began */
 };
 
 static struct err *run_job(void *arg)
@@ -108,18 +112,31 @@ static void mark(const char *path)
     utimensat(AT_FDCWD, path, times, 0);
 }
 
+/* What stands there may be damaged, or somebody has written it who has not come to sync it. */
 static struct err *put_job(struct job *job)
 {
-    bool created;
+    bool created = false;
 
-    if (has_size(job->path, job->bytes.n))
+    if (has_size(job->path, job->bytes.n) && is_marked(job->path))
         return NULL;
     TRY(fs_make_dirs(job->files->dir, 0700));
     TRY(fs_make_dirs(job->shard, 0700));
-    TRY(fs_create(job->path, job->bytes, 0600, &created));
-    if (created || has_size(job->path, job->bytes.n))
-        return NULL;
-    return fs_write_atomic(job->path, job->bytes, 0600); /* a damaged one stood there */
+    if (!fs_exists(job->path))
+        TRY(fs_create(job->path, job->bytes, 0600, &created));
+    if (!created)
+        TRY(fs_write_atomic(job->path, job->bytes, 0600));
+    mark(job->path);
+    return NULL;
+}
+
+static bool is_suspect(struct blob_files *f)
+{
+    bool result;
+
+    pthread_mutex_lock(&f->lock);
+    result = f->is_suspect;
+    pthread_mutex_unlock(&f->lock);
+    return result;
 }
 
 static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
@@ -147,19 +164,21 @@ static struct err *write_all(int fd, struct str bytes, const char *path)
     return NULL;
 }
 
-/* What stands there stays, if it is whole: it may be durable, and this is not. */
-static struct err *write_new(struct job *job)
+/* A whole file that is there already stays unless `replaces`: it may be durable, and this is not. */
+static struct err *write_file(const char *shard, const char *path, struct str bytes, bool replaces)
 {
-    AUTO_FD dir_fd = open(job->shard, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD dir_fd = open(shard, O_PATH | O_DIRECTORY | O_CLOEXEC);
     AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
 
-    if (dir_fd < 0 || temp_file_open(&t, dir_fd, strrchr(job->path, '/') + 1) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
-    TRY(write_all(t.fd, job->bytes, job->path));
-    if (temp_file_create(&t) == 0 || (errno == EEXIST && has_size(job->path, job->bytes.n)))
+    if (dir_fd < 0 || temp_file_open(&t, dir_fd, strrchr(path, '/') + 1) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", path);
+    TRY(write_all(t.fd, bytes, path));
+    if (!replaces && temp_file_create(&t) == 0)
         return NULL;
-    if (errno != EEXIST || temp_file_replace(&t) < 0) /* a damaged one stood there */
-        return err_errno(ERR_STORAGE, errno, "cannot create %s", job->path);
+    if (!replaces && errno == EEXIST && has_size(path, bytes.n))
+        return NULL;
+    if ((!replaces && errno != EEXIST) || temp_file_replace(&t) < 0) /* over a damaged one */
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", path);
     return NULL;
 }
 
@@ -167,14 +186,15 @@ static struct err *put_soon_job(struct job *job)
 {
     if (has_size(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
-        return NULL;
+        if (job->is_durable || !job->is_suspect)
+            return NULL;
     }
     if (!fs_is_dir(job->shard)) {
         job->has_new_dir = true;
         TRY(fs_make_dirs(job->files->dir, 0700));
         TRY(fs_make_dirs(job->shard, 0700));
     }
-    return write_new(job);
+    return write_file(job->shard, job->path, job->bytes, job->is_suspect);
 }
 
 static size_t find_soon(const struct blob_files *f, const char *path)
@@ -208,7 +228,7 @@ static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[
 {
     struct blob_files *f = (struct blob_files *)b;
     AUTO(arena) struct arena paths = {0};
-    struct job job = {.run = put_soon_job, .bytes = bytes};
+    struct job job = {.run = put_soon_job, .bytes = bytes, .is_suspect = is_suspect(f)};
     const char *path;
 
     sha256_hex(bytes, handle);
@@ -234,25 +254,47 @@ static struct err *sync_path(const char *path, int flags, int (*sync)(int fd))
     return NULL;
 }
 
+static const char *shard_of(struct job *job, const char *path)
+{
+    return arena_cstr(&job->arena, str_make(path, (size_t)(strrchr(path, '/') - path)));
+}
+
 static struct err *sync_one(struct job *job, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *dir = arena_cstr(&job->arena, str_make(path, (size_t)(slash - path)));
+    const char *dir = shard_of(job, path);
 
     TRY(sync_path(path, 0, fdatasync));
     return sync_path(dir, O_DIRECTORY, fsync);
 }
 
-static struct err *sync_job(struct job *job)
+static struct err *sync_all(struct job *job)
 {
     if (job->is_for_all)
-        TRY(sync_path(job->files->dir, O_DIRECTORY, syncfs));
-    for (size_t i = 0; i < job->n_paths; i++) {
-        if (!job->is_for_all)
-            TRY(sync_one(job, job->paths[i]));
-        mark(job->paths[i]);
-    }
+        return sync_path(job->files->dir, O_DIRECTORY, syncfs);
+    for (size_t i = 0; i < job->n_paths; i++)
+        TRY(sync_one(job, job->paths[i]));
     return NULL;
+}
+
+/* What the kernel still has of it becomes a new file, which the next sync writes. */
+static struct err *write_again(struct job *job, const char *path)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+
+    TRY(fs_read_range(path, 0, SIZE_MAX, &bytes));
+    return write_file(shard_of(job, path), path, strbuf_str(&bytes), true);
+}
+
+static struct err *sync_job(struct job *job)
+{
+    struct err *e = sync_all(job);
+
+    for (size_t i = 0; i < job->n_paths; i++)
+        if (!e)
+            mark(job->paths[i]);
+        else if (!is_marked(job->paths[i]))
+            err_ignore(write_again(job, job->paths[i]), "that it is not durable is told anyway");
+    return e;
 }
 
 /* All that was put up to now; the number of the last one. */
@@ -291,12 +333,19 @@ static struct err *sync_files(struct blob_store *b)
     struct blob_files *f = (struct blob_files *)b;
     struct job job = {.run = sync_job, .files = f};
     uint64_t n_puts = collect_soon(f, &job);
+    struct err *e;
 
     if (job.n_paths == 0 && !job.is_for_all)
         return NULL;
-    TRY(run(&job));
-    forget_soon(f, n_puts);
-    return NULL;
+    e = run(&job);
+    if (!e) {
+        forget_soon(f, n_puts);
+        return NULL;
+    }
+    pthread_mutex_lock(&f->lock);
+    f->is_suspect = true;
+    pthread_mutex_unlock(&f->lock);
+    return e;
 }
 
 /* --- get --- */

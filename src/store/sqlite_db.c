@@ -292,6 +292,8 @@ struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error)
 {
     struct err *e = take_error ? take_error : run(db, SQL_COMMIT);
 
+    if (e && !take_error)
+        db->is_log_suspect = true;
     /* Some failures have ended it already. */
     if (e && !db->api.get_autocommit(db->handle))
         err_ignore(run(db, SQL_ROLLBACK), "what went wrong before counts");
@@ -302,6 +304,7 @@ struct err *sqlite_begin_transaction(struct sqlite_db *db)
 {
     struct err *e;
 
+    TRY(sqlite_log_restart(db));
     TRY(run(db, SQL_BEGIN));
     e = check_files(db);
     return e ? sqlite_end_transaction(db, e) : NULL;

@@ -118,6 +118,9 @@ struct sqlite_db {
         struct locked_file *lock;
     } files[3];
     bool is_hasty; /* commits do not wait for the disk */
+    /* A commit has failed: what the log holds may not be on the disk, though the kernel thinks so
+     */
+    bool is_log_suspect;
     /* of the log, see sqlite_log.h */
     uint64_t n_log_bytes;    /* after the last commit here */
     uint64_t log_room_until; /* the file was this long when it was looked at */

@@ -34,6 +34,17 @@ struct err *sqlite_log_set_up(struct sqlite_db *db)
     return NULL;
 }
 
+struct err *sqlite_log_restart(struct sqlite_db *db)
+{
+    if (!db->is_log_suspect)
+        return NULL;
+    if (db->api.wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL) !=
+        SQLITE_OK)
+        return sqlite_db_error(db, "make what was written durable");
+    db->is_log_suspect = false;
+    return NULL;
+}
+
 /* SQLite's own handle of its log: another descriptor of it would be one more that could be of
  * another file. NULL: there is no log yet. */
 static sqlite3_file *find_log(struct sqlite_db *db)

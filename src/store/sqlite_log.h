@@ -12,6 +12,11 @@
  * fsyncs. */
 MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
 
+/* After a commit that failed, before the next: takes the log into the database and begins it anew.
+ * When an fsync has failed the kernel takes pages for written that are not, also those of commits
+ * that left the waiting to this one; only writing them again, elsewhere, makes them durable. */
+MUST_USE struct err *sqlite_log_restart(struct sqlite_db *db);
+
 /* Within a transaction that may write: nobody else appends to the log then. */
 void sqlite_log_make_room(struct sqlite_db *db);
 

@@ -2,9 +2,9 @@
 
 A session with tools is run against a scripted provider and killed: at every call that makes
 something durable or visible (fault.c), and at random moments; with the power lost, too, so that
-only what was synced is left (disk.c). Then it is resumed, perhaps killed again, and finished.
-stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries all
-of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
+only what was synced is left (disk.c); or a single write or sync fails. Then it is resumed, perhaps
+killed again, and finished. stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries
+all of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
 """
 import concurrent.futures
 import os
@@ -26,6 +26,7 @@ N_WORKERS = 3 * (os.cpu_count() or 1)  # they mostly wait
 N_RANDOM = 1000 if IS_ALL else 50
 N_TOLD = 5
 WRITES = {"write", "pwrite", "writev", "pwritev", "send"}
+SYNCS = {"fsync", "fdatasync", "syncfs"}
 
 
 def temporary_directory():
@@ -205,6 +206,35 @@ class PowerLoss(CrashTest):
 
     def test_of_files(self):
         self.lose_everywhere(self.store("files"))
+
+
+class OneError(CrashTest):
+    """A write or a sync fails once; the disk is fine before it and after it."""
+
+    def fail_everywhere(self, store):
+        boundaries = [(number, kind, place) for number, kind, place in self.stage.boundaries(store)
+                      if kind in WRITES | SYNCS and str(place).startswith(str(self.dir))
+                      and "/store" in place]
+
+        def play(order):
+            def fail_there(case):
+                run = case.finish(case.begin(order=order))
+                case.require(run.result.status in (0, 1), str(run.result))
+                case.check_records()
+                case.check_requests(run)
+                case.check_tools()
+                if case.finish_it():
+                    case.require_whole()
+            return fail_there
+        step = 1 if IS_ALL else 17
+        chosen = [f"error {number}" for number, _, _ in boundaries[SEED % step::step]]
+        self.try_all([(store, order, play(order)) for order in chosen])
+
+    def test_of_sqlite(self):
+        self.fail_everywhere(self.store("sqlite"))
+
+    def test_of_files(self):
+        self.fail_everywhere(self.store("files"))
 
 
 class Damage(CrashTest):

@@ -3,9 +3,10 @@
  * Loaded with LD_PRELOAD. It counts calls that make something durable or visible below the places
  * in KEEL_FAULT_PLACES (directories with `:` between them; a socket is where its other end is),
  * and kills the process at the one that KEEL_FAULT names, "before 17", "torn 17" (a write of half
- * of the bytes) or "after 17". KEEL_FAULT_LOG gets a line for each: number, kind, place. In
- * KEEL_FAULT_DISK is kept what a loss of power would leave (disk.c). KEEL_FAULT_SLOW_MS makes the
- * disk a slow one: each sync below the places takes that long.
+ * of the bytes) or "after 17". With "error 17" the process lives: that call fails once with EIO, if
+ * it is a write or makes something durable. KEEL_FAULT_LOG gets a line for each: number, kind,
+ * place. In KEEL_FAULT_DISK is kept what a loss of power would leave (disk.c). KEEL_FAULT_SLOW_MS
+ * makes the disk a slow one: each sync below the places takes that long.
  *
  * Only the program that was started has it: it takes itself out of the environment. Calls are made
  * directly, so that it works before and beside everything else that is loaded. */
@@ -32,7 +33,7 @@
 #define PLACE_MAX 1024 /* tasks have small stacks */
 #define EXPORT __attribute__((visibility("default")))
 
-enum how { NEVER, BEFORE, TORN, AFTER };
+enum how { NEVER, BEFORE, TORN, AFTER, ERROR };
 
 static struct {
     char places[4][PLACE_MAX];
@@ -59,12 +60,12 @@ static void read_places(const char *list)
 
 static void read_order(const char *order)
 {
-    static const char *const words[] = {"never", "before", "torn", "after"};
+    static const char *const words[] = {"never", "before", "torn", "after", "error"};
     char word[16] = "";
 
     if (!order || sscanf(order, "%15s %u", word, &fault.kill_at) != 2)
         return;
-    for (enum how how = BEFORE; how <= AFTER; how++)
+    for (enum how how = BEFORE; how <= ERROR; how++)
         if (strcmp(word, words[how]) == 0)
             fault.how = how;
 }
@@ -198,9 +199,17 @@ static enum how begin_path(const char *kind, int dir_fd, const char *path)
 /* What a call returns, if the process still lives. */
 static long end(enum how how, long result)
 {
-    if (how != NEVER)
+    if (how != NEVER && how != ERROR)
         die();
     return result;
+}
+
+/* The call is not made, as if the disk had refused it. */
+static bool fails(enum how how)
+{
+    if (how == ERROR)
+        errno = EIO;
+    return how == ERROR;
 }
 
 /* --- writes --- */
@@ -209,6 +218,8 @@ EXPORT ssize_t write(int fd, const void *bytes, size_t n)
 {
     enum how how = begin_fd("write", fd);
 
+    if (fails(how))
+        return -1;
     return end(how, syscall(SYS_write, fd, bytes, how == TORN ? n / 2 : n));
 }
 
@@ -216,6 +227,8 @@ EXPORT ssize_t pwrite64(int fd, const void *bytes, size_t n, off_t offset)
 {
     enum how how = begin_fd("pwrite", fd);
 
+    if (fails(how))
+        return -1;
     return end(how, syscall(SYS_pwrite64, fd, bytes, how == TORN ? n / 2 : n, offset));
 }
 
@@ -238,6 +251,8 @@ EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
     enum how how = begin_fd("writev", fd);
     struct iovec half;
 
+    if (fails(how))
+        return -1;
     if (how == TORN && n > 0)
         v = tear(v, &n, &half);
     return end(how, syscall(SYS_writev, fd, v, n));
@@ -248,6 +263,8 @@ EXPORT ssize_t pwritev64(int fd, const struct iovec *v, int n, off_t offset)
     enum how how = begin_fd("pwritev", fd);
     struct iovec half;
 
+    if (fails(how))
+        return -1;
     if (how == TORN && n > 0)
         v = tear(v, &n, &half);
     return end(how, syscall(SYS_pwritev, fd, v, n, offset, 0));
@@ -287,8 +304,11 @@ static void keep(int fd)
 EXPORT int fsync(int fd)
 {
     enum how how = begin_fd("fsync", fd);
-    long result = syscall(SYS_fsync, fd);
+    long result;
 
+    if (fails(how))
+        return -1;
+    result = syscall(SYS_fsync, fd);
     keep(fd);
     return (int)end(how, result);
 }
@@ -296,8 +316,11 @@ EXPORT int fsync(int fd)
 EXPORT int fdatasync(int fd)
 {
     enum how how = begin_fd("fdatasync", fd);
-    long result = syscall(SYS_fdatasync, fd);
+    long result;
 
+    if (fails(how))
+        return -1;
+    result = syscall(SYS_fdatasync, fd);
     keep(fd);
     return (int)end(how, result);
 }
@@ -305,8 +328,11 @@ EXPORT int fdatasync(int fd)
 EXPORT int syncfs(int fd)
 {
     enum how how = begin_fd("syncfs", fd);
-    long result = syscall(SYS_syncfs, fd);
+    long result;
 
+    if (fails(how))
+        return -1;
+    result = syscall(SYS_syncfs, fd);
     for (size_t i = 0; i < fault.n_places; i++)
         disk_keep_all(fault.places[i]);
     return (int)end(how, result);

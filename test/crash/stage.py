@@ -269,14 +269,23 @@ class Case:
         self.require(names <= WORKSPACE, f"a killed write has left something: {names - WORKSPACE}")
 
     def finish_it(self):
+        """None: there is no such session."""
         run = self.resume()
         self.check_workspace()
         if not run:
-            return
+            return None
         self.require(run.result.status == 0, "it does not go on", run.result)
         self.require(run.result.out.endswith("The end.\n"), "the answer is not there", run.result)
         if self.number % 8 == 0:
             self.check(self.finish(self.go_on("Once more?")))
+        return run
+
+    def require_whole(self):
+        process = subprocess.run([keel_test.KEEL, "session", "verify", self.session],
+                                 cwd=self.project, env=self.environment(), capture_output=True,
+                                 timeout=HANG_SECONDS, check=False)
+        self.require(process.returncode == 0, "the session is not whole", process.stdout.decode(),
+                     process.stderr.decode())
 
     def finish_damaged(self, *says):
         """What was acknowledged may be gone: it opens, says so, and goes on."""
