@@ -265,6 +265,7 @@ static struct err *commit_row(struct sqlite_db *db, int64_t key, struct str body
         for (int i = 2; i <= 9; i++)
             sqlite_int(db, SQL_APPEND, i, 1);
         sqlite_text(db, SQL_APPEND, 10, body);
+        sqlite_int(db, SQL_APPEND, 11, 1);
         e = sqlite_finish(db, SQL_APPEND);
     }
     return sqlite_end_transaction(db, e);

@@ -109,6 +109,17 @@ bool store_has_clock(const struct store *s)
     return s->ops->now != NULL;
 }
 
+struct err *store_check(struct store *s, struct str stream, struct store_damage_sink sink)
+{
+    return s->ops->check ? s->ops->check(s, stream, sink) : NULL;
+}
+
+struct err *store_keeps(struct store *s, struct str stream, struct str handle, bool *ret_keeps)
+{
+    *ret_keeps = true;
+    return s->ops->keeps ? s->ops->keeps(s, stream, handle, ret_keeps) : NULL;
+}
+
 struct blob_store *store_blobs(struct store *s, struct str stream)
 {
     return s->ops->blobs(s, stream);

@@ -105,6 +105,14 @@ struct store_lease {
     struct str notice; /* what had to be cut off because a crash had torn it; empty: nothing */
 };
 
+/* --- damage --- */
+
+/* Borrowed until the sink returns. */
+struct store_damage_sink {
+    void (*on_damage)(void *self, struct str text);
+    void *self;
+};
+
 /* --- the adapter --- */
 
 struct store_ops {
@@ -158,6 +166,12 @@ struct store_ops {
 
     /* Where payloads of this stream go; borrowed, as long as the store lives. */
     struct blob_store *(*blobs)(struct store *s, struct str stream);
+    /* What is wrong with how the stream is kept, beyond what read() fails at: what the adapter has
+     * of its own, and records that are missing at the end. Reads it all. May be NULL. */
+    struct err *(*check)(struct store *s, struct str stream, struct store_damage_sink sink);
+    /* Does the stream keep this blob from being removed, as a record of it asked for? NULL: it does
+     * wherever the blob is. */
+    struct err *(*keeps)(struct store *s, struct str stream, struct str handle, bool *ret_keeps);
     /* The path of the record that other programs read (session/record.h), where the adapter has a
      * place for it beside the log; may be NULL. Its directory is there. */
     struct err *(*record_path)(struct store *s, struct str id, struct arena *a,
@@ -200,6 +214,9 @@ MUST_USE struct err *store_now(struct store *s, int64_t *ret_unix_ms);
 MUST_USE struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms);
 bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
+MUST_USE struct err *store_check(struct store *s, struct str stream, struct store_damage_sink sink);
+MUST_USE struct err *store_keeps(struct store *s, struct str stream, struct str handle,
+                                 bool *ret_keeps);
 /* *ret_path NULL: this store keeps no records. */
 MUST_USE struct err *store_record_path(struct store *s, struct str id, struct arena *a,
                                        const char **ret_path);

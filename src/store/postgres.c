@@ -64,6 +64,11 @@ struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
     return postgres_told(e);
 }
 
+static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
+{
+    return postgres_keeps(postgres_of(store), stream, handle, ret_keeps);
+}
+
 static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
                                 struct store_page *ret_page)
 {
@@ -344,6 +349,7 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .now = postgres_read_clock,
         .clamp_times = postgres_clamp_times,
         .blobs = blobs,
+        .keeps = keeps,
         .free = free_store,
     };
     struct postgres_store *p = mem_alloc(sizeof *p);

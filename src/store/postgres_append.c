@@ -12,6 +12,7 @@
 /* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
  * the last byte has come, and a process may be stopped before it has sent it. */
 #define MAX_TOGETHER ((size_t)64 << 10)
+#include "store/record_sum.h"
 
 /* --- arguments --- */
 
@@ -77,6 +78,15 @@ static struct str body_of(const struct store_record *r)
     return r->body;
 }
 
+static void add_sums(struct postgres_args *a, const struct postgres_append *w)
+{
+    AUTO(strbuf) struct strbuf array = {0};
+
+    for (size_t i = 0; i < w->n_records; i++)
+        postgres_array_int(&array, record_sum(w->stream, &w->records[i], 0));
+    postgres_array_end(&array, a);
+}
+
 static void add_handles(struct postgres_args *a, const struct postgres_append *w)
 {
     AUTO(strbuf) struct strbuf array = {0};
@@ -131,6 +141,7 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
     add_handles(a, w);
     postgres_text(a, str_of(p->owner));
     postgres_int(a, (int64_t)p->lease_ms);
+    add_sums(a, w);
 }
 
 /* --- one of them --- */

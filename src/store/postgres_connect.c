@@ -8,12 +8,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION "2"
+#define VERSION "3"
 #define RETRY_MS 13000 /* to get back a connection that there was */
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 1000
@@ -42,7 +43,8 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS keel_records (stream bigint NOT NULL, seq bigint NOT NULL,"
     " n bigint NOT NULL, ms bigint NOT NULL, type text NOT NULL, run text NOT NULL,"
     " turn bigint NOT NULL, round bigint NOT NULL, attempt bigint NOT NULL,"
-    " core boolean NOT NULL, body text NOT NULL, PRIMARY KEY (stream, seq));"
+    " core boolean NOT NULL, body text NOT NULL, sum bigint NOT NULL,"
+    " PRIMARY KEY (stream, seq));"
     "CREATE INDEX IF NOT EXISTS keel_records_core ON keel_records (stream, seq) WHERE core;"
     "CREATE TABLE IF NOT EXISTS keel_payloads (handle text NOT NULL, stream bigint NOT NULL,"
     " PRIMARY KEY (handle, stream));"
@@ -53,13 +55,6 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS keel_words (stream bigint NOT NULL, seq bigint NOT NULL,"
     " words tsvector NOT NULL, PRIMARY KEY (stream, seq));"
     "CREATE INDEX IF NOT EXISTS keel_words_gin ON keel_words USING gin (words);"
-    /* Before this version leases were locks of a connection. */
-    "DO $$ BEGIN IF EXISTS (SELECT 1 FROM keel_version WHERE version = 1) THEN"
-    " ALTER TABLE keel_sessions ADD COLUMN owner text NOT NULL DEFAULT '',"
-    " ADD COLUMN until timestamptz NOT NULL DEFAULT '-infinity',"
-    " ADD COLUMN used timestamptz NOT NULL DEFAULT clock_timestamp(),"
-    " DROP COLUMN is_leased, DROP COLUMN backend;"
-    " UPDATE keel_version SET version = " VERSION "; END IF; END $$;"
     "COMMIT";
 
 /* --- the server --- */
@@ -210,7 +205,11 @@ static struct err *check_tables(struct postgres_conn *c)
         return NULL;
     if (e && strcmp(state, NO_TABLE) != 0)
         return e;
-    if (!e && *value && strcmp(value, "1") != 0)
+    if (!e && *value && strtol(value, NULL, 10) < strtol(VERSION, NULL, 10))
+        return err_hint(err_new(ERR_STORAGE, "the tables were made by a keel before the first "
+                                             "release"),
+                        "drop the tables keel_*, or use another store with --store");
+    if (!e && *value)
         return err_hint(err_new(ERR_STORAGE, "the database was made by a newer keel"),
                         "update keel, or use another store with --store");
     err_free(e);

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "store/excerpt.h"
+#include "store/record_sum.h"
 
 #define N_AT_ONCE 1024                /* records that a page may hold */
 #define MAX_WORDS ((size_t)256 << 10) /* of one message: a tsvector has a limit */
@@ -49,20 +50,39 @@ static struct err *measure(struct postgres_store *p, int64_t number, const struc
     return NULL;
 }
 
+/* What does not fit into the number is damage: its sum cannot be right. */
+static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
+{
+    int64_t value = postgres_row_int(rows, i, column);
+
+    return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 static struct store_record read_row(const struct postgres_rows *rows, int i, struct arena *a)
 {
     return (struct store_record){
         .seq = (uint64_t)postgres_row_int(rows, i, 0),
-        .n_events = (uint32_t)postgres_row_int(rows, i, 1),
+        .n_events = row_number(rows, i, 1),
         .unix_ms = postgres_row_int(rows, i, 2),
         .type = arena_str(a, postgres_row_text(rows, i, 3)),
         .run_id = arena_str(a, postgres_row_text(rows, i, 4)),
-        .turn = (uint32_t)postgres_row_int(rows, i, 5),
-        .round = (uint32_t)postgres_row_int(rows, i, 6),
-        .attempt = (uint32_t)postgres_row_int(rows, i, 7),
+        .turn = row_number(rows, i, 5),
+        .round = row_number(rows, i, 6),
+        .attempt = row_number(rows, i, 7),
         .is_core = postgres_row_bool(rows, i, 8),
         .body = arena_str(a, postgres_row_text(rows, i, 9)),
     };
+}
+
+/* A page that has records already ends before the one that is damaged. */
+static struct err *tell_damage(struct store_page *page, const struct store_query *q, struct str id,
+                               uint64_t seq, uint64_t next)
+{
+    page->has_more = page->n > 0;
+    if (page->has_more)
+        return NULL;
+    page->go_on_at = q->newest_first ? seq : next;
+    return record_damaged(id, seq, "the database");
 }
 
 struct err *postgres_read_page(struct postgres_store *p, struct str id, const struct store_query *q,
@@ -78,10 +98,31 @@ struct err *postgres_read_page(struct postgres_store *p, struct str id, const st
     add_range(&args, number, q);
     postgres_int(&args, (int64_t)n);
     TRY(postgres_look(p, q->newest_first ? PG_READ_BACK : PG_READ, &args, false, &rows));
-    page->n = (size_t)rows.n;
-    page->records = ARENA_ARRAY(&page->arena, page->n, struct store_record);
-    for (int i = 0; i < rows.n; i++)
-        page->records[i] = read_row(&rows, i, &page->arena);
+    page->records = ARENA_ARRAY(&page->arena, (size_t)rows.n, struct store_record);
+    for (int i = 0; i < rows.n; i++) {
+        struct store_record r = read_row(&rows, i, &page->arena);
+
+        if (record_sum(id, &r, 0) != postgres_row_int(&rows, i, 10) && r.seq < q->from)
+            continue; /* who read it before got the error */
+        if (record_sum(id, &r, 0) != postgres_row_int(&rows, i, 10))
+            return tell_damage(page, q, id, r.seq,
+                               i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0)
+                                              : r.seq + 1);
+        page->records[page->n++] = r;
+    }
+    return NULL;
+}
+
+struct err *postgres_keeps(struct postgres_store *p, struct str id, struct str handle,
+                           bool *ret_keeps)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, handle);
+    postgres_text(&args, id);
+    TRY(postgres_look(p, PG_KEEPS, &args, false, &rows));
+    *ret_keeps = rows.n > 0;
     return NULL;
 }
 

@@ -34,7 +34,7 @@
     " updated = least(greatest(s.updated, $7::bigint), " POSTGRES_NOW "),"                         \
     " n_messages = coalesce(nullif($8::bigint, 0), s.n_messages)"
 
-#define POSTGRES_RECORD "seq, n, ms, type, run, turn, round, attempt, core, body"
+#define POSTGRES_RECORD "seq, n, ms, type, run, turn, round, attempt, core, body, sum"
 /* From the record that holds event $2 on, which may begin before it. */
 #define POSTGRES_RANGE                                                                             \
     " FROM keel_records WHERE stream = $1 AND seq < $3 AND seq + n > $2 AND seq >="                \
@@ -81,10 +81,12 @@
                  " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"             \
                  " SELECT m.number, u.* FROM moved m, unnest($13::bigint[], $14::bigint[],"        \
                  " $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],"         \
-                 " $20::bigint[], $21::boolean[], $22::text[]) u),"                                \
+                 " $20::bigint[], $21::boolean[], $22::text[], $26::bigint[]) u),"                 \
                  " referred AS (INSERT INTO keel_payloads (handle, stream) SELECT DISTINCT h,"     \
                  " m.number FROM moved m, unnest($23::text[]) h ON CONFLICT DO NOTHING)"           \
                  " SELECT number FROM moved")                                                      \
+    X(KEEPS, "SELECT 1 FROM keel_payloads WHERE handle = $1 AND stream ="                          \
+             " (SELECT number FROM keel_sessions WHERE id = $2)")                                  \
     X(WRITTEN, "SELECT r.seq, r.type, r.body FROM keel_records r JOIN keel_sessions s"             \
                " ON s.number = r.stream WHERE s.id = $1 AND r.seq >= $2 AND r.seq < $3"            \
                " ORDER BY r.seq")                                                                  \

@@ -114,6 +114,8 @@ void postgres_append_all(struct postgres_store *p, struct postgres_append *first
 
 /* --- looks --- */
 
+MUST_USE struct err *postgres_keeps(struct postgres_store *p, struct str id, struct str handle,
+                                    bool *ret_keeps);
 MUST_USE struct err *postgres_read_page(struct postgres_store *p, struct str id,
                                         const struct store_query *q, struct store_page *page);
 MUST_USE struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,

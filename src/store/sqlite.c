@@ -373,6 +373,30 @@ static struct err *search(struct store *store, struct str words, size_t n_max, s
     return look(store, &l);
 }
 
+static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
+{
+    AUTO(arena) struct arena a = {0};
+    size_t n_missing = 0;
+    struct sqlite_look l = {.run = sqlite_look_check, .id = stream, .ret_n = &n_missing};
+
+    TRY(look(store, &l));
+    if (n_missing)
+        sink.on_damage(sink.self,
+                       arena_format(&a,
+                                    "%zu events are missing at the end: there were more when "
+                                    "the session was closed",
+                                    n_missing));
+    return NULL;
+}
+
+static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
+{
+    struct sqlite_look l = {
+        .run = sqlite_look_keeps, .id = stream, .words = handle, .ret_found = ret_keeps};
+
+    return look(store, &l);
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     return sqlite_of(store)->blobs;
@@ -438,6 +462,8 @@ struct store *store_sqlite_new(const char *path)
         .clamp_times = sqlite_clamp_times,
         .blobs = blobs,
         .owns = owns,
+        .check = check,
+        .keeps = keeps,
         .free = free_store,
     };
     AUTO(arena) struct arena a = {0};

@@ -13,7 +13,7 @@
 
 /* How long a transaction waits for those of other processes. */
 #define BUSY_MS 30000
-#define VERSION 2
+#define VERSION 3
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -27,11 +27,12 @@ static const char *const statement_texts[] = {
  * A commit costs by the pages that it changes. So an append changes those of its records alone:
  * `total` says what the stream has come to, and the row in `sessions` is brought up to date when
  * the session is closed. What is only needed to look at a session stands in a table of its own
- * (`streamed`), so that it is opened fast without an index. */
+ * (`streamed`), so that it is opened fast without an index. `sum` is record_sum(): what is read is
+ * compared with it. */
 #define RECORD_COLUMNS                                                                             \
     " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"       \
     " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"                           \
-    " attempt INTEGER NOT NULL, total INTEGER NOT NULL, body TEXT NOT NULL"
+    " attempt INTEGER NOT NULL, total INTEGER NOT NULL, sum INTEGER NOT NULL, body TEXT NOT NULL"
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS sessions ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -122,7 +123,7 @@ static struct err *make_tables(struct sqlite_db *db)
             "move it away, or use another store with --store");
     TRY(run_script(db, "BEGIN IMMEDIATE", "make the tables"));
     TRY(run_script(db, tables, "make the tables"));
-    TRY(run_script(db, "PRAGMA user_version = 2", "make the tables"));
+    TRY(run_script(db, "PRAGMA user_version = 3", "make the tables"));
     return run_script(db, "COMMIT", "make the tables");
 }
 

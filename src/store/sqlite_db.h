@@ -40,11 +40,15 @@
                      " ORDER BY key DESC LIMIT 1")                                                 \
     X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
     X(CLAMP, "UPDATE sessions SET updated = ?2 WHERE updated > ?1")                                \
-    X(APPEND, "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body)"     \
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                 \
+    X(APPEND,                                                                                      \
+      "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body, sum)"        \
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                    \
     X(APPEND_STREAMED,                                                                             \
-      "INSERT INTO streamed (key, n, ms, type, run, turn, round, attempt, total, body)"            \
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                         \
+      "INSERT INTO streamed (key, n, ms, type, run, turn, round, attempt, total, body, sum)"       \
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                    \
+    X(KEEPS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream ="                               \
+             " (SELECT number FROM sessions WHERE id = ?2)")                                       \
+    X(KNOWN_END, "SELECT next_seq, number FROM sessions WHERE id = ?1")                            \
     X(REFER, "INSERT OR IGNORE INTO payloads (handle, stream) VALUES (?1, ?2)")                    \
     X(BEFORE, "SELECT max(ifnull((SELECT max(key) FROM records WHERE key BETWEEN ?1 AND ?2), 0),"  \
               " ifnull((SELECT max(key) FROM streamed WHERE key BETWEEN ?1 AND ?2), 0))")          \
@@ -93,10 +97,10 @@
     " is_leased, number"
 
 #define SQLITE_CORE_RECORDS                                                                        \
-    "SELECT key, n, ms, type, run, turn, round, attempt, 1, body FROM records"                     \
+    "SELECT key, n, ms, type, run, turn, round, attempt, 1, body, total, sum FROM records"         \
     " WHERE key BETWEEN ?1 AND ?2 AND (?3 = '' OR type = ?3)"
 #define SQLITE_STREAMED_RECORDS                                                                    \
-    "SELECT key, n, ms, type, run, turn, round, attempt, 0, body FROM streamed"                    \
+    "SELECT key, n, ms, type, run, turn, round, attempt, 0, body, total, sum FROM streamed"        \
     " WHERE key BETWEEN ?1 AND ?2 AND (?3 = '' OR type = ?3)"
 
 enum sqlite_statement {

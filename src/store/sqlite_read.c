@@ -1,4 +1,5 @@
 /* sqlite_read.c - looking at records and at the list of sessions. */
+#include "store/record_sum.h"
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
@@ -64,17 +65,25 @@ static struct err *find_first(struct sqlite_db *db, int64_t number, uint64_t fro
     return e;
 }
 
+/* What does not fit into the number is damage: its sum cannot be right. */
+static uint32_t column_number(struct sqlite_db *db, enum sqlite_statement s, int column)
+{
+    int64_t value = sqlite_column_int(db, s, column);
+
+    return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 static struct store_record read_row(struct sqlite_db *db, enum sqlite_statement s, struct arena *a)
 {
     return (struct store_record){
         .seq = sqlite_key_seq(sqlite_column_int(db, s, 0)),
-        .n_events = (uint32_t)sqlite_column_int(db, s, 1),
+        .n_events = column_number(db, s, 1),
         .unix_ms = sqlite_column_int(db, s, 2),
         .type = arena_str(a, sqlite_column_text(db, s, 3)),
         .run_id = arena_str(a, sqlite_column_text(db, s, 4)),
-        .turn = (uint32_t)sqlite_column_int(db, s, 5),
-        .round = (uint32_t)sqlite_column_int(db, s, 6),
-        .attempt = (uint32_t)sqlite_column_int(db, s, 7),
+        .turn = column_number(db, s, 5),
+        .round = column_number(db, s, 6),
+        .attempt = column_number(db, s, 7),
         .is_core = sqlite_column_int(db, s, 8),
         .body = arena_str(a, sqlite_column_text(db, s, 9)),
     };
@@ -85,25 +94,59 @@ static bool is_full(const struct store_page *page, size_t n_bytes, size_t n_max)
     return (n_max && page->n == n_max) || n_bytes >= STORE_PAGE_BYTES;
 }
 
-static struct err *fill_page(struct sqlite_db *db, enum sqlite_statement s,
-                             const struct store_query *q, struct store_page *page)
+static bool is_damaged(struct sqlite_db *db, enum sqlite_statement s, struct str id,
+                       const struct store_record *r)
 {
+    return record_sum(id, r, sqlite_column_int(db, s, 10)) != sqlite_column_int(db, s, 11) ||
+           r->n_events == 0;
+}
+
+/* A page that has records already ends before the one that is damaged. Where that one ends its own
+ * columns cannot say; the next one begins there. */
+static struct err *tell_damage(struct sqlite_db *db, enum sqlite_statement s,
+                               const struct sqlite_look *l, uint64_t seq)
+{
+    struct store_page *page = l->ret_page;
+    bool has_row = false;
+
+    page->has_more = page->n > 0;
+    if (page->has_more)
+        return NULL;
+    page->go_on_at = seq;
+    while (!l->query->newest_first && page->go_on_at <= seq) { /* both tables may have the number */
+        TRY(sqlite_step(db, s, &has_row));
+        page->go_on_at = has_row ? sqlite_key_seq(sqlite_column_int(db, s, 0)) : seq + 1;
+    }
+    return record_damaged(l->id, seq, db->path);
+}
+
+static struct err *fill_page(struct sqlite_db *db, enum sqlite_statement s,
+                             const struct sqlite_look *l)
+{
+    const struct store_query *q = l->query;
+    struct store_page *page = l->ret_page;
     size_t n_bytes = 0, room = 0;
     bool has_row;
     struct err *e;
 
     while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
-        uint64_t seq = sqlite_key_seq(sqlite_column_int(db, s, 0));
+        struct store_record r;
 
-        if (seq + (uint64_t)sqlite_column_int(db, s, 1) <= q->from)
-            continue;
         page->has_more = is_full(page, n_bytes, q->n_max);
         if (page->has_more)
             break;
+        r = read_row(db, s, &page->arena);
+        if (is_damaged(db, s, l->id, &r)) {
+            if (r.seq < q->from)
+                continue; /* who read it before got the error */
+            return tell_damage(db, s, l, r.seq);
+        }
+        if (r.seq + r.n_events <= q->from)
+            continue;
         page->records =
             arena_grow(&page->arena, page->records, page->n, &room, sizeof *page->records);
-        page->records[page->n] = read_row(db, s, &page->arena);
-        n_bytes += page->records[page->n++].body.n;
+        page->records[page->n++] = r;
+        n_bytes += r.body.n;
     }
     return e;
 }
@@ -123,9 +166,47 @@ struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
     sqlite_int(db, s, 1, first);
     sqlite_int(db, s, 2, sqlite_key(number, q->to ? q->to - 1 : SQLITE_SEQ_LAST));
     sqlite_text(db, s, 3, q->type);
-    e = fill_page(db, s, q, l->ret_page);
+    e = fill_page(db, s, l);
     sqlite_end(db, s);
     return e;
+}
+
+/* --- damage --- */
+
+struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l)
+{
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_KEEPS));
+    sqlite_text(db, SQL_KEEPS, 1, l->words);
+    sqlite_text(db, SQL_KEEPS, 2, l->id);
+    e = sqlite_step(db, SQL_KEEPS, l->ret_found);
+    sqlite_end(db, SQL_KEEPS);
+    return e;
+}
+
+/* What the session's row says of its end was true when it was closed, and records only come. */
+struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
+{
+    uint64_t known = 0;
+    int64_t number = 0;
+    struct sqlite_end end;
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_KNOWN_END));
+    sqlite_text(db, SQL_KNOWN_END, 1, l->id);
+    e = sqlite_step(db, SQL_KNOWN_END, &has_row);
+    if (!e && has_row) {
+        known = (uint64_t)sqlite_column_int(db, SQL_KNOWN_END, 0);
+        number = sqlite_column_int(db, SQL_KNOWN_END, 1);
+    }
+    sqlite_end(db, SQL_KNOWN_END);
+    if (e || !has_row)
+        return e;
+    TRY(sqlite_find_end(db, number, &end));
+    *l->ret_n = known > end.next_seq ? known - end.next_seq : 0;
+    return NULL;
 }
 
 /* --- sessions --- */

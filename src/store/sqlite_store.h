@@ -72,6 +72,9 @@ struct sqlite_look {
     const char *lock_dir;
 };
 MUST_USE struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l);
+MUST_USE struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l); /* `words` */
+/* How many events are missing at the end. */
+MUST_USE struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l);

@@ -1,4 +1,5 @@
 /* sqlite_write.c - changes, each within a transaction that others may share. */
+#include "store/record_sum.h"
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
@@ -192,8 +193,8 @@ struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j)
 
 /* --- records --- */
 
-static struct err *append_record(struct sqlite_db *db, int64_t stream, const struct store_record *r,
-                                 int64_t total)
+static struct err *append_record(struct sqlite_db *db, struct str id, int64_t stream,
+                                 const struct store_record *r, int64_t total)
 {
     enum sqlite_statement s = r->is_core ? SQL_APPEND : SQL_APPEND_STREAMED;
 
@@ -208,6 +209,7 @@ static struct err *append_record(struct sqlite_db *db, int64_t stream, const str
     sqlite_int(db, s, 8, r->attempt);
     sqlite_int(db, s, 9, total);
     sqlite_text(db, s, 10, r->body);
+    sqlite_int(db, s, 11, record_sum(id, r, total));
     return sqlite_finish(db, s);
 }
 
@@ -238,7 +240,7 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
         return refuse(e);
     for (size_t i = 0; i < j->n_records; i++) {
         end.total += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
-        TRY(append_record(db, s.number, &j->records[i], end.total));
+        TRY(append_record(db, j->id, s.number, &j->records[i], end.total));
         TRY(refer(db, s.number, &j->records[i]));
         newest_ms = MAX(newest_ms, j->records[i].unix_ms);
     }

@@ -10,6 +10,7 @@ import sqlite3
 
 import scripted
 from agent import Call, Thought, Turn
+from record_sum import seal
 from resume_test import SessionTest
 from scripted import ANTHROPIC, for_each_protocol
 
@@ -358,10 +359,11 @@ class Hooks(ReplayTest):
 
 class Different(ReplayTest):
     def change(self, statement, *values):
-        """One row; a record in whichever table of records it is."""
+        """One row, with its checksum; a record in whichever table of records it is."""
         statements = {re.sub(r"\brecords\b", table, statement) for table in ("records", "streamed")}
         with sqlite3.connect(self.keel_home / "keel.db") as db:
             self.assertEqual(1, sum(db.execute(s, values).rowcount for s in statements))
+            seal(db)
 
     def record_usual(self):
         return self.record(ANTHROPIC, Turn("I look.", Call("Bash", command="echo one")),

@@ -9,6 +9,7 @@ import sqlite3
 
 import scripted
 from agent import AgentTest, Call, Turn
+from record_sum import seal
 from scripted import ANTHROPIC, for_each_protocol
 
 SESSION = "00000000-0000-7000-8000-000000000001"
@@ -25,10 +26,11 @@ class Kept(AgentTest):
                   Turn("Done."), protocol=protocol, arguments=arguments)
 
     def change(self, statement, *values):
-        """One row; a record in whichever table of records it is."""
+        """One row, with its checksum; a record in whichever table of records it is."""
         statements = {re.sub(r"\brecords\b", table, statement) for table in ("records", "streamed")}
         with sqlite3.connect(self.keel_home / "keel.db") as db:
             self.assertEqual(1, sum(db.execute(s, values).rowcount for s in statements))
+            seal(db)
 
     def findings(self, *arguments):
         result = self.keel("session", "verify", SESSION, "--json", *arguments)

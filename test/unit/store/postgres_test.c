@@ -219,6 +219,25 @@ IN_TASK(a_stale_owner_is_refused_by_the_database_itself)
     assert_bodies(s, ID_B, "", .from = 1);
 }
 
+IN_TASK(a_row_that_was_changed_is_told_and_the_rest_is_read)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(store_page) struct store_page page = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    const char *changes[] = {"psql", "-q", "-c", "UPDATE keel_records SET turn = 7 WHERE seq = 2",
+                             url,    NULL};
+
+    for (uint64_t seq = 1; seq <= 3; seq++)
+        append_one(s, ID_A, fence, seq, "notice", "{}");
+    assert_int_equal(run_to_end("psql", changes), 0);
+    assert_ok(store_read(s, ID_A, &(struct store_query){.from = 1}, &page));
+    assert_true(page.n == 1 && page.has_more);
+    store_page_done(&page);
+    assert_err(store_read(s, ID_A, &(struct store_query){.from = 2}, &page), ERR_STORAGE);
+    assert_int_equal(page.go_on_at, 3);
+    assert_bodies(s, ID_A, "3:{} ", .from = 3);
+}
+
 IN_TASK(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -539,43 +558,37 @@ IN_TASK(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_ano
     signal_backends(SIGCONT);
 }
 
-/* --- a database of an older keel --- */
+/* --- a database of another keel --- */
 
-IN_TASK(a_database_with_leases_of_connections_is_brought_up_to_date)
+static void assert_version_is_refused(struct store **s, const char *version, const char *says)
 {
-    AUTO(store) struct store *s = conformance_store();
     AUTO(arena) struct arena a = {0};
-    uint64_t fence = open_new(s, ID_A, 5);
+    AUTO(strbuf) struct strbuf sql = {0};
     struct store_lease lease;
+    struct err *e;
 
-    append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
-    run_sql("ALTER TABLE keel_sessions DROP COLUMN owner, DROP COLUMN until, DROP COLUMN used,"
-            " ADD COLUMN is_leased boolean NOT NULL DEFAULT true,"
-            " ADD COLUMN backend integer NOT NULL DEFAULT 0;"
-            " UPDATE keel_version SET version = 1");
-    store_free(s);
-    s = conformance_again();
-    assert_bodies(s, ID_A, "1:{\"n\":1} ", .from = 1);
-    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
-    assert_int_equal(lease.fence, fence + 1);
-    append_one(s, ID_A, lease.fence, 2, "notice", "{}");
-    assert_true(is_true("(SELECT version FROM keel_version) = 2"));
-    store_close(s, ID_A, lease.fence);
+    strbuf_addf(&sql, "UPDATE keel_version SET version = %s", version);
+    run_sql(strbuf_cstr(&sql));
+    store_free(*s);
+    *s = conformance_again();
+    e = store_open(*s, ID_A, NULL, &a, &lease);
+    assert_non_null(e);
+    assert_int_equal(e->kind, ERR_STORAGE);
+    assert_non_null(strstr(e->message, says));
+    err_free(e);
+    strbuf_clear(&sql);
+    strbuf_addf(&sql, "(SELECT version FROM keel_version) = %s", version);
+    assert_true(is_true(strbuf_cstr(&sql)));
 }
 
-IN_TASK(a_database_of_a_newer_keel_is_left_alone)
+IN_TASK(a_database_of_an_older_or_a_newer_keel_is_left_alone)
 {
     AUTO(store) struct store *s = conformance_store();
-    AUTO(arena) struct arena a = {0};
-    struct store_lease lease;
-    uint64_t fence = open_new(s, ID_A, 5);
 
-    store_close(s, ID_A, fence);
-    run_sql("UPDATE keel_version SET version = 3");
-    store_free(s);
-    s = conformance_again();
-    assert_err(store_open(s, ID_A, NULL, &a, &lease), ERR_STORAGE);
-    assert_true(is_true("(SELECT version FROM keel_version) = 3"));
+    store_close(s, ID_A, open_new(s, ID_A, 5));
+    assert_version_is_refused(&s, "1", "before the first release");
+    assert_version_is_refused(&s, "2", "before the first release");
+    assert_version_is_refused(&s, "4", "a newer keel");
 }
 
 static int end_server(void **state)
@@ -594,6 +607,7 @@ int main(void)
         STORE_HAS_TIMED_LEASES,
         UNIT(payloads_are_kept_in_the_database),
         UNIT(a_stale_owner_is_refused_by_the_database_itself),
+        UNIT(a_row_that_was_changed_is_told_and_the_rest_is_read),
         UNIT(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else),
         UNIT(a_server_that_is_not_there_is_told_without_the_password),
         UNIT(a_server_that_dies_in_the_middle_loses_nothing_and_the_session_continues),
@@ -605,8 +619,7 @@ int main(void)
         UNIT(a_holder_that_was_cut_off_writes_nothing_when_it_is_connected_again),
         UNIT(a_server_that_answers_again_in_time_has_lost_nothing),
         UNIT(a_backend_that_is_stopped_is_given_up_and_the_session_continues_with_another),
-        UNIT(a_database_with_leases_of_connections_is_brought_up_to_date),
-        UNIT(a_database_of_a_newer_keel_is_left_alone),
+        UNIT(a_database_of_an_older_or_a_newer_keel_is_left_alone),
     };
 
     if (!make_server()) {

@@ -1,0 +1,22 @@
+/* checksum.c - eight bytes at a time; no step forgets anything, as each can be undone. */
+#include "base/checksum.h"
+
+#include "base/eight.h"
+
+uint64_t checksum_add_number(uint64_t sum, uint64_t value)
+{
+    sum = (sum ^ value) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
+uint64_t checksum_add(uint64_t sum, struct str bytes)
+{
+    char last[8] = "";
+
+    sum = checksum_add_number(sum, bytes.n);
+    for (; bytes.n >= sizeof last; bytes = str_skip(bytes, sizeof last))
+        sum = checksum_add_number(sum, eight_load(bytes.p));
+    if (bytes.n)
+        memcpy(last, bytes.p, bytes.n);
+    return checksum_add_number(sum, eight_load(last));
+}
