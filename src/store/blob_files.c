@@ -293,7 +293,7 @@ static struct err *sync_job(struct job *job)
         if (!e)
             mark(job->paths[i]);
         else if (!is_marked(job->paths[i]))
-            err_ignore(write_again(job, job->paths[i]), "that it is not durable is told anyway");
+            err_ignore(write_again(job, job->paths[i]), "the sync has failed anyway");
     return e;
 }
 

@@ -539,6 +539,11 @@ static struct err *search(struct store *store, struct str words, size_t n_max, s
 
 /* --- beside the log --- */
 
+static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
+{
+    return files_look_for_damage(files_of(store)->dir, stream, sink);
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     struct files_store *f = files_of(store);
@@ -644,6 +649,7 @@ struct store *store_files_new(const char *dir)
         .rebuild = rebuild,
         .clamp_times = files_clamp_times,
         .blobs = blobs,
+        .check = check,
         .record_path = record_path,
         .owns = owns,
         .free = free_store,

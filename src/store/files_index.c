@@ -560,7 +560,7 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
 }
 
 bool files_index_find(const char *dir, struct str id, struct arena *a,
-                      struct store_summary *ret_summary)
+                      struct files_entry *ret_entry)
 {
     AUTO(files_index) struct files_index x = {0};
     size_t n_lines;
@@ -569,7 +569,9 @@ bool files_index_find(const char *dir, struct str id, struct arena *a,
     err_ignore(read_index(dir, &x, &is_good, &n_lines), "then it says nothing");
     for (size_t i = 0; i < x.n; i++)
         if (str_eq(x.entries[i].summary.id, id)) {
-            *ret_summary = files_copy_summary(a, &x.entries[i].summary);
+            *ret_entry = x.entries[i];
+            ret_entry->summary = files_copy_summary(a, &x.entries[i].summary);
+            ret_entry->root = arena_str(a, x.entries[i].root);
             return true;
         }
     return false;

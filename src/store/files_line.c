@@ -100,13 +100,14 @@ static void write_envelope(struct strbuf *out, struct str id, const struct files
     write_payloads(out, r);
 }
 
-void files_line_write(struct strbuf *out, struct str id, const struct files_line *l)
+void files_line_write(struct strbuf *out, uint64_t base, struct str id, const struct files_line *l)
 {
     size_t start = out->n, check, members;
     char digits[N_CHECK + 1];
     uint64_t sum;
 
     write_envelope(out, id, l);
+    strbuf_addf(out, ",\"at\":%" PRIu64, base + start);
     check = out->n;
     strbuf_add_cstr(out, ",\"check\":\"0123456789abcdef\"");
     members = out->n;
@@ -283,7 +284,7 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
     need(&c, "{\"timestamp\":\"");
     l.record.unix_ms = need_time(&c);
     need(&c, "\",\"sessionId\":");
-    need_string(&c);
+    l.id = need_string(&c);
     need(&c, ",\"event\":");
     l.record.type = need_string(&c);
     l.is_own = has(&c, ",\"fence\":");
@@ -294,6 +295,7 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
         parse_record(&c, &l.record);
         c.failed |= l.record.seq == 0 || l.record.n_events == 0;
     }
+    l.at = has(&c, ",\"at\":") ? need_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;
     if (c.failed || !check(line, &c) || c.rest.n == 0)
         return false;
     l.members = str_slice(c.rest, 0, c.rest.n - 1);

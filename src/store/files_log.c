@@ -299,8 +299,8 @@ static void write_summary(struct json_writer *w, const struct store_summary *u)
         jw_kv_int(w, "messages", (int64_t)u->n_messages);
 }
 
-void files_write_own(struct strbuf *out, struct str id, const char *type, int64_t unix_ms,
-                     uint64_t fence, const struct files_state *created,
+void files_write_own(struct strbuf *out, uint64_t base, struct str id, const char *type,
+                     int64_t unix_ms, uint64_t fence, const struct files_state *created,
                      const struct store_summary *update)
 {
     AUTO(strbuf) struct strbuf body = {0};
@@ -320,5 +320,5 @@ void files_write_own(struct strbuf *out, struct str id, const char *type, int64_
     jw_end_object(&w);
     l.record =
         (struct store_record){.unix_ms = unix_ms, .type = str_of(type), .body = strbuf_str(&body)};
-    files_line_write(out, id, &l);
+    files_line_write(out, base, id, &l);
 }

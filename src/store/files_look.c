@@ -35,6 +35,40 @@ struct err *files_look_at(const char *dir, struct str stream, const struct store
     return store_id_is_valid(stream) ? work_run(read_page, &c) : files_no_session(stream);
 }
 
+struct check_call {
+    const char *dir;
+    struct str id;
+    struct arena arena;
+    struct str *texts;
+    size_t n, room;
+};
+
+static void note_damage(void *self, struct str text)
+{
+    struct check_call *c = self;
+
+    c->texts = arena_grow(&c->arena, c->texts, c->n, &c->room, sizeof *c->texts);
+    c->texts[c->n++] = arena_str(&c->arena, text);
+}
+
+static struct err *check_log(void *arg)
+{
+    struct check_call *c = arg;
+
+    return files_check_log(c->dir, c->id, (struct store_damage_sink){note_damage, c});
+}
+
+struct err *files_look_for_damage(const char *dir, struct str stream, struct store_damage_sink sink)
+{
+    struct check_call c = {.dir = dir, .id = stream};
+    struct err *e = work_run(check_log, &c);
+
+    for (size_t i = 0; i < c.n; i++)
+        sink.on_damage(sink.self, c.texts[i]);
+    arena_done(&c.arena);
+    return e;
+}
+
 struct list_call {
     const char *dir;
     struct str id;

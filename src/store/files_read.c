@@ -191,6 +191,8 @@ static struct err *read_forward(struct filling *f)
         after = l.record.seq + l.record.n_events;
         if (next && l.record.seq > next && l.record.seq > from)
             return tell_gap(f, MAX(next, from), l.record.seq, start);
+        if (l.record.seq < next)
+            continue; /* it stands there twice; files_check_log() tells of it */
         next = after;
         if (after <= from)
             continue;

@@ -6,6 +6,7 @@
  *     files_read.c     pages of records, and the search
  *     files_log.c      walking through a log, and what it says of its session
  *     files_line.c     one line of it
+ *     files_check.c    what is wrong with its lines
  *     files_index.c    the list of all sessions
  *     files_removal.c  removing some, all of a tree or nothing
  *
@@ -61,8 +62,8 @@ MUST_USE struct err *files_state_load(struct files_state *s, const char *dir, bo
 #define FILES_OPENED "store_opened"   /* a new lease, with its fence */
 #define FILES_UPDATED "store_updated" /* what has changed in the summary */
 #define FILES_CLAMPED "store_clamped" /* the time of the last use was in the future */
-void files_write_own(struct strbuf *out, struct str id, const char *type, int64_t unix_ms,
-                     uint64_t fence, const struct files_state *created,
+void files_write_own(struct strbuf *out, uint64_t base, struct str id, const char *type,
+                     int64_t unix_ms, uint64_t fence, const struct files_state *created,
                      const struct store_summary *update);
 
 /* --- places --- */
@@ -144,7 +145,7 @@ MUST_USE struct err *files_index_read(const char *dir, struct files_index *ret_i
 bool files_index_removes(const struct files_index *x, struct str id);
 /* What the list says of one, however old that is; it waits for nobody. Texts live in `a`. */
 bool files_index_find(const char *dir, struct str id, struct arena *a,
-                      struct store_summary *ret_summary);
+                      struct files_entry *ret_entry);
 MUST_USE struct err *files_index_rebuild(const char *dir);
 /* Held while sessions come and go; closing gives it back. */
 MUST_USE struct err *files_index_lock(const char *dir, int *ret_fd);
@@ -161,6 +162,8 @@ MUST_USE struct err *files_read_page(const char *dir, struct str id, const struc
 MUST_USE struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
                                   struct store_hit *hits, size_t *n);
 struct store_summary files_copy_summary(struct arena *a, const struct store_summary *s);
+/* Lines that are not what they were, or not where. */
+MUST_USE struct err *files_check_log(const char *dir, struct str id, struct store_damage_sink sink);
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
 
 /* --- looks, made by tasks --- */
@@ -168,6 +171,8 @@ int files_compare(const void *a, const void *b); /* summaries of entries: newest
 const struct files_entry *files_find_entry(const struct files_index *x, struct str id);
 MUST_USE struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
                                    struct store_page *ret_page);
+MUST_USE struct err *files_look_for_damage(const char *dir, struct str stream,
+                                           struct store_damage_sink sink);
 MUST_USE struct err *files_look_up(const char *dir, struct str id, struct arena *a,
                                    struct store_summary *ret_summary, bool *ret_found);
 MUST_USE struct err *files_look_through(const char *dir, const struct store_list_query *q,

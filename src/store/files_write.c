@@ -144,10 +144,10 @@ static void write_append(struct strbuf *out, const struct files_state *s,
                          const struct files_append *w, int64_t unix_ms)
 {
     for (size_t i = 0; i < w->n_records; i++)
-        files_line_write(out, s->summary.id, &(struct files_line){.record = w->records[i]});
+        files_line_write(out, s->end, s->summary.id, &(struct files_line){.record = w->records[i]});
     if (w->update)
-        files_write_own(out, s->summary.id, w->is_clamp ? FILES_CLAMPED : FILES_UPDATED, unix_ms, 0,
-                        NULL, w->update);
+        files_write_own(out, s->end, s->summary.id, w->is_clamp ? FILES_CLAMPED : FILES_UPDATED,
+                        unix_ms, 0, NULL, w->update);
 }
 
 /* Encodes what is in order; the others get their error. */
@@ -225,9 +225,9 @@ static struct err *write_created(int fd, const char *path, struct files_state *s
     bool unsure;
 
     if (!s->is_created)
-        files_write_own(&out, s->summary.id, FILES_CREATED, unix_ms, 0, s, NULL);
+        files_write_own(&out, s->end, s->summary.id, FILES_CREATED, unix_ms, 0, s, NULL);
     if (fence)
-        files_write_own(&out, s->summary.id, FILES_OPENED, unix_ms, fence, NULL, NULL);
+        files_write_own(&out, s->end, s->summary.id, FILES_OPENED, unix_ms, fence, NULL, NULL);
     TRY(append_bytes(fd, path, s->end, strbuf_str(&out), &unsure));
     s->is_created = true;
     s->fence = MAX(s->fence, fence);
@@ -281,11 +281,12 @@ static void take_summary(struct files_state *s, const struct store_summary *crea
  * before. Lines that are there say what is newer. */
 static void take_listed(const char *dir, struct files_state *s)
 {
-    struct store_summary newer = s->summary, listed;
+    struct store_summary newer = s->summary;
+    struct files_entry listed;
 
     if (!files_index_find(dir, s->summary.id, &s->arena, &listed))
         return;
-    take_summary(s, &listed);
+    take_summary(s, &listed.summary);
     files_state_update(s, &newer);
 }
 

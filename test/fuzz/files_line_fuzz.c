@@ -10,7 +10,7 @@ static void check_again(const struct files_line *l, struct arena *a)
     struct files_line copy = *l, back;
 
     copy.record.body = files_line_body(l, a);
-    files_line_write(&out, S("id"), &copy);
+    files_line_write(&out, 0, S("id"), &copy);
     strbuf_cut(&out, out.n - 1);
     BUG_IF(!files_line_parse(strbuf_str(&out), a, &back));
     BUG_IF(back.record.seq != l->record.seq || back.record.n_events != l->record.n_events);

@@ -163,7 +163,7 @@ TEST(times_and_odd_texts_survive_a_line)
                                           .body = S("{\"x\":1}")}},
                           back;
 
-        files_line_write(&out, S("id"), &l);
+        files_line_write(&out, 0, S("id"), &l);
         strbuf_cut(&out, out.n - 1);
         assert_true(files_line_parse(strbuf_str(&out), &a, &back));
         assert_int_equal(back.record.unix_ms, times[i]);
