@@ -304,6 +304,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     a->n_deltas = 0;
     e.body.attempt.price = &attempt->target->price;
     e.body.attempt.reserved = a->reserved;
+    e.body.attempt.window = target_window(attempt->target);
     e.body.attempt.retry_slugs = a->slugs;
     e.body.attempt.n_retry_slugs = a->n_slugs;
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);

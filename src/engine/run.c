@@ -133,7 +133,9 @@ static void tell_begin(struct run *r)
         .body.run = {.policy = r->policy->name,
                      .provider = first->provider->id,
                      .model = first->model,
-                     .capabilities = provider_capabilities(first->provider, first->info)}};
+                     .capabilities = provider_capabilities(first->provider, first->info),
+                     .window = target_window(first),
+                     .tool_response_bytes = r->options->tool_response_bytes}};
 
     if (r->input)
         message_text(r->input, &input);

@@ -82,6 +82,8 @@ struct event_run {
     struct str input;                          /* the prompt; empty when a run goes on */
     struct str provider, model;                /* of the first target */
     struct provider_capabilities capabilities; /* of that provider */
+    int64_t window;                            /* of that model, in tokens; 0: not told */
+    size_t tool_response_bytes;                /* the run's limit; 0: the default */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -135,6 +137,7 @@ struct event_attempt {
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
     size_t n_retry_slugs;
     const struct price *price;            /* BEGIN; NULL: not told */
+    int64_t window;                       /* BEGIN: of the target, in tokens; 0: not told */
     struct reservation reserved;          /* BEGIN */
     const struct usage *usage;            /* END: the provider's count */
     const struct usage *assumed;          /* END: what counts instead; NULL: `usage` does */

@@ -70,6 +70,7 @@ void codec_encode_attempt(struct encoding *c)
     put_reserved(c, &a->reserved);
     put_assumed(c, a);
     codec_put_true(c, "isLost", a->is_lost);
+    codec_put_int(c, "contextWindow", a->window);
     if (a->n_retry_slugs) {
         jw_key(&c->json, "retrySlugs");
         jw_begin_array(&c->json);

@@ -38,6 +38,8 @@ void codec_encode_run(struct encoding *c)
     codec_put_true(c, "webSearchEnabled", r->capabilities.web_search.is_enabled);
     codec_put_true(c, "webFetchSupported", r->capabilities.web_fetch.is_supported);
     codec_put_true(c, "webFetchEnabled", r->capabilities.web_fetch.is_enabled);
+    codec_put_int(c, "contextWindow", r->window);
+    codec_put_int(c, "toolResponseBytes", (int64_t)r->tool_response_bytes);
     codec_put_shared(c, "input", r->input);
     codec_put_history(c, "history");
 }
