@@ -45,19 +45,42 @@ const struct json *secrets_hide_in_json(const struct secrets *s, struct arena *a
     return copy;
 }
 
+/* The text with its own white space, unless a value reaches over the end of a string: what comes of
+ * it must be the same wherever the bytes come from. */
+static bool says(struct str text, struct str values)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_where where;
+    struct json *v;
+
+    if (!json_parse_at(&a, text, JSON_REPAIR_UTF8, &v, &where))
+        return false;
+    strbuf_init(&out, SIZE_MAX / 2);
+    json_write(&out, v);
+    return str_eq(strbuf_str(&out), values);
+}
+
 struct str secrets_hide_in_json_text(const struct secrets *s, struct str text, struct strbuf *out,
                                      uint64_t *found)
 {
     AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf values = {0};
     struct json_where where;
+    struct str shown;
     struct json *v;
 
     if (!secrets_has(s, text))
         return text;
     if (!json_parse_at(&a, text, JSON_REPAIR_UTF8, &v, &where))
         return secrets_hide(s, text, out, found);
+    strbuf_init(&values, SIZE_MAX / 2);
+    json_write(&values, secrets_hide_in_json(s, &a, v, found));
+    shown = secrets_hide(s, text, out, NULL);
+    if (says(shown, strbuf_str(&values)))
+        return shown;
     strbuf_clear(out);
-    json_write(out, secrets_hide_in_json(s, &a, v, found));
+    strbuf_add(out, strbuf_str(&values));
     return strbuf_str(out);
 }
 

@@ -412,6 +412,20 @@ TEST(json_stays_json)
     assert_string_equal(hidden_json(&a, s, "no json: nabcdefgh"), "no json: [REDACTED]");
 }
 
+/* What is read from bytes that were hidden must be what was hidden after it was read. */
+TEST(json_keeps_its_white_space_and_its_numbers)
+{
+    struct secret_value v[] = {{S("A"), S("nabcdefgh")}, {S("B"), S("one\", \"two2")}};
+    AUTO(secrets) struct secrets *s = secrets_new(v, ARRAY_LEN(v));
+    AUTO(arena) struct arena a = {0};
+
+    assert_string_equal(hidden_json(&a, s, "{ \"x\": \"a nabcdefgh\",\n \"n\": 1.50e1 }"),
+                        "{ \"x\": \"a [REDACTED]\",\n \"n\": 1.50e1 }");
+    /* a value that would take the end of a string along */
+    assert_string_equal(hidden_json(&a, s, "[\"one\", \"two2\", \"-nabcdefgh\"]"),
+                        "[\"one\",\"two2\",\"-[REDACTED]\"]");
+}
+
 TEST(names_of_credentials_are_known_in_all_their_spellings)
 {
     static const char *const secret[] = {
@@ -515,6 +529,7 @@ RUN_TESTS(UNIT(a_value_is_hidden_wherever_it_stands), UNIT(a_text_without_secret
           UNIT(a_piece_in_which_nothing_begins_is_not_copied),
           UNIT(no_value_is_left_in_any_text_however_it_is_cut),
           UNIT(errors_are_told_without_secrets), UNIT(json_stays_json),
+          UNIT(json_keeps_its_white_space_and_its_numbers),
           UNIT(names_of_credentials_are_known_in_all_their_spellings),
           UNIT(what_stands_under_such_a_name_is_hidden_at_any_depth),
           UNIT(json_without_such_names_is_not_copied))
