@@ -10,6 +10,9 @@
  *                        the first N messages since the mutation that the history began with; H
  *                        binds all of them
  *     {"$blob":HANDLE}   a text or a value of the blob store: what is long, or the same each time
+ *     "resultTexts", "messageTexts": [[PART,CONTENT,{"$blob":HANDLE}]]
+ *                        long texts of the result or the message beside it, where they are empty:
+ *                        a tool's output is one blob, however it is referred to
  *
  * A request's own bytes are kept as their hash and length: history, target, overlays and what is
  * cut make them again.
@@ -32,7 +35,9 @@
  * 0 in the order in which they stand. Other members (provider, apiSurface) are those of the
  * attempt's last payload that had them.
  *
- * The writer is pure: it says which blobs it needs. */
+ * The writer is pure: it says which blobs it needs. Neither it nor the reader grows with the
+ * stream: they remember the last messages and results, and the reader the history, which begins
+ * anew with each base. */
 #ifndef KEEL_SESSION_CODEC_H
 #define KEEL_SESSION_CODEC_H
 
@@ -51,7 +56,8 @@
 struct codec_blob {
     char handle[SHA256_HEX_SIZE];
     struct str bytes;
-    bool is_there; /* somebody has stored it already: bytes is empty */
+    bool is_there;   /* somebody has stored it already: bytes is empty */
+    bool is_counted; /* a record shortly before has it, too */
 };
 
 /* A record under construction. It owns its memory; the writer may add to it as long as it is the
@@ -93,14 +99,21 @@ struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64
                                       enum codec_reading reading) MUST_USE;
 /* Leaves out the record with this number and all after it. Before the first codec_read(). */
 void codec_reader_limit(struct codec_reader *r, uint64_t to);
-/* Passes through without keeping anything, so that memory does not grow with the stream. Events of
- * the types in `skipped` do not come (NULL: all come). Those that come do so without a history:
- * requests without messages, runs without `history`; codec_reader_range() says which it was. What a
- * tool gave back is not loaded where it is long: such a tool_end has no result, and
- * codec_reader_result() reads it in pieces. Before the first codec_read(). */
-void codec_reader_pass(struct codec_reader *r, const bool *skipped);
-/* The messages as of the event that was read last, and where they begin. Empty for one that only
- * passes. */
+/* What is not needed, and then takes neither time nor memory. Before the first codec_read(). */
+enum codec_left {
+    /* long texts in a tool_end, which are then empty; codec_reader_result() reads them in pieces */
+    CODEC_LEAVE_ENDS = 1,
+    CODEC_LEAVE_RESULTS = 2,  /* the same in tool_execution_result; messages have theirs always */
+    CODEC_LEAVE_REQUESTS = 4, /* messages of requests */
+    CODEC_LEAVE_HISTORY = 8,  /* none is kept; codec_reader_range() says which it was */
+    /* with these, memory does not grow with the stream */
+    CODEC_PASS = CODEC_LEAVE_ENDS | CODEC_LEAVE_REQUESTS | CODEC_LEAVE_HISTORY,
+};
+void codec_reader_leave(struct codec_reader *r, unsigned what);
+/* Records of these types are passed over, unread. The array has EVENT_N_TYPES values. Before the
+ * first codec_read(). */
+void codec_reader_skip(struct codec_reader *r, const bool *types);
+/* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
 
 /* The first `n` messages since the mutation `base_seq`; the hash binds them all. */
@@ -117,12 +130,16 @@ DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
  * ERR_STORAGE with its number; the reader then goes on after it. With CODEC_READ_ALL a record that
  * was made with another history than the one before it is such a record, too. May wait. */
 MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
-/* The text of the result that the last event came without, piece by piece, each of them whole
- * characters. An error may come after some of it: the rest is damaged. May wait. */
+/* The result in the tool_end with this number, whole; it lives in `a`. May wait. */
+MUST_USE struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq,
+                                       struct arena *a, struct part *ret_result);
+/* Has the reader left something of the event that it read last? */
+bool codec_reader_has_left(const struct codec_reader *r);
+/* The text of that event's result piece by piece, each of them whole characters, as result_text()
+ * has it. An error may come after some of it: the rest is damaged. May wait. */
 MUST_USE struct err *codec_reader_result(struct codec_reader *r,
                                          struct err *(*take)(void *self, struct str text),
                                          void *self);
-bool codec_reader_has_result(const struct codec_reader *r); /* the last event came without one */
 /* Where the last codec_read() found its event, or failed to; NULL: it read no record. */
 const struct store_record *codec_reader_record(const struct codec_reader *r);
 /* The record that the last codec_read() failed at is fine, but was made with another history. */

@@ -7,21 +7,28 @@
 
 #include "engine/request_build.h"
 #include "session/codec.h"
+#include "session/encode.h" /* N_KNOWN */
 #include "session/payload_strings.h"
 
-#define N_RECENT 64 /* more than a writer refers back to: N_KNOWN of encode.h */
+/* What the writer refers to it wrote not long ago: of its N_KNOWN messages, which it forgets in the
+ * order in which they came, any may have come again meanwhile. */
+#define N_SEEN_MESSAGES (2 * N_KNOWN)
+#define N_SEEN_RESULTS N_KNOWN
 
-/* A result that later records may name. Those that are long are read again when one does. */
+/* A message that a record may refer to. Those that are long are not held, unless they are parts of
+ * an answer, which stands elsewhere: they are read again. */
+struct seen_message {
+    char *id;
+    uint64_t seq;            /* of its record */
+    struct message *message; /* a reference; NULL: it is not held */
+    bool is_answer;
+};
+
+/* Those without long texts; others are read again where they are referred to. */
 struct seen_result {
     uint64_t seq;
     struct arena arena;
-    struct part part; /* in the arena */
-};
-
-/* The last messages that were seen, the oldest first. References are held. */
-struct recent_messages {
-    struct message *items[N_RECENT];
-    size_t n, n_bytes;
+    struct part part;
 };
 
 /* What streams in within an attempt: what an entry need not have said again. */
@@ -51,7 +58,8 @@ struct codec_reader {
     struct str stream, parent; /* in the arena */
     uint64_t next_seq, to;
     bool core_only, has_failed, has_other_history;
-    bool is_passing; /* keeps nothing that it need not */
+    unsigned leaves; /* codec_left */
+    bool has_left;   /* texts of the last event */
     bool skips[EVENT_N_TYPES];
     struct store_page page;
     size_t at;                         /* in the page */
@@ -60,11 +68,12 @@ struct codec_reader {
 
     /* what records refer to */
     struct arena arena;
-    struct recent_messages recent;
-    struct seen_result results[N_RECENT]; /* a ring */
-    size_t n_results;                     /* that were ever in it */
-    struct history history;               /* empty where it only passes */
-    size_t n_in_history;
+    struct seen_message messages[N_SEEN_MESSAGES]; /* the last ones, the oldest first */
+    size_t n_messages, n_held_bytes;
+    struct seen_result results[N_SEEN_RESULTS];
+    size_t n_results;       /* that were seen */
+    struct history history; /* empty with CODEC_LEAVE_HISTORY */
+    size_t n_in_history;    /* messages, held or not */
     struct message *answer; /* the last one of the history; may be NULL */
     uint64_t base_seq;
     struct chain_hash chain;
@@ -79,8 +88,7 @@ struct codec_reader {
     struct built_messages built;
     struct err *error;
     struct json *body;
-    const struct json *unread_result; /* that the event came without; NULL: none */
-    size_t n_in_record;               /* events of the record that have been given out */
+    size_t n_in_record; /* events of the record that have been given out */
 };
 
 /* Fills r->event for event number `index` of the record, one after the other; r->body is parsed. */
@@ -101,6 +109,8 @@ struct decoding {
 /* --- values --- */
 
 struct err *codec_broken(const struct decoding *d, const char *what) MUST_USE;
+MUST_USE struct err *codec_load_blob(struct decoding *d, struct str handle, struct arena *a,
+                                     struct str *ret_bytes);
 MUST_USE struct err *codec_text_of(struct decoding *d, const struct json *v, struct str *ret_text);
 MUST_USE struct err *codec_get_text(struct decoding *d, const char *key, struct str *ret_text);
 MUST_USE struct err *codec_get_json(struct decoding *d, const char *key,
@@ -127,8 +137,10 @@ bool codec_get_usage(struct decoding *d, struct usage *ret_usage);
 /* Borrowed from the reader. */
 MUST_USE struct err *codec_get_message(struct decoding *d, const char *key,
                                        struct message **ret_message);
-MUST_USE struct err *codec_get_result(struct decoding *d, const struct part **ret_part);
-void codec_recent_done(struct codec_reader *r);
+/* Good until the next record; `is_whole`: with its long texts. */
+MUST_USE struct err *codec_get_result(struct decoding *d, bool is_whole,
+                                      const struct part **ret_part);
+void codec_forget_seen(struct codec_reader *r);
 MUST_USE struct err *codec_check_history(struct decoding *d, const char *key);
 
 /* --- tools that were offered --- */

@@ -79,6 +79,7 @@ struct err *codec_decode_attempt(struct decoding *d)
     a->reserved = get_reserved(d);
     get_assumed(d, a);
     a->is_lost = codec_get_bool(d, "isLost");
+    a->window = codec_get_int(d, "contextWindow");
     a->usage = codec_get_usage(d, usage) || d->event->type == EVENT_ATTEMPT_END ? usage : NULL;
     a->cost_microcents = json_int_or(json_get(d->body, "costMicrocents"), -1);
     a->total_microcents = codec_get_int(d, "totalMicrocents");
@@ -206,7 +207,7 @@ struct err *codec_decode_request(struct decoding *d)
     TRY(codec_get_text(d, "system", &r->system));
     TRY(codec_get_json(d, "outputSchema", &r->output_schema));
     TRY(get_offered(d, r));
-    if (!d->reader->is_passing)
+    if (!(d->reader->leaves & CODEC_LEAVE_REQUESTS))
         build_messages(d, r, b);
     return codec_check_history(d, "messages");
 }

@@ -2,46 +2,89 @@
 #include "session/decode.h"
 
 #include "model/message_json.h"
+#include "session/long_texts.h"
 
-/* --- messages --- */
+/* --- what is read again --- */
 
-#define RECENT_MAX_BYTES ((size_t)8 << 20) /* of all of them */
-#define RECENT_MIN 4                       /* are kept whatever their size */
-
-static struct message *find_message(const struct codec_reader *r, struct str id)
+/* The record with this number; `ret_there` is good as long as the page and d->arena are. */
+static struct err *read_record(struct decoding *d, uint64_t seq, struct store_page *page,
+                               struct decoding *ret_there)
 {
-    for (size_t i = r->recent.n; i-- > 0;)
-        if (str_eq(r->recent.items[i]->id, id))
-            return r->recent.items[i];
+    struct store_query q = {.from = seq, .to = seq + 1, .n_max = 1};
+    struct json *body;
+
+    *ret_there = *d;
+    if (seq < d->record->seq)
+        TRY(store_read(d->reader->store, d->reader->stream, &q, page));
+    if (page->n == 0 || page->records[0].seq != seq)
+        return codec_broken(d, "refers to a record that is not there");
+    TRY(json_parse(d->arena, arena_str(d->arena, page->records[0].body), 0, &body));
+    ret_there->body = body;
+    ret_there->record = &page->records[0];
     return NULL;
 }
 
-static void drop_oldest(struct recent_messages *l)
+/* --- messages --- */
+
+#define HELD_MAX_BYTES ((size_t)8 << 20) /* of all messages that are held */
+#define MIN_ANSWERS 4                    /* that are held whatever their size */
+
+static struct seen_message *find_message(struct codec_reader *r, struct str id)
 {
-    l->n_bytes -= l->items[0]->arena.used_bytes;
-    message_unref(l->items[0]);
-    memmove(l->items, l->items + 1, --l->n * sizeof l->items[0]);
+    for (size_t i = r->n_messages; i-- > 0;)
+        if (str_is(id, r->messages[i].id))
+            return &r->messages[i];
+    return NULL;
 }
 
-static void keep_message(struct codec_reader *r, struct message *m)
+static void let_go(struct codec_reader *r, struct seen_message *x)
 {
-    struct recent_messages *l = &r->recent;
-
-    if (l->n == N_RECENT)
-        drop_oldest(l);
-    l->items[l->n++] = message_ref(m);
-    l->n_bytes += m->arena.used_bytes;
-    while (l->n > RECENT_MIN && l->n_bytes > RECENT_MAX_BYTES)
-        drop_oldest(l);
+    if (x->message)
+        r->n_held_bytes -= x->message->arena.used_bytes;
+    message_unref(TAKE(x->message));
 }
 
-void codec_recent_done(struct codec_reader *r)
+static void forget_message(struct codec_reader *r, size_t at)
 {
-    while (r->recent.n)
-        drop_oldest(&r->recent);
-    for (size_t i = 0; i < N_RECENT; i++)
+    let_go(r, &r->messages[at]);
+    mem_free(r->messages[at].id);
+    memmove(r->messages + at, r->messages + at + 1, (--r->n_messages - at) * sizeof *r->messages);
+}
+
+static void hold(struct codec_reader *r, struct seen_message *x, struct message *m)
+{
+    x->message = message_ref(m);
+    r->n_held_bytes += m->arena.used_bytes;
+    for (size_t i = 0; i < r->n_messages && r->n_held_bytes > HELD_MAX_BYTES; i++) {
+        struct seen_message *other = &r->messages[i];
+
+        if (other != x && (!other->is_answer || i + MIN_ANSWERS < r->n_messages))
+            let_go(r, other);
+    }
+}
+
+/* An id that comes again means the newer message. */
+static void keep_message(struct decoding *d, struct message *m, bool is_answer)
+{
+    struct codec_reader *r = d->reader;
+    struct seen_message *x = find_message(r, m->id);
+
+    if (x)
+        forget_message(r, (size_t)(x - r->messages));
+    if (r->n_messages == N_SEEN_MESSAGES)
+        forget_message(r, 0);
+    x = &r->messages[r->n_messages++];
+    *x = (struct seen_message){.id = str_dup(m->id), .seq = d->record->seq, .is_answer = is_answer};
+    hold(r, x, m);
+}
+
+void codec_forget_seen(struct codec_reader *r)
+{
+    while (r->n_messages)
+        forget_message(r, r->n_messages - 1);
+    for (size_t i = 0; i < N_SEEN_RESULTS; i++)
         arena_done(&r->results[i].arena);
-    message_unref(TAKE(r->answer));
+    r->n_results = 0;
 }
 
 static struct err *add_reply_parts(struct decoding *d, const struct json *v, struct message *m)
@@ -55,9 +98,52 @@ static struct err *add_reply_parts(struct decoding *d, const struct json *v, str
     return NULL;
 }
 
+static struct err *read_message(struct decoding *d, const struct json *v, struct message **ret)
+{
+    AUTO(message) struct message *m = NULL;
+
+    TRY(message_read(v, &m));
+    if (json_has(v, "$reply"))
+        TRY(add_reply_parts(d, v, m));
+    TRY(codec_get_long_texts(d, json_get(d->body, "messageTexts"), &m->arena, m->parts,
+                             m->n_parts));
+    *ret = TAKE(m);
+    return NULL;
+}
+
+static struct err *read_tool_message(struct decoding *d, struct message **ret)
+{
+    const struct part *part;
+
+    TRY(codec_get_result(d, /* is_whole= */ true, &part));
+    if (!part)
+        return codec_broken(d, "holds no result");
+    *ret = message_new(ROLE_TOOL, json_get_text(d->body, "messageId"));
+    message_add(*ret, part);
+    return NULL;
+}
+
+static struct err *read_message_again(struct decoding *d, struct seen_message *x)
+{
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(message) struct message *m = NULL;
+    struct decoding there;
+    const struct json *v;
+
+    TRY(read_record(d, x->seq, &page, &there));
+    TRY(codec_get_json(&there, "message", &v));
+    if (v)
+        TRY(read_message(&there, v, &m));
+    else
+        TRY(read_tool_message(&there, &m));
+    hold(d->reader, x, m);
+    return NULL;
+}
+
 struct err *codec_get_message(struct decoding *d, const char *key, struct message **ret_message)
 {
     AUTO(message) struct message *m = NULL;
+    struct seen_message *x;
     const struct json *v;
     struct str id;
 
@@ -67,13 +153,16 @@ struct err *codec_get_message(struct decoding *d, const char *key, struct messag
     if (!v)
         return NULL;
     if (id.n) {
-        *ret_message = find_message(d->reader, id);
-        return *ret_message ? NULL : codec_broken(d, "refers to a message that is not there");
+        x = find_message(d->reader, id);
+        if (!x || (!x->message && x->is_answer))
+            return codec_broken(d, "refers to a message that is not there");
+        if (!x->message)
+            TRY(read_message_again(d, x));
+        *ret_message = x->message;
+        return NULL;
     }
-    TRY(message_read(v, &m));
-    if (json_has(v, "$reply"))
-        TRY(add_reply_parts(d, v, m));
-    keep_message(d->reader, m);
+    TRY(read_message(d, v, &m));
+    keep_message(d, m, json_has(v, "$reply"));
     *ret_message = m;
     return NULL;
 }
@@ -91,94 +180,70 @@ struct err *codec_decode_message(struct decoding *d)
 
 /* --- results of tools --- */
 
-#define HELD_MAX_BYTES ((size_t)64 << 10) /* a longer result is read again when it is named */
-
 static const struct part *find_result(const struct codec_reader *r, uint64_t seq)
 {
-    for (size_t i = 0; i < N_RECENT; i++)
+    for (size_t i = 0; i < MIN(r->n_results, (size_t)N_SEEN_RESULTS); i++)
         if (r->results[i].seq == seq)
             return &r->results[i].part;
     return NULL;
 }
 
-static size_t size_of(const struct part *p)
+static void keep_result(struct codec_reader *r, uint64_t seq, const struct part *p)
 {
-    size_t n = p->text.n + p->media.data.n;
+    struct seen_result *x = &r->results[r->n_results++ % N_SEEN_RESULTS];
 
-    for (size_t i = 0; i < p->n_content; i++)
-        n += size_of(&p->content[i]);
-    return n;
+    arena_done(&x->arena);
+    *x = (struct seen_result){.seq = seq};
+    x->part = part_copy(&x->arena, p);
 }
 
-static void hold_result(struct codec_reader *r, uint64_t seq, const struct part *p)
+static struct err *read_result(struct decoding *d, const struct json *v, bool is_whole,
+                               const struct part **ret_part)
 {
-    struct seen_result *place;
-
-    if (size_of(p) > HELD_MAX_BYTES)
-        return;
-    place = &r->results[r->n_results++ % N_RECENT];
-    arena_clear(&place->arena);
-    place->seq = seq;
-    place->part = part_copy(&place->arena, p);
-}
-
-/* From the record that holds it. */
-static struct err *load_result(struct decoding *d, uint64_t seq, const struct part **ret_part)
-{
-    struct store_query q = {.from = seq, .to = seq + 1, .n_max = 1};
-    AUTO(store_page) struct store_page page = {0};
-    struct decoding there = *d;
-    const struct json *v = NULL;
-    struct json *body;
+    struct codec_reader *r = d->reader;
+    const struct json *texts = json_get(d->body, "resultTexts");
     struct part *part = ARENA_NEW(d->arena, struct part);
 
-    if (seq >= d->record->seq)
-        return codec_broken(d, "refers to a result that is not there");
-    TRY(store_read(d->reader->store, d->reader->stream, &q, &page));
-    if (page.n == 1 && page.records[0].seq == seq) {
-        TRY(json_parse(d->arena, arena_str(d->arena, page.records[0].body), 0, &body));
-        there.body = body;
-        TRY(codec_get_json(&there, "result", &v));
-    }
-    if (!v || json_has(v, "$result"))
-        return codec_broken(d, "refers to a result that is not there");
     TRY(part_read(v, d->arena, part));
+    if (!texts)
+        keep_result(r, d->record->seq, part);
+    else if (is_whole)
+        TRY(codec_get_long_texts(d, texts, d->arena, part, 1));
+    else
+        r->has_left = true;
     *ret_part = part;
     return NULL;
 }
 
-/* Nobody who passes by wants all that a tool has printed. */
-static bool stays_unread(const struct decoding *d)
+/* One that is not remembered: it was long, or the reader began behind it. */
+static struct err *read_result_again(struct decoding *d, uint64_t seq, bool is_whole,
+                                     const struct part **ret_part)
 {
-    const struct json *v = json_get(d->body, "result");
+    AUTO(store_page) struct store_page page = {0};
+    struct decoding there;
+    const struct json *v;
 
-    return d->reader->is_passing && d->event->type == EVENT_TOOL_END && json_has(v, "$blob");
+    TRY(read_record(d, seq, &page, &there));
+    TRY(codec_get_json(&there, "result", &v));
+    if (!v || json_has(v, "$result"))
+        return codec_broken(d, "refers to a result that is not there");
+    return read_result(&there, v, is_whole, ret_part);
 }
 
-struct err *codec_get_result(struct decoding *d, const struct part **ret_part)
+struct err *codec_get_result(struct decoding *d, bool is_whole, const struct part **ret_part)
 {
     const struct json *v;
-    struct part *part;
+    uint64_t seq;
 
     *ret_part = NULL;
-    if (stays_unread(d)) {
-        d->reader->unread_result = json_get(d->body, "result");
-        return NULL;
-    }
     TRY(codec_get_json(d, "result", &v));
     if (!v)
         return NULL;
-    if (json_has(v, "$result")) {
-        uint64_t seq = (uint64_t)json_int_or(json_get(v, "$result"), 0);
-
-        *ret_part = find_result(d->reader, seq);
-        return *ret_part ? NULL : load_result(d, seq, ret_part);
-    }
-    part = ARENA_NEW(d->arena, struct part);
-    TRY(part_read(v, d->arena, part));
-    hold_result(d->reader, d->record->seq, part);
-    *ret_part = part;
-    return NULL;
+    if (!json_has(v, "$result"))
+        return read_result(d, v, is_whole, ret_part);
+    seq = (uint64_t)json_int_or(json_get(v, "$result"), 0);
+    *ret_part = find_result(d->reader, seq);
+    return *ret_part ? NULL : read_result_again(d, seq, is_whole, ret_part);
 }
 
 /* --- the history --- */
@@ -208,15 +273,13 @@ struct err *codec_check_history(struct decoding *d, const char *key)
     return codec_broken(d, "was made with another history than the records before it");
 }
 
-static struct err *make_tool_message(struct decoding *d, struct message **ret_message)
+static struct err *get_tool_message(struct decoding *d, struct message **ret_message)
 {
-    const struct part *part;
+    AUTO(message) struct message *m = NULL;
 
-    TRY(codec_get_result(d, &part));
-    *ret_message = message_new(ROLE_TOOL, json_get_text(d->body, "messageId"));
-    message_add(*ret_message, part);
-    keep_message(d->reader, *ret_message);
-    message_unref(*ret_message);
+    TRY(read_tool_message(d, &m));
+    keep_message(d, m, /* is_answer= */ false);
+    *ret_message = m;
     return NULL;
 }
 
@@ -224,7 +287,7 @@ static void add_to_history(struct decoding *d, struct message *m)
 {
     struct codec_reader *r = d->reader;
 
-    if (!r->is_passing)
+    if (!(r->leaves & CODEC_LEAVE_HISTORY))
         history_add_message(&r->history, m, d->record->unix_ms);
     if (m->role == ROLE_ASSISTANT) {
         message_unref(r->answer);
@@ -247,7 +310,7 @@ struct err *codec_decode_history(struct decoding *d)
     if (!r->base_seq || (strcmp(b->mutation, "append") != 0 && b->index == 0))
         begin_history(r, d->record->seq);
     if (json_has(d->body, "result"))
-        TRY(make_tool_message(d, &m));
+        TRY(get_tool_message(d, &m));
     else
         TRY(codec_get_message(d, "message", &m));
     b->message = m;

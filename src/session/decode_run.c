@@ -30,7 +30,7 @@ struct err *codec_decode_run(struct decoding *d)
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
     TRY(codec_get_text(d, "input", &r->input));
-    d->event->history = d->reader->is_passing ? NULL : &d->reader->history;
+    d->event->history = d->reader->leaves & CODEC_LEAVE_HISTORY ? NULL : &d->reader->history;
     return codec_check_history(d, "history");
 }
 
@@ -74,7 +74,7 @@ struct err *codec_decode_result(struct decoding *d)
     struct run_result *r = ARENA_NEW(d->arena, struct run_result);
 
     d->event->body.result = r;
-    d->event->history = d->reader->is_passing ? NULL : &d->reader->history;
+    d->event->history = d->reader->leaves & CODEC_LEAVE_HISTORY ? NULL : &d->reader->history;
     r->run_id = d->record->run_id;
     r->outcome = (enum run_outcome)CODEC_GET_NAME(d, "outcome", run_outcome_name, RUN_INTERRUPTED);
     r->forced =

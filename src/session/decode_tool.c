@@ -20,6 +20,7 @@ struct err *codec_decode_batch(struct decoding *d)
 struct err *codec_decode_tool(struct decoding *d)
 {
     struct event_tool *t = &d->event->body.tool;
+    unsigned left = d->event->type == EVENT_TOOL_END ? CODEC_LEAVE_ENDS : CODEC_LEAVE_RESULTS;
     struct message *m;
 
     t->index = (size_t)codec_get_int(d, "index");
@@ -37,7 +38,7 @@ struct err *codec_decode_tool(struct decoding *d)
     TRY(codec_get_text(d, "progress", &t->progress));
     TRY(codec_get_json(d, "parameters", &t->args));
     TRY(codec_get_json(d, "metadata", &t->metadata));
-    TRY(codec_get_result(d, &t->result));
+    TRY(codec_get_result(d, !(d->reader->leaves & left), &t->result));
     TRY(codec_get_message(d, "message", &m));
     t->message = m;
     return NULL;

@@ -20,12 +20,13 @@ bool codec_get_bool(const struct decoding *d, const char *key)
     return json_bool(json_get(d->body, key), false);
 }
 
-static struct err *load_blob(struct decoding *d, struct str handle, struct str *ret_bytes)
+struct err *codec_load_blob(struct decoding *d, struct str handle, struct arena *a,
+                            struct str *ret_bytes)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
 
     TRY(blob_get(store_blobs(d->reader->store, d->reader->stream), handle, &bytes));
-    *ret_bytes = arena_str(d->arena, strbuf_str(&bytes));
+    *ret_bytes = arena_str(a, strbuf_str(&bytes));
     return NULL;
 }
 
@@ -34,7 +35,7 @@ struct err *codec_text_of(struct decoding *d, const struct json *v, struct str *
     struct str handle = json_get_text(v, "$blob");
 
     *ret_text = json_str(v);
-    return handle.n ? load_blob(d, handle, ret_text) : NULL;
+    return handle.n ? codec_load_blob(d, handle, d->arena, ret_text) : NULL;
 }
 
 struct err *codec_get_text(struct decoding *d, const char *key, struct str *ret_text)
@@ -51,7 +52,7 @@ struct err *codec_get_json(struct decoding *d, const char *key, const struct jso
     *ret_value = v;
     if (!handle.n)
         return NULL;
-    TRY(load_blob(d, handle, &bytes));
+    TRY(codec_load_blob(d, handle, d->arena, &bytes));
     TRY(json_parse(d->arena, bytes, 0, &loaded));
     *ret_value = loaded;
     return NULL;

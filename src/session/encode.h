@@ -42,6 +42,8 @@ struct codec_writer {
     struct message *messages[N_KNOWN]; /* they do not change; references are held */
     struct known_result results[N_KNOWN];
     unsigned next_message, next_result;
+    char blobs[N_KNOWN][SHA256_HEX_SIZE]; /* of the last records, with their bytes */
+    unsigned next_blob;
     uint64_t reply_seq;  /* of an answer that no message was made of yet; 0: there is none */
     struct strbuf reply; /* its parts as JSON */
     struct stream_writing stream;
@@ -66,6 +68,7 @@ struct encoding {
 /* --- values --- */
 
 void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX_SIZE]);
+void codec_add_blob_as(struct encoding *c, struct str bytes, const char *handle); /* its hash */
 /* One that is stored already: it stays as long as the record does. Nothing for what is no handle.
  */
 void codec_add_handle(struct encoding *c, struct str handle);

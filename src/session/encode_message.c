@@ -2,6 +2,7 @@
 #include "session/encode.h"
 
 #include "model/message_json.h"
+#include "session/long_texts.h"
 
 /* --- messages --- */
 
@@ -89,7 +90,9 @@ static bool put_reply_message(struct encoding *c, const char *key, const struct 
 
 void codec_put_message(struct encoding *c, const char *key, const struct message *m)
 {
+    AUTO(long_texts) struct long_texts texts = {0};
     AUTO(strbuf) struct strbuf text = {0};
+    struct message shown;
 
     if (!m)
         return;
@@ -99,8 +102,11 @@ void codec_put_message(struct encoding *c, const char *key, const struct message
         return;
     }
     if (!put_reply_message(c, key, m)) {
-        message_json(m, &text);
+        shown = *m;
+        shown.parts = (struct part *)long_texts_take_out(&texts, m->parts, m->n_parts);
+        message_json(&shown, &text);
         codec_put_json_text(c, key, strbuf_str(&text));
+        codec_put_long_texts(c, "messageTexts", &texts);
     }
     know_message(c->writer, m);
 }
@@ -116,15 +122,19 @@ void codec_encode_message(struct encoding *c)
 
 /* --- results of tools --- */
 
-static void hash_part(const struct part *p, struct strbuf *text, unsigned char hash[SHA256_SIZE])
+/* The part as it stands in a record, and what tells it from all others. */
+static void hash_part(const struct part *p, struct long_texts *texts, struct strbuf *text,
+                      unsigned char hash[SHA256_SIZE])
 {
     struct json_writer w;
     struct sha256 h;
 
     jw_init(&w, text);
-    part_write(&w, p);
+    part_write(&w, long_texts_take_out(texts, p, 1));
     sha256_init(&h);
     sha256_add(&h, strbuf_str(text));
+    for (size_t i = 0; i < texts->n; i++)
+        sha256_add(&h, str_of(texts->items[i].handle));
     sha256_end(&h, hash);
 }
 
@@ -146,19 +156,21 @@ static void put_result_reference(struct encoding *c, uint64_t seq)
 
 void codec_put_result(struct encoding *c, const struct part *p)
 {
+    AUTO(long_texts) struct long_texts texts = {0};
     AUTO(strbuf) struct strbuf text = {0};
     struct known_result known = {.seq = c->event->seq};
     uint64_t seq;
 
     if (!p)
         return;
-    hash_part(p, &text, known.hash);
+    hash_part(p, &texts, &text, known.hash);
     seq = find_result(c->writer, known.hash);
     if (seq) {
         put_result_reference(c, seq);
         return;
     }
     codec_put_json_text(c, "result", strbuf_str(&text));
+    codec_put_long_texts(c, "resultTexts", &texts);
     c->writer->results[c->writer->next_result++ % N_KNOWN] = known;
 }
 
@@ -221,13 +233,14 @@ void codec_put_history(struct encoding *c, const char *key)
 /* A tool's message is its result, which stands in an earlier record. */
 static bool put_tool_message(struct encoding *c, const struct message *m)
 {
+    AUTO(long_texts) struct long_texts texts = {0};
     AUTO(strbuf) struct strbuf part = {0};
     unsigned char hash[SHA256_SIZE];
     uint64_t seq;
 
     if (m->role != ROLE_TOOL || m->n_parts != 1)
         return false;
-    hash_part(&m->parts[0], &part, hash);
+    hash_part(&m->parts[0], &texts, &part, hash);
     seq = find_result(c->writer, hash);
     if (!seq)
         return false;

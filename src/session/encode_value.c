@@ -4,17 +4,31 @@
 #include "model/message_json.h"
 #include "view/field.h"
 
-void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX_SIZE])
+void codec_add_blob_as(struct encoding *c, struct str bytes, const char *handle)
 {
     struct codec_record *r = c->out;
     struct codec_blob *b;
 
-    sha256_hex(bytes, handle);
     r->blobs = arena_grow(&r->arena, r->blobs, r->n_blobs, &r->blobs_room, sizeof *r->blobs);
     b = &r->blobs[r->n_blobs++];
     memcpy(b->handle, handle, SHA256_HEX_SIZE);
     b->bytes = arena_str(&r->arena, bytes);
     r->n_blob_bytes += bytes.n;
+    memcpy(c->writer->blobs[c->writer->next_blob++ % N_KNOWN], handle, SHA256_HEX_SIZE);
+}
+
+static bool was_added(const struct codec_writer *w, struct str handle)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (str_is(handle, w->blobs[i]))
+            return true;
+    return false;
+}
+
+void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    sha256_hex(bytes, handle);
+    codec_add_blob_as(c, bytes, handle);
 }
 
 void codec_add_handle(struct encoding *c, struct str handle)
@@ -26,7 +40,7 @@ void codec_add_handle(struct encoding *c, struct str handle)
         return;
     r->blobs = arena_grow(&r->arena, r->blobs, r->n_blobs, &r->blobs_room, sizeof *r->blobs);
     b = &r->blobs[r->n_blobs++];
-    *b = (struct codec_blob){.is_there = true};
+    *b = (struct codec_blob){.is_there = true, .is_counted = was_added(c->writer, handle)};
     memcpy(b->handle, handle.p, handle.n);
 }
 

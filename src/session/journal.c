@@ -61,7 +61,7 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
             if (err_is(e, ERR_VALIDATION))
                 e->kind = ERR_STORAGE; /* all that comes from outside has smaller limits */
             TRY(e);
-        } else
+        } else if (!r->blobs[i].is_counted)
             err_ignore(blob_size(blobs, str_of(r->blobs[i].handle), &n_bytes), "it only counts");
         r->record.n_payload_bytes += n_bytes;
     }

@@ -12,7 +12,7 @@ struct call {
     struct str id;
     size_t index;
     bool has_begun, has_result;
-    const struct part *result; /* of its end */
+    uint64_t end_seq; /* of the event that has its result; 0: there is none */
     const char *error_code;
 };
 
@@ -20,8 +20,8 @@ struct loading {
     struct store *store;
     struct conversation *conversation; /* NULL: only how the session stands is asked for */
     struct loaded *out;
-    struct call *calls;       /* of the last answer */
-    struct arena calls_arena; /* of their results */
+    struct arena calls_arena; /* emptied with each answer */
+    struct call *calls;       /* of the last one */
     size_t n_calls, calls_room;
     uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
     bool is_aside;        /* the last attempt does not belong to the conversation */
@@ -56,8 +56,7 @@ static void note_calls(struct loading *l, const struct message *m)
     struct arena *a = &l->calls_arena;
     size_t index = 0;
 
-    arena_done(a);
-    *a = (struct arena){0};
+    arena_clear(a);
     l->calls = NULL;
     l->n_calls = l->calls_room = 0;
     for (size_t i = 0; i < m->n_parts; i++) {
@@ -86,18 +85,16 @@ static struct call *find_call(struct loading *l, const struct event_tool *t)
     return NULL;
 }
 
-static void note_end(struct loading *l, const struct event_tool *t)
+/* The result itself is read once it is known that the model has not seen it yet. */
+static void note_end(struct loading *l, const struct event *e)
 {
-    struct arena *a = &l->calls_arena;
+    const struct event_tool *t = &e->body.tool;
     struct call *c = find_call(l, t);
-    struct part *result;
 
     if (!c || !t->result)
         return;
-    result = ARENA_NEW(a, struct part);
-    *result = part_copy(a, t->result);
-    c->result = result;
-    c->error_code = t->error_code ? arena_cstr(a, str_of(t->error_code)) : NULL;
+    c->end_seq = e->seq;
+    c->error_code = t->error_code ? arena_cstr(&l->calls_arena, str_of(t->error_code)) : NULL;
 }
 
 static void note_begin(struct loading *l, const struct event_tool *t)
@@ -112,7 +109,7 @@ static void note_begin(struct loading *l, const struct event_tool *t)
 static void forget_begun(struct loading *l)
 {
     for (size_t i = 0; i < l->n_calls; i++)
-        l->calls[i].has_begun &= l->calls[i].result || l->calls[i].has_result;
+        l->calls[i].has_begun &= l->calls[i].end_seq || l->calls[i].has_result;
 }
 
 /* --- events --- */
@@ -362,7 +359,7 @@ static void take(struct loading *l, const struct event *e)
         l->out->spent.n_tool_calls++;
         break;
     case EVENT_TOOL_END:
-        note_end(l, &e->body.tool);
+        note_end(l, e);
         break;
     case EVENT_TOOL_RESULT:
         l->code = e->body.tool.error_code
@@ -380,6 +377,19 @@ static void take(struct loading *l, const struct event *e)
     default:
         break;
     }
+}
+
+/* A record that cannot be read is told; the rest is used. */
+static void tell_broken(struct loading *l, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+    struct loaded *out = l->out;
+
+    if (++l->n_broken > MAX_TOLD)
+        return;
+    out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s%s", STR_ARG(out->notice),
+                               out->notice.n ? "\n" : "", text,
+                               l->n_broken == MAX_TOLD ? " (further ones are not told)" : "");
 }
 
 /* --- what a crash has left --- */
@@ -424,27 +434,39 @@ static struct err *read_partial(struct loading *l, uint64_t *ret_n_bytes)
     return NULL;
 }
 
+static struct err *find_outcome(struct loading *l, const struct call *c, struct given_outcome *o)
+{
+    struct arena *a = &l->out->arena;
+    struct part *result;
+
+    *o = (struct given_outcome){.call_id = arena_str(a, c->id), .index = c->index};
+    o->outcome = c->end_seq ? CALL_COMPLETED : c->has_begun ? CALL_UNKNOWN : CALL_NEVER_STARTED;
+    if (!c->end_seq)
+        return NULL;
+    result = ARENA_NEW(a, struct part);
+    TRY(codec_read_result(l->store, l->out->summary.id, c->end_seq, a, result));
+    o->result = result;
+    o->error_code = c->error_code ? arena_cstr(a, str_of(c->error_code)) : NULL;
+    return NULL;
+}
+
+/* A result that cannot be read is as if it had never been told. */
 static void find_outcomes(struct loading *l)
 {
     struct loaded *out = l->out;
-    struct arena *a = &out->arena;
 
-    out->outcomes = ARENA_ARRAY(a, l->n_calls, struct given_outcome);
+    out->outcomes = ARENA_ARRAY(&out->arena, l->n_calls, struct given_outcome);
     for (size_t i = 0; i < l->n_calls; i++) {
-        const struct call *c = &l->calls[i];
         struct given_outcome *o = &out->outcomes[out->n_outcomes];
-        struct part *result = NULL;
+        AUTO(err) struct err *e = NULL;
 
-        if (c->has_result)
+        if (l->calls[i].has_result)
             continue;
-        if (c->result) {
-            result = ARENA_NEW(a, struct part);
-            *result = part_copy(a, c->result);
+        e = find_outcome(l, &l->calls[i], o);
+        if (e) {
+            tell_broken(l, e);
+            o->outcome = CALL_UNKNOWN;
         }
-        *o = (struct given_outcome){.call_id = arena_str(a, c->id), .index = c->index};
-        o->outcome = c->result ? CALL_COMPLETED : c->has_begun ? CALL_UNKNOWN : CALL_NEVER_STARTED;
-        o->result = result;
-        o->error_code = c->error_code ? arena_cstr(a, str_of(c->error_code)) : NULL;
         out->n_outcomes++;
     }
 }
@@ -473,19 +495,6 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     return NULL;
 }
 
-/* A record that cannot be read is told; the rest is used. */
-static void tell_broken(struct loading *l, const struct err *e)
-{
-    AUTO_FREE char *text = err_message(e);
-    struct loaded *out = l->out;
-
-    if (++l->n_broken > MAX_TOLD)
-        return;
-    out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s%s", STR_ARG(out->notice),
-                               out->notice.n ? "\n" : "", text,
-                               l->n_broken == MAX_TOLD ? " (further ones are not told)" : "");
-}
-
 static struct err *read_core(struct loading *l, uint64_t from)
 {
     AUTO(codec_reader)
@@ -494,8 +503,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
     const struct event *e;
 
     codec_reader_limit(r, l->end);
-    if (!l->conversation)
-        codec_reader_pass(r, NULL);
+    codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 

@@ -1,126 +1,73 @@
-/* read_result.c - what a tool gave back, read piece by piece out of its blob. */
+/* read_result.c - what a tool gave back, piece by piece. */
 #include "session/decode.h"
 
-#include "base/json_walk.h"
+#include "base/utf8.h"
+#include "view/field.h"
 
 #define RANGE_BYTES ((size_t)256 << 10)
-#define MAX_NAME_BYTES ((size_t)4 << 10)
 
-struct result_reading {
+struct pieces {
     struct blob_store *blobs;
-    struct str handle;
-    uint64_t next; /* byte of the blob */
-    struct sha256 hash;
     struct err *(*take)(void *self, struct str text);
     void *self;
 };
 
-static struct err *read_range(void *self, struct strbuf *out)
-{
-    struct result_reading *r = self;
-    size_t before = out->n;
-
-    TRY(blob_get_range(r->blobs, r->handle, r->next, RANGE_BYTES, out));
-    r->next += out->n - before;
-    sha256_add(&r->hash, str_skip(strbuf_str(out), before));
-    return NULL;
-}
-
-static struct err *check_hash(struct result_reading *r)
+static struct err *check_hash(struct sha256 *h, struct str handle)
 {
     unsigned char hash[SHA256_SIZE];
     char hex[SHA256_HEX_SIZE];
 
-    sha256_end(&r->hash, hash);
+    sha256_end(h, hash);
     sha256_format_hex(hash, hex);
-    if (str_is(r->handle, hex))
+    if (str_is(handle, hex))
         return NULL;
-    return err_new(ERR_STORAGE, "stored content %.12s... was changed or damaged", r->handle.p);
+    return err_new(ERR_STORAGE, "stored content %.12s... was changed or damaged", handle.p);
 }
 
-/* As view/field.h names what is no text. */
-static struct err *name_media(struct json_walk *w, struct result_reading *r)
+static struct err *take_blob(const struct pieces *p, struct str handle)
 {
-    AUTO(arena) struct arena a = {0};
-    struct str key, raw;
-    struct json *mime;
-    bool found;
+    AUTO(strbuf) struct strbuf text = {0};
+    struct sha256 hash;
+    uint64_t at = 0;
 
-    TRY(json_walk_enter(w));
+    sha256_init(&hash);
     for (;;) {
-        TRY(json_walk_next(w, &key, &found));
-        if (!found)
-            return NULL;
-        if (!str_is(key, "mimeType")) {
-            TRY(json_walk_skip(w));
-            continue;
-        }
-        TRY(json_walk_take(w, MAX_NAME_BYTES, &raw));
-        TRY(json_parse(&a, raw, 0, &mime));
-        TRY(r->take(r->self, arena_format(&a, "[%" STR_FMT "]", STR_ARG(json_str(mime)))));
+        size_t rest = text.n, n_whole;
+
+        TRY(blob_get_range(p->blobs, handle, at, RANGE_BYTES, &text));
+        if (text.n == rest)
+            break;
+        at += text.n - rest;
+        sha256_add(&hash, str_skip(strbuf_str(&text), rest));
+        n_whole = text.n - utf8_incomplete_tail(strbuf_str(&text));
+        TRY(p->take(p->self, str_slice(strbuf_str(&text), 0, n_whole)));
+        strbuf_drop_front(&text, n_whole);
     }
-}
-
-static struct err *read_content(struct json_walk *w, struct result_reading *r)
-{
-    struct str key;
-    bool found;
-
-    TRY(json_walk_enter(w));
-    for (;;) {
-        TRY(json_walk_next(w, &key, &found));
-        if (!found)
-            return NULL;
-        if (str_is(key, "text"))
-            TRY(json_walk_text(w, r->take, r->self));
-        else if (str_is(key, "media"))
-            TRY(name_media(w, r));
-        else
-            TRY(json_walk_skip(w));
-    }
-}
-
-/* {"type":"tool_result",...,"content":[{"type":"text","text":...}]} */
-static struct err *read_part(struct json_walk *w, struct result_reading *r)
-{
-    struct str key;
-    bool found;
-
-    TRY(json_walk_enter(w));
-    for (;;) {
-        TRY(json_walk_next(w, &key, &found));
-        if (!found)
-            return json_walk_end(w);
-        if (!str_is(key, "content")) {
-            TRY(json_walk_skip(w));
-            continue;
-        }
-        TRY(json_walk_enter(w));
-        for (;;) {
-            TRY(json_walk_next(w, &key, &found));
-            if (!found)
-                break;
-            TRY(read_content(w, r));
-        }
-    }
-}
-
-bool codec_reader_has_result(const struct codec_reader *r)
-{
-    return r->unread_result != NULL;
+    if (text.n)
+        TRY(p->take(p->self, strbuf_str(&text)));
+    return check_hash(&hash, handle);
 }
 
 struct err *codec_reader_result(struct codec_reader *r,
                                 struct err *(*take)(void *self, struct str text), void *self)
 {
-    struct result_reading reading = {.blobs = store_blobs(r->store, r->stream),
-                                     .handle = json_get_text(r->unread_result, "$blob"),
-                                     .take = take,
-                                     .self = self};
-    AUTO(json_walk) struct json_walk w;
+    const struct pieces p = {.blobs = store_blobs(r->store, r->stream), .take = take, .self = self};
+    const struct json *texts = json_get(r->body, "resultTexts"), *next = json_at(texts, 0);
+    const struct part *result = r->event.body.tool.result;
 
-    sha256_init(&reading.hash);
-    json_walk_init(&w, read_range, &reading);
-    TRY(read_part(&w, &reading));
-    return check_hash(&reading);
+    for (size_t i = 0; i < result->n_content; i++) {
+        struct part one = {.content = &result->content[i], .n_content = 1};
+        bool is_left = next && json_int_or(json_at(next, 1), -1) == (int64_t)i;
+        AUTO(strbuf) struct strbuf text = {0};
+
+        if (is_left && one.content->kind == PART_TEXT) {
+            TRY(take_blob(&p, json_get_text(json_at(next, 2), "$blob")));
+        } else {
+            result_text(&one, &text);
+            TRY(take(self, strbuf_str(&text)));
+        }
+        if (is_left)
+            next = next->next;
+    }
+    return NULL;
 }

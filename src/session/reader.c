@@ -18,18 +18,17 @@ void codec_reader_limit(struct codec_reader *r, uint64_t to)
     r->to = to;
 }
 
-void codec_reader_pass(struct codec_reader *r, const bool *skipped)
+void codec_reader_skip(struct codec_reader *r, const bool *types)
 {
-    r->is_passing = true;
-    if (skipped)
-        memcpy(r->skips, skipped, sizeof r->skips);
+    memcpy(r->skips, types, sizeof r->skips);
 }
 
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
         return;
-    codec_recent_done(r);
+    codec_forget_seen(r);
+    message_unref(r->answer);
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);
     if (r->has_reply)
@@ -40,6 +39,31 @@ void codec_reader_free(struct codec_reader *r)
     arena_done(&r->scratch);
     arena_done(&r->arena);
     mem_free(r);
+}
+
+void codec_reader_leave(struct codec_reader *r, unsigned what)
+{
+    r->leaves = what;
+}
+
+bool codec_reader_has_left(const struct codec_reader *r)
+{
+    return r->has_left;
+}
+
+struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq, struct arena *a,
+                              struct part *ret_result)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(s, stream, seq, CODEC_READ_ALL);
+    const struct event *e;
+
+    TRY(codec_read(r, &e));
+    if (!e || e->type != EVENT_TOOL_END || e->seq != seq || !e->body.tool.result)
+        return err_new(ERR_STORAGE, "record %llu of session %" STR_FMT " holds no result",
+                       (unsigned long long)seq, STR_ARG(stream));
+    *ret_result = part_copy(a, e->body.tool.result);
+    return NULL;
 }
 
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq)
@@ -140,8 +164,7 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 
     *ret_event = NULL;
     r->record = NULL;
-    r->unread_result = NULL;
-    r->has_other_history = false;
+    r->has_other_history = r->has_left = false;
     TRY(find_record(r, &record));
     if (!record)
         return NULL;

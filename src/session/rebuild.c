@@ -55,7 +55,7 @@ struct err *session_rebuild(struct store *s, const struct store_summary *session
     struct err *e;
 
     *ret_rebuilt = (struct rebuilt){0};
-    codec_reader_pass(r, NULL);
+    codec_reader_leave(r, CODEC_PASS);
     e = read_all(&b, r, &ret_rebuilt->n_unreadable);
     if (!e)
         e = write_all(s, session, &b, ret_rebuilt);

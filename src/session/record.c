@@ -302,7 +302,8 @@ static struct err *read_stream(struct record_writer *w, struct codec_reader *r,
 {
     const struct event *e;
 
-    codec_reader_pass(r, unwanted);
+    codec_reader_leave(r, CODEC_PASS);
+    codec_reader_skip(r, unwanted);
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 

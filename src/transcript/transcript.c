@@ -93,7 +93,8 @@ static struct err *learn_stream(void *self, const struct store_summary *s, unsig
     struct codec_reader *r = codec_reader_new(l->transcript->store, s->id, 1, CODEC_READ_CORE);
     const struct event *e;
 
-    codec_reader_pass(r, not_learned_from);
+    codec_reader_leave(r, CODEC_PASS);
+    codec_reader_skip(r, not_learned_from);
     for (;;) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 
@@ -157,7 +158,9 @@ static struct err *write_stream(void *self, const struct store_summary *s, unsig
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(w->transcript->store, s->id, 1, CODEC_READ_ALL);
 
-    codec_reader_pass(r, w->ops->unwanted);
+    codec_reader_leave(r, CODEC_PASS);
+    if (w->ops->unwanted)
+        codec_reader_skip(r, w->ops->unwanted);
     w->reader = r;
     if (w->ops->begin)
         w->ops->begin(w, s, depth);

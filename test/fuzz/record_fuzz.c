@@ -42,11 +42,12 @@ static struct err *fill(struct store *s, struct str input)
     return NULL;
 }
 
-static void read_all(struct store *s, enum codec_reading reading)
+static void read_all(struct store *s, enum codec_reading reading, unsigned leaves)
 {
     AUTO(codec_reader) struct codec_reader *r = codec_reader_new(s, ID, 0, reading);
     const struct event *e = NULL;
 
+    codec_reader_leave(r, leaves);
     for (unsigned n = 0;; n++) {
         struct err *failure = codec_read(r, &e);
 
@@ -63,8 +64,9 @@ static struct err *check(void *arg)
     AUTO(store) struct store *s = store_memory_new();
 
     TRY(fill(s, *(const struct str *)arg));
-    read_all(s, CODEC_READ_ALL);
-    read_all(s, CODEC_READ_CORE);
+    read_all(s, CODEC_READ_ALL, 0);
+    read_all(s, CODEC_READ_CORE, CODEC_LEAVE_ENDS);
+    read_all(s, CODEC_READ_ALL, CODEC_LEAVE_ENDS | CODEC_LEAVE_RESULTS | CODEC_LEAVE_HISTORY);
     return NULL;
 }
 

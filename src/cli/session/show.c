@@ -43,7 +43,7 @@ static struct err *show_events(struct session_show *s, const struct form *form)
     struct codec_reader *r = codec_reader_new(s->work->store, s->summary.id, 1, CODEC_READ_CORE);
     const struct event *e;
 
-    codec_reader_pass(r, NULL);
+    codec_reader_leave(r, CODEC_PASS);
     for (;;) {
         struct err *failure = codec_read(r, &e);
 

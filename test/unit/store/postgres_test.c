@@ -564,6 +564,7 @@ static void assert_version_is_refused(struct store **s, const char *version, con
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf sql = {0};
+    AUTO_FREE char *text = NULL;
     struct store_lease lease;
     struct err *e;
 
@@ -574,7 +575,8 @@ static void assert_version_is_refused(struct store **s, const char *version, con
     e = store_open(*s, ID_A, NULL, &a, &lease);
     assert_non_null(e);
     assert_int_equal(e->kind, ERR_STORAGE);
-    assert_non_null(strstr(e->message, says));
+    text = err_message(e);
+    assert_non_null(strstr(text, says));
     err_free(e);
     strbuf_clear(&sql);
     strbuf_addf(&sql, "(SELECT version FROM keel_version) = %s", version);
