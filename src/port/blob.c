@@ -1,6 +1,8 @@
 /* blob.c - what holds for every blob store, and how logs name a stored payload. */
 #include "port/blob.h"
 
+#define CHECK_STEP ((size_t)1 << 20)
+
 bool blob_handle_is_valid(struct str handle)
 {
     if (handle.n != SHA256_HEX_SIZE - 1)
@@ -54,6 +56,13 @@ struct err *blob_get_range(struct blob_store *b, struct str handle, uint64_t fro
     return b->ops->get(b, handle, from, n, out);
 }
 
+static struct err *damaged(struct str handle)
+{
+    return err_hint(
+        err_new(ERR_STORAGE, "stored content %.12s... was changed or damaged", handle.p),
+        "restore it from a backup; keel does not use bytes that fail their check");
+}
+
 /* The whole of it, checked against its name. */
 struct err *blob_get(struct blob_store *b, struct str handle, struct strbuf *out)
 {
@@ -65,9 +74,27 @@ struct err *blob_get(struct blob_store *b, struct str handle, struct strbuf *out
     if (str_is(handle, hex))
         return NULL;
     strbuf_cut(out, start);
-    return err_hint(
-        err_new(ERR_STORAGE, "stored content %.12s... was changed or damaged", handle.p),
-        "restore it from a backup; keel does not use bytes that fail their check");
+    return damaged(handle);
+}
+
+struct err *blob_check(struct blob_store *b, struct str handle)
+{
+    AUTO(strbuf) struct strbuf piece = {0};
+    unsigned char digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE];
+    uint64_t at = 0;
+    struct sha256 h;
+
+    sha256_init(&h);
+    do {
+        strbuf_clear(&piece);
+        TRY(blob_get_range(b, handle, at, CHECK_STEP, &piece));
+        sha256_add(&h, strbuf_str(&piece));
+        at += piece.n;
+    } while (piece.n);
+    sha256_end(&h, digest);
+    sha256_format_hex(digest, hex);
+    return str_is(handle, hex) ? NULL : damaged(handle);
 }
 
 struct err *blob_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)

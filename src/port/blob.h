@@ -43,6 +43,8 @@ MUST_USE struct err *blob_put_soon(struct blob_store *b, struct str bytes,
                                    char handle[SHA256_HEX_SIZE]);
 MUST_USE struct err *blob_sync(struct blob_store *b);
 MUST_USE struct err *blob_get(struct blob_store *b, struct str handle, struct strbuf *out);
+/* Is it there, and what its hash says? Reads it in pieces. */
+MUST_USE struct err *blob_check(struct blob_store *b, struct str handle);
 MUST_USE struct err *blob_get_range(struct blob_store *b, struct str handle, uint64_t from,
                                     size_t n, struct strbuf *out);
 MUST_USE struct err *blob_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes);

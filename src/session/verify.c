@@ -4,46 +4,71 @@
 #include "session/codec.h"
 #include "sys/task.h"
 
-#define N_CHECKED 32 /* blobs that were found to be fine a moment ago */
+#define CHECKED_BITS 16 /* blobs that were found to be fine, as many as have a place */
 #define HANDLE_PREFIX "handle:"
 #define REFERENCE "{\"$blob\":\""
 #define MAX_DEPTH 16 /* of child runs */
+#define MAX_DAMAGE ((size_t)1 << 20)
 
 struct verifying {
     struct store *store;
+    struct str stream;
     struct verifier *verifier;
     struct blob_store *blobs;
-    char checked[N_CHECKED][SHA256_HEX_SIZE];
-    size_t n_checked;
+    tree_reader *read_tree;
+    uint64_t *checked; /* a part of the handle, at the place that another part says */
+    /* the last list of files, while its call may still need it; empty: it does not */
+    char tree[SHA256_HEX_SIZE];
+    struct strbuf tree_call;
+    uint64_t seq;         /* of the event whose list is looked through */
+    struct strbuf damage; /* what the store says, a line each */
 };
 
 /* --- blobs --- */
 
-static bool was_checked(const struct verifying *v, struct str handle)
+static uint64_t part_of_handle(struct str handle, size_t from)
 {
-    for (size_t i = 0; i < N_CHECKED; i++)
-        if (str_is(handle, v->checked[i]))
-            return true;
-    return false;
+    uint64_t value = 0;
+
+    for (size_t i = from; i < from + 16 && i < handle.n; i++)
+        value = value << 4 |
+                (unsigned)(handle.p[i] <= '9' ? handle.p[i] - '0' : handle.p[i] - 'a' + 10);
+    return value;
 }
 
-/* Reading a blob compares it with its hash. */
+/* One that has lost its place to another is checked again. */
+static uint64_t *place_of(const struct verifying *v, struct str handle)
+{
+    return &v->checked[part_of_handle(handle, 16) >> (64 - CHECKED_BITS)];
+}
+
+static bool was_checked(const struct verifying *v, struct str handle)
+{
+    return *place_of(v, handle) == part_of_handle(handle, 0);
+}
+
+/* Its bytes are right; whether the stream keeps it was not asked yet. */
+#define BYTES_ONLY 1
+
 static bool check_blob(struct verifying *v, uint64_t seq, struct str handle, const char *what)
 {
-    AUTO(strbuf) struct strbuf bytes = {0};
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *text = NULL;
+    bool is_kept = true;
 
     if (was_checked(v, handle))
         return true;
-    e = blob_get(v->blobs, handle, &bytes);
+    e = blob_check(v->blobs, handle);
     if (!e)
-        memcpy(v->checked[v->n_checked++ % N_CHECKED], handle.p, SHA256_HEX_SIZE - 1);
-    if (!e || err_is(e, ERR_CANCELLED))
+        e = store_keeps(v->store, v->stream, handle, &is_kept);
+    if (!e && is_kept)
+        *place_of(v, handle) = part_of_handle(handle, 0);
+    if (err_is(e, ERR_CANCELLED))
         return true;
-    text = err_message(e);
-    verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "%s: %s", what, text);
-    return false;
+    text = e ? err_message(e) : mem_strdup("the store does not know that it is needed");
+    if (e || !is_kept)
+        verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "%s: %s", what, text);
+    return !e;
 }
 
 /* What the record itself needs to be read. Quotes within texts are escaped, so that only members
@@ -82,6 +107,73 @@ static void check_image(struct verifying *v, uint64_t seq, const struct pre_imag
         check_blob(v, seq, image->content, "a file as it was before");
 }
 
+/* Contents of files as they were before a command. Once it is known what the command changed they
+ * are needed no more, and may go with another session; but they are never changed. */
+static void check_content(void *self, struct str handle)
+{
+    struct verifying *v = self;
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *text = NULL;
+    uint64_t n_bytes;
+
+    if (was_checked(v, handle) || *place_of(v, handle) == (part_of_handle(handle, 0) ^ BYTES_ONLY))
+        return;
+    e = blob_size(v->blobs, handle, &n_bytes);
+    if (e && !v->tree[0])
+        return;
+    if (!e)
+        e = blob_check(v->blobs, handle);
+    if (!e)
+        *place_of(v, handle) = part_of_handle(handle, 0) ^ BYTES_ONLY;
+    if (!e || err_is(e, ERR_CANCELLED))
+        return;
+    text = err_message(e);
+    verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, v->seq,
+                  "a file as it was before a command: %s", text);
+}
+
+static void check_contents(struct verifying *v, uint64_t seq, struct str tree)
+{
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *text = NULL;
+
+    v->seq = seq;
+    e = v->read_tree ? v->read_tree(v->blobs, tree, check_content, v) : NULL;
+    if (!e || err_is(e, ERR_CANCELLED))
+        return;
+    text = err_message(e);
+    verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "a list of files: %s", text);
+}
+
+static void check_tree(struct verifying *v, uint64_t seq, struct str tree)
+{
+    bool is_known = was_checked(v, tree);
+
+    if (tree.n && check_blob(v, seq, tree, "a list of files") && !is_known)
+        check_contents(v, seq, tree);
+}
+
+static void forget_tree(struct verifying *v)
+{
+    v->tree[0] = '\0';
+    strbuf_clear(&v->tree_call);
+}
+
+static void check_snapshot(struct verifying *v, const struct event *e)
+{
+    const struct snapshot_record *r = e->body.snapshot.record;
+
+    if (r->has_file)
+        check_image(v, e->seq, &r->file);
+    check_tree(v, e->seq, r->tree_base);
+    check_tree(v, e->seq, r->tree);
+    if (!blob_handle_is_valid(r->tree))
+        return;
+    forget_tree(v);
+    memcpy(v->tree, r->tree.p, SHA256_HEX_SIZE - 1);
+    strbuf_add(&v->tree_call, e->body.snapshot.call_id);
+}
+
 /* What the event tells of: it is read later, if at all. */
 static void check_references(struct verifying *v, const struct event *e)
 {
@@ -97,11 +189,14 @@ static void check_references(struct verifying *v, const struct event *e)
                        "a stored tool result");
         break;
     case EVENT_SNAPSHOT:
-        if (e->body.snapshot.record->has_file)
-            check_image(v, e->seq, &e->body.snapshot.record->file);
+        check_snapshot(v, e);
         break;
     case EVENT_PRE_IMAGE:
         check_image(v, e->seq, e->body.image.image);
+        break;
+    case EVENT_TOOL_END:
+        if (str_eq(e->body.tool.call_id, strbuf_str(&v->tree_call)))
+            forget_tree(v);
         break;
     default:
         break;
@@ -148,48 +243,105 @@ static struct err *read_stream(struct verifying *v, struct codec_reader *r)
     }
 }
 
-static struct err *verify_stream(struct store *s, const struct store_summary *session,
-                                 struct finding_sink sink, struct verified *totals)
+/* --- how it is kept --- */
+
+static void on_damage(void *self, struct str text)
 {
-    AUTO(verifier) struct verifier *verifier = verifier_new(session->id, sink);
-    AUTO(codec_reader)
-    struct codec_reader *r = codec_reader_new(s, session->id, 1, CODEC_READ_ALL);
-    struct verifying v = {.store = s, .verifier = verifier, .blobs = store_blobs(s, session->id)};
+    struct verifying *v = self;
+
+    strbuf_add(&v->damage, text);
+    strbuf_add_char(&v->damage, '\n');
+}
+
+static void tell_damage(struct verifying *v)
+{
+    struct str rest = strbuf_str(&v->damage), line;
+
+    while (rest.n && str_split(&rest, '\n', &line))
+        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(line));
+    if (strbuf_is_over(&v->damage))
+        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "and more of the same");
+}
+
+/* Another process may have opened it while it was read, written to it, even closed it again. */
+static struct err *find_moving(struct verifying *v, const struct store_summary *session,
+                               bool *ret_is_moving)
+{
     AUTO(arena) struct arena a = {0};
     struct store_summary now;
     bool found;
 
-    TRY(read_stream(&v, r));
-    /* Another process may have opened it while it was read, written to it, even closed it again. */
-    TRY(store_find(s, session->id, &a, &now, &found));
-    verifier_end(verifier, session->next_seq,
-                 session->is_open || !found || now.is_open || now.next_seq != session->next_seq,
-                 totals);
+    TRY(store_find(v->store, session->id, &a, &now, &found));
+    *ret_is_moving = session->is_open || !found || now.is_open || now.next_seq != session->next_seq;
     return NULL;
+}
+
+/* While another process writes, what stands at the end may be on its way. */
+static struct err *check_all(struct verifying *v, const struct store_summary *session,
+                             bool *ret_is_moving)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(v->store, session->id, 1, CODEC_READ_ALL);
+
+    codec_reader_leave(r, CODEC_PASS | CODEC_LEAVE_RESULTS);
+    TRY(read_stream(v, r));
+    TRY(store_check(v->store, session->id, (struct store_damage_sink){on_damage, v}));
+    TRY(find_moving(v, session, ret_is_moving));
+    if (*ret_is_moving)
+        return NULL;
+    tell_damage(v);
+    if (v->tree[0])
+        check_contents(v, 0, str_of(v->tree));
+    return NULL;
+}
+
+static struct err *verify_stream(struct store *s, const struct store_summary *session,
+                                 tree_reader *read_tree, struct finding_sink sink,
+                                 struct verified *totals)
+{
+    AUTO(verifier) struct verifier *verifier = verifier_new(session->id, sink);
+    struct verifying v = {.store = s,
+                          .stream = session->id,
+                          .verifier = verifier,
+                          .blobs = store_blobs(s, session->id),
+                          .read_tree = read_tree,
+                          .damage.max_bytes = MAX_DAMAGE,
+                          .checked = mem_alloc(sizeof *v.checked << CHECKED_BITS)};
+    bool is_moving = true;
+    struct err *e = check_all(&v, session, &is_moving);
+
+    mem_free(v.checked);
+    strbuf_done(&v.tree_call);
+    strbuf_done(&v.damage);
+    if (!e)
+        verifier_end(verifier, session->next_seq, is_moving, totals);
+    return e;
 }
 
 /* --- and those below it --- */
 
-static struct err *verify_tree(struct store *s, const struct store_summary *session,
-                               struct finding_sink sink, unsigned depth, struct verified *totals)
+static struct err *verify_below(struct store *s, const struct store_summary *session,
+                                tree_reader *read_tree, struct finding_sink sink, unsigned depth,
+                                struct verified *totals)
 {
     AUTO(arena) struct arena a = {0};
     struct store_list_query below = {.parent = session->id};
     struct store_summary *children = NULL;
     size_t n = 0;
 
-    TRY(verify_stream(s, session, sink, totals));
+    TRY(verify_stream(s, session, read_tree, sink, totals));
     if (depth == MAX_DEPTH)
         return NULL;
     TRY(store_list(s, &below, &a, &children, &n));
     for (size_t i = 0; i < n; i++)
-        TRY(verify_tree(s, &children[i], sink, depth + 1, totals));
+        TRY(verify_below(s, &children[i], read_tree, sink, depth + 1, totals));
     return NULL;
 }
 
 struct err *session_verify(struct store *s, const struct store_summary *session,
-                           struct finding_sink sink, struct verified *ret_totals)
+                           tree_reader *read_tree, struct finding_sink sink,
+                           struct verified *ret_totals)
 {
     *ret_totals = (struct verified){0};
-    return verify_tree(s, session, sink, 0, ret_totals);
+    return verify_below(s, session, read_tree, sink, 0, ret_totals);
 }

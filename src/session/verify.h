@@ -6,9 +6,10 @@
  * lead somewhere, and blobs are what their hash says. What a crash has cut off is no problem: it is
  * told as a note.
  *
- * One pass over the stream, then over those of its child runs. Memory is that of the reader and of
- * what is open at a time. A record that cannot be read is a finding of its own; what follows from
- * its absence until the run ends is not told again. */
+ * One pass over the stream, then over those of its child runs. Memory does not depend on how long
+ * the session is: it holds a page of records, one message, what is open at a time, and a piece of a
+ * blob. A record that cannot be read is a finding of its own; what follows from its absence until
+ * the run ends is not told again. */
 #ifndef KEEL_SESSION_VERIFY_H
 #define KEEL_SESSION_VERIFY_H
 
@@ -31,6 +32,7 @@
     X(MISSING_TOOL_END, "missing_tool_end", true)                                                  \
     X(UNPAIRED_MESSAGE, "unpaired_message", true)                                                  \
     X(STALE_INDEX, "stale_index", true)                                                            \
+    X(DAMAGED_STORE, "damaged_store", true)                                                        \
     X(CUT_OFF, "cut_off", false)
 
 enum finding_kind {
@@ -78,8 +80,15 @@ void verifier_end(struct verifier *v, uint64_t next_seq, bool is_open, struct ve
 
 /* --- over a store --- */
 
-/* The stream and its children. An error is the store's: it cannot be read any further. May wait. */
+/* What a list of the workspace's files refers to: calls on_content for each handle of a content,
+ * without those of its base. */
+typedef struct err *tree_reader(struct blob_store *blobs, struct str tree,
+                                void (*on_content)(void *self, struct str handle), void *self);
+
+/* The stream and its children. `read_tree` NULL: contents in lists of files are not looked at. An
+ * error is the store's: it cannot be read any further. May wait. */
 MUST_USE struct err *session_verify(struct store *s, const struct store_summary *session,
-                                    struct finding_sink sink, struct verified *ret_totals);
+                                    tree_reader *read_tree, struct finding_sink sink,
+                                    struct verified *ret_totals);
 
 #endif

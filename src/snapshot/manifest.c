@@ -7,6 +7,7 @@
 #define VERSION "keel-tree 1 "
 #define MAX_BYTES ((size_t)64 << 20)
 #define N_NUMBERS 6
+#define STEP ((size_t)1 << 20) /* read at once where the whole is not needed */
 
 void manifest_base_done(struct manifest_base *b)
 {
@@ -221,4 +222,50 @@ static struct err *load(struct blob_store *blobs, struct str handle, bool is_bas
 struct err *manifest_load(struct blob_store *blobs, struct str handle, struct file_tree **ret_tree)
 {
     return load(blobs, handle, /* is_base= */ false, ret_tree);
+}
+
+/* --- contents --- */
+
+/* The records that the buffer holds whole; the first of all is the head. */
+static struct err *tell_contents(struct strbuf *buffer, struct str handle, bool *is_first,
+                                 void (*on_content)(void *self, struct str handle), void *self)
+{
+    struct str rest = strbuf_str(buffer);
+    size_t end;
+
+    while ((end = str_find_char(rest, '\0')) != STR_NONE) {
+        struct str record = str_slice(rest, 0, end);
+        struct file_state f = {0};
+        char hex[SHA256_HEX_SIZE];
+
+        rest = str_skip(rest, end + 1);
+        if (*is_first ? !str_starts(record, S(VERSION)) : !parse_record(record, &f))
+            return damaged(handle);
+        *is_first = false;
+        if (!f.is_saved)
+            continue;
+        sha256_format_hex(f.digest, hex);
+        on_content(self, str_of(hex));
+    }
+    strbuf_drop_front(buffer, buffer->n - rest.n);
+    return NULL;
+}
+
+struct err *manifest_each_content(struct blob_store *blobs, struct str handle,
+                                  void (*on_content)(void *self, struct str handle), void *self)
+{
+    AUTO(strbuf) struct strbuf buffer = {.max_bytes = 2 * STEP};
+    bool is_first = true;
+    uint64_t at = 0;
+    size_t n_before;
+
+    do {
+        n_before = buffer.n;
+        TRY(blob_get_range(blobs, handle, at, STEP, &buffer));
+        TRY(strbuf_check(&buffer, "a file of the list"));
+        at += buffer.n - n_before;
+        if (buffer.n == n_before)
+            return buffer.n || is_first ? damaged(handle) : NULL;
+        TRY(tell_contents(&buffer, handle, &is_first, on_content, self));
+    } while (true);
 }

@@ -23,6 +23,12 @@ void manifest_base_done(struct manifest_base *b);
 MUST_USE struct err *manifest_store(struct blob_store *blobs, struct file_tree *t,
                                     struct manifest_base *base, char handle[SHA256_HEX_SIZE]);
 
+/* Calls on_content for each content that the list itself names, without those of its base. Reads it
+ * in pieces. ERR_STORAGE as below. */
+MUST_USE struct err *manifest_each_content(struct blob_store *blobs, struct str handle,
+                                           void (*on_content)(void *self, struct str handle),
+                                           void *self);
+
 /* ERR_STORAGE when it is not there or damaged. The tree's taken_ns is the caller's to set. */
 MUST_USE struct err *manifest_load(struct blob_store *blobs, struct str handle,
                                    struct file_tree **ret_tree);

@@ -2,8 +2,10 @@
 #include "cli/session/session.h"
 
 #include "session/verify.h"
+#include "snapshot/manifest.h"
 
 #define SHORT_ID 8
+#define AT_ONCE 500 /* sessions of a list */
 
 static const struct option options[] = {
     {"all", 'a', NULL, "every session of the store"},
@@ -89,7 +91,8 @@ static struct err *verify_one(struct session_work *w, const struct store_summary
 
     jw_init(&r.json, &r.array);
     jw_begin_array(&r.json);
-    e = session_verify(w->store, s, (struct finding_sink){on_finding, &r}, &totals);
+    e = session_verify(w->store, s, manifest_each_content, (struct finding_sink){on_finding, &r},
+                       &totals);
     jw_end_array(&r.json);
     if (!e && args_has(w->args, "json"))
         write_json(&out, &r, &totals);
@@ -102,30 +105,49 @@ static struct err *verify_one(struct session_work *w, const struct store_summary
     return e ? e : cli_print(strbuf_str(&out));
 }
 
-static struct err *find_sessions(struct session_work *w, struct store_summary **ret_items,
-                                 size_t *ret_n)
+/* Prints what stands between two of them in JSON. */
+static struct err *verify_next(struct session_work *w, const struct store_summary *s,
+                               bool *is_first)
 {
-    if (args_has(w->args, "all"))
-        return store_list(w->store, &(struct store_list_query){0}, &w->arena, ret_items, ret_n);
-    *ret_items = ARENA_NEW(&w->arena, struct store_summary);
-    *ret_n = 1;
-    return session_work_find(w, 0, *ret_items);
+    if (args_has(w->args, "json") && !*is_first)
+        TRY(cli_print(S(",\n")));
+    *is_first = false;
+    return verify_one(w, s);
+}
+
+/* A store may have more sessions than fit into memory. */
+static struct err *verify_all(struct session_work *w, bool *is_first)
+{
+    AUTO(arena) struct arena last = {0};
+    struct store_list_query q = {.n_max = AT_ONCE};
+    size_t n = AT_ONCE;
+
+    while (n == AT_ONCE) {
+        AUTO(arena) struct arena a = {0};
+        struct store_summary *items;
+
+        TRY(store_list(w->store, &q, &a, &items, &n));
+        for (size_t i = 0; i < n; i++)
+            TRY(verify_next(w, &items[i], is_first));
+        if (n == 0)
+            break;
+        arena_clear(&last);
+        q.before_ms = items[n - 1].updated_ms;
+        q.before_id = arena_str(&last, items[n - 1].id);
+    }
+    return NULL;
 }
 
 static struct err *verify(struct session_work *w)
 {
-    bool is_json = args_has(w->args, "json");
-    struct store_summary *items = NULL;
-    size_t n = 0;
+    bool is_json = args_has(w->args, "json"), is_all = args_has(w->args, "all"), is_first = true;
+    struct store_summary one;
 
-    TRY(find_sessions(w, &items, &n));
+    if (!is_all)
+        TRY(session_work_find(w, 0, &one));
     if (is_json)
         TRY(cli_print(S("[")));
-    for (size_t i = 0; i < n; i++) {
-        if (is_json && i)
-            TRY(cli_print(S(",\n")));
-        TRY(verify_one(w, &items[i]));
-    }
+    TRY(is_all ? verify_all(w, &is_first) : verify_next(w, &one, &is_first));
     return is_json ? cli_print(S("]\n")) : NULL;
 }
 

@@ -36,7 +36,8 @@ static void verify(struct store *s, struct strbuf *ret_names, struct verified *r
 
     assert_ok(store_find(s, S(ID), &a, &summary, &found));
     assert_true(found);
-    assert_ok(session_verify(s, &summary, (struct finding_sink){note, ret_names}, ret_totals));
+    assert_ok(
+        session_verify(s, &summary, NULL, (struct finding_sink){note, ret_names}, ret_totals));
 }
 
 IN_TASK(a_session_is_whole)
@@ -64,6 +65,58 @@ IN_TASK(a_failed_attempt_and_an_unknown_tool_are_whole)
                 " - [{tool: Nothing, id: a, args: {}}, {tool: Wait, id: b, args: {}}]\n");
     verify(st.store, &names, &totals);
     assert_str(strbuf_str(&names), "");
+}
+
+/* --- memory --- */
+
+static const struct blob_ops *real_ops;
+static size_t largest_get;
+
+static struct err *watched_get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
+                               struct strbuf *out)
+{
+    size_t before = out->n;
+    struct err *e = real_ops->get(b, handle, from, n, out);
+
+    largest_get = MAX(largest_get, out->n - before);
+    return e;
+}
+
+/* The most that is read of a blob at once, from now on. */
+static void watch_blobs(struct store *s)
+{
+    static struct blob_ops watched;
+    struct blob_store *b = store_blobs(s, S(ID));
+
+    real_ops = b->ops;
+    watched = *real_ops;
+    watched.get = watched_get;
+    b->ops = &watched;
+    largest_get = 0;
+}
+
+IN_TASK(outputs_of_tools_are_read_in_pieces)
+{
+    AUTO(stage) struct stage st = {0};
+    AUTO(strbuf) struct strbuf names = {0};
+    struct verified totals;
+
+    record(&st, "turns:\n - [{tool: Big, id: a, args: {lines: 300000}}]\n - text: Done.\n");
+    watch_blobs(st.store);
+    verify(st.store, &names, &totals);
+    assert_str(strbuf_str(&names), "");
+    assert_in_range(largest_get, 1, 1 << 20);
+}
+
+IN_TASK(and_are_not_read_at_all_when_a_session_is_opened)
+{
+    AUTO(stage) struct stage st = {0};
+
+    record(&st, "turns:\n - [{tool: Big, id: a, args: {lines: 300000}}]\n - text: Done.\n");
+    watch_blobs(st.store);
+    stage_open(&st, &(struct session_options){.start = SESSION_RESUME, .id = {ID, 1}});
+    stage_close(&st);
+    assert_int_equal(largest_get, 0);
 }
 
 IN_TASK(what_a_crash_cut_off_is_a_note)
@@ -257,6 +310,8 @@ IN_TASK(numbers_have_no_gap_and_fit_the_index)
 }
 
 RUN_TESTS(UNIT(a_session_is_whole), UNIT(a_failed_attempt_and_an_unknown_tool_are_whole),
+          UNIT(outputs_of_tools_are_read_in_pieces),
+          UNIT(and_are_not_read_at_all_when_a_session_is_opened),
           UNIT(what_a_crash_cut_off_is_a_note),
           UNIT(a_damaged_record_is_told_once_and_the_rest_is_read), UNIT(what_is_missing_is_named),
           UNIT(an_answer_over_a_wire_has_its_bytes),
