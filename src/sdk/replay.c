@@ -2,7 +2,41 @@
 #include "sdk/replay_parts.h"
 
 #include "session/load.h"
-#include "store/blob_memory.h"
+
+/* --- blobs --- */
+
+/* The engine puts what is too long there, and never reads it: only its hash counts. */
+static struct err *blobs_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+{
+    sha256_hex(bytes, handle);
+    return NULL;
+}
+
+static struct err *blobs_get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
+                             struct strbuf *out)
+{
+    return err_new(ERR_STORAGE, "nothing is stored in a replay");
+}
+
+static struct err *blobs_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
+{
+    return err_new(ERR_STORAGE, "nothing is stored in a replay");
+}
+
+static struct err *blobs_remove(struct blob_store *b, struct str handle)
+{
+    return NULL;
+}
+
+static void blobs_free(struct blob_store *b)
+{
+}
+
+static const struct blob_ops blob_ops = {.put = blobs_put,
+                                         .get = blobs_get,
+                                         .size = blobs_size,
+                                         .remove = blobs_remove,
+                                         .free = blobs_free};
 
 /* --- the clock --- */
 
@@ -47,14 +81,11 @@ static struct message *make_input(const struct recording *x)
     struct message *m;
     AUTO(strbuf) struct strbuf text = {0};
 
-    for (size_t i = 0; i < x->n_events; i++)
-        if (x->events[i].type == EVENT_USER_INPUT) {
-            const struct message *asked = x->events[i].message;
-
-            message_text(asked, &text);
-            if (str_eq(strbuf_str(&text), x->input))
-                return message_ref((struct message *)asked);
-        }
+    if (x->asked) {
+        message_text(x->asked, &text);
+        if (str_eq(strbuf_str(&text), x->input))
+            return message_ref(x->asked);
+    }
     if (!x->input.n)
         return NULL;
     m = message_new(ROLE_USER, S("input"));
@@ -130,8 +161,9 @@ static struct err *run_again(void *arg)
         .plan = plan,
         .plan_self = r,
         .gate = &r->gate,
-        .blobs = r->blobs,
-        .tool_response_bytes = r->options->tool_response_bytes,
+        .blobs = &r->blobs,
+        .tool_response_bytes =
+            x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
         .max_concurrency = x->max_concurrency,
         .recorder = &r->recorder,
         .hooks = &r->hooks,
@@ -171,10 +203,11 @@ static struct err *prepare(struct replay *r, struct loaded *loaded)
     const struct replay_options *o = r->options;
 
     conversation_init(&r->conversation, o->session, S("/"));
-    r->blobs = blob_memory_new(0);
+    r->blobs = (struct blob_store){.ops = &blob_ops};
     replay_compare_init(r);
     replay_ports_init(r);
     TRY(session_load(o->store, o->session, r->recording->seq, &r->conversation, loaded));
+    TRY(recording_load(r->recording));
     init_plan(r);
     TRY(replay_add_targets(r));
     return replay_add_tools(r, r->recording->tools);
@@ -185,7 +218,6 @@ static void replay_done(struct replay *r)
     compaction_done(&r->compaction);
     conversation_done(&r->conversation);
     tool_registry_free(r->tools);
-    blob_store_free(r->blobs);
     replay_compare_done(r);
     arena_done(&r->arena);
 }

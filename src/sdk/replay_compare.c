@@ -64,7 +64,11 @@ static void use_recorded_ids(struct replay *r, struct str line, struct str recor
 
     while ((at = str_find(line, S(ID_MARK))) != STR_NONE) {
         struct str digits = str_slice(line, at + strlen(ID_MARK), 10);
-        uint64_t number = strtoull(arena_cstr(&r->arena, digits), NULL, 16);
+        char text[11] = "";
+        uint64_t number;
+
+        memcpy(text, digits.p, digits.n);
+        number = strtoull(text, NULL, 16);
 
         if (at < MARK_AT || digits.n < 10 || number >= r->ids.n) {
             strbuf_add(out, str_slice(line, 0, at + 1));
@@ -113,7 +117,7 @@ static void write_as_recorded(const struct event *e, const struct recorded_event
 /* Rests and delays last as long as they did. */
 static void follow_clock(struct replay *r, const struct recorded_event *x)
 {
-    int64_t passed_ms = x->unix_ms - r->recording->events[0].unix_ms;
+    int64_t passed_ms = x->unix_ms - r->recording->began_ms;
     struct replay_clock *c = r->options->clock;
 
     if (passed_ms > 0)
@@ -160,25 +164,24 @@ static void wake_waiting(struct replay *r)
 
 const struct recorded_event *replay_peek(const struct replay *r)
 {
-    const struct recording *x = r->recording;
-    size_t i = r->next;
+    const struct recorded_event *x;
+    size_t i = 0;
 
-    while (i < x->n_events && x->events[i].type == EVENT_DELTA)
+    while ((x = recording_at(r->recording, i)) && x->type == EVENT_DELTA)
         i++;
-    return r->is_over || i == x->n_events ? NULL : &x->events[i];
+    return r->is_over ? NULL : x;
 }
 
 /* Is a tool still to be entered that had begun when the person ended it? */
 static bool has_call_to_enter(const struct replay *r, size_t batch)
 {
-    const struct recording *x = r->recording;
+    struct recorded_call *const *calls;
+    size_t n;
 
-    for (size_t i = 0; i < x->n_calls; i++) {
-        const struct recorded_call *c = x->calls[i];
-
-        if (c->batch == batch && c->is_begun && !c->is_over && !c->is_entered)
+    calls = recording_calls(r->recording, batch, &n);
+    for (size_t i = 0; i < n; i++)
+        if (calls[i]->is_begun && !calls[i]->is_over && !calls[i]->is_entered)
             return true;
-    }
     return false;
 }
 
@@ -195,10 +198,10 @@ static void cancel_calls(struct replay *r)
 /* What happens from outside before the next event. */
 static void act_before_next(struct replay *r)
 {
-    const struct recorded_event *x = replay_peek(r);
+    const struct recorded_event *x = replay_peek(r), *next = recording_at(r->recording, 0);
 
     cancel_calls(r);
-    if (r->recording->cancel_after && r->next == r->recording->cancel_after)
+    if (r->recording->cancel_seq && x && x == next && x->seq == r->recording->cancel_seq)
         replay_cancel(r);
     if (x && x->type == EVENT_FINAL_TURN && x->reason == FINAL_STOPPED && r->run)
         run_stop(r->run);
@@ -206,7 +209,6 @@ static void act_before_next(struct replay *r)
 
 static void advance(struct replay *r, const struct recorded_event *x)
 {
-    r->next++;
     r->result.n_compared++;
     follow_clock(r, x);
     if (x->type == EVENT_ATTEMPT_BEGIN)
@@ -217,6 +219,7 @@ static void advance(struct replay *r, const struct recorded_event *x)
         x->call->is_begun = true;
     if (x->type == EVENT_TOOL_END)
         x->call->is_over = true;
+    recording_pass(r->recording);
     act_before_next(r);
     wake_waiting(r);
 }
@@ -224,19 +227,31 @@ static void advance(struct replay *r, const struct recorded_event *x)
 /* The recording has come to its end, or its damage; a run that goes on is left to itself. */
 static bool has_ended(struct replay *r, struct str line)
 {
-    if (r->next < r->recording->n_events)
+    if (recording_at(r->recording, 0))
         return false;
-    if (r->recording->is_cut)
+    if (!recording_is_over(r->recording))
+        tell_difference(r, 0, S("(a model is asked before anything else)"), line);
+    else if (r->recording->is_cut)
         end_comparing(r);
     else
         tell_difference(r, 0, (struct str){0}, line);
     return true;
 }
 
+void replay_note_damage(struct replay *r, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+
+    if (!r->recording->damage.n)
+        r->result.damage = r->recording->damage = arena_str(&r->recording->arena, str_of(text));
+    end_comparing(r);
+}
+
 static void compare_line(struct replay *r, const struct recorded_event *x, struct str line)
 {
     AUTO(strbuf) struct strbuf now = {0};
 
+    strbuf_init(&now, SIZE_MAX / 2);
     use_recorded_ids(r, line, x->line, &now);
     if (str_eq(strbuf_str(&now), x->line))
         advance(r, x);
@@ -249,17 +264,18 @@ static void compare_pieces(struct replay *r)
     AUTO(strbuf) struct strbuf line = {0};
 
     if (replay_pieces_end(&r->pieces, &line) && !has_ended(r, strbuf_str(&line)))
-        compare_line(r, &r->recording->events[r->next], strbuf_str(&line));
+        compare_line(r, recording_at(r->recording, 0), strbuf_str(&line));
 }
 
 static void compare_event(struct replay *r, const struct event *e)
 {
     AUTO(strbuf) struct strbuf line = {0};
     static const struct recorded_event none;
-    const struct recorded_event *x = &none;
+    const struct recorded_event *x = recording_at(r->recording, 0);
 
-    if (r->next < r->recording->n_events)
-        x = &r->recording->events[r->next];
+    if (!x)
+        x = &none;
+    strbuf_init(&line, SIZE_MAX / 2);
     write_as_recorded(e, x, &line);
     if (!has_ended(r, strbuf_str(&line)))
         compare_line(r, x, strbuf_str(&line));
@@ -281,17 +297,30 @@ static void append(struct recorder *recorder, const struct event *e)
         compare_event(r, e);
 }
 
-static struct err *sync_nothing(struct recorder *recorder)
+/* Nothing is stored; but here the engine waits, and so what comes next is loaded here. */
+static struct err *load_next(struct recorder *recorder)
 {
-    return replay_of_recorder(recorder)->fails_sync ? task_check() : NULL;
+    struct replay *r = replay_of_recorder(recorder);
+    AUTO(err) struct err *e = NULL;
+
+    task_shield_begin(); /* a run that is cancelled goes its way as it did then */
+    if (!r->is_over)
+        e = recording_load(r->recording);
+    task_shield_end();
+    if (e)
+        replay_note_damage(r, e);
+    if (!r->fails_sync)
+        return NULL;
+    TRY(task_check());
+    return r->recording->error ? err_copy(r->recording->error) : NULL;
 }
 
 void replay_compare_end(struct replay *r)
 {
-    const struct recording *x = r->recording;
+    const struct recorded_event *x = recording_at(r->recording, 0);
 
-    if (!r->is_over && r->next < x->n_events)
-        tell_difference(r, x->events[r->next].seq, x->events[r->next].line, (struct str){0});
+    if (!r->is_over && x)
+        tell_difference(r, x->seq, x->line, (struct str){0});
     r->is_over = true;
 }
 
@@ -340,11 +369,13 @@ void replay_enter(struct replay *r, struct recorded_call *c)
     cancel_calls(r);
 }
 
-struct err *replay_fail_begin(struct replay *r, struct tool_context *context)
+struct err *replay_fail_begin(struct replay *r, const struct recorded_call *c,
+                              struct tool_context *context)
 {
     struct err *e;
 
-    replay_cancel(r);
+    if (!str_is(c->code, err_code(ERR_STORAGE)))
+        replay_cancel(r);
     r->fails_sync = true;
     e = tool_begin(context);
     r->fails_sync = false;
@@ -361,7 +392,7 @@ void replay_cancel(struct replay *r)
 
 void replay_compare_init(struct replay *r)
 {
-    r->recorder = (struct recorder){.append = append, .sync = sync_nothing};
+    r->recorder = (struct recorder){.append = append, .sync = load_next};
     r->random = (struct random){fill, r};
     seeded_random_init(&r->others, 1);
     r->clock_start_ms = r->options->clock->now_ms;

@@ -29,11 +29,10 @@ struct replay {
     struct recording *recording;
     struct arena arena;
     /* where it stands */
-    size_t next;                      /* recorded event that must come */
     struct recorded_attempt *attempt; /* under way */
     size_t n_batches;
     bool is_over;    /* a difference, or the end of the recording */
-    bool fails_sync; /* waiting for the journal is interrupted */
+    bool fails_sync; /* waiting for the journal is interrupted, or the journal fails */
     struct replayed_run result;
     struct replay_pieces pieces;
     struct replay_ids ids;
@@ -53,7 +52,7 @@ struct replay {
     struct plugin plugin;
     struct compactor compactor;
     struct compaction compaction;
-    struct blob_store *blobs;
+    struct blob_store blobs;
 };
 
 /* replay_compare.c */
@@ -63,10 +62,14 @@ void replay_compare_done(struct replay *r);
 void replay_compare_end(struct replay *r);
 /* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
 const struct recorded_event *replay_peek(const struct replay *r);
+/* A record that is needed now cannot be read: it is the same up to here. */
+void replay_note_damage(struct replay *r, const struct err *e);
 /* The tool of this call is at work from here on. */
 void replay_enter(struct replay *r, struct recorded_call *c);
-/* Instead of its work: it was interrupted before its beginning was durable. */
-MUST_USE struct err *replay_fail_begin(struct replay *r, struct tool_context *context);
+/* Instead of its work: its beginning did not become durable, as it was interrupted or the store
+ * failed. */
+MUST_USE struct err *replay_fail_begin(struct replay *r, const struct recorded_call *c,
+                                       struct tool_context *context);
 /* Waits until that is the end of this call, or it is over. */
 void replay_wait_for_end(struct replay *r, const struct recorded_call *c);
 void replay_cancel(struct replay *r); /* as the person did */

@@ -1,6 +1,7 @@
 /* replay_ports.c - what tools, rules, hooks and limits did, as it was recorded. */
 #include "sdk/replay_parts.h"
 
+#include "session/codec.h"
 #include "session/summary.h"
 #include "tool/builtin.h"
 
@@ -15,14 +16,14 @@
 
 /* --- what the recording says --- */
 
-static struct str result_text(struct replay *r, const struct part *p)
+static struct str result_text(struct arena *a, const struct part *p)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t i = 0; p && i < p->n_content; i++)
         if (p->content[i].kind == PART_TEXT)
             strbuf_add(&text, p->content[i].text);
-    return arena_str(&r->arena, strbuf_str(&text));
+    return arena_str(a, strbuf_str(&text));
 }
 
 static const struct ask *find_ask(const struct recording *x, struct str call_id)
@@ -59,14 +60,33 @@ static bool is_next(const struct replay *r, enum event_type type)
 
 /* --- tools --- */
 
-/* What hooks have added to a result stands behind what the tool gave. */
-static struct str added_by_hooks(struct replay *r, const struct recorded_call *c)
+/* Also for a call that was cancelled: it has its result. */
+static const struct part *load_end(struct replay *r, const struct recorded_call *c)
 {
-    struct str end = result_text(r, c->end), result = result_text(r, c->result), added;
+    AUTO(err) struct err *e = NULL;
+    const struct part *end = c->end;
 
-    if (!c->end || !c->result || c->result->is_error != c->end->is_error ||
-        !str_starts(result, end))
+    task_shield_begin();
+    e = recording_load_end(r->recording, c, &end);
+    task_shield_end();
+    if (e)
+        replay_note_damage(r, e);
+    return end;
+}
+
+/* What hooks have added to a result stands behind what the tool gave. A text that is longer than
+ * what the model got of it has nothing behind it, and is not loaded for that. */
+static struct str added_by_hooks(struct replay *r, struct arena *a, const struct recorded_call *c)
+{
+    struct str result = result_text(a, c->result), end, added;
+
+    if (!c->end || !c->result || c->result->is_error != c->end->is_error)
         return (struct str){0}; /* another text has taken its place */
+    if (c->end_event->has_left && result.n <= CODEC_INLINE_MAX)
+        return (struct str){0};
+    end = result_text(a, load_end(r, c));
+    if (!str_starts(result, end))
+        return (struct str){0};
     added = str_skip(result, end.n);
     return end.n && added.n && !str_ends(end, S("\n")) ? str_skip(added, 1) : added;
 }
@@ -87,21 +107,21 @@ static struct json *own_metadata(const struct recorded_call *c, struct arena *a)
 }
 
 /* A result, or the error that became one. */
-static struct err *give_result(struct replay *r, const struct recorded_call *c,
+static struct err *give_result(const struct recorded_call *c, const struct part *end,
                                struct tool_result *result)
 {
     bool is_failure = json_has(c->metadata, "errorCode");
     enum err_kind kind;
 
     if (is_failure && err_kind_find(c->code, &kind)) {
-        struct str text = result_text(r, c->end);
+        struct str text = result_text(&result->arena, end);
 
         result->details = own_metadata(c, &result->arena);
         return err_new(kind, "%" STR_FMT, STR_ARG(text));
     }
 
-    for (size_t i = 0; c->end && i < c->end->n_content; i++) {
-        const struct part *p = &c->end->content[i];
+    for (size_t i = 0; end && i < end->n_content; i++) {
+        const struct part *p = &end->content[i];
 
         if (p->kind == PART_TEXT)
             strbuf_add(&result->text, p->text);
@@ -124,7 +144,7 @@ struct played_call {
     struct recorded_call *call;
 };
 
-/* It was interrupted after its tool_begin, and before the tool ran. */
+/* Its beginning did not become durable, and so it was not run. */
 static bool was_cut_early(const struct recorded_call *c)
 {
     return c->has_ended && !c->was_executed;
@@ -146,8 +166,8 @@ static struct err *play_tool(const struct tool *t, struct tool_context *context,
     }
     replay_wait_for_end(played->replay, c);
     if (was_cut_early(c))
-        return replay_fail_begin(played->replay, context);
-    return give_result(played->replay, c, result);
+        return replay_fail_begin(played->replay, c, context);
+    return give_result(c, load_end(played->replay, c), result);
 }
 
 static const struct tool *find_builtin(struct str name)
@@ -158,13 +178,13 @@ static const struct tool *find_builtin(struct str name)
     return NULL;
 }
 
-static struct tool_entry *play_call(struct replay *r, struct recorded_call *c)
+static struct tool_entry *play_call(struct replay *r, struct recorded_call *c, struct arena *a)
 {
-    struct played_call *played = ARENA_NEW(&r->arena, struct played_call);
+    struct played_call *played = ARENA_NEW(a, struct played_call);
     const struct tool *real = find_builtin(c->name);
 
     *played = (struct played_call){
-        .tool = {.name = arena_cstr(&r->arena, c->name),
+        .tool = {.name = arena_cstr(a, c->name),
                  .risk = c->risk,
                  .is_barrier = c->is_alone,
                  .begins_late = was_cut_early(c),
@@ -217,25 +237,29 @@ struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
  * the last one. */
 static bool is_last_judged(const struct replay *r, const struct recorded_call *c)
 {
-    const struct recording *x = r->recording;
+    struct recorded_call *const *calls;
+    size_t n;
 
-    for (size_t i = 0; i < x->n_calls; i++)
-        if (x->calls[i]->batch > c->batch ||
-            (x->calls[i]->batch == c->batch && x->calls[i]->index > c->index))
+    if (c->batch < r->recording->last_batch)
+        return false;
+    calls = recording_calls(r->recording, c->batch, &n);
+    for (size_t i = 0; i < n; i++)
+        if (calls[i]->index > c->index)
             return false;
     return true;
 }
 
-static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct verdict *v)
+static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct arena *a,
+                              struct verdict *v)
 {
     const struct ask *ask = find_ask(r->recording, c->call_id);
-    struct str text = result_text(r, c->result);
+    struct str text = result_text(a, c->result);
 
     v->kind = VERDICT_ALLOW;
     v->args = c->args;
-    v->entry = play_call(r, c);
+    v->entry = play_call(r, c, a);
     v->reason = text;
-    v->hook_context = added_by_hooks(r, c);
+    v->hook_context = added_by_hooks(r, a, c);
     if (c->was_denied) {
         v->kind = VERDICT_DENY;
     } else if (c->has_begun) {
@@ -269,7 +293,7 @@ static struct err *judge(struct gate *g, const struct gate_call *call, struct ar
     if (!c)
         return NULL;
     c->is_judged = true;
-    judge_as_recorded(r, c, ret_verdict);
+    judge_as_recorded(r, c, a, ret_verdict);
     return NULL;
 }
 
@@ -344,12 +368,13 @@ static void play_compact_hook(const struct replay *r, struct hook_outcome *out)
  * asked. */
 static bool is_last_call(const struct replay *r)
 {
-    for (size_t i = r->next; i < r->recording->n_events; i++) {
-        const struct recorded_event *x = &r->recording->events[i];
+    const struct recorded_event *x = recording_at(r->recording, 0);
 
-        if (x->type == EVENT_ATTEMPT_BEGIN || (x->type == EVENT_TOOL_END && !x->call->has_waited))
+    if (x && x->seq <= r->recording->last_attempt_seq)
+        return false;
+    for (size_t i = 0; (x = recording_at(r->recording, i)); i++)
+        if (x->type == EVENT_TOOL_END && !x->call->has_waited)
             return false;
-    }
     return true;
 }
 
@@ -375,19 +400,11 @@ static struct err *run_hooks(struct hooks *h, const struct hook_input *input, st
 
 /* --- plugins --- */
 
-static const struct message *find_input(const struct recording *x)
-{
-    for (size_t i = 0; i < x->n_events; i++)
-        if (x->events[i].type == EVENT_USER_INPUT)
-            return x->events[i].message;
-    return NULL;
-}
-
 static struct err *before_run(struct plugin *p, const struct plugin_run *run, struct arena *a,
                               struct str *input)
 {
     struct replay *r = PORT_OF(p, plugin);
-    const struct message *m = find_input(r->recording);
+    const struct message *m = r->recording->asked;
     AUTO(strbuf) struct strbuf text = {0};
 
     if (!m)
@@ -405,7 +422,8 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
     struct replay *r = PORT_OF(p, plugin);
     const struct recorded_call *c =
         recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
-    struct str text = c ? result_text(r, c->result) : (struct str){0}, rest;
+    AUTO(arena) struct arena a = {0};
+    struct str text = c ? result_text(&a, c->result) : (struct str){0}, rest;
     enum err_kind kind = ERR_PLUGIN;
     size_t colon;
 
@@ -456,17 +474,12 @@ bool replay_drops_text(void *replay)
 /* What was put back, in the message that says so. */
 static const struct message *find_reattached(const struct replay *r)
 {
-    const struct recording *x = r->recording;
+    const struct recorded_event *x;
 
-    for (size_t i = r->next; i < x->n_events; i++) {
-        const struct message *m = x->events[i].message;
-
-        if (x->events[i].type == EVENT_COMPACTED)
-            return NULL;
-        if (x->events[i].type == EVENT_HISTORY && m && m->role == ROLE_USER &&
-            str_eq(first_text(m), S(REATTACH_NOTE)))
-            return m;
-    }
+    for (size_t i = 0; (x = recording_at(r->recording, i)) && x->type != EVENT_COMPACTED; i++)
+        if (x->type == EVENT_HISTORY && x->message && x->message->role == ROLE_USER &&
+            str_eq(first_text(x->message), S(REATTACH_NOTE)))
+            return x->message;
     return NULL;
 }
 
@@ -486,30 +499,27 @@ static struct err *refuse_to_attach(void *self, const struct reattaching *contex
 }
 
 /* The notice that this summary gained nothing, or NULL. */
-static struct recorded_event *find_no_gain(const struct replay *r)
+static const struct recorded_event *find_no_gain(const struct replay *r)
 {
-    const struct recording *x = r->recording;
+    const struct recorded_event *x;
 
-    for (size_t i = r->next; i < x->n_events; i++) {
-        if (x->events[i].type == EVENT_COMPACTED)
-            return NULL;
-        if (str_is(x->events[i].source, "compaction"))
-            return str_starts(x->events[i].text, S(NO_GAIN_PREFIX)) ? &x->events[i] : NULL;
-    }
+    for (size_t i = 0; (x = recording_at(r->recording, i)) && x->type != EVENT_COMPACTED; i++)
+        if (str_is(x->source, "compaction"))
+            return str_starts(x->text, S(NO_GAIN_PREFIX)) ? x : NULL;
     return NULL;
 }
 
 static void set_reattachers(struct replay *r)
 {
     const struct message *m = find_reattached(r);
-    struct recorded_event *no_gain = find_no_gain(r);
+    const struct recorded_event *no_gain = find_no_gain(r);
     size_t n = m ? m->n_parts - 1 : 0;
     struct reattacher *list = ARENA_ARRAY(&r->arena, n + 1, struct reattacher);
 
     for (size_t i = 0; i < n; i++)
         list[i] = (struct reattacher){attach, &m->parts[i + 1]};
     if (no_gain)
-        list[n++] = (struct reattacher){refuse_to_attach, no_gain};
+        list[n++] = (struct reattacher){refuse_to_attach, (void *)no_gain};
     r->compaction.options.reattachers = list;
     r->compaction.options.n_reattachers = n;
 }
@@ -528,11 +538,11 @@ static bool is_compacted_now(struct replay *r)
 /* One that failed does not say. */
 static bool was_automatic(const struct replay *r)
 {
-    const struct recording *x = r->recording;
+    const struct recorded_event *x;
 
-    for (size_t i = r->next; i < x->n_events; i++)
-        if (x->events[i].type == EVENT_COMPACTED || str_is(x->events[i].source, "compaction"))
-            return str_is(x->events[i].text, "auto");
+    for (size_t i = 0; (x = recording_at(r->recording, i)); i++)
+        if (x->type == EVENT_COMPACTED || str_is(x->source, "compaction"))
+            return str_is(x->text, "auto");
     return false;
 }
 
@@ -540,9 +550,14 @@ static bool was_automatic(const struct replay *r)
 static struct err *compact(struct compactor *c, struct run *run)
 {
     struct replay *r = PORT_OF(c, compactor);
+    struct err *e;
 
     if (!is_compacted_now(r))
         return NULL;
+    task_shield_begin();
+    e = recording_load_until(r->recording, EVENT_COMPACTED, "compaction");
+    task_shield_end();
+    TRY(e);
     set_reattachers(r);
     if (!was_automatic(r))
         compaction_demand(&r->compaction, (struct str){0});
@@ -554,6 +569,7 @@ static struct err *compact(struct compactor *c, struct run *run)
 void replay_ports_init(struct replay *r)
 {
     struct compact_options options = {.threshold_per_mille = 1,
+                                      .reattaches_as_given = true,
                                       .instructions = summary_wishes(r->recording->wishes)};
 
     r->gate = (struct gate){judge};

@@ -131,6 +131,23 @@ static struct err *end_exchange(struct exchange *x, struct err *take_read, bool 
     return recorded_error(x);
 }
 
+/* Where a provider gives no id it is made of the arguments; if a credential was taken out of them
+ * it cannot be made again, and is the recorded one. */
+static void use_recorded_calls(const struct exchange *x, struct reply *reply)
+{
+    const struct message *said = x->attempt->said;
+
+    for (size_t i = 0; said && i < MIN(reply->n_parts, said->n_parts); i++) {
+        const struct part *then = &said->parts[i];
+        struct part *now = reply_part(reply, i);
+
+        if (now->kind == PART_TOOL_CALL && then->kind == PART_TOOL_CALL &&
+            str_starts(now->id, S("call_")) && str_starts(then->id, S("call_")) &&
+            str_eq(now->args, then->args) && str_find(now->args, S("[REDACTED]")) != STR_NONE)
+            now->id = reply_str(reply, then->id);
+    }
+}
+
 static struct err *receive(struct exchange *x, struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
@@ -148,6 +165,7 @@ static struct err *receive(struct exchange *x, struct reply *reply)
     }
     if (e)
         reply_finish(reply);
+    use_recorded_calls(x, reply);
     if (x->status >= 400)
         tell_payload(x, PAYLOAD_RESPONSE, strbuf_str(&decoder.whole));
     return end_exchange(x, e, is_final);
@@ -172,9 +190,7 @@ static struct err *ask_over_wire(struct exchange *x, const struct model_request 
  * streamed in then tells them apart. */
 static bool has_streamed_args(const struct exchange *x, size_t part)
 {
-    const struct replay *r = x->provider->replay;
-    const struct recorded_event *next =
-        r->next < r->recording->n_events ? &r->recording->events[r->next] : NULL;
+    const struct recorded_event *next = recording_at(x->provider->replay->recording, 0);
     char mark[32];
 
     if (!next || next->type != EVENT_DELTA)
@@ -252,7 +268,7 @@ static const struct provider_ops ops = {
 
 /* The profile as it is configured now; one that is gone is taken to be its protocol's plain form.
  */
-static void find_profile(struct replay *r, const struct recorded_attempt *a,
+static void find_profile(struct replay *r, const struct recorded_target *a,
                          const struct protocol *protocol, struct profile *p)
 {
     const struct runtime *runtime = r->options->runtime;
@@ -267,21 +283,7 @@ static void find_profile(struct replay *r, const struct recorded_attempt *a,
         *p = (struct profile){.id = a->provider, .protocol = protocol, .model = a->model};
 }
 
-static bool is_same_target(const struct recorded_attempt *a, const struct recorded_attempt *b)
-{
-    return str_eq(a->provider, b->provider) && str_eq(a->model, b->model);
-}
-
-/* What was asked for where the budget did not ask for less; else anything that is more. */
-static int64_t find_max_output(const struct recording *x, const struct recorded_attempt *a)
-{
-    for (size_t i = 0; i < x->n_attempts; i++)
-        if (is_same_target(&x->attempts[i], a) && !x->attempts[i].limited_to)
-            return x->attempts[i].max_output;
-    return a->limited_to ? INT32_MAX : a->max_output;
-}
-
-static void init_target(struct replay *r, const struct recorded_attempt *a, struct target *ret)
+static void init_target(struct replay *r, const struct recorded_target *a, struct target *ret)
 {
     static const struct dialect plain = {0};
     const struct protocol *protocol = protocol_find(a->protocol);
@@ -299,8 +301,8 @@ static void init_target(struct replay *r, const struct recorded_attempt *a, stru
                            .model = a->model,
                            .price = a->price,
                            .max_attempts = a->max_attempts,
-                           .window = r->recording->window,
-                           .max_output = find_max_output(r->recording, a)};
+                           .window = a->window ? a->window : r->recording->window,
+                           .max_output = a->max_output};
     if (!protocol)
         return;
     find_profile(r, a, protocol, p);
@@ -310,30 +312,16 @@ static void init_target(struct replay *r, const struct recorded_attempt *a, stru
     ret->options = p->options;
 }
 
-static bool is_target(const struct target *t, const struct recorded_attempt *a)
-{
-    return str_eq(t->provider->id, a->provider) && str_eq(t->model, a->model);
-}
-
-static bool has_target(const struct target *targets, size_t n, const struct recorded_attempt *a)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_target(&targets[i], a))
-            return true;
-    return false;
-}
-
 struct err *replay_add_targets(struct replay *r)
 {
     const struct recording *x = r->recording;
     struct target *targets = ARENA_ARRAY(&r->arena, CHAIN_MAX_TARGETS, struct target);
-    struct recorded_attempt first = {
+    struct recorded_target first = {
         .provider = x->provider, .model = x->model, .price = {-1, -1, -1, -1}};
-    size_t n = 0;
+    size_t n = x->n_targets;
 
-    for (size_t i = 0; i < x->n_attempts && n < CHAIN_MAX_TARGETS; i++)
-        if (!has_target(targets, n, &x->attempts[i]))
-            init_target(r, &x->attempts[i], &targets[n++]);
+    for (size_t i = 0; i < n; i++)
+        init_target(r, &x->targets[i], &targets[i]);
     if (n == 0)
         init_target(r, &first, &targets[n++]);
     r->plan.targets = targets;

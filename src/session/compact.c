@@ -271,6 +271,10 @@ static struct err *reattach_one(struct compacting *x, const struct reattacher *a
     AUTO(strbuf) struct strbuf text = {0}, clipped = {0};
 
     TRY(attacher->attach(attacher->self, &context, &text));
+    if (x->owner->options.reattaches_as_given) {
+        add_reattached(x, strbuf_str(&text));
+        return NULL;
+    }
     if (text.n > *n_left) {
         clip_middle(&clipped, strbuf_str(&text), *n_left);
         add_reattached(x, strbuf_str(&clipped));

@@ -43,6 +43,7 @@ struct compact_options {
     struct str instructions;              /* what the summary must care for; may be empty */
     const struct reattacher *reattachers; /* NULL: the three above */
     size_t n_reattachers;
+    bool reattaches_as_given; /* what they give is not cut: it was, when it was recorded */
     void (*on_compact)(void *self, struct str summary, const struct event_compact *event);
     void *self;
 };

@@ -2,11 +2,17 @@
  *
  * What came from outside is taken out of the events: the bytes of answers and how attempts failed,
  * the outcome of tool calls and what the gate said of them, what hooks made of the prompt. The
- * events themselves stay as lines to compare with (replay_line.h). One run is in memory at a time.
- * May wait. */
+ * events themselves stay as lines to compare with (replay_line.h).
+ *
+ * A run is read twice. First as a whole, for what concerns all of it (this struct). Then while it
+ * is played, a round at a time: an attempt with its answer and the calls it asked for are in memory
+ * from when they are loaded until the next attempt begins. Outputs of tools that are blobs stay
+ * there until the call that had them ends. So memory is that of one round, however long the run.
+ * What loads may wait; the rest does not. */
 #ifndef KEEL_SESSION_RECORDING_H
 #define KEEL_SESSION_RECORDING_H
 
+#include "engine/chain.h"
 #include "port/gate.h"
 #include "port/store.h"
 #include "session/replay_line.h"
@@ -19,17 +25,13 @@ struct recorded_payload {
 
 /* One request to a model. */
 struct recorded_attempt {
-    struct str provider, protocol, model;
-    unsigned max_attempts;
-    int64_t max_output;
-    int64_t limited_to; /* by the budget: that is then its max_output; 0: it was not */
-    struct price price;
     struct recorded_payload *payloads; /* of the answer */
     size_t n_payloads, payloads_room;
     bool was_sent;  /* its bytes were made; else it failed before that */
     bool has_ended; /* false: the recording was cut off meanwhile */
     struct err *error;
     int64_t delay_ms;     /* that was waited after it; -1: none */
+    int64_t limited_to;   /* by the budget: its answer had no more tokens; 0: it was not */
     struct message *said; /* what was read; NULL: nothing */
 };
 
@@ -41,11 +43,12 @@ struct recorded_call {
     enum risk risk;
     const struct json *args;
     bool is_requested, has_begun, has_ended, has_result;
-    size_t begin_at, end_at; /* events */
-    bool is_alone;           /* no other call of the batch ran beside it */
-    bool has_waited;         /* it asked a person, and was over until somebody would answer */
+    uint64_t begin_seq, end_seq; /* of its events */
+    bool is_alone;               /* no other call of the batch ran beside it */
+    bool has_waited;             /* it asked a person, and was over until there was an answer */
     /* as the tool gave it */
-    const struct part *end;
+    const struct part *end; /* its long texts are empty: recording_load_end() gives it whole */
+    struct recorded_event *end_event;
     const struct json *metadata;
     bool end_is_ok;
     /* as the model got it */
@@ -61,6 +64,10 @@ struct recorded_event {
     uint64_t seq;
     int64_t unix_ms;
     struct str line;
+    bool has_left; /* texts of it were: the line is not there yet */
+    /* what was loaded for it alone, until it is passed */
+    struct codec_reader *own_reader;
+    struct strbuf own_line;
     uint64_t duration_ms, api_duration_ms; /* are taken from here */
     uint64_t tools_version;
     struct str source, text;          /* of a notice; text: also of an error, or a trigger */
@@ -72,21 +79,30 @@ struct recorded_event {
     bool is_aside;
 };
 
+/* A model that was asked. */
+struct recorded_target {
+    struct str provider, protocol, model;
+    unsigned max_attempts;
+    int64_t max_output, window; /* 0: not told */
+    struct price price;
+};
+
+struct recording_window;
+
 struct recording {
     struct arena arena;
     struct str run_id;
     uint64_t seq; /* of its first event */
     unsigned turn;
-    struct recorded_event *events;
-    size_t n_events, events_room;
-    struct recorded_attempt *attempts; /* in their order */
-    size_t n_attempts, attempts_room;
-    struct recorded_call **calls;
-    size_t n_calls, calls_room;
+    int64_t began_ms;
+    size_t n_events;                                   /* that are compared */
+    struct recorded_target targets[CHAIN_MAX_TARGETS]; /* in the order in which they were asked */
+    size_t n_targets;
     /* how it began */
     const char *policy;
-    struct str input;   /* the prompt's text */
-    bool only_compacts; /* it was for a summary, and asked nothing else */
+    struct str input;      /* the prompt's text */
+    struct message *asked; /* the prompt as a message; NULL: there was none */
+    bool only_compacts;    /* it was for a summary, and asked nothing else */
     struct provider_capabilities capabilities;
     struct str provider, model; /* of the first target */
     /* how its requests were made */
@@ -94,7 +110,9 @@ struct recording {
     struct model_request request; /* without messages */
     struct str session_system;    /* the prompt that the session was begun with */
     struct tool_set *tools;
-    int64_t window; /* 0: not told */
+    int64_t window;             /* 0: not told */
+    bool has_limits;            /* the next line is known */
+    size_t tool_response_bytes; /* 0: the default */
     unsigned max_concurrency;
     bool has_turn_limit; /* that has ended it */
     unsigned max_rounds; /* with that: its own rounds until then */
@@ -106,29 +124,66 @@ struct recording {
     struct ask *asks;
     size_t n_asks;
     struct err *error;
-    size_t cancel_after; /* events: a person ended it then; 0: not, or an attempt or call says so */
-    /* private */
-    struct message **messages;
-    size_t n_messages, messages_room;
-    size_t n_batches;
-    struct replay_pieces pieces;
+    uint64_t last_attempt_seq; /* 0: there was none */
+    size_t last_batch;         /* that had calls; 0: there was none */
+    uint64_t cancel_seq; /* a person ended it before this event; 0: not, or an attempt or call says
+                          * so */
+    struct recording_window *events; /* what was loaded and has not been passed */
 };
 void recording_done(struct recording *r);
 DEFINE_AUTO_VAL(recording, recording_done)
-
-/* The call of this batch that is judged next, by its id; NULL: there is none. */
-struct recorded_call *recording_find_call(const struct recording *r, size_t batch,
-                                          struct str call_id, bool is_unjudged);
-
-/* It had begun, and was ended because the person ended the run. */
-bool recorded_call_is_interrupted(const struct recorded_call *c);
 
 struct recording_reader;
 struct recording_reader *recording_reader_new(struct store *s, struct str stream) MUST_USE;
 void recording_reader_free(struct recording_reader *r);
 DEFINE_AUTO_PTR(recording_reader, recording_reader_free)
-/* The next run; *ret_found false: there is none. */
+/* The next run, before its first event; *ret_found false: there is none. It ends before the next
+ * one is read. */
 MUST_USE struct err *recording_read(struct recording_reader *r, struct recording *ret_recording,
                                     bool *ret_found);
+
+/* --- its events, one after the other --- */
+
+/* Loads what comes until the next model is asked, and a little more. Nothing where that is loaded
+ * already. */
+MUST_USE struct err *recording_load(struct recording *r);
+/* Loads on until an event of this type has come, or a notice of this source, or the end. */
+MUST_USE struct err *recording_load_until(struct recording *r, enum event_type type,
+                                          const char *source);
+/* The event that comes `ahead` events after the next one; NULL: there is none, or it is not loaded.
+ */
+const struct recorded_event *recording_at(const struct recording *r, size_t ahead);
+bool recording_is_over(const struct recording *r); /* all of it has been passed */
+/* The next one has come. Where an attempt begins, what is of earlier ones is forgotten. */
+void recording_pass(struct recording *r);
+
+/* The call of this batch that is judged next, by its id; NULL: there is none. */
+struct recorded_call *recording_find_call(const struct recording *r, size_t batch,
+                                          struct str call_id, bool is_unjudged);
+/* All calls of the batch, in the order in which they came up. */
+struct recorded_call *const *recording_calls(const struct recording *r, size_t batch,
+                                             size_t *ret_n);
+/* It had begun, and was ended because the person ended the run. */
+bool recorded_call_is_interrupted(const struct recorded_call *c);
+/* What the tool gave, whole, and with it the line of its event; until that has been passed. */
+MUST_USE struct err *recording_load_end(struct recording *r, const struct recorded_call *c,
+                                        const struct part **ret_end);
+
+/* --- for recording*.c --- */
+
+/* The part of a reader that gives events while a run is played. */
+struct recording_source {
+    struct store *store;
+    struct str stream;
+    struct codec_reader *events;
+    const struct event *held; /* was read, and belongs to the next run; NULL: nothing was */
+};
+/* Its first event is the one that the source holds. */
+struct recording_window *recording_window_new(struct recording_source *source,
+                                              struct str run_id) MUST_USE;
+void recording_window_free(struct recording_window *w);
+/* Copies live in `a`. */
+struct tool_set *recorded_tools(struct arena *a, const struct tool_def *const *defs, size_t n);
+struct tool_set *recorded_tool_set(struct arena *a, const struct tool_set *set);
 
 #endif

@@ -223,8 +223,10 @@ class OneError(CrashTest):
                 case.check_records()
                 case.check_requests(run)
                 case.check_tools()
+                case.require_written_again(order)
                 if case.finish_it():
                     case.require_whole()
+                    case.require_same()
             return fail_there
         step = 1 if IS_ALL else 17
         chosen = [f"error {number}" for number, _, _ in boundaries[SEED % step::step]]

@@ -24,6 +24,7 @@ from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
 IS_EMPTY, NO_SESSION = "keel ended before a prompt was stored", re.compile("there is no session|no session in")
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
+PAYLOAD = re.compile(r"/[0-9a-f]{64}(\.json)?$")
 # Commands that leave a line behind: one that runs twice shows.
 MARKS = {"call_one": "one", "call_two": "two", "call_three": "three"}
 WORKSPACE = {"plan.txt", "marks"}
@@ -285,6 +286,24 @@ class Case:
                                  cwd=self.project, env=self.environment(), capture_output=True,
                                  timeout=HANG_SECONDS, check=False)
         self.require(process.returncode == 0, "the session is not whole", process.stdout.decode(),
+                     process.stderr.decode())
+
+    def require_written_again(self, order):
+        """A payload that could not be synced: the kernel takes its pages for written from then on,
+        and a second sync would say nothing."""
+        number = int(order.split()[1])
+        lines = [line.split(" ", 2) for line in self.log.read_text().splitlines()]
+        _, kind, place = lines[number - 1] if number <= len(lines) else ("", "", "")
+        if kind in ("fdatasync", "fsync") and PAYLOAD.search(place):
+            self.require(["rename", place] in [line[1:] for line in lines[number:]],
+                         f"{place} is not written again")
+
+    def require_same(self):
+        """It is played again, the failure too."""
+        process = subprocess.run([keel_test.KEEL, "session", "replay", self.session],
+                                 cwd=self.project, env=self.environment(), capture_output=True,
+                                 timeout=HANG_SECONDS, check=False)
+        self.require(process.returncode == 0, "it is not the same again", process.stdout.decode(),
                      process.stderr.decode())
 
     def finish_damaged(self, *says):

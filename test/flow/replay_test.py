@@ -326,6 +326,56 @@ class Limits(ReplayTest):
         self.assert_same(session, n_runs=2)
 
 
+class Settings(ReplayTest):
+    """What was set then counts, whatever is set now."""
+
+    def set_window(self, tokens, **more):
+        self.user_settings({"providers": {"anthropic": {
+            "type": "anthropic", "contextWindow": tokens}}, **more})
+
+    def test_a_summary_by_hand_in_a_small_window(self):
+        self.set_window(40000)
+        (self.project / "notes").write_text("".join(f"line {n}\n" for n in range(4000)))
+        session = self.record(
+            ANTHROPIC, Turn(Call("Read", file_path=str(self.project / "notes"))),
+            Turn("Long. " * 500))
+        self.assert_fine(self.keel("session", "compact", session,
+                                   env=ANTHROPIC.environment(self.play(ANTHROPIC, Turn("Go.")))))
+        self.assert_same(session, n_runs=2)
+        self.user_settings({})
+        self.assert_same(session, n_runs=2)
+
+    def test_a_request_that_was_refused_at_95_percent(self):
+        self.set_window(20000, compact={"enabled": False})
+        session = self.record(ANTHROPIC, Turn("Long.", usage=(19500, 100)))
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session, "next")
+        self.assertNotEqual(result.status, 0)
+        self.assert_same(session, n_runs=2)
+        self.user_settings({})
+        self.assert_same(session, n_runs=2)
+
+    def test_what_was_put_back_and_did_not_fit(self):
+        self.set_window(8000, compact={"threshold": 0.5})
+        session = self.new_id()
+        prompt = "Bitte prüfen: " + "".join(f"Größe {n} über Öl; " for n in range(200))
+        self.assert_fine(self.run_agent(
+            ANTHROPIC, self.play(ANTHROPIC, Turn("Long.", Call("Bash", command="true"),
+                                                 usage=(6000, 300)),
+                                 Turn("The person said much."), Turn("Done.")),
+            "--session-id", session, prompt))
+        self.assertEqual(self.count(session, "context_compact"), 1)
+        self.assert_same(session)
+
+
+class Secrets(ReplayTest):
+    @for_each_protocol
+    def test_a_credential_in_the_arguments_of_a_call(self, protocol):
+        """As a model writes them: with spaces."""
+        session = self.record(
+            protocol, Turn(Call("Bash", command=f"echo {scripted.KEY}; echo on")), Turn("Done."))
+        self.assert_same(session)
+
+
 class Hooks(ReplayTest):
     def hook(self, event, command):
         self.user_settings({"hooks": {event: [{"hooks": [{"type": "command",

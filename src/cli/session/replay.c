@@ -3,6 +3,9 @@
 
 #include "sdk/replay.h"
 
+#include <malloc.h>
+
+#define LARGE_BYTES (1 << 20)
 #define AROUND 60 /* bytes of a line that are shown on each side of a difference */
 
 static const struct option options[] = {
@@ -155,6 +158,9 @@ static struct err *run(const struct args *args, int *ret_status)
 {
     struct replay_clock clock;
 
+    /* Outputs of tools come one after the other, and each is gone before the next: its memory goes
+     * back at once instead of staying in the heap in ever larger pieces. */
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     TRY(args_count(args, 0, 1, "one ID at most"));
     replay_clock_init(&clock);
     return session_work_run_at(args, &clock.clock, replay, &clock, ret_status);

@@ -342,8 +342,8 @@ static void check_verify(struct trial *t)
 
     assert_ok(store_find(t->stage.store, S(ID), &a, &summary, &found));
     assert_true(found);
-    assert_ok(
-        session_verify(t->stage.store, &summary, (struct finding_sink){on_finding, t}, &totals));
+    assert_ok(session_verify(t->stage.store, &summary, NULL, (struct finding_sink){on_finding, t},
+                             &totals));
 }
 
 /* Of one batch. */

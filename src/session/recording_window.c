@@ -1,0 +1,514 @@
+/* recording_window.c - the events of a run while it is played, a round at a time. */
+#include "engine/run.h"
+#include "session/codec.h"
+#include "session/recording.h"
+
+#define AHEAD 8 /* events behind the next request, for who looks what comes */
+
+/* From where an attempt begins to where the next one does. */
+struct round {
+    struct round *next;
+    struct arena arena;
+    struct message **messages;
+    size_t n_messages, messages_room;
+    struct recorded_attempt *attempt; /* NULL: before the first one */
+    struct recorded_call **calls;
+    size_t n_calls, calls_room;
+    bool is_settled; /* how its calls ran beside each other is known */
+};
+
+struct recording_window {
+    struct recording_source *source;
+    struct str run_id;
+    struct round *first, *last;     /* that of the event that was passed last, that which is read */
+    struct recorded_event **events; /* that were read; each in its round */
+    size_t n, at, room;             /* `at`: the one that comes next */
+    size_t n_batches;
+    struct replay_pieces pieces;
+    unsigned n_requests; /* in events that have not been passed */
+    bool is_read;        /* to its end, or its damage */
+};
+
+static struct round *add_round(struct recording_window *w)
+{
+    struct round *r = mem_alloc(sizeof *r);
+
+    if (w->last)
+        w->last->next = r;
+    else
+        w->first = r;
+    return w->last = r;
+}
+
+static void free_round(struct round *r)
+{
+    for (size_t i = 0; i < r->n_messages; i++)
+        message_unref(r->messages[i]);
+    if (r->attempt) {
+        err_free(r->attempt->error);
+        message_unref(r->attempt->said);
+    }
+    arena_done(&r->arena);
+    mem_free(r);
+}
+
+static void free_own(struct recorded_event *x)
+{
+    codec_reader_free(TAKE(x->own_reader));
+    strbuf_done(&x->own_line);
+}
+
+struct recording_window *recording_window_new(struct recording_source *source, struct str run_id)
+{
+    struct recording_window *w = mem_alloc(sizeof *w);
+
+    *w = (struct recording_window){.source = source, .run_id = run_id};
+    add_round(w);
+    return w;
+}
+
+void recording_window_free(struct recording_window *w)
+{
+    if (!w)
+        return;
+    for (size_t i = w->at; i < w->n; i++)
+        free_own(w->events[i]);
+    for (struct round *r = w->first, *next; r; r = next) {
+        next = r->next;
+        free_round(r);
+    }
+    replay_pieces_done(&w->pieces);
+    mem_free(w->events);
+    mem_free(w);
+}
+
+/* --- copies --- */
+
+static const struct message *keep_message(struct round *r, const struct message *m)
+{
+    if (!m)
+        return NULL;
+    r->messages =
+        arena_grow(&r->arena, r->messages, r->n_messages, &r->messages_room, sizeof *r->messages);
+    return r->messages[r->n_messages++] = message_ref((struct message *)m);
+}
+
+static const struct part *keep_part(struct round *r, const struct part *p)
+{
+    struct part *copy = ARENA_NEW(&r->arena, struct part);
+
+    if (!p)
+        return NULL;
+    *copy = part_copy(&r->arena, p);
+    return copy;
+}
+
+static const struct json *keep_json(struct round *r, const struct json *v)
+{
+    return v ? json_copy(&r->arena, v) : NULL;
+}
+
+static struct str keep_code(struct round *r, const char *code)
+{
+    return code ? arena_str(&r->arena, str_of(code)) : (struct str){0};
+}
+
+/* --- attempts --- */
+
+static void begin_attempt(struct recording_window *w, const struct event_attempt *b)
+{
+    w->last->attempt = ARENA_NEW(&w->last->arena, struct recorded_attempt);
+    *w->last->attempt =
+        (struct recorded_attempt){.delay_ms = -1, .limited_to = b->reserved.max_output};
+}
+
+static void take_payload(struct round *r, const struct native_payload *p)
+{
+    struct recorded_attempt *a = r->attempt;
+
+    if (!a)
+        return;
+    if (p->kind == PAYLOAD_REQUEST) {
+        a->was_sent = true;
+        return;
+    }
+    a->payloads =
+        arena_grow(&r->arena, a->payloads, a->n_payloads, &a->payloads_room, sizeof *a->payloads);
+    a->payloads[a->n_payloads++] =
+        (struct recorded_payload){p->kind, p->http_status, arena_str(&r->arena, p->bytes)};
+}
+
+static void take_reply(struct round *r, const struct reply *reply)
+{
+    if (!r->attempt)
+        return;
+    message_unref(r->attempt->said);
+    r->attempt->said = reply_to_message(reply, reply->id, reply_state(reply),
+                                        (struct origin){.model = reply->model});
+}
+
+static void take_attempt_end(struct round *r, const struct event *e)
+{
+    if (!r->attempt)
+        return;
+    r->attempt->has_ended = true;
+    if (e->body.attempt.error)
+        r->attempt->error = err_copy(e->body.attempt.error);
+}
+
+/* --- calls --- */
+
+struct recorded_call *recording_find_call(const struct recording *r, size_t batch,
+                                          struct str call_id, bool is_unjudged)
+{
+    for (const struct round *x = r->events->first; x; x = x->next)
+        for (size_t i = 0; i < x->n_calls; i++)
+            if (x->calls[i]->batch == batch && str_eq(x->calls[i]->call_id, call_id) &&
+                !(is_unjudged && x->calls[i]->is_judged))
+                return x->calls[i];
+    return NULL;
+}
+
+struct recorded_call *const *recording_calls(const struct recording *r, size_t batch, size_t *ret_n)
+{
+    size_t from = 0, to;
+
+    *ret_n = 0;
+    for (const struct round *x = r->events->first; x; x = x->next, from = 0) {
+        while (from < x->n_calls && x->calls[from]->batch != batch)
+            from++;
+        for (to = from; to < x->n_calls && x->calls[to]->batch == batch;)
+            to++;
+        *ret_n = to - from;
+        if (*ret_n)
+            return &x->calls[from];
+    }
+    return NULL;
+}
+
+static struct recorded_call *call_of(struct recording_window *w, const struct event_tool *t)
+{
+    struct round *r = w->last;
+    struct recorded_call *c;
+
+    for (size_t i = r->n_calls; i-- > 0 && r->calls[i]->batch == w->n_batches;)
+        if (r->calls[i]->index == t->index && str_eq(r->calls[i]->call_id, t->call_id))
+            return r->calls[i];
+    c = ARENA_NEW(&r->arena, struct recorded_call);
+    *c = (struct recorded_call){.batch = w->n_batches,
+                                .index = t->index,
+                                .call_id = arena_str(&r->arena, t->call_id),
+                                .name = arena_str(&r->arena, t->name),
+                                .risk = t->risk,
+                                .is_alone = true};
+    r->calls =
+        arena_grow(&r->arena, r->calls, r->n_calls, &r->calls_room, sizeof(struct recorded_call *));
+    return r->calls[r->n_calls++] = c;
+}
+
+/* It has asked a person, and was over until there was an answer. */
+static bool is_waiting(const struct recorded_call *c, bool is_cut)
+{
+    if (c->has_begun && !c->has_ended)
+        return !is_cut;
+    return json_bool(json_get(c->metadata, CALL_WAITED), false);
+}
+
+static void note_overlap(struct recorded_call *a, struct recorded_call *b)
+{
+    if (a->has_begun && b->has_begun && a->begin_seq < b->end_seq && b->begin_seq < a->end_seq)
+        a->is_alone = b->is_alone = false;
+}
+
+/* Which calls were under way at the same time. */
+static void settle(struct round *r, bool is_cut)
+{
+    r->is_settled = true;
+    for (size_t i = 0; i < r->n_calls; i++) {
+        struct recorded_call *c = r->calls[i];
+
+        c->has_waited = is_waiting(c, is_cut);
+        if (c->has_waited)
+            c->end_seq = c->begin_seq;
+        for (size_t k = i; k-- > 0 && r->calls[k]->batch == c->batch;)
+            note_overlap(c, r->calls[k]);
+    }
+}
+
+static void take_end(struct round *r, const struct event_tool *t, struct recorded_call *c,
+                     struct recorded_event *x)
+{
+    c->has_ended = true;
+    c->end_seq = x->seq;
+    c->end = keep_part(r, t->result);
+    c->end_event = x;
+    c->metadata = keep_json(r, t->metadata);
+    c->end_is_ok = t->is_ok;
+    c->code = keep_code(r, t->error_code);
+    c->was_executed = t->was_executed;
+}
+
+static void take_tool(struct recording_window *w, const struct event *e, struct recorded_event *x)
+{
+    const struct event_tool *t = &e->body.tool;
+    struct recorded_call *c = call_of(w, t);
+    struct round *r = w->last;
+
+    x->call = c;
+    x->duration_ms = t->duration_ms;
+    if (e->type == EVENT_TOOL_REQUEST) {
+        c->is_requested = true;
+        c->risk = t->risk;
+        c->args = keep_json(r, t->args);
+    } else if (e->type == EVENT_TOOL_BEGIN) {
+        c->has_begun = true;
+        c->begin_seq = e->seq;
+        c->end_seq = UINT64_MAX;
+    } else if (e->type == EVENT_TOOL_END) {
+        take_end(r, t, c, x);
+    } else if (e->type == EVENT_TOOL_RESULT) {
+        c->has_result = true;
+        c->result = keep_part(r, t->result);
+        c->was_denied = t->was_denied;
+        if (!c->has_ended)
+            c->code = keep_code(r, t->error_code);
+        if (!c->has_ended)
+            c->was_executed = t->was_executed;
+    }
+}
+
+/* --- events --- */
+
+/* What a second run must know of this event. */
+static void take_facts(struct recording_window *w, const struct event *e, struct recorded_event *x)
+{
+    struct round *r = w->last;
+
+    switch (e->type) {
+    case EVENT_USER_INPUT:
+    case EVENT_HISTORY:
+        x->message = keep_message(r, e->body.message.message);
+        break;
+    case EVENT_TOOLS_CHANGED:
+        x->tools = recorded_tool_set(&r->arena, e->body.tools.tools);
+        x->tools_version = e->body.tools.tools->version;
+        break;
+    case EVENT_COMPACTED:
+        x->text = arena_str(&r->arena, str_of(e->body.compact.trigger));
+        break;
+    case EVENT_FINAL_TURN:
+        x->reason = e->body.final.reason;
+        break;
+    case EVENT_ATTEMPT_BEGIN:
+        begin_attempt(w, &e->body.attempt);
+        x->attempt = r->attempt;
+        x->is_aside = e->body.attempt.is_aside;
+        break;
+    case EVENT_PROVIDER_REQUEST:
+        w->n_requests++;
+        x->tools_version = e->body.request.tools_version;
+        break;
+    case EVENT_NATIVE_PAYLOAD:
+        take_payload(r, e->body.payload);
+        break;
+    case EVENT_RESPONSE_RAW:
+        take_reply(r, e->body.reply.reply);
+        break;
+    case EVENT_ATTEMPT_END:
+        take_attempt_end(r, e);
+        x->duration_ms = e->body.attempt.duration_ms;
+        break;
+    case EVENT_RETRY:
+        if (r->attempt)
+            r->attempt->delay_ms = (int64_t)e->body.attempt.delay_ms;
+        break;
+    case EVENT_BATCH_BEGIN:
+        w->n_batches++;
+        break;
+    case EVENT_TOOL_REQUEST:
+    case EVENT_TOOL_BEGIN:
+    case EVENT_TOOL_END:
+    case EVENT_TOOL_RESULT:
+        take_tool(w, e, x);
+        break;
+    case EVENT_NOTICE:
+        x->source = arena_str(&r->arena, str_of(e->body.notice.source));
+        x->text = arena_str(&r->arena, e->body.notice.text);
+        break;
+    case EVENT_RUN_END:
+        x->duration_ms = e->body.result->duration_ms;
+        x->api_duration_ms = e->body.result->api_duration_ms;
+        break;
+    default:
+        break;
+    }
+}
+
+static struct recorded_event *add_event(struct recording_window *w, const struct event *e)
+{
+    struct recorded_event *x = ARENA_NEW(&w->last->arena, struct recorded_event);
+
+    *x = (struct recorded_event){.type = e->type, .seq = e->seq, .unix_ms = e->unix_ms};
+    if (w->n == w->room) {
+        w->room = w->room ? 2 * w->room : 64;
+        w->events = mem_resize(w->events, w->room * sizeof(struct recorded_event *));
+    }
+    return w->events[w->n++] = x;
+}
+
+static void end_pieces(struct recording_window *w, const struct event *e)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    struct recorded_event *x;
+
+    if (!replay_pieces_end(&w->pieces, &line))
+        return;
+    x = add_event(w, e);
+    x->type = EVENT_DELTA;
+    x->line = arena_str(&w->last->arena, strbuf_str(&line));
+}
+
+static void take(struct recording_window *w, const struct event *e)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    struct recorded_event *x;
+
+    if (!replay_compares(e))
+        return;
+    if (e->type == EVENT_DELTA) {
+        replay_pieces_add(&w->pieces, e->body.delta.delta);
+        return;
+    }
+    if (e->type != EVENT_NATIVE_PAYLOAD)
+        end_pieces(w, e);
+    if (e->type == EVENT_ATTEMPT_BEGIN)
+        add_round(w);
+    x = add_event(w, e);
+    x->has_left = codec_reader_has_left(w->source->events);
+    if (!x->has_left) {
+        replay_line(e, &line);
+        x->line = arena_str(&w->last->arena, strbuf_str(&line));
+    }
+    take_facts(w, e, x);
+}
+
+/* --- loading --- */
+
+/* What cannot be read ends it: all of it was looked through before, so that is known. */
+static struct err *read_one(struct recording_window *w)
+{
+    struct recording_source *s = w->source;
+    const struct event *e = TAKE(s->held);
+    AUTO(err) struct err *failure = e ? NULL : codec_read(s->events, &e);
+
+    if (codec_reader_has_failed(s->events))
+        return TAKE(failure);
+    w->is_read = failure || !e;
+    if (w->is_read)
+        return NULL;
+    if (e->type == EVENT_RUN_BEGIN && w->n) {
+        s->held = e;
+        w->is_read = true;
+    } else if (str_eq(e->run_id, w->run_id) && e->type != EVENT_SESSION_BEGIN) {
+        take(w, e);
+        w->is_read = e->type == EVENT_RUN_END;
+    }
+    return NULL;
+}
+
+/* How many events stand behind the next request; none while that has not come. */
+static size_t n_behind_request(const struct recording_window *w)
+{
+    for (size_t i = w->at; i < w->n; i++)
+        if (w->events[i]->type == EVENT_PROVIDER_REQUEST)
+            return w->n - i - 1;
+    return 0;
+}
+
+struct err *recording_load(struct recording *r)
+{
+    struct recording_window *w = r->events;
+
+    while (!w->is_read && (w->n_requests == 0 || n_behind_request(w) < AHEAD))
+        TRY(read_one(w));
+    for (struct round *x = w->first; x; x = x->next)
+        if (!x->is_settled && (x->next || w->is_read))
+            settle(x, r->is_cut);
+    return NULL;
+}
+
+static bool is_there(const struct recording_window *w, enum event_type type, const char *source)
+{
+    for (size_t i = w->at; i < w->n; i++)
+        if (w->events[i]->type == type || str_is(w->events[i]->source, source))
+            return true;
+    return false;
+}
+
+struct err *recording_load_until(struct recording *r, enum event_type type, const char *source)
+{
+    while (!r->events->is_read && !is_there(r->events, type, source))
+        TRY(read_one(r->events));
+    return NULL;
+}
+
+struct err *recording_load_end(struct recording *r, const struct recorded_call *c,
+                               const struct part **ret_end)
+{
+    const struct recording_source *s = r->events->source;
+    struct recorded_event *x = c->end_event;
+    const struct event *e;
+
+    *ret_end = c->end;
+    if (!x || !x->has_left)
+        return NULL;
+    free_own(x);
+    x->own_reader = codec_reader_new(s->store, s->stream, x->seq, CODEC_READ_ALL);
+    TRY(codec_read(x->own_reader, &e));
+    if (!e || e->seq != x->seq || e->type != EVENT_TOOL_END)
+        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
+                       (unsigned long long)x->seq, STR_ARG(s->stream));
+    strbuf_init(&x->own_line, SIZE_MAX / 2);
+    replay_line(e, &x->own_line);
+    x->line = strbuf_str(&x->own_line);
+    *ret_end = e->body.tool.result;
+    return NULL;
+}
+
+/* --- passing --- */
+
+const struct recorded_event *recording_at(const struct recording *r, size_t ahead)
+{
+    const struct recording_window *w = r->events;
+
+    return ahead < w->n - w->at ? w->events[w->at + ahead] : NULL;
+}
+
+bool recording_is_over(const struct recording *r)
+{
+    return r->events->is_read && r->events->at == r->events->n;
+}
+
+static void forget_passed(struct recording_window *w)
+{
+    while (w->first != w->last && w->first->attempt != w->events[w->at]->attempt) {
+        struct round *r = w->first;
+
+        w->first = r->next;
+        free_round(r);
+    }
+    w->n -= w->at;
+    memmove(w->events, w->events + w->at, w->n * sizeof(struct recorded_event *));
+    w->at = 0;
+}
+
+void recording_pass(struct recording *r)
+{
+    struct recording_window *w = r->events;
+
+    if (w->events[w->at]->type == EVENT_ATTEMPT_BEGIN)
+        forget_passed(w);
+    free_own(w->events[w->at]);
+    w->n_requests -= w->events[w->at]->type == EVENT_PROVIDER_REQUEST;
+    w->at++;
+}
