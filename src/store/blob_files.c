@@ -164,7 +164,8 @@ static struct err *write_all(int fd, struct str bytes, const char *path)
     return NULL;
 }
 
-/* A whole file that is there already stays unless `replaces`: it may be durable, and this is not. */
+/* A whole file that is there already stays unless `replaces`: it may be durable, and this is not.
+ */
 static struct err *write_file(const char *shard, const char *path, struct str bytes, bool replaces)
 {
     AUTO_FD dir_fd = open(shard, O_PATH | O_DIRECTORY | O_CLOEXEC);
