@@ -8,7 +8,6 @@
 #define HANDLE_PREFIX "handle:"
 #define REFERENCE "{\"$blob\":\""
 #define MAX_DEPTH 16 /* of child runs */
-#define MAX_DAMAGE ((size_t)1 << 20)
 
 struct verifying {
     struct store *store;
@@ -20,8 +19,11 @@ struct verifying {
     /* the last list of files, while its call may still need it; empty: it does not */
     char tree[SHA256_HEX_SIZE];
     struct strbuf tree_call;
-    uint64_t seq;         /* of the event whose list is looked through */
-    struct strbuf damage; /* what the store says, a line each */
+    uint64_t seq; /* of the event whose list is looked through */
+    /* what the store says */
+    struct arena arena;
+    struct str *damages;
+    size_t n_damages, damages_room;
 };
 
 /* --- blobs --- */
@@ -249,18 +251,9 @@ static void on_damage(void *self, struct str text)
 {
     struct verifying *v = self;
 
-    strbuf_add(&v->damage, text);
-    strbuf_add_char(&v->damage, '\n');
-}
-
-static void tell_damage(struct verifying *v)
-{
-    struct str rest = strbuf_str(&v->damage), line;
-
-    while (rest.n && str_split(&rest, '\n', &line))
-        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(line));
-    if (strbuf_is_over(&v->damage))
-        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "and more of the same");
+    v->damages =
+        arena_grow(&v->arena, v->damages, v->n_damages, &v->damages_room, sizeof *v->damages);
+    v->damages[v->n_damages++] = arena_str(&v->arena, text);
 }
 
 /* Another process may have opened it while it was read, written to it, even closed it again. */
@@ -289,7 +282,8 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
     TRY(find_moving(v, session, ret_is_moving));
     if (*ret_is_moving)
         return NULL;
-    tell_damage(v);
+    for (size_t i = 0; i < v->n_damages; i++)
+        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(v->damages[i]));
     if (v->tree[0])
         check_contents(v, 0, str_of(v->tree));
     return NULL;
@@ -305,14 +299,13 @@ static struct err *verify_stream(struct store *s, const struct store_summary *se
                           .verifier = verifier,
                           .blobs = store_blobs(s, session->id),
                           .read_tree = read_tree,
-                          .damage.max_bytes = MAX_DAMAGE,
                           .checked = mem_alloc(sizeof *v.checked << CHECKED_BITS)};
     bool is_moving = true;
     struct err *e = check_all(&v, session, &is_moving);
 
     mem_free(v.checked);
     strbuf_done(&v.tree_call);
-    strbuf_done(&v.damage);
+    arena_done(&v.arena);
     if (!e)
         verifier_end(verifier, session->next_seq, is_moving, totals);
     return e;

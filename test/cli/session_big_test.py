@@ -14,11 +14,13 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
 import scripted  # noqa: E402
-from agent import AgentTest  # noqa: E402
+from agent import AgentTest, Call, Turn  # noqa: E402
 from keel_test import KEEL  # noqa: E402
+from scripted import ANTHROPIC  # noqa: E402
 
 IS_DEEP = os.environ.get("KEEL_TEST_DEPTH") == "all"
 N_CALLS, N_BYTES = (1000, 10_000_000) if IS_DEEP else (60, 2_000_000)
+N_TOGETHER = 10
 LIMIT_KB = 64 * 1024
 # What a sanitizer keeps of freed memory is not what keel holds.
 QUIET = {"ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=0"}
@@ -62,6 +64,32 @@ class Memory(Big):
 
     def test_a_session_that_is_larger_than_memory_is_read_out_of_files(self):
         self.check("files")
+
+
+class Runs(Big):
+    """A session that keel itself has made: what it printed is checked, and run again."""
+
+    def record(self, n_calls, n_bytes):
+        (self.project / "big").write_text("x" * 99 + "\n" + "y" * (n_bytes - 100))
+        turns = [Turn(*[Call("Bash", command="cat big") for _ in range(min(n_calls, N_TOGETHER))])
+                 for _ in range(max(n_calls // N_TOGETHER, 1))]
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, *turns, Turn("done")), "go",
+                                        "--store", f"sqlite:{self.dir}/{n_calls}.db"))
+
+    def test_a_long_run_is_verified_and_replayed_in_little_memory(self):
+        self.user_settings({"providers": {"anthropic": {"contextWindow": 10**9}},
+                            "compact": {"enabled": False}})
+        self.record(2, 1000)
+        self.record(N_CALLS, N_BYTES)
+        for command in ("verify", "replay"):
+            with self.subTest(command):
+                before, after = (self.peak(command, self.last(n), "--store",
+                                           f"sqlite:{self.dir}/{n}.db") for n in (2, N_CALLS))
+                self.assertLess(after - before, LIMIT_KB - 16 * 1024)
+
+    def last(self, n):
+        store = f"sqlite:{self.dir}/{n}.db"
+        return self.keel("session", "list", "--all", "--json", "--store", store).json()[0]["id"]
 
 
 class Size(Big):
