@@ -111,7 +111,7 @@ static void write_as_recorded(const struct event *e, const struct recorded_event
         result.api_duration_ms = x->api_duration_ms;
         copy.body.result = &result;
     }
-    replay_line(&copy, out);
+    replay_line(&copy, NULL, out);
 }
 
 /* Rests and delays last as long as they did. */

@@ -61,13 +61,14 @@ static bool is_next(const struct replay *r, enum event_type type)
 /* --- tools --- */
 
 /* Also for a call that was cancelled: it has its result. */
-static const struct part *load_end(struct replay *r, const struct recorded_call *c)
+static const struct part *load_end(struct replay *r, const struct recorded_call *c,
+                                   struct codec_reader **ret_reader)
 {
     AUTO(err) struct err *e = NULL;
     const struct part *end = c->end;
 
     task_shield_begin();
-    e = recording_load_end(r->recording, c, &end);
+    e = recording_load_end(r->recording, c, ret_reader, &end);
     task_shield_end();
     if (e)
         replay_note_damage(r, e);
@@ -79,12 +80,13 @@ static const struct part *load_end(struct replay *r, const struct recorded_call 
 static struct str added_by_hooks(struct replay *r, struct arena *a, const struct recorded_call *c)
 {
     struct str result = result_text(a, c->result), end, added;
+    AUTO(codec_reader) struct codec_reader *owner = NULL;
 
     if (!c->end || !c->result || c->result->is_error != c->end->is_error)
         return (struct str){0}; /* another text has taken its place */
     if (c->end_event->has_left && result.n <= CODEC_INLINE_MAX)
         return (struct str){0};
-    end = result_text(a, load_end(r, c));
+    end = result_text(a, load_end(r, c, &owner));
     if (!str_starts(result, end))
         return (struct str){0};
     added = str_skip(result, end.n);
@@ -156,6 +158,7 @@ static struct err *play_tool(const struct tool *t, struct tool_context *context,
     struct played_call *played = t->self;
     struct recorded_call *c = played->call;
     const struct ask *ask = find_ask(played->replay->recording, c->call_id);
+    AUTO(codec_reader) struct codec_reader *owner = NULL;
 
     replay_enter(played->replay, c);
     if (c->has_waited) {
@@ -167,7 +170,7 @@ static struct err *play_tool(const struct tool *t, struct tool_context *context,
     replay_wait_for_end(played->replay, c);
     if (was_cut_early(c))
         return replay_fail_begin(played->replay, c, context);
-    return give_result(c, load_end(played->replay, c), result);
+    return give_result(c, load_end(played->replay, c, &owner), result);
 }
 
 static const struct tool *find_builtin(struct str name)

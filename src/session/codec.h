@@ -133,8 +133,9 @@ MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret
 /* The result in the tool_end with this number, whole; it lives in `a`. May wait. */
 MUST_USE struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq,
                                        struct arena *a, struct part *ret_result);
-/* Has the reader left something of the event that it read last? */
-bool codec_reader_has_left(const struct codec_reader *r);
+/* The long texts that it has left of the event that it read last, as the record names them; NULL:
+ * it has left nothing. */
+const struct json *codec_reader_left(const struct codec_reader *r);
 /* The text of that event's result piece by piece, each of them whole characters, as result_text()
  * has it. An error may come after some of it: the rest is damaged. May wait. */
 MUST_USE struct err *codec_reader_result(struct codec_reader *r,

@@ -59,7 +59,6 @@ struct codec_reader {
     uint64_t next_seq, to;
     bool core_only, has_failed, has_other_history;
     unsigned leaves; /* codec_left */
-    bool has_left;   /* texts of the last event */
     bool skips[EVENT_N_TYPES];
     struct store_page page;
     size_t at;                         /* in the page */
@@ -88,7 +87,8 @@ struct codec_reader {
     struct built_messages built;
     struct err *error;
     struct json *body;
-    size_t n_in_record; /* events of the record that have been given out */
+    const struct json *left; /* see codec_reader_left() */
+    size_t n_in_record;      /* events of the record that have been given out */
 };
 
 /* Fills r->event for event number `index` of the record, one after the other; r->body is parsed. */

@@ -210,7 +210,7 @@ static struct err *read_result(struct decoding *d, const struct json *v, bool is
     else if (is_whole)
         TRY(codec_get_long_texts(d, texts, d->arena, part, 1));
     else
-        r->has_left = true;
+        r->left = texts;
     *ret_part = part;
     return NULL;
 }

@@ -90,21 +90,29 @@ const struct part *long_texts_take_out(struct long_texts *t, const struct part *
     return copy ? copy : parts;
 }
 
+void long_texts_write(struct json_writer *w, const struct long_texts *t)
+{
+    jw_begin_array(w);
+    for (size_t i = 0; i < t->n; i++) {
+        jw_begin_array(w);
+        jw_int(w, (int64_t)t->items[i].part);
+        jw_int(w, t->items[i].content);
+        jw_begin_object(w);
+        jw_kv_str(w, "$blob", str_of(t->items[i].handle));
+        jw_end_object(w);
+        jw_end_array(w);
+    }
+    jw_end_array(w);
+}
+
 void codec_put_long_texts(struct encoding *c, const char *key, const struct long_texts *t)
 {
     if (t->n == 0)
         return;
-    jw_key(&c->json, key);
-    jw_begin_array(&c->json);
-    for (size_t i = 0; i < t->n; i++) {
-        jw_begin_array(&c->json);
-        jw_int(&c->json, (int64_t)t->items[i].part);
-        jw_int(&c->json, t->items[i].content);
+    for (size_t i = 0; i < t->n; i++)
         codec_add_blob_as(c, t->items[i].bytes, t->items[i].handle);
-        codec_write_reference(c, "$blob", str_of(t->items[i].handle));
-        jw_end_array(&c->json);
-    }
-    jw_end_array(&c->json);
+    jw_key(&c->json, key);
+    long_texts_write(&c->json, t);
 }
 
 /* --- reading --- */

@@ -3,8 +3,8 @@
  * Each is a blob of its own, as it is: a tool's output that was stored for the model to read on has
  * the same bytes, and so the same blob. The message stands in its record without them; beside it a
  * list says where they belong: [PART,CONTENT,{"$blob":HANDLE}], CONTENT being -1 for the part
- * itself. They stand in the order of the parts. Only encode*.c and decode*.c
- * include this. */
+ * itself. They stand in the order of the parts. Only encode*.c, decode*.c and
+ * replay_line.c include this. */
 #ifndef KEEL_SESSION_LONG_TEXTS_H
 #define KEEL_SESSION_LONG_TEXTS_H
 
@@ -30,6 +30,9 @@ DEFINE_AUTO_VAL(long_texts, long_texts_done)
 /* The parts without their long texts, which are added to the list; `parts` itself where there are
  * none. Lives as long as the list. */
 const struct part *long_texts_take_out(struct long_texts *t, const struct part *parts, size_t n);
+/* The list. */
+void long_texts_write(struct json_writer *w, const struct long_texts *t);
+/* The list as a member of the record, which keeps the blobs; nothing where there are none. */
 void codec_put_long_texts(struct encoding *c, const char *key, const struct long_texts *t);
 
 /* Puts them back into parts that were read; they live in `a`. */

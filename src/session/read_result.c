@@ -52,7 +52,7 @@ struct err *codec_reader_result(struct codec_reader *r,
                                 struct err *(*take)(void *self, struct str text), void *self)
 {
     const struct pieces p = {.blobs = store_blobs(r->store, r->stream), .take = take, .self = self};
-    const struct json *texts = json_get(r->body, "resultTexts"), *next = json_at(texts, 0);
+    const struct json *next = json_at(r->left, 0);
     const struct part *result = r->event.body.tool.result;
 
     for (size_t i = 0; i < result->n_content; i++) {

@@ -46,9 +46,9 @@ void codec_reader_leave(struct codec_reader *r, unsigned what)
     r->leaves = what;
 }
 
-bool codec_reader_has_left(const struct codec_reader *r)
+const struct json *codec_reader_left(const struct codec_reader *r)
 {
-    return r->has_left;
+    return r->left;
 }
 
 struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq, struct arena *a,
@@ -164,7 +164,8 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 
     *ret_event = NULL;
     r->record = NULL;
-    r->has_other_history = r->has_left = false;
+    r->left = NULL;
+    r->has_other_history = false;
     TRY(find_record(r, &record));
     if (!record)
         return NULL;

@@ -64,10 +64,7 @@ struct recorded_event {
     uint64_t seq;
     int64_t unix_ms;
     struct str line;
-    bool has_left; /* texts of it were: the line is not there yet */
-    /* what was loaded for it alone, until it is passed */
-    struct codec_reader *own_reader;
-    struct strbuf own_line;
+    bool has_left;                         /* long texts of it were not loaded */
     uint64_t duration_ms, api_duration_ms; /* are taken from here */
     uint64_t tools_version;
     struct str source, text;          /* of a notice; text: also of an error, or a trigger */
@@ -87,6 +84,7 @@ struct recorded_target {
     struct price price;
 };
 
+struct codec_reader;
 struct recording_window;
 
 struct recording {
@@ -165,8 +163,10 @@ struct recorded_call *const *recording_calls(const struct recording *r, size_t b
                                              size_t *ret_n);
 /* It had begun, and was ended because the person ended the run. */
 bool recorded_call_is_interrupted(const struct recorded_call *c);
-/* What the tool gave, whole, and with it the line of its event; until that has been passed. */
-MUST_USE struct err *recording_load_end(struct recording *r, const struct recorded_call *c,
+/* What the tool gave, whole. It lives as long as the reader, which is the caller's; NULL: as long
+ * as the call. */
+MUST_USE struct err *recording_load_end(const struct recording *r, const struct recorded_call *c,
+                                        struct codec_reader **ret_reader,
                                         const struct part **ret_end);
 
 /* --- for recording*.c --- */

@@ -52,12 +52,6 @@ static void free_round(struct round *r)
     mem_free(r);
 }
 
-static void free_own(struct recorded_event *x)
-{
-    codec_reader_free(TAKE(x->own_reader));
-    strbuf_done(&x->own_line);
-}
-
 struct recording_window *recording_window_new(struct recording_source *source, struct str run_id)
 {
     struct recording_window *w = mem_alloc(sizeof *w);
@@ -71,8 +65,6 @@ void recording_window_free(struct recording_window *w)
 {
     if (!w)
         return;
-    for (size_t i = w->at; i < w->n; i++)
-        free_own(w->events[i]);
     for (struct round *r = w->first, *next; r; r = next) {
         next = r->next;
         free_round(r);
@@ -384,11 +376,9 @@ static void take(struct recording_window *w, const struct event *e)
     if (e->type == EVENT_ATTEMPT_BEGIN)
         add_round(w);
     x = add_event(w, e);
-    x->has_left = codec_reader_has_left(w->source->events);
-    if (!x->has_left) {
-        replay_line(e, &line);
-        x->line = arena_str(&w->last->arena, strbuf_str(&line));
-    }
+    x->has_left = codec_reader_left(w->source->events) != NULL;
+    replay_line(e, codec_reader_left(w->source->events), &line);
+    x->line = arena_str(&w->last->arena, strbuf_str(&line));
     take_facts(w, e, x);
 }
 
@@ -452,25 +442,22 @@ struct err *recording_load_until(struct recording *r, enum event_type type, cons
     return NULL;
 }
 
-struct err *recording_load_end(struct recording *r, const struct recorded_call *c,
-                               const struct part **ret_end)
+struct err *recording_load_end(const struct recording *r, const struct recorded_call *c,
+                               struct codec_reader **ret_reader, const struct part **ret_end)
 {
     const struct recording_source *s = r->events->source;
-    struct recorded_event *x = c->end_event;
+    const struct recorded_event *x = c->end_event;
     const struct event *e;
 
+    *ret_reader = NULL;
     *ret_end = c->end;
     if (!x || !x->has_left)
         return NULL;
-    free_own(x);
-    x->own_reader = codec_reader_new(s->store, s->stream, x->seq, CODEC_READ_ALL);
-    TRY(codec_read(x->own_reader, &e));
+    *ret_reader = codec_reader_new(s->store, s->stream, x->seq, CODEC_READ_ALL);
+    TRY(codec_read(*ret_reader, &e));
     if (!e || e->seq != x->seq || e->type != EVENT_TOOL_END)
         return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
                        (unsigned long long)x->seq, STR_ARG(s->stream));
-    strbuf_init(&x->own_line, SIZE_MAX / 2);
-    replay_line(e, &x->own_line);
-    x->line = strbuf_str(&x->own_line);
     *ret_end = e->body.tool.result;
     return NULL;
 }
@@ -508,7 +495,6 @@ void recording_pass(struct recording *r)
 
     if (w->events[w->at]->type == EVENT_ATTEMPT_BEGIN)
         forget_passed(w);
-    free_own(w->events[w->at]);
     w->n_requests -= w->events[w->at]->type == EVENT_PROVIDER_REQUEST;
     w->at++;
 }

@@ -2,6 +2,7 @@
 #include "session/replay_line.h"
 
 #include "base/sha256.h"
+#include "session/long_texts.h"
 #include "view/journal.h"
 
 #define HANDLE_PREFIX "handle:" /* state that the engine itself keeps */
@@ -66,7 +67,23 @@ static void write_payload(const struct event *e, struct strbuf *out)
     write_line(&copy, out);
 }
 
-/* Estimates are no part of what happened. */
+static void write_tool_end(const struct event *e, const struct json *left, struct strbuf *out)
+{
+    AUTO(long_texts) struct long_texts texts = {0};
+    struct event copy = *e;
+    struct json_writer w;
+
+    if (!left && e->body.tool.result)
+        copy.body.tool.result = long_texts_take_out(&texts, e->body.tool.result, 1);
+    write_line(&copy, out);
+    jw_init(&w, out);
+    if (left)
+        jw_json(&w, left);
+    else if (texts.n)
+        long_texts_write(&w, &texts);
+}
+
+/* Estimates are not a part of what happened. */
 static void forget_estimates(struct event *e)
 {
     if (e->type != EVENT_ATTEMPT_BEGIN && e->type != EVENT_ATTEMPT_END)
@@ -75,7 +92,7 @@ static void forget_estimates(struct event *e)
     e->body.attempt.assumed = NULL;
 }
 
-void replay_line(const struct event *e, struct strbuf *out)
+void replay_line(const struct event *e, const struct json *left, struct strbuf *out)
 {
     struct event copy = *e;
 
@@ -85,6 +102,8 @@ void replay_line(const struct event *e, struct strbuf *out)
         write_request(e, out);
     else if (e->type == EVENT_NATIVE_PAYLOAD)
         write_payload(e, out);
+    else if (e->type == EVENT_TOOL_END)
+        write_tool_end(&copy, left, out);
     else
         write_line(&copy, out);
 }

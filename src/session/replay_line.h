@@ -14,8 +14,9 @@
 
 /* The engine's own, or somebody else's? */
 bool replay_compares(const struct event *e);
-/* Appends the line, without its end. */
-void replay_line(const struct event *e, struct strbuf *out);
+/* Appends the line, without its end. Long texts of a tool_end stand there as their handles; `left`:
+ * those that the reader has left (codec_reader_left()), NULL: the event has all. */
+void replay_line(const struct event *e, const struct json *left, struct strbuf *out);
 
 /* Pieces of an answer, joined as long as they are of one kind and one part. */
 struct replay_pieces {

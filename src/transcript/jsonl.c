@@ -217,7 +217,7 @@ static void add_line(struct jsonl *j)
     struct writer *w = &j->writer;
     struct str line = redaction_hide_json(
         w->redaction, str_slice(strbuf_str(&j->line), 0, j->line.n - 1), &j->hidden);
-    size_t mark = codec_reader_has_left(w->reader) ? str_find(line, S(MARK)) : STR_NONE;
+    size_t mark = codec_reader_left(w->reader) ? str_find(line, S(MARK)) : STR_NONE;
 
     if (strbuf_is_over(&j->line))
         strbuf_set_over(&w->out);
@@ -247,7 +247,7 @@ static void add_event(struct writer *w, const struct event *e)
         note_session(j, e);
     if (e->type == EVENT_HISTORY)
         note_message(j, &e->body.message);
-    if (codec_reader_has_left(w->reader))
+    if (codec_reader_left(w->reader))
         shown.body.tool.result = &result;
     links = links_of(j, e, &range);
     strbuf_clear(&j->line);

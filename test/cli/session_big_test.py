@@ -20,7 +20,6 @@ from scripted import ANTHROPIC  # noqa: E402
 
 IS_DEEP = os.environ.get("KEEL_TEST_DEPTH") == "all"
 N_CALLS, N_BYTES = (1000, 10_000_000) if IS_DEEP else (60, 2_000_000)
-N_TOGETHER = 10
 LIMIT_KB = 64 * 1024
 # What a sanitizer keeps of freed memory is not what keel holds.
 QUIET = {"ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=0"}
@@ -70,15 +69,19 @@ class Runs(Big):
     """A session that keel itself has made: what it printed is checked, and run again."""
 
     def record(self, n_calls, n_bytes):
+        """As long as it takes, with as many summaries as it needs."""
         (self.project / "big").write_text("x" * 99 + "\n" + "y" * (n_bytes - 100))
-        turns = [Turn(*[Call("Bash", command="cat big") for _ in range(min(n_calls, N_TOGETHER))])
-                 for _ in range(max(n_calls // N_TOGETHER, 1))]
-        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, *turns, Turn("done")), "go",
-                                        "--store", f"sqlite:{self.dir}/{n_calls}.db"))
+        left = iter(range(n_calls))
+
+        def answer(request):
+            if b"Summarise the conversation" in request.body:
+                return self.encode(ANTHROPIC, Turn("It was read again and again."))
+            more = next(left, None) is not None
+            return self.encode(ANTHROPIC, Turn(Call("Bash", command="cat big") if more else "done"))
+        self.assert_fine(self.run_agent(ANTHROPIC, self.provider(answer), "go", "--store",
+                                        f"sqlite:{self.dir}/{n_calls}.db"))
 
     def test_a_long_run_is_verified_and_replayed_in_little_memory(self):
-        self.user_settings({"providers": {"anthropic": {"contextWindow": 10**9}},
-                            "compact": {"enabled": False}})
         self.record(2, 1000)
         self.record(N_CALLS, N_BYTES)
         for command in ("verify", "replay"):

@@ -82,7 +82,7 @@ static void assert_same_event(struct codec_reader *passing, const struct event *
     if (got->type == EVENT_RUN_BEGIN || got->type == EVENT_RUN_END ||
         got->type == EVENT_PROVIDER_REQUEST)
         return;
-    if (codec_reader_has_left(passing)) {
+    if (codec_reader_left(passing)) {
         assert_ok(codec_reader_result(passing, add_piece, &one));
         result_text(want->body.tool.result, &other);
     } else {
