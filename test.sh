@@ -1,10 +1,47 @@
 #!/usr/bin/env bash
-# test.sh - installs what the tests need and runs all of them.
-# test.sh NAME... runs only the tests (or suites) of these names.
+# test.sh - installs what the tests need and runs all of them; test.sh --help says more.
 set -euo pipefail
 top=$(cd "$(dirname "$0")" && pwd)
 . "$top/scripts/packages.sh"
 cd "$top"
+
+usage() {
+  cat <<'END'
+usage: ./test.sh [--long] [NAME... | --suite SUITE]
+
+Installs the packages that the tests need, builds keel with AddressSanitizer and
+UndefinedBehaviorSanitizer in build-test/, and runs all tests, or only those with these names.
+
+  --long         full depth: tests that try a sample try everything (KEEL_TEST_DEPTH=all).
+                 Takes hours instead of about 15 minutes, and makes sessions of 10 GB in the
+                 temporary directory (TMPDIR chooses another one)
+  --suite SUITE  only the tests of a suite: unit, wire, fuzz, cli, flow, crash, attack or sdk
+  --help         this text
+
+Names are those that "meson test -C build-test --list" prints, such as unit/base/json.
+END
+}
+
+refuse() {
+  say "test.sh: $1. Run ./test.sh --help to see what it takes."
+  exit 2
+}
+
+patience=1 # time-outs of tests are multiplied by it
+only=()
+while [ $# -gt 0 ]; do
+  case $1 in
+  --help | -h) usage && exit ;;
+  --long) export KEEL_TEST_DEPTH=all && patience=20 ;;
+  --suite)
+    [ $# -gt 1 ] || refuse "--suite needs the name of a suite"
+    only+=(--suite "$2") && shift
+    ;;
+  -*) refuse "unknown option $1" ;;
+  *) only+=("$1") ;;
+  esac
+  shift
+done
 
 # shellcheck disable=SC2086
 install_packages "the tests" $BUILD_PACKAGES $TEST_PACKAGES
@@ -17,8 +54,10 @@ if [ ! -f "$build/build.ninja" ]; then
 fi
 ninja -C "$build"
 
-if [ $# -gt 0 ]; then
-  exec meson test -C "$build" --print-errorlogs "$@"
+run_meson() { meson test -C "$build" --print-errorlogs --timeout-multiplier $patience "$@"; }
+if [ ${#only[@]} -gt 0 ]; then
+  run_meson "${only[@]}"
+  exit
 fi
 
 failed=0
@@ -27,16 +66,15 @@ run() {
   shift
   "$@" || { say "FAILED: $*"; failed=1; }
 }
-# meson counts programs; a program may pass and yet have left tests out. Those are told here.
+# meson counts programs; a program may pass and yet have skipped tests. This prints those.
 count_skips() {
   log=$build/meson-logs/testlog.txt
   n=$(awk '/SKIPPED TEST/ { n += $1 } match($0, /skipped=[0-9]+/) { n += substr($0, RSTART + 8, RLENGTH - 8) }
     END { print n + 0 }' "$log")
-  say "Tests left out inside programs that passed: $n"
+  say "Tests skipped inside programs that passed: $n"
   grep -oE '^\[  SKIPPED \] [a-z_]+$|SKIPPED because .*[^ ]|SKIPPED: .*|^.* \.\.\. skipped .*' "$log" | sort -u >&2 || true
 }
-run "unit, wire, fuzz corpora and command line, under ASan and UBSan" \
-  meson test -C "$build" --print-errorlogs
+run "unit, wire, fuzz corpora and command line, under ASan and UBSan" run_meson
 count_skips
 run "tasks as threads, under ThreadSanitizer" test/tsan.sh
 run "tasks, under Valgrind" test/valgrind.sh

@@ -8,4 +8,4 @@ build=build-valgrind # the same as the other checks of a plain build
 
 [ -f $build/build.ninja ] || meson setup $build -Dbuildtype=debugoptimized
 ninja -C $build keel keel-exec test/fault.so
-KEEL_CRASH_DEPTH=all meson test -C $build --no-rebuild --print-errorlogs crash crash/commands
+KEEL_TEST_DEPTH=all meson test -C $build --no-rebuild --print-errorlogs crash crash/commands

@@ -3,7 +3,7 @@
 Each command is killed before, in and after every call that leaves something in the store, the
 workspace or keel's home (fault.c). Then the next process must find all sessions whole, the command
 must work when it is repeated, and nothing may be left of the one that was killed.
-KEEL_CRASH_DEPTH=all tries all of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has
+KEEL_TEST_DEPTH=all tries all of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has
 printed.
 """
 import json

@@ -3,7 +3,7 @@
 A session with tools is run against a scripted provider and killed: at every call that makes
 something durable or visible (fault.c), and at random moments; with the power lost, too, so that
 only what was synced is left (disk.c); or a single write or sync fails. Then it is resumed, perhaps
-killed again, and finished. stage.py says what must be true on the way. KEEL_CRASH_DEPTH=all tries
+killed again, and finished. stage.py says what must be true on the way. KEEL_TEST_DEPTH=all tries
 all of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
 """
 import concurrent.futures
@@ -20,7 +20,7 @@ import stage
 import stores
 from stage import HANG_SECONDS, keel_test
 
-IS_ALL = os.environ.get("KEEL_CRASH_DEPTH") == "all"
+IS_ALL = os.environ.get("KEEL_TEST_DEPTH") == "all"
 SEED = int(os.environ.get("KEEL_CRASH_SEED", random.SystemRandom().randrange(10**9)))
 N_WORKERS = 3 * (os.cpu_count() or 1)  # they mostly wait
 N_RANDOM = 1000 if IS_ALL else 50
