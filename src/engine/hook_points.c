@@ -137,6 +137,8 @@ static void set_answer(struct arena *a, struct json *fields, struct str answer)
     json_set_str(a, fields, "last_assistant_message", answer);
 }
 
+/* The answer is durable before a hook acts on it: a run that is resumed asks the hook
+ * about the same answer again. */
 struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason)
 {
     struct json *fields;
@@ -145,6 +147,7 @@ struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason)
     *ret_reason = (struct str){0};
     if (!r->options->hooks)
         return NULL;
+    TRY(run_sync(r));
     fields = json_new(&r->arena, JSON_OBJECT);
     set_answer(&r->arena, fields, answer);
     json_set_bool(&r->arena, fields, "stop_hook_active", r->stop_hook_active);

@@ -36,6 +36,9 @@ class BudgetTest(SessionTest):
             return log.read_bytes().count(b'"provider_stream"')
         return self.count(self.session, "provider_stream")
 
+    def pass_time(self):
+        """Until the lease of a killed process is free: at once, where it is bound to the process."""
+
     def kill_each(self, protocol, turn, *arguments, end=signal.SIGKILL, in_stream=False):
         """Ends keel in every answer, until it asks no more; how often it has asked."""
         self.session = session = self.new_id()
@@ -53,6 +56,7 @@ class BudgetTest(SessionTest):
                 time.sleep(0.01)
             process.send_signal(end)
             process.communicate()
+            self.pass_time()
         else:
             self.fail(f"keel asked in all {n} processes")
         return len(provider.requests)

@@ -3,10 +3,11 @@ import json
 
 import scripted
 from agent import AgentTest, Call, Turn
+from resume_test import SessionTest
 from scripted import ANTHROPIC
 
 
-class Hooks(AgentTest):
+class HooksTest(AgentTest):
     def configure(self, **hooks):
         """A hook is a shell script; what it is given is kept in the log."""
         groups = {}
@@ -21,6 +22,8 @@ class Hooks(AgentTest):
         text = (self.dir / f"{event}.log").read_text()
         return [json.loads(line) for line in text.splitlines() if line]
 
+
+class Hooks(HooksTest):
     def run_with(self, *turns, mode="bypassPermissions"):
         self.one = self.play(ANTHROPIC, *turns)
         return self.run_agent(ANTHROPIC, self.one, "go", mode=mode)
@@ -101,6 +104,71 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
         self.keel("trust", "--yes")
         self.assert_answer(self.run_with(Turn("Done.")), "Done.")
         self.assertTrue((self.dir / "ran").exists())
+
+
+class KilledAfterAStopHook(HooksTest, SessionTest):
+    """A hook that makes the model continue once does so once, whatever becomes of the process."""
+
+    ONCE = """case $(tail -n 2 "$0.log") in *'"stop_hook_active":true'*) exit 0;; esac
+echo the tests fail >&2; exit 2"""
+
+    def setUp(self):
+        super().setUp()
+        self.session = self.new_id()
+        self.configure(Stop=self.ONCE.replace("$0", f"{self.dir}/Stop"))
+
+    def flags(self):
+        return [stop["stop_hook_active"] for stop in self.given("Stop")]
+
+    def begin(self, *turns):
+        provider = self.play(ANTHROPIC, *turns)
+        process = self.start_agent(ANTHROPIC, provider, "--session-id", self.session, "go")
+        return provider, process
+
+    def kill_in_second_answer(self):
+        """It has answered, the hook has said no, and the next answer is on its way."""
+        _, process = self.begin(Turn("Done."), Turn(["Now", self.hold(), " it is."]))
+        self.wait_stored(self.session, "provider_stream", n=2)
+        self.kill(process)
+        self.assertEqual(self.flags(), [False])
+
+    def test_it_does_not_block_again_when_the_turn_is_finished(self):
+        self.kill_in_second_answer()
+        result, requests = self.go_on(ANTHROPIC, self.session, Turn("Now it is."))
+        self.assertEqual((result.out, len(requests)), ("Now it is.\n", 1))
+        self.assertEqual(self.flags(), [False, True])
+
+    def test_nor_after_a_tool_and_another_kill(self):
+        (pipe, fd) = self.make_pipe()
+        _, process = self.begin(Turn("Done."), Turn(
+            Call("Bash", command=f"echo > {pipe.name}; sleep 600")))
+        self.wait_pipe(fd)
+        self.kill(process)
+        provider = self.play(ANTHROPIC, Turn(["Now", self.hold(), " it is."]))
+        process = self.start_agent(ANTHROPIC, provider, "-r", self.session)
+        self.wait_stored(self.session, "provider_stream", n=3)
+        self.kill(process)
+        result, _ = self.go_on(ANTHROPIC, self.session, Turn("Now it is."))
+        self.assertEqual(result.out, "Now it is.\n")
+        self.assertEqual(self.flags(), [False, True])
+
+    def test_a_new_prompt_begins_anew(self):
+        self.kill_in_second_answer()
+        result, requests = self.go_on(ANTHROPIC, self.session, Turn("Hm."), Turn("Fine."),
+                                      arguments=["something else"])
+        self.assertEqual((result.out, len(requests)), ("Fine.\n", 2))
+        self.assertEqual(self.flags(), [False, False, True])
+
+    def test_an_answer_that_the_hook_was_shown_is_not_asked_for_again(self):
+        (pipe, fd) = self.make_pipe()
+        self.configure(Stop=f"echo > {pipe}; sleep 600")
+        _, process = self.begin(Turn("Done."))
+        self.wait_pipe(fd)
+        self.kill(process)
+        self.configure(Stop=self.ONCE.replace("$0", f"{self.dir}/Stop"))
+        result, requests = self.go_on(ANTHROPIC, self.session, Turn("Now it is."))
+        self.assertEqual((result.out, len(requests)), ("Now it is.\n", 1))
+        self.assertEqual(self.flags(), [False, False, True])
 
 
 if __name__ == "__main__":

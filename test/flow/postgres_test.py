@@ -20,6 +20,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "crash"))
 
 import scripted  # noqa: E402
 import stores  # noqa: E402
+from agent import Turn  # noqa: E402
+from budget_test import BudgetTest  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest  # noqa: E402
 
 SESSION = "00000000-0000-7000-8000-000000000001"
@@ -77,6 +79,7 @@ class PostgresTest(FlowTest):
     def setUpClass(cls):
         if not stores.Postgres.programs():
             raise unittest.SkipTest("there is no PostgreSQL server here")
+        super().setUpClass()
         cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="keel-postgres-")).resolve()
         cls.server = stores.Postgres(cls.dir)
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
@@ -227,6 +230,41 @@ class Leases(PostgresTest):
     def test_a_session_that_is_closed_is_free_at_once(self):
         self.assert_status(self.talk("--session-id", SESSION, "one"), 0)
         self.assert_status(self.talk("-r", SESSION, "two"), 0)
+
+
+class Budget(PostgresTest, BudgetTest):
+    """A session whose keel is killed in every answer, each time after it has reserved the tokens."""
+
+    def n_streamed(self):
+        return sum(record.type == "provider_stream" for record in self.server.records(self.case))
+
+    def pass_time(self):
+        self.server.pass_time(self.case)
+
+    def kill_each_here(self, turn, **how):
+        n = self.kill_each(ANTHROPIC, turn, "--max-tokens-total", "24000", "--store", self.url,
+                           **how)
+        self.assertIn("of 24000 tokens are used", self.error)
+        self.assertEqual(self.session, self.case.session)
+        begun = [record for record in self.server.records(self.case)
+                 if record.type == "attempt_begin"]
+        self.assertEqual(len(begun), n, "a request left without a record of it")
+        return n
+
+    def test_holds_when_it_is_killed_before_the_first_byte(self):
+        n = self.kill_each_here(self.silent(ANTHROPIC, Turn("Once", usage=(2000, 9))))
+        self.assertTrue(2 <= n <= 24000 // 2000, n)
+
+    def test_holds_when_it_is_killed_in_the_middle_of_an_answer(self):
+        turn = Turn(["Once upon a time " * 300, self.hold()], usage=(2000, 1700))
+        n = self.kill_each_here(turn, in_stream=True)
+        self.assertTrue(2 <= n <= 24000 // 3700, n)
+
+    def test_leaves_a_session_that_is_whole(self):
+        self.kill_each_here(Turn(["Once", self.hold()]))
+        for command in ("verify", "replay"):
+            result = self.keel("session", command, self.session, "--store", self.url)
+            self.assert_status(result, 0)
 
 
 class Clock(PostgresTest):
