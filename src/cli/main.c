@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/print.h"
+#include "cli/run.h"
 
 #include <signal.h>
 
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
     e = dispatch(argc, argv, &status);
     if (!e)
-        return status;
+        return cli_run_status(status);
     cli_tell_error(e);
-    return err_exit_code(e);
+    return cli_run_status(err_exit_code(e));
 }

@@ -3,6 +3,7 @@
 
 #include "base/uuid.h"
 #include "sys/fs.h"
+#include "sys/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,9 +59,12 @@ struct err *files_lock(int fd, const char *path)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    while (fcntl(fd, F_OFD_SETLKW, &whole) < 0)
-        if (errno != EINTR)
+    for (unsigned i = 0; fcntl(fd, F_OFD_SETLK, &whole) < 0; i++) {
+        if (errno != EAGAIN && errno != EACCES)
             return err_errno(ERR_STORAGE, errno, "cannot lock %s", path);
+        if (!work_pause(i))
+            return err_new(ERR_STORAGE, "cannot lock %s: another process holds it", path);
+    }
     return NULL;
 }
 

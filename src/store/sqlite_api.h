@@ -11,7 +11,7 @@
 #define SQLITE_API_TABLE(X)                                                                        \
     X(open_v2)                                                                                     \
     X(close_v2)                                                                                    \
-    X(busy_timeout)                                                                                \
+    X(busy_handler)                                                                                \
     X(exec)                                                                                        \
     X(prepare_v3)                                                                                  \
     X(finalize)                                                                                    \

@@ -4,6 +4,7 @@
 #include "store/sqlite_log.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
+#include "sys/work.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 /* How long a transaction waits for those of other processes. */
 #define BUSY_MS 30000
+#define BUSY_TRIES (BUSY_MS / WORK_PAUSE_MS)
 #define VERSION 3
 
 static const char *const statement_texts[] = {
@@ -152,6 +154,12 @@ static void register_files(struct sqlite_db *db)
             db->files[i].lock = locked_file_new(db->files[i].path);
 }
 
+/* SQLite's own time-out would keep a program that is to end for as long. */
+static int wait_for_others(void *self, int n_tries)
+{
+    return n_tries < BUSY_TRIES && work_pause((unsigned)n_tries);
+}
+
 struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
@@ -172,7 +180,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
                         NULL) != SQLITE_OK)
         return sqlite_db_error(db, "open sessions");
     db->api.extended_result_codes(db->handle, 1);
-    db->api.busy_timeout(db->handle, BUSY_MS);
+    db->api.busy_handler(db->handle, wait_for_others, NULL);
     TRY(sqlite_log_set_up(db));
     TRY(run_script(db, settings, "open sessions"));
     TRY(make_tables(db));

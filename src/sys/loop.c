@@ -251,6 +251,8 @@ void loop_start(struct loop *l, task_fn fn, void *arg)
     if (task_self())
         BUG("a task may not drive a loop");
     BUG_IF(is_running(l) || l->root.error);
+    atomic_store(&l->is_cancelled, false);
+    atomic_store(&l->last_pauses_ms, 0);
     group_init(&l->root, l, NULL, 0, 0);
     group_spawn(&l->root, "root", fn, arg);
 }
@@ -263,8 +265,10 @@ struct err *loop_result(struct loop *l)
 
 void loop_cancel(struct loop *l)
 {
-    if (is_running(l))
-        group_cancel(&l->root);
+    if (!is_running(l))
+        return;
+    atomic_store(&l->is_cancelled, true);
+    group_cancel(&l->root);
 }
 
 struct err *loop_run(struct loop *l, task_fn fn, void *arg)

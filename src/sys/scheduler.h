@@ -11,6 +11,7 @@
 #include "sys/timer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <uv.h>
 
 struct task {
@@ -67,6 +68,8 @@ struct loop {
     struct fiber_pool *fibers;
     struct group root; /* holds the root task */
     unsigned n_external;
+    atomic_bool is_cancelled;   /* as a whole, since it was started */
+    atomic_uint last_pauses_ms; /* of its workers since then, see work_pause() */
     struct watch_set watches;
     struct post_queue posts;
 };

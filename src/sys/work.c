@@ -3,10 +3,13 @@
 
 #include "sys/scheduler.h"
 
-#include <stdatomic.h>
+#include <time.h>
+
+#define LAST_PAUSES_MS 1000 /* in all, of a loop that was cancelled */
 
 struct work {
     uv_work_t request;
+    struct loop *loop;
     struct err *(*fn)(void *arg);
     void *arg;
     struct err *result;
@@ -17,20 +20,32 @@ struct work {
 };
 
 /* Of a worker while it runs something. */
-static _Thread_local const atomic_bool *cancelled;
+static _Thread_local struct work *running;
 
 bool work_cancelled(void)
 {
-    return cancelled && atomic_load(cancelled);
+    return running && atomic_load(&running->cancelled);
+}
+
+bool work_pause(unsigned n_tries)
+{
+    unsigned ms = MIN(1U << MIN(n_tries, 16U), WORK_PAUSE_MS);
+    struct loop *l = running ? running->loop : NULL;
+
+    if (l && atomic_load(&l->is_cancelled) &&
+        atomic_fetch_add(&l->last_pauses_ms, ms) >= LAST_PAUSES_MS)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+    return true;
 }
 
 static void in_worker(uv_work_t *request)
 {
     struct work *w = request->data;
 
-    cancelled = &w->cancelled;
+    running = w;
     w->result = w->fn(w->arg);
-    cancelled = NULL;
+    running = NULL;
 }
 
 static void on_done(uv_work_t *request, int status)
@@ -76,7 +91,7 @@ static void wait_for_worker(struct work *w, struct task *t)
 struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 {
     struct loop *l = task_loop();
-    struct work w = {.fn = fn, .arg = arg};
+    struct work w = {.loop = l, .fn = fn, .arg = arg};
 
     TRY(task_check());
     w.request.data = &w;

@@ -377,7 +377,7 @@ class Interrupts(InputTest):
         host.wait_for("system", "init")
         host.process.terminate()
         host.wait_for("result")
-        self.assert_status(self.end(host), 130)
+        self.assert_status(self.end(host), 143)
         self.assertEqual(len(of_type(host.seen, "result")), 1)
 
 

@@ -1,5 +1,6 @@
 """sandbox_test.py - keel sandbox as a program: options, exit status, streams."""
 import os
+import signal
 import subprocess
 
 import keel_test
@@ -107,10 +108,11 @@ class Sandbox(KeelTest):
         self.assertEqual((self.project / ".mcp.json").read_text(), "{}")
 
     def test_an_interrupted_command_ends_and_so_does_keel(self):
-        process = self.start("sandbox", "sh", "-c", "echo ready; sleep 1000")
-        self.assertEqual(process.stdout.readline(), b"ready\n")
-        process.send_signal(keel_test.signal.SIGINT)
-        self.assert_status(self.finish(process), 130)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start("sandbox", "sh", "-c", "echo ready; sleep 1000")
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.send_signal(number)
+            self.assert_status(self.finish(process), 128 + number)
 
     def test_without_keel_exec_there_is_no_command(self):
         result = self.sandbox("true", env={"KEEL_EXEC": "/nowhere"})

@@ -3,17 +3,24 @@
 Where the other side must have come so far, it says so: the provider is asked, a line is printed, or
 a command writes into a pipe. The same pipe tells when the last process that has it open is gone.
 """
+import fcntl
 import itertools
 import json
 import os
+import pathlib
 import select
 import signal
+import sqlite3
+import subprocess
 import threading
+import time
 
 import scripted
 from agent import AgentTest, Call, Turn
 from scripted import ANTHROPIC, BY_NAME, HANG_SECONDS, for_each_protocol, json_answer
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LONGEST_END = 15  # seconds to end where a lock is not free; waiting for it takes longer
 STREAM_JSON = ("--output-format", "stream-json", "--include-partial-messages")
 
 
@@ -54,6 +61,18 @@ class Pipe:
         return False
 
 
+class Told(threading.Event):
+    """The last piece of an answer: says that those before it are sent."""
+
+    def __init__(self, sent):
+        super().__init__()
+        self.sent = sent
+
+    def wait(self, timeout=None):
+        self.sent.set()
+        return True
+
+
 def family(pipe):
     """A command with children of children, in a session of their own, deaf to TERM."""
     return (f"exec 9>{pipe.name}; (setsid sh -c 'trap \"\" TERM HUP; echo >&9; sleep 600' &); "
@@ -82,7 +101,7 @@ class AbortTest(AgentTest):
     def interrupt(self, process, number=signal.SIGINT):
         process.send_signal(number)
         result = self.finish(process)
-        self.assert_status(result, 130)
+        self.assert_status(result, 128 + number)
         return result
 
     def assert_interrupted(self, result, out=""):
@@ -111,7 +130,7 @@ class WhileTheModelAnswers(AbortTest):
 
     @for_each_protocol
     def test_in_the_middle_of_its_text(self, protocol):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             provider = self.play(protocol, Turn(["Once", " upon", self.hold(), " a time"]))
             process = self.start_agent(protocol, provider, "--trace-llm", "hi")
             read_until(process.stderr, b" upon")
@@ -196,7 +215,7 @@ class WhileAToolRuns(AbortTest):
         return process, pipe, provider
 
     def test_its_whole_tree_is_gone_when_keel_is(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             with self.subTest(number):
                 process, pipe, provider = self.start_family()
                 result = self.interrupt(process, number)
@@ -264,12 +283,6 @@ class WhileAToolRuns(AbortTest):
                 process.wait()
                 self.assertTrue(pipe.is_closed(HANG_SECONDS * 1000))
 
-    def test_a_terminal_that_is_closed_leaves_nobody_behind(self):
-        process, pipe, _ = self.start_family()
-        process.send_signal(signal.SIGHUP)
-        process.wait()
-        self.assertTrue(pipe.is_closed(HANG_SECONDS * 1000))
-
     def test_a_reader_that_leaves_ends_it(self):
         process, pipe, _ = self.start_family()
         process.stdout.close()
@@ -299,6 +312,123 @@ class WhileAToolRuns(AbortTest):
             result = self.interrupt(process)
             self.result_line(result)
             self.assertEqual(result.out.count('"tool_result"'), 1, result)
+
+
+class WhileItEnds(AbortTest):
+    """The first signal has come, and a hook at the end of the session takes its time."""
+
+    def begin_end(self, number):
+        begun, self.end = self.make_pipe(), self.project / "end"
+        self.end.unlink(missing_ok=True)
+        os.mkfifo(self.end)
+        self.user_settings({"hooks": {"SessionEnd": [{"hooks": [
+            {"type": "command", "command": f"echo > {begun.name}; cat end"}]}]}})
+        provider = self.play(ANTHROPIC, Turn(["Once", self.hold()]))
+        process = self.start_agent(ANTHROPIC, provider, "--trace-llm", "hi")
+        read_until(process.stderr, b"Once")
+        process.send_signal(number)
+        begun.wait()
+        return process
+
+    def test_a_second_signal_ends_it_at_once(self):
+        for first in SIGNALS:
+            for second in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(f"{first.name} {second.name}"):
+                    process = self.begin_end(first)
+                    process.send_signal(second)
+                    self.assert_status(self.finish(process), -second)
+
+    def test_a_terminal_that_is_closed_says_so_more_than_once(self):
+        process = self.begin_end(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        self.end.write_text("")
+        self.assert_interrupted(self.interrupt(process, signal.SIGHUP), "Once\n")
+
+
+class WhileItWaitsForALock(AbortTest):
+    """Another process holds the store and does not let go."""
+
+    def hold_sqlite(self, path):
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        db.execute("begin immediate")
+        self.addCleanup(db.close)
+        return lambda: db.execute("rollback")
+
+    def hold_files(self, path):
+        file = open(path / ".index.lock", "a")
+        self.addCleanup(file.close)
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        return lambda: fcntl.lockf(file, fcntl.LOCK_UN)
+
+    def places(self):
+        return [("sqlite", self.dir / "keel.db", self.hold_sqlite),
+                ("files", self.dir / "sessions", self.hold_files)]
+
+    def wait_open(self, process, path):
+        """Until keel has this file open."""
+        end = time.monotonic() + HANG_SECONDS
+        while time.monotonic() < end:
+            for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+                try:
+                    if os.readlink(fd) == str(path):
+                        return
+                except OSError:
+                    pass
+            time.sleep(0.01)
+        self.fail(f"{path} was never opened")
+
+    def assert_ends(self, process, number):
+        process.send_signal(number)
+        try:
+            _, err = process.communicate(timeout=LONGEST_END)
+        except subprocess.TimeoutExpired:
+            self.fail(f"{number.name} did not end the wait")
+        self.assertEqual(process.returncode, 128 + number, err)
+        self.assertIn(b"keel: interrupted", err)
+
+    def assert_usable(self, store):
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "--store", store,
+                                "and now?")
+        self.assert_fine(result)
+        self.assert_status(self.keel("session", "verify", "--all", "--store", store), 0)
+
+    def test_to_begin_a_session(self):
+        for kind, path, hold in self.places():
+            store = f"{kind}:{path}"
+            self.assert_usable(store)
+            for number in SIGNALS:
+                with self.subTest(f"{kind} {number.name}"):
+                    release = hold(path)
+                    provider = self.play(ANTHROPIC, Turn("never"))
+                    process = self.start_agent(ANTHROPIC, provider, "--store", store, "hi")
+                    self.wait_open(process, path if kind == "sqlite" else path / ".index.lock")
+                    self.assert_ends(process, number)
+                    release()
+                    self.assertEqual(provider.requests, [])
+                    self.assert_usable(store)
+
+    def test_to_store_what_the_model_has_answered(self):
+        """A call whose record is not stored does not run."""
+        path, releases = self.dir / "keel.db", []
+        store = f"sqlite:{path}"
+        self.assert_usable(store)
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                answer = self.encode(ANTHROPIC, Turn("I touch.", Call("Bash", command="touch made")))
+                sent = threading.Event()
+
+                def give(_request):
+                    releases.append(self.hold_sqlite(path))
+                    answer.pieces = [*answer.pieces, Told(sent)]
+                    return answer
+                provider = self.play(ANTHROPIC, give, Turn("never"))
+                process = self.start_agent(ANTHROPIC, provider, "--store", store, "hi")
+                self.assertTrue(sent.wait(HANG_SECONDS))
+                self.assert_ends(process, number)
+                releases.pop()()
+                self.assertFalse((self.project / "made").exists())
+                self.assertEqual(len(provider.requests), 1)
+                self.assert_usable(store)
 
 
 if __name__ == "__main__":

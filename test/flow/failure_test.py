@@ -176,7 +176,7 @@ class Signals(FlowTest):
             process = self.start_and_wait()
             process.send_signal(number)
             result = self.finish(process)
-            self.assert_status(result, 130)
+            self.assert_status(result, 128 + number)
             self.assertEqual(result.out, "Hello\n")
             self.assertTrue(result.err.endswith("keel: interrupted\n"), result)
 
