@@ -211,19 +211,39 @@ bool prune_clock_is_likely(const struct prune_clock *c)
     return c->now_ms >= c->known_ms && c->now_ms - c->known_ms <= FAR_MS;
 }
 
+static bool is_due(const struct prune_clock *c)
+{
+    return !c->last_ms || c->last_ms > c->now_ms || c->now_ms - c->last_ms >= DAY_MS;
+}
+
+/* A clock that is near what was believed is right, also where that had been stepped up to a clock
+ * that was ahead: so one that jumps to and fro does not get its way step by step. */
+static int64_t believed_ms(const struct prune_clock *c)
+{
+    if (is_behind(c))
+        return c->known_ms;
+    return is_trusted(c) ? c->now_ms : c->known_ms + STEP_MS;
+}
+
 struct err *prune_clock_write(const struct runtime *r, const struct store *s,
                               const struct prune_clock *c)
 {
     AUTO(arena) struct arena a = {0};
     const char *path = stamp_path(r, s, &a);
-    int64_t known_ms = is_trusted(c) ? MAX(c->now_ms, c->known_ms) : c->known_ms + STEP_MS;
 
-    if (!path)
-        return NULL;
-    if (c->is_right)
-        known_ms = c->now_ms;
+    if (!path || (!is_trusted(c) && !is_due(c)))
+        return NULL; /* one step a day, however often somebody looks */
     return fs_write_atomic(
-        path, arena_format(&a, "%lld %lld\n", (long long)c->now_ms, (long long)known_ms), 0600);
+        path, arena_format(&a, "%lld %lld\n", (long long)c->now_ms, (long long)believed_ms(c)),
+        0600);
+}
+
+/* Others have times that were written while the clock was ahead. */
+struct err *prune_mend_times(struct store *s, const struct prune_clock *c)
+{
+    if (is_behind(c) || !is_trusted(c))
+        return NULL;
+    return store_clamp_times(s, c->now_ms + TRUST_MS, c->now_ms);
 }
 
 struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits, struct str kept,
@@ -244,25 +264,12 @@ struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limi
 
 /* --- once a day --- */
 
-static bool is_due(const struct prune_clock *c)
-{
-    return !c->last_ms || c->last_ms > c->now_ms || c->now_ms - c->last_ms >= DAY_MS;
-}
-
 /* Its last use was later than it says: a clock was far behind. */
 static struct err *mend_own_time(struct store *s, struct str kept, const struct prune_clock *c)
 {
     if (!is_behind(c) || !kept.n || store_has_clock(s))
         return NULL;
     return store_update(s, &(struct store_summary){.id = kept, .updated_ms = c->known_ms});
-}
-
-/* Others have times that were written while the clock was ahead. */
-static struct err *mend_times(struct store *s, const struct prune_clock *c)
-{
-    if (is_behind(c) || !is_trusted(c))
-        return NULL;
-    return store_clamp_times(s, c->now_ms + TRUST_MS, c->now_ms);
 }
 
 struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept, struct arena *a,
@@ -280,7 +287,7 @@ struct err *prune_daily(const struct runtime *r, struct store *s, struct str kep
     if (!is_due(&c))
         return NULL;
     TRY(prune_clock_write(r, s, &c));
-    TRY(mend_times(s, &c));
+    TRY(prune_mend_times(s, &c));
     if (!limits.days && !limits.bytes)
         return NULL;
     TRY(prune_plan_by_clock(s, &limits, kept, &c, a, ret_report));

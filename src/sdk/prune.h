@@ -48,17 +48,21 @@ MUST_USE struct err *prune_clock_read(const struct runtime *r, struct store *s, 
                                       struct arena *a, struct prune_clock *ret_clock);
 /* Not so far ahead that a person has to say that it is right, and not behind. */
 bool prune_clock_is_likely(const struct prune_clock *c);
-/* Remembers that it was done now, and what is believed from now on. */
+/* Remembers that it was done now, and what is believed from now on. A clock that is not believed is
+ * approached once a day. */
 MUST_USE struct err *prune_clock_write(const struct runtime *r, const struct store *s,
                                        const struct prune_clock *c);
+/* Sessions with a last use that the clock says is still to come get the time of now, if the clock
+ * is believed. */
+MUST_USE struct err *prune_mend_times(struct store *s, const struct prune_clock *c);
 /* Which ones would go by what is believed, and how many are held because more is not. */
 MUST_USE struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits,
                                          struct str kept, const struct prune_clock *c,
                                          struct arena *a, struct prune_report *ret_report);
 
 /* Once a day at most, by a stamp in keel's home: plans and applies. *ret_report is empty when it is
- * not due or there is nothing to do. Sessions with a last use that the clock says is still to come
- * get the time of now; `kept` gets a believable one where the clock is far behind. */
+ * not due or there is nothing to do. Times are mended; `kept` gets a believable one where the clock
+ * is far behind. */
 MUST_USE struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept,
                                  struct arena *a, struct prune_report *ret_report);
 

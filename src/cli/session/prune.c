@@ -33,11 +33,13 @@ static struct err *prune(struct session_work *w)
     TRY(prune_limits_read(w->runtime.settings, &limits));
     TRY(prune_clock_read(&w->runtime, w->store, (struct str){0}, &w->arena, &clock));
     clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
-    TRY(prune_plan_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report));
     if (!is_dry) {
         TRY(prune_clock_write(&w->runtime, w->store, &clock));
-        TRY(prune_apply(w->store, &report));
+        TRY(prune_mend_times(w->store, &clock));
     }
+    TRY(prune_plan_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report));
+    if (!is_dry)
+        TRY(prune_apply(w->store, &report));
     add_sessions(&out, &report);
     prune_describe(&report, &out);
     strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");

@@ -1,0 +1,113 @@
+"""session_clock_test.py - the clock of this machine is ten years wrong for a while.
+
+keel runs with a library that shifts the time of day (clock.c). However far it is off, and however
+often it jumps, sessions are not removed in bulk; when it is right again, they have times that it
+has reached.
+"""
+import datetime
+import os
+
+from session_test import SessionCommands, scripted
+
+DECADE = 3650
+RETENTION = 90
+# Enough for what is believed of a clock to pass the retention, if every look believed two days more.
+N_LOOKS = RETENTION // 2 + 10
+
+
+class WrongClock(SessionCommands):
+    def setUp(self):
+        super().setUp()
+        self.before = [self.talk("one"), self.talk("two")]
+
+    def stores(self):
+        return [{"KEEL_STORE": f"sqlite:{self.keel_home}/keel.db"},
+                {"KEEL_STORE": f"files:{self.dir}/sessions"}]
+
+    @staticmethod
+    def shifted(days, env=None):
+        return {**(env or {}), "LD_PRELOAD": os.environ["KEEL_CLOCK_LIBRARY"],
+                "KEEL_TEST_CLOCK_DAYS": str(days), "ASAN_OPTIONS":
+                os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+    def prune_at(self, days, *arguments, env=None):
+        return self.session("prune", *arguments, env=self.shifted(days, env)).out
+
+    def talk_at(self, days, prompt, env=None):
+        """A run may say on standard error that the clock is odd."""
+        session = self.new_id()
+        provider = self.provider(scripted.ANTHROPIC.answer(["Fine."]))
+        result = self.ask(provider, "--session-id", session, prompt, env=self.shifted(days, env))
+        self.assert_status(result, 0)
+        return session
+
+    def ids(self, env=None):
+        return [one["id"] for one in self.session("list", "--all", "--json", env=env).json()]
+
+    def days_since_use(self, env=None):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return {one["id"]: (now - datetime.datetime.fromisoformat(
+            one["updatedAt"].replace("Z", "+00:00"))) / datetime.timedelta(days=1)
+                for one in self.session("list", "--all", "--json", env=env).json()}
+
+    def assert_used_lately(self, env=None):
+        for session, days in self.days_since_use(env).items():
+            self.assertTrue(-0.01 < days < 7, f"{session} was used {days} days ago")
+
+
+class Prune(WrongClock):
+    def test_removes_nothing_however_often_the_clock_says_that_all_are_old(self):
+        self.assertRegex(self.prune_at(DECADE), "0 sessions .* removed\n2 sessions were kept")
+        for _ in range(N_LOOKS):
+            self.prune_at(DECADE)
+        self.assertEqual(set(self.ids()), set(self.before))
+
+    def test_removes_nothing_while_the_clock_jumps_to_and_fro(self):
+        for _ in range(N_LOOKS):
+            self.prune_at(DECADE)
+            self.prune_at(0)
+        self.assertEqual(set(self.ids()), set(self.before))
+
+    def test_removes_nothing_when_the_clock_is_behind(self):
+        for days in (-DECADE, 0, -DECADE, DECADE, 0):
+            self.assertIn("0 sessions (0.0 MB) removed\n", self.prune_at(days))
+        self.assertEqual(set(self.ids()), set(self.before))
+
+    def test_a_dry_run_believes_nothing_for_later(self):
+        self.talk("three")
+        stamp = (self.keel_home / "pruned").read_text()
+        self.assertIn("3 sessions were kept", self.prune_at(DECADE, "--dry-run"))
+        self.assertIn("3 sessions (", self.prune_at(DECADE, "--dry-run", "--trust-clock"))
+        self.assertEqual((self.keel_home / "pruned").read_text(), stamp)
+        self.assertEqual(len(self.ids()), 3)
+
+
+class Times(WrongClock):
+    def check(self, days, env):
+        """A session is used while the clock is wrong; then it is right."""
+        before = self.talk("before", env=env)
+        wrong = self.talk_at(days, "wrong", env)
+        self.prune_at(days, env=env)
+        self.assertEqual(set(self.ids(env)), {before, wrong})
+        self.prune_at(0, env=env)
+        self.assert_used_lately(env)
+        after = self.talk("after", env=env)
+        self.assertEqual(self.ids(env)[0], after, "another one is the newest")
+        self.assertEqual(set(self.ids(env)), {before, wrong, after})
+        self.session("verify", "--all", env=env)
+
+    def test_of_a_session_that_was_used_ten_years_ahead(self):
+        for store in (0, 1):
+            with self.subTest(store):
+                self.keel_home = self.dir / f"home{store}"
+                self.check(DECADE, self.stores()[store])
+
+    def test_of_a_session_that_was_used_ten_years_ago(self):
+        for store in (0, 1):
+            with self.subTest(store):
+                self.keel_home = self.dir / f"home{store}"
+                self.check(-DECADE, self.stores()[store])
+
+
+if __name__ == "__main__":
+    scripted.main()
