@@ -13,8 +13,7 @@ Installs the packages that the tests need, builds keel with AddressSanitizer and
 UndefinedBehaviorSanitizer in build-test/, and runs all tests, or only those with these names.
 
   --long         full depth: tests that try a sample try everything (KEEL_TEST_DEPTH=all).
-                 Takes hours instead of about 15 minutes, and makes sessions of 10 GB in the
-                 temporary directory (TMPDIR chooses another one)
+                 Takes hours instead of about 15 minutes
   --suite SUITE  only the tests of a suite: unit, wire, fuzz, cli, flow, crash, attack or sdk
   --help         this text
 

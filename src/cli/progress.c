@@ -65,3 +65,31 @@ void progress_end(struct progress *p)
         cli_print_error(S("\r\033[K"));
     p->is_shown = false;
 }
+
+static struct err *count_seconds(void *arg)
+{
+    struct progress *p = arg;
+
+    for (;;) {
+        TRY(task_sleep(STEP_MS));
+        progress_count(p, (now_ms() - p->began_ms) / 1000, "s");
+    }
+}
+
+struct err *progress_around(const char *what, task_fn fn, void *arg)
+{
+    struct progress p = {.what = what, .is_on = isatty(STDERR_FILENO)};
+    struct group g;
+    struct err *e;
+
+    if (!p.is_on)
+        return fn(arg);
+    p.began_ms = p.told_ms = now_ms();
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "progress", count_seconds, &p);
+    e = fn(arg);
+    group_cancel(&g);
+    err_ignore(group_end(&g), "it was cancelled, or what has interrupted fn as well");
+    progress_end(&p);
+    return e;
+}

@@ -7,6 +7,7 @@
 #define KEEL_CLI_PROGRESS_H
 
 #include "base/str.h"
+#include "sys/task.h"
 
 struct progress {
     const char *what; /* "exporting" */
@@ -19,5 +20,9 @@ void progress_begin(struct progress *p, const char *what);
 void progress_part(struct progress *p, uint64_t n, uint64_t n_all);  /* "exporting: 42 %" */
 void progress_count(struct progress *p, uint64_t n, const char *of); /* "rebuilding: 7 sessions" */
 void progress_end(struct progress *p); /* wipes the line; it may appear again */
+
+/* Runs fn, which prints nothing: "reading: 3 s" meanwhile, also where output goes to the terminal.
+ */
+MUST_USE struct err *progress_around(const char *what, task_fn fn, void *arg);
 
 #endif

@@ -1,8 +1,10 @@
 """session_test.py - `keel session`: sessions that were kept, as a person and a script see them."""
 import itertools
+import os
 import pathlib
 import re
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -167,6 +169,58 @@ class Change(SessionCommands):
         self.assertIn("copy", self.session("list").out)
         for place in ("turn:9", "turn:x", "99999", "0"):
             self.assert_refused(self.session("fork", session, "--at", place, status=2), 2, "--at")
+
+
+class Progress(SessionCommands):
+    """A database that another process holds makes the command as slow as the test wants."""
+
+    def show_slowly(self, *arguments, on_terminal):
+        session = self.talk("look")
+        db = sqlite3.connect(self.keel_home / "keel.db", isolation_level=None)
+        self.addCleanup(db.close)
+        db.execute("pragma locking_mode = exclusive")
+        db.execute("begin exclusive")
+        db.execute("update sessions set name = name")
+        db.execute("commit")
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+        process = self.start("session", "show", session, *arguments, env={"TERM": "xterm"},
+                             stdout=slave if on_terminal else subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        seen = b""
+        while b"reading: 1 s" not in seen:
+            seen += os.read(master, 65536)
+        db.close()
+        return process, master, seen
+
+    def read_rest(self, master):
+        seen = b""
+        try:
+            while piece := os.read(master, 65536):
+                seen += piece
+        except OSError:  # the other end is closed
+            pass
+        return seen
+
+    def test_a_session_that_takes_long_to_show_says_so(self):
+        process, master, seen = self.show_slowly(on_terminal=False)
+        out, _ = process.communicate(timeout=HANG_SECONDS)
+        seen += self.read_rest(master)
+        self.assertEqual(process.returncode, 0, seen)
+        self.assertIn(b"Fine: look", out)
+        self.assertNotIn(b"reading", out)
+        self.assertTrue(seen.endswith(b"\r\x1b[K"), seen)
+
+    def test_the_line_is_gone_before_the_conversation_is_on_the_terminal(self):
+        _, master, seen = self.show_slowly(on_terminal=True)
+        seen += self.read_rest(master)
+        before, after = seen.split(b"look", 1)
+        self.assertIn(b"reading: 1 s", before)
+        self.assertIn(b"\r\x1b[K", before[before.rindex(b"reading"):])
+        self.assertNotIn(b"reading", after)
+        self.assertIn(b"Fine: look", after)
 
 
 class Compact(SessionCommands):

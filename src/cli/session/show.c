@@ -49,21 +49,27 @@ static struct err *show_events(struct session_show *s, const struct form *form)
 
         if (failure && codec_reader_has_failed(r))
             return failure;
-        if (failure)
+        if (failure) {
+            progress_end(&s->progress);
             cli_tell_error(failure);
+        }
         err_free(failure);
         if (!failure && !e)
             return NULL;
+        if (e)
+            progress_part(&s->progress, e->seq, s->summary.next_seq);
         if (e && is_wanted(s, e))
             TRY(form->event(s, e));
     }
 }
 
 /* The header tells how it stands, which its end knows. */
-static struct err *load(struct session_show *s)
+static struct err *show_load(void *arg)
 {
+    struct session_show *s = arg;
     struct session_work *w = s->work;
 
+    TRY(session_work_find(w, 0, &s->summary));
     TRY(session_look(w->store, s->summary.id, &s->loaded));
     TRY(turn_list_read(w->store, s->summary.id, &w->arena, &s->turns));
     if (s->only && !turn_list_find(&s->turns, s->only))
@@ -76,10 +82,14 @@ static struct err *show_all(struct session_show *s)
 {
     const struct form *form = args_has(s->work->args, "json") ? &as_json : &as_text;
 
-    TRY(session_work_find(s->work, 0, &s->summary));
-    TRY(load(s));
+    struct err *e;
+
+    TRY(progress_around("reading", show_load, s));
     TRY(form->header(s));
-    TRY(show_events(s, form));
+    progress_begin(&s->progress, "showing");
+    e = show_events(s, form);
+    progress_end(&s->progress);
+    TRY(e);
     return form->end(s);
 }
 

@@ -2,6 +2,7 @@
 #ifndef KEEL_CLI_SESSION_SHOW_H
 #define KEEL_CLI_SESSION_SHOW_H
 
+#include "cli/progress.h"
 #include "cli/session/session.h"
 #include "cli/show.h"
 #include "session/load.h"
@@ -22,6 +23,7 @@ struct session_show {
         const struct json *args;
     } * calls;
     size_t n_calls, calls_room;
+    struct progress progress;
     struct strbuf out; /* the JSON that is not yet printed */
     struct json_writer json;
     bool is_in_turn;
