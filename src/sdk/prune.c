@@ -37,64 +37,117 @@ struct err *prune_limits_read(const struct settings *s, struct prune_limits *ret
 struct planning {
     const struct prune_limits *limits;
     struct str kept;
-    struct arena *arena;
-    struct store_summary *items; /* that may go, the newest first */
-    size_t n, room;
+    int64_t now_ms;
+    prune_visit_fn *visit;
+    void *self;
     uint64_t n_bytes; /* of all sessions */
+    uint64_t n_older; /* bytes of those that may go and were not looked at yet */
 };
 
-static void note(struct planning *p, const struct store_summary *s)
+static bool may_go(const struct planning *p, const struct store_summary *s)
 {
-    p->n_bytes += s->n_bytes;
-    if (s->name.n || s->is_open || str_eq(s->id, p->kept))
-        return;
-    p->items = arena_grow(p->arena, p->items, p->n, &p->room, sizeof *p->items);
-    p->items[p->n++] = *s;
+    return !s->name.n && !s->is_open && !str_eq(s->id, p->kept);
 }
 
-static struct err *note_all(struct planning *p, struct store *s)
+static struct err *add_bytes(struct planning *p, const struct store_summary *s)
+{
+    p->n_bytes += s->n_bytes;
+    p->n_older += may_go(p, s) ? s->n_bytes : 0;
+    return NULL;
+}
+
+/* Without room the oldest go, until there is: so this one goes when all older ones do not make
+ * enough. Its own clock may have been behind: there may be older ones above it. */
+static struct err *decide(struct planning *p, const struct store_summary *s)
+{
+    int64_t days = p->limits->days, used_ms = MAX(s->updated_ms, s->used_ms);
+    bool is_old = days && days < INT64_MAX / DAY_MS && used_ms < p->now_ms - days * DAY_MS;
+
+    if (!may_go(p, s))
+        return NULL;
+    p->n_older -= MIN(p->n_older, s->n_bytes); /* others may change them meanwhile */
+    if (is_old || (p->limits->bytes && p->n_bytes > p->n_older + (uint64_t)p->limits->bytes))
+        return p->visit(p->self, s);
+    return NULL;
+}
+
+/* The newest first, a page at a time. */
+static struct err *each_session(struct planning *p, struct store *s,
+                                struct err *(*fn)(struct planning *p,
+                                                  const struct store_summary *s))
 {
     struct store_list_query q = {.n_max = PAGE};
+    AUTO_FREE char *last = NULL;
     size_t n = PAGE;
 
     while (n == PAGE) {
+        AUTO(arena) struct arena a = {0};
         struct store_summary *items = NULL;
 
         n = 0;
-        TRY(store_list(s, &q, p->arena, &items, &n));
+        TRY(store_list(s, &q, &a, &items, &n));
         for (size_t i = 0; i < n; i++)
-            note(p, &items[i]);
-        if (n) {
-            q.before_ms = items[n - 1].updated_ms;
-            q.before_id = items[n - 1].id;
-        }
+            TRY(fn(p, &items[i]));
+        if (!n)
+            break;
+        mem_free(last);
+        last = str_dup(items[n - 1].id);
+        q.before_ms = items[n - 1].updated_ms;
+        q.before_id = str_of(last);
     }
     return NULL;
 }
 
-static bool must_go(const struct planning *p, const struct store_summary *s, int64_t now_ms)
+static struct err *visit_at(struct store *s, const struct prune_limits *limits, struct str kept,
+                            int64_t now_ms, prune_visit_fn *visit, void *self)
 {
-    int64_t days = p->limits->days, used_ms = MAX(s->updated_ms, s->used_ms);
-    bool is_old = days && days < INT64_MAX / DAY_MS && used_ms < now_ms - days * DAY_MS;
+    struct planning p = {
+        .limits = limits, .kept = kept, .now_ms = now_ms, .visit = visit, .self = self};
 
-    return is_old || (p->limits->bytes && p->n_bytes > (uint64_t)p->limits->bytes);
+    if (limits->bytes)
+        TRY(each_session(&p, s, add_bytes));
+    return each_session(&p, s, decide);
+}
+
+struct collecting {
+    struct arena *arena;
+    struct prune_report *report;
+    size_t room;
+};
+
+static struct err *collect(void *self, const struct store_summary *s)
+{
+    struct collecting *c = self;
+    struct prune_report *r = c->report;
+
+    r->items = arena_grow(c->arena, r->items, r->n, &c->room, sizeof *r->items);
+    r->items[r->n++] = (struct store_summary){.id = arena_str(c->arena, s->id),
+                                              .preview = arena_str(c->arena, s->preview),
+                                              .updated_ms = s->updated_ms,
+                                              .n_bytes = s->n_bytes};
+    r->n_bytes += s->n_bytes;
+    return NULL;
+}
+
+/* A process that is killed on its way has removed the oldest. */
+static void put_oldest_first(struct prune_report *r)
+{
+    for (size_t i = 0; i < r->n / 2; i++) {
+        struct store_summary swap = r->items[i];
+
+        r->items[i] = r->items[r->n - 1 - i];
+        r->items[r->n - 1 - i] = swap;
+    }
 }
 
 struct err *prune_plan(struct store *s, const struct prune_limits *limits, struct str kept,
                        int64_t now_ms, struct arena *a, struct prune_report *ret_report)
 {
-    struct planning p = {.limits = limits, .kept = kept, .arena = a};
+    struct collecting c = {.arena = a, .report = ret_report};
 
     *ret_report = (struct prune_report){0};
-    TRY(note_all(&p, s));
-    ret_report->items = ARENA_ARRAY(a, p.n, struct store_summary);
-    for (size_t i = p.n; i-- > 0;) {
-        if (!must_go(&p, &p.items[i], now_ms))
-            continue; /* its own clock may have been behind: there may be older ones above it */
-        ret_report->items[ret_report->n++] = p.items[i];
-        ret_report->n_bytes += p.items[i].n_bytes;
-        p.n_bytes -= p.items[i].n_bytes;
-    }
+    TRY(visit_at(s, limits, kept, now_ms, collect, &c));
+    put_oldest_first(ret_report);
     return NULL;
 }
 
@@ -246,20 +299,58 @@ struct err *prune_mend_times(struct store *s, const struct prune_clock *c)
     return store_clamp_times(s, c->now_ms + TRUST_MS, c->now_ms);
 }
 
+struct counting {
+    prune_visit_fn *visit; /* NULL: only counts */
+    void *self;
+    size_t n;
+    uint64_t n_bytes;
+};
+
+static struct err *count(void *self, const struct store_summary *s)
+{
+    struct counting *c = self;
+
+    c->n++;
+    c->n_bytes += s->n_bytes;
+    return c->visit ? c->visit(c->self, s) : NULL;
+}
+
+/* How many more would go if the clock were believed. */
+static struct err *count_held(struct store *s, const struct prune_limits *limits, struct str kept,
+                              const struct prune_clock *c, struct prune_report *report)
+{
+    struct counting all = {0};
+
+    if (is_trusted(c) || c->now_ms - c->known_ms <= FAR_MS)
+        return NULL;
+    TRY(visit_at(s, limits, kept, c->now_ms, count, &all));
+    report->n_held = all.n - MIN(report->n, all.n);
+    report->days_ahead = (c->now_ms - c->known_ms) / DAY_MS;
+    return NULL;
+}
+
+static int64_t age_from_ms(const struct prune_clock *c)
+{
+    return is_trusted(c) ? c->now_ms : c->known_ms;
+}
+
+struct err *prune_visit(struct store *s, const struct prune_limits *limits,
+                        const struct prune_clock *c, prune_visit_fn *visit, void *self,
+                        struct prune_report *ret_report)
+{
+    struct counting some = {.visit = visit, .self = self};
+
+    TRY(visit_at(s, limits, (struct str){0}, age_from_ms(c), count, &some));
+    *ret_report = (struct prune_report){.n = some.n, .n_bytes = some.n_bytes};
+    return count_held(s, limits, (struct str){0}, c, ret_report);
+}
+
 struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits, struct str kept,
                                 const struct prune_clock *c, struct arena *a,
                                 struct prune_report *ret_report)
 {
-    int64_t ahead_ms = c->now_ms - c->known_ms;
-    struct prune_report all = {0};
-
-    TRY(prune_plan(s, limits, kept, is_trusted(c) ? c->now_ms : c->known_ms, a, ret_report));
-    if (is_trusted(c) || ahead_ms <= FAR_MS)
-        return NULL;
-    TRY(prune_plan(s, limits, kept, c->now_ms, a, &all));
-    ret_report->n_held = all.n - MIN(ret_report->n, all.n);
-    ret_report->days_ahead = ahead_ms / DAY_MS;
-    return NULL;
+    TRY(prune_plan(s, limits, kept, age_from_ms(c), a, ret_report));
+    return count_held(s, limits, kept, c, ret_report);
 }
 
 /* --- once a day --- */

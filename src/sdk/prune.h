@@ -24,7 +24,9 @@ struct prune_limits {
 MUST_USE struct err *prune_limits_read(const struct settings *s, struct prune_limits *ret_limits);
 
 struct prune_report {
-    struct store_summary *items; /* that go, the oldest first; in the caller's arena */
+    /* That go, the oldest first, with id, preview, last use and size; in the caller's arena. NULL
+     * after prune_visit(). */
+    struct store_summary *items;
     size_t n;
     uint64_t n_bytes;
     size_t n_held;      /* that would go if the clock were believed */
@@ -59,6 +61,12 @@ MUST_USE struct err *prune_mend_times(struct store *s, const struct prune_clock 
 MUST_USE struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits,
                                          struct str kept, const struct prune_clock *c,
                                          struct arena *a, struct prune_report *ret_report);
+
+/* The same without a list of them, however many there are: `visit` gets each, the newest first. */
+typedef struct err *prune_visit_fn(void *self, const struct store_summary *s);
+MUST_USE struct err *prune_visit(struct store *s, const struct prune_limits *limits,
+                                 const struct prune_clock *c, prune_visit_fn *visit, void *self,
+                                 struct prune_report *ret_report);
 
 /* Once a day at most, by a stamp in keel's home: plans and applies. *ret_report is empty when it is
  * not due or there is nothing to do. Times are mended; `kept` gets a believable one where the clock

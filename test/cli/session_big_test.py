@@ -8,6 +8,7 @@ work, but no more of it for a large session than for a small one.
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ from scripted import ANTHROPIC  # noqa: E402
 
 IS_DEEP = os.environ.get("KEEL_TEST_DEPTH") == "all"
 N_CALLS, N_BYTES = (1000, 10_000_000) if IS_DEEP else (60, 2_000_000)
+N_SESSIONS = 200_000 if IS_DEEP else 20_000
 LIMIT_KB = 64 * 1024
 # What a sanitizer keeps of freed memory is not what keel holds.
 QUIET = {"ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=0"}
@@ -93,6 +95,38 @@ class Runs(Big):
     def last(self, n):
         store = f"sqlite:{self.dir}/{n}.db"
         return self.keel("session", "list", "--all", "--json", "--store", store).json()[0]["id"]
+
+
+class Many(Big):
+    """Old sessions, made as copies of one row of the database."""
+
+    def make_many(self, name, n):
+        store = f"sqlite:{self.dir}/{name}.db"
+        self.make(store, "s", 1, 10)
+        with sqlite3.connect(self.dir / f"{name}.db") as db:
+            columns = [row[1] for row in db.execute("pragma table_info(sessions)")]
+            values = ["null" if column == "number" else "'old-' || value" if column == "id" else
+                      "1600000000000 + value" if column == "updated" else
+                      "printf('%01000d', value)" if column == "preview" else f"sessions.{column}"
+                      for column in columns]
+            db.execute(f"insert into sessions select {', '.join(values)} from sessions, "
+                       "(with recursive c(value) as (values(1) union all select value + 1 from c "
+                       f"where value < {n}) select value from c) where id = 's'")
+        db.close()
+        return store
+
+    def test_a_dry_run_of_prune_holds_a_page_of_them(self):
+        peaks = []
+        for n in (1000, N_SESSIONS):
+            store = self.make_many(f"many{n}", n)
+            with open(self.dir / "out", "w+") as out:
+                peaks.append(self.peak("prune", "--dry-run", "--trust-clock", "--store", store,
+                                       output=out))
+                out.seek(0)
+                lines = out.read().splitlines()
+            self.assertRegex(lines[-1], f"^{n + 1} sessions .* would be removed$")
+            self.assertEqual(len(set(lines)), n + 2)
+        self.assertLess(peaks[1] - peaks[0], N_SESSIONS // 2, "kilobytes, and a session has one")
 
 
 class Size(Big):

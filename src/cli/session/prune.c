@@ -10,16 +10,29 @@ static const struct option options[] = {
     {0},
 };
 
-static void add_sessions(struct strbuf *out, const struct prune_report *r)
+static struct err *print_session(void *self, const struct store_summary *s)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        cli_add_tinted(out, TINT_GREEN, r->items[i].id);
-        strbuf_add_cstr(out, "  ");
-        session_add_time(out, r->items[i].updated_ms);
-        strbuf_add_cstr(out, "  ");
-        session_add_line(out, r->items[i].preview, 40);
-        strbuf_add_char(out, '\n');
-    }
+    AUTO(strbuf) struct strbuf line = {0};
+
+    cli_add_tinted(&line, TINT_GREEN, s->id);
+    strbuf_add_cstr(&line, "  ");
+    session_add_time(&line, s->updated_ms);
+    strbuf_add_cstr(&line, "  ");
+    session_add_line(&line, s->preview, 40);
+    strbuf_add_char(&line, '\n');
+    return cli_print(strbuf_str(&line));
+}
+
+static struct err *remove_old(struct session_work *w, const struct prune_limits *limits,
+                              const struct prune_clock *clock, struct prune_report *ret_report)
+{
+    TRY(prune_clock_write(&w->runtime, w->store, clock));
+    TRY(prune_mend_times(w->store, clock));
+    TRY(prune_plan_by_clock(w->store, limits, (struct str){0}, clock, &w->arena, ret_report));
+    TRY(prune_apply(w->store, ret_report));
+    for (size_t i = 0; i < ret_report->n; i++)
+        TRY(print_session(NULL, &ret_report->items[i]));
+    return NULL;
 }
 
 static struct err *prune(struct session_work *w)
@@ -33,14 +46,10 @@ static struct err *prune(struct session_work *w)
     TRY(prune_limits_read(w->runtime.settings, &limits));
     TRY(prune_clock_read(&w->runtime, w->store, (struct str){0}, &w->arena, &clock));
     clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
-    if (!is_dry) {
-        TRY(prune_clock_write(&w->runtime, w->store, &clock));
-        TRY(prune_mend_times(w->store, &clock));
-    }
-    TRY(prune_plan_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report));
-    if (!is_dry)
-        TRY(prune_apply(w->store, &report));
-    add_sessions(&out, &report);
+    if (is_dry)
+        TRY(prune_visit(w->store, &limits, &clock, print_session, NULL, &report));
+    else
+        TRY(remove_old(w, &limits, &clock, &report));
     prune_describe(&report, &out);
     strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");
     if (report.n_held) {

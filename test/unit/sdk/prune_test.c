@@ -72,6 +72,9 @@ IN_TASK(without_room_the_oldest_go_until_there_is)
     assert_pruned(s, (struct prune_limits){.bytes = 599}, "oldest");
     assert_pruned(s, (struct prune_limits){.bytes = 401}, "oldest older");
     assert_pruned(s, (struct prune_limits){.bytes = 1}, "oldest older new");
+    assert_pruned(s, (struct prune_limits){.days = 90, .bytes = 599}, "oldest older");
+    assert_pruned(s, (struct prune_limits){.days = 365, .bytes = 499}, "oldest older");
+    assert_pruned(s, (struct prune_limits){.days = 365, .bytes = 500}, "oldest");
 }
 
 IN_TASK(one_that_was_opened_meanwhile_is_left)
