@@ -285,7 +285,7 @@ struct err *prune_clock_write(const struct runtime *r, const struct store *s,
     const char *path = stamp_path(r, s, &a);
 
     if (!path || (!is_trusted(c) && !is_due(c)))
-        return NULL; /* one step a day, however often somebody looks */
+        return NULL; /* one step a day, however often it is called */
     return fs_write_atomic(
         path, arena_format(&a, "%lld %lld\n", (long long)c->now_ms, (long long)believed_ms(c)),
         0600);
