@@ -81,7 +81,6 @@ static struct err *show_load(void *arg)
 static struct err *show_all(struct session_show *s)
 {
     const struct form *form = args_has(s->work->args, "json") ? &as_json : &as_text;
-
     struct err *e;
 
     TRY(progress_around("reading", show_load, s));
