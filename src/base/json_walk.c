@@ -27,7 +27,7 @@ void json_walk_done(struct json_walk *w)
 
 static struct err *wrong(const struct json_walk *w, const char *what)
 {
-    return err_new(ERR_VALIDATION, "this is no JSON: %s at byte %" PRIu64, what,
+    return err_new(ERR_VALIDATION, "this is not JSON: %s at byte %" PRIu64, what,
                    w->before + w->at + 1);
 }
 
@@ -235,7 +235,7 @@ static struct err *read_key(struct json_walk *w, struct str *ret_key)
 
     TRY(json_walk_take(w, MAX_KEY_BYTES, &raw));
     if (!json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) || value->type != JSON_STRING)
-        return wrong(w, "a name that is no string");
+        return wrong(w, "a name that is not a string");
     strbuf_clear(&w->text);
     strbuf_add(&w->text, value->text);
     *ret_key = strbuf_str(&w->text);

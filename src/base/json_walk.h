@@ -12,7 +12,7 @@
  *         TRY(str_is(key, "history") ? read_history(&w) : json_walk_skip(&w));
  *     }
  *
- * Errors are ERR_VALIDATION with the place, or what `read` says; there is no going on after one. */
+ * Errors are ERR_VALIDATION with the place, or what `read` says; an error ends the walk. */
 #ifndef KEEL_BASE_JSON_WALK_H
 #define KEEL_BASE_JSON_WALK_H
 

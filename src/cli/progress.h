@@ -1,6 +1,6 @@
 /* progress.h - how far a long command is, in one line of the terminal.
  *
- * Nothing is printed in the first second, nor where standard error is no terminal, nor where the
+ * Nothing is printed in the first second, nor where standard error is not a terminal, nor where the
  * command's own output goes to one. The line is rewritten a few times a second and wiped at the
  * end. In a task. */
 #ifndef KEEL_CLI_PROGRESS_H

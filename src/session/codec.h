@@ -56,7 +56,7 @@
 struct codec_blob {
     char handle[SHA256_HEX_SIZE];
     struct str bytes;
-    bool is_there;   /* somebody has stored it already: bytes is empty */
+    bool is_there;   /* it was stored before: bytes is empty */
     bool is_counted; /* a record shortly before has it, too */
 };
 

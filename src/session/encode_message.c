@@ -122,7 +122,7 @@ void codec_encode_message(struct encoding *c)
 
 /* --- results of tools --- */
 
-/* The part as it stands in a record, and what tells it from all others. */
+/* The part as a record has it, and its identity. */
 static void hash_part(const struct part *p, struct long_texts *texts, struct strbuf *text,
                       unsigned char hash[SHA256_SIZE])
 {

@@ -379,7 +379,7 @@ static void take(struct loading *l, const struct event *e)
     }
 }
 
-/* A record that cannot be read is told; the rest is used. */
+/* Reports a record that cannot be read; the rest is used. */
 static void tell_broken(struct loading *l, const struct err *e)
 {
     AUTO_FREE char *text = err_message(e);

@@ -1,9 +1,9 @@
 /* long_texts.h - texts and files of messages and results that are too long for a record.
  *
  * Each is a blob of its own, as it is: a tool's output that was stored for the model to read on has
- * the same bytes, and so the same blob. The message stands in its record without them; beside it a
+ * the same bytes, and so the same blob. The record has the message without them; beside it a
  * list says where they belong: [PART,CONTENT,{"$blob":HANDLE}], CONTENT being -1 for the part
- * itself. They stand in the order of the parts. Only encode*.c, decode*.c and
+ * itself. Their order is that of the parts. Only encode*.c, decode*.c and
  * replay_line.c include this. */
 #ifndef KEEL_SESSION_LONG_TEXTS_H
 #define KEEL_SESSION_LONG_TEXTS_H

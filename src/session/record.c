@@ -19,7 +19,7 @@
 #define TASK_PREFIX "shell:"
 #define MAX_TASKS 1000
 
-/* A command in the background, as it was told last. */
+/* A command in the background, in its last known state. */
 struct task_told {
     struct strbuf id, state;
 };
@@ -164,7 +164,7 @@ static void add_notice(struct record_writer *w, const struct event *e)
     end_told(w, &to);
 }
 
-/* A history that begins anew repeats what was told, or is told of. */
+/* A history that begins anew repeats messages, or refers to them. */
 static void add_history(struct record_writer *w, const struct event *e)
 {
     const struct event_message *b = &e->body.message;
@@ -291,7 +291,7 @@ static void take_sent(struct record_writer *w, const struct event *e)
     end_value(w);
 }
 
-/* Large, and none of it is told here. */
+/* Large, and not a part of a record. */
 static const bool unwanted[EVENT_N_TYPES] = {
     [EVENT_PROVIDER_REQUEST] = true, [EVENT_NATIVE_PAYLOAD] = true, [EVENT_DELTA] = true,
     [EVENT_PRE_IMAGE] = true,        [EVENT_TOOL_PROGRESS] = true,
@@ -335,7 +335,7 @@ static struct err *add_seen(struct record_writer *w, struct store *s, struct cod
     return NULL;
 }
 
-/* From where the last history began; what is damaged there was told before. */
+/* From where the last history began; what is damaged there was reported before. */
 static struct err *add_sent(struct record_writer *w, struct store *s, uint64_t base_seq)
 {
     void (*on_broken)(void *self, const struct err *e) = TAKE(w->sink.on_broken);

@@ -112,7 +112,7 @@ static void mark(const char *path)
     utimensat(AT_FDCWD, path, times, 0);
 }
 
-/* What stands there may be damaged, or somebody has written it who has not come to sync it. */
+/* A file of that name may be damaged, or its writer has not synced it yet. */
 static struct err *put_job(struct job *job)
 {
     bool created = false;

@@ -137,7 +137,7 @@ static bool is_unused(const struct json_walk *w, struct str key)
     return false;
 }
 
-/* A message's `content` stands in its parts as well. *ret_value NULL: it was too long for that. */
+/* A message's parts repeat its `content`. *ret_value NULL: it was too long for that. */
 static struct err *build_scalar(struct importing *x, struct json_walk *w, struct str key,
                                 struct json **ret_value)
 {
@@ -218,7 +218,7 @@ static bool parse_line(struct importing *x, bool is_last, struct json **ret_valu
         if (is_last)
             import_leave_out(x, S("a last line that was cut off"));
         else
-            import_problem(x, "this is no JSON: %s at column %zu", where.reason, where.column);
+            import_problem(x, "this is not JSON: %s at column %zu", where.reason, where.column);
         return false;
     }
     if (!json_is(*ret_value, JSON_OBJECT))

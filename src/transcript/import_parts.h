@@ -26,7 +26,7 @@ struct importing {
 const struct json *import_next_line(struct importing *x);
 void import_rewind(struct importing *x);
 /* A value of any length. Of one that is longer than json_parse() takes, what nothing is taken from
- * is omitted, and so are texts that stand in it twice. It borrows from `raw` and the scratch. */
+ * is omitted, and so are texts that it has twice. It borrows from `raw` and the scratch. */
 MUST_USE struct err *import_value(struct importing *x, struct str raw, struct json **ret_value);
 /* Walks over the file's values, from its start. */
 void import_walk(struct importing *x, struct json_walk *ret_walk);

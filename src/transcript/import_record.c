@@ -50,7 +50,7 @@ static void add_entry(struct importing *x, struct imported *s, struct entries *t
         (struct entry){m, unix_ms ? unix_ms : import_time(json_get(v, "timestamp"))};
 }
 
-/* Each element of a list; what is no list is passed over. */
+/* Each element of a list; anything else is skipped. */
 static struct err *read_list(struct importing *x, struct json_walk *w, struct imported *s,
                              struct entries *to, bool is_timeline)
 {

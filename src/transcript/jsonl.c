@@ -48,9 +48,9 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_clear(&j->structure);
 }
 
-/* --- what was told --- */
+/* --- what earlier lines have --- */
 
-/* Where it stands already; seq 0: from now on it stands in this line. */
+/* The earlier line that has it; seq 0: this line is the first. */
 static struct journal_same tell_value(struct told_value *told, const struct event *e,
                                       const char *field, struct str json)
 {

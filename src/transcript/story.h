@@ -3,7 +3,7 @@
  * A call is told together with its result, when that is known. What a history began anew with is
  * not told twice: a summary is folded away, messages that were rewound to are omitted. Texts come
  * without what the redaction hides, arguments also without what stands under the names of
- * credentials. Everything that is told is borrowed until the teller returns. */
+ * credentials. Everything is borrowed until the callback returns. */
 #ifndef KEEL_TRANSCRIPT_STORY_H
 #define KEEL_TRANSCRIPT_STORY_H
 

@@ -32,7 +32,7 @@ struct visit {
     void *self;
 };
 
-/* The summary is no event: nothing has searched it yet. */
+/* The summary is not an event, and was not searched yet. */
 static struct store_summary without_secrets(struct redaction *r, struct arena *a,
                                             const struct store_summary *s)
 {
@@ -84,8 +84,8 @@ static const bool not_learned_from[EVENT_N_TYPES] = {
 };
 
 /* A log tells a call before it is known what it is called with, and documents tell results that
- * quote it: so the values that are to be hidden are looked for first. What cannot be read is told
- * when it is written. */
+ * quote it: so the values that are to be hidden are looked for first. What cannot be read is
+ * reported when it is written. */
 static struct err *learn_stream(void *self, const struct store_summary *s, unsigned depth)
 {
     struct learning *l = self;

@@ -1,6 +1,6 @@
 /* writer.h - what a form of a transcript implements. Private to transcript/.
  *
- * Writers append to `out` and do not fail; whoever drives them empties it between events. One that
+ * Writers append to `out` and do not fail; their driver empties it between events. One that
  * has much to say about an event calls writer_flush() on its way. */
 #ifndef KEEL_TRANSCRIPT_WRITER_H
 #define KEEL_TRANSCRIPT_WRITER_H
@@ -41,7 +41,7 @@ void writer_flush(struct writer *w);
 
 extern const struct writer_ops writer_jsonl, writer_markdown, writer_html;
 
-/* The form that is no text of events but one object (json.c). */
+/* The form that is one object instead of a text of events (json.c). */
 MUST_USE struct err *transcript_write_record(const struct transcript *t, struct redaction *r);
 
 /* transcript.c: calls `each` for a session and all below it, parents first, without secrets in what

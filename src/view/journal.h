@@ -1,7 +1,7 @@
 /* journal.h - events as lines of a session's log, for people who look into it and for replay.
  *
  * The names and fields are those of replay boundary events and of session logs; everything that a
- * line tells stands in it, histories and schemas too. In a whole log that would make its size the
+ * line says is in it, histories and schemas too. In a whole log that would make its size the
  * square of the session's: journal_write_linked() tells them once and names them from then on. An
  * event gives exactly one line, but a piece of the model's text gives two with one number: what the
  * provider sent, and what the person was shown.
@@ -23,7 +23,7 @@ void journal_write(const struct event *e, struct strbuf *out);
  */
 bool journal_write_shown(const struct event *e, struct strbuf *out);
 
-/* A value that stands in an earlier line of the same session:
+/* A value that an earlier line of the same session has:
  *
  *     {"kind":"same-as","seq":SEQ,"field":FIELD,"sha256":H}
  *

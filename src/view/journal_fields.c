@@ -91,7 +91,7 @@ void journal_attempt_end(struct json_writer *w, const struct event *e)
     jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
 }
 
-/* --- what is told once --- */
+/* --- what is written once --- */
 
 void journal_range_entry(struct json_writer *w, const struct journal_links *l, size_t n)
 {

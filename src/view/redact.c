@@ -108,7 +108,7 @@ static struct str redact_text(struct str args, struct arena *a)
 
 /* --- arguments --- */
 
-/* False: it is no JSON. */
+/* False: it is not JSON. */
 static bool redact_json(struct str args, struct arena *a, struct str *ret_shown)
 {
     AUTO(arena) struct arena scratch = {0};

@@ -741,7 +741,7 @@ class Records(SessionTest):
         content = "\n".join(lines[:3] + ["{broken"] + lines[3:] + ["[1]"]) + "\n"
         result = self.import_file(content)
         self.assert_status(result, 2)
-        for text in ("in.jsonl:4: this is no JSON", "in.jsonl:16: this is array",
+        for text in ("in.jsonl:4: this is not JSON", "in.jsonl:16: this is array",
                      "2 lines cannot be read, so nothing was imported", "--partial"):
             self.assertIn(text, result.err)
         self.assertEqual(self.keel("session", "list", "--all", "--store", "sqlite:other.db",
