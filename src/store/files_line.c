@@ -276,6 +276,27 @@ static bool check(struct str line, struct cursor *c)
     return str_is(stands, want);
 }
 
+bool files_line_is_torn(struct str bytes, struct str id)
+{
+    static const char before[] = "{\"timestamp\":\"", time[] = "0000-00-00T00:00:00.000Z";
+    AUTO(strbuf) struct strbuf start = {0};
+    size_t n_zeros = 0, i;
+
+    while (n_zeros < bytes.n && bytes.p[n_zeros] == '\0')
+        n_zeros++;
+    if (n_zeros == bytes.n)
+        return true;
+    strbuf_addf(&start, "%s%s\",\"sessionId\":\"%" STR_FMT "\",\"event\":\"", before, time,
+                STR_ARG(id));
+    for (i = 0; i < MIN(bytes.n, start.n); i++) {
+        bool is_digit = start.p[i] == '0' && i - strlen(before) < strlen(time);
+
+        if (is_digit ? bytes.p[i] < '0' || bytes.p[i] > '9' : bytes.p[i] != start.p[i])
+            return false;
+    }
+    return true;
+}
+
 bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_line)
 {
     struct cursor c = {.rest = line, .arena = a};

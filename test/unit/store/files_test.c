@@ -226,6 +226,42 @@ IN_TASK(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told)
     }
 }
 
+static void count_damage(void *self, struct str text)
+{
+    ++*(size_t *)self;
+}
+
+static size_t damages_with(struct str log, struct str more)
+{
+    AUTO(store) struct store *s = store_files_new(path);
+    AUTO(strbuf) struct strbuf all = {0};
+    size_t n = 0;
+
+    strbuf_add(&all, log);
+    strbuf_add(&all, more);
+    write_file(in_store(LOG_A), strbuf_str(&all));
+    assert_ok(store_check(s, ID_A, (struct store_damage_sink){count_damage, &n}));
+    return n;
+}
+
+IN_TASK(a_line_that_a_killed_command_has_begun_is_not_damage_and_anything_else_is)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+    struct str whole, last;
+
+    make_session(2);
+    log = read_file(in_store(LOG_A));
+    whole = strbuf_str(&log);
+    last = str_skip(whole, str_rfind_char(str_slice(whole, 0, whole.n - 1), '\n') + 1);
+    for (size_t n = 0; n + 2 < last.n; n++)
+        assert_int_equal(damages_with(whole, str_slice(last, 0, n)), 0);
+    assert_int_equal(damages_with(whole, str_make("\0\0\0", 3)), 0);
+    assert_true(damages_with(whole, last) > 0);
+    assert_int_equal(damages_with(whole, S("{}")), 1);
+    assert_int_equal(damages_with(whole, S("x")), 1);
+    assert_int_equal(damages_with(whole, str_slice(last, 1, 40)), 1);
+}
+
 IN_TASK(a_last_record_with_any_byte_changed_is_cut_and_told)
 {
     AUTO(strbuf) struct strbuf log = {0};
@@ -598,6 +634,7 @@ int main(void)
         UNIT(handles_of_payloads_come_back_with_their_record),
         UNIT(times_and_odd_texts_survive_a_line),
         UNIT(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told),
+        UNIT(a_line_that_a_killed_command_has_begun_is_not_damage_and_anything_else_is),
         UNIT(a_last_record_with_any_byte_changed_is_cut_and_told),
         UNIT(what_was_cut_is_kept_beside_the_log),
         UNIT(a_session_without_its_first_line_stays_in_its_directory),
