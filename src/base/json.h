@@ -134,6 +134,9 @@ void json_write_string(struct strbuf *out, struct str text);
 /* The next byte, from that one on, that cannot stand in a JSON string as it is: a quote, a
  * backslash, a control character. The end when there is none. */
 size_t json_find_special(struct str text, size_t from);
+/* How many bytes the text takes between the quotes of a JSON string; a few more where it is not
+ * UTF-8. Writes nothing. */
+size_t json_string_size(struct str text);
 
 /* Writes JSON from left to right without a tree: commas and colons come by themselves.
  * Misuse (a value without a name inside an object, unbalanced ends) is a bug and aborts. */

@@ -42,6 +42,25 @@ size_t json_find_special(struct str text, size_t from)
     return at;
 }
 
+size_t json_string_size(struct str text)
+{
+    size_t n = text.n;
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c < 0x20)
+            n += c >= 8 && c <= 13 && c != 11 ? 1 : 5;
+        else
+            n += c == '"' || c == '\\';
+    }
+    if (utf8_is_valid(text))
+        return n;
+    for (size_t i = 0; i < text.n; i++)
+        n += (unsigned char)text.p[i] >= 0x80 ? 2 : 0; /* each may become U+FFFD */
+    return n;
+}
+
 static void add_valid(struct strbuf *out, struct str text)
 {
     size_t from = 0, at;

@@ -1,11 +1,22 @@
 /* reply.c - an answer, put together piece by piece. */
 #include "model/reply.h"
 
+#include "base/utf8.h"
+#include "model/message_json.h"
+
 #include <stdio.h>
+
+/* What a message takes around its parts, with its words, and a part around its strings: names,
+ * quotes, numbers, an id that is made. */
+#define MESSAGE_FRAME ((size_t)128 << 10)
+#define PART_FRAME ((size_t)448)
 
 void reply_init(struct reply *r, struct delta_sink sink)
 {
-    *r = (struct reply){.sink = sink, .usage = USAGE_UNKNOWN};
+    *r = (struct reply){.sink = sink,
+                        .usage = USAGE_UNKNOWN,
+                        .n_json = MESSAGE_FRAME,
+                        .max_json = MESSAGE_MAX_JSON_BYTES};
 }
 
 static void free_parts(struct reply *r)
@@ -49,6 +60,64 @@ struct str reply_str(struct reply *r, struct str s)
     return s.n ? arena_str(&r->arena, s) : (struct str){0};
 }
 
+void reply_set_word(struct reply *r, struct str *at, struct str word)
+{
+    word = utf8_truncate(word, REPLY_MAX_WORD_BYTES);
+    if (!str_eq(*at, word))
+        *at = reply_str(r, word);
+}
+
+/* --- how large --- */
+
+/* `n` more bytes of JSON in place of `n_before`. */
+static struct err *count(struct reply *r, size_t n_before, size_t n)
+{
+    size_t n_rest = r->n_json - n_before;
+
+    if (n_rest > r->max_json || n > r->max_json - n_rest)
+        return err_new(ERR_BAD_RESPONSE,
+                       "the answer is larger than a message may be: %zu MiB as JSON",
+                       r->max_json >> 20);
+    r->n_json = n_rest + n;
+    return NULL;
+}
+
+/* Ids and names stand in the call and in the list of calls, and the results repeat them. */
+static struct err *set_name(struct reply *r, struct str *at, struct str name, const char *what)
+{
+    if (name.n > REPLY_MAX_ID_BYTES)
+        return err_new(ERR_BAD_RESPONSE, "the answer has a part whose %s is larger than %zu KiB",
+                       what, REPLY_MAX_ID_BYTES >> 10);
+    TRY(count(r, 2 * json_string_size(*at), 2 * json_string_size(name)));
+    *at = reply_str(r, name);
+    return NULL;
+}
+
+static size_t text_size(enum part_kind kind, struct str text)
+{
+    return json_string_size(text) * (kind == PART_TEXT ? 2 : 1); /* once more in `content` */
+}
+
+/* Bytes of media become base64. */
+static size_t base64_size(size_t n)
+{
+    return n / 3 * 4 + 4;
+}
+
+static size_t args_size(enum part_kind kind, struct str args)
+{
+    if (kind == PART_MEDIA)
+        return base64_size(args.n);
+    return json_string_size(args) * (kind == PART_TOOL_CALL ? 2 : 1);
+}
+
+static size_t media_size(const struct media *m)
+{
+    size_t data = m->source == MEDIA_BYTES ? base64_size(m->data.n) : json_string_size(m->data);
+
+    return data + json_string_size(m->mime) + json_string_size(m->name);
+}
+
 /* What a provider's own tool was asked for, by the names that vendors have for it. */
 static struct str find_query(const struct json *args)
 {
@@ -81,21 +150,23 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
                         size_t *ret_index)
 {
     struct reply_part *p;
+    struct str own_id = {0}, own_name = {0};
 
     if (r->n_parts == REPLY_MAX_PARTS)
         return err_new(ERR_BAD_RESPONSE, "the answer has more than %d parts", REPLY_MAX_PARTS);
     if (r->n_parts && r->parts[r->n_parts - 1].args.n)
         tell_server_tool(r, r->n_parts - 1);
+    TRY(count(r, 0, PART_FRAME));
+    TRY(set_name(r, &own_id, id, "id"));
+    TRY(set_name(r, &own_name, name, "name"));
     if (r->n_parts == r->parts_room) {
         r->parts_room = r->parts_room ? r->parts_room * 2 : 2;
         r->parts = mem_resize(r->parts, r->parts_room * sizeof *r->parts);
     }
     p = &r->parts[r->n_parts];
-    *p = (struct reply_part){.part = {.kind = kind}};
+    *p = (struct reply_part){.part = {.kind = kind, .id = own_id, .name = own_name}};
     strbuf_init(&p->text, REPLY_MAX_BYTES);
     strbuf_init(&p->args, REPLY_MAX_BYTES);
-    p->part.id = reply_str(r, id);
-    p->part.name = reply_str(r, name);
     *ret_index = r->n_parts++;
     if (kind == PART_TOOL_CALL)
         emit(r, DELTA_TOOL_BEGIN, *ret_index, (struct str){0});
@@ -136,14 +207,45 @@ struct str reply_part_args(const struct reply *r, size_t index)
     return strbuf_str(&r->parts[index].args);
 }
 
-static struct err *add(struct reply *r, struct strbuf *to, struct str piece)
+struct err *reply_set_field(struct reply *r, struct str *field, struct str value)
 {
-    r->n_bytes += piece.n;
-    if (r->n_bytes > REPLY_MAX_BYTES)
-        return err_new(ERR_BAD_RESPONSE, "the answer is larger than %zu MiB",
-                       REPLY_MAX_BYTES >> 20);
-    strbuf_add(to, piece);
+    TRY(count(r, json_string_size(*field), json_string_size(value)));
+    *field = reply_str(r, value);
     return NULL;
+}
+
+struct err *reply_set_id(struct reply *r, size_t index, struct str id)
+{
+    return set_name(r, &reply_part(r, index)->id, id, "id");
+}
+
+struct err *reply_set_name(struct reply *r, size_t index, struct str name)
+{
+    return set_name(r, &reply_part(r, index)->name, name, "name");
+}
+
+struct err *reply_set_media(struct reply *r, size_t index, const struct media *m)
+{
+    struct media *at = &reply_part(r, index)->media;
+
+    TRY(count(r, media_size(at), media_size(m)));
+    *at = (struct media){.mime = reply_str(r, m->mime),
+                         .source = m->source,
+                         .data = reply_str(r, m->data),
+                         .name = reply_str(r, m->name)};
+    return NULL;
+}
+
+/* --- what grows --- */
+
+static struct err *add(struct reply *r, struct strbuf *to, struct str piece, size_t *size,
+                       size_t n_json)
+{
+    TRY(count(r, 0, n_json));
+    *size += n_json;
+    r->n_bytes += piece.n;
+    strbuf_add(to, piece);
+    return strbuf_check(to, "the answer");
 }
 
 struct err *reply_add_text(struct reply *r, size_t index, struct str text)
@@ -155,9 +257,11 @@ struct err *reply_add_text(struct reply *r, size_t index, struct str text)
     };
     enum part_kind kind = reply_part(r, index)->kind;
 
+    struct reply_part *p = &r->parts[index];
+
     if (text.n == 0)
         return NULL;
-    TRY(add(r, &r->parts[index].text, text));
+    TRY(add(r, &p->text, text, &p->text_json, text_size(kind, text)));
     if (kind == PART_TEXT || kind == PART_REASONING || kind == PART_REFUSAL)
         emit(r, kinds[kind], index, text);
     return NULL;
@@ -165,34 +269,53 @@ struct err *reply_add_text(struct reply *r, size_t index, struct str text)
 
 struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece)
 {
+    enum part_kind kind = reply_part(r, index)->kind;
+    struct reply_part *p = &r->parts[index];
+
     if (json_piece.n == 0)
         return NULL;
-    TRY(add(r, &r->parts[index].args, json_piece));
-    if (reply_part(r, index)->kind == PART_TOOL_CALL)
+    TRY(add(r, &p->args, json_piece, &p->args_json, args_size(kind, json_piece)));
+    if (kind == PART_TOOL_CALL)
         emit(r, DELTA_TOOL_ARGS, index, json_piece);
     return NULL;
 }
 
-static struct err *replace(struct reply *r, struct strbuf *at, struct str value)
+static void empty(struct reply *r, struct strbuf *at, size_t *size)
 {
     r->n_bytes -= at->n;
+    r->n_json -= *size;
+    *size = 0;
     strbuf_clear(at);
-    return add(r, at, value);
 }
 
 struct err *reply_set_text(struct reply *r, size_t index, struct str text)
 {
-    return replace(r, &r->parts[index].text, text);
+    struct reply_part *p = &r->parts[index];
+
+    empty(r, &p->text, &p->text_json);
+    return add(r, &p->text, text, &p->text_json, text_size(p->part.kind, text));
 }
 
 struct err *reply_set_args(struct reply *r, size_t index, struct str json)
 {
-    return replace(r, &r->parts[index].args, json);
+    struct reply_part *p = &r->parts[index];
+
+    empty(r, &p->args, &p->args_json);
+    return add(r, &p->args, json, &p->args_json, args_size(p->part.kind, json));
+}
+
+struct str reply_take_args(struct reply *r, size_t index)
+{
+    struct reply_part *p = &r->parts[index];
+    struct str taken = reply_str(r, strbuf_str(&p->args));
+
+    empty(r, &p->args, &p->args_json);
+    return taken;
 }
 
 void reply_set_stop(struct reply *r, struct str reason, enum stop stop)
 {
-    r->stop_reason = reply_str(r, reason);
+    reply_set_word(r, &r->stop_reason, reason);
     r->stop = stop;
 }
 

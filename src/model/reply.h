@@ -2,7 +2,11 @@
  *
  * Decoders fill it part by part; whoever watches gets the deltas through its sink. It holds what
  * has arrived also when the call fails half-way, so a partial answer is never lost. Parts stand in
- * the order in which they began. Appending allocates nothing per delta once buffers are warm. */
+ * the order in which they began. Appending allocates nothing per delta once buffers are warm.
+ *
+ * What is put into it is counted as the JSON that it will be in a message, with its escapes and as
+ * often as it stands there. What would make the message larger than one may be is refused, as
+ * ERR_BAD_RESPONSE, and not added: so whatever a reply holds can be stored and read again. */
 #ifndef KEEL_MODEL_REPLY_H
 #define KEEL_MODEL_REPLY_H
 
@@ -21,11 +25,14 @@ enum stop {
 };
 
 #define REPLY_MAX_PARTS 4096
-#define REPLY_MAX_BYTES ((size_t)64 << 20)
+#define REPLY_MAX_BYTES ((size_t)64 << 20)     /* of one text, before it is counted as JSON */
+#define REPLY_MAX_ID_BYTES ((size_t)64 << 10)  /* of a part's id, and of its name */
+#define REPLY_MAX_WORD_BYTES ((size_t)4 << 10) /* of what is said about the answer: see below */
 
 struct reply_part {
     struct part part; /* fields that do not grow; strings in the reply's arena */
     struct strbuf text, args;
+    size_t text_json, args_json; /* what those two add to the reply's n_json */
     uint64_t hash; /* of a finished call */
     bool is_closed;
     bool is_told; /* a server tool that has announced itself */
@@ -35,7 +42,9 @@ struct reply {
     struct arena arena;
     struct reply_part *parts; /* heap array */
     size_t n_parts, parts_room;
-    size_t n_bytes; /* text and arguments so far, against REPLY_MAX_BYTES */
+    size_t n_bytes; /* text and arguments so far */
+    size_t n_json;  /* what the message will take as JSON, at most */
+    size_t max_json; /* MESSAGE_MAX_JSON_BYTES; a reader of what is stored sets more */
     struct usage usage;
     struct str id, model;   /* as the provider names them */
     struct str stop_reason; /* the provider's word */
@@ -66,10 +75,23 @@ MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str js
 MUST_USE struct err *reply_set_text(struct reply *r, size_t index, struct str text);
 MUST_USE struct err *reply_set_args(struct reply *r, size_t index, struct str json);
 
-/* The part's fixed fields, to set signature, data, native, media, ...; copy strings with
- * reply_str() first. Valid until the next reply_begin(). */
+/* The part's fixed fields. Strings are set with the functions below, so that they count. Valid until
+ * the next reply_begin(). */
 struct part *reply_part(struct reply *r, size_t index);
+/* `field` is one of a part: signature, data, url, title, native. It gets a copy. */
+MUST_USE struct err *reply_set_field(struct reply *r, struct str *field, struct str value);
+MUST_USE struct err *reply_set_id(struct reply *r, size_t index, struct str id);
+MUST_USE struct err *reply_set_name(struct reply *r, size_t index, struct str name);
+MUST_USE struct err *reply_set_media(struct reply *r, size_t index, const struct media *m);
+/* A part that is not a call has no arguments: what must be whole before it becomes a field gathers
+ * there until then. This takes it out; it lives as long as the reply. */
+struct str reply_take_args(struct reply *r, size_t index);
+
+/* A copy that lives as long as the reply and is not part of the message. */
 struct str reply_str(struct reply *r, struct str s);
+/* For `id`, `model`, `stop_detail` and who answered behind a router: short in any real answer, and
+ * cut after REPLY_MAX_WORD_BYTES. Most are the same in every event: only a new one is copied. */
+void reply_set_word(struct reply *r, struct str *at, struct str word);
 struct str reply_part_text(const struct reply *r, size_t index);
 struct str reply_part_args(const struct reply *r, size_t index);
 

@@ -181,7 +181,7 @@ static struct err *ask(const struct provider *p, const struct model_request *req
                                 s->turns->n, s->n_played + 1),
                         "add a turn to the script, or find out why one more request was made");
     s->n_played++;
-    reply->model = reply_str(reply, request->model);
+    reply_set_word(reply, &reply->model, request->model);
     reply->id = arena_format(&reply->arena, "script_%zu", s->n_played);
     reply_set_stop(reply, S("end"), STOP_END);
     e = play_turn(reply, turn);

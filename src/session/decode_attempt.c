@@ -219,6 +219,7 @@ static void begin_reply(struct codec_reader *r)
     if (r->has_reply)
         reply_done(&r->reply);
     reply_init(&r->reply, (struct delta_sink){0});
+    r->reply.max_json = SIZE_MAX / 2; /* it was stored: its size is what it is */
     r->has_reply = true;
 }
 
@@ -230,7 +231,7 @@ static struct err *add_reply_part(struct decoding *d, const struct json *v)
     size_t index;
 
     TRY(part_read(v, d->arena, &part));
-    TRY(reply_begin(r, part.kind, part.id, part.name, &index));
+    TRY(reply_begin(r, part.kind, (struct str){0}, (struct str){0}, &index));
     *reply_part(r, index) = part_copy(&r->arena, &part);
     TRY(reply_set_text(r, index, part.text));
     return part.kind == PART_TOOL_CALL || part.kind == PART_SERVER_TOOL_USE

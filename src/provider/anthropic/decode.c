@@ -98,13 +98,13 @@ static void take_stop(struct reply *r, const struct json *holder)
     if (reason.n)
         reply_set_stop(r, reason, stop_of(reason));
     if (sequence.n)
-        r->stop_detail = reply_str(r, sequence);
+        reply_set_word(r, &r->stop_detail, sequence);
 }
 
 static void take_message(struct reply *r, const struct json *message)
 {
-    r->id = reply_str(r, json_get_text(message, "id"));
-    r->model = reply_str(r, json_get_text(message, "model"));
+    reply_set_word(r, &r->id, json_get_text(message, "id"));
+    reply_set_word(r, &r->model, json_get_text(message, "model"));
     take_usage(r, json_get(message, "usage"));
     take_stop(r, message);
 }
@@ -126,18 +126,17 @@ static enum part_kind kind_of_block(struct str type)
 
 static struct err *add_citation(struct reply *r, const struct json *citation)
 {
+    struct str title = json_get_text(citation, "title");
     struct part *p;
     size_t index;
 
     TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
     TRY(reply_add_text(r, index, json_get_text(citation, "cited_text")));
     p = reply_part(r, index);
-    p->url = reply_str(r, json_get_text(citation, "url"));
-    p->title = reply_str(r, json_get_text(citation, "title"));
-    if (p->title.n == 0)
-        p->title = reply_str(r, json_get_text(citation, "document_title"));
-    p->native = reply_str(r, citation->raw);
-    return NULL;
+    TRY(reply_set_field(r, &p->url, json_get_text(citation, "url")));
+    TRY(reply_set_field(r, &p->title,
+                        title.n ? title : json_get_text(citation, "document_title")));
+    return reply_set_field(r, &p->native, citation->raw);
 }
 
 static bool is_empty_object(const struct json *v)
@@ -156,7 +155,7 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
     case PART_TEXT:
         return reply_add_text(r, index, json_get_text(block, "text"));
     case PART_REASONING:
-        p->data = reply_str(r, json_get_text(block, "data"));
+        TRY(reply_set_field(r, &p->data, json_get_text(block, "data")));
         TRY(reply_add_args(r, index, json_get_text(block, "signature")));
         return reply_add_text(r, index, json_get_text(block, "thinking"));
     case PART_TOOL_CALL:
@@ -200,7 +199,7 @@ static bool complete_block(struct decode *d, const struct block *b, struct json 
 
     if (p->kind == PART_REASONING && p->data.n == 0) {
         set_streamed(&d->scratch, block, "thinking", text);
-        set_streamed(&d->scratch, block, "signature", args);
+        set_streamed(&d->scratch, block, "signature", p->signature);
     } else if (p->kind == PART_SERVER_TOOL_USE && args.n && !(known && str_eq(known->raw, args))) {
         if (!json_parse_at(&d->scratch, args, 0, &input, &where))
             return false;
@@ -224,17 +223,14 @@ static struct err *end_block(struct decode *d, struct block *b)
     if (p->kind == PART_TEXT || p->kind == PART_TOOL_CALL)
         return NULL;
     if (p->kind == PART_REASONING)
-        p->signature = reply_str(r, reply_part_args(r, b->part));
+        TRY(reply_set_field(r, &p->signature, reply_take_args(r, b->part)));
     TRY(json_parse(&d->scratch, b->start, 0, &block));
     if (!complete_block(d, b, block))
         return NULL;
-    if (block->raw.n) {
-        p->native = b->start; /* nothing was added: the bytes themselves */
-        return NULL;
-    }
+    if (block->raw.n) /* nothing was added: the bytes themselves */
+        return reply_set_field(r, &p->native, b->start);
     json_write(&native, block);
-    p->native = reply_str(r, strbuf_str(&native));
-    return NULL;
+    return reply_set_field(r, &p->native, strbuf_str(&native));
 }
 
 static struct err *take_delta(struct reply *r, struct block *b, const struct json *delta)

@@ -14,11 +14,10 @@ void gemini_begin(struct decode *d)
     d->state = gemini_state_new(&d->reply->arena);
 }
 
-/* Most values are the same in every event of a stream: only a new one costs memory. */
 static void set_text(struct reply *r, struct str *at, struct str value)
 {
-    if (value.n && !str_eq(*at, value))
-        *at = reply_str(r, value);
+    if (value.n)
+        reply_set_word(r, at, value);
 }
 
 /* --- sources --- */
@@ -45,9 +44,9 @@ static struct err *cite(struct reply *r, const struct json *source, struct str n
         return NULL;
     TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
     p = reply_part(r, index);
-    p->url = reply_str(r, url.n ? url : gemini_get_text(source, "sourceUri"));
-    p->title = reply_str(r, gemini_get_text(source, "title"));
-    p->native = reply_str(r, native);
+    TRY(reply_set_field(r, &p->url, url.n ? url : gemini_get_text(source, "sourceUri")));
+    TRY(reply_set_field(r, &p->title, gemini_get_text(source, "title")));
+    TRY(reply_set_field(r, &p->native, native));
     return reply_add_text(r, index, gemini_get_text(source, "text"));
 }
 

@@ -23,12 +23,12 @@ static bool get_bool(const struct json *object, const char *key)
 
 /* --- text and thoughts --- */
 
-static void sign(struct reply *r, size_t index, const struct json *part)
+static struct err *sign(struct reply *r, size_t index, const struct json *part)
 {
     struct part *p = reply_part(r, index);
 
-    p->signature = reply_str(r, gemini_get_text(part, "thoughtSignature"));
-    p->native = reply_str(r, part->raw);
+    TRY(reply_set_field(r, &p->signature, gemini_get_text(part, "thoughtSignature")));
+    return reply_set_field(r, &p->native, part->raw);
 }
 
 static struct err *begin_part(struct decode *d, enum part_kind kind, struct str id, struct str name,
@@ -50,7 +50,7 @@ static struct err *take_text(struct decode *d, const struct json *part, const st
 
     if (gemini_get_text(part, "thoughtSignature").n) {
         TRY(begin_part(d, kind, (struct str){0}, (struct str){0}, &index));
-        sign(r, index, part);
+        TRY(sign(r, index, part));
         return reply_add_text(r, index, text);
     }
     if (text.n == 0)
@@ -64,10 +64,10 @@ static struct err *take_text(struct decode *d, const struct json *part, const st
 /* --- function calls --- */
 
 /* What one unbroken part would have looked like, for going back. */
-static struct str native_call(struct reply *r, size_t index)
+static struct err *set_native_call(struct reply *r, size_t index)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    const struct part *p = reply_part(r, index);
+    struct part *p = reply_part(r, index);
     struct json_writer w;
 
     strbuf_init(&out, 2 * REPLY_MAX_BYTES);
@@ -83,7 +83,8 @@ static struct str native_call(struct reply *r, size_t index)
     if (p->signature.n)
         jw_kv_str(&w, "thoughtSignature", p->signature);
     jw_end_object(&w);
-    return reply_str(r, strbuf_str(&out));
+    TRY(strbuf_check(&out, "the answer"));
+    return reply_set_field(r, &p->native, strbuf_str(&out));
 }
 
 /* Arguments that came in pieces are known when the call ends. Those that were cut off must not look
@@ -102,9 +103,7 @@ struct err *gemini_end_call(struct decode *d, bool is_whole)
     if (!is_whole)
         strbuf_cut(&args, args.n - 1);
     TRY(reply_add_args(d->reply, index, strbuf_str(&args)));
-    if (is_whole)
-        reply_part(d->reply, index)->native = native_call(d->reply, index);
-    return NULL;
+    return is_whole ? set_native_call(d->reply, index) : NULL;
 }
 
 /* Later parts of a call have neither name nor id; some repeat them. */
@@ -127,7 +126,8 @@ static struct err *take_pieces(struct decode *d, const struct json *part, const 
     const struct json *args = gemini_get(call, "args");
 
     if (gemini_get(part, "thoughtSignature"))
-        reply_part(r, s->call)->signature = reply_str(r, gemini_get_text(part, "thoughtSignature"));
+        TRY(reply_set_field(r, &reply_part(r, s->call)->signature,
+                            gemini_get_text(part, "thoughtSignature")));
     if (json_is(args, JSON_OBJECT) && args->n)
         TRY(gemini_args_set(&s->args, &r->arena, args));
     json_each (piece, gemini_get(call, "partialArgs"))
@@ -156,57 +156,49 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
         gemini_args_begin(&s->args, &d->reply->arena);
         return take_pieces(d, part, call);
     }
-    sign(d->reply, index, part);
+    TRY(sign(d->reply, index, part));
     return args ? reply_add_args(d->reply, index, args->raw) : NULL;
 }
 
 /* --- media --- */
 
-static struct err *decode_media(struct reply *r, struct str base64, struct str *ret_bytes)
-{
-    AUTO(strbuf) struct strbuf bytes = {0};
-    struct err *e = base64_decode(&bytes, base64);
-
-    if (e) {
-        e->kind = ERR_BAD_RESPONSE;
-        return err_wrap(e, "the provider sent a file that cannot be read");
-    }
-    *ret_bytes = reply_str(r, strbuf_str(&bytes));
-    return NULL;
-}
-
 /* The native bytes would only say the same again, at great length: media go back from the field. */
-static struct err *add_media(struct decode *d, const struct json *part, struct media media)
+static struct err *add_media(struct decode *d, const struct json *part, const struct media *media)
 {
-    struct part *p;
     size_t index;
 
     TRY(begin_part(d, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
-    p = reply_part(d->reply, index);
-    p->media = media;
-    p->signature = reply_str(d->reply, gemini_get_text(part, "thoughtSignature"));
-    return NULL;
+    TRY(reply_set_media(d->reply, index, media));
+    return reply_set_field(d->reply, &reply_part(d->reply, index)->signature,
+                           gemini_get_text(part, "thoughtSignature"));
 }
 
 static struct err *take_inline_data(struct decode *d, const struct json *part,
                                     const struct json *blob)
 {
-    struct media media = {.source = MEDIA_BYTES};
+    AUTO(strbuf) struct strbuf bytes = {0};
+    struct err *e;
 
     if (get_bool(part, "thought"))
         return NULL; /* a draft of the picture that follows */
-    media.mime = reply_str(d->reply, gemini_get_text(blob, "mimeType"));
-    TRY(decode_media(d->reply, gemini_get_text(blob, "data"), &media.data));
-    return add_media(d, part, media);
+    e = base64_decode(&bytes, gemini_get_text(blob, "data"));
+    if (e) {
+        e->kind = ERR_BAD_RESPONSE;
+        return err_wrap(e, "the provider sent a file that cannot be read");
+    }
+    return add_media(d, part,
+                     &(struct media){.source = MEDIA_BYTES,
+                                     .mime = gemini_get_text(blob, "mimeType"),
+                                     .data = strbuf_str(&bytes)});
 }
 
 static struct err *take_file_data(struct decode *d, const struct json *part,
                                   const struct json *file)
 {
     return add_media(d, part,
-                     (struct media){.source = MEDIA_URL,
-                                    .mime = reply_str(d->reply, gemini_get_text(file, "mimeType")),
-                                    .data = reply_str(d->reply, gemini_get_text(file, "fileUri"))});
+                     &(struct media){.source = MEDIA_URL,
+                                     .mime = gemini_get_text(file, "mimeType"),
+                                     .data = gemini_get_text(file, "fileUri")});
 }
 
 /* --- the provider's own tools --- */
@@ -218,8 +210,7 @@ static struct err *add_server_part(struct decode *d, enum part_kind kind, const 
     size_t index;
 
     TRY(begin_part(d, kind, gemini_get_text(value, "id"), type.n ? type : name, &index));
-    sign(d->reply, index, part);
-    return NULL;
+    return sign(d->reply, index, part);
 }
 
 static struct err *take_code(struct decode *d, const struct json *part, const struct json *code)

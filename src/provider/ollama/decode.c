@@ -62,7 +62,6 @@ static struct err *take_image(struct reply *r, const struct json *image)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
     struct err *e = base64_decode(&bytes, json_str(image));
-    struct str data;
     size_t index;
 
     if (e) {
@@ -72,10 +71,10 @@ static struct err *take_image(struct reply *r, const struct json *image)
     if (bytes.n == 0)
         return NULL;
     TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
-    data = reply_str(r, strbuf_str(&bytes));
-    reply_part(r, index)->media =
-        (struct media){.mime = image_type(data), .source = MEDIA_BYTES, .data = data};
-    return NULL;
+    return reply_set_media(r, index,
+                           &(struct media){.mime = image_type(strbuf_str(&bytes)),
+                                           .source = MEDIA_BYTES,
+                                           .data = strbuf_str(&bytes)});
 }
 
 static struct err *take_message(struct reply *r, const struct json *message)
@@ -128,7 +127,7 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
         (error_body_is_error(event) && !json_bool(json_get(event, "done"), false)))
         return ollama_classify(0, event);
     if (r->model.n == 0)
-        r->model = reply_str(r, json_get_text(event, "model"));
+        reply_set_word(r, &r->model, json_get_text(event, "model"));
     TRY(take_message(r, json_get(event, "message")));
     TRY(add_piece(r, PART_REASONING, json_get_text(event, "thinking")));
     TRY(add_piece(r, PART_TEXT, json_get_text(event, "response")));

@@ -97,19 +97,17 @@ static struct err *begin_call(struct reply *r, struct chat_calls *calls, const s
 
 /* A name that comes again is repeated, grown, or cut in pieces. It can only become longer, and
  * not for ever. */
-static void extend_name(struct reply *r, struct chat_call *call, struct str name)
+static struct err *extend_name(struct reply *r, struct chat_call *call, struct str name)
 {
-    struct part *part = reply_part(r, call->part);
+    const struct part *part = reply_part(r, call->part);
 
     if (name.n == 0 || str_starts(part->name, name) || part->name.n + name.n > MAX_NAME_BYTES)
-        return;
+        return NULL;
     if (part->name.n && reply_part_args(r, call->part).n)
-        return;
-    if (str_starts(name, part->name))
-        part->name = reply_str(r, name);
-    else
-        part->name =
-            arena_format(&r->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(part->name), STR_ARG(name));
+        return NULL;
+    if (!str_starts(name, part->name))
+        name = arena_format(&r->arena, "%" STR_FMT "%" STR_FMT, STR_ARG(part->name), STR_ARG(name));
+    return reply_set_name(r, call->part, name);
 }
 
 static struct chat_call *find_call(struct reply *r, struct chat_calls *calls, const struct piece *p)
@@ -124,16 +122,16 @@ static struct err *take_piece(struct reply *r, struct chat_calls *calls, const s
     struct part *part;
 
     if (call)
-        extend_name(r, call, p->name);
+        TRY(extend_name(r, call, p->name));
     else if (p->name.n || p->id.n || args_text(p).n)
         TRY(begin_call(r, calls, p, &call));
     else
         return NULL; /* some send an empty call beside every answer */
     part = reply_part(r, call->part);
     if (part->id.n == 0)
-        part->id = reply_str(r, p->id);
+        TRY(reply_set_id(r, call->part, p->id));
     if (json_is(p->extra, JSON_OBJECT) && part->native.n == 0)
-        part->native = reply_str(r, p->extra->raw);
+        TRY(reply_set_field(r, &part->native, p->extra->raw));
     return reply_add_args(r, call->part, args_text(p));
 }
 

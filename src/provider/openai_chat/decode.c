@@ -123,7 +123,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
                        STR_ARG(reason));
     reply_set_stop(d->reply, reason, stop_of(reason));
     if (detail.n && !str_eq(detail, reason))
-        d->reply->stop_detail = reply_str(d->reply, detail);
+        reply_set_word(d->reply, &d->reply->stop_detail, detail);
     d->reply->is_complete = true;
     return NULL;
 }
@@ -144,7 +144,7 @@ struct err *openai_chat_end(struct decode *d)
     const struct state *s = d->state;
 
     TRY(chat_settle_reasoning(d, &s->reasoning));
-    chat_settle_audio(d->reply, &s->audio);
+    TRY(chat_settle_audio(d->reply, &s->audio));
     settle_stop(d->reply);
     return NULL;
 }
@@ -188,9 +188,9 @@ static bool is_error(struct str type, const struct json *event)
 static void take_head(struct reply *r, const struct json *event)
 {
     if (r->id.n == 0)
-        r->id = reply_str(r, json_get_text(event, "id"));
+        reply_set_word(r, &r->id, json_get_text(event, "id"));
     if (r->model.n == 0)
-        r->model = reply_str(r, json_get_text(event, "model"));
+        reply_set_word(r, &r->model, json_get_text(event, "model"));
 }
 
 /* The member that holds what was said. Some streams have a delta and the message so far, and some

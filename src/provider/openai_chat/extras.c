@@ -17,19 +17,16 @@ static struct err *read_base64(struct strbuf *out, struct str text, const char *
 /* --- pictures --- */
 
 /* "data:image/png;base64,AAAA" */
-static struct err *read_data_url(struct reply *r, struct str url, struct media *m)
+static struct err *read_data_url(struct str url, struct strbuf *bytes, struct media *m)
 {
-    AUTO(strbuf) struct strbuf bytes = {0};
     size_t comma = str_find_char(url, ',');
     struct str head = str_skip(str_slice(url, 0, comma), strlen("data:")), mime;
 
     if (comma == STR_NONE || !str_ends(head, S(";base64")))
         return err_new(ERR_BAD_RESPONSE, "the provider sent a picture that is not base64");
-    TRY(read_base64(&bytes, str_skip(url, comma + 1), "a picture"));
+    TRY(read_base64(bytes, str_skip(url, comma + 1), "a picture"));
     str_split(&head, ';', &mime);
-    *m = (struct media){.mime = reply_str(r, mime),
-                        .source = MEDIA_BYTES,
-                        .data = reply_str(r, strbuf_str(&bytes))};
+    *m = (struct media){.mime = mime, .source = MEDIA_BYTES, .data = strbuf_str(bytes)};
     return NULL;
 }
 
@@ -37,18 +34,16 @@ struct err *chat_take_image(struct reply *r, const struct json *image)
 {
     const struct json *holder = json_get(image, "image_url");
     struct str url = json_is(holder, JSON_STRING) ? holder->text : json_get_text(holder, "url");
-    struct media media = {.mime = S("image/*"), .source = MEDIA_URL};
+    struct media media = {.mime = S("image/*"), .source = MEDIA_URL, .data = url};
+    AUTO(strbuf) struct strbuf bytes = {0};
     size_t index;
 
     if (url.n == 0)
         return NULL;
     if (str_starts(url, S("data:")))
-        TRY(read_data_url(r, url, &media));
-    else
-        media.data = reply_str(r, url);
+        TRY(read_data_url(url, &bytes, &media));
     TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
-    reply_part(r, index)->media = media;
-    return NULL;
+    return reply_set_media(r, index, &media);
 }
 
 /* --- speech --- */
@@ -86,15 +81,15 @@ struct err *chat_take_audio(struct reply *r, struct chat_audio *s, const struct 
     return reply_add_text(r, s->part, words);
 }
 
-void chat_settle_audio(struct reply *r, const struct chat_audio *s)
+struct err *chat_settle_audio(struct reply *r, const struct chat_audio *s)
 {
-    struct str bytes;
+    struct media media = {.source = MEDIA_BYTES};
 
     if (!s->has_part)
-        return;
-    bytes = reply_str(r, reply_part_args(r, s->part));
-    reply_part(r, s->part)->media =
-        (struct media){.mime = audio_type(bytes), .source = MEDIA_BYTES, .data = bytes};
+        return NULL;
+    media.data = reply_take_args(r, s->part);
+    media.mime = audio_type(media.data);
+    return reply_set_media(r, s->part, &media);
 }
 
 /* --- sources --- */
@@ -107,9 +102,9 @@ static struct err *add_citation(struct reply *r, struct str url, struct str titl
 
     TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
     p = reply_part(r, index);
-    p->url = reply_str(r, url);
-    p->title = reply_str(r, title);
-    p->native = reply_str(r, native);
+    TRY(reply_set_field(r, &p->url, url));
+    TRY(reply_set_field(r, &p->title, title));
+    TRY(reply_set_field(r, &p->native, native));
     return reply_add_text(r, index, text);
 }
 
@@ -158,7 +153,7 @@ static struct err *take_executed_tool(struct reply *r, const struct json *tool)
     if (!json_is(json_get(tool, "output"), JSON_STRING))
         return NULL;
     TRY(reply_begin(r, PART_SERVER_TOOL_RESULT, id, name, &index));
-    reply_part(r, index)->native = reply_str(r, tool->raw);
+    TRY(reply_set_field(r, &reply_part(r, index)->native, tool->raw));
     return reply_add_text(r, index, json_get_text(tool, "output"));
 }
 

@@ -41,7 +41,7 @@ MUST_USE struct err *chat_take_reasoning(struct reply *r, struct chat_reasoning 
 MUST_USE struct err *chat_settle_reasoning(struct decode *d, const struct chat_reasoning *s);
 MUST_USE struct err *chat_take_audio(struct reply *r, struct chat_audio *s,
                                      const struct json *audio);
-void chat_settle_audio(struct reply *r, const struct chat_audio *s);
+MUST_USE struct err *chat_settle_audio(struct reply *r, const struct chat_audio *s);
 /* Pictures and sources that came with the answer. */
 MUST_USE struct err *chat_take_image(struct reply *r, const struct json *image);
 MUST_USE struct err *chat_take_annotation(struct reply *r, const struct json *annotation);

@@ -126,12 +126,11 @@ struct err *chat_settle_reasoning(struct decode *d, const struct chat_reasoning 
     strbuf_init(&list, REPLY_MAX_BYTES);
     strbuf_init(&native, REPLY_MAX_BYTES);
     strbuf_add_char(&list, '[');
-    strbuf_add(&list, reply_part_args(d->reply, s->part));
+    strbuf_add(&list, reply_take_args(d->reply, s->part));
     strbuf_add_char(&list, ']');
     TRY(strbuf_check(&list, "the reasoning"));
     TRY(json_parse(&d->scratch, strbuf_str(&list), JSON_REPAIR_UTF8, &thoughts));
     write_thoughts(&d->scratch, thoughts, s->is_whole, &native);
     TRY(strbuf_check(&native, "the reasoning"));
-    reply_part(d->reply, s->part)->native = reply_str(d->reply, strbuf_str(&native));
-    return NULL;
+    return reply_set_field(d->reply, &reply_part(d->reply, s->part)->native, strbuf_str(&native));
 }

@@ -74,11 +74,10 @@ void chat_take_usage(struct reply *r, const struct json *event)
             take_counts(&r->usage, places[i]);
 }
 
-/* Routers repeat themselves in every event: what is known is not copied again. */
 static void take_name(struct reply *r, struct str *name, struct str value)
 {
-    if (value.n && !str_eq(*name, value))
-        *name = reply_str(r, value);
+    if (value.n)
+        reply_set_word(r, name, value);
 }
 
 void chat_take_route(struct reply *r, const struct json *event, const struct json *said)

@@ -97,7 +97,7 @@ static void take_stop(struct reply *r, const struct json *response, struct str s
     struct str reason = json_get_text(json_get(response, "incomplete_details"), "reason");
 
     reply_set_stop(r, status, stop_of(r, status, reason));
-    r->stop_detail = reply_str(r, reason);
+    reply_set_word(r, &r->stop_detail, reason);
     r->is_complete = true;
 }
 
@@ -301,10 +301,10 @@ static void take_head(struct reply *r, const struct json *response)
 {
     struct str id = json_get_text(response, "id"), model = json_get_text(response, "model");
 
-    if (id.n && !str_eq(id, r->id))
-        r->id = reply_str(r, id);
-    if (model.n && !str_eq(model, r->model))
-        r->model = reply_str(r, model);
+    if (id.n)
+        reply_set_word(r, &r->id, id);
+    if (model.n)
+        reply_set_word(r, &r->model, model);
     take_usage(r, json_get(response, "usage"));
 }
 

@@ -135,19 +135,17 @@ struct err *responses_item_announce(struct decode *d, struct responses_item *ite
 struct err *responses_item_cite(struct decode *d, struct responses_item *item,
                                 const struct json *annotation)
 {
+    struct str title = json_get_text(annotation, "title");
     struct reply *r = d->reply;
     struct part *p;
     size_t index;
 
     TRY(reply_begin(r, PART_CITATION, (struct str){0}, (struct str){0}, &index));
-    p = reply_part(r, index);
-    p->url = reply_str(r, json_get_text(annotation, "url"));
-    p->title = reply_str(r, json_get_text(annotation, "title"));
-    if (p->title.n == 0)
-        p->title = reply_str(r, json_get_text(annotation, "filename"));
-    p->native = reply_str(r, annotation->raw);
     item->n_citations++;
-    return NULL;
+    p = reply_part(r, index);
+    TRY(reply_set_field(r, &p->url, json_get_text(annotation, "url")));
+    TRY(reply_set_field(r, &p->title, title.n ? title : json_get_text(annotation, "filename")));
+    return reply_set_field(r, &p->native, annotation->raw);
 }
 
 struct err *responses_settle_text(struct reply *r, size_t index, struct str text)
@@ -235,7 +233,7 @@ static struct err *settle_reasoning(struct decode *d, size_t index, const struct
     json_each (content, json_get(json, "content"))
         strbuf_add(&text, json_get_text(content, "text"));
     if (encrypted.n && reply_part(d->reply, index)->data.n == 0)
-        reply_part(d->reply, index)->data = reply_str(d->reply, encrypted);
+        TRY(reply_set_field(d->reply, &reply_part(d->reply, index)->data, encrypted));
     return responses_settle_text(d->reply, index, strbuf_str(&text));
 }
 
@@ -265,9 +263,9 @@ static struct err *settle_tool(struct decode *d, size_t index, const struct json
     struct str id = id_of(json);
 
     if (id.n && !str_eq(id, p->id))
-        p->id = reply_str(d->reply, id);
+        TRY(reply_set_id(d->reply, index, id));
     if (p->name.n == 0)
-        p->name = reply_str(d->reply, json_get_text(json, "name"));
+        TRY(reply_set_name(d->reply, index, json_get_text(json, "name")));
     if (p->kind == PART_SERVER_TOOL_RESULT)
         return NULL;
     if (p->kind == PART_TOOL_CALL && p->is_free_text)
@@ -284,9 +282,8 @@ static struct err *add_media(struct reply *r, enum media_source source, struct s
     size_t index;
 
     TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
-    reply_part(r, index)->media =
-        (struct media){.mime = reply_str(r, mime), .source = source, .data = reply_str(r, data)};
-    return NULL;
+    return reply_set_media(r, index,
+                           &(struct media){.mime = mime, .source = source, .data = data});
 }
 
 static struct str mime_of(struct str format)
@@ -379,21 +376,21 @@ static void write_image_call(struct strbuf *out, const struct json *json)
     jw_end_object(&w);
 }
 
-static void keep_native(struct decode *d, struct responses_item *item, const struct json *json)
+static struct err *keep_native(struct decode *d, struct responses_item *item, const struct json *json)
 {
     AUTO(strbuf) struct strbuf image = {0};
     struct str native = json->raw;
 
     if (!goes_back(d, json, item->type))
-        return;
+        return NULL;
     if (str_is(item->type, "image_generation_call")) {
         if (json_get_text(json, "result").n)
             write_image_call(&image, json);
         native = strbuf_str(&image);
     }
-    native = reply_str(d->reply, native);
     for (size_t i = 0; i < item->n_parts; i++)
-        reply_part(d->reply, item->parts[i].index)->native = native;
+        TRY(reply_set_field(d->reply, &reply_part(d->reply, item->parts[i].index)->native, native));
+    return NULL;
 }
 
 struct err *responses_item_settle(struct decode *d, struct responses_item *item,
@@ -409,6 +406,6 @@ struct err *responses_item_settle(struct decode *d, struct responses_item *item,
     if (item->is_done)
         return NULL;
     item->is_done = true;
-    keep_native(d, item, json);
+    TRY(keep_native(d, item, json));
     return take_images(d, item, json);
 }
