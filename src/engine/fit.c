@@ -1,16 +1,20 @@
 /* fit.c - results that are too long: stored whole, shown in part, with a handle to read on.
  *
- * Two limits hold. A single result is at most as long as its tool (or the run) allows. And the
- * results of a batch together must leave room in the context window: the one that would cross the
- * limit is stored and shown by a few lines, those after it are only told to have been skipped. */
+ * Two limits hold. A single result is at most as long as its tool (or the run) allows, and never
+ * longer than what a message can hold. And the results of a batch together must leave room in the
+ * context window: the one that would cross the limit is stored and shown by a few lines, those
+ * after it are only told to have been skipped. */
 #include "engine/run_state.h"
 
 #include "base/clip.h"
 #include "base/utf8.h"
+#include "model/message_json.h"
 
 #define SKIPPED_TEXT "Error: Context window near capacity. Tool execution result skipped."
 #define SHORT_PREVIEW_CHARS 1000
 #define NOTE_CHARS 400 /* what the note about the handle takes at most */
+/* As JSON, with its id and name, and its text twice. */
+#define MAX_TEXT_JSON ((MESSAGE_MAX_JSON_BYTES - ((size_t)2 << 20)) / 2)
 
 static size_t count_lines(struct str text)
 {
@@ -19,6 +23,18 @@ static size_t count_lines(struct str text)
     for (const char *p = text.p; p && (p = memchr(p, '\n', (size_t)(text.p + text.n - p))); p++)
         n++;
     return n + (text.n && text.p[text.n - 1] != '\n');
+}
+
+/* Media are kept as they are; their place is taken from the text's. */
+static bool fits_message(const struct call *c)
+{
+    struct str text = strbuf_str(&c->result.text);
+    size_t n_media = 0;
+
+    for (size_t i = 0; i < c->result.n_media; i++)
+        n_media += c->result.media[i].data.n;
+    return n_media / 3 * 2 + 6 * text.n <= MAX_TEXT_JSON ||
+           n_media / 3 * 2 + json_string_size(text) <= MAX_TEXT_JSON;
 }
 
 static bool is_too_long(const struct call *c, size_t *ret_max_chars)
@@ -149,6 +165,8 @@ void fit_result(struct call *c, struct result_budget *b)
     } else { /* why a call was not run is said in a few words, and always */
         if (is_too_long(c, &max_chars))
             replace(c, "size_cap", max_chars);
+        if (!fits_message(c)) /* limits can be set to anything */
+            replace(c, "size_cap", RUN_DEFAULT_TOOL_RESPONSE_BYTES);
         if (!b->is_spent && b->used + result_tokens(c) > limit(b)) {
             b->is_spent = true;
             c->result.n_media = 0;

@@ -1,6 +1,7 @@
 /* run.c - from the prompt to the result: what stands around the rounds. */
 #include "engine/run_state.h"
 
+#include "base/utf8.h"
 #include "model/message_json.h"
 #include "sys/loop.h"
 
@@ -192,6 +193,8 @@ static struct err *run_all(struct run *r)
 
 /* --- ending --- */
 
+#define MAX_FAILURE_BYTES ((size_t)64 << 10)
+
 /* The person reads what went wrong where the answer would stand; no model ever sees it. */
 static void note_failure(struct run *r, const struct err *e)
 {
@@ -202,7 +205,7 @@ static void note_failure(struct run *r, const struct err *e)
         return;
     m = run_new_message(r, ROLE_ASSISTANT);
     m->is_error = true;
-    message_add_text(m, str_of(text));
+    message_add_text(m, utf8_truncate(str_of(text), MAX_FAILURE_BYTES));
     run_append(r, m);
     run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
 }

@@ -6,6 +6,8 @@
 #include "engine/open_calls.h"
 #include "engine/run_state.h"
 
+#include "model/message_json.h"
+
 /* --- the round begins --- */
 
 static unsigned capabilities(const struct run_options *o, const struct run_plan *plan)
@@ -148,12 +150,14 @@ static void read_answer(const struct message *answer, struct strbuf *out)
 }
 
 /* A hook may find that the work is not done: the turn then goes on, with its reason. */
-static void go_on(struct run *r, struct str reason)
+static struct err *go_on(struct run *r, struct str reason)
 {
     AUTO(message) struct message *m = run_new_message(r, ROLE_USER);
 
     message_add_text(m, reason);
+    TRY(message_check(m, "the reason of a Stop hook"));
     run_append(r, m);
+    return NULL;
 }
 
 static struct err *take_answer(struct run *r, const struct message *answer, bool *ret_is_over)
@@ -165,10 +169,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
-    if (reason.n == 0)
-        return answer_check(r, r->result->text);
-    go_on(r, reason);
-    return NULL;
+    return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
 }
 
 /* One round; *ret_is_over when there is nothing left to ask. */

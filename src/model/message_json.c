@@ -198,8 +198,9 @@ void message_write_fields(struct json_writer *w, const struct message *m)
 
 static size_t part_bytes(const struct part *p)
 {
-    size_t n = 256 + p->text.n + p->id.n + p->name.n + p->args.n + p->bad_args.n + p->media.data.n +
-               p->media.name.n + p->signature.n + p->data.n + p->url.n + p->title.n + p->native.n;
+    size_t n = 256 + p->text.n + p->id.n + p->name.n + p->args.n + p->bad_args.n + p->media.mime.n +
+               p->media.data.n + p->media.name.n + p->signature.n + p->data.n + p->url.n +
+               p->title.n + p->native.n;
 
     for (size_t i = 0; i < p->n_content; i++)
         n += part_bytes(&p->content[i]);
@@ -211,7 +212,8 @@ struct err *message_check(const struct message *m, const char *what)
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json_writer w;
-    size_t n = 4096;
+    size_t n = 4096 + m->id.n + m->stop_reason.n + m->origin.provider.n + m->origin.protocol.n +
+               m->origin.model.n + m->usage.routed_provider.n + m->usage.routed_model.n;
 
     for (size_t i = 0; i < m->n_parts; i++)
         n += part_bytes(&m->parts[i]);

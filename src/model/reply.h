@@ -33,7 +33,7 @@ struct reply_part {
     struct part part; /* fields that do not grow; strings in the reply's arena */
     struct strbuf text, args;
     size_t text_json, args_json; /* what those two add to the reply's n_json */
-    uint64_t hash; /* of a finished call */
+    uint64_t hash;               /* of a finished call */
     bool is_closed;
     bool is_told; /* a server tool that has announced itself */
 };
@@ -42,8 +42,8 @@ struct reply {
     struct arena arena;
     struct reply_part *parts; /* heap array */
     size_t n_parts, parts_room;
-    size_t n_bytes; /* text and arguments so far */
-    size_t n_json;  /* what the message will take as JSON, at most */
+    size_t n_bytes;  /* text and arguments so far */
+    size_t n_json;   /* what the message will take as JSON, at most */
     size_t max_json; /* MESSAGE_MAX_JSON_BYTES; a reader of what is stored sets more */
     struct usage usage;
     struct str id, model;   /* as the provider names them */
@@ -75,8 +75,8 @@ MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str js
 MUST_USE struct err *reply_set_text(struct reply *r, size_t index, struct str text);
 MUST_USE struct err *reply_set_args(struct reply *r, size_t index, struct str json);
 
-/* The part's fixed fields. Strings are set with the functions below, so that they count. Valid until
- * the next reply_begin(). */
+/* The part's fixed fields. Strings are set with the functions below, so that they count. Valid
+ * until the next reply_begin(). */
 struct part *reply_part(struct reply *r, size_t index);
 /* `field` is one of a part: signature, data, url, title, native. It gets a copy. */
 MUST_USE struct err *reply_set_field(struct reply *r, struct str *field, struct str value);

@@ -45,7 +45,9 @@ void tool_result_fail(struct tool_result *r, const char *format, ...)
     r->is_error = true;
 }
 
-void tool_result_end(struct tool_result *r)
+/* --- what is too large --- */
+
+static void end_text(struct tool_result *r)
 {
     static const char note[] = "\n[The rest of the result was dropped: it is over %zu MiB.]";
 
@@ -55,6 +57,83 @@ void tool_result_end(struct tool_result *r)
                utf8_truncate(strbuf_str(&r->text), TOOL_RESULT_MAX_BYTES - sizeof note - 20).n);
     strbuf_addf(&r->text, note, TOOL_RESULT_MAX_BYTES >> 20);
 }
+
+#define MEDIA_FRAME 512               /* what stands around the bytes of one */
+#define TEXT_ROOM ((size_t)1 << 20)   /* is left beside media */
+#define BLOCK_BYTES ((size_t)4 << 10) /* the text is measured in such steps */
+
+static size_t media_size(const struct media *m)
+{
+    size_t data = m->source == MEDIA_BYTES ? m->data.n / 3 * 4 + 4 : json_string_size(m->data);
+
+    return MEDIA_FRAME + data + json_string_size(m->mime) + json_string_size(m->name);
+}
+
+/* How many of them fit, and what these take. */
+static size_t count_media(const struct tool_result *r, size_t *ret_json)
+{
+    size_t n = 0;
+
+    for (*ret_json = 0; n < r->n_media; n++) {
+        size_t size = media_size(&r->media[n]);
+
+        if (size > TOOL_RESULT_MAX_JSON_BYTES - TEXT_ROOM - *ret_json)
+            break;
+        *ret_json += size;
+    }
+    return n;
+}
+
+/* How many bytes of the text, from its front or from its end, take at most `max_json` as JSON. */
+static size_t find_fitting(struct str text, size_t max_json, bool from_end)
+{
+    for (size_t n = 0;;) {
+        size_t step = MIN(BLOCK_BYTES, text.n - n);
+        size_t size = json_string_size(str_slice(text, from_end ? text.n - n - step : n, step));
+
+        if (step == 0 || size > max_json)
+            return n;
+        max_json -= size;
+        n += step;
+    }
+}
+
+/* How a text begins and how it ends says most about it. */
+static void drop_middle(struct tool_result *r, size_t max_json)
+{
+    static const char note[] = "\n[%zu bytes were dropped here: the result is too large for a "
+                               "message.]\n";
+    struct str text = strbuf_str(&r->text), head, tail;
+    struct strbuf shorter;
+
+    if (6 * text.n <= max_json || json_string_size(text) <= max_json)
+        return;
+    max_json = (max_json - sizeof note - 20) / 2;
+    head = utf8_truncate(text, find_fitting(text, max_json, /* from_end= */ false));
+    tail = str_skip(text, text.n - find_fitting(text, max_json, /* from_end= */ true));
+    while (tail.n && ((unsigned char)tail.p[0] & 0xC0) == 0x80)
+        tail = str_skip(tail, 1); /* the rest of a character */
+    strbuf_init(&shorter, TOOL_RESULT_MAX_BYTES);
+    strbuf_add(&shorter, head);
+    strbuf_addf(&shorter, note, text.n - head.n - tail.n);
+    strbuf_add(&shorter, tail);
+    strbuf_done(&r->text);
+    r->text = shorter;
+}
+
+void tool_result_end(struct tool_result *r)
+{
+    size_t n_json, n_before = r->n_media;
+
+    end_text(r);
+    r->n_media = count_media(r, &n_json);
+    drop_middle(r, TOOL_RESULT_MAX_JSON_BYTES - n_json);
+    if (r->n_media < n_before)
+        tool_result_addf(r, "\n[%zu of %zu files were dropped: they are too large for a message.]",
+                         n_before - r->n_media, n_before);
+}
+
+/* --- media and details --- */
 
 void tool_result_add_media(struct tool_result *r, const struct media *m)
 {

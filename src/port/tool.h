@@ -12,6 +12,7 @@
 #define KEEL_PORT_TOOL_H
 
 #include "model/catalogue.h"
+#include "model/message_json.h"
 #include "model/part.h"
 #include "model/tool_def.h"
 #include "net/http.h"
@@ -48,6 +49,9 @@ enum tool_needs {
 /* --- results --- */
 
 #define TOOL_RESULT_MAX_BYTES ((size_t)64 << 20)
+/* What a result takes as JSON, with its escapes and the base64 of its media: it is recorded whole,
+ * and a message has room for it. */
+#define TOOL_RESULT_MAX_JSON_BYTES (MESSAGE_MAX_JSON_BYTES - ((size_t)2 << 20))
 
 struct tool_result {
     struct arena arena;
@@ -66,7 +70,8 @@ void tool_result_init(struct tool_result *r);
 void tool_result_done(struct tool_result *r);
 DEFINE_AUTO_VAL(tool_result, tool_result_done)
 
-/* When the tool is done: a text over its cap ends with a note that says so. */
+/* When the tool is done: what is over one of the caps above is dropped, and a note in the text says
+ * so. Of a text that is too large as JSON the middle goes, of media those at the end. */
 void tool_result_end(struct tool_result *r);
 /* Appends to the text. */
 void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);

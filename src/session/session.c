@@ -1,6 +1,8 @@
 /* session.c - how a session begins, what a person changes in it by hand, how it ends. */
 #include "session/session_parts.h"
 
+#include "model/message_json.h"
+
 #define ALLOW_PREFIX "allow:"
 
 /* --- the beginning --- */
@@ -23,6 +25,7 @@ struct err *session_inject(struct session *s, enum role role, struct str text)
     AUTO(message) struct message *m = message_new(role, session_new_id(s, id));
 
     message_add_text(m, text);
+    TRY(message_check(m, "the message"));
     session_commit(s, m);
     return journal_sync(s->journal);
 }

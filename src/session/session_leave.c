@@ -2,6 +2,7 @@
 #include "session/session_parts.h"
 
 #include "engine/open_calls.h"
+#include "model/message_json.h"
 
 static const struct part *find_result(const struct session *s, const struct open_call *c)
 {
@@ -25,8 +26,18 @@ static void close_call(struct session *s, const struct open_call *c, struct str 
     const struct part *known = find_result(s, c);
     char id[UUID_TEXT_SIZE];
     AUTO(message) struct message *m = message_new(ROLE_TOOL, session_new_id(s, id));
+    AUTO(err) struct err *too_large = NULL;
 
     message_add(m, known ? known : &left);
+    too_large = message_check(m, "the result");
+    if (too_large) { /* it was recorded, and not shortened any more */
+        AUTO_FREE char *said = err_message(too_large);
+
+        left.content[0].text = str_of(said);
+        message_unref(m);
+        m = message_new(ROLE_TOOL, str_of(id));
+        message_add(m, &left);
+    }
     session_commit(s, m);
 }
 

@@ -15,7 +15,7 @@
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
 #define MAX_IMAGE_BYTES ((size_t)5 << 20)
-#define MAX_PDF_BYTES ((size_t)32 << 20)
+#define MAX_PDF_BYTES ((size_t)20 << 20) /* in base64 it must fit into a message */
 
 struct read_job {
     struct read_args args;

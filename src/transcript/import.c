@@ -1,6 +1,8 @@
 /* import.c - finds out what a file is, and reads it line by line. */
 #include "transcript/import_parts.h"
 
+#include "model/message_json.h"
+
 #include <stdarg.h>
 
 #define MAX_PROBLEMS 50 /* that are told; all are counted */
@@ -253,6 +255,18 @@ struct imported *import_new_session(struct importing *x)
     return &o->sessions[o->n++];
 }
 
+/* One that is larger than a message may be keeps its place, and nothing else. */
+static struct message *without_excess(struct importing *x, struct message *take_message)
+{
+    AUTO(message) struct message *m = take_message;
+    AUTO(err) struct err *e = message_check(m, "a message");
+
+    if (!e)
+        return TAKE(m);
+    import_leave_out(x, S("messages that are too large"));
+    return message_new(m->role, m->id);
+}
+
 void import_add(struct importing *x, struct imported *s, enum import_step step, bool begins,
                 struct message *take_message, int64_t unix_ms)
 {
@@ -262,8 +276,11 @@ void import_add(struct importing *x, struct imported *s, enum import_step step, 
         return;
     }
     s->items = arena_grow(&x->out->arena, s->items, s->n, &s->room, sizeof *s->items);
-    s->items[s->n++] = (struct imported_message){
-        .step = step, .begins = begins, .message = take_message, .unix_ms = unix_ms};
+    s->items[s->n++] =
+        (struct imported_message){.step = step,
+                                  .begins = begins,
+                                  .message = take_message ? without_excess(x, take_message) : NULL,
+                                  .unix_ms = unix_ms};
 }
 
 void import_done(struct import *i)

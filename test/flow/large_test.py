@@ -5,11 +5,16 @@ is sent or stored; whatever is stored verifies and is sent again when the sessio
 """
 import json
 import os
+import pathlib
 import random
+import sys
 
-import scripted
-from agent import AgentTest, Turn
-from scripted import ANTHROPIC
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "crash"))
+
+import scripted  # noqa: E402
+import stores  # noqa: E402
+from agent import AgentTest, Call, Thought, Turn  # noqa: E402
+from scripted import ANTHROPIC, BY_NAME, Answer, event  # noqa: E402
 
 MIB = 1 << 20
 # Each is more than 32 MiB as JSON, where the text of a message stands twice.
@@ -24,11 +29,18 @@ class LargeTest(AgentTest):
                                            "contextWindow": 1_000_000_000}},
                      "currentProvider": "big", "compact": {"enabled": False}}
 
-    def stores(self):
-        return [f"sqlite:{self.dir}/keel.db", f"files:{self.dir}/sessions"]
+    def stores(self, name="keel"):
+        return [f"sqlite:{self.dir}/{name}.db", f"files:{self.dir}/{name}"]
 
     def assert_whole(self, store):
         self.assert_status(self.keel("session", "verify", "--all", "--store", store), 0)
+
+    def assert_moves(self, store):
+        """The last session can be exported, and what was exported can be read."""
+        file, other = str(self.dir / "export.jsonl"), f"{store}-other"
+        self.assert_fine(self.keel("session", "export", "--output", file, "--store", store))
+        self.assert_status(self.keel("session", "import", file, "--store", other), 0)
+        self.assert_whole(other)
 
     def run_in(self, store, provider, *arguments, **run):
         env = ANTHROPIC.environment(provider)
@@ -57,6 +69,75 @@ class Prompts(LargeTest):
             first, second = (request.json for request in provider.requests)
             self.assertEqual(json.dumps(first["messages"][0]["content"][1]["text"]),
                              json.dumps(second["messages"][0]["content"][1]["text"]))
+
+
+def redacted(*sizes):
+    """Thoughts that only the provider can read, as one block each."""
+    yield from list(ANTHROPIC_START)
+    for index, size in enumerate(sizes):
+        yield event({"type": "content_block_start", "index": index, "content_block": {
+            "type": "redacted_thinking", "data": "A" * size}}, "content_block_start")
+        yield event({"type": "content_block_stop", "index": index}, "content_block_stop")
+    yield event({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+                 "usage": {"output_tokens": 9}}, "message_delta")
+    yield event({"type": "message_stop"}, "message_stop")
+
+
+ANTHROPIC_START = [event({"type": "message_start", "message": {
+    "id": "m", "type": "message", "role": "assistant", "model": "m", "content": [],
+    "stop_reason": None, "usage": {"input_tokens": 5, "output_tokens": 1}}}, "message_start")]
+
+
+def pictures(*sizes):
+    for size in sizes:
+        yield event({"candidates": [{"index": 0, "content": {"role": "model", "parts": [
+            {"inlineData": {"mimeType": "image/png", "data": "A" * size}}]}}]})
+    yield event({"candidates": [{"index": 0, "finishReason": "STOP", "content": {
+        "role": "model", "parts": [{"text": "There."}]}}]})
+
+
+def quotes(n_bytes):
+    """Arguments of one call, in pieces."""
+    return ['{"command": "'] + ['\\"' * 250_000] * (n_bytes // 250_000) + ['"}']
+
+
+class Answers(LargeTest):
+    """Refused while they stream, as the provider's fault; the session is as good as before."""
+
+    GEMINI = BY_NAME["gemini"]
+    CHAT = BY_NAME["openai-chat"]
+    cases = {
+        "control characters": (ANTHROPIC, lambda: Turn(["\x01" * 500_000] * 26)),
+        "backslashes": (ANTHROPIC, lambda: Turn(["\\" * 500_000] * 80)),
+        "backslashes of thought": (CHAT, lambda: Turn(Thought("\\" * 4_000_000), Thought("\\" * 14_000_000))),
+        "thoughts that are hidden": (ANTHROPIC, lambda: Answer(redacted(*[22_000_000] * 3))),
+        "pictures": (GEMINI, lambda: Answer(pictures(*[22_000_000] * 3))),
+        "quotes in arguments": (ANTHROPIC, lambda: Turn(Call("Bash", raw=quotes(20_000_000)))),
+        "quotes in arguments, chat": (CHAT, lambda: Turn(Call("Bash", raw=quotes(20_000_000)))),
+        "names of tools": (CHAT, lambda: Turn(Call("B" * 20_000_000, command="true"))),
+    }
+
+    def check(self, store, name):
+        protocol, answer = self.cases[name]
+        provider = self.play(protocol, answer(), Turn("I remember PELICAN."))
+        self.user_settings({"compact": {"enabled": False}, "providers": {"big": {
+            "type": protocol.name, "model": "m", "apiKey": "k", "contextWindow": 1_000_000_000,
+            "baseUrl": provider.url + protocol.prefix}}, "currentProvider": "big"})
+        result = self.keel("-p", "--store", store, "remember PELICAN")
+        self.assert_status(result, 1)
+        self.assertRegex(result.err, "larger than (a message may be|64 KiB)")
+        self.assertEqual(len(provider.requests), 1)
+        self.assert_whole(store)
+        self.assert_answer(self.keel("-p", "--store", store, "-c", "more"), "I remember PELICAN.")
+        self.assertIn(b"remember PELICAN", provider.requests[1].body)
+        self.assert_moves(store)
+
+    def test_that_are_larger_than_a_message_are_refused_while_they_stream(self):
+        for name in self.cases if IS_DEEP else random.sample(list(self.cases), 1):
+            for store in self.stores(name) if IS_DEEP else random.sample(self.stores(name), 1):
+                with self.subTest(name, store=store):
+                    print(name, store)
+                    self.check(store, name)
 
 
 if __name__ == "__main__":

@@ -134,8 +134,7 @@ static struct err *add_citation(struct reply *r, const struct json *citation)
     TRY(reply_add_text(r, index, json_get_text(citation, "cited_text")));
     p = reply_part(r, index);
     TRY(reply_set_field(r, &p->url, json_get_text(citation, "url")));
-    TRY(reply_set_field(r, &p->title,
-                        title.n ? title : json_get_text(citation, "document_title")));
+    TRY(reply_set_field(r, &p->title, title.n ? title : json_get_text(citation, "document_title")));
     return reply_set_field(r, &p->native, citation->raw);
 }
 

@@ -282,8 +282,7 @@ static struct err *add_media(struct reply *r, enum media_source source, struct s
     size_t index;
 
     TRY(reply_begin(r, PART_MEDIA, (struct str){0}, (struct str){0}, &index));
-    return reply_set_media(r, index,
-                           &(struct media){.mime = mime, .source = source, .data = data});
+    return reply_set_media(r, index, &(struct media){.mime = mime, .source = source, .data = data});
 }
 
 static struct str mime_of(struct str format)
@@ -376,7 +375,8 @@ static void write_image_call(struct strbuf *out, const struct json *json)
     jw_end_object(&w);
 }
 
-static struct err *keep_native(struct decode *d, struct responses_item *item, const struct json *json)
+static struct err *keep_native(struct decode *d, struct responses_item *item,
+                               const struct json *json)
 {
     AUTO(strbuf) struct strbuf image = {0};
     struct str native = json->raw;
