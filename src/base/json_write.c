@@ -54,11 +54,13 @@ size_t json_string_size(struct str text)
         else
             n += c == '"' || c == '\\';
     }
-    if (utf8_is_valid(text))
-        return n;
-    for (size_t i = 0; i < text.n; i++)
-        n += (unsigned char)text.p[i] >= 0x80 ? 2 : 0; /* each may become U+FFFD */
-    return n;
+    for (;;) {
+        text = str_skip(text, utf8_valid_prefix(text));
+        if (text.n == 0)
+            return n;
+        n += 2; /* a bad byte becomes U+FFFD, alone or with others */
+        text = str_skip(text, 1);
+    }
 }
 
 static void add_valid(struct strbuf *out, struct str text)

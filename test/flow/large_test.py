@@ -35,6 +35,9 @@ class LargeTest(AgentTest):
     def assert_whole(self, store):
         self.assert_status(self.keel("session", "verify", "--all", "--store", store), 0)
 
+    def assert_replays(self, store):
+        self.assert_status(self.keel("session", "replay", "--store", store), 0)
+
     def assert_moves(self, store):
         """The last session can be exported, and what was exported can be read."""
         file, other = str(self.dir / "export.jsonl"), f"{store}-other"
@@ -130,6 +133,7 @@ class Answers(LargeTest):
         self.assert_whole(store)
         self.assert_answer(self.keel("-p", "--store", store, "-c", "more"), "I remember PELICAN.")
         self.assertIn(b"remember PELICAN", provider.requests[1].body)
+        self.assert_replays(store)
         self.assert_moves(store)
 
     def test_that_are_larger_than_a_message_are_refused_while_they_stream(self):
@@ -138,6 +142,69 @@ class Answers(LargeTest):
                 with self.subTest(name, store=store):
                     print(name, store)
                     self.check(store, name)
+
+
+class Imports(LargeTest):
+    def test_messages_that_are_too_large_are_left_out_and_counted(self):
+        def message(role, text, **more):
+            return {"role": role, "content": text, "state": "complete", **more}
+        record = {"id": "00000000-0000-7000-8000-000000000009", "messages": [
+            message("user", "remember PELICAN"),
+            message("user", "\x01" * (6 * MIB)),
+            message("user", "an id", id="x" * (33 * MIB)),
+            message("assistant", "I will.")]}
+        (self.dir / "hostile.json").write_text(json.dumps(record))
+        store = random.choice(self.stores())
+        result = self.keel("session", "import", str(self.dir / "hostile.json"), "--store", store)
+        self.assert_status(result, 0)
+        self.assertRegex(result.out + result.err, "2.*messages that are too large")
+        self.assert_whole(store)
+        shown = self.keel("session", "show", "--store", store)
+        self.assertIn("remember PELICAN", shown.out)
+        self.assertIn("I will.", shown.out)
+
+
+class Payloads(LargeTest):
+    def test_garbage_instead_of_events_is_kept_as_it_came(self):
+        """One event of 30 MB that is not JSON, and that JSON would write in six times as much."""
+        for store in self.stores() if IS_DEEP else random.sample(self.stores(), 1):
+            with self.subTest(store=store):
+                provider = self.play(ANTHROPIC, Answer([b"data: ", b"\x01\x02" * 15_000_000, b"\n\n"]),
+                                     Turn("I remember PELICAN."))
+                result = self.run_in(store, provider, "remember PELICAN")
+                self.assert_refused(result, 1, "an event that cannot be read")
+                self.assert_whole(store)
+                self.assert_answer(self.run_in(store, provider, "-c", "more"),
+                                   "I remember PELICAN.")
+                if IS_DEEP:
+                    self.assert_moves(store)
+
+
+class Results(LargeTest):
+    """Whatever a tool gives back, the session can be read, and the model reads a part of it."""
+
+    # What the command prints, by its first and its last byte.
+    outputs = {"\\001": 16_000_000, '"': 16_000_000, "\\n": 16_700_000, "x": 16_700_000}
+
+    def check(self, store, byte, n, settings):
+        self.user_settings({**self.base_settings, **settings})
+        command = f"printf BEGIN; head -c {n} /dev/zero | tr '\\0' '{byte}'; printf END"
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command=command)), Turn("Seen."),
+                             Turn("I remember PELICAN."))
+        self.assert_answer(self.run_in(store, provider, "remember PELICAN"), "Seen.")
+        shown = json.dumps(provider.requests[1].json["messages"][-1])
+        self.assertIn("BEGIN", shown)
+        self.assertIn("END", shown)
+        self.assertIn("tool_output with handle", shown)
+        self.assert_whole(store)
+        self.assert_answer(self.run_in(store, provider, "-c", "more"), "I remember PELICAN.")
+        self.assert_replays(store)
+
+    def test_output_that_is_larger_than_a_message_is_shortened(self):
+        for byte, n in self.outputs.items() if IS_DEEP else [("\\001", 16_000_000)]:
+            for store in self.stores(str(ord(byte[-1]))) if IS_DEEP else self.stores()[:1]:
+                with self.subTest(byte, store=store):
+                    self.check(store, byte, n, {})
 
 
 if __name__ == "__main__":

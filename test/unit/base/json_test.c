@@ -326,7 +326,30 @@ TEST(pretty_text_parses_back_to_the_same)
     assert_true(json_equal(v, parsed(&a, strbuf_cstr(&out), 0)));
 }
 
+TEST(the_size_of_a_string_is_known_before_it_is_written)
+{
+    char all[256];
+    static const char *const texts[] = {"", "plain", "\"\\/", "\303\244\342\202\254",
+                                        "\b\t\n\v\f\r\177"};
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        AUTO(strbuf) struct strbuf out = {0};
+
+        json_write_string(&out, str_of(texts[i]));
+        assert_int_equal(json_string_size(str_of(texts[i])), out.n - 2);
+    }
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i;
+    for (size_t n = 0; n <= 256; n++) {
+        AUTO(strbuf) struct strbuf out = {0};
+
+        json_write_string(&out, str_make(all, n));
+        assert_true(json_string_size(str_make(all, n)) >= out.n - 2);
+    }
+}
+
 RUN_TESTS(UNIT(the_public_parsing_suite_agrees),
+          UNIT(the_size_of_a_string_is_known_before_it_is_written),
           UNIT(values_know_their_source_bytes_and_numbers_keep_their_text),
           UNIT(of_repeated_names_the_last_value_wins_at_the_first_place),
           UNIT(lone_surrogates_become_the_replacement_character),

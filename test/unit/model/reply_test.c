@@ -147,6 +147,157 @@ TEST(the_number_of_parts_is_capped)
     assert_err(reply_begin(&r, PART_TEXT, NONE, NONE, &index), ERR_BAD_RESPONSE);
 }
 
+/* --- how large --- */
+
+static uint64_t seed = 88172645463325252u;
+
+static size_t below(size_t bound)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (size_t)(seed >> 33) % bound;
+}
+
+/* A text of pieces that take one to six bytes each as JSON. */
+static struct str hostile_text(size_t max_pieces)
+{
+    static const char *const pieces[] = {"x", "\"", "\\", "\n", "\001", "\037", "\177", "\303\244"};
+    static char text[4096];
+    size_t n = 0, n_pieces = below(max_pieces + 1);
+
+    for (size_t i = 0; i < n_pieces; i++) {
+        const char *piece = pieces[below(ARRAY_LEN(pieces))];
+
+        memcpy(text + n, piece, strlen(piece));
+        n += strlen(piece);
+    }
+    return str_make(text, n);
+}
+
+static struct err *add_anything(struct reply *r, size_t index)
+{
+    struct part *p = reply_part(r, index);
+    struct str *fields[] = {&p->signature, &p->data, &p->url, &p->title, &p->native};
+    struct str text = hostile_text(500);
+
+    switch (below(8)) {
+    case 0:
+        return reply_add_text(r, index, text);
+    case 1:
+        return reply_set_text(r, index, text);
+    case 2:
+        return reply_add_args(r, index, text);
+    case 3:
+        return reply_set_args(r, index, text);
+    case 4:
+        return reply_set_id(r, index, text);
+    case 5:
+        return reply_set_name(r, index, text);
+    case 6:
+        if (p->kind == PART_MEDIA)
+            return reply_set_media(
+                r, index, &(struct media){.mime = S("image/png"), .data = text, .name = text});
+        reply_set_stop(r, text, STOP_END);
+        return NULL;
+    default:
+        return reply_set_field(r, fields[below(ARRAY_LEN(fields))], text);
+    }
+}
+
+static size_t message_size(const struct reply *r)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    AUTO(message)
+    struct message *m = reply_to_message(r, S("00000000-0000-7000-8000-000000000000"),
+                                         MESSAGE_BROKEN, (struct origin){S("p"), S("q"), S("m")});
+    struct json_writer w;
+
+    jw_init(&w, &out);
+    message_write(&w, m);
+    return out.n;
+}
+
+TEST(a_message_is_never_larger_as_json_than_its_answer_counted)
+{
+    for (int round = 0; round < 200; round++) {
+        AUTO(reply) struct reply r;
+        AUTO(err) struct err *full = NULL;
+
+        reply_init(&r, (struct delta_sink){0});
+        r.max_json = r.n_json + below(100000);
+        for (int step = 0; step < 100 && !full; step++) {
+            size_t index = r.n_parts ? below(r.n_parts) : 0;
+
+            if (r.n_parts == 0 || below(10) == 0)
+                full = reply_begin(&r, (enum part_kind)below(PART_REFUSAL + 1), hostile_text(20),
+                                   hostile_text(20), &index);
+            else
+                full = add_anything(&r, index);
+        }
+        assert_true(!full || full->kind == ERR_BAD_RESPONSE);
+        reply_finish(&r);
+        assert_true(message_size(&r) <= r.n_json);
+        assert_true(r.n_json <= r.max_json);
+    }
+}
+
+TEST(what_does_not_fit_is_refused_and_what_came_before_it_stays)
+{
+    AUTO(reply) struct reply r;
+    AUTO(strbuf) struct strbuf more = {0};
+    size_t index;
+
+    for (int i = 0; i < 100; i++)
+        strbuf_add_char(&more, 1);
+    reply_init(&r, (struct delta_sink){0});
+    r.max_json = r.n_json + 2000;
+    index = begin(&r, PART_TEXT, "", "");
+    assert_ok(reply_add_text(&r, index, S("Hello.")));
+    for (int i = 0; i < 60; i++) /* six bytes, twice */
+        assert_ok(reply_add_text(&r, index, S("\001")));
+    assert_err(reply_add_text(&r, index, strbuf_str(&more)), ERR_BAD_RESPONSE);
+    assert_int_equal(reply_part_text(&r, index).n, 66);
+    assert_ok(reply_set_field(&r, &reply_part(&r, index)->signature, S("signed")));
+    assert_ok(reply_set_field(&r, &reply_part(&r, index)->signature, S("again")));
+    reply_finish(&r);
+    assert_str(reply_part(&r, index)->signature, "again");
+}
+
+TEST(ids_and_names_have_a_limit_of_their_own_and_words_are_cut)
+{
+    AUTO(reply) struct reply r;
+    AUTO(strbuf) struct strbuf long_one = {0};
+    size_t index;
+
+    for (size_t i = 0; i <= REPLY_MAX_ID_BYTES; i++)
+        strbuf_add_char(&long_one, 'x');
+    reply_init(&r, (struct delta_sink){0});
+    assert_err(reply_begin(&r, PART_TOOL_CALL, strbuf_str(&long_one), NONE, &index),
+               ERR_BAD_RESPONSE);
+    index = begin(&r, PART_TOOL_CALL, "c", "Bash");
+    assert_err(reply_set_name(&r, index, strbuf_str(&long_one)), ERR_BAD_RESPONSE);
+    reply_set_word(&r, &r.id, strbuf_str(&long_one));
+    assert_int_equal(r.id.n, REPLY_MAX_WORD_BYTES);
+}
+
+TEST(a_message_is_too_large_whatever_makes_it_so)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(message) struct message *by_id = NULL, *by_text = NULL, *fits = NULL;
+
+    memset(strbuf_reserve(&text, MESSAGE_MAX_JSON_BYTES), 'x', MESSAGE_MAX_JSON_BYTES);
+    strbuf_grew(&text, MESSAGE_MAX_JSON_BYTES);
+    by_id = message_new(ROLE_USER, strbuf_str(&text));
+    assert_err(message_check(by_id, "it"), ERR_VALIDATION);
+    by_text = message_new(ROLE_USER, S("id"));
+    message_add_text(by_text, str_slice(strbuf_str(&text), 0, text.n / 2));
+    assert_err(message_check(by_text, "it"), ERR_VALIDATION);
+    fits = message_new(ROLE_USER, S("id"));
+    message_add_text(fits, str_slice(strbuf_str(&text), 0, text.n / 2 - 1000));
+    assert_ok(message_check(fits, "it"));
+}
+
 TEST(a_message_survives_the_way_through_json)
 {
     AUTO(arena) struct arena a = {0};
@@ -213,5 +364,9 @@ RUN_TESTS(UNIT(deltas_reach_the_sink_and_the_parts_hold_the_whole),
           UNIT(a_call_that_was_cut_off_before_its_arguments_has_none),
           UNIT(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls),
           UNIT(only_an_identical_repeat_of_a_call_is_dropped), UNIT(the_number_of_parts_is_capped),
+          UNIT(a_message_is_never_larger_as_json_than_its_answer_counted),
+          UNIT(what_does_not_fit_is_refused_and_what_came_before_it_stays),
+          UNIT(ids_and_names_have_a_limit_of_their_own_and_words_are_cut),
+          UNIT(a_message_is_too_large_whatever_makes_it_so),
           UNIT(a_message_survives_the_way_through_json),
           UNIT(a_log_line_without_parts_is_understood))

@@ -1,6 +1,7 @@
 /* tool_test.c - filling in results. */
 #include "test.h"
 
+#include "base/utf8.h"
 #include "port/tool.h"
 
 TEST(text_is_appended)
@@ -86,6 +87,97 @@ TEST(a_result_can_be_ended_twice)
     assert_null(r.details);
 }
 
+/* As it is recorded. */
+static size_t json_size(const struct tool_result *r)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json_writer w;
+
+    jw_init(&w, &out);
+    jw_begin_array(&w);
+    part_write(&w, &(struct part){.kind = PART_TEXT, .text = strbuf_str(&r->text)});
+    for (size_t i = 0; i < r->n_media; i++)
+        part_write(&w, &(struct part){.kind = PART_MEDIA, .media = r->media[i]});
+    jw_end_array(&w);
+    return out.n;
+}
+
+static void fill(struct tool_result *r, const char *piece, size_t n)
+{
+    AUTO(strbuf) struct strbuf block = {0};
+
+    for (int i = 0; i < 1024; i++)
+        strbuf_add_cstr(&block, piece);
+    tool_result_addf(r, "BEGIN");
+    for (size_t i = 0; i < n / 1024; i++)
+        strbuf_add(&r->text, strbuf_str(&block));
+    tool_result_addf(r, "END");
+}
+
+TEST(a_text_that_is_too_large_as_json_loses_its_middle)
+{
+    static const struct {
+        const char *piece;
+        size_t n; /* together a little more than fits */
+    } texts[] = {
+        {"\001", 6 << 20}, {"\"", 16 << 20}, {"x\303\244", 11 << 20}, {"\342\202\254", 11 << 20}};
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        AUTO(tool_result) struct tool_result r;
+
+        tool_result_init(&r);
+        fill(&r, texts[i].piece, texts[i].n);
+        tool_result_end(&r);
+        assert_in_range(json_size(&r), TOOL_RESULT_MAX_JSON_BYTES - (64 << 10),
+                        TOOL_RESULT_MAX_JSON_BYTES);
+        assert_true(str_starts(strbuf_str(&r.text), S("BEGIN")));
+        assert_true(str_ends(strbuf_str(&r.text), S("END")));
+        assert_true(str_find(strbuf_str(&r.text), S(" bytes were dropped here: ")) != STR_NONE);
+        assert_true(utf8_is_valid(strbuf_str(&r.text)));
+    }
+}
+
+TEST(a_text_that_fits_as_json_stays_whole)
+{
+    AUTO(tool_result) struct tool_result r;
+
+    tool_result_init(&r);
+    fill(&r, "x", 16 << 20);
+    tool_result_end(&r);
+    assert_int_equal(r.text.n, (16 << 20) + 8);
+}
+
+TEST(a_text_over_its_cap_leaves_room_for_what_hooks_add)
+{
+    AUTO(tool_result) struct tool_result r;
+
+    tool_result_init(&r);
+    fill(&r, "xxxxxxxx", 9 << 20);
+    tool_result_end(&r);
+    assert_true(json_size(&r) <= TOOL_RESULT_MAX_JSON_BYTES);
+    assert_true(str_ends(strbuf_str(&r.text), S("dropped: it is over 64 MiB.]")));
+    tool_result_addf(&r, "\nmore");
+    assert_false(strbuf_is_over(&r.text));
+}
+
+TEST(media_that_do_not_fit_are_dropped_with_a_note)
+{
+    AUTO(tool_result) struct tool_result r;
+    AUTO(strbuf) struct strbuf bytes = {0};
+
+    memset(strbuf_reserve(&bytes, 9 << 20), 1, 9 << 20);
+    strbuf_grew(&bytes, 9 << 20);
+    tool_result_init(&r);
+    tool_result_addf(&r, "Three files.");
+    for (int i = 0; i < 3; i++)
+        tool_result_add_media(&r, &(struct media){.mime = S("a/b"), .data = strbuf_str(&bytes)});
+    tool_result_end(&r);
+    assert_int_equal(r.n_media, 2);
+    assert_true(json_size(&r) <= TOOL_RESULT_MAX_JSON_BYTES);
+    assert_str(strbuf_str(&r.text),
+               "Three files.\n[1 of 3 files were dropped: they are too large for a message.]");
+}
+
 static void remember(void *self, struct str text)
 {
     strbuf_add(self, text);
@@ -114,4 +206,8 @@ TEST(risks_have_names)
 RUN_TESTS(UNIT(text_is_appended), UNIT(a_failure_replaces_the_text),
           UNIT(a_failure_may_quote_the_text_it_replaces), UNIT(details_are_one_object),
           UNIT(media_are_copied), UNIT(a_result_can_be_ended_twice),
+          UNIT(a_text_that_is_too_large_as_json_loses_its_middle),
+          UNIT(a_text_that_fits_as_json_stays_whole),
+          UNIT(a_text_over_its_cap_leaves_room_for_what_hooks_add),
+          UNIT(media_that_do_not_fit_are_dropped_with_a_note),
           UNIT(progress_goes_to_whoever_wants_it), UNIT(risks_have_names))
