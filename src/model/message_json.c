@@ -208,7 +208,8 @@ static size_t part_bytes(const struct part *p)
 }
 
 /* Nearly all messages are so small that nothing needs to be written to know it. */
-struct err *message_check(const struct message *m, const char *what)
+static struct err *check(const struct message *m, const char *what, size_t max_bytes,
+                         void (*write)(struct json_writer *w, const struct message *m))
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json_writer w;
@@ -217,15 +218,25 @@ struct err *message_check(const struct message *m, const char *what)
 
     for (size_t i = 0; i < m->n_parts; i++)
         n += part_bytes(&m->parts[i]);
-    if (n <= MESSAGE_MAX_JSON_BYTES / MAX_GROWTH)
+    if (n <= max_bytes / MAX_GROWTH)
         return NULL;
-    strbuf_init(&text, MESSAGE_MAX_JSON_BYTES);
+    strbuf_init(&text, max_bytes);
     jw_init(&w, &text);
-    message_write(&w, m);
+    write(&w, m);
     if (!strbuf_is_over(&text))
         return NULL;
     return err_new(ERR_VALIDATION, "%s is larger than a message may be: %zu MiB as JSON", what,
-                   MESSAGE_MAX_JSON_BYTES >> 20);
+                   max_bytes >> 20);
+}
+
+struct err *message_check(const struct message *m, const char *what)
+{
+    return check(m, what, MESSAGE_MAX_JSON_BYTES, message_write);
+}
+
+struct err *message_check_stored(const struct message *m, const char *what)
+{
+    return check(m, what, MESSAGE_MAX_STORED_BYTES, message_write_parts);
 }
 
 /* --- reading --- */

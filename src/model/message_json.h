@@ -21,6 +21,10 @@ MUST_USE struct err *message_read(const struct json *v, struct message **ret_mes
 #define MESSAGE_MAX_JSON_BYTES ((size_t)32 << 20)
 /* ERR_VALIDATION: `what` is larger. Before it is sent or stored. */
 MUST_USE struct err *message_check(const struct message *m, const char *what);
+/* Sessions that are older than that limit have larger messages. They can be read back, and imported
+ * again, up to this size, as message_write_parts() writes them. */
+#define MESSAGE_MAX_STORED_BYTES (JSON_MAX_BYTES - ((size_t)1 << 20))
+MUST_USE struct err *message_check_stored(const struct message *m, const char *what);
 
 void part_write(struct json_writer *w, const struct part *p);
 /* What it points at lives in `a`, or in `v`. */

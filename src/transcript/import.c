@@ -255,11 +255,11 @@ struct imported *import_new_session(struct importing *x)
     return &o->sessions[o->n++];
 }
 
-/* One that is larger than a message may be keeps its place, and nothing else. */
+/* One that could not be read back keeps its place, and nothing else. */
 static struct message *without_excess(struct importing *x, struct message *take_message)
 {
     AUTO(message) struct message *m = take_message;
-    AUTO(err) struct err *e = message_check(m, "a message");
+    AUTO(err) struct err *e = message_check_stored(m, "a message");
 
     if (!e)
         return TAKE(m);

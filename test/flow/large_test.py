@@ -150,8 +150,8 @@ class Imports(LargeTest):
             return {"role": role, "content": text, "state": "complete", **more}
         record = {"id": "00000000-0000-7000-8000-000000000009", "messages": [
             message("user", "remember PELICAN"),
-            message("user", "\x01" * (6 * MIB)),
-            message("user", "an id", id="x" * (33 * MIB)),
+            message("user", "\x01" * (63 * MIB // 6 + 50_000)),
+            message("user", "x" * (30 * MIB), id="x" * (33 * MIB)),
             message("assistant", "I will.")]}
         (self.dir / "hostile.json").write_text(json.dumps(record))
         store = random.choice(self.stores())

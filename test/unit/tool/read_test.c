@@ -393,9 +393,9 @@ TEST(media_over_their_limits_are_refused)
     put_bytes(&f.dir, "a.png", S(PNG));
     put(&f.dir, "a.pdf", "%PDF-1.7\n");
     assert_int_equal(truncate(temp_path(&f.dir, "a.png"), (5 << 20) + 1), 0);
-    assert_int_equal(truncate(temp_path(&f.dir, "a.pdf"), (32 << 20) + 1), 0);
+    assert_int_equal(truncate(temp_path(&f.dir, "a.pdf"), (20 << 20) + 1), 0);
     assert_fails(&f, &tool_read, "{\"file_path\":\"a.png\"}", "over the limit of 5242880");
-    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\"}", "over the limit of 33554432");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\"}", "over the limit of 20971520");
 }
 
 TEST(an_image_that_no_model_takes_is_refused_with_its_kind)
