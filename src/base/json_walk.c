@@ -31,9 +31,10 @@ static struct err *wrong(const struct json_walk *w, const char *what)
                    w->before + w->at + 1);
 }
 
+/* Where a reader gives much at once, what is left is not moved more often than it halves. */
 static void forget_walked(struct json_walk *w)
 {
-    if (w->at < KEPT_BYTES)
+    if (w->at < KEPT_BYTES || w->at < w->buffer.n / 2)
         return;
     strbuf_drop_front(&w->buffer, w->at);
     w->before += w->at;
