@@ -37,10 +37,12 @@ void usage_settle(struct usage *u, int64_t window)
 {
     int64_t most = window > 0 ? window * USAGE_MAX_WINDOWS : INT64_MAX;
 
-    if (!u->is_nonsense && usage_prompt(u) <= most && usage_completion(u) <= most)
-        return;
-    u->input = u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
-    u->is_nonsense = false;
+    if (u->is_nonsense || usage_prompt(u) > most || usage_completion(u) > most) {
+        u->input = u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
+        u->is_nonsense = false;
+    }
+    if (!usage_is_known(u)) /* how they are counted means nothing then, and is not stored */
+        u->input_includes_cache = u->output_lacks_reasoning = false;
 }
 
 /* --- what it comes to --- */

@@ -121,6 +121,19 @@ TEST(a_count_may_be_digits_and_what_is_none_says_nothing)
     assert_int_equal(none.cache_read, -1);
 }
 
+TEST(without_counts_it_does_not_matter_how_they_are_counted)
+{
+    struct usage u = USAGE_UNKNOWN, known = USAGE_UNKNOWN;
+
+    known.input = 5;
+    u.input_includes_cache = known.input_includes_cache = true;
+    u.output_lacks_reasoning = known.output_lacks_reasoning = true;
+    usage_settle(&u, 0);
+    usage_settle(&known, 0);
+    assert_false(u.input_includes_cache || u.output_lacks_reasoning);
+    assert_true(known.input_includes_cache && known.output_lacks_reasoning);
+}
+
 TEST(a_count_far_beyond_the_window_is_not_known)
 {
     struct usage u = USAGE_UNKNOWN, v = USAGE_UNKNOWN;
@@ -190,6 +203,7 @@ RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(absurd_counts_do_not_overflow),
           UNIT(a_count_that_no_provider_can_mean_is_not_known),
           UNIT(a_count_may_be_digits_and_what_is_none_says_nothing),
+          UNIT(without_counts_it_does_not_matter_how_they_are_counted),
           UNIT(a_count_far_beyond_the_window_is_not_known),
           UNIT(an_unknown_count_has_no_price_and_a_cost_that_cannot_be_is_none),
           UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
