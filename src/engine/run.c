@@ -99,8 +99,10 @@ static struct err *take_input(struct run *r)
     struct str input;
     uint64_t found = 0;
 
-    if (!r->input)
+    if (!r->input) {
+        r->has_turn = true;
         return NULL;
+    }
     message_text(r->input, &text);
     input = strbuf_str(&text);
     TRY(plugins_before_run(r, &input));
@@ -122,6 +124,7 @@ static struct err *take_input(struct run *r)
     TRY(hook_prompt(r, &m));
     TRY(message_check(m, "the prompt, with what hooks have added,"));
     run_append(r, m);
+    r->has_turn = true;
     return NULL;
 }
 
@@ -211,13 +214,14 @@ static void note_failure(struct run *r, const struct err *e)
 }
 
 /* What of the last answer there is, when the run did not get to its end. An answer whose tools have
- * run is only that of an aborted run: after a failure it would be an earlier round's. */
+ * run is only that of an aborted run: after a failure it would be an earlier round's. A run that
+ * ended before its prompt joined the history has none. */
 static void keep_partial_text(struct run *r, bool is_aborted)
 {
     const struct history *h = &r->conversation->history;
     AUTO(strbuf) struct strbuf text = {0};
 
-    for (size_t i = h->n; i-- > 0;) {
+    for (size_t i = r->has_turn ? h->n : 0; i-- > 0;) {
         const struct message *m = h->entries[i].message;
 
         if (!m || m->is_error || (m->role == ROLE_TOOL && is_aborted))

@@ -42,6 +42,7 @@ struct run {
     uint64_t started_ms;
     int64_t total_microcents; /* with all child runs */
     bool is_stopping;         /* run_stop() */
+    bool has_turn;            /* the history's last turn is this run's, not an earlier one's */
 
     /* of this round */
     const struct run_plan *plan;

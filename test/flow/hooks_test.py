@@ -68,6 +68,16 @@ class Hooks(HooksTest):
         self.assert_refused(result, 2, "not today")
         self.assertEqual(self.one.requests, [])
 
+    def test_a_blocked_prompt_is_not_answered_with_the_last_answer(self):
+        self.run_with(Turn("The answer before."))
+        for script in ("exit 2", """echo '{"continue": false}'"""):
+            self.configure(UserPromptSubmit=script)
+            for form in ("text", "json", "stream-json"):
+                result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-c", "--output-format",
+                                        form, "again")
+                self.assertNotEqual(result.status, 0)
+                self.assertNotIn("The answer before.", result.out)
+
     def test_what_a_prompt_hook_prints_goes_with_the_prompt(self):
         self.configure(UserPromptSubmit="echo it is Sunday")
         self.run_with(Turn("Done."))
