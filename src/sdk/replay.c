@@ -1,6 +1,7 @@
 /* replay.c - all runs of a session, each from where the stream stood when it began. */
 #include "sdk/replay_parts.h"
 
+#include "model/message_json.h"
 #include "session/load.h"
 
 /* --- blobs --- */
@@ -75,10 +76,31 @@ static const struct run_policy *find_policy(const char *name)
     return &policy_conversation;
 }
 
+/* Nothing of such a prompt was stored but why. */
+static bool was_too_large(const struct recording *x)
+{
+    AUTO_FREE char *text = x->error ? err_message(x->error) : NULL;
+
+    return !x->asked && text &&
+           str_starts(str_of(text), S("the prompt is larger than a message may be"));
+}
+
+/* As long as no message may be, so that the engine refuses it again. */
+static struct message *make_too_large(struct arena *a)
+{
+    struct message *m = message_new(ROLE_USER, S("input"));
+    char *text = arena_alloc(a, MESSAGE_MAX_JSON_BYTES);
+
+    memset(text, ' ', MESSAGE_MAX_JSON_BYTES);
+    message_add_text(m, str_make(text, MESSAGE_MAX_JSON_BYTES));
+    return m;
+}
+
 /* The prompt before a plugin changed it: else it has its recorded id. */
 static struct message *make_input(const struct recording *x)
 {
     struct message *m;
+    AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf text = {0};
 
     if (x->asked) {
@@ -86,6 +108,8 @@ static struct message *make_input(const struct recording *x)
         if (str_eq(strbuf_str(&text), x->input))
             return message_ref(x->asked);
     }
+    if (was_too_large(x))
+        return make_too_large(&a);
     if (!x->input.n)
         return NULL;
     m = message_new(ROLE_USER, S("input"));

@@ -282,6 +282,16 @@ class Limits(ReplayTest):
             ANTHROPIC, Turn(Call("Bash", command="true"), usage=(90000, 5000)),
             arguments=["--max-tokens-total", "90000"], status=5))
 
+    def test_a_prompt_that_was_too_large(self):
+        session = self.new_id()
+        for first in (["--session-id", session], ["-r", session]):
+            result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), *first, "hi",
+                                    stdin=b"x" * (17 << 20))
+            self.assert_refused(result, 2, "the prompt is larger than a message may be")
+            self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Well.")), "-r",
+                                            session, "a short one"))
+        self.assert_same(session, n_runs=4)
+
     def test_tool_calls(self):
         self.user_settings({"budget": {"toolCalls": 1}})
         self.assert_same(self.record(
