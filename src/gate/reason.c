@@ -22,11 +22,19 @@ static struct str shown(struct arena *a, struct str text, size_t max_chars)
 
 struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given)
 {
+    AUTO(arena) struct arena scratch = {0};
     struct json_where where;
-    struct json *value;
+    struct json *value = NULL;
     struct str came = shown(a, given, MAX_ARGS_CHARS);
+    bool is_json = json_parse_at(&scratch, given, JSON_REPAIR_UTF8, &value, &where);
 
-    if (json_parse_at(a, given, JSON_REPAIR_UTF8, &value, &where))
+    if (is_json && value->type == JSON_OBJECT) /* it was refused for what stood before it */
+        return arena_format(a,
+                            "Error: The calls of one answer have more values in their arguments "
+                            "than the limit of %zu. This call of %s was not executed. Make fewer "
+                            "calls at a time. What came: %" STR_FMT,
+                            JSON_MAX_VALUES, tool->name, STR_ARG(came));
+    if (is_json)
         return arena_format(
             a,
             "Error: The arguments of %s must be a JSON object, not %s. The call was "

@@ -341,12 +341,32 @@ static bool is_cut_off(const struct reply *r, const struct reply_part *p)
     return r->stop == STOP_LENGTH && p == &r->parts[r->n_parts - 1];
 }
 
+static size_t count_values(const struct json *v)
+{
+    size_t n = 1;
+
+    json_each (child, v)
+        n += count_values(child);
+    return n;
+}
+
+/* The calls of an answer are in memory together, so they share one limit. */
+static bool parse_args(struct reply *r, struct arena *a, struct str args, struct json **ret_value)
+{
+    struct json_where where;
+
+    if (!json_parse_few(a, args, JSON_REPAIR_UTF8, JSON_MAX_VALUES - r->n_values, ret_value,
+                        &where))
+        return false;
+    r->n_values += count_values(*ret_value);
+    return true;
+}
+
 static void settle_args(struct reply *r, struct reply_part *p)
 {
     AUTO(arena) struct arena scratch = {0};
     struct str args = str_trim(strbuf_str(&p->args));
     struct json *value = NULL;
-    struct json_where where;
 
     p->part.args = S("{}");
     if (p->part.is_free_text)
@@ -355,8 +375,7 @@ static void settle_args(struct reply *r, struct reply_part *p)
         p->part.bad_args = S("(nothing: the answer was cut off)");
     else if (args.n == 0)
         return;
-    else if (json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &value, &where) &&
-             value->type == JSON_OBJECT)
+    else if (parse_args(r, &scratch, args, &value) && value->type == JSON_OBJECT)
         p->part.args = reply_str(r, args);
     else if (!json_is(value, JSON_NULL))
         p->part.bad_args = reply_str(r, args);

@@ -45,6 +45,7 @@ struct reply {
     size_t n_bytes;  /* text and arguments so far */
     size_t n_json;   /* what the message will take as JSON, at most */
     size_t max_json; /* MESSAGE_MAX_JSON_BYTES; a reader of what is stored sets more */
+    size_t n_values; /* of all arguments, as JSON, against JSON_MAX_VALUES */
     struct usage usage;
     struct str id, model;   /* as the provider names them */
     struct str stop_reason; /* the provider's word */

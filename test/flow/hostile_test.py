@@ -9,7 +9,7 @@ import itertools
 import json
 
 import scripted
-from agent import AgentTest, Call, Turn
+from agent import AgentTest, Call, Reader, Turn
 from scripted import (ANTHROPIC, BY_NAME, HANG_UP, Answer, Endless, Raw, for_each_protocol,
                       json_answer, sample)
 
@@ -118,6 +118,18 @@ class ValuesWithoutNumber(HostileTest):
                 self.assertEqual(len(results), 1)
                 self.assertIn("not executed", results[0])
                 self.assertIn("more values than the limit", results[0])
+
+    @for_each_protocol
+    def test_in_the_arguments_of_all_calls_of_an_answer(self, protocol):
+        wide = '{"command": [' + "0," * 400_000 + "0]}"
+        turn = Turn(*[Call("Bash", raw=wide, id=f"call_{n}") for n in range(4)])
+        provider = self.play(protocol, turn, Turn("Well."))
+        self.profile(protocol, provider, contextWindow=100_000_000)
+        self.assert_answer(self.ask_x(), "Well.")
+        results = [line for line in Reader(protocol, provider.requests[1]).lines
+                   if line.startswith("  result")]
+        self.assertEqual(["more values in their arguments" in result for result in results],
+                         [False, False, True, True])
 
     def test_in_a_list_of_models(self):
         provider = self.provider(Answer([b'{"data": [' + b"0," * MANY + b"0]}"],
