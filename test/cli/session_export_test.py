@@ -233,6 +233,18 @@ class Export(SessionTest):
         self.assert_fine(self.finish(process))
         self.assertTrue(stat.S_ISFIFO(path.stat().st_mode))
 
+    def test_no_file_of_the_store_is_replaced(self):
+        log = f"files:{self.dir}/sessions"
+        self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Done.")), "--store",
+                                        log, "hi"))
+        (self.dir / "link").symlink_to(self.keel_home / "keel.db")
+        files = sorted((self.dir / "sessions").glob("*.json*"))
+        for path, store in [(self.keel_home / "keel.db", []), (self.dir / "link", []),
+                            *((path, ["--store", log]) for path in files)]:
+            result = self.keel("session", "export", "--format", "json", "--output", str(path), *store)
+            self.assert_refused(result, 2, "it is a file of keel's own store", str(path))
+            self.assert_status(self.keel("session", "verify", *store), 0)
+
     def test_a_file_that_cannot_be_written_is_named(self):
         self.assert_refused(self.keel("session", "export", "-o", "/nowhere/s.json"), 1,
                             "cannot write /nowhere/s.json")

@@ -7,6 +7,7 @@
 #include "sys/work.h"
 #include "transcript/transcript.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static const struct option options[] = {
@@ -104,6 +105,18 @@ static void tell_progress(void *self, uint64_t n_events, uint64_t n_all)
 
 /* --- the command --- */
 
+/* One mistyped name would else replace all sessions by the text of one. */
+static struct err *check_path(const struct store *s, const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+
+    if (!real || !store_owns(s, str_of(real)))
+        return NULL;
+    return err_hint(
+        err_new(ERR_VALIDATION, "cannot write %s: it is a file of keel's own store", path),
+        "give another name");
+}
+
 static struct err *export_session(struct session_work *w)
 {
     AUTO(new_file) struct new_file file = NEW_FILE_NONE;
@@ -124,6 +137,7 @@ static struct err *export_session(struct session_work *w)
     TRY(find_form(w->args, &t.form));
     TRY(session_work_find(w, 0, &summary));
     if (target.path) {
+        TRY(check_path(w->store, target.path));
         target.file = &file;
         TRY(work_run(begin_file, &target));
     }
