@@ -22,7 +22,7 @@ import scripted  # noqa: E402
 import stores  # noqa: E402
 from agent import Turn  # noqa: E402
 from budget_test import BudgetTest  # noqa: E402
-from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest  # noqa: E402
+from scripted import ANTHROPIC, HANG_SECONDS, Call, FlowTest, sample  # noqa: E402
 
 SESSION = "00000000-0000-7000-8000-000000000001"
 OTHER = "00000000-0000-7000-8000-000000000002"
@@ -286,6 +286,56 @@ class Clock(PostgresTest):
         result = self.keel("session", "prune", env={"KEEL_STORE": self.url})
         self.assertIn("1 session", result.out)
         self.assertEqual(self.ids(), [OTHER])
+
+
+class Tampered(PostgresTest):
+    """Whatever is changed in a row, or which rows there are: `session verify` finds it."""
+
+    columns = {"seq": "seq + 1000", "n": "n + 1", "ms": "ms # 1", "type": "type || 'x'",
+               "run": "run || 'x'", "turn": "turn + 1", "round": "round + 1",
+               "attempt": "attempt + 1", "core": "NOT core", "body": "body || ' '",
+               "sum": "sum # 1"}
+
+    def setUp(self):
+        super().setUp()
+        answers = [ANTHROPIC.answer(["I look."], calls=[Call("Bash", command="seq 20000")]),
+                   ANTHROPIC.answer(["Done."])]
+        self.assert_status(self.talk("--session-id", SESSION, "go", answers=answers), 0)
+        for table in ("records", "payloads", "blobs", "sessions"):
+            self.rows(f"CREATE TABLE KEEL_kept_{table} AS TABLE KEEL_{table}")
+        self.assert_status(self.verify(), 0)
+
+    def rows(self, text):
+        return self.server.ask(text.replace("KEEL_", f"{self.server.schema(self.case)}.keel_"))
+
+    def verify(self):
+        return self.keel("session", "verify", SESSION, env={"KEEL_STORE": self.url})
+
+    def assert_found(self, change):
+        for table in ("records", "payloads", "blobs"):
+            self.rows(f"TRUNCATE KEEL_{table}; INSERT INTO KEEL_{table} TABLE KEEL_kept_{table}")
+        changed = self.rows(f"WITH changed AS ({change} RETURNING 1) SELECT count(*) FROM changed")
+        self.assertNotEqual(changed, ["0\n"], change)
+        self.assertEqual(self.verify().status, 1, change)
+
+    def test_a_column_of_a_row(self):
+        seqs = [int(line) for line in self.rows("SELECT seq FROM KEEL_records")]
+        for column, value in self.columns.items():
+            for seq in sample(seqs, 1):
+                self.assert_found(f"UPDATE KEEL_records SET {column} = {value} WHERE seq = {seq}")
+
+    def test_rows_that_are_missing_or_have_changed_places(self):
+        seqs = [int(line) for line in self.rows("SELECT seq FROM KEEL_records ORDER BY seq")]
+        for seq in (seqs[-1], *sample(seqs[:-1], 2)):
+            self.assert_found(f"DELETE FROM KEEL_records WHERE seq = {seq}")
+        one, two = seqs[3], seqs[5]
+        self.assert_found(f"UPDATE KEEL_records r SET body = o.body FROM KEEL_kept_records o "
+                          f"WHERE r.seq IN ({one}, {two}) AND o.seq = {one + two} - r.seq")
+
+    def test_a_payload(self):
+        self.assert_found("UPDATE KEEL_blobs SET bytes = bytes || 'x'")
+        self.assert_found("DELETE FROM KEEL_blobs")
+        self.assert_found("DELETE FROM KEEL_payloads")
 
 
 if __name__ == "__main__":
