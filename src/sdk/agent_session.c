@@ -161,6 +161,7 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                           : shelf_name(a->runtime, options->session.store, &a->arena);
     struct session_options o = {.cwd = str_of(a->runtime->options.cwd),
                                 .name = str_of(options->session.name),
+                                .must_be_whole = true,
                                 .budget = options->budget,
                                 .on_notice = options->on_notice,
                                 .self = options->notice_self};

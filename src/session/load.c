@@ -39,6 +39,8 @@ struct loading {
     uint64_t end; /* the number after the last event that counts */
     int64_t began_ms, last_ms;
     unsigned n_broken;
+    size_t next_index; /* of the next message */
+    bool has_gap;      /* something since the last message cannot be read */
 };
 
 void loaded_done(struct loaded *l)
@@ -148,10 +150,19 @@ static void count_result(struct loading *l)
     l->was_executed = false;
 }
 
+/* What was lost was no message where the next one has the next number. */
+static void count_message(struct loading *l, const struct event *e)
+{
+    l->out->is_damaged |= l->has_gap && e->body.message.index != l->next_index;
+    l->has_gap = false;
+    l->next_index = e->body.message.index + (e->body.message.message != NULL);
+}
+
 static void take_history(struct loading *l, const struct event *e)
 {
     const struct message *m = e->body.message.message;
 
+    count_message(l, e);
     if (!m)
         return;
     if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0) {
@@ -510,6 +521,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
         if (codec_reader_has_failed(r))
             return TAKE(failure);
         if (failure) {
+            l->has_gap = true;
             tell_broken(l, failure);
             continue;
         }
@@ -517,6 +529,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
             break;
         take(l, e);
     }
+    l->out->is_damaged |= l->has_gap;
     h = codec_reader_history(r, &l->out->base_seq);
     for (size_t i = 0; l->conversation && i < h->n; i++)
         history_add_message(&l->conversation->history, h->entries[i].message,

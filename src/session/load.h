@@ -46,6 +46,7 @@ struct loaded {
     struct lost_attempt lost;
     struct spent spent; /* by all runs and their children, what was lost included */
     struct str notice;  /* what was cut off or could not be read; empty: nothing */
+    bool is_damaged;    /* a message of the history, or what may have been one, cannot be read */
 };
 void loaded_done(struct loaded *l);
 DEFINE_AUTO_VAL(loaded, loaded_done)

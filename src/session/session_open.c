@@ -139,10 +139,27 @@ static void restore_shells(struct session *s)
         strbuf_add_cstr(&s->notice, "Look at the state of things before you start them again.]");
 }
 
+/* A model that lacks a part of the conversation gives wrong answers, and nobody sees why. A copy
+ * is the person's own decision, and leaves what is damaged to be repaired. */
+static struct err *check_whole(const struct session *s)
+{
+    const struct loaded *l = &s->loaded;
+
+    if (!l->is_damaged || !s->options.must_be_whole)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE,
+                            "session %" STR_FMT " is damaged, and a part of its conversation "
+                            "cannot be read: %" STR_FMT,
+                            STR_ARG(s->options.id), STR_ARG(l->notice)),
+                    "keel session verify lists what is damaged; --fork-session continues in a copy "
+                    "without it");
+}
+
 static struct err *open_again(struct session *s)
 {
     TRY(take_lease(s, NULL));
     TRY(session_load(s->options.store, s->options.id, 0, &s->conversation, &s->loaded));
+    TRY(check_whole(s));
     start_journal(s);
     journal_continue(s->journal, s->loaded.base_seq, &s->conversation.history);
     s->checkpoint_base_seq = s->loaded.base_seq;

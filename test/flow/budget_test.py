@@ -141,6 +141,21 @@ class KilledInEveryAnswer(BudgetTest):
         self.assertIn("2 turns of 2 turns are used. Continue with a limit of 3 turns?", result.err)
 
 
+class Copies(BudgetTest):
+    def test_count_from_nothing_and_leave_the_first_session_its_count(self):
+        session = self.new_id()
+        limit = ["--max-tokens-total", "60000"]
+        turns = [Turn(Call("Bash", command="true"), usage=(15000, 9)) for _ in range(2)]
+        self.assert_fine(self.run_agent(
+            ANTHROPIC, self.play(ANTHROPIC, *turns, Turn("One.", usage=(15000, 9))),
+            "--session-id", session, *limit, "go"))
+        provider = self.play(ANTHROPIC, Turn("Two."))
+        self.assert_fine(self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session",
+                                        *limit, "more"))
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session, *limit, "more")
+        self.assert_refused(result, 5, "45027 tokens of 60000 tokens are used")
+
+
 class Rounds(BudgetTest):
     def test_of_one_turn_count_in_all_processes_that_work_on_it(self):
         turn = Turn(Call("Bash", command="true"))

@@ -308,6 +308,41 @@ class GoingOn(SessionTest):
         self.assertEqual(provider.requests[0].json["model"], "m")
 
 
+class Damaged(SessionTest):
+    """A message that is lost is not missing in silence."""
+
+    def lose_prompt(self, store):
+        """Of two turns the first one's long prompt."""
+        session = self.new_id()
+        for first in (["--session-id", session, "one"], ["-r", session, "two"]):
+            self.assert_fine(self.run_agent(
+                ANTHROPIC, self.play(ANTHROPIC, Turn("Well.")), *first, "--store", store,
+                stdin=b"y" * 60000 if "one" in first else None))
+        long = [path for path in self.dir.rglob("*") if path.is_file() and
+                path.stat().st_size >= 60000 and b"y" * 60000 in path.read_bytes() and
+                len(path.stem) == 64]
+        for path in long:
+            path.unlink()
+        self.assertTrue(long)
+        return session
+
+    def test_what_lacks_a_message_is_not_resumed_but_as_a_copy(self):
+        for store in (f"sqlite:{self.dir}/k.db", f"files:{self.dir}/sessions"):
+            session = self.lose_prompt(store)
+            for how in (["-r", session, "three"], ["-c", "three"], ["-r", session]):
+                provider = self.play(ANTHROPIC)
+                result = self.run_agent(ANTHROPIC, provider, *how, "--store", store)
+                self.assert_refused(result, 1, f"session {session} is damaged", "is not there",
+                                    "--fork-session")
+                self.assertEqual(provider.requests, [])
+            provider = self.play(ANTHROPIC, Turn("Fine."))
+            result = self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session", "three",
+                                    "--store", store)
+            self.assert_status(result, 0)
+            self.assertIn("is not there", result.err)
+            self.requests(ANTHROPIC, provider)
+
+
 class Suspended(SessionTest):
     def suspend(self, session):
         self.user_settings({"permissions": {"onAsk": "suspend"}})
