@@ -28,6 +28,14 @@ static struct err *written_by_others(struct str root)
         "open it again, or go on in a copy of it with --fork-session");
 }
 
+/* The lock went with the log: it was no other keel, which leaves the lock. */
+static struct err *was_removed(const char *dir)
+{
+    return err_hint(
+        err_new(ERR_STORAGE, "what is in %s was moved or removed while it was in use", dir),
+        "put it back if you can; nothing more is stored until keel starts again");
+}
+
 static struct err *cannot_write(int error, const char *path)
 {
     struct err *e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
@@ -200,10 +208,10 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
     AUTO_FD fd = -1;
 
     strbuf_init(&out, (size_t)512 << 20);
+    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
     *ret_lost = !holds_lease(lock_fd);
     if (*ret_lost)
-        return written_by_others(s->root);
-    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
+        return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? files_no_session(s->summary.id) : cannot_write(errno, path);

@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -201,6 +202,14 @@ class Locks(AgentTest):
     def test_a_database_that_is_removed_under_a_run_ends_it(self):
         process, may_end = self.hold_a_run("hi")
         os.unlink(self.keel_home / "keel.db")
+        may_end.set()
+        result = self.finish(process)
+        self.assert_status(result, 1)
+        self.assertIn("was moved or removed while it was in use", result.err)
+
+    def test_a_directory_of_sessions_that_is_removed_under_a_run_ends_it(self):
+        process, may_end = self.hold_a_run("hi", "--store", f"files:{self.dir}/sessions")
+        shutil.rmtree(self.dir / "sessions")
         may_end.set()
         result = self.finish(process)
         self.assert_status(result, 1)
