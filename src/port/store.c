@@ -181,6 +181,22 @@ struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
     return NULL;
 }
 
+#define MISSING "cannot store a record: its content %" STR_FMT " is not there"
+
+struct err *store_payload_missing(struct str handle)
+{
+    return err_hint(err_new(ERR_STORAGE, MISSING, STR_ARG(handle)),
+                    "it was removed meanwhile: try again");
+}
+
+bool store_lacks_payload(const struct err *e, struct str handle)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_addf(&text, MISSING, STR_ARG(handle));
+    return e && str_is(strbuf_str(&text), e->text);
+}
+
 static void add_text(struct strbuf *out, struct str text)
 {
     if (text.n == 0)

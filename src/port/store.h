@@ -128,7 +128,9 @@ struct store_ops {
     struct err *(*add_child)(struct store *s, const struct store_summary *child, uint64_t fence);
 
     /* The records in their order; the first has number `expected_seq`. A stale fence and another
-     * number than the stream's next are errors. `update` may be NULL. Durable when it returns. */
+     * number than the stream's next are errors, and so is a payload that is not there
+     * (store_payload_missing()), unless the stream refers to it already: it could have been
+     * removed since it was put. `update` may be NULL. Durable when it returns. */
     struct err *(*append)(struct store *s, struct str stream, uint64_t expected_seq, uint64_t fence,
                           const struct store_record *records, size_t n,
                           const struct store_summary *update);
@@ -148,8 +150,9 @@ struct store_ops {
     struct err *(*search)(struct store *s, struct str words, size_t n_max, struct arena *a,
                           struct store_hit **ret_hits, size_t *ret_n);
 
-    /* With its children, and with the blobs that nothing else refers to; absent is fine. Open in
-     * another process: an error. */
+    /* With its children; absent is fine. Open in another process: an error. Blobs that nothing
+     * refers to any more are removed, an hour after they were needed or put last where others may
+     * be about to refer to them. */
     struct err *(*remove)(struct store *s, struct str id);
     /* Removes what is left of sessions that were removed, also by processes that were killed on
      * their way. Now and then; may be NULL. */
@@ -232,6 +235,10 @@ bool store_id_is_valid(struct str id);
 /* For adapters: do these records follow each other, and the stream? */
 MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
                                         const struct store_record *records, size_t n);
+
+/* For adapters: why an append was refused, and for their callers: was it because of this blob? */
+NEVER_NULL MUST_USE struct err *store_payload_missing(struct str handle);
+bool store_lacks_payload(const struct err *e, struct str handle);
 
 /* For adapters that have no index: does the query ask for it? */
 bool store_is_listed(const struct store_summary *s, const struct store_list_query *q);

@@ -5,6 +5,8 @@
 #include "session/digest.h"
 #include "sys/loop.h"
 
+#define MAX_PUTS 3 /* of a blob that is removed again and again before the append */
+
 /* Somebody who waits until all before `seq` is durable. */
 struct waiting {
     uint64_t seq;
@@ -68,7 +70,7 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
     return NULL;
 }
 
-static struct err *write_records(struct journal *j, size_t n)
+static struct err *append_records(struct journal *j, size_t n)
 {
     AUTO(arena) struct arena a = {0};
     struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
@@ -93,6 +95,58 @@ static struct err *write_records(struct journal *j, size_t n)
                      n, has_update ? &update : NULL);
     j->has_update |= e && has_update;
     return e;
+}
+
+static void tell_lost(struct journal *j, const char *handle)
+{
+    AUTO(strbuf) struct strbuf notice = {0};
+
+    if (!j->options.on_notice)
+        return;
+    strbuf_addf(&notice,
+                "stored content %.12s... was removed before the session referred to it: a stored "
+                "tool result or the copy of a file is lost",
+                handle);
+    j->options.on_notice(j->options.self, strbuf_str(&notice));
+}
+
+/* A blob whose bytes are not here cannot be put again. The record keeps its name and refers to it
+ * no more: without it all that follows would be lost, too. */
+static void drop_blob(struct codec_record *r, size_t i)
+{
+    memmove(&r->blobs[i], &r->blobs[i + 1], (--r->n_blobs - i) * sizeof *r->blobs);
+}
+
+/* The store lacks a blob: can the next append do better? */
+static bool make_good(struct journal *j, size_t n, const struct err *e, unsigned n_tries)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct codec_record *r = j->pending.items[i];
+
+        for (size_t k = 0; k < r->n_blobs; k++) {
+            if (!store_lacks_payload(e, str_of(r->blobs[k].handle)))
+                continue;
+            if (!r->blobs[k].is_there)
+                return n_tries < MAX_PUTS; /* it is put again */
+            tell_lost(j, r->blobs[k].handle);
+            drop_blob(r, k);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Others remove blobs that nothing refers to. One that goes after it was put and before the store
+ * has the reference is put again. */
+static struct err *write_records(struct journal *j, size_t n)
+{
+    for (unsigned n_tries = 1;; n_tries++) {
+        struct err *e = append_records(j, n);
+
+        if (!e || !make_good(j, n, e, n_tries))
+            return e;
+        err_ignore(e, "the next try tells");
+    }
 }
 
 static void forget_update(struct journal *j)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* So many files are made durable one by one. For more, or with new directories, the whole file
  * system is: one flush where a file each would need thousands. But that writes what others have
@@ -94,6 +95,23 @@ static bool has_size(const char *path, size_t n_bytes)
     return stat(path, &s) == 0 && (uint64_t)s.st_size == n_bytes;
 }
 
+/* When a file was put last is its time of access, give or take this: by it those who remove files
+ * know which of them somebody may be about to refer to. */
+#define TOUCH_EVERY_S 300
+
+/* Is the whole of it there, and will it stay for a while? */
+static bool is_there(const char *path, size_t n_bytes)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    struct stat s;
+
+    if (stat(path, &s) < 0 || (uint64_t)s.st_size != n_bytes)
+        return false;
+    if (s.st_atim.tv_sec > time(NULL) - TOUCH_EVERY_S)
+        return true;
+    return utimensat(AT_FDCWD, path, times, 0) == 0 || errno != ENOENT;
+}
+
 /* A file that is durable, and its name, is of the first second of all times, so that nobody has to
  * make it durable again. Should the mark get lost, somebody does. */
 #define DURABLE_SECOND 1
@@ -117,7 +135,7 @@ static struct err *put_job(struct job *job)
 {
     bool created = false;
 
-    if (has_size(job->path, job->bytes.n) && is_marked(job->path))
+    if (is_there(job->path, job->bytes.n) && is_marked(job->path))
         return NULL;
     TRY(fs_make_dirs(job->files->dir, 0700));
     TRY(fs_make_dirs(job->shard, 0700));
@@ -185,7 +203,7 @@ static struct err *write_file(const char *shard, const char *path, struct str by
 
 static struct err *put_soon_job(struct job *job)
 {
-    if (has_size(job->path, job->bytes.n)) {
+    if (is_there(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
         if (job->is_durable || !job->is_suspect)
             return NULL;
@@ -408,6 +426,21 @@ static struct err *remove_blob(struct blob_store *b, struct str handle)
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
+}
+
+struct err *blob_files_collect(struct blob_store *b, struct str handle, int64_t unix_ms,
+                               bool *ret_gone)
+{
+    struct job job = {0};
+    struct stat s;
+    struct err *e = NULL;
+
+    locate(&job, (struct blob_files *)b, handle);
+    *ret_gone = stat(job.path, &s) < 0 || s.st_atim.tv_sec < unix_ms / 1000;
+    if (*ret_gone)
+        e = fs_remove(job.path);
+    arena_done(&job.arena);
+    return e;
 }
 
 static void free_files(struct blob_store *b)

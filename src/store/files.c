@@ -557,7 +557,7 @@ static struct blob_store *blobs(struct store *store, struct str stream)
     p = mem_alloc(sizeof *p);
     *p = (struct payloads){.next = *at, .id = str_dup(stream)};
     p->blobs = blob_files_flat_new(
-        arena_format(&a, "%s/%" STR_FMT ".payloads", f->dir, STR_ARG(stream)).p, ".json", 0);
+        arena_format(&a, "%s/%" STR_FMT FILES_PAYLOADS, f->dir, STR_ARG(stream)).p, ".json", 0);
     *at = p;
     return p->blobs;
 }

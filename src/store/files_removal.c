@@ -63,7 +63,7 @@ static struct err *remove_payloads(const char *dir, struct str id)
     struct dirent *entry;
     DIR *payloads;
 
-    TRY(files_path(path, dir, id, ".payloads"));
+    TRY(files_path(path, dir, id, FILES_PAYLOADS));
     payloads = opendir(path);
     if (!payloads)
         return NULL;

@@ -68,6 +68,7 @@ void files_write_own(struct strbuf *out, uint64_t base, struct str id, const cha
 
 /* --- places --- */
 
+#define FILES_PAYLOADS ".payloads" /* a directory for each session */
 #define FILES_MAX_PATH 4096
 MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, struct str id,
                                 const char *suffix);

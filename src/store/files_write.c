@@ -158,8 +158,26 @@ static void write_append(struct strbuf *out, const struct files_state *s,
                         unix_ms, 0, NULL, w->update);
 }
 
+/* Payloads are the session's own and go with it. But whether they are there is what the caller
+ * believes. */
+static struct err *check_payloads(const char *dir, struct str id, const struct files_append *w)
+{
+    AUTO(arena) struct arena a = {0};
+
+    for (size_t i = 0; i < w->n_records; i++)
+        for (size_t k = 0; k < w->records[i].n_payloads; k++) {
+            struct str handle = w->records[i].payloads[k];
+
+            if (!fs_exists(arena_format(&a, "%s/%" STR_FMT FILES_PAYLOADS "/%" STR_FMT ".json", dir,
+                                        STR_ARG(id), STR_ARG(handle))
+                               .p))
+                return store_payload_missing(handle);
+        }
+    return NULL;
+}
+
 /* Encodes what is in order; the others get their error. */
-static void write_accepted(struct strbuf *out, const struct files_state *s,
+static void write_accepted(struct strbuf *out, const char *dir, const struct files_state *s,
                            struct files_append *first, int64_t unix_ms)
 {
     uint64_t next_seq = s->summary.next_seq;
@@ -169,6 +187,8 @@ static void write_accepted(struct strbuf *out, const struct files_state *s,
 
         if (!w->is_update)
             w->error = store_check_append(next_seq, w->expected_seq, w->records, w->n_records);
+        if (!w->error)
+            w->error = check_payloads(dir, s->summary.id, w);
         if (w->error)
             continue;
         write_append(out, s, w, unix_ms);
@@ -217,7 +237,7 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
         return errno == ENOENT ? files_no_session(s->summary.id) : cannot_write(errno, path);
     TRY(files_lock(fd, path));
     TRY(catch_up(fd, path, s, unix_ms, ret_lost));
-    write_accepted(&out, s, first, unix_ms);
+    write_accepted(&out, dir, s, first, unix_ms);
     TRY(append_bytes(fd, path, s->end, strbuf_str(&out), ret_lost));
     s->end += out.n;
     apply(s, first);

@@ -170,6 +170,20 @@ static struct store_record copy_record(struct arena *a, const struct store_recor
     return copy;
 }
 
+static struct err *check_payloads(struct blob_store *blobs, const struct store_record *r)
+{
+    for (size_t i = 0; i < r->n_payloads; i++) {
+        uint64_t n_bytes;
+        struct err *e = blob_size(blobs, r->payloads[i], &n_bytes);
+
+        if (e) {
+            err_ignore(e, "the caller gets a better one");
+            return store_payload_missing(r->payloads[i]);
+        }
+    }
+    return NULL;
+}
+
 static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
                           uint64_t fence, const struct store_record *records, size_t n,
                           const struct store_summary *update)
@@ -181,6 +195,8 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
         return no_stream(stream);
     TRY(check_fence(s, fence));
     TRY(store_check_append(s->summary.next_seq, expected_seq, records, n));
+    for (size_t i = 0; i < n; i++)
+        TRY(check_payloads(m->blobs, &records[i]));
     for (size_t i = 0; i < n; i++) {
         s->records = arena_grow(&s->arena, s->records, s->n, &s->room, sizeof *s->records);
         s->records[s->n++] = copy_record(&s->arena, &records[i]);

@@ -10,6 +10,7 @@
 
 #define DEFAULT_TIMEOUT_MS 30000
 #define LEASE_MS 6000
+#define MAX_COLLECTIONS 200 /* in one sweep: 500 blobs each; the next one does the rest */
 
 struct err *postgres_no_session(struct str id)
 {
@@ -245,23 +246,37 @@ static struct err *update(struct store *store, const struct store_summary *u)
 
 /* --- removing --- */
 
-/* In one statement that looks whether it is open. Blobs go an hour later: somebody may be about to
- * refer to one. */
+/* Blobs go an hour after they lost their last reference: somebody may be about to refer to one. */
+static struct err *sweep(struct store *store)
+{
+    struct postgres_store *p = postgres_of(store);
+
+    for (unsigned i = 0; i < MAX_COLLECTIONS; i++) {
+        AUTO(postgres_args) struct postgres_args none = {0};
+        AUTO(postgres_rows) struct postgres_rows collected = {0}, more = {0};
+
+        TRY(postgres_look(p, PG_COLLECT, &none, false, &collected));
+        TRY(postgres_look(p, PG_COLLECTABLE, &none, false, &more));
+        if (!more.n)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* In one statement that looks whether it is open. */
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
     AUTO(arena) struct arena a = {0};
-    AUTO(postgres_args) struct postgres_args args = {0}, none = {0};
-    AUTO(postgres_rows) struct postgres_rows removed = {0}, spared = {0}, collected = {0};
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows removed = {0};
     struct postgres_standing now;
     struct err *e;
 
     postgres_text(&args, id);
     TRY(postgres_look(p, PG_REMOVE, &args, false, &removed));
-    if (removed.n) {
-        TRY(postgres_look(p, PG_SPARE, &none, false, &spared));
-        return postgres_look(p, PG_COLLECT, &none, false, &collected);
-    }
+    if (removed.n)
+        return sweep(store);
     TRY(begin_change(p));
     e = postgres_look_at_lease(p, id, 0, &a, &now);
     if (!e && now.exists)
@@ -344,6 +359,7 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .list = list,
         .search = search,
         .remove = remove_session,
+        .sweep = sweep,
         .update = update,
         .rebuild = rebuild,
         .now = postgres_read_clock,

@@ -175,7 +175,19 @@ static struct err *look_for(struct postgres_store *p, const struct postgres_appe
     return NULL;
 }
 
-/* Why the database has appended nothing. *ret_again: the lease was late and is renewed now.
+static struct err *look_for_payloads(struct postgres_store *p, const struct postgres_append *w)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, w->stream);
+    add_handles(&args, w);
+    TRY(postgres_ask(&p->writer, PG_MISSING, &args, &rows));
+    return rows.n ? store_payload_missing(postgres_row_text(&rows, 0, 0)) : NULL;
+}
+
+/* Why the database has appended nothing. *ret_again: the lease was late and is renewed now,
+ * or the payload that was missing is there again.
  * `was_lost`: it may have been sent before, and made. NULL without that: so it was. */
 static struct err *find_reason(struct postgres_store *p, const struct postgres_append *w,
                                bool was_lost, bool *ret_again)
@@ -194,6 +206,7 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
     if (!now.is_ours)
         return postgres_written_by_others(now.root);
     TRY(store_check_append(now.next_seq, w->expected_seq, w->records, w->n_records));
+    TRY(look_for_payloads(p, w));
     *ret_again = true;
     return postgres_renew(&p->writer, p->owner, p->lease_ms, &now.root, &w->fence, 1);
 }

@@ -3,9 +3,11 @@
  *
  * Where a summary is changed its values are $2 to $8; empty ones leave what there is. APPEND looks
  * at owner, fence, time and number and writes the records in one: the root's row is locked, so that
- * no new owner comes in between. clock_timestamp() and not now(), which is the start of the
- * transaction: the statement may have waited for a lock. RENEW leaves out the rows that an append
- * has locked, which renews them itself: so the two never wait for each other in a circle. */
+ * no new owner comes in between. Blobs that it newly refers to must be there, and are locked, so
+ * that COLLECT leaves them alone until the reference can be seen. clock_timestamp() and not now(),
+ * which is the start of the transaction: the statement may have waited for a lock. RENEW leaves out
+ * the rows that an append has locked, which renews them itself: so the two never wait for each
+ * other in a circle. */
 #ifndef KEEL_STORE_POSTGRES_SQL_H
 #define KEEL_STORE_POSTGRES_SQL_H
 
@@ -33,6 +35,17 @@
     " preview = coalesce(nullif($6::text, ''), s.preview),"                                        \
     " updated = least(greatest(s.updated, $7::bigint), " POSTGRES_NOW "),"                         \
     " n_messages = coalesce(nullif($8::bigint, 0), s.n_messages)"
+
+/* Who has put a blob again, or lost its last reference, after this may be about to refer to it.
+ * COLLECT takes the locks of all that it may remove before it looks whether something refers to
+ * them, in a statement of its own and so as of then, and it waits for nobody. */
+#define POSTGRES_DOOM "now() - interval '1 hour'"
+
+/* Handles of the list that the stream $1 does not refer to yet. */
+#define POSTGRES_NEW_HANDLES(list)                                                                 \
+    "SELECT DISTINCT h FROM unnest(" list "::text[]) h WHERE NOT EXISTS (SELECT 1"                 \
+    " FROM keel_payloads p JOIN keel_sessions s ON s.number = p.stream"                            \
+    " WHERE s.id = $1 AND p.handle = h)"
 
 #define POSTGRES_RECORD "seq, n, ms, type, run, turn, round, attempt, core, body, sum"
 /* From the record that holds event $2 on, which may begin before it. */
@@ -72,19 +85,29 @@
       "WITH owner AS (SELECT fence FROM keel_sessions WHERE owner = $24"                           \
       " AND until > clock_timestamp()"                                                             \
       " AND id = (SELECT root FROM keel_sessions WHERE id = $1) FOR SHARE),"                       \
-      " moved AS (UPDATE keel_sessions s SET next_seq = $11, used = clock_timestamp(),"            \
-      " until = CASE WHEN s.id = s.root THEN " POSTGRES_UNTIL(                                     \
-          "$25") " ELSE s.until END,"                                                              \
-                 " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES                                   \
-                 " FROM owner o WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"             \
-                 " RETURNING s.number),"                                                           \
-                 " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"             \
-                 " SELECT m.number, u.* FROM moved m, unnest($13::bigint[], $14::bigint[],"        \
-                 " $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],"         \
-                 " $20::bigint[], $21::boolean[], $22::text[], $26::bigint[]) u),"                 \
-                 " referred AS (INSERT INTO keel_payloads (handle, stream) SELECT DISTINCT h,"     \
-                 " m.number FROM moved m, unnest($23::text[]) h ON CONFLICT DO NOTHING)"           \
-                 " SELECT number FROM moved")                                                      \
+      " there AS (SELECT handle FROM keel_blobs WHERE handle = ANY($23::text[]) FOR KEY SHARE),"   \
+      " missing AS (" POSTGRES_NEW_HANDLES(                                                        \
+          "$23") " AND h NOT IN (SELECT handle FROM there)),"                                      \
+                 " moved AS (UPDATE keel_sessions s SET next_seq = $11, used = clock_timestamp()," \
+                 " until = CASE WHEN s.id = s.root THEN " POSTGRES_UNTIL(                          \
+                     "$25") " ELSE s.until END,"                                                   \
+                            " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES                        \
+                            " FROM owner o WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"  \
+                            " AND NOT EXISTS (SELECT 1 FROM missing)"                              \
+                            " RETURNING s.number),"                                                \
+                            " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"  \
+                            " SELECT m.number, u.* FROM moved m, unnest($13::bigint[], "           \
+                            "$14::bigint[],"                                                       \
+                            " $15::bigint[], $16::text[], $17::text[], $18::bigint[], "            \
+                            "$19::bigint[],"                                                       \
+                            " $20::bigint[], $21::boolean[], $22::text[], $26::bigint[]) u),"      \
+                            " referred AS (INSERT INTO keel_payloads (handle, stream) SELECT "     \
+                            "DISTINCT h,"                                                          \
+                            " m.number FROM moved m, unnest($23::text[]) h ON CONFLICT DO "        \
+                            "NOTHING)"                                                             \
+                            " SELECT number FROM moved")                                           \
+    X(MISSING, POSTGRES_NEW_HANDLES(                                                               \
+                   "$2") " AND NOT EXISTS (SELECT 1 FROM keel_blobs WHERE handle = h) LIMIT 1")    \
     X(KEEPS, "SELECT 1 FROM keel_payloads WHERE handle = $1 AND stream ="                          \
              " (SELECT number FROM keel_sessions WHERE id = $2)")                                  \
     X(WRITTEN, "SELECT r.seq, r.type, r.body FROM keel_records r JOIN keel_sessions s"             \
@@ -122,20 +145,25 @@
       " SELECT s.id FROM keel_sessions s JOIN below b ON s.parent = b.id),"                        \
       " numbers AS (SELECT s.number AS n FROM keel_sessions s JOIN below USING (id)),"             \
       " doomed AS (INSERT INTO keel_doomed (handle) SELECT DISTINCT handle"                        \
-      " FROM keel_payloads WHERE stream IN (SELECT n FROM numbers)"                                \
-      " ON CONFLICT DO NOTHING),"                                                                  \
+      " FROM keel_payloads WHERE stream IN (SELECT n FROM numbers) ORDER BY handle"                \
+      " ON CONFLICT (handle) DO UPDATE SET since = now()),"                                        \
       " a AS (DELETE FROM keel_payloads WHERE stream IN (SELECT n FROM numbers)),"                 \
       " b AS (DELETE FROM keel_words WHERE stream IN (SELECT n FROM numbers)),"                    \
       " c AS (DELETE FROM keel_records WHERE stream IN (SELECT n FROM numbers)),"                  \
       " d AS (DELETE FROM keel_sessions WHERE number IN (SELECT n FROM numbers))"                  \
       " SELECT id FROM free")                                                                      \
-    X(SPARE, "DELETE FROM keel_doomed d WHERE EXISTS"                                              \
-             " (SELECT 1 FROM keel_payloads p WHERE p.handle = d.handle)")                         \
-    X(COLLECT, "WITH gone AS (DELETE FROM keel_doomed"                                             \
-               " WHERE since < now() - interval '1 hour' RETURNING handle)"                        \
-               " DELETE FROM keel_blobs WHERE handle IN (SELECT handle FROM gone)")                \
-    X(PUT_BLOB, "INSERT INTO keel_blobs (handle, bytes) VALUES ($1, $2)"                           \
-                " ON CONFLICT DO NOTHING")                                                         \
+    X(COLLECT,                                                                                     \
+      "DO $$ DECLARE gone text[]; BEGIN"                                                           \
+      " SELECT array_agg(x.handle) INTO gone FROM (SELECT d.handle FROM keel_doomed d"             \
+      " JOIN keel_blobs b USING (handle) WHERE d.since < " POSTGRES_DOOM " LIMIT 500"              \
+      " FOR UPDATE OF d, b SKIP LOCKED) x;"                                                        \
+      " DELETE FROM keel_doomed WHERE handle = ANY(gone);"                                         \
+      " DELETE FROM keel_blobs b WHERE handle = ANY(gone)"                                         \
+      " AND NOT EXISTS (SELECT 1 FROM keel_payloads p WHERE p.handle = b.handle); END $$")         \
+    X(COLLECTABLE, "SELECT 1 FROM keel_doomed JOIN keel_blobs USING (handle)"                      \
+                   " WHERE since < " POSTGRES_DOOM " LIMIT 1")                                     \
+    X(PUT_BLOB, "WITH later AS (UPDATE keel_doomed SET since = now() WHERE handle = $1)"           \
+                " INSERT INTO keel_blobs (handle, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING")  \
     X(GET_BLOB, "SELECT substring(bytes FROM $2::int FOR $3::int) FROM keel_blobs"                 \
                 " WHERE handle = $1")                                                              \
     X(SIZE_BLOB, "SELECT length(bytes) FROM keel_blobs WHERE handle = $1")                         \

@@ -28,6 +28,7 @@ struct sqlite_store {
     struct store store;
     char *path, *lock_dir;
     struct blob_store *blobs;
+    char *own_blob_dir; /* NULL: it is one that others may have, too */
     struct held_lock *locks;
 
     struct sqlite_db writer; /* used by one worker at a time */
@@ -43,13 +44,16 @@ static struct sqlite_store *sqlite_of(struct store *s)
     return (struct sqlite_store *)s;
 }
 
-static struct err *open_db(struct sqlite_db *db, const char *path)
+/* The directory for payloads is there before the database is: so others know where they are. */
+static struct err *open_db(struct sqlite_store *s, struct sqlite_db *db)
 {
     struct err *e;
 
     if (db->handle)
         return NULL;
-    e = sqlite_db_open(db, path);
+    if (s->own_blob_dir && !fs_exists(s->path))
+        TRY(fs_make_dirs(s->own_blob_dir, 0700));
+    e = sqlite_db_open(db, s->path);
     if (e)
         sqlite_db_close(db);
     return e;
@@ -91,7 +95,7 @@ static struct err *run_batch(void *arg)
     struct batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
 
-    TRY(open_db(db, b->store->path));
+    TRY(open_db(b->store, db));
     TRY(sqlite_set_durable(db, !may_be_lost(b->first)));
     TRY(sqlite_begin_transaction(db));
     sqlite_log_make_room(db);
@@ -234,6 +238,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
                           const struct store_summary *update)
 {
     struct sqlite_job job = {.run = sqlite_job_append,
+                             .blobs = sqlite_of(store)->blobs,
                              .id = stream,
                              .fence = fence,
                              .expected_seq = expected_seq,
@@ -251,6 +256,22 @@ static struct err *update_session(struct store *store, const struct store_summar
     return change(store, &job);
 }
 
+struct neighbour_look {
+    const struct sqlite_store *store;
+    bool found;
+};
+
+static struct err *look_for_neighbour(void *arg)
+{
+    struct neighbour_look *l = arg;
+    AUTO(arena) struct arena a = {0};
+
+    l->found = !l->store->own_blob_dir && sqlite_has_neighbour(&a, l->store->path);
+    return NULL;
+}
+
+/* --- what is left of sessions --- */
+
 static struct err *sweep_locks(void *arg)
 {
     session_locks_sweep(arg);
@@ -260,15 +281,15 @@ static struct err *sweep_locks(void *arg)
 static struct err *sweep(struct store *store)
 {
     struct sqlite_store *s = sqlite_of(store);
-    AUTO(arena) struct arena a = {0};
-    struct sqlite_job job = {.run = sqlite_job_collect, .arena = &a};
+    struct sqlite_job job = {.run = sqlite_job_collect, .blobs = s->blobs};
+    struct neighbour_look look = {.store = s};
 
-    TRY(change(store, &job));
-    for (size_t i = 0; i < job.n_handles; i++)
-        TRY(blob_remove(s->blobs, job.handles[i]));
-    job.run = sqlite_job_collected;
-    if (job.n_handles)
+    TRY(work_run(look_for_neighbour, &look));
+    job.has_more = !look.found; /* what this database does not need the other one may */
+    while (job.has_more) {
         TRY(change(store, &job));
+        TRY(task_yield());
+    }
     return work_run(sweep_locks, s->lock_dir);
 }
 
@@ -313,7 +334,7 @@ static struct err *run_look(void *arg)
     struct err *e;
 
     pthread_mutex_lock(&c->store->looking);
-    e = open_db(&c->store->reader, c->store->path);
+    e = open_db(c->store, &c->store->reader);
     if (!e)
         e = c->look->run(&c->store->reader, c->look);
     pthread_mutex_unlock(&c->store->looking);
@@ -411,7 +432,7 @@ static bool is_or_is_below(struct str path, struct str dir)
 
 static bool owns(const struct store *store, struct str path)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks", "-blobs"};
     AUTO(strbuf) struct strbuf own = {0};
     size_t slash = str_rfind_char(str_of(store->place), '/');
 
@@ -421,8 +442,10 @@ static bool owns(const struct store *store, struct str path)
         if (is_or_is_below(path, strbuf_str(&own)))
             return true;
     }
+    if (((const struct sqlite_store *)store)->own_blob_dir)
+        return false;
     strbuf_clear(&own);
-    strbuf_addf(&own, "%.*s/blobs", (int)slash, store->place);
+    strbuf_addf(&own, "%.*s/" SQLITE_SHARED_BLOBS, (int)slash, store->place);
     return is_or_is_below(path, strbuf_str(&own));
 }
 
@@ -438,6 +461,7 @@ static void free_store(struct store *store)
     sqlite_db_close(&s->reader);
     pthread_mutex_destroy(&s->looking);
     blob_store_free(s->blobs);
+    mem_free(s->own_blob_dir);
     mem_free(s->lock_dir);
     mem_free(s->path);
     mem_free(s);
@@ -468,13 +492,15 @@ struct store *store_sqlite_new(const char *path)
     };
     AUTO(arena) struct arena a = {0};
     struct sqlite_store *s = mem_alloc(sizeof *s);
-    const char *slash = strrchr(path, '/');
-    struct str dir = slash ? str_make(path, (size_t)(slash - path)) : S(".");
+    const char *blob_dir;
+    bool has_own;
 
     s->store.ops = &ops;
     s->path = mem_strdup(path);
     s->lock_dir = mem_strdup(arena_format(&a, "%s-locks", path).p);
-    s->blobs = blob_files_new(fs_join(&a, arena_cstr(&a, dir), "blobs"), 0);
+    blob_dir = sqlite_blob_dir(&a, path, &has_own);
+    s->own_blob_dir = has_own ? mem_strdup(blob_dir) : NULL;
+    s->blobs = blob_files_new(blob_dir, 0);
     s->last = &s->first;
     pthread_mutex_init(&s->looking, NULL);
     return &s->store;

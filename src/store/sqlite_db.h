@@ -49,6 +49,7 @@
     X(KEEPS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream ="                               \
              " (SELECT number FROM sessions WHERE id = ?2)")                                       \
     X(KNOWN_END, "SELECT next_seq, number FROM sessions WHERE id = ?1")                            \
+    X(REFERS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream = ?2")                          \
     X(REFER, "INSERT OR IGNORE INTO payloads (handle, stream) VALUES (?1, ?2)")                    \
     X(BEFORE, "SELECT max(ifnull((SELECT max(key) FROM records WHERE key BETWEEN ?1 AND ?2), 0),"  \
               " ifnull((SELECT max(key) FROM streamed WHERE key BETWEEN ?1 AND ?2), 0))")          \
@@ -63,12 +64,12 @@
     X(REMOVE_STREAMED, "DELETE FROM streamed WHERE key BETWEEN ?1 AND ?2")                         \
     X(REMOVE_SESSION, "DELETE FROM sessions WHERE number = ?1")                                    \
     X(UNREFER, "DELETE FROM payloads WHERE stream = ?1")                                           \
-    X(DOOM, "INSERT OR IGNORE INTO doomed (handle, since) SELECT handle, ?2 FROM payloads"         \
+    X(DOOM, "INSERT OR REPLACE INTO doomed (handle, since) SELECT handle, ?2 FROM payloads"        \
             " WHERE stream = ?1")                                                                  \
-    X(SPARE, "DELETE FROM doomed WHERE EXISTS"                                                     \
-             " (SELECT 1 FROM payloads p WHERE p.handle = doomed.handle)")                         \
-    X(DOOMED, "SELECT handle FROM doomed WHERE since < ?1")                                        \
+    X(DOOMED, "SELECT handle, EXISTS (SELECT 1 FROM payloads p WHERE p.handle = doomed.handle)"    \
+              " FROM doomed WHERE since < ?1 LIMIT ?2")                                            \
     X(UNDOOM, "DELETE FROM doomed WHERE handle = ?1")                                              \
+    X(DOOM_LATER, "UPDATE doomed SET since = ?2 WHERE handle = ?1")                                \
     X(UNINDEX, "UPDATE sessions SET indexed = 1")                                                  \
     X(FORGET_WORDS, "INSERT INTO words (words) VALUES ('delete-all')")                             \
     X(UNINDEXED, "SELECT number, " SQLITE_NEXT_SEQ " AS next, indexed FROM sessions s"             \

@@ -4,6 +4,7 @@
  *     sqlite_write.c    what changes the database, within a transaction
  *     sqlite_read.c     what looks at it
  *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
+ *     sqlite_blobs.c    which directory holds the payloads
  *     sqlite_db.c       connections and statements
  *     sqlite_log.c      the log that changes go to first */
 #ifndef KEEL_STORE_SQLITE_STORE_H
@@ -30,8 +31,8 @@ struct sqlite_job {
     size_t n_records;
     struct arena *arena;
     struct store_lease *ret_lease;
-    struct str *handles; /* blobs to remove */
-    size_t n_handles, handles_room;
+    struct blob_store *blobs;
+    bool has_more; /* to collect */
     int64_t unix_ms;
     int64_t clamp_after_ms, clamp_to_ms;
     const char *lock_dir;
@@ -47,10 +48,9 @@ MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *
 MUST_USE struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
-/* Which blobs can be removed: `handles`; and, when they are, that they were. A process that is
- * killed in between leaves them to the next one. */
+/* Removes some of the blobs that nothing refers to: here, where nobody can append a reference at
+ * the same time. A process that is killed before the commit leaves the rest to the next one. */
 MUST_USE struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j);
-MUST_USE struct err *sqlite_job_collected(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j);
 
@@ -86,6 +86,13 @@ struct sqlite_end {
 };
 MUST_USE struct err *sqlite_find_end(struct sqlite_db *db, int64_t number,
                                      struct sqlite_end *ret_end);
+
+#define SQLITE_SHARED_BLOBS "blobs"
+/* Where payloads of this database are. *ret_own: no other one has them there. When the database is
+ * made, the directory must be there before it. */
+const char *sqlite_blob_dir(struct arena *a, const char *path, bool *ret_own);
+/* Is another database beside it that has its payloads in SQLITE_SHARED_BLOBS? Blocks. */
+bool sqlite_has_neighbour(struct arena *a, const char *path);
 
 NEVER_NULL MUST_USE struct err *sqlite_no_session(struct str id);
 

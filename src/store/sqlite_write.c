@@ -1,10 +1,13 @@
 /* sqlite_write.c - changes, each within a transaction that others may share. */
+#include "store/blob_files.h"
 #include "store/record_sum.h"
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
 /* Long enough for everybody who is about to refer to a blob to have done so. */
 #define DOOM_MS ((int64_t)60 * 60 * 1000)
+/* In one transaction: others wait for it. */
+#define MAX_COLLECTED 64
 /* When a session was used stands in two indexes, which most appends leave alone. */
 #define TOUCH_EVERY_MS 5000
 
@@ -213,11 +216,54 @@ static struct err *append_record(struct sqlite_db *db, struct str id, int64_t st
     return sqlite_finish(db, s);
 }
 
-static struct err *refer(struct sqlite_db *db, int64_t stream, const struct store_record *r)
+/* Payloads that the stream does not refer to yet. */
+struct new_payloads {
+    struct str *handles;
+    size_t n, room;
+};
+
+static struct err *refers(struct sqlite_db *db, int64_t stream, struct str handle, bool *ret_refers)
+{
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_REFERS));
+    sqlite_text(db, SQL_REFERS, 1, handle);
+    sqlite_int(db, SQL_REFERS, 2, stream);
+    e = sqlite_step(db, SQL_REFERS, ret_refers);
+    sqlite_end(db, SQL_REFERS);
+    return e;
+}
+
+/* They were put before the transaction, and may have been removed since. From here on they stay:
+ * only who can write to the database removes one. */
+static struct err *check_payloads(struct sqlite_db *db, int64_t stream, struct blob_store *blobs,
+                                  const struct store_record *r, struct arena *a,
+                                  struct new_payloads *list)
 {
     for (size_t i = 0; i < r->n_payloads; i++) {
+        uint64_t n_bytes;
+        bool is_known;
+        struct err *e;
+
+        TRY(refers(db, stream, r->payloads[i], &is_known));
+        if (is_known)
+            continue;
+        e = blob_size(blobs, r->payloads[i], &n_bytes);
+        if (e) {
+            err_ignore(e, "the caller gets a better one");
+            return refuse(store_payload_missing(r->payloads[i]));
+        }
+        list->handles = arena_grow(a, list->handles, list->n, &list->room, sizeof *list->handles);
+        list->handles[list->n++] = r->payloads[i];
+    }
+    return NULL;
+}
+
+static struct err *refer(struct sqlite_db *db, int64_t stream, const struct new_payloads *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
         TRY(sqlite_begin(db, SQL_REFER));
-        sqlite_text(db, SQL_REFER, 1, r->payloads[i]);
+        sqlite_text(db, SQL_REFER, 1, list->handles[i]);
         sqlite_int(db, SQL_REFER, 2, stream);
         TRY(sqlite_finish(db, SQL_REFER));
     }
@@ -227,6 +273,7 @@ static struct err *refer(struct sqlite_db *db, int64_t stream, const struct stor
 struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
+    struct new_payloads payloads = {0};
     int64_t newest_ms = 0;
     struct sqlite_end end;
     struct stream s;
@@ -238,10 +285,12 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
     e = store_check_append(end.next_seq, j->expected_seq, j->records, j->n_records);
     if (e)
         return refuse(e);
+    for (size_t i = 0; i < j->n_records; i++)
+        TRY(check_payloads(db, s.number, j->blobs, &j->records[i], &a, &payloads));
+    TRY(refer(db, s.number, &payloads));
     for (size_t i = 0; i < j->n_records; i++) {
         end.total += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
         TRY(append_record(db, j->id, s.number, &j->records[i], end.total));
-        TRY(refer(db, s.number, &j->records[i]));
         newest_ms = MAX(newest_ms, j->records[i].unix_ms);
     }
     if (j->summary || newest_ms >= s.updated_ms + TOUCH_EVERY_MS)
@@ -281,32 +330,55 @@ static struct err *find_tree(struct sqlite_db *db, struct str id, struct arena *
     return e;
 }
 
-/* Blobs that have been doomed for long enough. */
-struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
+struct doomed {
+    struct str handle;
+    bool is_needed; /* a session refers to it again */
+};
+
+static struct err *find_doomed(struct sqlite_db *db, int64_t before_ms, struct arena *a,
+                               struct doomed doomed[MAX_COLLECTED], size_t *ret_n)
 {
     bool has_row;
     struct err *e;
 
-    TRY(sqlite_begin(db, SQL_SPARE));
-    TRY(sqlite_finish(db, SQL_SPARE));
+    *ret_n = 0;
     TRY(sqlite_begin(db, SQL_DOOMED));
-    sqlite_int(db, SQL_DOOMED, 1, j->unix_ms - DOOM_MS);
-    while (!(e = sqlite_step(db, SQL_DOOMED, &has_row)) && has_row) {
-        j->handles =
-            arena_grow(j->arena, j->handles, j->n_handles, &j->handles_room, sizeof *j->handles);
-        j->handles[j->n_handles++] = arena_str(j->arena, sqlite_column_text(db, SQL_DOOMED, 0));
-    }
+    sqlite_int(db, SQL_DOOMED, 1, before_ms);
+    sqlite_int(db, SQL_DOOMED, 2, MAX_COLLECTED);
+    while (!(e = sqlite_step(db, SQL_DOOMED, &has_row)) && has_row)
+        doomed[(*ret_n)++] =
+            (struct doomed){.handle = arena_str(a, sqlite_column_text(db, SQL_DOOMED, 0)),
+                            .is_needed = sqlite_column_int(db, SQL_DOOMED, 1)};
     sqlite_end(db, SQL_DOOMED);
     return e;
 }
 
-struct err *sqlite_job_collected(struct sqlite_db *db, struct sqlite_job *j)
+/* One that was put lately gets as much time again. */
+static struct err *collect(struct sqlite_db *db, const struct sqlite_job *j, const struct doomed *d)
 {
-    for (size_t i = 0; i < j->n_handles; i++) {
-        TRY(sqlite_begin(db, SQL_UNDOOM));
-        sqlite_text(db, SQL_UNDOOM, 1, j->handles[i]);
-        TRY(sqlite_finish(db, SQL_UNDOOM));
-    }
+    bool is_gone = false;
+    enum sqlite_statement s;
+
+    if (!d->is_needed)
+        TRY(blob_files_collect(j->blobs, d->handle, j->unix_ms - DOOM_MS, &is_gone));
+    s = d->is_needed || is_gone ? SQL_UNDOOM : SQL_DOOM_LATER;
+    TRY(sqlite_begin(db, s));
+    sqlite_text(db, s, 1, d->handle);
+    if (s == SQL_DOOM_LATER)
+        sqlite_int(db, s, 2, j->unix_ms);
+    return sqlite_finish(db, s);
+}
+
+struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
+{
+    AUTO(arena) struct arena a = {0};
+    struct doomed doomed[MAX_COLLECTED];
+    size_t n;
+
+    TRY(find_doomed(db, j->unix_ms - DOOM_MS, &a, doomed, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(collect(db, j, &doomed[i]));
+    j->has_more = n == MAX_COLLECTED;
     return NULL;
 }
 

@@ -47,7 +47,8 @@ static struct err *put_blobs(struct stream *s, struct codec_record *r)
     char handle[SHA256_HEX_SIZE];
 
     for (size_t i = 0; i < r->n_blobs; i++)
-        TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
+        if (!r->blobs[i].is_there)
+            TRY(blob_put_soon(blobs, r->blobs[i].bytes, handle));
     return NULL;
 }
 

@@ -78,11 +78,14 @@ IN_TASK(what_was_appended_is_read_back_as_it_was)
 {
     AUTO(store) struct store *s = conformance_store();
     uint64_t fence = open_new(s, ID_A, 5);
-    struct str handle = S("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    char hash[SHA256_HEX_SIZE];
+    struct str handle;
     struct store_record r = record_of(1, "notice", "{\"text\":\"a\\u0000b \xF0\x9F\x9A\xA2\"}");
     AUTO(store_page) struct store_page page = {0};
     const struct store_record *got;
 
+    assert_ok(blob_put(store_blobs(s, ID_A), S("{\"long\":1}"), hash));
+    handle = str_of(hash);
     r.n_events = 7;
     r.payloads = &handle;
     r.n_payloads = 1;
@@ -462,6 +465,80 @@ IN_TASK(what_another_session_refers_to_stays_when_one_is_removed)
     assert_str(strbuf_str(&out), "shared");
 }
 
+static inline void assert_lacks(struct err *take_error, struct str handle)
+{
+    AUTO(err) struct err *e = take_error;
+
+    assert_true(err_is(e, ERR_STORAGE));
+    assert_true(store_lacks_payload(e, handle));
+}
+
+IN_TASK(an_append_that_refers_to_nothing_is_refused_until_the_payload_is_there)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf out = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record records[] = {record_of(1, "notice", "{\"n\":1}"),
+                                     record_of(2, "pre_image", "{\"n\":2}")};
+    char there[SHA256_HEX_SIZE], missing[SHA256_HEX_SIZE];
+    struct str handles[2];
+
+    assert_ok(blob_put(store_blobs(s, ID_A), S("it is there"), there));
+    sha256_hex(S("it is not"), missing);
+    handles[0] = str_of(there);
+    handles[1] = str_of(missing);
+    records[1].payloads = handles;
+    records[1].n_payloads = 2;
+    assert_lacks(store_append(s, ID_A, 1, fence, records, 2, NULL), handles[1]);
+    assert_bodies(s, ID_A, "", .from = 1);
+    assert_ok(blob_put(store_blobs(s, ID_A), S("it is not"), missing));
+    assert_ok(store_append(s, ID_A, 1, fence, records, 2, NULL));
+    assert_bodies(s, ID_A, "1:{\"n\":1} 2:{\"n\":2} ", .from = 1);
+    assert_ok(blob_get(store_blobs(s, ID_A), handles[1], &out));
+}
+
+struct referring_append {
+    struct store *store;
+    struct str stream, handle;
+    uint64_t fence;
+    struct err *error;
+};
+
+static inline struct err *append_reference(void *arg)
+{
+    struct referring_append *a = arg;
+    struct store_record r = record_of(1, "notice", "{}");
+
+    r.payloads = &a->handle;
+    r.n_payloads = 1;
+    a->error = store_append(a->store, a->stream, 1, a->fence, &r, 1, NULL);
+    return NULL;
+}
+
+IN_TASK(what_waits_together_with_a_refused_append_is_appended)
+{
+    AUTO(store) struct store *s = conformance_store();
+    char there[SHA256_HEX_SIZE], missing[SHA256_HEX_SIZE];
+    struct referring_append appends[2] = {{.store = s, .stream = ID_A},
+                                          {.store = s, .stream = ID_B}};
+    struct group g;
+
+    appends[0].fence = open_new(s, ID_A, 5);
+    appends[1].fence = open_new(s, ID_B, 6);
+    sha256_hex(S("nowhere"), missing);
+    assert_ok(blob_put(store_blobs(s, ID_B), S("here"), there));
+    appends[0].handle = str_of(missing);
+    appends[1].handle = str_of(there);
+    group_begin(&g, 0, 0);
+    for (size_t i = 0; i < ARRAY_LEN(appends); i++)
+        group_spawn(&g, "append", append_reference, &appends[i]);
+    assert_ok(group_end(&g));
+    assert_lacks(appends[0].error, appends[0].handle);
+    assert_ok(appends[1].error);
+    assert_bodies(s, ID_A, "", .from = 1);
+    assert_bodies(s, ID_B, "1:{} ", .from = 1);
+}
+
 static inline void assert_size(struct store *s, struct str id, uint64_t next_seq, uint64_t n_bytes)
 {
     AUTO(arena) struct arena a = {0};
@@ -625,6 +702,8 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(messages_are_found_by_their_words),                                                   \
         UNIT(payloads_are_kept_once_and_go_with_the_last_session_that_has_them),                   \
         UNIT(what_another_session_refers_to_stays_when_one_is_removed),                            \
+        UNIT(an_append_that_refers_to_nothing_is_refused_until_the_payload_is_there),              \
+        UNIT(what_waits_together_with_a_refused_append_is_appended),                               \
         UNIT(a_last_use_that_is_still_to_come_can_be_set_right),                                   \
         UNIT(a_store_knows_what_time_it_is),                                                       \
         UNIT(a_session_is_as_large_as_its_records_and_their_payloads),                             \

@@ -12,7 +12,16 @@ struct flaky {
     struct store_ops ops;
     bool fails;
     unsigned n_appends;
+    unsigned n_removals; /* so often all blobs that records refer to are removed before an append */
 };
+
+static void remove_blobs(struct flaky *f, struct str stream, const struct store_record *records,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < records[i].n_payloads; k++)
+            assert_ok(blob_remove(store_blobs(f->inner, stream), records[i].payloads[k]));
+}
 
 static struct err *flaky_append(struct store *s, struct str stream, uint64_t expected_seq,
                                 uint64_t fence, const struct store_record *records, size_t n,
@@ -23,6 +32,10 @@ static struct err *flaky_append(struct store *s, struct str stream, uint64_t exp
     f->n_appends++;
     if (f->fails)
         return err_new(ERR_STORAGE, "the disk is full");
+    if (f->n_removals) {
+        f->n_removals--;
+        remove_blobs(f, stream, records, n);
+    }
     return store_append(f->inner, stream, expected_seq, fence, records, n, update);
 }
 
@@ -179,10 +192,93 @@ static struct err *tell_more(void *arg)
     return NULL;
 }
 
+static void tell_long(struct fixture *f, char letter)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    while (text.n < (size_t)64 << 10)
+        strbuf_addf(&text, "a long text %c ", letter);
+    tell(f, strbuf_cstr(&text));
+}
+
+/* Reads every payload that the stored records refer to. */
+static size_t n_payloads(struct fixture *f)
+{
+    AUTO(store_page) struct store_page page = {0};
+    size_t n = 0;
+
+    assert_ok(store_read(f->flaky.inner, S("s"), &(struct store_query){0}, &page));
+    for (size_t i = 0; i < page.n; i++)
+        for (size_t k = 0; k < page.records[i].n_payloads; k++, n++)
+            assert_ok(blob_check(store_blobs(f->flaky.inner, S("s")), page.records[i].payloads[k]));
+    return n;
+}
+
+IN_TASK(a_payload_that_is_removed_before_the_append_is_put_again)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    f.flaky.n_removals = 2;
+    tell_long(&f, 'a');
+    tell_long(&f, 'b');
+    tell(&f, "short");
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 3);
+    assert_int_equal(n_payloads(&f), 2);
+    assert_int_equal(f.n_notices, 0);
+    fixture_end(&f);
+}
+
+IN_TASK(a_payload_that_is_always_removed_stops_the_run_and_loses_nothing)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    f.flaky.n_removals = 100;
+    tell_long(&f, 'a');
+    assert_err(journal_sync(f.journal), ERR_STORAGE);
+    assert_in_range(f.flaky.n_appends, 2, 10);
+    assert_int_equal(n_stored(&f), 0);
+    f.flaky.n_removals = 0;
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_payloads(&f), 1);
+    fixture_end(&f);
+}
+
+static void tell_handle(struct fixture *f, struct str bytes)
+{
+    AUTO(arena) struct arena a = {0};
+    char handle[SHA256_HEX_SIZE];
+    struct event e = {.seq = f->next_seq++, .type = EVENT_STATE};
+
+    assert_ok(blob_put(store_blobs(f->flaky.inner, S("s")), bytes, handle));
+    e.body.state.key = arena_format(&a, "handle:%s", handle);
+    e.body.state.value = json_new(&a, JSON_OBJECT);
+    recorder_append(journal_recorder(f->journal), &e);
+}
+
+IN_TASK(a_stored_result_that_is_removed_before_the_append_is_told_and_the_rest_is_stored)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell_handle(&f, S("one result"));
+    tell_handle(&f, S("another"));
+    tell_long(&f, 'a');
+    f.flaky.n_removals = 1;
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 3);
+    assert_int_equal(n_payloads(&f), 1);
+    assert_int_equal(f.n_notices, 2);
+    fixture_end(&f);
+}
+
+static struct store *slow_inner;
+
 static struct err *slow_put(struct blob_store *s, struct str bytes, char handle[SHA256_HEX_SIZE])
 {
-    memset(handle, '0', SHA256_HEX_SIZE - 1);
-    handle[SHA256_HEX_SIZE - 1] = 0;
+    TRY(blob_put(store_blobs(slow_inner, S("s")), bytes, handle));
     return task_yield();
 }
 
@@ -201,6 +297,7 @@ IN_TASK(events_that_come_while_blobs_are_written_are_written_too)
 
     fixture_begin(&f, JOURNAL_STOPS);
     f.flaky.ops.blobs = slow_blobs;
+    slow_inner = f.flaky.inner;
     while (longer.n < (size_t)64 << 10)
         strbuf_add_cstr(&longer, "a long text ");
     tell(&f, strbuf_cstr(&longer));
@@ -217,4 +314,7 @@ RUN_TESTS(UNIT(what_was_synced_is_stored_in_one_write),
           UNIT(what_is_hurried_is_written_before_anybody_waits_for_it),
           UNIT(a_store_that_fails_stops_the_run_and_loses_nothing),
           UNIT(or_it_is_told_once_and_the_run_goes_on),
+          UNIT(a_payload_that_is_removed_before_the_append_is_put_again),
+          UNIT(a_payload_that_is_always_removed_stops_the_run_and_loses_nothing),
+          UNIT(a_stored_result_that_is_removed_before_the_append_is_told_and_the_rest_is_stored),
           UNIT(events_that_come_while_blobs_are_written_are_written_too));

@@ -137,15 +137,20 @@ IN_TASK(handles_of_payloads_come_back_with_their_record)
     AUTO(store) struct store *s = conformance_store();
     AUTO(store_page) struct store_page page = {0};
     uint64_t fence = open_new(s, ID_A, 5);
-    struct str handles[] = {S("aa"), S("bb")};
+    char hashes[2][SHA256_HEX_SIZE];
+    struct str handles[2];
     struct store_record r = record_of(1, "notice", "{}");
 
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(blob_put(store_blobs(s, ID_A), i ? S("a") : S("b"), hashes[i]));
+        handles[i] = str_of(hashes[i]);
+    }
     r.payloads = handles;
     r.n_payloads = 2;
     assert_ok(store_append(s, ID_A, 1, fence, &r, 1, NULL));
     assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
     assert_int_equal(page.records[0].n_payloads, 2);
-    assert_str(page.records[0].payloads[1], "bb");
+    assert_str(page.records[0].payloads[1], hashes[1]);
 }
 
 TEST(times_and_odd_texts_survive_a_line)

@@ -1,6 +1,7 @@
 /* postgres_test.c - against a server of its own: a socket in a temporary directory, no TCP. */
 #include "files.h"
 #include "port/blob_conformance.h"
+#include "store/collect_conformance.h"
 #include "store/proxy.h"
 #include "store/timed_conformance.h"
 
@@ -188,6 +189,11 @@ static struct store *conformance_reopen(struct store *take_store)
 }
 
 /* --- what only this store does --- */
+
+static void conformance_hours_pass(void)
+{
+    run_sql("UPDATE keel_doomed SET since = since - interval '2 hours'");
+}
 
 IN_TASK(payloads_are_kept_in_the_database)
 {
@@ -606,6 +612,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_CONFORMS,
         STORE_SHARES,
+        STORE_COLLECTS,
         STORE_HAS_TIMED_LEASES,
         UNIT(payloads_are_kept_in_the_database),
         UNIT(a_stale_owner_is_refused_by_the_database_itself),

@@ -1,5 +1,6 @@
 /* sqlite_test.c */
 #include "files.h"
+#include "store/collect_conformance.h"
 #include "store/place_conformance.h"
 
 #include "store/sqlite.h"
@@ -301,6 +302,82 @@ TEST(a_database_that_may_not_be_written_is_told_and_unharmed)
     assert_ok(loop_run_once(read_in_task, NULL));
 }
 
+/* --- payloads that nothing refers to any more --- */
+
+/* As if hours had passed since payloads were put or lost their last reference. */
+static void let_hours_pass(const char *name)
+{
+    char command[700];
+    struct sqlite_db db = {0};
+
+    assert_ok(sqlite_db_open(&db, name));
+    assert_int_equal(db.api.exec(db.handle, "UPDATE doomed SET since = 1", NULL, NULL, NULL), 0);
+    sqlite_db_close(&db);
+    snprintf(command, sizeof command,
+             "find '%s' -path '*blobs/*' -type f -exec touch -a -d 2001-01-01 {} +", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void conformance_hours_pass(void)
+{
+    let_hours_pass(path);
+}
+
+/* --- two databases in one directory --- */
+
+static const char *database_named(const char *name)
+{
+    static char names[4][600];
+    static unsigned n;
+    char *to = names[n++ % 4];
+
+    snprintf(to, sizeof names[0], "%s/%s", folder, name);
+    return to;
+}
+
+IN_TASK(databases_in_one_directory_do_not_remove_each_others_payloads)
+{
+    static const char *const names[][2] = {
+        {"a.db", "b.db"}, {"keel.db", "b.db"}, {"a.db", "keel.db"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        AUTO(store) struct store *unused = conformance_store();
+        AUTO(store) struct store *s = store_sqlite_new(database_named(names[i][0]));
+        AUTO(store) struct store *other = store_sqlite_new(database_named(names[i][1]));
+
+        refer_to(s, ID_A, S("said in both"));
+        refer_to(other, ID_B, S("said in both"));
+        assert_ok(store_remove(s, ID_A));
+        let_hours_pass(database_named(names[i][0]));
+        assert_ok(store_sweep(s));
+        assert_true(has_payload(other, ID_B, S("said in both")));
+    }
+}
+
+/* Such a database was made when all in a directory had their payloads in blobs/. */
+IN_TASK(an_older_database_keeps_its_payloads_beside_another_one)
+{
+    AUTO(store) struct store *s = NULL, *older = NULL;
+
+    s = conformance_store();
+    refer_to(s, ID_B, S("said in both"));
+    store_free(TAKE(s));
+    assert_int_equal(rename(path, database_named("older.db")), 0);
+    assert_int_equal(rename(beside("-locks"), database_named("older.db-locks")), 0);
+    older = store_sqlite_new(database_named("older.db"));
+    assert_true(has_payload(older, ID_B, S("said in both")));
+    s = store_sqlite_new(path);
+    refer_to(s, ID_A, S("said in both"));
+    assert_ok(store_remove(s, ID_A));
+    let_hours_pass(path);
+    assert_ok(store_sweep(s));
+    assert_true(has_payload(older, ID_B, S("said in both")));
+    store_free(TAKE(older));
+    assert_int_equal(unlink(database_named("older.db")), 0);
+    assert_ok(store_sweep(s));
+    assert_false(has_payload(s, ID_A, S("said in both")));
+}
+
 /* --- a database that is busy --- */
 
 struct busy {
@@ -379,6 +456,7 @@ int main(void)
         STORE_CONFORMS,
         STORE_SHARES,
         STORE_HAS_A_PLACE,
+        STORE_COLLECTS,
         UNIT(a_file_that_is_no_database_is_told_and_left_alone),
         UNIT(a_database_that_was_cut_in_two_is_told_and_works_once_it_is_restored),
         UNIT(a_database_of_a_newer_keel_is_not_touched),
@@ -387,6 +465,8 @@ int main(void)
         UNIT(a_log_with_room_behind_its_end_is_read_to_its_end),
         UNIT(a_database_that_may_not_be_written_is_told_and_unharmed),
         UNIT(a_database_that_another_program_holds_is_waited_for),
+        UNIT(databases_in_one_directory_do_not_remove_each_others_payloads),
+        UNIT(an_older_database_keeps_its_payloads_beside_another_one),
     };
 
     /* Thousands of fsyncs: in memory where there is such a place. */
