@@ -184,6 +184,38 @@ static void copy_history(struct session *s)
             session_tell_history(s, h->entries[i].message, index++, "fork-base");
 }
 
+/* Results that were stored for the model, where each session has payloads of its own. One that
+ * cannot be read is lost to the original, too, and the journal reports it. */
+static struct err *copy_stored_results(struct session *s)
+{
+    struct blob_store *from = store_blobs(s->options.store, s->options.source);
+    struct blob_store *to = store_blobs(s->options.store, s->options.id);
+    const struct json *value;
+    struct str key;
+    size_t at = 0;
+
+    if (from == to)
+        return NULL;
+    while (tool_session_next(s->conversation.tools, S("handle:"), &at, &key, &value)) {
+        AUTO(strbuf) struct strbuf bytes = {0};
+        struct str handle = str_skip(key, strlen("handle:"));
+        char hash[SHA256_HEX_SIZE];
+        struct err *e = NULL;
+
+        if (!blob_handle_is_valid(handle))
+            continue;
+        strbuf_init(&bytes, BLOB_DEFAULT_MAX);
+        e = blob_get(from, handle, &bytes);
+        if (err_is(e, ERR_CANCELLED))
+            return e;
+        if (e)
+            err_ignore(e, "the journal reports what is not there");
+        else
+            TRY(blob_put_soon(to, strbuf_str(&bytes), hash));
+    }
+    return NULL;
+}
+
 /* Before a note says that the session is being made, and may be removed. */
 static struct err *check_free(struct session *s)
 {
@@ -208,6 +240,7 @@ static struct err *open_copy(struct session *s)
     start_journal(s);
     session_tell_person(s, s->loaded.notice);
     copy_history(s);
+    TRY(copy_stored_results(s));
     session_leave_calls(s, S(LEFT_TEXT)); /* the source may still be at work */
     restore_cwd(s);
     restore_shells(s);
