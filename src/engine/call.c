@@ -359,6 +359,7 @@ void call_hide_secrets(struct call *c)
     uint64_t found = 0;
 
     hide_in_strbuf(s, &c->result.text, &found);
+    c->hook_text = hide_in_str(s, &c->arena, c->hook_text, NULL);
     c->result.details =
         (struct json *)secrets_hide_in_json(s, &c->arena, c->result.details, &found);
     c->metadata = (struct json *)secrets_hide_in_json(s, &c->arena, c->metadata, &found);
@@ -527,5 +528,9 @@ struct event_tool call_event(struct call *c)
         .n_chars_in =
             c->verdict.args ? serialized_chars(c->verdict.args) : utf8_count(c->part->args),
         .n_chars_out = utf8_count(strbuf_str(&c->result.text)),
+        .hook_text = c->hook_text,
+        .refusal = c->refusal,
+        .refusal_code = c->refusal_code,
+        .stops_run = c->stops_run,
     };
 }

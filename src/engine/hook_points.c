@@ -90,6 +90,18 @@ static void add_to_result(struct call *c, struct str text)
     strbuf_add(&c->result.text, text);
 }
 
+/* What is added after the tool has ended stands in no other event. */
+static void add_after_end(struct call *c, struct str text)
+{
+    struct str whole;
+
+    add_to_result(c, text);
+    whole = strbuf_str(&c->result.text);
+    if (!c->hook_text.n)
+        c->hook_text_at = whole.n - text.n;
+    c->hook_text = arena_str(&c->arena, str_skip(whole, c->hook_text_at));
+}
+
 struct err *hook_tool_judged(struct call *c)
 {
     const struct verdict *v = &c->verdict;
@@ -98,6 +110,7 @@ struct err *hook_tool_judged(struct call *c)
         run_notice(c->run, SEVERITY_WARNING, "hook", v->hook_message);
     if (!c->is_ready)
         add_to_result(c, v->hook_context);
+    c->stops_run = v->stops_run;
     if (!v->stops_run)
         return NULL;
     return err_new(ERR_PLUGIN, "a PreToolUse hook ended the run: %" STR_FMT,
@@ -108,9 +121,12 @@ struct err *hook_tool_done(struct call *c)
 {
     struct run *r = c->run;
     struct json *fields;
-    struct hook_outcome outcome;
+    struct hook_outcome outcome = {0};
+    struct err *e;
 
-    add_to_result(c, c->verdict.hook_context);
+    if (!c->was_executed && c->code && strcmp(c->code, err_code(ERR_CANCELLED)) == 0)
+        return NULL; /* interrupted before it was run: there is nothing to say more about */
+    add_after_end(c, c->verdict.hook_context);
     if (!r->options->hooks || !c->was_executed)
         return NULL;
     fields = json_new(&c->arena, JSON_OBJECT);
@@ -121,11 +137,13 @@ struct err *hook_tool_done(struct call *c)
     json_set(&c->arena, fields, "tool_response",
              c->result.details ? json_copy(&c->arena, c->result.details)
                                : json_new_str(&c->arena, strbuf_str(&c->result.text)));
-    TRY(ask_hooks(r, HOOK_POST_TOOL_USE, c->part->name, fields, &c->arena, &outcome));
+    e = ask_hooks(r, HOOK_POST_TOOL_USE, c->part->name, fields, &c->arena, &outcome);
+    c->stops_run = e && outcome.stops_run;
+    TRY(e);
     if (outcome.is_blocked)
-        add_to_result(
+        add_after_end(
             c, arena_format(&c->arena, "Blocked by hook: %" STR_FMT, STR_ARG(outcome.reason)));
-    add_to_result(c, outcome.additional_context);
+    add_after_end(c, outcome.additional_context);
     return NULL;
 }
 

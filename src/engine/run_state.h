@@ -149,6 +149,11 @@ struct call {
     bool is_requested, has_begun, has_ended; /* events that were told */
     bool is_ready;                           /* was allowed and shall run */
     bool was_executed, is_suspended;
+    struct str hook_text; /* what hooks have added to what the tool gave */
+    size_t hook_text_at;  /* where it begins in the result */
+    bool stops_run;       /* a hook said so */
+    struct str refusal;   /* see struct event_tool */
+    const char *refusal_code;
     const char *code;      /* error code of a result that is no success */
     struct json *metadata; /* in the arena */
     uint64_t duration_ms;

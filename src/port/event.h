@@ -198,6 +198,11 @@ struct event_tool {
     const struct json *metadata; /* errorCode, requestedTool, availableTools, the tool's own */
     uint64_t duration_ms;
     size_t n_chars_in, n_chars_out;
+    /* RESULT, for a replay: what it cannot tell from the rest */
+    struct str hook_text;     /* what hooks added to what the tool gave */
+    struct str refusal;       /* why the call was not run, where that did not fit; empty: it did */
+    const char *refusal_code; /* its error code then; NULL with that */
+    bool stops_run;           /* a hook said so at this call */
     const struct message *message; /* COMMITTED */
 };
 

@@ -363,6 +363,66 @@ void replay_wait_for_end(struct replay *r, const struct recorded_call *c)
     err_ignore(e, "the event that comes now is not the one that was recorded");
 }
 
+static bool have_begun(const struct replay *r, size_t batch)
+{
+    struct recorded_call *const *calls;
+    size_t n, i = 0;
+
+    calls = recording_calls(r->recording, batch, &n);
+    while (i < n && (!calls[i]->has_begun || calls[i]->is_begun))
+        i++;
+    return i == n;
+}
+
+/* Other tasks get as much time as it takes a call to begin that has a place now. */
+#define YIELDS_TO_BEGIN 16
+
+static bool is_next_seq(const struct replay *r, uint64_t seq)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    return x && x->seq == seq;
+}
+
+/* Does a call begin next that needs the place of this one? Each needs the place of one that is
+ * over, or, where it runs alone, of all of them. */
+static bool may_leave(struct replay *r)
+{
+    const struct recorded_event *x;
+
+    while ((x = replay_peek(r)) && x->type == EVENT_TOOL_BEGIN && r->place_given_seq == x->seq) {
+        uint64_t seq = x->seq;
+
+        for (unsigned i = 0; i < YIELDS_TO_BEGIN && is_next_seq(r, seq); i++)
+            err_ignore(task_yield(), "who was cancelled sees it later");
+        if (is_next_seq(r, seq))
+            return true;
+    }
+    if (x && x->type == EVENT_TOOL_END)
+        return false;
+    r->place_given_seq = x ? x->seq : 0;
+    return true;
+}
+
+/* A call keeps its place until its hooks have been asked, which took its time. */
+void replay_wait_for_place(struct replay *r, size_t batch)
+{
+    struct err *e = NULL;
+
+    while (!e && !have_begun(r, batch) && !may_leave(r))
+        e = wait_once(r);
+    err_ignore(e, "what comes now shows the difference");
+}
+
+void replay_wait_for_begins(struct replay *r, size_t batch)
+{
+    struct err *e = NULL;
+
+    while (!e && !have_begun(r, batch))
+        e = wait_once(r);
+    err_ignore(e, "what comes now shows the difference");
+}
+
 void replay_enter(struct replay *r, struct recorded_call *c)
 {
     c->is_entered = true;

@@ -38,6 +38,7 @@ struct replay {
     struct replay_ids ids;
     uint64_t clock_start_ms; /* what the clock said at the first event */
     struct replay_waiting *waiting;
+    uint64_t place_given_seq; /* the beginning of a call that a place was left for; 0: none */
     /* what the run is given */
     struct group *tasks; /* in which it runs */
     struct run *run;
@@ -72,6 +73,10 @@ MUST_USE struct err *replay_fail_begin(struct replay *r, const struct recorded_c
                                        struct tool_context *context);
 /* Waits until that is the end of this call, or it is over. */
 void replay_wait_for_end(struct replay *r, const struct recorded_call *c);
+/* Waits until the next call of the batch begins, as it did then, or none does any more. */
+void replay_wait_for_place(struct replay *r, size_t batch);
+/* Waits until all calls of the batch have begun that ever do, or that cannot be. */
+void replay_wait_for_begins(struct replay *r, size_t batch);
 void replay_cancel(struct replay *r); /* as the person did */
 
 /* replay_provider.c: all that were asked, in the order of the chain; they live in the arena. */

@@ -75,9 +75,10 @@ static const struct part *load_end(struct replay *r, const struct recorded_call 
     return end;
 }
 
-/* What hooks have added to a result stands behind what the tool gave. A text that is longer than
+/* Of a recording that does not say what hooks have added: it stands behind what the tool gave. A
+ * text that is longer than
  * what the model got of it has nothing behind it, and is not loaded for that. */
-static struct str added_by_hooks(struct replay *r, struct arena *a, const struct recorded_call *c)
+static struct str find_added(struct replay *r, struct arena *a, const struct recorded_call *c)
 {
     struct str result = result_text(a, c->result), end, added;
     AUTO(codec_reader) struct codec_reader *owner = NULL;
@@ -91,6 +92,17 @@ static struct str added_by_hooks(struct replay *r, struct arena *a, const struct
         return (struct str){0};
     added = str_skip(result, end.n);
     return end.n && added.n && !str_ends(end, S("\n")) ? str_skip(added, 1) : added;
+}
+
+static struct str added_by_hooks(struct replay *r, struct arena *a, const struct recorded_call *c)
+{
+    return c->hook_text.n ? c->hook_text : find_added(r, a, c);
+}
+
+/* Why a call was not run, as it was before it had to fit. */
+static struct str refusal_text(struct arena *a, const struct recorded_call *c)
+{
+    return c->refusal.n ? c->refusal : result_text(a, c->result);
 }
 
 /* What the tool itself told; the engine adds the code of an error. */
@@ -236,8 +248,8 @@ struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
 
 /* --- the gate --- */
 
-/* Which call's hook ended the run is not told: none of the batch was run, so that it may as well be
- * the last one. */
+/* Where it is not told which call's hook ended the run: none of the batch was run, so that it may
+ * as well be the last one. */
 static bool is_last_judged(const struct replay *r, const struct recorded_call *c)
 {
     struct recorded_call *const *calls;
@@ -256,7 +268,7 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
                               struct verdict *v)
 {
     const struct ask *ask = find_ask(r->recording, c->call_id);
-    struct str text = result_text(a, c->result);
+    struct str text = refusal_text(a, c);
 
     v->kind = VERDICT_ALLOW;
     v->args = c->args;
@@ -281,7 +293,7 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
         v->kind = VERDICT_BAD_ARGUMENTS;
         v->reason = str_skip(text, strlen(SPENT_PREFIX));
     }
-    if (is_last_judged(r, c))
+    if (r->recording->tells_stop ? c->stops_run : is_last_judged(r, c))
         v->stops_run = ended_by_hook(r, HOOK_PRE_TOOL_USE, &v->stop_reason);
 }
 
@@ -367,8 +379,8 @@ static void play_compact_hook(const struct replay *r, struct hook_outcome *out)
         out->reason = str_skip(x->text, strlen(REFUSED_PREFIX));
 }
 
-/* Only what comes after it can tell that a hook ended the run: no other call ends, and nothing is
- * asked. */
+/* Where only what comes after it can tell that a hook ended the run: no other call ends, and
+ * nothing is asked. */
 static bool is_last_call(const struct replay *r)
 {
     const struct recorded_event *x = recording_at(r->recording, 0);
@@ -381,15 +393,46 @@ static bool is_last_call(const struct replay *r)
     return true;
 }
 
+/* The call that has just ended. Where several have its id they end in the order of the recording.
+ */
+static struct recorded_call *take_hooked(const struct replay *r, struct str call_id)
+{
+    struct recorded_call *const *calls, *found = NULL;
+    size_t n;
+
+    calls = recording_calls(r->recording, r->n_batches, &n);
+    for (size_t i = 0; i < n; i++)
+        if (calls[i]->has_ended && !calls[i]->has_waited && !calls[i]->is_hooked &&
+            str_eq(calls[i]->call_id, call_id) && (!found || calls[i]->end_seq < found->end_seq))
+            found = calls[i];
+    if (found)
+        found->is_hooked = true;
+    return found;
+}
+
+/* Has the hook of this call ended the run? Then no call begins after it, and those that had begun
+ * before have begun here, too. */
+static bool stops_after(struct replay *r, const struct hook_input *input)
+{
+    const struct recorded_call *c = take_hooked(r, json_get_text(input->fields, "tool_use_id"));
+
+    if (c && c->stops_run)
+        replay_wait_for_begins(r, c->batch);
+    else if (c)
+        replay_wait_for_place(r, c->batch);
+    return r->recording->tells_stop ? c && c->stops_run : is_last_call(r);
+}
+
 static struct err *run_hooks(struct hooks *h, const struct hook_input *input, struct arena *a,
                              struct hook_outcome *ret_outcome)
 {
     struct replay *r = PORT_OF(h, hooks);
-    bool may_end =
-        is_next(r, EVENT_ERROR) || (input->event == HOOK_POST_TOOL_USE && is_last_call(r));
+    bool may_end = is_next(r, EVENT_ERROR);
 
     *ret_outcome = (struct hook_outcome){0};
     TRY(task_check()); /* hooks are waited for */
+    if (input->event == HOOK_POST_TOOL_USE)
+        may_end = stops_after(r, input);
     if (input->event == HOOK_USER_PROMPT_SUBMIT)
         play_prompt_hook(r, input, a, ret_outcome);
     if (input->event == HOOK_STOP)
@@ -426,7 +469,7 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
     const struct recorded_call *c =
         recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
     AUTO(arena) struct arena a = {0};
-    struct str text = c ? result_text(&a, c->result) : (struct str){0}, rest;
+    struct str text = c ? refusal_text(&a, c) : (struct str){0}, rest;
     enum err_kind kind = ERR_PLUGIN;
     size_t colon;
 

@@ -29,6 +29,8 @@ struct err *codec_decode_tool(struct decoding *d)
     t->was_executed = codec_get_bool(d, "executed");
     t->was_denied = codec_get_bool(d, "denied");
     t->error_code = codec_get_word(d, "errorCode");
+    t->refusal_code = codec_get_word(d, "refusalCode");
+    t->stops_run = codec_get_bool(d, "stopsRun");
     t->duration_ms = (uint64_t)codec_get_int(d, "durationMs");
     t->n_chars_in = (size_t)codec_get_int(d, "charactersIn");
     t->n_chars_out = (size_t)codec_get_int(d, "charactersOut");
@@ -36,6 +38,8 @@ struct err *codec_decode_tool(struct decoding *d)
     TRY(codec_get_text(d, "toolName", &t->name));
     TRY(codec_get_text(d, "toolCallId", &t->call_id));
     TRY(codec_get_text(d, "progress", &t->progress));
+    TRY(codec_get_text(d, "hookText", &t->hook_text));
+    TRY(codec_get_text(d, "refusal", &t->refusal));
     TRY(codec_get_json(d, "parameters", &t->args));
     TRY(codec_get_json(d, "metadata", &t->metadata));
     TRY(codec_get_result(d, !(d->reader->leaves & left), &t->result));

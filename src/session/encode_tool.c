@@ -27,6 +27,14 @@ static void put_outcome(struct encoding *c, const struct event_tool *t)
     codec_put_result(c, t->result);
 }
 
+static void put_facts(struct encoding *c, const struct event_tool *t)
+{
+    codec_put_text(c, "hookText", t->hook_text);
+    codec_put_text(c, "refusal", t->refusal);
+    codec_put_name(c, "refusalCode", t->refusal_code);
+    codec_put_true(c, "stopsRun", t->stops_run);
+}
+
 void codec_encode_tool(struct encoding *c)
 {
     const struct event_tool *t = &c->event->body.tool;
@@ -43,6 +51,8 @@ void codec_encode_tool(struct encoding *c)
     codec_put_text(c, "progress", t->progress);
     if (type == EVENT_TOOL_END || type == EVENT_TOOL_RESULT)
         put_outcome(c, t);
+    if (type == EVENT_TOOL_RESULT)
+        put_facts(c, t);
     if (type == EVENT_TOOL_COMMITTED)
         codec_put_message(c, "message", t->message);
 }

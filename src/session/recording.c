@@ -288,6 +288,7 @@ static void take_facts(struct looking *l, const struct event *e)
     case EVENT_TOOL_REQUEST:
     case EVENT_TOOL_RESULT:
         r->last_batch = l->n_batches;
+        r->tells_stop |= e->body.tool.stops_run;
         break;
     case EVENT_ERROR:
         err_free(r->error);

@@ -55,8 +55,11 @@ struct recorded_call {
     const struct part *result;
     struct str code; /* empty: it was a success */
     bool was_denied, was_executed;
+    struct str hook_text; /* what hooks added; empty: nothing, or an older keel did not say */
+    struct str refusal;   /* why it was not run, where the model got less of it; the code is its */
+    bool stops_run;       /* a hook said so */
     /* for the replay */
-    bool is_judged, is_begun, is_entered, is_over;
+    bool is_judged, is_begun, is_entered, is_over, is_hooked;
 };
 
 struct recorded_event {
@@ -122,6 +125,7 @@ struct recording {
     struct ask *asks;
     size_t n_asks;
     struct err *error;
+    bool tells_stop;           /* if a hook ended it, a call says which */
     uint64_t last_attempt_seq; /* 0: there was none */
     size_t last_batch;         /* that had calls; 0: there was none */
     uint64_t cancel_seq; /* a person ended it before this event; 0: not, or an attempt or call says

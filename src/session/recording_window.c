@@ -206,9 +206,16 @@ static bool is_waiting(const struct recorded_call *c, bool is_cut)
     return json_bool(json_get(c->metadata, CALL_WAITED), false);
 }
 
+/* A call is under way until its hooks have been asked. Of one whose hook ended the run it is known
+ * that all which began at all had begun by then. */
+static uint64_t over_seq(const struct recorded_call *c)
+{
+    return c->stops_run && c->has_ended ? UINT64_MAX : c->end_seq;
+}
+
 static void note_overlap(struct recorded_call *a, struct recorded_call *b)
 {
-    if (a->has_begun && b->has_begun && a->begin_seq < b->end_seq && b->begin_seq < a->end_seq)
+    if (a->has_begun && b->has_begun && a->begin_seq < over_seq(b) && b->begin_seq < over_seq(a))
         a->is_alone = b->is_alone = false;
 }
 
@@ -262,8 +269,11 @@ static void take_tool(struct recording_window *w, const struct event *e, struct 
         c->has_result = true;
         c->result = keep_part(r, t->result);
         c->was_denied = t->was_denied;
+        c->hook_text = arena_str(&r->arena, t->hook_text);
+        c->refusal = arena_str(&r->arena, t->refusal);
+        c->stops_run = t->stops_run;
         if (!c->has_ended)
-            c->code = keep_code(r, t->error_code);
+            c->code = keep_code(r, t->refusal_code ? t->refusal_code : t->error_code);
         if (!c->has_ended)
             c->was_executed = t->was_executed;
     }

@@ -11,7 +11,7 @@ import sqlite3
 import scripted
 from agent import Call, Thought, Turn
 from record_sum import seal
-from resume_test import SessionTest
+from resume_test import SEQ_BITS, SessionTest
 from scripted import ANTHROPIC, for_each_protocol
 
 
@@ -387,9 +387,9 @@ class Secrets(ReplayTest):
 
 
 class Hooks(ReplayTest):
-    def hook(self, event, command):
+    def hook(self, event, command, **settings):
         self.user_settings({"hooks": {event: [{"hooks": [{"type": "command",
-                                                         "command": command}]}]}})
+                                                         "command": command}]}]}, **settings})
 
     def test_a_prompt_with_more(self):
         self.hook("UserPromptSubmit", "echo 'It is Monday.'")
@@ -406,6 +406,49 @@ class Hooks(ReplayTest):
 "additionalContext": "Mind the gap."}}'""")
         self.assert_same(self.record(ANTHROPIC, Turn(Call("Bash", command="echo x")),
                                      Turn("Done.")))
+
+    def count_like(self, session, pattern):
+        """Results of this session whose records look like this."""
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            return db.execute("select count(*) from records join sessions on key >> ? = number "
+                              "where id = ? and type = 'tool_execution_result' and body like ?",
+                              (SEQ_BITS, session, pattern)).fetchone()[0]
+
+    def add_words(self, **settings):
+        self.hook("PostToolUse", """echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", \
+"additionalContext": "Mind the gap."}}'""", **settings)
+
+    def test_a_long_result_with_more(self):
+        """It is stored with what the hook said, which is longer than a record or shorter."""
+        self.add_words()
+        for n in 5000, 20000:
+            self.assert_same(self.record(ANTHROPIC, Turn(Call("Bash", command=f"seq 1 {n}")),
+                                         Turn("Done.")))
+
+    def test_results_that_do_not_fit_with_more(self):
+        self.add_words(providers={"anthropic": {"contextWindow": 20000}},
+                       toolResponseMaxBytes=100000)
+        session = self.record(ANTHROPIC, Turn(
+            Call("Bash", command="seq 1 6000"), Call("Bash", command="seq 1 6000"),
+            Call("Nothing"), Call("Read"), Call("Bash", command="echo short")), Turn("Done."))
+        self.assertEqual(self.count_like(session, '%"errorCode":"context_budget_exceeded"%'), 1)
+        self.assert_same(session)
+
+    def test_the_call_whose_hook_ends_the_run(self):
+        """Beside it one waits for a person's answer, and another one is still at work."""
+        self.hook("PostToolUse", """grep -q '"tool_use_id":"stops"' && \
+echo '{"continue": false, "stopReason": "enough"}'""",
+                  permissions={"onAsk": "suspend", "allow": ["Bash(sleep *)", "Bash(echo *)"]})
+        session = self.record(ANTHROPIC, Turn(
+            Call("Bash", command="sleep 0.3"),
+            Call("AskUserQuestion", questions=[{
+                "question": "Which?", "header": "Which", "multiSelect": False, "options": [
+                    {"label": "a", "description": "a"}, {"label": "b", "description": "b"}]}]),
+            Call("Bash", id="stops", command="echo fast"),
+            Call("Bash", command="echo on")), status=1, mode="default")
+        self.assertEqual(self.count_like(session, '%"waitedForAnswer":true%'), 1)
+        self.assertEqual(self.count_like(session, '%"stopsRun":true%'), 1)
+        self.assert_same(session)
 
     def test_a_call_that_is_denied(self):
         self.hook("PreToolUse", "echo not now >&2; exit 2")

@@ -166,7 +166,7 @@ static void make_plan(struct trial *t)
     p->follows_history = chance(t, 3);
     p->max_rounds = chance(t, 3) ? 1 + roll(t, 2) : 0;
     p->max_attempts = 1 + roll(t, 3);
-    p->max_concurrency = roll(t, 2); /* with more, which hook ended a run is not known */
+    p->max_concurrency = roll(t, 4);
 }
 
 /* --- what happens from outside --- */
@@ -191,8 +191,12 @@ static struct err *trial_hook(struct hooks *h, const struct hook_input *in, stru
         o->is_blocked = true;
         o->reason = S("there is more to do");
     }
-    if (in->event == HOOK_USER_PROMPT_SUBMIT && chance(t, 4))
-        o->additional_context = S("added by a hook");
+    if (in->event == HOOK_POST_TOOL_USE && chance(t, 6)) {
+        o->is_blocked = true;
+        o->reason = S("that was not good");
+    }
+    if (in->event != HOOK_STOP && chance(t, 4))
+        o->additional_context = chance(t, 2) ? S("added by a hook") : S("\nadded\nin lines\n");
     return NULL;
 }
 
