@@ -3,7 +3,8 @@
  * Two limits hold. A single result is at most as long as its tool (or the run) allows, and never
  * longer than what a message can hold. And the results of a batch together must leave room in the
  * context window: the one that would cross the limit is stored and shown by a few lines, those
- * after it are only told to have been skipped. */
+ * after it only say that they were skipped. That a call was interrupted, or that its outcome is not
+ * known, is said however little room there is. */
 #include "engine/run_state.h"
 
 #include "base/clip.h"
@@ -156,13 +157,34 @@ static void skip(struct call *c, const struct result_budget *b)
     call_fail(c, "context_budget_exceeded", S(SKIPPED_TEXT));
 }
 
+/* It was not run, and never will be: a rule, a hook, a plugin or its own arguments were against it.
+ */
+static bool is_refused(const struct call *c)
+{
+    return !c->was_executed && !c->has_begun && !c->outcome && c->code &&
+           strcmp(c->code, err_code(ERR_CANCELLED)) != 0;
+}
+
+static void skip_refusal(struct call *c, const struct result_budget *b)
+{
+    struct str text = strbuf_str(&c->result.text);
+
+    if (text.n <= strlen(SKIPPED_TEXT))
+        return;
+    c->refusal = arena_str(&c->arena, text);
+    c->refusal_code = c->code;
+    skip(c, b);
+}
+
 void fit_result(struct call *c, struct result_budget *b)
 {
     size_t max_chars;
 
     if (b->is_spent && c->was_executed) {
         skip(c, b);
-    } else { /* why a call was not run is said in a few words, and always */
+    } else if (b->is_spent && is_refused(c)) {
+        skip_refusal(c, b);
+    } else {
         if (is_too_long(c, &max_chars))
             replace(c, "size_cap", max_chars);
         if (!fits_message(c)) /* limits can be set to anything */

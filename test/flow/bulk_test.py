@@ -14,8 +14,8 @@ class Bulk(AgentTest):
         """So many that the history would be summarised, if that were not switched off."""
         self.user_settings({"compact": {"enabled": False}})
         results = self.results_of(ANTHROPIC, Turn(
-            *[Call("Teleport", id="c", to=i) for i in range(2500)]))
-        self.assertEqual(len(results), 2500)
+            *[Call("Teleport", id="c", to=i) for i in range(4000)]))
+        self.assertEqual(len(results), 4000)
 
     def test_more_calls_than_anybody_needs_end_the_run(self):
         provider = self.play(ANTHROPIC, Turn(*[Call("Bash", command=f"touch made; echo {i}")

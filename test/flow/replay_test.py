@@ -431,7 +431,7 @@ class Hooks(ReplayTest):
         session = self.record(ANTHROPIC, Turn(
             Call("Bash", command="seq 1 6000"), Call("Bash", command="seq 1 6000"),
             Call("Nothing"), Call("Read"), Call("Bash", command="echo short")), Turn("Done."))
-        self.assertEqual(self.count_like(session, '%"errorCode":"context_budget_exceeded"%'), 1)
+        self.assertEqual(self.count_like(session, '%"errorCode":"context_budget_exceeded"%'), 3)
         self.assert_same(session)
 
     def test_the_call_whose_hook_ends_the_run(self):

@@ -476,6 +476,25 @@ TEST(results_that_would_fill_the_window_are_cut_and_skipped)
     assert_non_null(strstr(strbuf_cstr(&w.log), "= done: \"Done.\"\n"));
 }
 
+/* Why it was refused is in the log, for a replay. */
+TEST(refusals_after_a_full_window_are_skipped_and_short_ones_are_not)
+{
+    AUTO(world)
+    struct world w = {.script =
+                          "turns:\n"
+                          " - [{tool: Big, id: a, args: {lines: 900}}, {tool: Nothing, id: b, "
+                          "args: {}}, {tool: Echo, id: c, args: {wrong: 1}}]\n"
+                          " - text: Done.\n",
+                      .targets[0].window = 3000};
+
+    world_run(&w, "go");
+    assert_non_null(strstr(strbuf_cstr(&w.log),
+                           "b failed: unknown_tool\n+3 tool: b! \"Error: not registered\"\n"
+                           "c failed: context_budget_exceeded\n+4 tool: c! \"Error: Context "
+                           "window near capacity. Tool execution result skipped.\"\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "= done: \"Done.\"\n"));
+}
+
 TEST(a_long_result_is_shown_in_part)
 {
     AUTO(world)
@@ -857,6 +876,7 @@ RUN_TESTS(
     UNIT(tools_that_another_process_has_taken_away_stay_away),
     UNIT(wrong_calls_in_a_row_count_over_processes), UNIT(a_prompt_that_cannot_fit_is_not_sent),
     UNIT(results_that_would_fill_the_window_are_cut_and_skipped),
+    UNIT(refusals_after_a_full_window_are_skipped_and_short_ones_are_not),
     UNIT(a_long_result_is_shown_in_part),
     UNIT(a_failed_provider_leaves_a_message_that_no_model_sees),
     UNIT(a_cut_stream_keeps_what_had_come),
