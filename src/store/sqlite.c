@@ -28,7 +28,6 @@ struct sqlite_store {
     struct store store;
     char *path, *lock_dir;
     struct blob_store *blobs;
-    char *own_blob_dir; /* NULL: it is one that others may have, too */
     struct held_lock *locks;
 
     struct sqlite_db writer; /* used by one worker at a time */
@@ -44,16 +43,13 @@ static struct sqlite_store *sqlite_of(struct store *s)
     return (struct sqlite_store *)s;
 }
 
-/* The directory for payloads is there before the database is: so others know where they are. */
-static struct err *open_db(struct sqlite_store *s, struct sqlite_db *db)
+static struct err *open_db(struct sqlite_db *db, const char *path)
 {
     struct err *e;
 
     if (db->handle)
         return NULL;
-    if (s->own_blob_dir && !fs_exists(s->path))
-        TRY(fs_make_dirs(s->own_blob_dir, 0700));
-    e = sqlite_db_open(db, s->path);
+    e = sqlite_db_open(db, path);
     if (e)
         sqlite_db_close(db);
     return e;
@@ -95,7 +91,7 @@ static struct err *run_batch(void *arg)
     struct batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
 
-    TRY(open_db(b->store, db));
+    TRY(open_db(db, b->store->path));
     TRY(sqlite_set_durable(db, !may_be_lost(b->first)));
     TRY(sqlite_begin_transaction(db));
     sqlite_log_make_room(db);
@@ -264,9 +260,8 @@ struct neighbour_look {
 static struct err *look_for_neighbour(void *arg)
 {
     struct neighbour_look *l = arg;
-    AUTO(arena) struct arena a = {0};
 
-    l->found = !l->store->own_blob_dir && sqlite_has_neighbour(&a, l->store->path);
+    l->found = sqlite_has_neighbour(l->store->path);
     return NULL;
 }
 
@@ -334,7 +329,7 @@ static struct err *run_look(void *arg)
     struct err *e;
 
     pthread_mutex_lock(&c->store->looking);
-    e = open_db(c->store, &c->store->reader);
+    e = open_db(&c->store->reader, c->store->path);
     if (!e)
         e = c->look->run(&c->store->reader, c->look);
     pthread_mutex_unlock(&c->store->looking);
@@ -432,7 +427,7 @@ static bool is_or_is_below(struct str path, struct str dir)
 
 static bool owns(const struct store *store, struct str path)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks", "-blobs"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
     AUTO(strbuf) struct strbuf own = {0};
     size_t slash = str_rfind_char(str_of(store->place), '/');
 
@@ -442,10 +437,8 @@ static bool owns(const struct store *store, struct str path)
         if (is_or_is_below(path, strbuf_str(&own)))
             return true;
     }
-    if (((const struct sqlite_store *)store)->own_blob_dir)
-        return false;
     strbuf_clear(&own);
-    strbuf_addf(&own, "%.*s/" SQLITE_SHARED_BLOBS, (int)slash, store->place);
+    strbuf_addf(&own, "%.*s/blobs", (int)slash, store->place);
     return is_or_is_below(path, strbuf_str(&own));
 }
 
@@ -461,7 +454,6 @@ static void free_store(struct store *store)
     sqlite_db_close(&s->reader);
     pthread_mutex_destroy(&s->looking);
     blob_store_free(s->blobs);
-    mem_free(s->own_blob_dir);
     mem_free(s->lock_dir);
     mem_free(s->path);
     mem_free(s);
@@ -492,15 +484,11 @@ struct store *store_sqlite_new(const char *path)
     };
     AUTO(arena) struct arena a = {0};
     struct sqlite_store *s = mem_alloc(sizeof *s);
-    const char *blob_dir;
-    bool has_own;
 
     s->store.ops = &ops;
     s->path = mem_strdup(path);
     s->lock_dir = mem_strdup(arena_format(&a, "%s-locks", path).p);
-    blob_dir = sqlite_blob_dir(&a, path, &has_own);
-    s->own_blob_dir = has_own ? mem_strdup(blob_dir) : NULL;
-    s->blobs = blob_files_new(blob_dir, 0);
+    s->blobs = blob_files_new(sqlite_blob_dir(&a, path), 0);
     s->last = &s->first;
     pthread_mutex_init(&s->looking, NULL);
     return &s->store;

@@ -1,22 +1,9 @@
-/* sqlite_blobs.c - which directory holds the payloads of a database.
- *
- * FILE-blobs/: one directory for two databases would have each remove what it does not refer to,
- * though the other one may. Only the default database has blobs/, and databases that were made when
- * all had it. Where two of them are side by side nothing is removed from it. */
+/* sqlite_blobs.c - the directory that holds the payloads of a database, and perhaps of others. */
 #include "store/sqlite_store.h"
 #include "sys/fs.h"
 
 #include <dirent.h>
 #include <string.h>
-
-#define DEFAULT_NAME "keel.db"
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 static const char *folder_of(struct arena *a, const char *path)
 {
@@ -25,38 +12,30 @@ static const char *folder_of(struct arena *a, const char *path)
     return slash ? arena_cstr(a, str_make(path, (size_t)(slash - path) + (slash == path))) : ".";
 }
 
-/* FILE-blobs/. The default database has blobs/, as those that were made before had. */
-static bool has_own_blobs(struct arena *a, const char *path)
+const char *sqlite_blob_dir(struct arena *a, const char *path)
 {
-    return strcmp(name_of(path), DEFAULT_NAME) != 0 &&
-           (!fs_exists(path) || fs_is_dir(arena_format(a, "%s-blobs", path).p));
+    return fs_join(a, folder_of(a, path), "blobs");
 }
 
-bool sqlite_has_neighbour(struct arena *a, const char *path)
+/* Every database has FILE-locks beside it. */
+bool sqlite_has_neighbour(const char *path)
 {
-    const char *folder = folder_of(a, path);
+    AUTO(arena) struct arena a = {0};
+    const char *folder = folder_of(&a, path);
+    const char *own =
+        arena_format(&a, "%s-locks", strrchr(path, '/') ? strrchr(path, '/') + 1 : path).p;
     DIR *d = opendir(folder);
     struct dirent *entry;
     bool found = false;
 
     while (d && !found && (entry = readdir(d))) {
         struct str name = str_of(entry->d_name);
-        const char *other;
 
-        if (!str_ends(name, S("-locks")))
-            continue;
-        name = str_slice(name, 0, name.n - strlen("-locks"));
-        other = fs_join(a, folder, arena_cstr(a, name));
-        found = !str_is(name, name_of(path)) && fs_exists(other) && !has_own_blobs(a, other);
+        found = str_ends(name, S("-locks")) && !str_is(name, own) &&
+                fs_exists(fs_join(&a, folder,
+                                  arena_cstr(&a, str_slice(name, 0, name.n - strlen("-locks")))));
     }
     if (d)
         closedir(d);
     return found;
-}
-
-const char *sqlite_blob_dir(struct arena *a, const char *path, bool *ret_own)
-{
-    *ret_own = has_own_blobs(a, path);
-    return *ret_own ? arena_format(a, "%s-blobs", path).p
-                    : fs_join(a, folder_of(a, path), SQLITE_SHARED_BLOBS);
 }

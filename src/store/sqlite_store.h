@@ -87,12 +87,10 @@ struct sqlite_end {
 MUST_USE struct err *sqlite_find_end(struct sqlite_db *db, int64_t number,
                                      struct sqlite_end *ret_end);
 
-#define SQLITE_SHARED_BLOBS "blobs"
-/* Where payloads of this database are. *ret_own: no other one has them there. When the database is
- * made, the directory must be there before it. */
-const char *sqlite_blob_dir(struct arena *a, const char *path, bool *ret_own);
-/* Is another database beside it that has its payloads in SQLITE_SHARED_BLOBS? Blocks. */
-bool sqlite_has_neighbour(struct arena *a, const char *path);
+/* Where the payloads of this database are, and those of all others in its directory. */
+const char *sqlite_blob_dir(struct arena *a, const char *path);
+/* Is there another one? It may need what this one does not. Blocks. */
+bool sqlite_has_neighbour(const char *path);
 
 NEVER_NULL MUST_USE struct err *sqlite_no_session(struct str id);
 

@@ -103,7 +103,7 @@ class Fork(AgentTest):
         def hours_pass():
             with sqlite3.connect(path) as db:
                 self.assertTrue(db.execute("update doomed set since = 1").rowcount)
-            for blob in path.with_name("s.db-blobs").glob("*/*"):
+            for blob in path.with_name("blobs").glob("*/*"):
                 os.utime(blob, (1, blob.stat().st_mtime))
 
         self.hours_pass = hours_pass
