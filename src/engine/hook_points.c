@@ -90,7 +90,7 @@ static void add_to_result(struct call *c, struct str text)
     strbuf_add(&c->result.text, text);
 }
 
-/* What is added after the tool has ended stands in no other event. */
+/* No other event has what is added after the tool has ended. */
 static void add_after_end(struct call *c, struct str text)
 {
     struct str whole;

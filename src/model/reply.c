@@ -82,7 +82,7 @@ static struct err *count(struct reply *r, size_t n_before, size_t n)
     return NULL;
 }
 
-/* Ids and names stand in the call and in the list of calls, and the results repeat them. */
+/* The call and the list of calls have ids and names, and the results repeat them. */
 static struct err *set_name(struct reply *r, struct str *at, struct str name, const char *what)
 {
     if (name.n > REPLY_MAX_ID_BYTES)

@@ -32,7 +32,7 @@ struct session_options {
     struct str id;       /* NEW, FORK: empty makes one; RESUME: whom */
     struct str source;   /* FORK: whose history; it may be open elsewhere */
     uint64_t source_seq; /* FORK: up to and without this event; 0: all of it */
-    bool must_be_whole;  /* RESUME: refuse one of which a part cannot be read; else it is told */
+    bool must_be_whole;  /* RESUME: refuse one of which a part cannot be read */
     struct str cwd, name;
     struct compact_options compact;
     struct budget_limits budget;

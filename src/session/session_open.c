@@ -139,7 +139,7 @@ static void restore_shells(struct session *s)
         strbuf_add_cstr(&s->notice, "Look at the state of things before you start them again.]");
 }
 
-/* A model that lacks a part of the conversation gives wrong answers, and nobody sees why. A copy
+/* A model that lacks a part of the conversation gives wrong answers, for no visible reason. A copy
  * is the person's own decision, and leaves what is damaged to be repaired. */
 static struct err *check_whole(const struct session *s)
 {

@@ -38,7 +38,7 @@
 
 /* Who has put a blob again, or lost its last reference, after this may be about to refer to it.
  * COLLECT takes the locks of all that it may remove before it looks whether something refers to
- * them, in a statement of its own and so as of then, and it waits for nobody. */
+ * them, in a statement of its own and so as of then, and it does not wait. */
 #define POSTGRES_DOOM "now() - interval '1 hour'"
 
 /* Handles of the list that the stream $1 does not refer to yet. */

@@ -48,7 +48,7 @@ MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *
 MUST_USE struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
-/* Removes some of the blobs that nothing refers to: here, where nobody can append a reference at
+/* Removes some of the blobs that nothing refers to: here, where no append can add a reference at
  * the same time. A process that is killed before the commit leaves the rest to the next one. */
 MUST_USE struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);

@@ -3,8 +3,8 @@
  * The stream is read event by event and written out as it is read, so that memory does not grow
  * with the session; a log tells a history once, so that it does not grow with its square either.
  * Children follow, each after all of its parent, the oldest first. Values of known credentials
- * stand in no form, nor do those that stand under the name of a credential in the arguments of a
- * call. */
+ * appear in none of the forms, nor do those that have the name of a credential in the arguments of
+ * a call. */
 #ifndef KEEL_TRANSCRIPT_TRANSCRIPT_H
 #define KEEL_TRANSCRIPT_TRANSCRIPT_H
 
