@@ -581,6 +581,17 @@ static bool is_compacted_now(struct replay *r)
                  (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
 }
 
+/* What this summary was to take care of: by the settings, a person, or hooks. */
+static struct str find_wishes(struct replay *r)
+{
+    const struct recorded_event *x;
+
+    for (size_t i = 0; (x = recording_at(r->recording, i)); i++)
+        if (x->type == EVENT_PROVIDER_REQUEST)
+            return arena_str(&r->arena, summary_wishes(x->text));
+    return (struct str){0};
+}
+
 /* One that failed does not say. */
 static bool was_automatic(const struct replay *r)
 {
@@ -605,6 +616,7 @@ static struct err *compact(struct compactor *c, struct run *run)
     task_shield_end();
     TRY(e);
     set_reattachers(r);
+    r->compaction.options.instructions = find_wishes(r);
     if (!was_automatic(r))
         compaction_demand(&r->compaction, (struct str){0});
     return r->compaction.compactor.compact(&r->compaction.compactor, run);
@@ -614,9 +626,7 @@ static struct err *compact(struct compactor *c, struct run *run)
 
 void replay_ports_init(struct replay *r)
 {
-    struct compact_options options = {.threshold_per_mille = 1,
-                                      .reattaches_as_given = true,
-                                      .instructions = summary_wishes(r->recording->wishes)};
+    struct compact_options options = {.threshold_per_mille = 1, .reattaches_as_given = true};
 
     r->gate = (struct gate){judge};
     r->hooks = (struct hooks){run_hooks};

@@ -20,7 +20,7 @@ struct looking {
     bool has_pieces; /* of an answer, which become an event when the next one comes */
     /* the last attempt */
     struct recorded_target *target; /* NULL: there was none, or there are too many */
-    bool is_aside, is_limited;
+    bool is_limited;
     size_t n_batches;
     /* when a person ended it */
     bool is_cancelled;   /* an attempt or a call says so */
@@ -79,7 +79,6 @@ static void take_attempt_begin(struct looking *l, const struct event *e)
     struct recording *r = l->out;
 
     r->last_attempt_seq = e->seq;
-    l->is_aside = b->is_aside;
     l->is_limited = b->reserved.max_output > 0;
     l->target = find_target(r, b);
     if (l->target || r->n_targets == CHAIN_MAX_TARGETS)
@@ -128,8 +127,6 @@ static void take_request(struct looking *l, const struct event *e)
         t->protocol = arena_str(&r->arena, b->request->protocol);
     if (!l->is_limited && (!t->max_output || t->max_output == MORE_THAN_ANY))
         t->max_output = b->request->max_output;
-    if (l->is_aside && b->n_overlays && !str_eq(r->wishes, b->overlays[0]))
-        r->wishes = arena_str(&r->arena, b->overlays[0]);
     take_options(r, b->request);
     if (!r->has_request && b->n_overlays == 0)
         take_conversation(r, b->request);

@@ -70,7 +70,8 @@ struct recorded_event {
     bool has_left;                         /* long texts of it were not loaded */
     uint64_t duration_ms, api_duration_ms; /* are taken from here */
     uint64_t tools_version;
-    struct str source, text;          /* of a notice; text: also of an error, or a trigger */
+    /* of a notice; text: also of an error, a trigger, or the question that a summary answers */
+    struct str source, text;
     const struct message *message;    /* of a mutation or an input */
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
@@ -117,7 +118,6 @@ struct recording {
     unsigned max_concurrency;
     bool has_turn_limit; /* that has ended it */
     unsigned max_rounds; /* with that: its own rounds until then */
-    struct str wishes;   /* what summaries were to care for: the question they were asked with */
     /* how it ended */
     bool is_cut;       /* without its end: the process died */
     struct str damage; /* a record of it cannot be read; it counts up to there; empty: all can */

@@ -12,6 +12,7 @@ struct round {
     struct message **messages;
     size_t n_messages, messages_room;
     struct recorded_attempt *attempt; /* NULL: before the first one */
+    bool is_aside;                    /* the attempt: it asks for a summary */
     struct recorded_call **calls;
     size_t n_calls, calls_room;
     bool is_settled; /* how its calls ran beside each other is known */
@@ -304,11 +305,13 @@ static void take_facts(struct recording_window *w, const struct event *e, struct
     case EVENT_ATTEMPT_BEGIN:
         begin_attempt(w, &e->body.attempt);
         x->attempt = r->attempt;
-        x->is_aside = e->body.attempt.is_aside;
+        x->is_aside = r->is_aside = e->body.attempt.is_aside;
         break;
     case EVENT_PROVIDER_REQUEST:
         w->n_requests++;
         x->tools_version = e->body.request.tools_version;
+        if (r->is_aside && e->body.request.n_overlays)
+            x->text = arena_str(&r->arena, e->body.request.overlays[0]);
         break;
     case EVENT_NATIVE_PAYLOAD:
         take_payload(r, e->body.payload);

@@ -29,7 +29,8 @@ struct files_line {
 /* With its newline. The record has its body. `base` is where in the file `out` begins. */
 void files_line_write(struct strbuf *out, uint64_t base, struct str id, const struct files_line *l);
 
-/* Can a crash have left these bytes of a line of this session? They are its first ones, or zeros. */
+/* Can a crash have left these bytes of a line of this session? They are its first ones, or zeros.
+ */
 bool files_line_is_torn(struct str bytes, struct str id);
 
 /* Without its newline. False: broken. Texts borrow from the line or live in `a`. */
