@@ -12,8 +12,10 @@ static struct str id_of(const struct ask *ask)
 
 static struct err *not_understood(const struct ask *ask, struct str text)
 {
-    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" is no answer to %s",
-                            STR_ARG(text), ask_kind_name(ask->kind)),
+    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s",
+                            STR_ARG(text),
+                            ask->kind == ASK_BUDGET ? "whether to spend more"
+                                                    : "whether the call may run"),
                     ask->kind == ASK_BUDGET ? "one of: yes, session, no"
                                             : "one of: yes, session, project, no, no:REASON");
 }

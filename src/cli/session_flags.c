@@ -34,7 +34,8 @@ static struct err *check_resume(const struct args *args)
         return err_hint(err_new(ERR_VALIDATION, "--answer does not say in which session"),
                         "add --continue or --resume ID");
     if (given && args_has(args, "continue"))
-        return err_new(ERR_VALIDATION, "--continue and --resume do not go together");
+        return err_hint(err_new(ERR_VALIDATION, "--continue and --resume do not go together"),
+                        "leave one of them out");
     if (given && str_trim(str_of(given)).n == 0)
         return err_hint(err_new(ERR_STORAGE, "--resume needs the id or the name of a session"),
                         "--continue takes the newest one of this directory");

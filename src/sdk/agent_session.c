@@ -145,8 +145,10 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = err_message(e);
     struct session_options private = *o;
+    const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not kept: %s", text));
+    tell(options, arena_format(&a->arena, "this session is not kept: %s%s%s", text, hint ? "; " : "",
+                               hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);
     a->store = private.store = store_memory_new();

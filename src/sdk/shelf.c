@@ -117,7 +117,7 @@ struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct
     if (found)
         return NULL;
     return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),
-                    "keel session list shows which there are, by id and name");
+                    "keel session list --all shows which there are, by id and name");
 }
 
 struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
@@ -129,6 +129,6 @@ struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
     if (found)
         return NULL;
     return err_hint(
-        err_new(ERR_STORAGE, "there is no session in %" STR_FMT " to continue", STR_ARG(cwd)),
-        "--resume ID finds those of other directories");
+        err_new(ERR_STORAGE, "there is no session in %" STR_FMT, STR_ARG(cwd)),
+        "keel session list --all shows those of other directories, which can be named by their id");
 }

@@ -251,7 +251,8 @@ static struct err *check_price(const struct budget *b, const struct attempt *a)
     return err_hint(err_new(ERR_CONFIGURATION,
                             "--max-budget-usd cannot be kept: what %" STR_FMT " costs is not known",
                             STR_ARG(a->target->model)),
-                    "the setting `pricing` tells it");
+                    "give its price in the setting pricing: {\"VENDOR/MODEL\": {\"input\": 3, "
+                    "\"output\": 15}}, in dollars a million tokens");
 }
 
 static struct measure measure_money(const struct budget *b, const struct reservation *r)

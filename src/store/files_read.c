@@ -157,16 +157,19 @@ static struct err *count_lines(struct log *l, uint64_t before, uint64_t *ret_n)
 static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint64_t offset)
 {
     uint64_t n_before;
+    char what[64];
 
     f->page->has_more = f->page->n > 0;
     if (f->page->has_more)
         return NULL;
     TRY(count_lines(f->log, offset, &n_before));
     f->page->go_on_at = f->query->newest_first ? from : to;
+    if (to - from == 1)
+        snprintf(what, sizeof(what), "event %" PRIu64 " is", from);
+    else
+        snprintf(what, sizeof(what), "events %" PRIu64 " to %" PRIu64 " are", from, to - 1);
     return err_hint(
-        err_new(ERR_STORAGE,
-                "events %" PRIu64 " to %" PRIu64 " are damaged: line %" PRIu64 " of %s", from,
-                to - 1, n_before, f->log->path),
+        err_new(ERR_STORAGE, "%s damaged: line %" PRIu64 " of %s", what, n_before, f->log->path),
         "the file holds one JSON object a line; restore this one from a backup if you have it");
 }
 

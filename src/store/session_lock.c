@@ -44,7 +44,8 @@ static struct err *is_held(struct str id, int fd)
     read_holder(fd, holder);
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %s", STR_ARG(id),
                             *holder ? holder : "another process"),
-                    "close it there, or go on in a copy of it with --fork-session");
+                    "close it there, or go on in a copy of it: keel session fork, or keel -p with "
+                    "--fork-session");
 }
 
 /* Says what to do about a place where nothing can be written. */

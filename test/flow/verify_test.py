@@ -56,7 +56,7 @@ class Whole(Kept):
         self.keep_usual()
         result = self.keel("session", "verify")
         self.assert_fine(result)
-        self.assertRegex(result.out, r"^00000000  whole: \d+ events, 1 runs, 2 attempts, "
+        self.assertRegex(result.out, r"^00000000-0000  whole: \d+ events, 1 run, 2 attempts, "
                                      r"2 tool calls\n$")
 
     def test_all_of_a_store(self):
@@ -140,8 +140,8 @@ class Rebuilt(Kept):
         before = self.look()
         self.change("update sessions set preview = 'x', n_messages = 77, model = 'y'")
         self.assertNotEqual(self.look(), before)
-        self.assertEqual(self.rebuild(), "index and search of 1 sessions made again; "
-                                         "1 entries corrected\n")
+        self.assertEqual(self.rebuild(), "index and search of 1 session made again; "
+                                         "1 entry corrected\n")
         self.assertEqual(self.look(), before)
         self.assertIn("0 entries corrected", self.rebuild())
 
@@ -153,8 +153,8 @@ class Rebuilt(Kept):
         (directory / f"{SESSION}.json").unlink()
         for path in directory.glob("index*"):
             path.write_bytes(b"nonsense\n")
-        self.assertEqual(self.rebuild(*store), "index and search of 1 sessions made again; "
-                                               "0 entries corrected; 1 records written\n")
+        self.assertEqual(self.rebuild(*store), "index and search of 1 session made again; "
+                                               "0 entries corrected; 1 record written\n")
         self.assertEqual(self.look(*store), before)
         self.assertEqual((directory / f"{SESSION}.json").read_text(), record)
 

@@ -27,8 +27,8 @@ static struct err *rebuild_one(struct rebuilding_all *r, const struct store_summ
     if (!made.n_unreadable)
         return NULL;
     progress_end(&r->progress);
-    cli_tell("%zu records of session %" STR_FMT " cannot be read; keel session verify says which",
-             made.n_unreadable, STR_ARG(s->id));
+    cli_tell("%zu record%s of session %" STR_FMT " cannot be read; keel session verify says which",
+             made.n_unreadable, made.n_unreadable == 1 ? "" : "s", STR_ARG(s->id));
     r->work->status = 1;
     return NULL;
 }
@@ -56,10 +56,10 @@ static struct err *rebuild(struct session_work *w)
         e = session_work_each(w, &(struct store_list_query){0}, rebuild_page, &r);
     progress_end(&r.progress);
     TRY(e);
-    strbuf_addf(&out, "index and search of %zu sessions made again; %zu entries corrected", r.n,
-                r.n_changed);
+    strbuf_addf(&out, "index and search of %zu session%s made again; %zu entr%s corrected", r.n,
+                r.n == 1 ? "" : "s", r.n_changed, r.n_changed == 1 ? "y" : "ies");
     if (r.n_records)
-        strbuf_addf(&out, "; %zu records written", r.n_records);
+        strbuf_addf(&out, "; %zu record%s written", r.n_records, r.n_records == 1 ? "" : "s");
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
 }

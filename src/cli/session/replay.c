@@ -149,7 +149,11 @@ static struct err *replay(struct session_work *w)
     if (is_json)
         TRY(cli_print(S("]\n")));
     if (!x.n_runs && run)
-        return err_new(ERR_VALIDATION, "the session has no run %lld", (long long)run);
+        return err_hint(err_new(ERR_VALIDATION, "the session has no run %lld", (long long)run),
+                        "without --run all of them are replayed, with their numbers");
+    if (!x.n_runs)
+        cli_tell("the session has no runs to replay: those before it was copied or imported are "
+                 "not in it");
     w->status = x.n_bad ? 1 : 0;
     return NULL;
 }

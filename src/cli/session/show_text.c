@@ -291,7 +291,7 @@ static struct err *show_base_message(struct session_show *s, const struct event_
     AUTO(strbuf) struct strbuf text = {0};
 
     if (b->index == 0)
-        TRY(say(s, TINT_FAINT, S("\n(from the session that this one is a copy of)")));
+        TRY(say(s, TINT_FAINT, S("\n(from before this session was copied or imported)")));
     if (b->message->role == ROLE_USER) {
         message_text(b->message, &text);
         return say_prompt(s, S("[-] "), strbuf_str(&text));

@@ -4,7 +4,7 @@
 #include "session/verify.h"
 #include "snapshot/manifest.h"
 
-#define SHORT_ID 8
+#define SHORT_ID 13 /* as keel session list prints it */
 #define AT_ONCE 500 /* sessions of a list */
 
 static const struct option options[] = {
@@ -48,6 +48,11 @@ static void on_finding(void *self, const struct finding *f)
     jw_end_object(&r->json);
 }
 
+static void add_count(struct strbuf *out, const char *before, uint64_t n, const char *of)
+{
+    strbuf_addf(out, "%s%llu %s%s", before, (unsigned long long)n, of, n == 1 ? "" : "s");
+}
+
 static void write_text(struct strbuf *out, const struct report *r, const struct verified *v)
 {
     bool is_whole = v->n_problems == 0;
@@ -57,11 +62,12 @@ static void write_text(struct strbuf *out, const struct report *r, const struct 
     if (is_whole)
         strbuf_add_cstr(out, "whole");
     else
-        strbuf_addf(out, "%llu problem%s", (unsigned long long)v->n_problems,
-                    v->n_problems == 1 ? "" : "s");
-    strbuf_addf(out, ": %llu events, %llu runs, %llu attempts, %llu tool calls\n",
-                (unsigned long long)v->n_events, (unsigned long long)v->n_runs,
-                (unsigned long long)v->n_attempts, (unsigned long long)v->n_calls);
+        add_count(out, "", v->n_problems, "problem");
+    add_count(out, ": ", v->n_events, "event");
+    add_count(out, ", ", v->n_runs, "run");
+    add_count(out, ", ", v->n_attempts, "attempt");
+    add_count(out, ", ", v->n_calls, "tool call");
+    strbuf_add_char(out, '\n');
     strbuf_add(out, strbuf_str(&r->lines));
 }
 

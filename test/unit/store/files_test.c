@@ -353,7 +353,7 @@ IN_TASK(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it)
     assert_bodies(s, ID_A, "1:{\"n\":1} ...", .from = 1);
     e = store_read(s, ID_A, &(struct store_query){.from = 2}, &page);
     assert_true(err_is(e, ERR_STORAGE));
-    assert_non_null(strstr(e->text, "events 2 to 2 are damaged: line 4 of "));
+    assert_non_null(strstr(e->text, "event 2 is damaged: line 4 of "));
     assert_non_null(strstr(e->text, LOG_A));
     err_free(e);
     assert_int_equal(page.go_on_at, 3);
