@@ -12,12 +12,11 @@ static struct str id_of(const struct ask *ask)
 
 static struct err *not_understood(const struct ask *ask, struct str text)
 {
-    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s",
-                            STR_ARG(text),
-                            ask->kind == ASK_BUDGET ? "whether to spend more"
-                                                    : "whether the call may run"),
-                    ask->kind == ASK_BUDGET ? "one of: yes, session, no"
-                                            : "one of: yes, session, project, no, no:REASON");
+    return err_hint(
+        err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s", STR_ARG(text),
+                ask->kind == ASK_BUDGET ? "whether to spend more" : "whether the call may run"),
+        ask->kind == ASK_BUDGET ? "one of: yes, session, no"
+                                : "one of: yes, session, project, no, no:REASON");
 }
 
 static struct err *parse_word(const struct ask *ask, struct str text, struct answer *ret)

@@ -284,8 +284,7 @@ static struct err *repeat_answer(struct print *p, const struct event_sink *sinks
     AUTO(strbuf) struct strbuf text = {0};
 
     if (!answer)
-        return err_hint(err_new(ERR_VALIDATION,
-                                "session %s is empty: keel ended before a prompt was stored",
+        return err_hint(err_new(ERR_VALIDATION, "session %s is empty: it has no prompt to answer",
                                 s->conversation.id),
                         "give the prompt: keel -p -r %s PROMPT", s->conversation.id);
     message_text(answer, &text);

@@ -147,8 +147,8 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not kept: %s%s%s", text, hint ? "; " : "",
-                               hint ? hint : ""));
+    tell(options, arena_format(&a->arena, "this session is not kept: %s%s%s", text,
+                               hint ? "; " : "", hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);
     a->store = private.store = store_memory_new();

@@ -112,9 +112,10 @@ static struct err *open_stream(struct store *store, struct str id,
     if (!s && !create)
         return no_stream(id);
     if (s && s->is_leased)
-        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
-                        "close it there, or go on in a copy of it: keel session fork, or keel -p with "
-                    "--fork-session");
+        return err_hint(
+            err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
+            "close it there, or go on in a copy of it: keel session fork, or keel -p with "
+            "--fork-session");
     ret_lease->is_new = !s;
     if (!s)
         s = add_stream(m, id, create);

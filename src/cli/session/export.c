@@ -148,9 +148,9 @@ static struct err *export_session(struct session_work *w)
     if (target.file)
         TRY(work_run(end_file, &target));
     if (target.n_broken)
-        cli_tell("%u record%s could not be read and %s missing in it; keel session verify says which",
-                 target.n_broken, target.n_broken == 1 ? "" : "s",
-                 target.n_broken == 1 ? "is" : "are");
+        cli_tell(
+            "%u record%s could not be read and %s missing in it; keel session verify says which",
+            target.n_broken, target.n_broken == 1 ? "" : "s", target.n_broken == 1 ? "is" : "are");
     w->status = target.n_broken ? 1 : 0;
     return NULL;
 }
