@@ -95,7 +95,8 @@ const struct command command_session_compact = {
     .usage = "[ID] [--instructions TEXT] [--model MODEL]",
     .summary = "make a long history a summary of it",
     .details = "The model is asked for the summary. keel does this by itself when the context is\n"
-               "nearly full; nothing is lost, and keel session rewind takes it back.\n"
+               "nearly full; nothing is lost. keel session show prints it as a turn, and keel\n"
+               "session rewind --to TURN takes it back; without --to the last prompt goes, too.\n"
                "\n"
                "  keel session compact --instructions \"keep all measurements\"\n",
     .options = options,

@@ -163,7 +163,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_export = {
     .name = "session export",
-    .usage = "[SESSION] [--format FORM] [--output FILE]",
+    .usage = "[ID] [--format FORM] [--output FILE] [--no-children]",
     .summary = "write a session as a document, or for another program",
     .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
                "  json      one record, as programs that keep sessions read it\n"

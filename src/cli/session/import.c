@@ -304,7 +304,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_import = {
     .name = "session import",
-    .usage = "FILE... [--name NAME]",
+    .usage = "FILE... [--name NAME] [--partial] [--json]",
     .summary = "make sessions of files: keel's exports, or another program's",
     .details = "What a file is shows in its content: exports of keel as jsonl or json,\n"
                "records and logs of that kind, transcripts of Claude Code, rollouts of Codex.\n"

@@ -129,7 +129,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_list = {
     .name = "session list",
-    .usage = "[--all] [--limit N] [--json]",
+    .usage = "[--all] [--limit N] [--before ID] [--json]",
     .summary = "print the sessions of this directory, the newest first",
     .details = "  keel session list --all --limit 50\n"
                "  keel session list --json | jq -r '.[].id'\n",

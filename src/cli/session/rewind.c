@@ -8,7 +8,7 @@
 #include "view/journal_fields.h"
 
 static const struct option options[] = {
-    {"to", 0, "TURN", "to before this turn; else before the last one"},
+    {"to", 0, "TURN", "to before this turn; else before the last prompt"},
     {"files-only", 0, NULL, "leave the conversation as it is"},
     {"conversation-only", 0, NULL, "leave files as they are"},
     {"force", 0, NULL, "also files that somebody else has changed since"},
