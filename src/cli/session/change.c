@@ -115,8 +115,8 @@ const struct command command_session_delete = {
     .usage = "ID... [--yes]",
     .summary = "delete sessions, with all that belongs to them",
     .details = "Asks before it does; where nobody can be asked, --yes is needed. A session that\n"
-               "is open somewhere is not deleted; one that is not there is reported, and the exit\n"
-               "code is 0 all the same.\n",
+               "is open somewhere is not deleted; one that is not there is reported, and the\n"
+               "exit code is 0 all the same.\n",
     .options = delete_options,
     .run = run_delete,
 };
