@@ -17,10 +17,10 @@ static uint64_t now_ms(void)
     return clock_monotonic_ms(loop_clock(task_loop()));
 }
 
-void progress_begin(struct progress *p, const char *what)
+void progress_begin(struct progress *p, const char *what, bool prints)
 {
     *p = (struct progress){.what = what};
-    p->is_on = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    p->is_on = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
     if (p->is_on)
         p->began_ms = p->told_ms = now_ms();
 }
@@ -78,13 +78,13 @@ static struct err *count_seconds(void *arg)
 
 struct err *progress_around(const char *what, task_fn fn, void *arg)
 {
-    struct progress p = {.what = what, .is_on = isatty(STDERR_FILENO)};
+    struct progress p;
     struct group g;
     struct err *e;
 
+    progress_begin(&p, what, /* prints= */ false);
     if (!p.is_on)
         return fn(arg);
-    p.began_ms = p.told_ms = now_ms();
     group_begin(&g, 0, 0);
     group_spawn(&g, "progress", count_seconds, &p);
     e = fn(arg);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -165,9 +166,9 @@ static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint6
     TRY(count_lines(f->log, offset, &n_before));
     f->page->go_on_at = f->query->newest_first ? from : to;
     if (to - from == 1)
-        snprintf(what, sizeof(what), "event %" PRIu64 " is", from);
+        snprintf(what, sizeof what, "event %" PRIu64 " is", from);
     else
-        snprintf(what, sizeof(what), "events %" PRIu64 " to %" PRIu64 " are", from, to - 1);
+        snprintf(what, sizeof what, "events %" PRIu64 " to %" PRIu64 " are", from, to - 1);
     return err_hint(
         err_new(ERR_STORAGE, "%s damaged: line %" PRIu64 " of %s", what, n_before, f->log->path),
         "the file holds one JSON object a line; restore this one from a backup if you have it");

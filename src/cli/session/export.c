@@ -141,7 +141,7 @@ static struct err *export_session(struct session_work *w)
         target.file = &file;
         TRY(work_run(begin_file, &target));
     }
-    progress_begin(&target.progress, "exporting");
+    progress_begin(&target.progress, "exporting", /* prints= */ !target.path);
     e = transcript_write(&t);
     progress_end(&target.progress);
     TRY(e);

@@ -252,7 +252,7 @@ static struct err *import_file(struct importing_files *f, const char *path)
     struct import_source source = {read_source, &file};
     struct err *e;
 
-    progress_begin(&f->progress, "reading");
+    progress_begin(&f->progress, "reading", /* prints= */ false);
     e = work_run(open_file, &file);
     if (!e)
         e = import_from(f, path, &source, &i);

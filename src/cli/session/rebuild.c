@@ -50,7 +50,7 @@ static struct err *rebuild(struct session_work *w)
     struct rebuilding_all r = {.work = w};
     struct err *e;
 
-    progress_begin(&r.progress, "rebuilding");
+    progress_begin(&r.progress, "rebuilding", /* prints= */ false);
     e = store_rebuild(w->store);
     if (!e)
         e = session_work_each(w, &(struct store_list_query){0}, rebuild_page, &r);

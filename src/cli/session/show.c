@@ -85,7 +85,7 @@ static struct err *show_all(struct session_show *s)
 
     TRY(progress_around("reading", show_load, s));
     TRY(form->header(s));
-    progress_begin(&s->progress, "showing");
+    progress_begin(&s->progress, "showing", /* prints= */ true);
     e = show_events(s, form);
     progress_end(&s->progress);
     TRY(e);
