@@ -2,7 +2,9 @@
 
 A session is damaged through SQLite or in its files, one thing at a time; keel says what it was.
 """
+import fcntl
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -65,6 +67,31 @@ class Whole(Kept):
         result = self.keel("session", "verify", "--all")
         self.assert_fine(result)
         self.assertEqual(result.out.count("whole"), 2)
+
+    def test_sessions_that_are_removed_meanwhile_are_no_damage(self):
+        """They are listed, then the reader lets keel wait until the oldest one is gone."""
+        n = 200
+        records = [{"id": f"00000000-0000-7000-8000-{i:012d}", "updatedAt": 1_700_000_000_000 + i,
+                    "messages": [{"role": "user", "content": "hi"}]} for i in range(n)]
+        self.assert_fine(self.keel("session", "import",
+                                   str(self.write("in.json", json.dumps(records)))))
+        [oldest] = json.loads(self.keel("session", "list", "--all", "--limit", "0",
+                                        "--json").out)[-1:]
+        for form in ((), ("--json",)):
+            with self.subTest(form):
+                ours, its = os.pipe()
+                fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
+                process = self.start("session", "verify", "--all", *form, stdout=its)
+                os.close(its)
+                out = os.read(ours, 1)
+                self.assert_fine(self.keel("session", "delete", oldest["id"], "--yes"))
+                with os.fdopen(ours, "rb") as rest:
+                    out += rest.read()
+                self.assert_fine(self.finish(process))
+                n -= 1
+                self.assertEqual(len(json.loads(out)) if form else out.count(b"whole"), n)
+                [oldest] = json.loads(self.keel("session", "list", "--all", "--limit", "0",
+                                                "--json").out)[-1:]
 
 
 class Damaged(Kept):

@@ -88,8 +88,21 @@ static void write_json(struct strbuf *out, const struct report *r, const struct 
     jw_end_object(&w);
 }
 
-static struct err *verify_one(struct session_work *w, const struct store_summary *s)
+/* What was removed while it was read has no findings. */
+static bool is_gone(struct session_work *w, struct str id)
 {
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    struct store_summary now;
+    bool found = true;
+
+    e = store_find(w->store, id, &a, &now, &found);
+    return !e && !found;
+}
+
+static struct err *verify_one(struct session_work *w, const struct store_summary *s, bool *is_first)
+{
+    bool is_json = args_has(w->args, "json"), is_all = args_has(w->args, "all");
     struct report r = {.session = s->id};
     AUTO(strbuf) struct strbuf out = {0};
     struct verified totals;
@@ -100,25 +113,22 @@ static struct err *verify_one(struct session_work *w, const struct store_summary
     e = session_verify(w->store, s, manifest_each_content, (struct finding_sink){on_finding, &r},
                        &totals);
     jw_end_array(&r.json);
-    if (!e && args_has(w->args, "json"))
-        write_json(&out, &r, &totals);
-    else if (!e)
-        write_text(&out, &r, &totals);
-    if (!e && totals.n_problems)
-        w->status = 1;
+    if (is_all && (e || totals.n_problems) && is_gone(w, s->id)) {
+        err_free(TAKE(e));
+    } else if (!e) {
+        if (is_json && !*is_first)
+            strbuf_add(&out, S(",\n"));
+        *is_first = false;
+        if (is_json)
+            write_json(&out, &r, &totals);
+        else
+            write_text(&out, &r, &totals);
+        if (totals.n_problems)
+            w->status = 1;
+    }
     strbuf_done(&r.lines);
     strbuf_done(&r.array);
     return e ? e : cli_print(strbuf_str(&out));
-}
-
-/* Prints what stands between two of them in JSON. */
-static struct err *verify_next(struct session_work *w, const struct store_summary *s,
-                               bool *is_first)
-{
-    if (args_has(w->args, "json") && !*is_first)
-        TRY(cli_print(S(",\n")));
-    *is_first = false;
-    return verify_one(w, s);
 }
 
 /* A store may have more sessions than fit into memory. */
@@ -134,7 +144,7 @@ static struct err *verify_all(struct session_work *w, bool *is_first)
 
         TRY(store_list(w->store, &q, &a, &items, &n));
         for (size_t i = 0; i < n; i++)
-            TRY(verify_next(w, &items[i], is_first));
+            TRY(verify_one(w, &items[i], is_first));
         if (n == 0)
             break;
         arena_clear(&last);
@@ -153,7 +163,7 @@ static struct err *verify(struct session_work *w)
         TRY(session_work_find(w, 0, &one));
     if (is_json)
         TRY(cli_print(S("[")));
-    TRY(is_all ? verify_all(w, &is_first) : verify_next(w, &one, &is_first));
+    TRY(is_all ? verify_all(w, &is_first) : verify_one(w, &one, &is_first));
     return is_json ? cli_print(S("]\n")) : NULL;
 }
 
