@@ -154,8 +154,8 @@ static struct err *build_scalar(struct importing *x, struct json_walk *w, struct
 static struct err *build(struct importing *x, struct json_walk *w, struct str key, size_t *n_left,
                          struct json **ret_value)
 {
+    bool found, is_short = false;
     enum json_type type;
-    bool found;
 
     *ret_value = NULL;
     if ((*n_left)-- == 0)
@@ -171,7 +171,7 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
 
         TRY(json_walk_next(w, &key, &found));
         if (!found)
-            return NULL;
+            break;
         if (is_unused(w, key)) {
             TRY(json_walk_skip(w));
             continue;
@@ -182,7 +182,11 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
             json_set_key(&x->scratch, *ret_value, name, child);
         else if (child)
             json_push(*ret_value, child);
+        is_short = is_short || !child;
     }
+    if (is_short && !json_has(*ret_value, "parts"))
+        import_leave_out(x, S("texts that are too long"));
+    return NULL;
 }
 
 struct err *import_value(struct importing *x, struct str raw, struct json **ret_value)

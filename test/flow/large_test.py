@@ -174,6 +174,19 @@ class Imports(LargeTest):
         self.assertIn("remember PELICAN", shown.out)
         self.assertIn("I will.", shown.out)
 
+    def test_a_text_that_is_too_long_and_stands_nowhere_else_is_counted(self):
+        """keel's own messages have it in `parts` again; those of other programs do not."""
+        record = {"id": "00000000-0000-7000-8000-000000000009", "messages": [
+            {"role": "user", "content": "remember PELICAN"},
+            {"role": "assistant", "content": "x" * (65 * MIB)},
+            {"role": "user", "content": "and?"}]}
+        (self.dir / "long.json").write_text(json.dumps(record))
+        store = self.stores()[0]
+        result = self.keel("session", "import", str(self.dir / "long.json"), "--store", store)
+        self.assert_status(result, 0)
+        self.assertIn("1 x texts that are too long", result.err)
+        self.assert_whole(store)
+
 
 class Payloads(LargeTest):
     def test_garbage_instead_of_events_is_kept_as_it_came(self):
