@@ -440,17 +440,22 @@ struct err *recording_load(struct recording *r)
     return NULL;
 }
 
-static bool is_there(const struct recording_window *w, enum event_type type, const char *source)
+/* Among the events from *from on, which moves behind what was looked at: an answer may have come in
+ * a hundred thousand pieces. */
+static bool is_there(const struct recording_window *w, enum event_type type, const char *source,
+                     size_t *from)
 {
-    for (size_t i = w->at; i < w->n; i++)
-        if (w->events[i]->type == type || str_is(w->events[i]->source, source))
+    for (; *from < w->n; ++*from)
+        if (w->events[*from]->type == type || str_is(w->events[*from]->source, source))
             return true;
     return false;
 }
 
 struct err *recording_load_until(struct recording *r, enum event_type type, const char *source)
 {
-    while (!r->events->is_read && !is_there(r->events, type, source))
+    size_t from = r->events->at;
+
+    while (!r->events->is_read && !is_there(r->events, type, source, &from))
         TRY(read_one(r->events));
     return NULL;
 }
