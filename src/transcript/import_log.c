@@ -101,7 +101,7 @@ static struct err *take_history(struct importing *x, struct imported *s, const s
     TRY(resolve(x, message_in(v), &value));
     if (!json_is(value, JSON_OBJECT))
         return err_new(ERR_VALIDATION, "a history_mutation without its message");
-    TRY(import_message(value, &m));
+    TRY(import_message(x, value, &m));
     if (m->role == ROLE_SYSTEM && !json_has(value, "parts")) {
         message_unref(m); /* another program's instructions; they stand in session_init, too */
         return NULL;

@@ -256,7 +256,27 @@ static bool fits(enum role role, enum part_kind kind)
     return false;
 }
 
-struct err *import_message(const struct json *v, struct message **ret_message)
+/* Other programs have a list of blocks where keel has a text and its parts. */
+static void add_blocks(struct importing *x, const struct json *v, struct message *m)
+{
+    const struct json *content = json_has(v, "parts") ? NULL : json_get(v, "content");
+
+    if (json_is(content, JSON_ARRAY) && m->role != ROLE_TOOL) {
+        json_each (block, content) {
+            struct str type = json_get_text(block, "type");
+            struct part p;
+
+            if (content_part(&x->scratch, block, &p) && fits(m->role, p.kind))
+                message_add(m, &p);
+            else
+                import_leave_out(x, type.n ? type : S("content of an unknown kind"));
+        }
+    } else if (content && !json_is(content, JSON_STRING) && !json_is(content, JSON_NULL)) {
+        import_leave_out(x, S("content of an unknown kind"));
+    }
+}
+
+struct err *import_message(struct importing *x, const struct json *v, struct message **ret_message)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(message) struct message *raw = NULL;
@@ -277,6 +297,7 @@ struct err *import_message(const struct json *v, struct message **ret_message)
         if (fits(m->role, p.kind))
             message_add(m, &p);
     }
+    add_blocks(x, v, m);
     *ret_message = m;
     return NULL;
 }

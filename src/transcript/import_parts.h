@@ -44,7 +44,8 @@ struct str import_str(struct importing *x, struct str s); /* lives as long as th
 int64_t import_time(const struct json *v);
 
 /* A message in keel's or a record's own form. */
-MUST_USE struct err *import_message(const struct json *v, struct message **ret_message);
+MUST_USE struct err *import_message(struct importing *x, const struct json *v,
+                                    struct message **ret_message);
 /* A call's arguments: what is no JSON object is kept as what came instead. */
 void import_add_call(struct message *m, struct str id, struct str name, struct str args);
 /* A result of its own. Content: text, or a list of parts with `text` or an image. */

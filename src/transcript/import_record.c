@@ -29,7 +29,7 @@ static void add_entry(struct importing *x, struct imported *s, struct entries *t
     AUTO(err) struct err *e = NULL;
     struct message *m;
 
-    e = import_message(v, &m);
+    e = import_message(x, v, &m);
     if (e) {
         AUTO_FREE char *why = err_message(e);
 

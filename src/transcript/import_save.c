@@ -1,6 +1,7 @@
 /* import_save.c - writes the events of an imported session. */
 #include "transcript/import_save.h"
 
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "engine/hide.h"
 #include "port/draft.h"
@@ -322,13 +323,15 @@ static void fill_times(struct import *i)
     }
 }
 
+#define MAX_NAME_BYTES ((size_t)1 << 10) /* lists hold all names */
+
 /* As everything else that comes from outside. */
 static void hide(struct import *i, const struct secrets *secrets, uint64_t *found)
 {
     for (size_t k = 0; k < i->n; k++) {
         struct imported *s = &i->sessions[k];
 
-        s->name = hide_in_str(secrets, &i->arena, s->name, found);
+        s->name = hide_in_str(secrets, &i->arena, utf8_truncate(s->name, MAX_NAME_BYTES), found);
         s->preview = hide_in_str(secrets, &i->arena, s->preview, found);
         s->system = hide_in_str(secrets, &i->arena, s->system, found);
         for (size_t m = 0; m < s->n; m++)

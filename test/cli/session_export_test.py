@@ -697,6 +697,16 @@ def with_history(record):
          "type": "tool-summary", "data": {"toolSummaries": []}}]}
 
 
+class Names(SessionTest):
+    def test_the_name_of_an_imported_session_is_cut(self):
+        path = self.dir / "in.json"
+        path.write_text(json.dumps({"name": "n" * 5_000_000, "messages": [
+            {"role": "user", "content": "hi"}]}))
+        self.assert_status(self.keel("session", "import", str(path)), 0)
+        listed = self.keel("session", "list", "--all", "--json").json()
+        self.assertEqual([len(s["name"]) for s in listed], [1024])
+
+
 class Records(SessionTest):
     def test_a_record_without_a_history_gives_the_same_session_as_one_with_it(self):
         records = [self.imported(json.dumps(record), name="in.json", store=f"sqlite:{number}.db")

@@ -391,6 +391,25 @@ TEST(of_very_many_wrong_lines_only_the_first_are_told)
     assert_true(i.problems.n < 10000);
 }
 
+TEST(blocks_of_other_programs_are_read_or_counted)
+{
+    AUTO(import) struct import i;
+
+    assert_ok(read_text(&i,
+                        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
+                        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"b\"},"
+                        "{\"type\":\"tool_use\",\"id\":\"c\"},7]},"
+                        "{\"role\":\"user\",\"content\":{\"x\":1}},"
+                        "{\"role\":\"user\",\"content\":null},"
+                        "{\"role\":\"user\",\"content\":[\"d\"]}]}",
+                        false));
+    assert_session(&i, 0, "user: a\nassistant: b\nuser: d\n");
+    assert_int_equal(i.n_left_out, 2);
+    assert_str(i.left_out[0].kind, "tool_use");
+    assert_str(i.left_out[1].kind, "content of an unknown kind");
+    assert_int_equal(i.left_out[1].n, 2);
+}
+
 TEST(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds)
 {
     AUTO(import) struct import i;
@@ -422,4 +441,5 @@ RUN_TESTS(UNIT(calls_without_a_result_get_one_that_says_so),
           UNIT(a_line_that_is_long_and_full_of_small_things_is_named_and_not_read),
           UNIT(a_wrong_line_is_named_and_nothing_is_imported),
           UNIT(of_very_many_wrong_lines_only_the_first_are_told),
+          UNIT(blocks_of_other_programs_are_read_or_counted),
           UNIT(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds))
