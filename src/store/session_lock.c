@@ -5,15 +5,18 @@
 #include "base/strbuf.h"
 #include "sys/auto_fd.h"
 #include "sys/fs.h"
+#include "sys/work.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_PATH_BYTES 4096
+#define MAX_TRIES 64 /* two seconds */
 
 static bool lock_path(const char *dir, struct str id, char path[MAX_PATH_BYTES])
 {
@@ -48,6 +51,18 @@ static struct err *is_held(struct str id, int fd)
                     "--fork-session");
 }
 
+/* A killed process leaves its lock to a child that it has forked, until the child begins its own
+ * program: a moment. */
+static bool is_of_the_dead(int fd)
+{
+    char holder[64];
+    long pid;
+
+    read_holder(fd, holder);
+    return sscanf(holder, "process %ld", &pid) == 1 && pid > 0 && kill((pid_t)pid, 0) < 0 &&
+           errno == ESRCH;
+}
+
 /* Says what to do about a place where nothing can be written. */
 static struct err *advise(struct err *take_error)
 {
@@ -64,10 +79,11 @@ static bool is_current(int fd, const char *path)
            of_fd.st_dev == of_path.st_dev;
 }
 
-static struct err *try_lock(const char *path, struct str id, int *ret_fd)
+static struct err *try_lock(const char *path, struct str id, unsigned n_tries, int *ret_fd)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct err *e;
+    int error;
 
     *ret_fd = -1;
     if (fd < 0)
@@ -79,8 +95,13 @@ static struct err *try_lock(const char *path, struct str id, int *ret_fd)
             close(fd);
         return NULL;
     }
-    e = errno == EAGAIN || errno == EACCES ? is_held(id, fd)
-                                           : err_errno(ERR_STORAGE, errno, "cannot lock %s", path);
+    error = errno;
+    if (error != EAGAIN && error != EACCES)
+        e = err_errno(ERR_STORAGE, error, "cannot lock %s", path);
+    else if (n_tries < MAX_TRIES && is_of_the_dead(fd) && work_pause(n_tries))
+        e = NULL;
+    else
+        e = is_held(id, fd);
     close(fd);
     return e;
 }
@@ -97,8 +118,8 @@ struct err *session_lock_take(const char *dir, struct str id, int *ret_fd)
     e = fs_make_dirs(dir, 0700);
     if (e)
         return advise(e);
-    while (*ret_fd < 0)
-        TRY(try_lock(path, id, ret_fd));
+    for (unsigned n_tries = 0; *ret_fd < 0; n_tries++)
+        TRY(try_lock(path, id, n_tries, ret_fd));
     n = snprintf(holder, sizeof holder, "process %ld", (long)getpid());
     if (ftruncate(*ret_fd, 0) < 0 || pwrite(*ret_fd, holder, (size_t)n, 0) < 0)
         return NULL; /* a full disk: the lock holds all the same, only its holder has no name */

@@ -5,8 +5,11 @@
 #include "session/record.h"
 #include "store/files.h"
 #include "store/files_line.h"
+#include "store/session_lock.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
 
 static struct temp_dir dir;
 static unsigned n_stores;
@@ -176,6 +179,40 @@ TEST(times_and_odd_texts_survive_a_line)
         assert_true(str_eq(back.record.run_id, l.record.run_id));
         assert_str(files_line_body(&back, &a), "{\"x\":1}");
     }
+}
+
+/* --- locks --- */
+
+/* Its child has the lock a little longer than the process itself. */
+static void lock_and_die(const char *place, int tell)
+{
+    int fd;
+
+    if (session_lock_take(place, S("s"), &fd) || fork() != 0)
+        _exit(1);
+    if (write(tell, "x", 1) == 1)
+        poll(NULL, 0, 300);
+    _exit(0);
+}
+
+TEST(a_lock_that_the_child_of_a_killed_process_still_has_is_waited_for)
+{
+    struct temp_dir place = temp_dir_make();
+    int ends[2], fd;
+    pid_t holder;
+    char c;
+
+    assert_int_equal(pipe(ends), 0);
+    holder = fork();
+    if (holder == 0)
+        lock_and_die(place.path, ends[1]);
+    assert_int_equal(waitpid(holder, NULL, 0), holder);
+    assert_int_equal(read(ends[0], &c, 1), 1);
+    assert_ok(session_lock_take(place.path, S("s"), &fd));
+    session_lock_release(place.path, S("s"), fd);
+    close(ends[0]);
+    close(ends[1]);
+    temp_dir_done(&place);
 }
 
 /* --- damage --- */
@@ -638,6 +675,7 @@ int main(void)
         UNIT(only_the_owner_may_look),
         UNIT(handles_of_payloads_come_back_with_their_record),
         UNIT(times_and_odd_texts_survive_a_line),
+        UNIT(a_lock_that_the_child_of_a_killed_process_still_has_is_waited_for),
         UNIT(a_log_that_ends_at_any_byte_is_opened_and_what_was_cut_is_told),
         UNIT(a_line_that_a_killed_command_has_begun_is_not_damage_and_anything_else_is),
         UNIT(a_last_record_with_any_byte_changed_is_cut_and_told),
