@@ -21,7 +21,7 @@ struct file_tree_limits {
 struct file_tree_scope {
     const char *const *roots; /* absolute, without links, none inside another */
     size_t n_roots;
-    const char *left_out;          /* a directory that is no part of it; NULL: none */
+    const char *left_out;          /* a directory that does not belong to it; NULL: none */
     const struct path_filter *own; /* nor what is keel's own; NULL: nothing is */
 };
 

@@ -167,7 +167,7 @@ static bool is_token_of(struct str text)
     return text.n == TOKEN_CHARS;
 }
 
-/* The token in ".NAME.keel-TOKEN-7"; empty: it is no such name. */
+/* The token in ".NAME.keel-TOKEN-7"; empty: the name is another. */
 static struct str token_in(struct str name)
 {
     size_t dash = str_rfind_char(name, '-');

@@ -27,7 +27,7 @@ void journal_normalized(struct json_writer *w, const struct event_message *b);
 /* journal_snapshot.c */
 void journal_snapshot(struct json_writer *w, const struct event_snapshot *b);
 void journal_pre_image(struct json_writer *w, const struct event_image *b);
-/* "path", and "pathBase64" where it is no UTF-8. */
+/* "path", and "pathBase64" where it is not UTF-8. */
 void journal_path(struct json_writer *w, struct str path);
 /* The same read again; in `a`, borrowing from `v`. What is missing is empty. */
 const struct snapshot_record *snapshot_record_parse(const struct json *v, struct arena *a) MUST_USE;
