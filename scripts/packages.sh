@@ -2,7 +2,7 @@
 
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libcurl4-openssl-dev
   libpcre2-dev libyaml-dev libgumbo-dev libmd4c-dev libsqlite3-dev libpq-dev ca-certificates"
-TEST_PACKAGES="libcmocka-dev clang libclang-rt-14-dev valgrind python3 nodejs git openssl patch
+TEST_PACKAGES="libcmocka-dev clang libclang-rt-dev valgrind python3 nodejs git openssl patch
   procps clang-format man-db bash zsh fish postgresql curl libcap2-bin"
 
 say() { printf '%s\n' "$*" >&2; }
