@@ -6,6 +6,7 @@
 
 #define FIRST_CHUNK 512
 #define LARGEST_CHUNK (1u << 20)
+#define LARGE_ITEM 128 /* an array of such begins with one: most never hold a second */
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -93,7 +94,7 @@ char *arena_cstr(struct arena *a, struct str s)
 
 struct str arena_str(struct arena *a, struct str s)
 {
-    return (struct str){arena_cstr(a, s), s.n};
+    return s.n ? (struct str){arena_cstr(a, s), s.n} : (struct str){"", 0};
 }
 
 struct str arena_format(struct arena *a, const char *format, ...)
@@ -115,7 +116,7 @@ struct str arena_format(struct arena *a, const char *format, ...)
 
 void *arena_grow(struct arena *a, void *array, size_t n_used, size_t *n_room, size_t item_size)
 {
-    size_t room = *n_room ? *n_room * 2 : 4;
+    size_t room = *n_room ? *n_room * 2 : item_size < LARGE_ITEM ? 4 : 1;
     void *bigger;
 
     if (n_used < *n_room)

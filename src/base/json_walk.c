@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#define KEPT_BYTES ((size_t)64 << 10)  /* that were walked over and may still be in the buffer */
 #define PIECE_BYTES ((size_t)64 << 10) /* of a text */
 #define MAX_KEY_BYTES ((size_t)64 << 10)
 #define MAX_BUFFER ((size_t)1 << 30)
@@ -31,22 +30,29 @@ static struct err *wrong(const struct json_walk *w, const char *what)
                    w->before + w->at + 1);
 }
 
-/* Where a reader gives much at once, what is left is not moved more often than it halves. */
-static void forget_walked(struct json_walk *w)
+/* What was walked over goes when more is read, unless it is of a value that is being taken. */
+static struct err *make_room(struct json_walk *w)
 {
-    if (w->at < KEPT_BYTES || w->at < w->buffer.n / 2)
-        return;
+    if (w->keeps && w->buffer.n - w->kept_from > w->max_kept) {
+        w->is_too_long = true;
+        return err_new(ERR_VALIDATION, "a value is too long to be taken");
+    }
+    if (w->keeps)
+        return NULL;
     strbuf_drop_front(&w->buffer, w->at);
     w->before += w->at;
     w->at = 0;
+    return NULL;
 }
 
 /* Makes sure that n bytes are there from the place on; *ret_found false: the text ends before. */
 static struct err *need(struct json_walk *w, size_t n, bool *ret_found)
 {
     while (w->buffer.n - w->at < n && !w->is_over) {
-        size_t before = w->buffer.n;
+        size_t before;
 
+        TRY(make_room(w));
+        before = w->buffer.n;
         TRY(w->read(w->self, &w->buffer));
         TRY(strbuf_check(&w->buffer, "a JSON value"));
         w->is_over = w->buffer.n == before;
@@ -66,16 +72,21 @@ static struct err *peek(struct json_walk *w, char *ret_byte)
     return NULL;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static struct err *skip_space(struct json_walk *w)
 {
     bool found;
 
-    for (;;) {
+    do {
+        while (w->at < w->buffer.n && is_space(w->buffer.p[w->at]))
+            w->at++;
         TRY(need(w, 1, &found));
-        if (!found || !strchr(" \t\r\n", w->buffer.p[w->at]) || !w->buffer.p[w->at])
-            return NULL;
-        w->at++;
-    }
+    } while (found && is_space(w->buffer.p[w->at]));
+    return NULL;
 }
 
 static struct err *expect(struct json_walk *w, char wanted, const char *what)
@@ -93,11 +104,9 @@ static struct err *expect(struct json_walk *w, char wanted, const char *what)
 /* --- over a value --- */
 
 /* Up to the next quote, backslash or control character; what stands there. */
-static struct err *over_plain(struct json_walk *w, bool is_kept, char *ret_byte)
+static struct err *over_plain(struct json_walk *w, char *ret_byte)
 {
     for (;;) {
-        if (!is_kept)
-            forget_walked(w);
         w->at = json_find_special(strbuf_str(&w->buffer), w->at);
         if (w->at < w->buffer.n || w->is_over)
             return peek(w, ret_byte);
@@ -106,13 +115,13 @@ static struct err *over_plain(struct json_walk *w, bool is_kept, char *ret_byte)
 }
 
 /* From behind its first quote to behind its last one. */
-static struct err *over_string(struct json_walk *w, bool is_kept)
+static struct err *over_string(struct json_walk *w)
 {
     bool found;
     char c;
 
     for (;;) {
-        TRY(over_plain(w, is_kept, &c));
+        TRY(over_plain(w, &c));
         if (c == '"') {
             w->at++;
             return NULL;
@@ -144,20 +153,17 @@ static struct err *over_word(struct json_walk *w)
     }
 }
 
-static struct err *over_value(struct json_walk *w, bool is_kept, size_t max_bytes)
+static struct err *over_value(struct json_walk *w)
 {
-    uint64_t start = w->before + w->at;
     unsigned depth = 0;
     char c;
 
     do {
-        if (!is_kept)
-            forget_walked(w);
         TRY(skip_space(w));
         TRY(peek(w, &c));
         if (c == '"') {
             w->at++;
-            TRY(over_string(w, is_kept));
+            TRY(over_string(w));
         } else if (c == '{' || c == '[') {
             w->at++;
             if (++depth > JSON_MAX_DEPTH)
@@ -170,8 +176,6 @@ static struct err *over_value(struct json_walk *w, bool is_kept, size_t max_byte
         } else {
             TRY(over_word(w));
         }
-        if (is_kept && w->before + w->at - start > max_bytes)
-            return err_new(ERR_VALIDATION, "a value has more than %zu MB", max_bytes >> 20);
     } while (depth);
     return NULL;
 }
@@ -193,21 +197,39 @@ struct err *json_walk_type(struct json_walk *w, enum json_type *ret_type)
     return NULL;
 }
 
-struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *ret_raw)
+struct err *json_walk_take_short(struct json_walk *w, size_t max_bytes, struct str *ret_raw,
+                                 bool *ret_fits)
 {
-    uint64_t start;
+    struct err *e;
 
     TRY(skip_space(w));
-    forget_walked(w);
-    start = w->at;
-    TRY(over_value(w, /* is_kept= */ true, max_bytes));
-    *ret_raw = str_make(w->buffer.p + start, w->at - start);
+    w->keeps = true;
+    w->is_too_long = false;
+    w->kept_from = w->at;
+    w->max_kept = max_bytes;
+    e = over_value(w);
+    w->keeps = false;
+    if (e && !w->is_too_long)
+        return e;
+    err_free(e);
+    *ret_fits = !w->is_too_long && w->at - w->kept_from <= max_bytes;
+    *ret_raw = str_make(w->buffer.p + w->kept_from, w->at - w->kept_from);
+    if (!*ret_fits)
+        w->at = w->kept_from;
     return NULL;
+}
+
+struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *ret_raw)
+{
+    bool fits;
+
+    TRY(json_walk_take_short(w, max_bytes, ret_raw, &fits));
+    return fits ? NULL : err_new(ERR_VALIDATION, "a value has more than %zu MB", max_bytes >> 20);
 }
 
 struct err *json_walk_skip(struct json_walk *w)
 {
-    return over_value(w, /* is_kept= */ false, 0);
+    return over_value(w);
 }
 
 /* --- inside --- */
@@ -235,10 +257,13 @@ static struct err *read_key(struct json_walk *w, struct str *ret_key)
     struct str raw;
 
     TRY(json_walk_take(w, MAX_KEY_BYTES, &raw));
-    if (!json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) || value->type != JSON_STRING)
-        return wrong(w, "a name that is not a string");
     strbuf_clear(&w->text);
-    strbuf_add(&w->text, value->text);
+    if (raw.p[0] == '"' && json_find_special(raw, 1) == raw.n - 1 && utf8_is_valid(raw))
+        strbuf_add(&w->text, str_slice(raw, 1, raw.n - 2)); /* as nearly all are */
+    else if (json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) && value->type == JSON_STRING)
+        strbuf_add(&w->text, value->text);
+    else
+        return wrong(w, "a name that is not a string");
     *ret_key = strbuf_str(&w->text);
     return expect(w, ':', "no colon after a name");
 }
@@ -364,7 +389,6 @@ struct err *json_walk_text(struct json_walk *w, struct err *(*take)(void *self, 
     TRY(expect(w, '"', "no string"));
     strbuf_clear(&w->text);
     for (;;) {
-        forget_walked(w);
         TRY(need(w, 1, &found));
         end = json_find_special(strbuf_str(&w->buffer), w->at);
         end = MIN(end, w->at + PIECE_BYTES);

@@ -1,8 +1,8 @@
 /* json_walk.h - a JSON document that need not fit into memory, walked from front to back.
  *
  * The caller enters the objects and arrays that it wants to see the inside of, and takes, streams
- * or skips all other values. Memory is what one taken value needs, and a buffer. What is taken is
- * only delimited: json_parse() judges it. What is skipped need not even be JSON inside.
+ * or skips all other values. Memory is what one taken value needs, and what was read last. What is
+ * taken is only delimited: json_parse() judges it. What is skipped need not even be JSON inside.
  *
  *     TRY(json_walk_enter(&w));
  *     for (;;) {
@@ -27,6 +27,8 @@ struct json_walk {
     size_t at;       /* in the buffer */
     uint64_t before; /* bytes that have left it */
     bool is_over;
+    bool keeps, is_too_long; /* a value is being taken; it is longer than max_kept */
+    size_t kept_from, max_kept;
     unsigned depth;
     bool is_object[JSON_MAX_DEPTH], has_items[JSON_MAX_DEPTH];
 };
@@ -44,6 +46,9 @@ MUST_USE struct err *json_walk_next(struct json_walk *w, struct str *ret_key, bo
 
 /* The bytes of the value, good until the next call. More than max_bytes is an error. */
 MUST_USE struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *ret_raw);
+/* The same; *ret_fits false: it is longer, and still comes next. */
+MUST_USE struct err *json_walk_take_short(struct json_walk *w, size_t max_bytes,
+                                          struct str *ret_raw, bool *ret_fits);
 /* A string, decoded, in pieces of whole characters. */
 MUST_USE struct err *json_walk_text(struct json_walk *w,
                                     struct err *(*take)(void *self, struct str text), void *self);

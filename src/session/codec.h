@@ -81,6 +81,8 @@ void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
 /* A stream that has this history already, since the mutation `base_seq`. */
 void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h);
+/* Later records refer to no message that the stream has so far: none of them is held. */
+void codec_writer_forget(struct codec_writer *w);
 /* The mutation that the history begins with; 0: there is none yet. */
 uint64_t codec_writer_base(const struct codec_writer *w);
 

@@ -13,7 +13,7 @@ void codec_writer_free(struct codec_writer *w)
 {
     if (!w)
         return;
-    codec_forget_messages(w);
+    codec_writer_forget(w);
     codec_stream_done(&w->stream);
     mem_free(w);
 }

@@ -93,7 +93,6 @@ void codec_put_result(struct encoding *c, const struct part *p);
 void codec_put_history(struct encoding *c, const char *key);
 void codec_put_reply(struct encoding *c, const char *key, const struct reply *r);
 void codec_forget_reply(struct codec_writer *w);
-void codec_forget_messages(struct codec_writer *w);
 
 /* --- tools that are offered --- */
 

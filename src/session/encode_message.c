@@ -190,7 +190,7 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
 }
 
 /* Opening a session reads from the last base on: nothing after it refers to what came before. */
-void codec_forget_messages(struct codec_writer *w)
+void codec_writer_forget(struct codec_writer *w)
 {
     for (size_t i = 0; i < N_KNOWN; i++) {
         message_unref(w->messages[i]);
@@ -257,7 +257,7 @@ void codec_encode_history(struct encoding *c)
 
     if (is_base || !c->writer->base_seq) {
         begin_chain(c->writer, c->event->seq);
-        codec_forget_messages(c->writer);
+        codec_writer_forget(c->writer);
     }
     jw_kv_str(&c->json, "mutation", str_of(b->mutation));
     jw_kv_int(&c->json, "index", (int64_t)b->index);

@@ -1,18 +1,19 @@
 /* import.h - sessions out of files: keel's own exports, session records and logs of its kind,
  * transcripts of Claude Code and rollouts of Codex.
  *
- * A file is read in pieces, whatever its size: line by line, or a record message by message. What
- * is kept of it are the messages. What comes out can be continued: messages have ids of their own,
- * arguments are JSON, every call has a result, if only one that says that it is not known. What
- * only another program can use is omitted and counted. The input is hostile: lines and values are
- * capped, and what is wrong is reported with its line. */
+ * A file is read in pieces, whatever its size: line by line, or a record message by message.
+ * Messages go to a spool as they are read and come back one at a time, so that memory grows with
+ * their number (some tens of bytes each) and not with what they say. What comes out can be
+ * continued: messages have ids of their own, arguments are JSON, every call has a result, if only
+ * one that says that it is not known. What only another program can use is omitted and counted.
+ * The input is hostile: what is kept of a line or a message has a limit, and what is wrong is
+ * reported with its line. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_H
 #define KEEL_TRANSCRIPT_IMPORT_H
 
 #include "model/message.h"
 #include "port/blob.h"
 
-#define IMPORT_MAX_LINE ((size_t)512 << 20)
 #define IMPORT_MAX_MESSAGES 1000000
 #define IMPORT_MAX_SESSIONS 10000
 
@@ -24,18 +25,22 @@ enum import_step {
     IMPORT_CLEAR, /* no message: what came before is gone */
 };
 
-struct imported_message {
-    enum import_step step;
-    bool begins; /* the first one of a history that begins anew */
-    struct message *message;
-    int64_t unix_ms; /* 0: not known, until all is read */
+/* A message that waits in the spool. */
+struct import_item {
+    uint64_t at;      /* where it is there */
+    uint32_t n_bytes; /* 0: there is no message */
+    uint8_t step;     /* enum import_step */
+    uint8_t role;     /* enum role */
+    bool begins;      /* the first one of a history that begins anew */
+    int64_t unix_ms;  /* 0: not known */
 };
 
 struct imported {
     struct str id, parent; /* as the file says; may be empty, or no good for us */
-    struct str cwd, name, provider, model, system, preview;
-    int64_t created_ms, updated_ms;
-    struct imported_message *items;
+    size_t parent_index;   /* the session above; IMPORT_NO_PARENT: none in this file */
+    struct str cwd, name, provider, model, system;
+    int64_t created_ms, updated_ms; /* 0: the file does not say */
+    struct import_item *items;
     size_t n, room;
     /* What it has taken so far, where keel itself has counted. */
     struct usage usage;
@@ -43,6 +48,7 @@ struct imported {
     bool cost_is_known, is_estimated, is_unpriced;
     uint64_t n_rounds, n_tool_calls, active_ms;
 };
+#define IMPORT_NO_PARENT SIZE_MAX
 
 /* Lines of a kind that is not used. */
 struct import_left_out {
@@ -57,12 +63,21 @@ struct import_source {
     void *self;
 };
 
+/* Where messages wait until all is read. */
+struct import_spool {
+    struct err *(*write)(void *self, struct str bytes); /* behind what is there. May wait. */
+    /* Appends n bytes from there on, all of which were written. May wait. */
+    struct err *(*read)(void *self, uint64_t from, size_t n, struct strbuf *out);
+    void *self;
+};
+
 struct import_options {
     const char *name; /* of the file, for messages */
-    bool is_partial;  /* lines that cannot be read are left out, too */
+    bool is_partial;  /* lines that cannot be read are skipped, too */
     /* Appends the payload that a log refers to. NULL: there are none. May wait. */
     struct err *(*load)(void *self, const struct blob_reference *r, struct strbuf *out);
     void *self;
+    const struct import_spool *spool; /* lives as long as the import; NULL: messages stay here */
 };
 
 struct import {
@@ -74,6 +89,12 @@ struct import {
     size_t n_left_out, left_out_room;
     struct strbuf problems; /* one a line: "file:12: ..." */
     size_t n_problems;
+    /* private: the spool */
+    const struct import_spool *spool;
+    struct strbuf tail;   /* that is not written yet */
+    uint64_t n_spooled;   /* bytes that are */
+    struct strbuf window; /* that was read last */
+    uint64_t window_at;
 };
 void import_done(struct import *i);
 DEFINE_AUTO_VAL(import, import_done)
@@ -85,5 +106,18 @@ MUST_USE struct err *import_read(struct import *ret, const struct import_source 
 /* The same for a text that is in memory. */
 MUST_USE struct err *import_read_text(struct import *ret, struct str text,
                                       const struct import_options *options);
+
+/* A message of a history that a model can be asked with. */
+struct imported_message {
+    enum import_step step;
+    bool begins;
+    struct message *message; /* NULL: there is none. Whoever is given this may replace it. */
+    int64_t unix_ms;
+};
+/* Gives each message of the session to `take`, in order, with its id, its time and the results
+ * that its calls lack. May be done again. May wait. */
+MUST_USE struct err *import_each(struct import *i, const struct imported *s,
+                                 struct err *(*take)(void *self, struct imported_message *m),
+                                 void *self);
 
 #endif

@@ -6,30 +6,37 @@
  * Lines of subagents (sidechains) and of the program itself (meta) are left out. */
 #include "transcript/import_parts.h"
 
-#include <stdlib.h>
-
+/* A line that the tree needs. Of names only their keys are kept (import_index.h). */
 struct node {
-    struct str uuid, parent, message_id;
+    size_t line;
+    uint64_t uuid, parent, message_id; /* 0: it has none */
     bool is_message, is_answer, has_result, is_side, is_meta, is_boundary;
     bool is_taken;
 };
 
 struct claude {
     struct importing *x;
-    struct arena arena;
     struct node *nodes;
     size_t n, room;
-    size_t *table; /* of uuids: index + 1; 0: free */
-    size_t table_size;
+    struct import_index by_uuid; /* nodes, + 1 */
     struct imported *session;
     /* the answer that lines are still added to */
     struct message *answer;
-    struct str answer_id;
+    uint64_t answer_id;
     int64_t answer_ms;
-    struct message **results; /* that came between its lines */
+    struct import_item *results; /* that came between its lines */
     size_t n_results, results_room;
     bool is_compacted; /* the next message begins a shorter history */
 };
+
+static void claude_done(struct claude *c)
+{
+    message_unref(c->answer);
+    mem_free(c->nodes);
+    mem_free(c->results);
+    import_index_done(&c->by_uuid);
+}
+DEFINE_AUTO_VAL(claude, claude_done)
 
 /* --- the tree --- */
 
@@ -41,53 +48,46 @@ static bool has_block(const struct json *message, const char *type)
     return false;
 }
 
-static void add_node(struct claude *c, const struct json *v)
+static struct node node_of(const struct json *v, size_t line)
 {
     struct str type = json_get_text(v, "type"), parent = json_get_text(v, "parentUuid");
     const struct json *message = json_get(v, "message");
     bool is_user = str_is(type, "user"), is_answer = str_is(type, "assistant");
-    struct node *n;
+    bool is_boundary = str_is(json_get_text(v, "subtype"), "compact_boundary");
 
-    c->nodes = arena_grow(&c->arena, c->nodes, c->n, &c->room, sizeof *c->nodes);
-    n = &c->nodes[c->n++];
-    *n = (struct node){
-        .uuid = arena_str(&c->arena, json_get_text(v, "uuid")),
+    if (is_boundary && !parent.n)
+        parent = json_get_text(v, "logicalParentUuid");
+    return (struct node){
+        .line = line,
+        .uuid = import_key(json_get_text(v, "uuid")),
+        .parent = import_key(parent),
+        .message_id = is_answer ? import_key(json_get_text(message, "id")) : 0,
         .is_message = (is_user || is_answer) && json_is(message, JSON_OBJECT),
         .is_answer = is_answer,
         .is_side = json_bool(json_get(v, "isSidechain"), false),
         .is_meta = json_bool(json_get(v, "isMeta"), false),
-        .is_boundary = str_is(json_get_text(v, "subtype"), "compact_boundary"),
+        .is_boundary = is_boundary,
         .has_result = is_user && has_block(message, "tool_result"),
     };
-    if (is_answer)
-        n->message_id = arena_str(&c->arena, json_get_text(message, "id"));
-    if (n->is_boundary && !parent.n)
-        parent = json_get_text(v, "logicalParentUuid");
-    n->parent = arena_str(&c->arena, parent);
-}
-
-static size_t *slot_of(struct claude *c, struct str uuid)
-{
-    size_t at = str_hash(uuid) % c->table_size;
-
-    while (c->table[at] && !str_eq(c->nodes[c->table[at] - 1].uuid, uuid))
-        at = (at + 1) % c->table_size;
-    return &c->table[at];
 }
 
 /* Of two lines with one uuid the later counts. */
-static void index_nodes(struct claude *c)
+static void add_node(struct claude *c, const struct node *n)
 {
-    c->table_size = 2 * c->n + 1;
-    c->table = ARENA_ARRAY(&c->arena, c->table_size, size_t);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->nodes[i].uuid.n)
-            *slot_of(c, c->nodes[i].uuid) = i + 1;
+    if (!n->uuid && !n->is_message && !n->is_boundary)
+        return;
+    if (c->n == c->room) {
+        c->room = c->room ? c->room + c->room / 2 : 64;
+        c->nodes = mem_resize(c->nodes, c->room * sizeof *c->nodes);
+    }
+    c->nodes[c->n++] = *n;
+    if (n->uuid)
+        *import_index_at(&c->by_uuid, n->uuid) = c->n;
 }
 
-static struct node *find_node(struct claude *c, struct str uuid)
+static struct node *find_node(struct claude *c, uint64_t uuid)
 {
-    size_t found = uuid.n ? *slot_of(c, uuid) : 0;
+    size_t found = import_index_find(&c->by_uuid, uuid);
 
     return found ? &c->nodes[found - 1] : NULL;
 }
@@ -100,14 +100,6 @@ static struct node *last_leaf(struct claude *c)
     return NULL;
 }
 
-static bool has_uuids(const struct claude *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->nodes[i].uuid.n)
-            return true;
-    return false;
-}
-
 static void take_way(struct claude *c)
 {
     struct node *n = last_leaf(c);
@@ -118,28 +110,17 @@ static void take_way(struct claude *c)
     }
 }
 
-/* Ids of the answers on the way, as a sorted list. */
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
+/* Of the answers on the way. */
 static void take_further_lines(struct claude *c)
 {
-    struct str *ids = ARENA_ARRAY(&c->arena, c->n + 1, struct str);
-    size_t n = 0;
+    AUTO(import_index) struct import_index answers = {0};
 
     for (size_t i = 0; i < c->n; i++)
-        if (c->nodes[i].is_taken && c->nodes[i].message_id.n)
-            ids[n++] = c->nodes[i].message_id;
-    qsort(ids, n, sizeof *ids, by_text);
-    for (size_t i = 0; i < c->n; i++) {
-        struct node *node = &c->nodes[i];
-
-        if (!node->is_taken && node->is_answer && !node->is_side && node->message_id.n &&
-            bsearch(&node->message_id, ids, n, sizeof *ids, by_text))
-            node->is_taken = true;
-    }
+        if (c->nodes[i].is_taken && c->nodes[i].message_id)
+            *import_index_at(&answers, c->nodes[i].message_id) = 1;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->nodes[i].is_answer && !c->nodes[i].is_side)
+            c->nodes[i].is_taken |= import_index_find(&answers, c->nodes[i].message_id) != 0;
 }
 
 static void take_further_results(struct claude *c)
@@ -161,22 +142,25 @@ static void take_all(struct claude *c)
 
 /* --- messages --- */
 
-static void push(struct claude *c, struct message *take_message, int64_t unix_ms, bool is_summary)
+static void push(struct claude *c, struct import_item item, bool is_summary)
 {
     bool begins = c->is_compacted && c->session->n > 0;
 
     c->is_compacted = false;
-    import_add(c->x, c->session, begins || is_summary ? IMPORT_COMPACT : IMPORT_APPEND, begins,
-               take_message, unix_ms);
+    import_add_item(c->x, c->session, begins || is_summary ? IMPORT_COMPACT : IMPORT_APPEND, begins,
+                    item);
 }
 
 /* The answer is whole: it and the results that came meanwhile. */
 static void end_answer(struct claude *c)
 {
-    if (c->answer)
-        push(c, TAKE(c->answer), c->answer_ms, false);
-    for (size_t i = 0; i < c->n_results; i++)
-        push(c, c->results[i], c->answer_ms, false);
+    if (c->answer && c->answer->n_parts)
+        push(c, import_put(c->x, TAKE(c->answer), c->answer_ms), false);
+    message_unref(TAKE(c->answer));
+    for (size_t i = 0; i < c->n_results; i++) {
+        c->results[i].unix_ms = c->answer_ms;
+        push(c, c->results[i], false);
+    }
     c->n_results = 0;
 }
 
@@ -197,7 +181,7 @@ static void begin_answer(struct claude *c, const struct json *v, const struct js
 
     end_answer(c);
     c->answer = message_new(ROLE_ASSISTANT, json_get_text(v, "uuid"));
-    c->answer_id = arena_str(&c->arena, json_get_text(message, "id"));
+    c->answer_id = import_key(json_get_text(message, "id"));
     c->answer_ms = import_time(json_get(v, "timestamp"));
     c->answer->is_error =
         json_bool(json_get(v, "isApiErrorMessage"), false) || str_is(model, "<synthetic>");
@@ -205,7 +189,7 @@ static void begin_answer(struct claude *c, const struct json *v, const struct js
                                                   .protocol = S("anthropic-messages"),
                                                   .model = model});
     if (model.n && !c->answer->is_error)
-        c->session->model = import_str(c->x, model);
+        import_set(c->x, &c->session->model, model);
 }
 
 static void add_input(struct claude *c, const struct json *block)
@@ -214,7 +198,7 @@ static void add_input(struct claude *c, const struct json *block)
 
     if (json_has(block, "input"))
         json_write(&args, json_get(block, "input"));
-    import_add_call(c->answer, json_get_text(block, "id"), json_get_text(block, "name"),
+    import_add_call(c->x, c->answer, json_get_text(block, "id"), json_get_text(block, "name"),
                     strbuf_str(&args));
 }
 
@@ -230,7 +214,12 @@ static void add_thinking(struct claude *c, const struct json *block)
     if (is_signed)
         p.native = block->raw;
     if (is_signed || p.text.n)
-        message_add(c->answer, &p);
+        import_add_part(c->x, c->answer, &p);
+}
+
+static void add_text(struct claude *c, struct str text)
+{
+    import_add_part(c->x, c->answer, &(struct part){.kind = PART_TEXT, .text = text});
 }
 
 static void add_block(struct claude *c, const struct json *block)
@@ -238,7 +227,7 @@ static void add_block(struct claude *c, const struct json *block)
     struct str type = json_get_text(block, "type");
 
     if (str_is(type, "text"))
-        message_add_text(c->answer, json_get_text(block, "text"));
+        add_text(c, json_get_text(block, "text"));
     else if (str_is(type, "tool_use"))
         add_input(c, block);
     else if (str_is(type, "thinking") || str_is(type, "redacted_thinking"))
@@ -251,27 +240,31 @@ static void take_answer(struct claude *c, const struct json *v)
 {
     const struct json *message = json_get(v, "message"), *content = json_get(message, "content");
 
-    if (!c->answer || !c->answer_id.n || !str_eq(c->answer_id, json_get_text(message, "id")))
+    if (!c->answer || !c->answer_id || c->answer_id != import_key(json_get_text(message, "id")))
         begin_answer(c, v, message);
     if (json_is(content, JSON_STRING))
-        message_add_text(c->answer, content->text);
+        add_text(c, content->text);
     else
         json_each (block, content)
             add_block(c, block);
     if (json_is(json_get(message, "usage"), JSON_OBJECT))
         c->answer->usage = read_usage(json_get(message, "usage"));
-    if (json_get_text(message, "stop_reason").n)
+    if (!str_eq(c->answer->stop_reason, json_get_text(message, "stop_reason")))
         c->answer->stop_reason =
             arena_str(&c->answer->arena, json_get_text(message, "stop_reason"));
 }
 
 static void add_result(struct claude *c, const struct json *block)
 {
-    c->results =
-        arena_grow(&c->arena, c->results, c->n_results, &c->results_room, sizeof *c->results);
-    c->results[c->n_results++] =
+    struct message *m =
         import_result(c->x, json_get_text(block, "tool_use_id"), json_get(block, "content"),
                       json_bool(json_get(block, "is_error"), false));
+
+    if (c->n_results == c->results_room) {
+        c->results_room = 2 * c->results_room + 4;
+        c->results = mem_resize(c->results, c->results_room * sizeof *c->results);
+    }
+    c->results[c->n_results++] = import_put(c->x, m, 0);
 }
 
 static void take_prompt(struct claude *c, const struct json *v)
@@ -299,7 +292,7 @@ static void take_prompt(struct claude *c, const struct json *v)
         return;
     end_answer(c);
     c->is_compacted |= is_summary;
-    push(c, TAKE(m), import_time(json_get(v, "timestamp")), is_summary);
+    push(c, import_put(c->x, TAKE(m), import_time(json_get(v, "timestamp"))), is_summary);
 }
 
 static void take_facts(struct claude *c, const struct json *v)
@@ -307,9 +300,9 @@ static void take_facts(struct claude *c, const struct json *v)
     struct imported *s = c->session;
 
     if (!s->id.n)
-        s->id = import_str(c->x, json_get_text(v, "sessionId"));
+        import_set(c->x, &s->id, json_get_text(v, "sessionId"));
     if (!s->cwd.n)
-        s->cwd = import_str(c->x, json_get_text(v, "cwd"));
+        import_set(c->x, &s->cwd, json_get_text(v, "cwd"));
 }
 
 static void take_node(struct claude *c, const struct json *v, const struct node *n)
@@ -336,10 +329,10 @@ static void take_title(struct claude *c, const struct json *v)
     struct str type = json_get_text(v, "type");
 
     if (str_is(type, "custom-title"))
-        c->session->name = import_str(c->x, json_get_text(v, "customTitle"));
+        import_set(c->x, &c->session->name, json_get_text(v, "customTitle"));
     else if (str_is(type, "summary") && !c->session->name.n &&
-             find_node(c, json_get_text(v, "leafUuid")))
-        c->session->name = import_str(c->x, json_get_text(v, "summary"));
+             find_node(c, import_key(json_get_text(v, "leafUuid"))))
+        import_set(c->x, &c->session->name, json_get_text(v, "summary"));
 }
 
 static void count_left_out(struct claude *c, const struct json *v, const struct node *n)
@@ -357,33 +350,41 @@ static void count_left_out(struct claude *c, const struct json *v, const struct 
         import_leave_out(c->x, type.n ? type : S("lines without a type"));
 }
 
-static void read_nodes(struct claude *c)
+/* The file may have changed since the tree was read: what belongs to no node of it is not taken. */
+static void read_messages(struct claude *c)
 {
     struct importing *x = c->x;
     const struct json *v;
+    size_t next = 0;
 
     import_rewind(x);
-    for (size_t i = 0; (v = import_next_line(x)); i++) {
-        const struct node *n = &c->nodes[i];
+    while ((v = import_next_line(x))) {
+        struct node n = node_of(v, x->line);
 
+        while (next < c->n && c->nodes[next].line < n.line)
+            next++;
+        if (next < c->n && c->nodes[next].line == n.line)
+            n.is_taken = c->nodes[next].is_taken;
         take_title(c, v);
-        count_left_out(c, v, n);
-        if (n->is_taken)
-            take_node(c, v, n);
+        count_left_out(c, v, &n);
+        if (n.is_taken)
+            take_node(c, v, &n);
     }
     end_answer(c);
 }
 
 struct err *import_claude(struct importing *x)
 {
-    struct claude c = {.x = x};
+    AUTO(claude) struct claude c = {.x = x};
     const struct json *v;
     size_t n_problems, n_bytes;
 
-    while ((v = import_next_line(x)))
-        add_node(&c, v);
-    index_nodes(&c);
-    if (has_uuids(&c)) {
+    while ((v = import_next_line(x))) {
+        struct node n = node_of(v, x->line);
+
+        add_node(&c, &n);
+    }
+    if (c.by_uuid.n) {
         take_way(&c);
         take_further_lines(&c);
         take_further_results(&c);
@@ -395,10 +396,8 @@ struct err *import_claude(struct importing *x)
     x->out->n_left_out = 0; /* lines are read again, and told again */
     c.session = import_new_session(x);
     c.session->provider = S("anthropic");
-    read_nodes(&c);
+    read_messages(&c);
     x->out->n_problems = n_problems;
     strbuf_cut(&x->out->problems, n_bytes);
-    message_unref(c.answer);
-    arena_done(&c.arena);
     return NULL;
 }

@@ -11,8 +11,7 @@ struct codex {
     struct imported *session;
     struct message *answer; /* that items are still added to */
     int64_t answer_ms;
-    int64_t now_ms; /* of the line */
-    struct str model;
+    int64_t now_ms;        /* of the line */
     enum import_step step; /* COMPACT while a shorter history is being read */
     bool begins;
 };
@@ -36,7 +35,8 @@ static struct message *answer_of(struct codex *c)
         return c->answer;
     c->answer = message_new(ROLE_ASSISTANT, (struct str){0});
     c->answer_ms = c->now_ms;
-    message_set_origin(c->answer, (struct origin){.provider = S("codex"), .model = c->model});
+    message_set_origin(c->answer,
+                       (struct origin){.provider = S("codex"), .model = c->session->model});
     return c->answer;
 }
 
@@ -59,19 +59,24 @@ static bool is_surroundings(struct str text)
     return false;
 }
 
+static void add_text(struct codex *c, struct message *m, struct str text)
+{
+    import_add_part(c->x, m, &(struct part){.kind = PART_TEXT, .text = text});
+}
+
 static void add_content(struct codex *c, struct message *m, const struct json *content)
 {
     struct part p;
 
     if (json_is(content, JSON_STRING) && content->text.n)
-        message_add_text(m, content->text);
+        add_text(c, m, content->text);
     json_each (v, content) {
         struct str text = json_get_text(v, "text");
 
         if (m->role == ROLE_USER && is_surroundings(text))
             import_leave_out(c->x, S("what Codex said of its surroundings"));
         else if (text.n)
-            message_add_text(m, text);
+            add_text(c, m, text);
         else if (m->role == ROLE_USER && import_image(&c->x->scratch, json_get(v, "image_url"), &p))
             message_add(m, &p);
     }
@@ -108,8 +113,8 @@ static void take_reasoning(struct codex *c, const struct json *v)
             strbuf_addf(&text, "%s%" STR_FMT, text.n ? "\n\n" : "",
                         STR_ARG(json_get_text(piece, "text")));
     if (text.n)
-        message_add(answer_of(c),
-                    &(struct part){.kind = PART_REASONING, .text = strbuf_str(&text)});
+        import_add_part(c->x, answer_of(c),
+                        &(struct part){.kind = PART_REASONING, .text = strbuf_str(&text)});
     else
         import_leave_out(c->x, S("encrypted reasoning"));
 }
@@ -122,17 +127,18 @@ static void take_shell(struct codex *c, const struct json *v)
 
     if (json_has(v, "action"))
         json_write(&args, json_get(v, "action"));
-    import_add_call(answer_of(c), id.n ? id : json_get_text(v, "id"), S("local_shell"),
+    import_add_call(c->x, answer_of(c), id.n ? id : json_get_text(v, "id"), S("local_shell"),
                     strbuf_str(&args));
 }
 
 static void take_custom_call(struct codex *c, const struct json *v)
 {
-    message_add(answer_of(c), &(struct part){.kind = PART_TOOL_CALL,
-                                             .id = json_get_text(v, "call_id"),
-                                             .name = json_get_text(v, "name"),
-                                             .args = json_get_text(v, "input"),
-                                             .is_free_text = true});
+    import_add_part(c->x, answer_of(c),
+                    &(struct part){.kind = PART_TOOL_CALL,
+                                   .id = json_get_text(v, "call_id"),
+                                   .name = json_get_text(v, "name"),
+                                   .args = json_get_text(v, "input"),
+                                   .is_free_text = true});
 }
 
 /* Text, or {"content": text, "success": b}, or a list of parts. */
@@ -156,7 +162,7 @@ static bool take_item(struct codex *c, const struct json *v)
     else if (str_is(type, "reasoning"))
         take_reasoning(c, v);
     else if (str_is(type, "function_call"))
-        import_add_call(answer_of(c), json_get_text(v, "call_id"), json_get_text(v, "name"),
+        import_add_call(c->x, answer_of(c), json_get_text(v, "call_id"), json_get_text(v, "name"),
                         json_get_text(v, "arguments"));
     else if (str_is(type, "custom_tool_call"))
         take_custom_call(c, v);
@@ -178,19 +184,19 @@ static void take_meta(struct codex *c, const struct json *v)
 
     if (s->id.n)
         return; /* a copy says whose it is, too */
-    s->id = import_str(c->x, json_get_text(v, "id"));
-    s->cwd = import_str(c->x, json_get_text(v, "cwd"));
+    import_set(c->x, &s->id, json_get_text(v, "id"));
+    import_set(c->x, &s->cwd, json_get_text(v, "cwd"));
     s->created_ms = import_time(json_get(v, "timestamp"));
-    s->system =
-        import_str(c->x, base ? json_get_text(base, "text") : json_get_text(v, "instructions"));
+    import_set(c->x, &s->system,
+               base ? json_get_text(base, "text") : json_get_text(v, "instructions"));
 }
 
 static void take_context(struct codex *c, const struct json *v)
 {
     if (json_get_text(v, "model").n)
-        c->model = c->session->model = import_str(c->x, json_get_text(v, "model"));
+        import_set(c->x, &c->session->model, json_get_text(v, "model"));
     if (!c->session->cwd.n)
-        c->session->cwd = import_str(c->x, json_get_text(v, "cwd"));
+        import_set(c->x, &c->session->cwd, json_get_text(v, "cwd"));
 }
 
 static void take_compacted(struct codex *c, const struct json *v)
@@ -217,12 +223,8 @@ static void roll_back(struct codex *c, int64_t n_turns)
     struct imported *s = c->session;
 
     end_answer(c);
-    while (n_turns > 0 && s->n && s->items[s->n - 1].step == IMPORT_APPEND) {
-        struct message *m = s->items[--s->n].message;
-
-        n_turns -= m && m->role == ROLE_USER;
-        message_unref(m);
-    }
+    while (n_turns > 0 && s->n && s->items[s->n - 1].step == IMPORT_APPEND)
+        n_turns -= s->items[--s->n].role == ROLE_USER;
 }
 
 static void take_event(struct codex *c, const struct json *v)

@@ -1,68 +1,62 @@
-/* import_finish.c - makes what was read a history that a model can be asked with. */
+/* import_finish.c - makes what was read a history that a model can be asked with, message by
+ * message. */
 #include "transcript/import_parts.h"
 
-#include "base/utf8.h"
 #include "base/uuid.h"
 #include "port/store.h"
 
 #include <stdio.h>
 
-#define PREVIEW_BYTES 200
-#define MAX_TOKENS                                                                                 \
-    ((int64_t)1 << 40) /* of one message: more is nonsense, and sums must not wrap                 \
-                        */
 #define NOT_KNOWN                                                                                  \
     "The result of this call is not known: it is not in the file that this session was imported "  \
     "from."
 
 struct open_call {
-    struct str id, name; /* in their message */
+    struct str id, name; /* in the answer */
     bool is_answered;
+    size_t next; /* one with the same id, + 1; 0: none */
 };
 
 struct finishing {
-    struct imported *session;
-    struct arena *arena; /* of what stays */
-    struct imported_message *items;
-    size_t n, room;
-    struct open_call *calls; /* of the last answer */
-    size_t n_calls, calls_room;
-    struct arena scratch;
-    /* ids that are taken: a table with room for twice as many */
-    struct str *ids;
-    size_t ids_size, n_ids;
+    const struct imported *session;
+    struct err *(*take)(void *self, struct imported_message *m);
+    void *self;
+    size_t n;    /* that were given */
+    bool begins; /* a history begins anew, and its first message was none */
+    enum import_step begin_step;
+    enum import_step last_step;
+    int64_t last_ms;
+    struct import_index ids; /* of messages that were given */
+    struct message *answer;  /* whose calls are open */
+    struct open_call *calls;
+    size_t n_calls;
+    struct import_index by_id; /* the first open call of each id, + 1 */
 };
+
+static void close_answer(struct finishing *f)
+{
+    message_unref(TAKE(f->answer));
+    mem_free(TAKE(f->calls));
+    import_index_done(&f->by_id);
+    f->n_calls = 0;
+}
+
+static void finishing_done(struct finishing *f)
+{
+    close_answer(f);
+    import_index_done(&f->ids);
+}
+DEFINE_AUTO_VAL(finishing, finishing_done)
 
 /* --- ids --- */
 
 static bool take_id(struct finishing *f, struct str id)
 {
-    size_t at = str_hash(id) % f->ids_size;
+    size_t *is_taken = import_index_at(&f->ids, import_key(id));
+    bool was_free = *is_taken == 0;
 
-    while (f->ids[at].p) {
-        if (str_eq(f->ids[at], id))
-            return false;
-        at = (at + 1) % f->ids_size;
-    }
-    f->ids[at] = id;
-    f->n_ids++;
-    return true;
-}
-
-static void grow_ids(struct finishing *f)
-{
-    struct str *old = f->ids;
-    size_t size = f->ids_size;
-
-    if (2 * (f->n_ids + 1) <= size)
-        return;
-    f->ids_size = size ? 2 * size : 64;
-    f->ids = mem_alloc(f->ids_size * sizeof *f->ids);
-    f->n_ids = 0;
-    for (size_t i = 0; i < size; i++)
-        if (old[i].p)
-            (void)take_id(f, old[i]);
-    mem_free(old);
+    *is_taken = 1;
+    return was_free;
 }
 
 /* One that is missing, twice there or no good is made from its place: the same file gives the same
@@ -71,7 +65,6 @@ static void set_id(struct finishing *f, struct message *m)
 {
     char name[64], id[UUID_TEXT_SIZE];
 
-    grow_ids(f);
     if (store_id_is_valid(m->id) && take_id(f, m->id))
         return;
     for (unsigned i = 0;; i++) {
@@ -83,17 +76,24 @@ static void set_id(struct finishing *f, struct message *m)
     }
 }
 
-/* --- calls and results --- */
-
-static void push(struct finishing *f, const struct imported_message *item, struct message *m)
+/* A message without a time has that of the one before it. */
+static struct err *give(struct finishing *f, enum import_step step, bool begins, int64_t unix_ms,
+                        struct message *take_message)
 {
-    f->items = arena_grow(f->arena, f->items, f->n, &f->room, sizeof *f->items);
-    f->items[f->n] = *item;
-    f->items[f->n].message = m;
-    if (m)
-        set_id(f, m);
+    struct imported_message m = {step, begins, take_message, unix_ms ? unix_ms : f->last_ms};
+    struct err *e;
+
+    if (m.message)
+        set_id(f, m.message);
     f->n++;
+    f->last_step = step;
+    f->last_ms = m.unix_ms;
+    e = f->take(f->self, &m);
+    message_unref(m.message);
+    return e;
 }
+
+/* --- calls and results --- */
 
 static struct message *result_message(const struct part *result, const struct open_call *c)
 {
@@ -105,7 +105,7 @@ static struct message *result_message(const struct part *result, const struct op
     return m;
 }
 
-static void close_calls(struct finishing *f, int64_t unix_ms)
+static struct err *give_missing_results(struct finishing *f, int64_t unix_ms)
 {
     struct part text = {.kind = PART_TEXT, .text = S(NOT_KNOWN)};
 
@@ -115,161 +115,109 @@ static void close_calls(struct finishing *f, int64_t unix_ms)
                                .is_error = true,
                                .content = &text,
                                .n_content = 1};
-        struct imported_message item = {.step = IMPORT_APPEND, .unix_ms = unix_ms};
 
-        if (!f->calls[i].is_answered && f->n)
-            item.step = f->items[f->n - 1].step;
         if (!f->calls[i].is_answered)
-            push(f, &item, result_message(&unknown, &f->calls[i]));
+            TRY(give(f, f->last_step, false, unix_ms, result_message(&unknown, &f->calls[i])));
     }
-    f->n_calls = 0;
-}
-
-static void note_calls(struct finishing *f, const struct message *m)
-{
-    for (size_t i = 0; i < m->n_parts; i++) {
-        if (m->parts[i].kind != PART_TOOL_CALL)
-            continue;
-        f->calls = arena_grow(&f->scratch, f->calls, f->n_calls, &f->calls_room, sizeof *f->calls);
-        f->calls[f->n_calls++] = (struct open_call){m->parts[i].id, m->parts[i].name, false};
-    }
-}
-
-static struct open_call *find_call(struct finishing *f, struct str id)
-{
-    for (size_t i = 0; i < f->n_calls; i++)
-        if (!f->calls[i].is_answered && str_eq(f->calls[i].id, id))
-            return &f->calls[i];
+    close_answer(f);
     return NULL;
 }
 
-/* One message for each result; those that answer no call are left out. */
-static void take_results(struct finishing *f, struct imported_message *item)
+/* An empty id is one, too. */
+static uint64_t key_of_call(struct str id)
 {
-    for (size_t i = 0; i < item->message->n_parts; i++) {
-        const struct part *p = &item->message->parts[i];
-        struct open_call *c = find_call(f, p->id);
+    return id.n ? import_key(id) : 1;
+}
 
-        if (!c)
+static void open_calls(struct finishing *f, struct message *answer)
+{
+    size_t n = message_n_calls(answer);
+
+    if (n == 0)
+        return;
+    f->answer = message_ref(answer);
+    f->calls = mem_alloc(n * sizeof *f->calls);
+    f->n_calls = n;
+    for (size_t i = answer->n_parts; i-- > 0;) {
+        const struct part *p = &answer->parts[i];
+        size_t *first;
+
+        if (p->kind != PART_TOOL_CALL)
             continue;
-        c->is_answered = true;
-        if (i == 0 && item->message->n_parts == 1) {
-            struct message *m = TAKE(item->message);
+        first = import_index_at(&f->by_id, key_of_call(p->id));
+        f->calls[--n] = (struct open_call){p->id, p->name, false, *first};
+        *first = n + 1;
+    }
+}
 
+/* Of several calls with one id, the first that has no result yet. */
+static struct open_call *answer_call(struct finishing *f, struct str id)
+{
+    size_t *first;
+    struct open_call *c;
+
+    if (!import_index_find(&f->by_id, key_of_call(id)))
+        return NULL;
+    first = import_index_at(&f->by_id, key_of_call(id));
+    c = &f->calls[*first - 1];
+    *first = c->next;
+    c->is_answered = true;
+    return c;
+}
+
+/* One message for each result; those that answer no call are left out. */
+static struct err *give_results(struct finishing *f, const struct import_item *item,
+                                struct message *take_message)
+{
+    AUTO(message) struct message *m = take_message;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        struct open_call *c = answer_call(f, m->parts[i].id);
+
+        if (c && m->n_parts == 1) {
             if (m->parts[0].name.n == 0)
                 m->parts[0].name = arena_str(&m->arena, c->name);
-            push(f, item, m);
-            return;
+            return give(f, item->step, false, item->unix_ms, TAKE(m));
         }
-        push(f, item, result_message(p, c));
+        if (c)
+            TRY(give(f, item->step, false, item->unix_ms, result_message(&m->parts[i], c)));
     }
-    message_unref(TAKE(item->message));
+    return NULL;
 }
 
-/* --- what is in it --- */
+/* --- all of it --- */
 
-static void limit(int64_t *n)
+static struct err *give_item(struct finishing *f, struct import *from,
+                             const struct import_item *item)
 {
-    if (*n < 0 || *n > MAX_TOKENS)
-        *n = -1;
-}
+    AUTO(message) struct message *m = NULL;
+    bool begins;
 
-static void limit_usage(struct usage *u)
-{
-    limit(&u->input);
-    limit(&u->output);
-    limit(&u->cache_read);
-    limit(&u->cache_write);
-    limit(&u->reasoning);
-    limit(&u->tool_input);
-    limit(&u->cost_microcents);
-}
-
-static void take_item(struct finishing *f, struct imported_message *item)
-{
-    struct message *m = item->message;
-
+    if (item->n_bytes)
+        TRY(import_fetch(from, item, &m));
     if (!m || item->begins || m->role != ROLE_TOOL)
-        close_calls(f, item->unix_ms);
-    if (!m) {
-        push(f, item, NULL);
-        return;
+        TRY(give_missing_results(f, item->unix_ms));
+    if (item->begins) {
+        f->begins = true;
+        f->begin_step = item->step;
     }
-    if (m->role == ROLE_TOOL) {
-        take_results(f, item);
-        return;
-    }
-    limit_usage(&m->usage);
-    item->message = NULL;
-    if (m->n_parts == 0 && !item->begins) {
-        message_unref(m);
-        return;
-    }
-    push(f, item, m);
-    if (m->role == ROLE_ASSISTANT && !m->is_error)
-        note_calls(f, m);
+    if (m && m->role == ROLE_TOOL)
+        return give_results(f, item, TAKE(m));
+    if (m && m->role == ROLE_ASSISTANT && !m->is_error)
+        open_calls(f, m);
+    begins = f->begins;
+    f->begins = false;
+    return give(f, begins && !item->begins ? f->begin_step : item->step, begins, item->unix_ms,
+                TAKE(m));
 }
 
-static int64_t first_time(const struct imported *s)
+struct err *import_each(struct import *i, const struct imported *s,
+                        struct err *(*take)(void *self, struct imported_message *m), void *self)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->items[i].unix_ms)
-            return s->items[i].unix_ms;
-    return 0;
-}
+    AUTO(finishing)
+    struct finishing f = {.session = s, .take = take, .self = self, .last_ms = s->created_ms};
 
-static void fill_times(struct imported *s)
-{
-    int64_t last;
-
-    if (!s->created_ms)
-        s->created_ms = first_time(s);
-    last = s->created_ms;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!s->items[i].unix_ms)
-            s->items[i].unix_ms = last;
-        last = s->items[i].unix_ms;
-        s->updated_ms = MAX(s->updated_ms, last);
-    }
-    s->updated_ms = MAX(s->updated_ms, s->created_ms);
-}
-
-static struct str first_prompt(const struct imported *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const struct message *m = s->items[i].message;
-
-        if (!m || m->role != ROLE_USER)
-            continue;
-        for (size_t k = 0; k < m->n_parts; k++)
-            if (m->parts[k].kind == PART_TEXT && str_trim(m->parts[k].text).n)
-                return str_trim(m->parts[k].text);
-    }
-    return (struct str){0};
-}
-
-static void find_preview(struct imported *s, struct arena *a)
-{
-    struct str text = first_prompt(s);
-    size_t end = str_find_char(text, '\n');
-
-    text = str_slice(text, 0, end == STR_NONE ? text.n : end);
-    s->preview = arena_str(a, utf8_truncate(text, PREVIEW_BYTES));
-}
-
-void import_finish(struct imported *s, struct import *out)
-{
-    struct finishing f = {.session = s, .arena = &out->arena};
-
-    limit_usage(&s->usage);
-    for (size_t i = 0; i < s->n; i++)
-        take_item(&f, &s->items[i]);
-    close_calls(&f, 0);
-    s->items = f.items;
-    s->n = f.n;
-    s->room = f.room;
-    fill_times(s);
-    find_preview(s, &out->arena);
-    mem_free(f.ids);
-    arena_done(&f.scratch);
+    for (size_t k = 0; k < s->n; k++)
+        TRY(give_item(&f, i, &s->items[k]));
+    return give_missing_results(&f, 0);
 }

@@ -7,26 +7,51 @@
 
 #include <inttypes.h>
 
-/* The session that a line belongs to. Lines of one follow each other mostly. */
-static struct imported *find_session(struct importing *x, struct str id)
-{
-    struct import *o = x->out;
-    struct imported *s;
+#define MAX_TOTAL ((int64_t)1 << 53) /* what keel adds to it must not wrap */
 
-    for (size_t i = o->n; i-- > 0;)
-        if (str_eq(o->sessions[i].id, id))
-            return &o->sessions[i];
+struct log_reading {
+    struct importing *x;
+    struct import_index by_id; /* sessions, + 1 */
+};
+
+static uint64_t key_of_session(struct str id)
+{
+    return id.n ? import_key(id) : 1; /* a log that does not say it is of one session */
+}
+
+/* The session that a line belongs to; NULL: there are too many. */
+static struct imported *find_session(struct log_reading *r, struct str id)
+{
+    struct import *o = r->x->out;
+    size_t found = import_index_find(&r->by_id, key_of_session(id));
+
+    if (found)
+        return &o->sessions[found - 1];
     if (o->n == IMPORT_MAX_SESSIONS)
         return NULL;
-    s = import_new_session(x);
-    s->id = import_str(x, id);
-    return s;
+    import_set(r->x, &import_new_session(r->x)->id, id);
+    *import_index_at(&r->by_id, key_of_session(id)) = o->n;
+    return &o->sessions[o->n - 1];
+}
+
+/* A session above comes first in every file that has both. */
+static void find_parents(struct log_reading *r)
+{
+    struct import *o = r->x->out;
+
+    for (size_t i = 0; i < o->n; i++) {
+        struct str parent = o->sessions[i].parent;
+        size_t found = parent.n ? import_index_find(&r->by_id, key_of_session(parent)) : 0;
+
+        if (found && found - 1 < i)
+            o->sessions[i].parent_index = found - 1;
+    }
 }
 
 /* The field itself, or what it refers to. */
 static struct err *resolve(struct importing *x, const struct json *v, const struct json **ret_value)
 {
-    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = JSON_MAX_BYTES};
     struct blob_reference reference;
     char hash[SHA256_HEX_SIZE];
     struct json *value;
@@ -60,12 +85,12 @@ static void take_init(struct importing *x, struct imported *s, const struct json
     if (s->created_ms)
         return; /* opened again */
     s->created_ms = import_time(json_get(v, "timestamp"));
-    s->cwd = import_str(x, json_get_text(v, "cwd"));
-    s->provider = import_str(x, json_get_text(v, "provider"));
-    s->model = import_str(x, json_get_text(v, "model"));
+    import_set(x, &s->cwd, json_get_text(v, "cwd"));
+    import_set(x, &s->provider, json_get_text(v, "provider"));
+    import_set(x, &s->model, json_get_text(v, "model"));
     err_ignore(resolve(x, json_get(v, "systemPrompt"), &system),
                "nobody needs it to go on with the session");
-    s->system = import_str(x, json_str(system));
+    import_set(x, &s->system, json_str(system));
 }
 
 static enum import_step step_of(struct str mutation)
@@ -110,39 +135,48 @@ static struct err *take_history(struct importing *x, struct imported *s, const s
     return NULL;
 }
 
+static int64_t total_of(const struct json *v, const char *key)
+{
+    int64_t n = json_int_or(json_get(v, key), 0);
+
+    return MIN(MAX(n, (int64_t)0), MAX_TOTAL);
+}
+
 static void take_checkpoint(struct importing *x, struct imported *s, const struct json *v)
 {
     s->usage = usage_read(json_get(v, "usage"), &x->out->arena);
-    s->cost_microcents = MAX(json_int_or(json_get(v, "costMicrocents"), 0), (int64_t)0);
+    import_limit_usage(&s->usage);
+    s->cost_microcents = total_of(v, "costMicrocents");
     s->cost_is_known = json_bool(json_get(v, "costIsKnown"), true);
     s->is_estimated = json_bool(json_get(v, "isEstimated"), false);
     s->is_unpriced = json_bool(json_get(v, "isUnpriced"), false);
-    s->n_rounds = (uint64_t)MAX(json_int_or(json_get(v, "rounds"), 0), (int64_t)0);
-    s->n_tool_calls = (uint64_t)MAX(json_int_or(json_get(v, "toolCalls"), 0), (int64_t)0);
-    s->active_ms = (uint64_t)MAX(json_int_or(json_get(v, "activeMs"), 0), (int64_t)0);
+    s->n_rounds = (uint64_t)total_of(v, "rounds");
+    s->n_tool_calls = (uint64_t)total_of(v, "toolCalls");
+    s->active_ms = (uint64_t)total_of(v, "activeMs");
 }
 
-static struct err *take_line(struct importing *x, const struct json *v)
+static struct err *take_line(struct log_reading *r, const struct json *v)
 {
     struct str event = json_get_text(v, "event");
-    struct imported *s = find_session(x, json_get_text(v, "sessionId"));
+    struct imported *s = find_session(r, json_get_text(v, "sessionId"));
 
     if (!s)
         return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
                        IMPORT_MAX_SESSIONS);
-    if (!s->parent.n && json_get_text(v, "parentSessionId").n)
-        s->parent = import_str(x, json_get_text(v, "parentSessionId"));
+    if (!s->parent.n)
+        import_set(r->x, &s->parent, json_get_text(v, "parentSessionId"));
     if (str_is(event, "session_init"))
-        take_init(x, s, v);
+        take_init(r->x, s, v);
     else if (str_is(event, "history_mutation"))
-        return take_history(x, s, v);
+        return take_history(r->x, s, v);
     else if (str_is(event, "checkpoint"))
-        take_checkpoint(x, s, v);
+        take_checkpoint(r->x, s, v);
     return NULL;
 }
 
-struct err *import_log(struct importing *x)
+static struct err *read_lines(struct log_reading *r)
 {
+    struct importing *x = r->x;
     const struct json *v;
 
     while ((v = import_next_line(x))) {
@@ -152,7 +186,7 @@ struct err *import_log(struct importing *x)
             import_problem(x, "the line names no event");
             continue;
         }
-        e = take_line(x, v);
+        e = take_line(r, v);
         if (err_is(e, ERR_CANCELLED))
             return TAKE(e);
         if (e) {
@@ -161,5 +195,15 @@ struct err *import_log(struct importing *x)
             import_problem(x, "%s", why);
         }
     }
+    find_parents(r);
     return NULL;
+}
+
+struct err *import_log(struct importing *x)
+{
+    struct log_reading r = {.x = x};
+    struct err *e = read_lines(&r);
+
+    import_index_done(&r.by_id);
+    return e;
 }

@@ -6,6 +6,9 @@
 
 #include <time.h>
 
+#define MAX_NAME_BYTES ((size_t)2 << 10)
+#define MAX_BARE_CALLS 100000 /* more are beyond every limit of a message */
+
 /* --- times --- */
 
 static bool read_digits(const char **at, const char *end, int n, int *ret)
@@ -91,6 +94,27 @@ int64_t import_time(const struct json *v)
     return n > 0 && n < MAX_MS ? n : 0;
 }
 
+/* --- counts --- */
+
+#define MAX_TOKENS ((int64_t)1 << 40) /* of one message; sums of them must not wrap */
+
+static void limit(int64_t *n)
+{
+    if (*n < 0 || *n > MAX_TOKENS)
+        *n = -1;
+}
+
+void import_limit_usage(struct usage *u)
+{
+    limit(&u->input);
+    limit(&u->output);
+    limit(&u->cache_read);
+    limit(&u->cache_write);
+    limit(&u->reasoning);
+    limit(&u->tool_input);
+    limit(&u->cost_microcents);
+}
+
 /* --- images --- */
 
 static struct part named(struct arena *a, const char *what, struct str mime)
@@ -160,12 +184,30 @@ static void repair_args(struct part *p)
     p->args = S("{}");
 }
 
-void import_add_call(struct message *m, struct str id, struct str name, struct str args)
+/* A call stays without its arguments, so that its result has one. */
+void import_add_part(struct importing *x, struct message *m, const struct part *p)
+{
+    struct part bare = {.kind = p->kind, .id = p->id, .name = p->name, .args = S("{}")};
+    size_t n_bytes = p->text.n + p->id.n + p->name.n + p->args.n + p->bad_args.n + p->signature.n +
+                     p->data.n + p->native.n + p->media.data.n;
+
+    if (m->arena.used_bytes + n_bytes <= JSON_MAX_BYTES) {
+        message_add(m, p);
+        return;
+    }
+    import_leave_out(x, S("parts of messages that are too large"));
+    if (p->kind == PART_TOOL_CALL && p->id.n + p->name.n < MAX_NAME_BYTES &&
+        m->n_parts < MAX_BARE_CALLS)
+        message_add(m, &bare);
+}
+
+void import_add_call(struct importing *x, struct message *m, struct str id, struct str name,
+                     struct str args)
 {
     struct part p = {.kind = PART_TOOL_CALL, .id = id, .name = name, .args = args};
 
     repair_args(&p);
-    message_add(m, &p);
+    import_add_part(x, m, &p);
 }
 
 static bool content_part(struct arena *a, const struct json *v, struct part *ret_part)
@@ -217,27 +259,26 @@ static bool is_json(struct str text)
 }
 
 /* What a provider's bytes are is for it to judge, but they go into a request: JSON they must be. */
-static struct part clean_part(struct arena *a, const struct part *p)
+static void clean_part(struct arena *a, struct part *p)
 {
-    struct part clean = *p;
+    size_t n = 0;
 
-    if (p->kind == PART_MEDIA && p->media.source == MEDIA_BLOB)
-        return named(a, "an attachment that is not in the file", p->media.mime);
-    if (p->native.n && !is_json(p->native))
-        clean.native = (struct str){0};
-    if (p->kind == PART_TOOL_CALL || p->kind == PART_SERVER_TOOL_USE)
-        repair_args(&clean);
-    if (p->kind != PART_TOOL_RESULT) {
-        clean.content = NULL;
-        clean.n_content = 0;
-        return clean;
+    if (p->kind == PART_MEDIA && (p->media.source == MEDIA_BLOB || p->media.data.n == 0)) {
+        *p = named(a, "an attachment that is not in the file", p->media.mime);
+        return;
     }
-    clean.content = ARENA_ARRAY(a, p->n_content ? p->n_content : 1, struct part);
-    clean.n_content = 0;
-    for (size_t i = 0; i < p->n_content; i++)
-        if (p->content[i].kind == PART_TEXT || p->content[i].kind == PART_MEDIA)
-            clean.content[clean.n_content++] = clean_part(a, &p->content[i]);
-    return clean;
+    if (p->native.n && !is_json(p->native))
+        p->native = (struct str){0};
+    if (p->kind == PART_TOOL_CALL || p->kind == PART_SERVER_TOOL_USE)
+        repair_args(p);
+    for (size_t i = 0; p->kind == PART_TOOL_RESULT && i < p->n_content; i++)
+        if (p->content[i].kind == PART_TEXT || p->content[i].kind == PART_MEDIA) {
+            p->content[n] = p->content[i];
+            clean_part(a, &p->content[n++]);
+        }
+    p->n_content = n;
+    if (n == 0)
+        p->content = NULL;
 }
 
 /* Does a message of this role have such a part? */
@@ -278,25 +319,20 @@ static void add_blocks(struct importing *x, const struct json *v, struct message
 
 struct err *import_message(struct importing *x, const struct json *v, struct message **ret_message)
 {
-    AUTO(arena) struct arena a = {0};
-    AUTO(message) struct message *raw = NULL;
     struct message *m;
+    size_t n = 0;
 
-    TRY(message_read(v, &raw));
-    m = message_new(raw->role, raw->id);
-    m->state = raw->role == ROLE_ASSISTANT ? raw->state : MESSAGE_COMPLETE;
-    m->is_error = raw->is_error && raw->role == ROLE_ASSISTANT;
-    message_set_origin(m, raw->origin);
-    m->stop_reason = arena_str(&m->arena, raw->stop_reason);
-    m->usage = raw->usage;
-    m->usage.routed_model = arena_str(&m->arena, raw->usage.routed_model);
-    m->usage.routed_provider = arena_str(&m->arena, raw->usage.routed_provider);
-    for (size_t i = 0; i < raw->n_parts; i++) {
-        struct part p = clean_part(&a, &raw->parts[i]);
-
-        if (fits(m->role, p.kind))
-            message_add(m, &p);
+    TRY(message_read(v, &m));
+    if (m->role != ROLE_ASSISTANT) {
+        m->state = MESSAGE_COMPLETE;
+        m->is_error = false;
     }
+    for (size_t i = 0; i < m->n_parts; i++) {
+        m->parts[n] = m->parts[i];
+        clean_part(&m->arena, &m->parts[n]);
+        n += fits(m->role, m->parts[n].kind);
+    }
+    m->n_parts = n;
     add_blocks(x, v, m);
     *ret_message = m;
     return NULL;

@@ -5,9 +5,11 @@
  * the model was given instead of it after that. A record without a history has only messages. */
 #include "transcript/import_parts.h"
 
+/* A message of a list, and what it is compared by. */
 struct entry {
-    struct message *message;
-    int64_t unix_ms;
+    struct import_item item;
+    size_t n_parts;
+    uint64_t id_key, text_key;
 };
 
 struct entries {
@@ -15,39 +17,42 @@ struct entries {
     size_t n, room;
 };
 
-static void entries_done(struct entries *e)
+static void push_entry(struct entries *to, const struct entry *e)
 {
-    for (size_t i = 0; i < e->n; i++)
-        message_unref(e->items[i].message);
-    mem_free(e->items);
+    if (to->n == to->room) {
+        to->room = to->room ? to->room + to->room / 2 : 64;
+        to->items = mem_resize(to->items, to->room * sizeof *to->items);
+    }
+    to->items[to->n++] = *e;
 }
-DEFINE_AUTO_VAL(entries, entries_done)
 
 static void add_entry(struct importing *x, struct imported *s, struct entries *to,
                       const struct json *v, int64_t unix_ms, size_t place)
 {
-    AUTO(err) struct err *e = NULL;
-    struct message *m;
+    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(message) struct message *m = NULL;
+    AUTO(err) struct err *e = import_message(x, v, &m);
+    struct entry entry;
 
-    e = import_message(x, v, &m);
     if (e) {
         AUTO_FREE char *why = err_message(e);
 
         import_problem(x, "message %zu: %s", place + 1, why);
         return;
     }
-    if (m->role == ROLE_SYSTEM && !json_has(v, "parts")) {
-        if (!s->system.n) /* another program's instructions */
-            s->system = import_str(x, json_get_text(v, "content"));
-        message_unref(m);
+    if (m->role == ROLE_SYSTEM && !json_has(v, "parts")) { /* another program's instructions */
+        if (!s->system.n)
+            import_set(x, &s->system, json_get_text(v, "content"));
         return;
     }
-    if (to->n == to->room) {
-        to->room = to->room ? 2 * to->room : 64;
-        to->items = mem_resize(to->items, to->room * sizeof *to->items);
-    }
-    to->items[to->n++] =
-        (struct entry){m, unix_ms ? unix_ms : import_time(json_get(v, "timestamp"))};
+    if (m->n_parts == 0)
+        return;
+    message_text(m, &text);
+    entry = (struct entry){.n_parts = m->n_parts,
+                           .id_key = import_key(m->id),
+                           .text_key = import_key(strbuf_str(&text))};
+    entry.item = import_put(x, TAKE(m), unix_ms ? unix_ms : import_time(json_get(v, "timestamp")));
+    push_entry(to, &entry);
 }
 
 /* Each element of a list; anything else is skipped. */
@@ -55,74 +60,62 @@ static struct err *read_list(struct importing *x, struct json_walk *w, struct im
                              struct entries *to, bool is_timeline)
 {
     enum json_type type;
-    struct str key, raw;
+    struct str key;
     bool found;
 
     TRY(json_walk_type(w, &type));
     if (type != JSON_ARRAY)
         return json_walk_skip(w);
     TRY(json_walk_enter(w));
-    for (size_t place = 0;; place++) {
+    for (size_t place = 0; !x->error; place++) {
         struct json *v;
 
         TRY(json_walk_next(w, &key, &found));
         if (!found)
             return NULL;
         arena_clear(&x->scratch);
-        TRY(json_walk_take(w, IMPORT_MAX_LINE, &raw));
-        TRY(import_value(x, raw, &v));
+        TRY(import_value(x, w, &v));
         if (!is_timeline)
             add_entry(x, s, to, v, 0, place);
         else if (str_is(json_get_text(v, "category"), "chat"))
             add_entry(x, s, to, json_get(v, "data"), import_time(json_get(v, "timestamp")), place);
     }
+    return TAKE(x->error);
 }
 
-static bool is_same(const struct message *a, const struct message *b)
+static bool is_same(const struct entry *a, const struct entry *b)
 {
-    AUTO(strbuf) struct strbuf text_a = {0}, text_b = {0};
-
-    if (a->role != b->role || a->n_parts != b->n_parts)
+    if (a->item.role != b->item.role || a->n_parts != b->n_parts)
         return false;
-    if (a->id.n && b->id.n)
-        return str_eq(a->id, b->id);
-    message_text(a, &text_a);
-    message_text(b, &text_b);
-    return str_eq(strbuf_str(&text_a), strbuf_str(&text_b));
+    return a->id_key && b->id_key ? a->id_key == b->id_key : a->text_key == b->text_key;
 }
 
-static void move(struct importing *x, struct imported *s, struct entry *e, enum import_step step,
-                 bool begins)
-{
-    import_add(x, s, step, begins, TAKE(e->message), e->unix_ms);
-}
-
-static void move_all(struct importing *x, struct imported *s, struct entries *all)
+static void add_all(struct importing *x, struct imported *s, const struct entries *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        move(x, s, &all->items[i], IMPORT_APPEND, false);
+        import_add_item(x, s, IMPORT_APPEND, false, all->items[i].item);
 }
 
 /* `seen` and `sent` with the same end. */
-static void join(struct importing *x, struct imported *s, struct entries *seen,
-                 struct entries *sent)
+static void join(struct importing *x, struct imported *s, const struct entries *seen,
+                 const struct entries *sent)
 {
     size_t n_same = 0, n_seen, n_sent;
 
     while (n_same < seen->n && n_same < sent->n &&
-           is_same(seen->items[seen->n - 1 - n_same].message,
-                   sent->items[sent->n - 1 - n_same].message))
+           is_same(&seen->items[seen->n - 1 - n_same], &sent->items[sent->n - 1 - n_same]))
         n_same++;
     n_seen = seen->n - n_same;
     n_sent = sent->n - n_same;
     for (size_t i = 0; i < n_seen; i++)
-        move(x, s, &seen->items[i], IMPORT_APPEND, false);
+        import_add_item(x, s, IMPORT_APPEND, false, seen->items[i].item);
     if (n_seen && n_sent == 0)
-        import_add(x, s, IMPORT_CLEAR, true, NULL, seen->items[n_seen - 1].unix_ms);
+        import_add(x, s, IMPORT_CLEAR, true, NULL, seen->items[n_seen - 1].item.unix_ms);
     for (size_t i = 0; i < n_sent; i++)
-        move(x, s, &sent->items[i], n_seen ? IMPORT_COMPACT : IMPORT_APPEND, n_seen && i == 0);
+        import_add_item(x, s, n_seen ? IMPORT_COMPACT : IMPORT_APPEND, n_seen && i == 0,
+                        sent->items[i].item);
     for (size_t i = n_seen; i < seen->n; i++)
-        move(x, s, &seen->items[i], IMPORT_APPEND, false);
+        import_add_item(x, s, IMPORT_APPEND, false, seen->items[i].item);
 }
 
 /* --- one record --- */
@@ -135,8 +128,8 @@ struct record_reading {
 
 static void record_reading_done(struct record_reading *r)
 {
-    entries_done(&r->seen);
-    entries_done(&r->sent);
+    mem_free(r->seen.items);
+    mem_free(r->sent.items);
 }
 DEFINE_AUTO_VAL(record_reading, record_reading_done)
 
@@ -160,15 +153,13 @@ static struct err *read_member(struct importing *x, struct json_walk *w, struct 
         {"updatedAt", NULL, &s->updated_ms},
     };
     struct json *v;
-    struct str raw;
 
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         if (!str_is(key, members[i].name))
             continue;
-        TRY(json_walk_take(w, JSON_MAX_BYTES, &raw));
-        TRY(json_parse(&x->scratch, raw, JSON_REPAIR_UTF8, &v));
+        TRY(import_value(x, w, &v));
         if (members[i].text)
-            *members[i].text = import_str(x, json_str(v));
+            import_set(x, members[i].text, json_str(v));
         else
             *members[i].unix_ms = import_time(v);
         return NULL;
@@ -176,25 +167,28 @@ static struct err *read_member(struct importing *x, struct json_walk *w, struct 
     return json_walk_skip(w);
 }
 
-static void add_session(struct importing *x, struct record_reading *r)
+static void fill_session(struct importing *x, size_t index, const struct record_reading *r)
 {
-    struct imported *s = import_new_session(x);
-    struct usage usage = s->usage;
-    bool cost_is_known = s->cost_is_known;
+    struct imported *s = &x->out->sessions[index];
 
-    *s = r->session;
-    s->usage = usage;
-    s->cost_is_known = cost_is_known;
+    s->id = r->session.id;
+    s->parent = r->session.parent;
+    s->cwd = r->session.cwd;
+    s->name = r->session.name;
+    s->provider = r->session.provider;
+    s->model = r->session.model;
+    s->system = r->session.system;
+    s->created_ms = r->session.created_ms;
+    s->updated_ms = r->session.updated_ms;
     if (r->has_messages && r->seen.n)
         join(x, s, &r->seen, &r->sent);
     else
-        move_all(x, s, r->seen.n ? &r->seen : &r->sent);
+        add_all(x, s, r->seen.n ? &r->seen : &r->sent);
 }
 
-static struct err *read_record(struct importing *x, struct json_walk *w, bool is_child);
+static struct err *read_record(struct importing *x, struct json_walk *w, size_t parent);
 
-/* They come after what they belong to: a parent is added before its children. */
-static struct err *read_children(struct importing *x, struct json_walk *w)
+static struct err *read_children(struct importing *x, struct json_walk *w, size_t parent)
 {
     enum json_type type;
     struct str key;
@@ -208,47 +202,82 @@ static struct err *read_children(struct importing *x, struct json_walk *w)
         TRY(json_walk_next(w, &key, &found));
         if (!found)
             return NULL;
-        TRY(read_record(x, w, /* is_child= */ true));
+        TRY(read_record(x, w, parent));
     }
 }
 
-static struct err *read_record(struct importing *x, struct json_walk *w, bool is_child)
+static struct err *read_members(struct importing *x, struct json_walk *w, size_t index,
+                                struct record_reading *r)
 {
-    AUTO(record_reading) struct record_reading r = {0};
-    bool found, is_added = false;
-    enum json_type type;
     struct str key;
+    bool found;
 
-    TRY(json_walk_type(w, &type));
-    if (type != JSON_OBJECT)
-        return err_new(ERR_VALIDATION, "an entry of the list is not a session record");
-    if (x->out->n == IMPORT_MAX_SESSIONS)
-        return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
-                       IMPORT_MAX_SESSIONS);
     TRY(json_walk_enter(w));
     for (;;) {
         TRY(json_walk_next(w, &key, &found));
         if (!found)
-            break;
+            return NULL;
         arena_clear(&x->scratch);
         if (str_is(key, "messages")) {
-            r.has_messages = true;
-            TRY(read_list(x, w, &r.session, &r.sent, /* is_timeline= */ false));
+            r->has_messages = true;
+            TRY(read_list(x, w, &r->session, &r->sent, /* is_timeline= */ false));
         } else if (str_is(key, "history")) {
-            TRY(read_list(x, w, &r.session, &r.seen, /* is_timeline= */ true));
-        } else if (str_is(key, "children") && !is_child && !is_added) {
-            is_added = true;
-            add_session(x, &r);
-            TRY(read_children(x, w));
+            TRY(read_list(x, w, &r->session, &r->seen, /* is_timeline= */ true));
+        } else if (str_is(key, "children")) {
+            TRY(read_children(x, w, index));
         } else {
-            TRY(read_member(x, w, key, &r));
+            TRY(read_member(x, w, key, r));
         }
     }
-    if (!is_child)
-        r.session.parent = (struct str){0};
-    if (!is_added)
-        add_session(x, &r);
-    return NULL;
+}
+
+/* What was read before a mistake is kept: it is used where the file may be read in part. A session
+ * has its place before its children, whatever stands first in the file. */
+static struct err *read_record(struct importing *x, struct json_walk *w, size_t parent)
+{
+    AUTO(record_reading) struct record_reading r = {0};
+    size_t index = x->out->n;
+    enum json_type type;
+    struct err *e;
+
+    TRY(json_walk_type(w, &type));
+    if (type != JSON_OBJECT)
+        return err_new(ERR_VALIDATION, "an entry of the list is not a session record");
+    if (index == IMPORT_MAX_SESSIONS)
+        return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
+                       IMPORT_MAX_SESSIONS);
+    import_new_session(x)->parent_index = parent;
+    e = read_members(x, w, index, &r);
+    fill_session(x, index, &r);
+    return e;
+}
+
+/* Children stand in one list and name the one above. Of two with that id it is the first; what is
+ * not among them is the record that has the list. */
+static void find_parents(struct importing *x, size_t root)
+{
+    AUTO(import_index) struct import_index by_id = {0};
+    struct import *o = x->out;
+
+    for (size_t i = root; i < o->n; i++) {
+        struct imported *s = &o->sessions[i];
+        size_t found = i > root ? import_index_find(&by_id, import_key(s->parent)) : 0;
+        size_t *first = s->id.n ? import_index_at(&by_id, import_key(s->id)) : NULL;
+
+        if (found)
+            s->parent_index = found - 1;
+        if (first && !*first)
+            *first = i + 1;
+    }
+}
+
+static struct err *read_root(struct importing *x, struct json_walk *w)
+{
+    size_t root = x->out->n;
+    struct err *e = read_record(x, w, IMPORT_NO_PARENT);
+
+    find_parents(x, root);
+    return e;
 }
 
 /* --- the file --- */
@@ -267,7 +296,7 @@ static struct err *read_values(struct importing *x, struct json_walk *w)
         x->line++;
         TRY(json_walk_type(w, &type));
         if (type == JSON_OBJECT) {
-            TRY(read_record(x, w, /* is_child= */ false));
+            TRY(read_root(x, w));
             continue;
         }
         TRY(json_walk_enter(w));
@@ -275,7 +304,7 @@ static struct err *read_values(struct importing *x, struct json_walk *w)
             TRY(json_walk_next(w, &key, &found));
             if (!found)
                 break;
-            TRY(read_record(x, w, /* is_child= */ false));
+            TRY(read_root(x, w));
         }
     }
 }

@@ -8,18 +8,30 @@
 #include "session/codec.h"
 #include "session/record.h"
 #include "sys/loop.h"
+#include "transcript/import_index.h"
+
+#include <limits.h>
+
+#define APPEND_BYTES ((size_t)8 << 20) /* of records that are appended together */
+#define MAX_LINE_BYTES                                                                             \
+    ((size_t)1 << 10) /* of a name, a model's, a provider's: lists hold them all */
+#define PREVIEW_BYTES 200
 
 struct saving {
     struct import *import;
     const struct import_place *place;
     struct saved_session *saved;
-    struct draft draft; /* all of them are there in the end, or none is */
+    uint64_t *found;         /* credentials */
+    struct import_index ids; /* that were chosen */
+    bool *is_made;           /* of sessions that have none above them */
+    uint64_t n_given, n_all; /* messages */
+    struct draft draft;      /* all of them are there in the end, or none is */
 };
-
-#define APPEND_BYTES ((size_t)64 << 20) /* of records that are appended together */
 
 /* The records of one stream. */
 struct stream {
+    struct saving *saving;
+    struct saved_session *saved;
     struct str id, parent;
     const struct imported *session;
     struct store *store;
@@ -29,7 +41,8 @@ struct stream {
     struct store_record *records; /* that are not appended yet */
     size_t n, room, n_bytes;
     uint64_t first_seq, next_seq;
-    uint64_t n_messages; /* of the last history */
+    bool has_history, is_replaced; /* by a second one */
+    uint64_t n_messages;           /* of the last history */
 };
 
 static void stream_done(struct stream *s)
@@ -79,7 +92,7 @@ static void keep_record(struct stream *s, const struct store_record *r)
     kept.body = arena_str(&s->arena, r->body);
     s->records = arena_grow(&s->arena, s->records, s->n, &s->room, sizeof *s->records);
     s->records[s->n++] = kept;
-    s->n_bytes += r->body.n;
+    s->n_bytes += r->body.n + sizeof kept;
 }
 
 /* --- events --- */
@@ -101,6 +114,7 @@ static struct err *emit(struct stream *s, enum event_type type, int64_t unix_ms,
     failure = put_blobs(s, &record);
     keep_record(s, &record.record);
     codec_record_done(&record);
+    codec_writer_forget(s->writer);
     TRY(failure);
     return s->n_bytes > APPEND_BYTES ? append(s, NULL) : NULL;
 }
@@ -115,6 +129,18 @@ static struct err *emit_begin(struct stream *s, struct str cwd)
     return emit(s, EVENT_SESSION_BEGIN, i->created_ms, &e);
 }
 
+/* Without what would break the line that it is shown in. */
+static struct str one_line(struct arena *a, struct str text, size_t max_bytes)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    text = utf8_truncate(text, max_bytes);
+    for (size_t i = 0; i < text.n; i++)
+        strbuf_add_char(&line,
+                        (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? ' ' : text.p[i]);
+    return arena_str(a, str_trim(strbuf_str(&line)));
+}
+
 static const char *mutation_of(enum import_step step, bool is_first_history)
 {
     if (step == IMPORT_CLEAR)
@@ -124,28 +150,40 @@ static const char *mutation_of(enum import_step step, bool is_first_history)
     return step == IMPORT_COMPACT ? "compact" : step == IMPORT_REWIND ? "rewind" : "append";
 }
 
-static struct err *emit_history(struct stream *s)
+static void find_preview(struct stream *s, const struct message *m)
 {
-    const struct imported *session = s->session;
-    bool is_first = true;
-    size_t index = 0;
+    for (size_t i = 0; i < m->n_parts && m->role == ROLE_USER && !s->saved->preview.n; i++) {
+        struct str line = {0}, text = str_trim(m->parts[i].text);
 
-    for (size_t i = 0; i < session->n; i++) {
-        const struct imported_message *m = &session->items[i];
-        struct event e;
-
-        if (m->begins && i > 0) {
-            is_first = false;
-            index = 0;
-        }
-        e = (struct event){.body.message = {.message = m->message,
-                                            .index = index,
-                                            .mutation = mutation_of(m->step, is_first)}};
-        TRY(emit(s, EVENT_HISTORY, m->unix_ms, &e));
-        index += m->message != NULL;
+        if (m->parts[i].kind == PART_TEXT && str_split(&text, '\n', &line))
+            s->saved->preview = one_line(&s->saving->import->arena, line, PREVIEW_BYTES);
     }
-    s->n_messages = index;
-    return NULL;
+}
+
+static struct err *emit_message(void *self, struct imported_message *m)
+{
+    struct stream *s = self;
+    struct saving *v = s->saving;
+    struct event e;
+
+    if (m->begins && s->has_history) {
+        s->is_replaced = true;
+        s->n_messages = 0;
+    }
+    s->has_history = true;
+    if (m->message) {
+        hide_in_message(v->place->secrets, &m->message, v->found);
+        find_preview(s, m->message);
+    }
+    e = (struct event){.body.message = {.message = m->message,
+                                        .index = s->n_messages,
+                                        .mutation = mutation_of(m->step, !s->is_replaced)}};
+    s->n_messages += m->message != NULL;
+    s->saved->n_messages += m->message != NULL;
+    if (v->place->on_progress)
+        v->place->on_progress(v->place->self, v->n_given, v->n_all);
+    v->n_given++;
+    return emit(s, EVENT_HISTORY, m->unix_ms, &e);
 }
 
 static struct err *emit_end(struct stream *s)
@@ -178,7 +216,7 @@ static struct store_summary summary_of(const struct stream *s, struct str cwd, s
                                   .name = name,
                                   .provider = i->provider,
                                   .model = i->model,
-                                  .preview = i->preview,
+                                  .preview = s->saved->preview,
                                   .created_ms = i->created_ms,
                                   .updated_ms = i->updated_ms,
                                   .n_messages = s->n_messages};
@@ -197,6 +235,7 @@ static struct str new_id(struct saving *v)
     return arena_str(&v->import->arena, str_of(id));
 }
 
+/* Its own, where neither the store nor this file has it already. */
 static struct err *choose_id(struct saving *v, size_t index)
 {
     struct saved_session *saved = &v->saved[index];
@@ -204,55 +243,46 @@ static struct err *choose_id(struct saving *v, size_t index)
     bool is_taken = true;
 
     saved->id = v->import->sessions[index].id;
-    if (store_id_is_valid(saved->id))
+    if (store_id_is_valid(saved->id) && !import_index_find(&v->ids, import_key(saved->id)))
         TRY(store_find(v->place->store, saved->id, &v->import->arena, &other, &is_taken));
     saved->has_new_id = is_taken;
     if (is_taken)
         saved->id = new_id(v);
+    *import_index_at(&v->ids, import_key(saved->id)) = 1;
     return NULL;
-}
-
-/* The session above, by the id that it had. It comes first in every file that has both. */
-static bool find_parent(const struct saving *v, size_t index, size_t *ret_parent)
-{
-    const struct imported *sessions = v->import->sessions;
-
-    for (size_t i = 0; sessions[index].parent.n && i < index; i++)
-        if (str_eq(sessions[i].id, sessions[index].parent)) {
-            *ret_parent = i;
-            return true;
-        }
-    return false;
 }
 
 /* --- all of it --- */
 
-static struct err *save_one(struct saving *v, size_t index, struct str parent, uint64_t fence)
+static struct err *save_one(struct saving *v, size_t index, uint64_t fence)
 {
-    struct imported *session = &v->import->sessions[index];
+    const struct imported *session = &v->import->sessions[index];
+    bool is_root = session->parent_index == IMPORT_NO_PARENT;
     struct store *store = v->place->store;
     AUTO(stream)
-    struct stream s = {.id = v->saved[index].id,
-                       .parent = parent,
+    struct stream s = {.saving = v,
+                       .saved = &v->saved[index],
+                       .id = v->saved[index].id,
                        .session = session,
                        .store = store,
                        .fence = fence,
                        .writer = codec_writer_new(),
                        .first_seq = 1,
                        .next_seq = 1};
-    struct str cwd = session->cwd.n ? session->cwd : v->place->cwd;
-    struct str name = v->place->name.n && !parent.n ? v->place->name : session->name;
+    struct str name = v->place->name.n && is_root ? v->place->name : session->name;
     struct store_summary summary;
 
-    summary = summary_of(&s, cwd, name);
-    if (parent.n)
+    if (!is_root)
+        s.parent = v->saved[session->parent_index].id;
+    summary = summary_of(&s, session->cwd, name);
+    if (!is_root)
         TRY(store_add_child(store, &summary, fence));
-    TRY(emit_begin(&s, cwd));
-    TRY(emit_history(&s));
+    TRY(emit_begin(&s, session->cwd));
+    TRY(import_each(v->import, session, emit_message, &s));
     TRY(emit_end(&s));
-    summary.n_messages = s.n_messages;
+    summary = summary_of(&s, session->cwd, name);
     TRY(append(&s, &summary));
-    return parent.n ? NULL : session_record_save(store, s.id);
+    return is_root ? session_record_save(store, s.id) : NULL;
 }
 
 /* In the order of the file, which has those above first. */
@@ -260,19 +290,19 @@ static struct err *save_below(struct saving *v, size_t root, uint64_t fence)
 {
     AUTO(arena) struct arena a = {0};
     bool *is_below = ARENA_ARRAY(&a, v->import->n, bool);
-    size_t parent;
 
     is_below[root] = true;
     for (size_t i = root + 1; i < v->import->n; i++) {
-        if (!find_parent(v, i, &parent) || !is_below[parent])
+        size_t parent = v->import->sessions[i].parent_index;
+
+        if (parent == IMPORT_NO_PARENT || !is_below[parent])
             continue;
         is_below[i] = true;
-        TRY(save_one(v, i, v->saved[parent].id, fence));
+        TRY(save_one(v, i, fence));
     }
     return NULL;
 }
 
-/* What was begun is taken away again when it does not come to an end. */
 static struct err *save_root(struct saving *v, size_t index)
 {
     AUTO(arena) struct arena a = {0};
@@ -280,9 +310,8 @@ static struct err *save_root(struct saving *v, size_t index)
     struct store *store = v->place->store;
     struct store_summary create = {
         .id = v->saved[index].id,
-        .cwd = session->cwd.n ? session->cwd : v->place->cwd,
+        .cwd = session->cwd,
         .name = v->place->name.n ? v->place->name : session->name,
-        .preview = session->preview,
         .created_ms = session->created_ms,
     };
     struct store_lease lease;
@@ -297,57 +326,63 @@ static struct err *save_root(struct saving *v, size_t index)
         store_close(store, create.id, lease.fence);
         return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(create.id));
     }
-    e = save_one(v, index, (struct str){0}, lease.fence);
+    v->is_made[index] = true;
+    e = save_one(v, index, lease.fence);
     if (!e)
         e = save_below(v, index, lease.fence);
     task_shield_begin();
     store_close(store, create.id, lease.fence);
-    if (e)
-        err_ignore(store_remove(store, create.id), "why it was to be removed is told");
     task_shield_end();
     return e;
 }
 
-static void fill_times(struct import *i)
+/* What cannot be removed stays noted, for the next keel. */
+static void undo(struct saving *v)
 {
-    int64_t now = clock_unix_ms(loop_clock(task_loop()));
+    bool is_gone = true;
 
-    for (size_t k = 0; k < i->n; k++) {
-        struct imported *s = &i->sessions[k];
+    task_shield_begin();
+    for (size_t i = 0; i < v->import->n; i++) {
+        AUTO(err) struct err *e = NULL;
 
-        if (s->created_ms)
-            continue;
-        s->created_ms = s->updated_ms = now;
-        for (size_t m = 0; m < s->n; m++)
-            s->items[m].unix_ms = now;
+        if (v->is_made[i])
+            e = store_remove(v->place->store, v->saved[i].id);
+        is_gone = is_gone && !e;
     }
+    task_shield_end();
+    if (is_gone)
+        draft_end(&v->draft);
+    else
+        draft_done(&v->draft);
 }
 
-#define MAX_NAME_BYTES ((size_t)1 << 10) /* lists hold all names */
-
-/* As everything else that comes from outside. */
-static void hide(struct import *i, const struct secrets *secrets, uint64_t *found)
+/* What the index of the store and its lists hold. As everything else that comes from outside, it is
+ * searched for credentials. */
+static void clean_facts(struct saving *v, struct imported *s)
 {
-    for (size_t k = 0; k < i->n; k++) {
-        struct imported *s = &i->sessions[k];
+    struct arena *a = &v->import->arena;
+    const struct secrets *secrets = v->place->secrets;
+    int64_t now = clock_unix_ms(loop_clock(task_loop()));
 
-        s->name = hide_in_str(secrets, &i->arena, utf8_truncate(s->name, MAX_NAME_BYTES), found);
-        s->preview = hide_in_str(secrets, &i->arena, s->preview, found);
-        s->system = hide_in_str(secrets, &i->arena, s->system, found);
-        for (size_t m = 0; m < s->n; m++)
-            if (s->items[m].message)
-                hide_in_message(secrets, &s->items[m].message, found);
-    }
+    s->name = hide_in_str(secrets, a, one_line(a, s->name, MAX_LINE_BYTES), v->found);
+    s->provider = one_line(a, s->provider, MAX_LINE_BYTES);
+    s->model = one_line(a, s->model, MAX_LINE_BYTES);
+    s->system = hide_in_str(secrets, a, s->system, v->found);
+    if (!s->cwd.n || s->cwd.n >= PATH_MAX || str_find_char(s->cwd, 0) != STR_NONE)
+        s->cwd = v->place->cwd;
+    if (!s->created_ms)
+        s->created_ms = s->updated_ms = now;
+    v->n_all += s->n;
 }
 
 static struct err *save_all(struct saving *v)
 {
-    size_t parent;
-
-    for (size_t k = 0; k < v->import->n; k++)
+    for (size_t k = 0; k < v->import->n; k++) {
+        clean_facts(v, &v->import->sessions[k]);
         TRY(choose_id(v, k));
+    }
     for (size_t k = 0; k < v->import->n; k++)
-        if (!find_parent(v, k, &parent))
+        if (v->import->sessions[k].parent_index == IMPORT_NO_PARENT)
             TRY(save_root(v, k));
     return NULL;
 }
@@ -355,13 +390,20 @@ static struct err *save_all(struct saving *v)
 struct err *import_save(struct import *i, const struct import_place *place,
                         struct saved_session *ret_saved, uint64_t *ret_found)
 {
-    struct saving v = {.import = i, .place = place, .saved = ret_saved, .draft = DRAFT_NONE};
+    struct saving v = {.import = i,
+                       .place = place,
+                       .saved = ret_saved,
+                       .found = ret_found,
+                       .is_made = ARENA_ARRAY(&i->arena, i->n, bool),
+                       .draft = DRAFT_NONE};
     struct err *e;
 
     *ret_found = 0;
-    hide(i, place->secrets, ret_found);
-    fill_times(i);
     e = save_all(&v);
-    draft_end(&v.draft); /* one that failed has removed what it began */
+    if (e)
+        undo(&v);
+    else
+        draft_end(&v.draft);
+    import_index_done(&v.ids);
     return e;
 }

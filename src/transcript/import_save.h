@@ -17,15 +17,21 @@ struct import_place {
     struct str name;               /* instead of its own; may be empty */
     const struct secrets *secrets; /* taken out of all that it says; may be NULL */
     const struct random *random;   /* for ids; NULL: the system's */
+    /* Messages that were written, of all. May be NULL. */
+    void (*on_progress)(void *self, uint64_t n, uint64_t n_all);
+    void *self;
 };
 
+/* Texts live in the import's arena. */
 struct saved_session {
-    struct str id;   /* in the import's arena */
-    bool has_new_id; /* its own was taken, or is no id that a store knows */
+    struct str id;
+    bool has_new_id;    /* its own was taken, or is no id that a store knows */
+    struct str preview; /* the start of the first prompt */
+    size_t n_messages;  /* also of histories that were replaced */
 };
 
-/* All sessions of the file, children below their parents. `ret_saved` has room for one each;
- * `ret_found` says which credentials were found in it. May wait. */
+/* All sessions of the file, children below their parents, or none of them. `ret_saved` has room for
+ * one each; `ret_found` says which credentials were found in it. May wait. */
 MUST_USE struct err *import_save(struct import *i, const struct import_place *place,
                                  struct saved_session *ret_saved, uint64_t *ret_found);
 

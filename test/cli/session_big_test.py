@@ -5,6 +5,7 @@ is what the kernel says that the command had at most. An ordinary run takes 120 
 of it, 10 GB, with KEEL_TEST_DEPTH=all. A build with a sanitizer takes more memory for the same
 work, but no more of it for a large session than for a small one.
 """
+import json
 import os
 import pathlib
 import re
@@ -160,6 +161,63 @@ class Size(Big):
     @staticmethod
     def ids_of(path):
         return re.findall(r'"id":"((?:answer|result)-\d+)","role"', path.read_text())
+
+
+class Import(Big):
+    """Files of any size: a message takes some tens of bytes, whatever it says."""
+
+    N_MESSAGES = 500_000 if IS_DEEP else 100_000
+    FORMS = {
+        "record": ('{"messages":[', '{"role":"user","content":"a"}', ",", "]}"),
+        "log": ("", '{"event":"history_mutation","sessionId":"s","message":'
+                    '{"role":"user","content":"a"}}', "\n", "\n"),
+        "claude-code": ("", '{"type":"user","uuid":"%d","parentUuid":"%d","sessionId":"s",'
+                            '"message":{"role":"user","content":"a"}}', "\n", "\n"),
+        "codex": ("", '{"type":"response_item","payload":{"type":"message","role":"user",'
+                      '"content":"a"}}', "\n", "\n"),
+    }
+
+    def peak_of(self, name, pieces):
+        path = self.dir / name
+        with open(path, "w") as file:
+            file.writelines(pieces)
+        return self.peak("import", str(path), "--store", f"sqlite:{self.dir}/{name}.db")
+
+    def pieces(self, form, n):
+        start, message, between, end = self.FORMS[form]
+        yield start
+        for i in range(n):
+            yield message % (i + 1, i) if "%d" in message else message
+            yield between if i + 1 < n else end
+
+    def test_very_many_short_messages_take_little_memory(self):
+        for form in self.FORMS:
+            with self.subTest(form):
+                few, many = (self.peak_of(f"{form}-{n}", self.pieces(form, n))
+                             for n in (100, self.N_MESSAGES))
+                self.assertLess(many - few, 24 * 1024 + self.N_MESSAGES // 4, "kilobytes")
+        self.assert_fine(self.keel("session", "verify", "--all", "--store",
+                                   f"sqlite:{self.dir}/log-{self.N_MESSAGES}.db"))
+
+    def test_long_messages_take_the_memory_of_one(self):
+        message = json.dumps({"event": "history_mutation", "sessionId": "s",
+                              "message": {"role": "user", "content": "x" * 4_000_000}}) + "\n"
+        few, many = (self.peak_of(f"long-{n}", [message] * n) for n in (2, 50))
+        self.assertLess(many - few, 16 * 1024, "kilobytes")
+
+    def test_what_is_not_used_of_a_line_takes_no_memory(self):
+        talk = "".join(self.pieces("log", 3))
+        start = '{"event":"provider_request","sessionId":"s","messages":["'
+        few, many = (self.peak_of(f"line-{n}", [talk, start, *["x" * 1_000_000] * n, '"]}\n'])
+                     for n in (1, 200))
+        self.assertLess(many - few, 16 * 1024, "kilobytes")
+
+    def test_a_text_without_an_end_takes_the_memory_of_the_longest_that_is_kept(self):
+        start = '{"messages":[{"role":"user","content":"'
+        few, many = (self.peak_of(f"text-{n}", [start, *["x" * 1_000_000] * n,
+                                                '"},{"role":"user","content":"b"}]}'])
+                     for n in (60, 600 if IS_DEEP else 200))
+        self.assertLess(many - few, 16 * 1024, "kilobytes")
 
 
 if __name__ == "__main__":

@@ -33,29 +33,45 @@ static size_t count_calls(const struct message *m)
     return n;
 }
 
+#define N_IDS 100
+
+struct checking {
+    size_t n, n_open;
+    char ids[N_IDS][129];
+};
+
 /* Every call has its result before anybody else speaks. */
-static void check_session(const struct imported *s)
+static struct err *check_message(void *self, struct imported_message *item)
 {
-    size_t n_open = 0;
+    struct checking *c = self;
+    const struct message *m = item->message;
 
-    for (size_t i = 0; i < s->n; i++) {
-        const struct message *m = s->items[i].message;
-
-        BUG_IF(!m && s->items[i].step != IMPORT_CLEAR);
-        BUG_IF(n_open && (!m || m->role != ROLE_TOOL || s->items[i].begins));
-        if (!m)
-            continue;
-        BUG_IF(!store_id_is_valid(m->id));
-        for (size_t k = 0; k < i && k < 100; k++)
-            BUG_IF(s->items[k].message && str_eq(s->items[k].message->id, m->id));
-        if (m->role == ROLE_TOOL) {
-            BUG_IF(n_open == 0 || m->n_parts != 1);
-            n_open--;
-        } else if (m->role == ROLE_ASSISTANT) {
-            n_open = count_calls(m);
-        }
+    BUG_IF(!m && item->step != IMPORT_CLEAR);
+    BUG_IF(c->n_open && (!m || m->role != ROLE_TOOL || item->begins));
+    if (!m)
+        return NULL;
+    BUG_IF(!store_id_is_valid(m->id));
+    for (size_t k = 0; k < c->n; k++)
+        BUG_IF(str_is(m->id, c->ids[k]));
+    if (c->n < N_IDS)
+        memcpy(c->ids[c->n++], m->id.p, m->id.n);
+    if (m->role == ROLE_TOOL) {
+        BUG_IF(c->n_open == 0 || m->n_parts != 1);
+        c->n_open--;
+    } else if (m->role == ROLE_ASSISTANT) {
+        c->n_open = count_calls(m);
     }
-    BUG_IF(n_open);
+    return NULL;
+}
+
+static void check_session(struct import *i, size_t index)
+{
+    const struct imported *s = &i->sessions[index];
+    struct checking c = {0};
+    struct err *e = import_each(i, s, check_message, &c);
+
+    BUG_IF(e || c.n_open);
+    BUG_IF(s->parent_index != IMPORT_NO_PARENT && s->parent_index >= index);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -67,6 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (e)
         return 0;
     for (size_t k = 0; k < i.n; k++)
-        check_session(&i.sessions[k]);
+        check_session(&i, k);
     return 0;
 }

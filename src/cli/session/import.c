@@ -1,21 +1,13 @@
 /* import.c - `keel session import`: sessions out of files, of keel and of other programs. */
-#include "cli/progress.h"
+#include "cli/session/import_file.h"
 #include "cli/session/session.h"
 
 #include "sdk/known_secrets.h"
 #include "sys/fs.h"
-#include "sys/locked_file.h"
 #include "sys/work.h"
 #include "transcript/import_save.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define PIPE_STEP ((size_t)256 << 10)
 
 static const struct option options[] = {
     {"name", 0, "NAME", "what the session is called; for one that is imported alone"},
@@ -35,88 +27,6 @@ struct importing_files {
 };
 
 /* --- reading --- */
-
-/* A file that any part of can be read at any time. */
-struct import_file {
-    const char *path;
-    int fd;
-    struct progress *progress;
-    /* one call */
-    uint64_t from;
-    size_t n;
-    struct strbuf *out;
-};
-
-static struct err *cannot_read(const char *path)
-{
-    return err_errno(ERR_VALIDATION, errno, "cannot read %s",
-                     strcmp(path, "-") == 0 ? "standard input" : path);
-}
-
-/* What comes through a pipe is kept in a file without a name, because it is read more than once. */
-static struct err *keep_pipe(struct import_file *f, int pipe)
-{
-    AUTO_FREE char *bytes = mem_alloc(PIPE_STEP);
-    FILE *file = tmpfile();
-    ssize_t n;
-
-    if (!file)
-        return err_errno(ERR_STORAGE, errno, "cannot make a temporary file");
-    f->fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
-    fclose(file);
-    while ((n = read(pipe, bytes, PIPE_STEP)) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0 && write(f->fd, bytes, (size_t)n) != n)
-            return err_errno(ERR_STORAGE, errno, "cannot keep what was read in a temporary file");
-    return n < 0 ? cannot_read(f->path) : NULL;
-}
-
-static struct err *open_file(void *arg)
-{
-    struct import_file *f = arg;
-    bool is_stdin = strcmp(f->path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    struct err *e;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return cannot_read(f->path);
-    if (S_ISREG(st.st_mode) && !is_stdin) {
-        f->fd = fd;
-        return NULL;
-    }
-    e = keep_pipe(f, fd);
-    if (!is_stdin)
-        close(fd);
-    return e;
-}
-
-static struct err *read_part(void *arg)
-{
-    struct import_file *f = arg;
-    char *at = strbuf_reserve(f->out, f->n);
-    ssize_t n;
-
-    if (!at)
-        return strbuf_check(f->out, f->path);
-    do
-        n = pread(f->fd, at, f->n, (off_t)f->from);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return cannot_read(f->path);
-    strbuf_grew(f->out, (size_t)n);
-    return NULL;
-}
-
-static struct err *read_source(void *self, uint64_t from, size_t n, struct strbuf *out)
-{
-    struct import_file *f = self;
-
-    f->from = from;
-    f->n = n;
-    f->out = out;
-    progress_count(f->progress, from >> 20, "MB");
-    return work_run(read_part, f);
-}
 
 struct reading {
     const char *path;
@@ -177,15 +87,6 @@ static void tell_secrets(const struct importing_files *f, const char *path, uint
     cli_tell("%s: the value of %s was removed; [REDACTED] replaces it", path, strbuf_cstr(&names));
 }
 
-static size_t count_messages(const struct imported *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        n += s->items[i].message != NULL;
-    return n;
-}
-
 static void write_one(struct json_writer *w, const char *path, const struct import *i, size_t k,
                       const struct saved_session *saved)
 {
@@ -195,7 +96,7 @@ static void write_one(struct json_writer *w, const char *path, const struct impo
     jw_kv_str(w, "id", saved[k].id);
     jw_kv_str(w, "was", i->sessions[k].id);
     jw_kv_bool(w, "newId", saved[k].has_new_id);
-    jw_kv_int(w, "messages", (int64_t)count_messages(&i->sessions[k]));
+    jw_kv_int(w, "messages", (int64_t)saved[k].n_messages);
     jw_end_object(w);
 }
 
@@ -209,35 +110,35 @@ static void tell_one(struct importing_files *f, const char *path, const struct i
     if (saved[k].has_new_id && i->sessions[k].id.n)
         cli_tell("%s: the id %" STR_FMT " is taken or cannot be used; it is %" STR_FMT " here",
                  path, STR_ARG(i->sessions[k].id), STR_ARG(saved[k].id));
-    strbuf_addf(&f->out, "%" STR_FMT "  %zu messages  ", STR_ARG(saved[k].id),
-                count_messages(&i->sessions[k]));
-    cli_add_visible(&f->out, i->sessions[k].name.n ? i->sessions[k].name : i->sessions[k].preview);
+    strbuf_addf(&f->out, "%" STR_FMT "  %zu messages  ", STR_ARG(saved[k].id), saved[k].n_messages);
+    cli_add_visible(&f->out, i->sessions[k].name.n ? i->sessions[k].name : saved[k].preview);
     strbuf_add_char(&f->out, '\n');
 }
 
 /* --- the command --- */
 
-static struct err *import_from(struct importing_files *f, const char *path,
-                               const struct import_source *source, struct import *i)
+static void show_progress(void *self, uint64_t n, uint64_t n_all)
+{
+    progress_part(self, n, n_all);
+}
+
+static struct err *save(struct importing_files *f, const char *path, struct import *i)
 {
     struct session_work *w = f->work;
-    struct import_options options_of = {.name = path,
-                                        .is_partial = args_has(w->args, "partial"),
-                                        .load = load_payload,
-                                        .self = (void *)path};
     struct import_place place = {.store = w->store,
                                  .cwd = str_of(w->runtime.options.cwd),
                                  .name = str_of(args_get(w->args, "name")),
-                                 .secrets = f->secrets};
-    struct saved_session *saved;
+                                 .secrets = f->secrets,
+                                 .on_progress = show_progress,
+                                 .self = &f->progress};
+    struct saved_session *saved = ARENA_ARRAY(&i->arena, i->n, struct saved_session);
     uint64_t found;
-    struct err *e = import_read(i, source, &options_of);
+    struct err *e;
 
+    progress_begin(&f->progress, "storing", /* prints= */ false);
+    e = import_save(i, &place, saved, &found);
     progress_end(&f->progress);
-    tell_problems(i);
     TRY(e);
-    saved = ARENA_ARRAY(&i->arena, i->n, struct saved_session);
-    TRY(import_save(i, &place, saved, &found));
     tell_left_out(path, i);
     tell_secrets(f, path, found);
     for (size_t k = 0; k < i->n; k++)
@@ -248,17 +149,26 @@ static struct err *import_from(struct importing_files *f, const char *path,
 static struct err *import_file(struct importing_files *f, const char *path)
 {
     AUTO(import) struct import i = {0};
-    struct import_file file = {.path = path, .fd = -1, .progress = &f->progress};
-    struct import_source source = {read_source, &file};
+    AUTO(import_file) struct import_file file = IMPORT_FILE_NONE, kept = IMPORT_FILE_NONE;
+    struct import_source source = {import_file_read, &file};
+    struct import_spool spool = {import_file_write, import_file_read, &kept};
+    struct import_options options_of = {.name = path,
+                                        .is_partial = args_has(f->work->args, "partial"),
+                                        .load = load_payload,
+                                        .self = (void *)path,
+                                        .spool = &spool};
     struct err *e;
 
     progress_begin(&f->progress, "reading", /* prints= */ false);
-    e = work_run(open_file, &file);
+    e = import_file_open(&file, path, &f->progress);
     if (!e)
-        e = import_from(f, path, &source, &i);
-    if (file.fd >= 0)
-        close(file.fd);
-    return e;
+        e = import_file_new(&kept);
+    if (!e)
+        e = import_read(&i, &source, &options_of);
+    progress_end(&f->progress);
+    tell_problems(&i);
+    TRY(e);
+    return save(f, path, &i);
 }
 
 /* A file that cannot be imported does not keep the others from it. */

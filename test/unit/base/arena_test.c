@@ -58,6 +58,20 @@ TEST(an_array_grows_and_keeps_what_it_holds)
         assert_int_equal(items[i], i);
 }
 
+/* Messages and their parts are made of such. */
+TEST(an_empty_text_takes_nothing_and_a_large_item_the_room_of_one)
+{
+    AUTO(arena) struct arena a = {0};
+    size_t room = 0;
+
+    assert_string_equal(arena_str(&a, S("")).p, "");
+    assert_int_equal(a.used_bytes, 0);
+    assert_non_null(arena_grow(&a, NULL, 0, &room, 256));
+    assert_int_equal(room, 1);
+    assert_int_equal(a.used_bytes, 256);
+}
+
 RUN_TESTS(UNIT(blocks_are_zeroed_aligned_and_apart),
           UNIT(clearing_keeps_a_chunk_so_that_loops_stop_allocating), UNIT(copies_end_with_a_nul),
-          UNIT(an_array_grows_and_keeps_what_it_holds))
+          UNIT(an_array_grows_and_keeps_what_it_holds),
+          UNIT(an_empty_text_takes_nothing_and_a_large_item_the_room_of_one))

@@ -119,10 +119,35 @@ TEST(a_value_is_taken_up_to_its_limit_and_skipped_beyond_it)
     assert_err(json_walk_take(&w, 0, &raw), ERR_VALIDATION);
 }
 
+TEST(a_value_that_is_too_long_to_be_taken_still_comes)
+{
+    struct source s = {S("[ \"0123456789\" ,[1,2],7]"), 3};
+    AUTO(json_walk) struct json_walk w;
+    AUTO(strbuf) struct strbuf text = {0};
+    struct str key, raw;
+    bool found, fits;
+
+    json_walk_init(&w, read_some, &s);
+    assert_ok(json_walk_enter(&w));
+    assert_ok(json_walk_next(&w, &key, &found));
+    assert_ok(json_walk_take_short(&w, 11, &raw, &fits));
+    assert_false(fits);
+    assert_ok(json_walk_text(&w, add_text, &text));
+    assert_string_equal(strbuf_cstr(&text), "0123456789");
+    assert_ok(json_walk_next(&w, &key, &found));
+    assert_ok(json_walk_take_short(&w, 5, &raw, &fits));
+    assert_true(fits);
+    assert_str(raw, "[1,2]");
+    assert_ok(json_walk_next(&w, &key, &found));
+    assert_ok(json_walk_take_short(&w, 1, &raw, &fits));
+    assert_str(raw, "7");
+}
+
 /* --- a document without an end in sight --- */
 
 struct endless {
-    size_t n_items; /* still to come */
+    const char *start, *piece, *end;
+    size_t n_pieces; /* still to come */
     bool has_begun, has_ended;
 };
 
@@ -131,35 +156,68 @@ static struct err *read_endless(void *self, struct strbuf *out)
     struct endless *e = self;
 
     if (!e->has_begun)
-        strbuf_add_cstr(out, "{\"skipped\":\"");
-    else if (e->n_items)
-        strbuf_add_cstr(out, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+        strbuf_add_cstr(out, e->start);
+    else if (e->n_pieces)
+        strbuf_add_cstr(out, e->piece);
     else if (!e->has_ended)
-        strbuf_add_cstr(out, "\"}");
-    e->has_ended |= e->n_items == 0;
-    e->n_items -= e->n_items > 0;
+        strbuf_add_cstr(out, e->end);
+    e->has_ended |= e->n_pieces == 0;
+    e->n_pieces -= e->n_pieces > 0;
     e->has_begun = true;
     return NULL;
 }
 
+#define SIXTEEN(c) c c c c c c c c c c c c c c c c
+#define MANY 100000
+
 TEST(memory_does_not_grow_with_what_is_skipped)
 {
-    struct endless e = {.n_items = 100000};
-    AUTO(json_walk) struct json_walk w;
-    struct str key;
-    bool found;
+    struct endless kinds[] = {
+        {"{\"skipped\":\"", SIXTEEN("0123"), "\"}", MANY, false, false},
+        {"{\"skipped\":[", SIXTEEN("[],1"), "]}", MANY, false, false},
+        {"{\"skipped\":", SIXTEEN("0123"), "}", MANY, false, false},
+        {"{\"skipped\":0", SIXTEEN("\n\n\n\n"), "}", MANY, false, false},
+        {"{", SIXTEEN("    "), "\"skipped\":0}", MANY, false, false},
+    };
 
-    json_walk_init(&w, read_endless, &e);
-    assert_ok(json_walk_enter(&w));
-    assert_ok(json_walk_next(&w, &key, &found));
-    assert_ok(json_walk_skip(&w));
-    assert_ok(json_walk_next(&w, &key, &found));
-    assert_false(found);
-    assert_ok(json_walk_end(&w));
-    assert_true(w.buffer.room < 1 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        AUTO(json_walk) struct json_walk w;
+        struct str key;
+        bool found;
+
+        json_walk_init(&w, read_endless, &kinds[i]);
+        assert_ok(json_walk_enter(&w));
+        assert_ok(json_walk_next(&w, &key, &found));
+        assert_ok(json_walk_skip(&w));
+        assert_ok(json_walk_next(&w, &key, &found));
+        assert_false(found);
+        assert_ok(json_walk_end(&w));
+        assert_true(w.buffer.room < 1 << 20);
+    }
+}
+
+TEST(memory_does_not_grow_with_a_value_that_is_too_long_to_be_taken)
+{
+    static const char *const starts[] = {"[\"", "[", "[["}, *const pieces[] = {"text", "1234",
+                                                                               "0,1,"};
+
+    for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
+        struct endless e = {starts[i], pieces[i], "", 1 << 20, false, false};
+        AUTO(json_walk) struct json_walk w;
+        struct str key, raw;
+        bool found;
+
+        json_walk_init(&w, read_endless, &e);
+        assert_ok(json_walk_enter(&w));
+        assert_ok(json_walk_next(&w, &key, &found));
+        assert_err(json_walk_take(&w, 1000, &raw), ERR_VALIDATION);
+        assert_true(w.buffer.room < 10000);
+    }
 }
 
 RUN_TESTS(UNIT(values_are_found_wherever_the_pieces_are_cut),
           UNIT(what_is_no_json_is_an_error_with_its_place),
           UNIT(a_value_is_taken_up_to_its_limit_and_skipped_beyond_it),
-          UNIT(memory_does_not_grow_with_what_is_skipped))
+          UNIT(a_value_that_is_too_long_to_be_taken_still_comes),
+          UNIT(memory_does_not_grow_with_what_is_skipped),
+          UNIT(memory_does_not_grow_with_a_value_that_is_too_long_to_be_taken))
