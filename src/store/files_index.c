@@ -268,7 +268,7 @@ static struct err *read_logs(const char *dir, struct files_index *x)
     if (!d)
         return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot list %s", dir);
     while (!e && (entry = readdir(d)))
-        if (files_id_of(entry->d_name, &id))
+        if (files_id_of(entry->d_name, &id) && entry->d_type != DT_LNK) /* opening it says why */
             e = add_log(dir, id, x);
     closedir(d);
     return e;

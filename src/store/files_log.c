@@ -38,6 +38,14 @@ struct err *files_no_session(struct str id)
                     "keel session list shows those that are there");
 }
 
+struct err *files_cannot_open(int error, const char *path)
+{
+    if (error != ELOOP)
+        return err_errno(ERR_STORAGE, error, "cannot open %s", path);
+    return err_hint(err_new(ERR_STORAGE, "%s is a link", path),
+                    "a log must be a file of its own: move the file itself to this name");
+}
+
 bool files_id_of(const char *name, struct str *ret_id)
 {
     struct str whole = str_of(name), suffix = S(".jsonl");
@@ -275,7 +283,7 @@ struct err *files_state_load(struct files_state *s, const char *dir, bool *ret_f
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     *ret_found = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot open %s", path);
+        return errno == ENOENT ? NULL : files_cannot_open(errno, path);
     e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
                            : files_state_scan(s, path, fd, (uint64_t)st.st_size);
     close(fd);

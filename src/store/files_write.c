@@ -38,8 +38,11 @@ static struct err *was_removed(const char *dir)
 
 static struct err *cannot_write(int error, const char *path)
 {
-    struct err *e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
+    struct err *e;
 
+    if (error == ELOOP)
+        return files_cannot_open(error, path);
+    e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG)
         return err_hint(e, "make room, or use another store with --store");
     return err_hint(e, "see to it that you may write there, or use another store with --store");

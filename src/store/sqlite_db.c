@@ -7,6 +7,7 @@
 #include "sys/work.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,6 +148,28 @@ static struct err *make_file(const char *path)
     return NULL;
 }
 
+/* SQLite names the log and its index after the database: under another name of the same file it
+ * would make others, and each of the two would undo what is in the log of the other. The times are
+ * not asked for, which would make the kernel write them more often (sqlite_log.h). */
+static struct err *check_names(const char *path)
+{
+    struct statx st;
+
+    if (statx(AT_FDCWD, path, 0, STATX_TYPE | STATX_NLINK, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    if (!S_ISREG(st.stx_mode))
+        return err_hint(err_new(ERR_STORAGE, "%s is not a regular file", path),
+                        "move it away, or use another store with --store");
+    if (st.stx_nlink <= 1)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE,
+                            "%s has %u names (hard links): used under two of them, it "
+                            "would lose sessions",
+                            path, st.stx_nlink),
+                    "remove the other names, which find -samefile FILE lists; or make this one a "
+                    "file of its own while no keel is running: cp FILE COPY, then mv COPY FILE");
+}
+
 static void register_files(struct sqlite_db *db)
 {
     for (size_t i = 0; i < ARRAY_LEN(db->files); i++)
@@ -174,6 +197,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
         db->files[i].path = mem_strdup(arena_format(&a, "%s%s", path, suffixes[i]).p);
     TRY(sqlite_api_load(&db->api));
     TRY(make_file(path));
+    TRY(check_names(path));
     register_files(db);
     if (db->api.open_v2(path, &db->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -292,7 +316,7 @@ static struct err *check_files(struct sqlite_db *db)
 
     if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK &&
         !has_moved && access(db->files[1].path, F_OK) == 0 && access(db->files[2].path, F_OK) == 0)
-        return NULL;
+        return check_names(db->path);
     return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", db->path),
                     "put it back if you can; nothing more is stored until keel starts again");
 }
