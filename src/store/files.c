@@ -460,6 +460,42 @@ static struct err *files_clamp_times(struct store *store, int64_t after_ms, int6
     return NULL;
 }
 
+struct belief_call {
+    const char *dir;
+    struct store_belief belief;
+};
+
+static struct err *read_belief(void *arg)
+{
+    struct belief_call *c = arg;
+
+    return files_read_belief(c->dir, &c->belief);
+}
+
+static struct err *files_store_read_belief(struct store *store, struct store_belief *ret_belief)
+{
+    struct belief_call c = {.dir = files_of(store)->dir};
+
+    TRY(work_run(read_belief, &c));
+    *ret_belief = c.belief;
+    return NULL;
+}
+
+static struct err *write_belief(void *arg)
+{
+    struct belief_call *c = arg;
+
+    TRY(fs_make_dirs(c->dir, 0700));
+    return files_write_belief(c->dir, &c->belief);
+}
+
+static struct err *files_store_write_belief(struct store *store, const struct store_belief *b)
+{
+    struct belief_call c = {.dir = files_of(store)->dir, .belief = *b};
+
+    return work_run(write_belief, &c);
+}
+
 struct remove_call {
     struct files_store *files;
     struct str id;
@@ -589,7 +625,8 @@ static bool owns(const struct store *store, struct str path)
         return false;
     path = str_skip(path, dir.n + 1);
     return str_split(&path, '/', &name) &&
-           (str_starts(name, S(".index")) || str_is(name, ".locks") || files_is_name(name));
+           (str_starts(name, S(".index")) || str_is(name, ".locks") || str_is(name, ".clock") ||
+            files_is_name(name));
 }
 
 /* --- the store --- */
@@ -648,6 +685,8 @@ struct store *store_files_new(const char *dir)
         .update = update,
         .rebuild = rebuild,
         .clamp_times = files_clamp_times,
+        .read_belief = files_store_read_belief,
+        .write_belief = files_store_write_belief,
         .blobs = blobs,
         .check = check,
         .record_path = record_path,

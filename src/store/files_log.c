@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define STEP ((size_t)256 << 10)
+#define MAX_CLOCK 64
 #define MAX_LINE ((size_t)256 << 20)
 
 /* --- places --- */
@@ -86,6 +88,34 @@ struct err *files_sync_dir(const char *dir)
     if (fd >= 0)
         close(fd);
     return e;
+}
+
+/* --- the time --- */
+
+/* One that cannot be read counts as none: it is written again. */
+struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {.max_bytes = MAX_CLOCK};
+    struct store_belief b;
+    struct str looked, rest;
+    bool exists;
+
+    TRY(fs_read(fs_join(&a, dir, ".clock"), &text, &exists));
+    rest = str_trim(strbuf_str(&text));
+    if (exists && str_split(&rest, ' ', &looked) && str_to_int64(looked, &b.looked_ms) &&
+        str_to_int64(rest, &b.believed_ms))
+        *ret_belief = b;
+    return NULL;
+}
+
+struct err *files_write_belief(const char *dir, const struct store_belief *b)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return fs_write_atomic(
+        fs_join(&a, dir, ".clock"),
+        arena_format(&a, "%" PRId64 " %" PRId64 "\n", b->looked_ms, b->believed_ms), 0600);
 }
 
 /* --- lines --- */

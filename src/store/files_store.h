@@ -168,6 +168,10 @@ struct store_summary files_copy_summary(struct arena *a, const struct store_summ
 MUST_USE struct err *files_check_log(const char *dir, struct str id, struct store_damage_sink sink);
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
 
+/* `.clock`: what was believed of the time. */
+MUST_USE struct err *files_read_belief(const char *dir, struct store_belief *ret_belief);
+MUST_USE struct err *files_write_belief(const char *dir, const struct store_belief *b);
+
 /* --- looks, made by tasks --- */
 
 const struct files_entry *files_find_entry(const struct files_index *x, struct str id);

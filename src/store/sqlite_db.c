@@ -36,6 +36,10 @@ static const char *const statement_texts[] = {
     " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"       \
     " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"                           \
     " attempt INTEGER NOT NULL, total INTEGER NOT NULL, sum INTEGER NOT NULL, body TEXT NOT NULL"
+/* One row: what was believed of the time (struct store_belief). A database may be older than it. */
+#define CLOCK_TABLE                                                                                \
+    "CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1),"                     \
+    " looked INTEGER NOT NULL, believed INTEGER NOT NULL);"
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS sessions ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -60,7 +64,7 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS doomed (handle TEXT PRIMARY KEY, since INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS payloads_by_stream ON payloads (stream);"
-    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='');";
+    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='');" CLOCK_TABLE;
 
 /* --- errors --- */
 
@@ -103,24 +107,36 @@ static struct err *run_script(struct sqlite_db *db, const char *sql, const char 
                                                                         : sqlite_db_error(db, what);
 }
 
+struct sqlite_version {
+    long number;
+    long has_clock;
+};
+
 static int read_version(void *self, int n, char **values, char **names)
 {
-    *(int *)self = n && values[0] ? (int)strtol(values[0], NULL, 10) : 0;
+    struct sqlite_version *v = self;
+
+    v->number = n > 0 && values[0] ? strtol(values[0], NULL, 10) : 0;
+    v->has_clock = n > 1 && values[1] ? strtol(values[1], NULL, 10) : 0;
     return 0;
 }
 
 static struct err *make_tables(struct sqlite_db *db)
 {
-    int version = 0;
+    static const char look[] = "SELECT user_version, EXISTS (SELECT 1 FROM sqlite_master"
+                               " WHERE name = 'clock') FROM pragma_user_version";
+    struct sqlite_version version = {0};
 
-    if (db->api.exec(db->handle, "PRAGMA user_version", read_version, &version, NULL) != SQLITE_OK)
+    if (db->api.exec(db->handle, look, read_version, &version, NULL) != SQLITE_OK)
         return sqlite_db_error(db, "look");
-    if (version == VERSION)
+    if (version.number == VERSION && !version.has_clock)
+        err_ignore(run_script(db, CLOCK_TABLE, "make the tables"), "it may only be read");
+    if (version.number == VERSION)
         return NULL;
-    if (version > VERSION)
+    if (version.number > VERSION)
         return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
                         "update keel, or use another store with --store");
-    if (version > 0)
+    if (version.number > 0)
         return err_hint(
             err_new(ERR_STORAGE, "%s was made by a keel before the first release", db->path),
             "move it away, or use another store with --store");
