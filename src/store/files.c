@@ -331,6 +331,25 @@ static struct err *give_back(void *arg)
     return NULL;
 }
 
+/* Who has the session now writes its entries; what we know of it is old, or not sure. A lock file
+ * that is still there stays, and makes others look closer. */
+static struct err *let_go(void *arg)
+{
+    struct close_call *c = arg;
+
+    close(c->root->lock_fd);
+    return NULL;
+}
+
+static bool is_fenced_out(const struct files_store *f, const struct stream *root)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (const struct stream *s = f->streams[i]; s; s = s->next)
+            if (s->root == root && s->is_lost)
+                return true;
+    return !files_holds_lease(root->lock_fd);
+}
+
 static struct stream *find_writing(const struct files_store *f, const struct stream *root)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
@@ -360,7 +379,7 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
     s->fence = 0; /* from now on nothing more is handed in */
     task_shield_begin();
     wait_for_writers(f, s);
-    err_ignore(work_run(give_back, &c), "it reports nothing");
+    err_ignore(work_run(is_fenced_out(f, s) ? let_go : give_back, &c), "it reports nothing");
     task_shield_end();
     drop_tree(f, s);
 }

@@ -95,6 +95,8 @@ struct files_append {
     struct files_append *next;
 };
 
+/* Does the lock file still have its name? -1 is no lease, and nothing was lost. */
+bool files_holds_lease(int lock_fd);
 /* One write and one fsync for all of them. Refusals stand in each `error`; what is returned has
  * happened to all. `lock_fd` is the lease, -1: without one. *ret_lost: others have written there,
  * or nobody knows what the file holds now; no more is to be written under this lease. */

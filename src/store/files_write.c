@@ -144,7 +144,7 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, int
 }
 
 /* A lock file that was removed by hand locks out nobody. */
-static bool holds_lease(int lock_fd)
+bool files_holds_lease(int lock_fd)
 {
     struct stat st;
 
@@ -232,7 +232,7 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
 
     strbuf_init(&out, (size_t)512 << 20);
     TRY(files_path(path, dir, s->summary.id, ".jsonl"));
-    *ret_lost = !holds_lease(lock_fd);
+    *ret_lost = !files_holds_lease(lock_fd);
     if (*ret_lost)
         return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
