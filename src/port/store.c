@@ -104,6 +104,17 @@ struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms)
     return s->ops->clamp_times(s, after_ms, to_ms);
 }
 
+struct err *store_read_belief(struct store *s, struct store_belief *ret_belief)
+{
+    *ret_belief = (struct store_belief){0};
+    return s->ops->read_belief(s, ret_belief);
+}
+
+struct err *store_write_belief(struct store *s, const struct store_belief *b)
+{
+    return s->ops->write_belief(s, b);
+}
+
 bool store_has_clock(const struct store *s)
 {
     return s->ops->now != NULL;

@@ -105,6 +105,15 @@ struct store_lease {
     struct str notice; /* what had to be cut off because a crash had torn it; empty: nothing */
 };
 
+/* --- the time --- */
+
+/* What those who remove old sessions have believed of the clock (sdk/prune.h). It is kept with the
+ * sessions, so that all who share them know the same. */
+struct store_belief {
+    int64_t looked_ms;   /* when they looked last, by that clock; 0: never */
+    int64_t believed_ms; /* what they took for the time then */
+};
+
 /* --- damage --- */
 
 /* Borrowed until the sink returns. */
@@ -166,6 +175,9 @@ struct store_ops {
     struct err *(*now)(struct store *s, int64_t *ret_unix_ms);
     /* Sessions that were updated after `after_ms` become updated at `to_ms`. */
     struct err *(*clamp_times)(struct store *s, int64_t after_ms, int64_t to_ms);
+    /* Zeroed where nothing was written yet. */
+    struct err *(*read_belief)(struct store *s, struct store_belief *ret_belief);
+    struct err *(*write_belief)(struct store *s, const struct store_belief *b);
 
     /* Where payloads of this stream go; borrowed, as long as the store lives. */
     struct blob_store *(*blobs)(struct store *s, struct str stream);
@@ -215,6 +227,8 @@ MUST_USE struct err *store_update(struct store *s, const struct store_summary *u
 MUST_USE struct err *store_rebuild(struct store *s);
 MUST_USE struct err *store_now(struct store *s, int64_t *ret_unix_ms);
 MUST_USE struct err *store_clamp_times(struct store *s, int64_t after_ms, int64_t to_ms);
+MUST_USE struct err *store_read_belief(struct store *s, struct store_belief *ret_belief);
+MUST_USE struct err *store_write_belief(struct store *s, const struct store_belief *b);
 bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_check(struct store *s, struct str stream, struct store_damage_sink sink);

@@ -1,12 +1,8 @@
 /* prune.c - finds the sessions that have been kept for long enough, and removes them. */
 #include "sdk/prune.h"
 
-#include "sys/fs.h"
-#include "sys/loop.h"
-
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define PAGE 1000
-#define STAMP_MAX 64
 
 /* A clock that is further ahead than this is not believed at once. */
 #define TRUST_MS (7 * DAY_MS)
@@ -14,6 +10,8 @@
 #define STEP_MS (2 * DAY_MS)
 /* Up to this it may have been a holiday, and needs no notice. */
 #define FAR_MS (30 * DAY_MS)
+/* As many sessions may have been used with a wrong clock, and vouch for no time by themselves. */
+#define N_DOUBTED 2
 
 /* --- how long --- */
 
@@ -191,61 +189,39 @@ void prune_describe_held(const struct prune_report *r, struct strbuf *out)
 
 /* --- the clock --- */
 
-/* Machines agree about a server's clock, but not about their own. */
-static const char *stamp_path(const struct runtime *r, const struct store *s, struct arena *a)
-{
-    struct str home = runtime_home(r, a);
-
-    if (!home.n)
-        return NULL;
-    return arena_format(a, "%" STR_FMT "/pruned%s%s", STR_ARG(home), store_has_clock(s) ? "-" : "",
-                        store_has_clock(s) ? s->ops->name : "")
-        .p;
-}
-
-/* "LAST KNOWN"; an older keel has written the first one alone, whatever its clock said. */
-static void read_stamp(const char *path, struct prune_clock *c)
-{
-    AUTO(strbuf) struct strbuf text = {.max_bytes = STAMP_MAX};
-    struct str last, rest;
-    bool exists = false;
-
-    err_ignore(fs_read(path, &text, &exists), "it is made anew");
-    rest = str_trim(strbuf_str(&text));
-    if (!exists || !str_split(&rest, ' ', &last) || !str_to_int64(last, &c->last_ms))
-        c->last_ms = 0;
-    else if (!str_to_int64(rest, &c->known_ms))
-        c->known_ms = 0;
-}
-
-/* Of the newest one that is not `kept`; 0: there is none. */
+/* When other sessions than `kept` were used last. A clock may have been wrong for a run or two: so
+ * the times of the newest are not believed before others come near them. 0: there is no other. */
 static struct err *find_last_use(struct store *s, struct str kept, struct arena *a, int64_t *ret_ms)
 {
     struct store_summary *items = NULL;
-    size_t n = 0;
+    size_t n = 0, n_others = 0;
 
     *ret_ms = 0;
-    TRY(store_list(s, &(struct store_list_query){.n_max = 2}, a, &items, &n));
-    for (size_t i = 0; i < n; i++)
-        if (!str_eq(items[i].id, kept))
-            *ret_ms = MAX(*ret_ms, MAX(items[i].updated_ms, items[i].created_ms));
+    TRY(store_list(s, &(struct store_list_query){.n_max = N_DOUBTED + 2}, a, &items, &n));
+    for (size_t i = 0; i < n && n_others <= N_DOUBTED; i++)
+        if (!str_eq(items[i].id, kept)) {
+            *ret_ms = n_others ? MIN(*ret_ms, items[i].updated_ms) : items[i].updated_ms;
+            n_others++;
+        }
     return NULL;
 }
 
-struct err *prune_clock_read(const struct runtime *r, struct store *s, struct str kept,
-                             struct arena *a, struct prune_clock *ret_clock)
+struct err *prune_clock_read(struct store *s, struct str kept, struct arena *a,
+                             struct prune_clock *ret_clock)
 {
-    const char *path = stamp_path(r, s, a);
+    struct store_belief belief;
     int64_t used_ms;
 
     *ret_clock = (struct prune_clock){0};
     TRY(store_now(s, &ret_clock->now_ms));
-    if (path)
-        read_stamp(path, ret_clock);
-    if (ret_clock->known_ms)
+    TRY(store_read_belief(s, &belief));
+    ret_clock->last_ms = belief.looked_ms;
+    ret_clock->known_ms = belief.believed_ms;
+    if (belief.believed_ms)
         return NULL;
     TRY(find_last_use(s, kept, a, &used_ms));
-    ret_clock->known_ms = used_ms ? MIN(used_ms, ret_clock->now_ms) : ret_clock->now_ms;
+    ret_clock->is_first = true;
+    ret_clock->known_ms = used_ms ? used_ms : ret_clock->now_ms;
     return NULL;
 }
 
@@ -261,7 +237,7 @@ static bool is_behind(const struct prune_clock *c)
 
 bool prune_clock_is_likely(const struct prune_clock *c)
 {
-    return c->now_ms >= c->known_ms && c->now_ms - c->known_ms <= FAR_MS;
+    return c->now_ms >= c->known_ms && c->now_ms - c->known_ms <= (c->is_first ? TRUST_MS : FAR_MS);
 }
 
 static bool is_due(const struct prune_clock *c)
@@ -278,26 +254,71 @@ static int64_t believed_ms(const struct prune_clock *c)
     return is_trusted(c) ? c->now_ms : c->known_ms + STEP_MS;
 }
 
-struct err *prune_clock_write(const struct runtime *r, const struct store *s,
-                              const struct prune_clock *c)
+struct err *prune_clock_write(struct store *s, const struct prune_clock *c)
+{
+    if (!is_trusted(c) && !is_due(c))
+        return NULL; /* one step a day, however often it is called */
+    return store_write_belief(
+        s, &(struct store_belief){.looked_ms = c->now_ms, .believed_ms = believed_ms(c)});
+}
+
+/* --- times --- */
+
+static struct err *find_use(struct store *s, struct str id, int64_t *ret_ms)
 {
     AUTO(arena) struct arena a = {0};
-    const char *path = stamp_path(r, s, &a);
+    struct store_summary found = {0};
+    bool is_there = false;
 
-    if (!path || (!is_trusted(c) && !is_due(c)))
-        return NULL; /* one step a day, however often it is called */
-    return fs_write_atomic(
-        path, arena_format(&a, "%lld %lld\n", (long long)c->now_ms, (long long)believed_ms(c)),
-        0600);
+    if (id.n)
+        TRY(store_find(s, id, &a, &found, &is_there));
+    *ret_ms = is_there ? found.updated_ms : 0;
+    return NULL;
 }
 
-/* Others have times that were written while the clock was ahead. */
-struct err *prune_mend_times(struct store *s, const struct prune_clock *c)
+/* Others have times that were written while the clock was ahead. None of them was used after the
+ * session that was used just now. */
+struct err *prune_mend_times(struct store *s, struct str kept, const struct prune_clock *c)
 {
-    if (is_behind(c) || !is_trusted(c))
+    AUTO(arena) struct arena a = {0};
+    int64_t now_ms = is_behind(c) ? c->known_ms : c->now_ms, kept_ms;
+    struct store_summary *newest = NULL;
+    size_t n = 0;
+
+    if (!is_trusted(c))
         return NULL;
-    return store_clamp_times(s, c->now_ms + TRUST_MS, c->now_ms);
+    TRY(store_list(s, &(struct store_list_query){.n_max = 1}, &a, &newest, &n));
+    if (!n || newest->updated_ms <= now_ms + TRUST_MS)
+        return NULL;
+    TRY(find_use(s, kept, &kept_ms));
+    if (kept_ms && kept_ms <= now_ms + TRUST_MS)
+        return store_clamp_times(s, now_ms + TRUST_MS, MIN(now_ms, kept_ms - 1));
+    TRY(store_clamp_times(s, now_ms + TRUST_MS, now_ms - 1));
+    return kept_ms ? store_update(s, &(struct store_summary){.id = kept, .updated_ms = now_ms})
+                   : NULL;
 }
+
+/* Its last use was later than it says: a clock was far behind. It was after that of all others, but
+ * for those that are in the future; what is believed may have been stepped up to a clock that was
+ * ahead, and would make it the newest for days. */
+static struct err *mend_own_time(struct store *s, struct str kept, const struct prune_clock *c)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_list_query past = {.before_ms = c->known_ms + TRUST_MS, .n_max = 2};
+    struct store_summary *items = NULL;
+    int64_t used_ms = c->known_ms - TRUST_MS;
+    size_t n = 0;
+
+    if (!is_behind(c) || !kept.n || store_has_clock(s))
+        return NULL;
+    TRY(store_list(s, &past, &a, &items, &n));
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq(items[i].id, kept))
+            used_ms = MAX(used_ms, items[i].updated_ms + 1);
+    return store_update(s, &(struct store_summary){.id = kept, .updated_ms = used_ms});
+}
+
+/* --- both --- */
 
 struct counting {
     prune_visit_fn *visit; /* NULL: only counts */
@@ -321,7 +342,7 @@ static struct err *count_held(struct store *s, const struct prune_limits *limits
 {
     struct counting all = {0};
 
-    if (is_trusted(c) || c->now_ms - c->known_ms <= FAR_MS)
+    if (is_trusted(c) || (!c->is_first && c->now_ms - c->known_ms <= FAR_MS))
         return NULL;
     TRY(visit_at(s, limits, kept, c->now_ms, count, &all));
     report->n_held = all.n - MIN(report->n, all.n);
@@ -329,8 +350,11 @@ static struct err *count_held(struct store *s, const struct prune_limits *limits
     return NULL;
 }
 
+/* By a first look nothing is old. */
 static int64_t age_from_ms(const struct prune_clock *c)
 {
+    if (c->is_first && !c->is_right)
+        return 0;
     return is_trusted(c) ? c->now_ms : c->known_ms;
 }
 
@@ -355,14 +379,6 @@ struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limi
 
 /* --- once a day --- */
 
-/* Its last use was later than it says: a clock was far behind. */
-static struct err *mend_own_time(struct store *s, struct str kept, const struct prune_clock *c)
-{
-    if (!is_behind(c) || !kept.n || store_has_clock(s))
-        return NULL;
-    return store_update(s, &(struct store_summary){.id = kept, .updated_ms = c->known_ms});
-}
-
 struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept, struct arena *a,
                         struct prune_report *ret_report)
 {
@@ -371,14 +387,12 @@ struct err *prune_daily(const struct runtime *r, struct store *s, struct str kep
 
     *ret_report = (struct prune_report){0};
     TRY(prune_limits_read(r->settings, &limits));
-    if (!runtime_home(r, a).n)
-        return NULL;
-    TRY(prune_clock_read(r, s, kept, a, &c));
+    TRY(prune_clock_read(s, kept, a, &c));
     TRY(mend_own_time(s, kept, &c));
+    TRY(prune_mend_times(s, kept, &c));
     if (!is_due(&c))
         return NULL;
-    TRY(prune_clock_write(r, s, &c));
-    TRY(prune_mend_times(s, &c));
+    TRY(prune_clock_write(s, &c));
     if (!limits.days && !limits.bytes)
         return NULL;
     TRY(prune_plan_by_clock(s, &limits, kept, &c, a, ret_report));

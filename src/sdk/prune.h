@@ -4,9 +4,11 @@
  * stays, stays. In a task.
  *
  * How old a session is depends on a clock, and a clock may be wrong for a while. It is the store's;
- * and keel remembers which time it has believed when it last removed something. A clock that is far
- * ahead of this is not believed at once: nothing becomes old by its jump, and what it says is
- * approached by some days a day. A person may say that it is right. */
+ * and the store remembers, for all who share it, which time was believed when somebody last looked
+ * for old sessions. A clock that is far ahead of this is not believed at once: nothing becomes old
+ * by its jump, and what it says is approached by some days a day. A person may say that it is
+ * right. The first who looks removes nothing for its age: what is known of the time then is what
+ * the times of several sessions agree about. */
 #ifndef KEEL_SDK_PRUNE_H
 #define KEEL_SDK_PRUNE_H
 
@@ -43,20 +45,21 @@ struct prune_clock {
     int64_t now_ms;   /* as the store's clock says */
     int64_t last_ms;  /* when it was done last, by that clock; 0: not known */
     int64_t known_ms; /* that has been believed before */
+    bool is_first;    /* nobody has believed one before: it is when other sessions were used */
     bool is_right;    /* a person says so of now_ms; false after reading */
 };
-/* Without a stamp of keel's own, it is known when other sessions than `kept` were used. */
-MUST_USE struct err *prune_clock_read(const struct runtime *r, struct store *s, struct str kept,
-                                      struct arena *a, struct prune_clock *ret_clock);
+/* `kept` vouches for nothing: it was used just now. */
+MUST_USE struct err *prune_clock_read(struct store *s, struct str kept, struct arena *a,
+                                      struct prune_clock *ret_clock);
 /* Not so far ahead that a person has to say that it is right, and not behind. */
 bool prune_clock_is_likely(const struct prune_clock *c);
 /* Remembers that it was done now, and what is believed from now on. A clock that is not believed is
  * approached once a day. */
-MUST_USE struct err *prune_clock_write(const struct runtime *r, const struct store *s,
-                                       const struct prune_clock *c);
-/* Sessions with a last use that the clock says is still to come get the time of now, if the clock
- * is believed. */
-MUST_USE struct err *prune_mend_times(struct store *s, const struct prune_clock *c);
+MUST_USE struct err *prune_clock_write(struct store *s, const struct prune_clock *c);
+/* Sessions with a last use that the clock says is still to come get the time of now, or that just
+ * before `kept` was used, if the clock is believed. */
+MUST_USE struct err *prune_mend_times(struct store *s, struct str kept,
+                                      const struct prune_clock *c);
 /* Which ones would go by what is believed, and how many are held because more is not. */
 MUST_USE struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits,
                                          struct str kept, const struct prune_clock *c,
@@ -68,9 +71,9 @@ MUST_USE struct err *prune_visit(struct store *s, const struct prune_limits *lim
                                  const struct prune_clock *c, prune_visit_fn *visit, void *self,
                                  struct prune_report *ret_report);
 
-/* Once a day at most, by a stamp in keel's home: plans and applies. *ret_report is empty when it is
- * not due or there is nothing to do. Times are mended; `kept` gets a believable one where the clock
- * is far behind. */
+/* Plans and applies, once a day at most for all who share the store; *ret_report is empty when it
+ * is not due or there is nothing to do. Each time, times are mended, and `kept` gets a believable
+ * one where the clock is far behind. */
 MUST_USE struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept,
                                  struct arena *a, struct prune_report *ret_report);
 

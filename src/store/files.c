@@ -331,6 +331,25 @@ static struct err *give_back(void *arg)
     return NULL;
 }
 
+/* Who has the session now writes its entries; what we know of it is old, or not sure. A lock file
+ * that is still there stays, and makes others look closer. */
+static struct err *let_go(void *arg)
+{
+    struct close_call *c = arg;
+
+    close(c->root->lock_fd);
+    return NULL;
+}
+
+static bool is_fenced_out(const struct files_store *f, const struct stream *root)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (const struct stream *s = f->streams[i]; s; s = s->next)
+            if (s->root == root && s->is_lost)
+                return true;
+    return !files_holds_lease(root->lock_fd);
+}
+
 static struct stream *find_writing(const struct files_store *f, const struct stream *root)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
@@ -360,7 +379,7 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
     s->fence = 0; /* from now on nothing more is handed in */
     task_shield_begin();
     wait_for_writers(f, s);
-    err_ignore(work_run(give_back, &c), "it reports nothing");
+    err_ignore(work_run(is_fenced_out(f, s) ? let_go : give_back, &c), "it reports nothing");
     task_shield_end();
     drop_tree(f, s);
 }
@@ -458,6 +477,42 @@ static struct err *files_clamp_times(struct store *store, int64_t after_ms, int6
         TRY(change_summary(f, &clamped, /* is_clamp= */ true));
     }
     return NULL;
+}
+
+struct belief_call {
+    const char *dir;
+    struct store_belief belief;
+};
+
+static struct err *read_belief(void *arg)
+{
+    struct belief_call *c = arg;
+
+    return files_read_belief(c->dir, &c->belief);
+}
+
+static struct err *files_store_read_belief(struct store *store, struct store_belief *ret_belief)
+{
+    struct belief_call c = {.dir = files_of(store)->dir};
+
+    TRY(work_run(read_belief, &c));
+    *ret_belief = c.belief;
+    return NULL;
+}
+
+static struct err *write_belief(void *arg)
+{
+    struct belief_call *c = arg;
+
+    TRY(fs_make_dirs(c->dir, 0700));
+    return files_write_belief(c->dir, &c->belief);
+}
+
+static struct err *files_store_write_belief(struct store *store, const struct store_belief *b)
+{
+    struct belief_call c = {.dir = files_of(store)->dir, .belief = *b};
+
+    return work_run(write_belief, &c);
 }
 
 struct remove_call {
@@ -589,7 +644,8 @@ static bool owns(const struct store *store, struct str path)
         return false;
     path = str_skip(path, dir.n + 1);
     return str_split(&path, '/', &name) &&
-           (str_starts(name, S(".index")) || str_is(name, ".locks") || files_is_name(name));
+           (str_starts(name, S(".index")) || str_is(name, ".locks") || str_is(name, ".clock") ||
+            files_is_name(name));
 }
 
 /* --- the store --- */
@@ -648,6 +704,8 @@ struct store *store_files_new(const char *dir)
         .update = update,
         .rebuild = rebuild,
         .clamp_times = files_clamp_times,
+        .read_belief = files_store_read_belief,
+        .write_belief = files_store_write_belief,
         .blobs = blobs,
         .check = check,
         .record_path = record_path,

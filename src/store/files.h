@@ -5,6 +5,7 @@
  *     DIR/ID.json                    the session's record, when somebody saved it
  *     DIR/ID.jsonl.torn-TIME         what a crash had left at the end of the log
  *     DIR/.index, DIR/.locks         the list of sessions, and who has which open
+ *     DIR/.clock                     which time was believed when old ones were looked for last
  *
  * Appends to one session that wait at the same time share a write and an fsync; different sessions
  * do not wait for each other. Directories are 0700, files 0600. A store belongs to the tasks of

@@ -133,8 +133,7 @@ struct err *files_check_log(const char *dir, struct str id, struct store_damage_
     TRY(files_path(path, dir, id, ".jsonl"));
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return errno == ENOENT ? files_no_session(id)
-                               : err_errno(ERR_STORAGE, errno, "cannot open %s", path);
+        return errno == ENOENT ? files_no_session(id) : files_cannot_open(errno, path);
     e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
                            : walk(&c, dir, fd, (uint64_t)st.st_size);
     close(fd);

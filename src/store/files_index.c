@@ -268,7 +268,7 @@ static struct err *read_logs(const char *dir, struct files_index *x)
     if (!d)
         return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot list %s", dir);
     while (!e && (entry = readdir(d)))
-        if (files_id_of(entry->d_name, &id))
+        if (files_id_of(entry->d_name, &id) && entry->d_type != DT_LNK) /* opening it says why */
             e = add_log(dir, id, x);
     closedir(d);
     return e;
@@ -506,8 +506,8 @@ static struct err *bring_up_to_date(const char *dir, struct files_index *x, stru
     return NULL;
 }
 
-/* Entries of logs that a killed process did not come to make. Under the lock they are looked at
- * again: somebody may have made them since. */
+/* Entries of logs that a killed process did not come to make, or a failing disk did not take. Under
+ * the lock they are looked at again: somebody may have made them since. */
 static void forget_missing(const char *dir, struct str *ids, size_t n)
 {
     char path[FILES_MAX_PATH];
@@ -526,7 +526,15 @@ static void forget_missing(const char *dir, struct str *ids, size_t n)
             e = files_index_forget(dir, ids, n_gone);
         close(lock);
     }
-    err_ignore(e, "as long as there is a lock file they are looked at again");
+    err_ignore(e, "they are looked at again");
+}
+
+/* Does its log say more than its entry? That of a session that is open, or was when its process
+ * died, may; and an entry is made before its log, which then could not be made perhaps. */
+static bool is_doubtful(const struct files_entry *e, const struct root_list *roots)
+{
+    return e->end == 0 ||
+           (roots->n && bsearch(&e->root, roots->ids, roots->n, sizeof *roots->ids, compare_ids));
 }
 
 static struct err *look_at_open_ones(const char *dir, struct files_index *x)
@@ -539,12 +547,12 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
 
     read_locks(lock_dir, &a, &roots, &removals);
     take_removals(dir, x, &removals);
-    missing = ARENA_ARRAY(&a, roots.n ? x->n : 0, struct str);
+    missing = ARENA_ARRAY(&a, x->n, struct str);
     for (size_t i = 0; i < x->n; i++) {
         struct files_entry e = x->entries[i];
         bool found = true;
 
-        if (roots.n && bsearch(&e.root, roots.ids, roots.n, sizeof *roots.ids, compare_ids)) {
+        if (is_doubtful(&e, &roots)) {
             TRY(bring_up_to_date(dir, x, &e, &found));
             e.summary.holder = session_lock_holder(lock_dir, e.root, &x->arena);
             e.summary.is_open = e.summary.holder.n > 0;

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define STEP ((size_t)256 << 10)
+#define MAX_CLOCK 64
 #define MAX_LINE ((size_t)256 << 20)
 
 /* --- places --- */
@@ -36,6 +38,14 @@ struct err *files_no_session(struct str id)
 {
     return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
                     "keel session list shows those that are there");
+}
+
+struct err *files_cannot_open(int error, const char *path)
+{
+    if (error != ELOOP)
+        return err_errno(ERR_STORAGE, error, "cannot open %s", path);
+    return err_hint(err_new(ERR_STORAGE, "%s is a link", path),
+                    "a log must be a file of its own: move the file itself to this name");
 }
 
 bool files_id_of(const char *name, struct str *ret_id)
@@ -78,6 +88,34 @@ struct err *files_sync_dir(const char *dir)
     if (fd >= 0)
         close(fd);
     return e;
+}
+
+/* --- the time --- */
+
+/* One that cannot be read counts as none: it is written again. */
+struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {.max_bytes = MAX_CLOCK};
+    struct store_belief b;
+    struct str looked, rest;
+    bool exists;
+
+    TRY(fs_read(fs_join(&a, dir, ".clock"), &text, &exists));
+    rest = str_trim(strbuf_str(&text));
+    if (exists && str_split(&rest, ' ', &looked) && str_to_int64(looked, &b.looked_ms) &&
+        str_to_int64(rest, &b.believed_ms))
+        *ret_belief = b;
+    return NULL;
+}
+
+struct err *files_write_belief(const char *dir, const struct store_belief *b)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return fs_write_atomic(
+        fs_join(&a, dir, ".clock"),
+        arena_format(&a, "%" PRId64 " %" PRId64 "\n", b->looked_ms, b->believed_ms), 0600);
 }
 
 /* --- lines --- */
@@ -275,7 +313,7 @@ struct err *files_state_load(struct files_state *s, const char *dir, bool *ret_f
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     *ret_found = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot open %s", path);
+        return errno == ENOENT ? NULL : files_cannot_open(errno, path);
     e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
                            : files_state_scan(s, path, fd, (uint64_t)st.st_size);
     close(fd);

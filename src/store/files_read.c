@@ -41,8 +41,7 @@ static struct err *open_log(struct log *l, const char *dir, struct str id)
     TRY(files_path(l->path, dir, id, ".jsonl"));
     l->fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (l->fd < 0)
-        return errno == ENOENT ? files_no_session(id)
-                               : err_errno(ERR_STORAGE, errno, "cannot open %s", l->path);
+        return errno == ENOENT ? files_no_session(id) : files_cannot_open(errno, l->path);
     if (fstat(l->fd, &st) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot look at %s", l->path);
     l->end = (uint64_t)st.st_size;

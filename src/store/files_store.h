@@ -74,8 +74,9 @@ MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, stru
                                 const char *suffix);
 const char *files_lock_dir(struct arena *a, const char *dir);
 NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
-bool files_id_of(const char *name, struct str *ret_id); /* of "ID.jsonl" */
-bool files_is_name(struct str name);                    /* "UUID.jsonl" and what stands beside it */
+NEVER_NULL MUST_USE struct err *files_cannot_open(int error, const char *path); /* for reading */
+bool files_id_of(const char *name, struct str *ret_id);                         /* of "ID.jsonl" */
+bool files_is_name(struct str name); /* "UUID.jsonl" and what stands beside it */
 /* Locks the whole file, waiting for others, in a worker; closing unlocks. */
 MUST_USE struct err *files_lock(int fd, const char *path);
 MUST_USE struct err *files_sync_dir(const char *dir);
@@ -94,6 +95,8 @@ struct files_append {
     struct files_append *next;
 };
 
+/* Does the lock file still have its name? -1 is no lease, and nothing was lost. */
+bool files_holds_lease(int lock_fd);
 /* One write and one fsync for all of them. Refusals stand in each `error`; what is returned has
  * happened to all. `lock_fd` is the lease, -1: without one. *ret_lost: others have written there,
  * or nobody knows what the file holds now; no more is to be written under this lease. */
@@ -166,6 +169,10 @@ struct store_summary files_copy_summary(struct arena *a, const struct store_summ
 /* Lines that are not what they were, or not where. */
 MUST_USE struct err *files_check_log(const char *dir, struct str id, struct store_damage_sink sink);
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
+
+/* `.clock`: what was believed of the time. */
+MUST_USE struct err *files_read_belief(const char *dir, struct store_belief *ret_belief);
+MUST_USE struct err *files_write_belief(const char *dir, const struct store_belief *b);
 
 /* --- looks, made by tasks --- */
 

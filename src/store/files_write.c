@@ -38,8 +38,11 @@ static struct err *was_removed(const char *dir)
 
 static struct err *cannot_write(int error, const char *path)
 {
-    struct err *e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
+    struct err *e;
 
+    if (error == ELOOP)
+        return files_cannot_open(error, path);
+    e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG)
         return err_hint(e, "make room, or use another store with --store");
     return err_hint(e, "see to it that you may write there, or use another store with --store");
@@ -141,7 +144,7 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, int
 }
 
 /* A lock file that was removed by hand locks out nobody. */
-static bool holds_lease(int lock_fd)
+bool files_holds_lease(int lock_fd)
 {
     struct stat st;
 
@@ -229,7 +232,7 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
 
     strbuf_init(&out, (size_t)512 << 20);
     TRY(files_path(path, dir, s->summary.id, ".jsonl"));
-    *ret_lost = !holds_lease(lock_fd);
+    *ret_lost = !files_holds_lease(lock_fd);
     if (*ret_lost)
         return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);

@@ -23,6 +23,7 @@ struct memory {
     struct stream **streams; /* by the time of their last change, newest last */
     size_t n, room;
     struct blob_store *blobs;
+    struct store_belief belief;
 };
 
 /* --- streams --- */
@@ -61,6 +62,16 @@ static void apply_update(struct stream *s, const struct store_summary *u)
         to->n_messages = u->n_messages;
 }
 
+/* Before those that were used later, which stand behind it. */
+static void put_back(struct memory *m, size_t i)
+{
+    struct stream *s = m->streams[i];
+
+    for (; i && m->streams[i - 1]->summary.updated_ms > s->summary.updated_ms; i--)
+        m->streams[i] = m->streams[i - 1];
+    m->streams[i] = s;
+}
+
 /* The newest stands last. */
 static void touch(struct memory *m, struct stream *s)
 {
@@ -71,6 +82,7 @@ static void touch(struct memory *m, struct stream *s)
     for (; i + 1 < m->n && m->streams[i + 1]->summary.updated_ms <= s->summary.updated_ms; i++)
         m->streams[i] = m->streams[i + 1];
     m->streams[i] = s;
+    put_back(m, i);
 }
 
 static struct stream *add_stream(struct memory *m, struct str id, const struct store_summary *c)
@@ -373,6 +385,20 @@ static struct err *memory_clamp_times(struct store *store, int64_t after_ms, int
     for (size_t i = 0; i < m->n; i++)
         if (m->streams[i]->summary.updated_ms > after_ms)
             m->streams[i]->summary.updated_ms = to_ms;
+    for (size_t i = 1; i < m->n; i++)
+        put_back(m, i);
+    return NULL;
+}
+
+static struct err *memory_read_belief(struct store *store, struct store_belief *ret_belief)
+{
+    *ret_belief = ((struct memory *)store)->belief;
+    return NULL;
+}
+
+static struct err *memory_write_belief(struct store *store, const struct store_belief *b)
+{
+    ((struct memory *)store)->belief = *b;
     return NULL;
 }
 
@@ -408,6 +434,8 @@ struct store *store_memory_new(void)
         .update = update,
         .rebuild = rebuild,
         .clamp_times = memory_clamp_times,
+        .read_belief = memory_read_belief,
+        .write_belief = memory_write_belief,
         .blobs = blobs,
         .free = free_store,
     };

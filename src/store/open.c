@@ -9,6 +9,14 @@
 #include "sys/env.h"
 #include "sys/fs.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* as many as the kernel follows */
+
 /* "postgres" of "postgres://..."; empty for what is a path. */
 static struct str scheme_of(struct str spec)
 {
@@ -48,13 +56,107 @@ static struct err *unknown(struct str scheme)
         "a file with a colon in its name is ./NAME");
 }
 
-/* The same place has the same name, from wherever it is given. */
-static void set_place(struct store *s, const char *home, const char *where)
+/* What SQLite would take for something else than the name of a file. */
+static struct err *check_sqlite_path(struct str path)
+{
+    if (str_is(path, ":memory:"))
+        return err_hint(err_new(ERR_VALIDATION, "\"sqlite::memory:\" is not a store of keel's"),
+                        "write memory: for one that keeps nothing; "
+                        "a file of that name is sqlite:./:memory:");
+    if (!str_starts(path, S("file:")))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "keel takes the path of a database, not a URI of "
+                                            "SQLite's"),
+                    "write sqlite:FILE; a file whose name begins with \"file:\" is "
+                    "sqlite:./file:NAME");
+}
+
+/* --- links --- */
+
+/* How much of the path is a link that leads nowhere; 0: there is none. The path is resolved as far
+ * as it exists. */
+static size_t find_dangling(struct arena *a, const char *path)
+{
+    size_t n = 0;
+    struct stat st;
+
+    while (path[n]) {
+        n += strcspn(path + n + 1, "/") + 1;
+        if (lstat(arena_cstr(a, str_make(path, n)), &st) < 0)
+            return 0;
+        if (S_ISLNK(st.st_mode))
+            return n;
+    }
+    return 0;
+}
+
+static const char *folder_of(struct arena *a, const char *path)
+{
+    size_t slash = str_rfind_char(str_of(path), '/');
+
+    return slash == STR_NONE ? "." : arena_cstr(a, str_make(path, MAX(slash, (size_t)1)));
+}
+
+/* Where the link leads, from the directory that it is in. That one need not exist, but the
+ * directory that it would be in must: who has set the link means a place, and it may be a disk
+ * that is not mounted. */
+static struct err *follow(struct arena *a, const char *link, const char **ret_target)
+{
+    char text[PATH_MAX];
+    ssize_t n = readlink(link, text, sizeof text);
+    const char *target;
+
+    if (n < 0 || n == (ssize_t)sizeof text)
+        return err_errno(ERR_STORAGE, n < 0 ? errno : ENAMETOOLONG, "cannot follow the link %s",
+                         link);
+    target = arena_cstr(a, str_make(text, (size_t)n));
+    if (target[0] != '/')
+        target = fs_join(a, folder_of(a, link), target);
+    if (!fs_is_dir(folder_of(a, target)))
+        return err_hint(err_new(ERR_STORAGE,
+                                "%s is a link to %s, and the directory of that does "
+                                "not exist",
+                                link, target),
+                        "make the directory, or mount what it is on; or change the link, or use "
+                        "another store with --store");
+    *ret_target = target;
+    return NULL;
+}
+
+/* Everything that stands beside the place, locks above all, must be the same whatever name of it
+ * was given. So links are followed here, also one to a file that is still to be made. */
+static struct err *resolve(struct arena *a, const char *path, const char **ret_path)
+{
+    const char *given = path;
+
+    for (unsigned i = 0; i < MAX_LINKS; i++) {
+        const char *target;
+        size_t n;
+
+        path = fs_resolve(a, path);
+        n = find_dangling(a, path);
+        if (n == 0) {
+            *ret_path = path;
+            return NULL;
+        }
+        TRY(follow(a, arena_cstr(a, str_make(path, n)), &target));
+        path = arena_format(a, "%s%s", target, path + n).p;
+    }
+    return err_hint(err_new(ERR_STORAGE, "the links of %s lead in a circle", given),
+                    "change one of them, or use another store with --store");
+}
+
+static struct err *open_in_place(const char *path, const char *home,
+                                 struct store *(*make)(const char *place), struct store **ret_store)
 {
     AUTO(arena) struct arena a = {0};
+    const char *place;
 
-    s->place = mem_strdup(fs_resolve(&a, where));
-    drafts_keep_in(s, home, str_of(s->place));
+    TRY(resolve(&a, path, &place));
+    *ret_store = make(place);
+    (*ret_store)->place = mem_strdup(place);
+    drafts_keep_in(*ret_store, home, str_of(place));
+    return NULL;
 }
 
 struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_ms,
@@ -62,17 +164,14 @@ struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_
 {
     AUTO(arena) struct arena a = {0};
     struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
-    const char *where;
 
     if (scheme.n == 0 || str_is(scheme, "sqlite")) {
-        where = place(&a, path, home, "keel.db");
-        *ret_store = store_sqlite_new(where);
-        set_place(*ret_store, home, where);
-    } else if (str_is(scheme, "files")) {
-        where = place(&a, path, home, "sessions");
-        *ret_store = store_files_new(where);
-        set_place(*ret_store, home, where);
-    } else if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
+        TRY(check_sqlite_path(path));
+        return open_in_place(place(&a, path, home, "keel.db"), home, store_sqlite_new, ret_store);
+    }
+    if (str_is(scheme, "files"))
+        return open_in_place(place(&a, path, home, "sessions"), home, store_files_new, ret_store);
+    if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
         *ret_store = store_postgres_new(spec, &(struct postgres_options){.timeout_ms = timeout_ms});
         drafts_keep_in(*ret_store, home, whole);
     } else if (str_is(scheme, "memory") && path.n == 0) {

@@ -319,6 +319,28 @@ static struct err *postgres_clamp_times(struct store *store, int64_t after_ms, i
     return postgres_look(postgres_of(store), PG_CLAMP, &args, false, &rows);
 }
 
+static struct err *postgres_read_belief(struct store *store, struct store_belief *ret_belief)
+{
+    AUTO(postgres_args) struct postgres_args none = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    TRY(postgres_look(postgres_of(store), PG_BELIEF, &none, false, &rows));
+    if (rows.n)
+        *ret_belief = (struct store_belief){.looked_ms = postgres_row_int(&rows, 0, 0),
+                                            .believed_ms = postgres_row_int(&rows, 0, 1)};
+    return NULL;
+}
+
+static struct err *postgres_write_belief(struct store *store, const struct store_belief *b)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_int(&args, b->looked_ms);
+    postgres_int(&args, b->believed_ms);
+    return postgres_look(postgres_of(store), PG_BELIEVE, &args, false, &rows);
+}
+
 /* Leases that were not given back run out. */
 static void free_store(struct store *store)
 {
@@ -364,6 +386,8 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .rebuild = rebuild,
         .now = postgres_read_clock,
         .clamp_times = postgres_clamp_times,
+        .read_belief = postgres_read_belief,
+        .write_belief = postgres_write_belief,
         .blobs = blobs,
         .keeps = keeps,
         .free = free_store,

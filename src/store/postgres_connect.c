@@ -55,6 +55,9 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS keel_words (stream bigint NOT NULL, seq bigint NOT NULL,"
     " words tsvector NOT NULL, PRIMARY KEY (stream, seq));"
     "CREATE INDEX IF NOT EXISTS keel_words_gin ON keel_words USING gin (words);"
+    /* One row: what was believed of the time (struct store_belief). */
+    "CREATE TABLE IF NOT EXISTS keel_clock (id integer PRIMARY KEY CHECK (id = 1),"
+    " looked bigint NOT NULL, believed bigint NOT NULL);"
     "COMMIT";
 
 /* --- the server --- */
@@ -199,10 +202,16 @@ static struct err *connect_handle(struct postgres_conn *c)
 static struct err *check_tables(struct postgres_conn *c)
 {
     char value[POSTGRES_VALUE_SIZE], state[6];
-    struct err *e = postgres_run_script(c, "SELECT version FROM keel_version", value, state);
+    /* The clock came later: without it they are made again, which makes only what is missing. */
+    struct err *e = postgres_run_script(c,
+                                        "SELECT version || CASE WHEN to_regclass('keel_clock')"
+                                        " IS NULL THEN ' old' ELSE '' END FROM keel_version",
+                                        value, state);
 
     if (!e && strcmp(value, VERSION) == 0)
         return NULL;
+    if (!e && strcmp(value, VERSION " old") == 0)
+        return postgres_run_script(c, tables, value, state);
     if (e && strcmp(state, NO_TABLE) != 0)
         return e;
     if (!e && *value && strtol(value, NULL, 10) < strtol(VERSION, NULL, 10))

@@ -169,6 +169,9 @@
     X(SIZE_BLOB, "SELECT length(bytes) FROM keel_blobs WHERE handle = $1")                         \
     X(REMOVE_BLOB, "DELETE FROM keel_blobs WHERE handle = $1")                                     \
     X(NOW, "SELECT " POSTGRES_NOW)                                                                 \
-    X(CLAMP, "UPDATE keel_sessions SET updated = $2 WHERE updated > $1")
+    X(CLAMP, "UPDATE keel_sessions SET updated = $2 WHERE updated > $1")                           \
+    X(BELIEF, "SELECT looked, believed FROM keel_clock")                                           \
+    X(BELIEVE, "INSERT INTO keel_clock (id, looked, believed) VALUES (1, $1, $2)"                  \
+               " ON CONFLICT (id) DO UPDATE SET looked = $1, believed = $2")
 
 #endif

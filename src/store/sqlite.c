@@ -316,6 +316,13 @@ static struct err *sqlite_clamp_times(struct store *store, int64_t after_ms, int
     return change(store, &job);
 }
 
+static struct err *sqlite_write_belief(struct store *store, const struct store_belief *b)
+{
+    struct sqlite_job job = {.run = sqlite_job_believe, .belief = b, .may_be_lost = true};
+
+    return change(store, &job);
+}
+
 /* --- looks --- */
 
 struct look_call {
@@ -386,6 +393,13 @@ static struct err *search(struct store *store, struct str words, size_t n_max, s
                             .ret_n = ret_n};
 
     TRY(change(store, &index));
+    return look(store, &l);
+}
+
+static struct err *sqlite_read_belief(struct store *store, struct store_belief *ret_belief)
+{
+    struct sqlite_look l = {.run = sqlite_look_at_belief, .ret_belief = ret_belief};
+
     return look(store, &l);
 }
 
@@ -476,6 +490,8 @@ struct store *store_sqlite_new(const char *path)
         .update = update_session,
         .rebuild = rebuild,
         .clamp_times = sqlite_clamp_times,
+        .read_belief = sqlite_read_belief,
+        .write_belief = sqlite_write_belief,
         .blobs = blobs,
         .owns = owns,
         .check = check,

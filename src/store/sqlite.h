@@ -8,8 +8,9 @@
 
 #include "port/store.h"
 
-/* The file is opened, and made, with the first call that needs it: that one tells what is wrong
- * with it. */
+/* `path` must not be a link to the file: locks, log and blobs stand beside the name, and
+ * store_from_url() follows links. The file is opened, and made, with the first call that needs it:
+ * that one tells what is wrong with it. */
 struct store *store_sqlite_new(const char *path) MUST_USE;
 
 #endif

@@ -7,6 +7,7 @@
 #include "sys/work.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,10 @@ static const char *const statement_texts[] = {
     " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"       \
     " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"                           \
     " attempt INTEGER NOT NULL, total INTEGER NOT NULL, sum INTEGER NOT NULL, body TEXT NOT NULL"
+/* One row: what was believed of the time (struct store_belief). A database may be older than it. */
+#define CLOCK_TABLE                                                                                \
+    "CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1),"                     \
+    " looked INTEGER NOT NULL, believed INTEGER NOT NULL);"
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS sessions ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -59,7 +64,7 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS doomed (handle TEXT PRIMARY KEY, since INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS payloads_by_stream ON payloads (stream);"
-    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='');";
+    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (text, content='');" CLOCK_TABLE;
 
 /* --- errors --- */
 
@@ -102,24 +107,36 @@ static struct err *run_script(struct sqlite_db *db, const char *sql, const char 
                                                                         : sqlite_db_error(db, what);
 }
 
+struct sqlite_version {
+    long number;
+    long has_clock;
+};
+
 static int read_version(void *self, int n, char **values, char **names)
 {
-    *(int *)self = n && values[0] ? (int)strtol(values[0], NULL, 10) : 0;
+    struct sqlite_version *v = self;
+
+    v->number = n > 0 && values[0] ? strtol(values[0], NULL, 10) : 0;
+    v->has_clock = n > 1 && values[1] ? strtol(values[1], NULL, 10) : 0;
     return 0;
 }
 
 static struct err *make_tables(struct sqlite_db *db)
 {
-    int version = 0;
+    static const char look[] = "SELECT user_version, EXISTS (SELECT 1 FROM sqlite_master"
+                               " WHERE name = 'clock') FROM pragma_user_version";
+    struct sqlite_version version = {0};
 
-    if (db->api.exec(db->handle, "PRAGMA user_version", read_version, &version, NULL) != SQLITE_OK)
+    if (db->api.exec(db->handle, look, read_version, &version, NULL) != SQLITE_OK)
         return sqlite_db_error(db, "look");
-    if (version == VERSION)
+    if (version.number == VERSION && !version.has_clock)
+        err_ignore(run_script(db, CLOCK_TABLE, "make the tables"), "it may only be read");
+    if (version.number == VERSION)
         return NULL;
-    if (version > VERSION)
+    if (version.number > VERSION)
         return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
                         "update keel, or use another store with --store");
-    if (version > 0)
+    if (version.number > 0)
         return err_hint(
             err_new(ERR_STORAGE, "%s was made by a keel before the first release", db->path),
             "move it away, or use another store with --store");
@@ -145,6 +162,28 @@ static struct err *make_file(const char *path)
         return err_hint(err_errno(ERR_STORAGE, errno, "cannot make %s", path),
                         "check its permissions, or choose another store with --store");
     return NULL;
+}
+
+/* SQLite names the log and its index after the database: under another name of the same file it
+ * would make others, and each of the two would undo what is in the log of the other. The times are
+ * not asked for, which would make the kernel write them more often (sqlite_log.h). */
+static struct err *check_names(const char *path)
+{
+    struct statx st;
+
+    if (statx(AT_FDCWD, path, 0, STATX_TYPE | STATX_NLINK, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    if (!S_ISREG(st.stx_mode))
+        return err_hint(err_new(ERR_STORAGE, "%s is not a regular file", path),
+                        "move it away, or use another store with --store");
+    if (st.stx_nlink <= 1)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE,
+                            "%s has %u names (hard links): used under two of them, it "
+                            "would lose sessions",
+                            path, st.stx_nlink),
+                    "remove the other names, which find -samefile FILE lists; or make this one a "
+                    "file of its own while no keel is running: cp FILE COPY, then mv COPY FILE");
 }
 
 static void register_files(struct sqlite_db *db)
@@ -174,6 +213,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
         db->files[i].path = mem_strdup(arena_format(&a, "%s%s", path, suffixes[i]).p);
     TRY(sqlite_api_load(&db->api));
     TRY(make_file(path));
+    TRY(check_names(path));
     register_files(db);
     if (db->api.open_v2(path, &db->handle,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -292,7 +332,7 @@ static struct err *check_files(struct sqlite_db *db)
 
     if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK &&
         !has_moved && access(db->files[1].path, F_OK) == 0 && access(db->files[2].path, F_OK) == 0)
-        return NULL;
+        return check_names(db->path);
     return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", db->path),
                     "put it back if you can; nothing more is stored until keel starts again");
 }

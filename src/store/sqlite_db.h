@@ -40,6 +40,8 @@
                      " ORDER BY key DESC LIMIT 1")                                                 \
     X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
     X(CLAMP, "UPDATE sessions SET updated = ?2 WHERE updated > ?1")                                \
+    X(BELIEF, "SELECT looked, believed FROM clock")                                                \
+    X(BELIEVE, "INSERT OR REPLACE INTO clock (id, looked, believed) VALUES (1, ?1, ?2)")           \
     X(APPEND,                                                                                      \
       "INSERT INTO records (key, n, ms, type, run, turn, round, attempt, total, body, sum)"        \
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                    \

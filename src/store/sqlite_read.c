@@ -209,6 +209,22 @@ struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
     return NULL;
 }
 
+/* --- the time --- */
+
+struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l)
+{
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_BELIEF));
+    e = sqlite_step(db, SQL_BELIEF, &has_row);
+    if (!e && has_row)
+        *l->ret_belief = (struct store_belief){.looked_ms = sqlite_column_int(db, SQL_BELIEF, 0),
+                                               .believed_ms = sqlite_column_int(db, SQL_BELIEF, 1)};
+    sqlite_end(db, SQL_BELIEF);
+    return e;
+}
+
 /* --- sessions --- */
 
 /* Of one that is open, or was when its writer died. */

@@ -35,6 +35,7 @@ struct sqlite_job {
     bool has_more; /* to collect */
     int64_t unix_ms;
     int64_t clamp_after_ms, clamp_to_ms;
+    const struct store_belief *belief;
     const char *lock_dir;
     bool may_be_lost; /* with the power: the next that may not makes it durable, too */
 };
@@ -46,6 +47,7 @@ MUST_USE struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j
 MUST_USE struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j);
+MUST_USE struct err *sqlite_job_believe(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
 /* Removes some of the blobs that nothing refers to: here, where no append can add a reference at
@@ -69,8 +71,10 @@ struct sqlite_look {
     struct store_summary **ret_items;
     struct store_hit **ret_hits;
     size_t *ret_n;
+    struct store_belief *ret_belief;
     const char *lock_dir;
 };
+MUST_USE struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l); /* `words` */
 /* How many events are missing at the end. */

@@ -194,6 +194,14 @@ struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_job *j)
     return finish_with(db, SQL_CLAMP, j->clamp_after_ms, j->clamp_to_ms);
 }
 
+struct err *sqlite_job_believe(struct sqlite_db *db, struct sqlite_job *j)
+{
+    TRY(sqlite_begin(db, SQL_BELIEVE));
+    sqlite_int(db, SQL_BELIEVE, 1, j->belief->looked_ms);
+    sqlite_int(db, SQL_BELIEVE, 2, j->belief->believed_ms);
+    return sqlite_finish(db, SQL_BELIEVE);
+}
+
 /* --- records --- */
 
 static struct err *append_record(struct sqlite_db *db, struct str id, int64_t stream,

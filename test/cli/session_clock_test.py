@@ -6,6 +6,8 @@ has reached.
 """
 import datetime
 import os
+import pathlib
+import sqlite3
 
 from session_test import SessionCommands, scripted
 
@@ -75,11 +77,68 @@ class Prune(WrongClock):
 
     def test_a_dry_run_believes_nothing_for_later(self):
         self.talk("three")
-        stamp = (self.keel_home / "pruned").read_text()
+        before = self.believed()
         self.assertIn("3 sessions were kept", self.prune_at(DECADE, "--dry-run"))
         self.assertIn("3 sessions (", self.prune_at(DECADE, "--dry-run", "--trust-clock"))
-        self.assertEqual((self.keel_home / "pruned").read_text(), stamp)
+        self.assertEqual(self.believed(), before)
         self.assertEqual(len(self.ids()), 3)
+
+    def believed(self):
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            rows = db.execute("SELECT looked, believed FROM clock").fetchall()
+        db.close()
+        return rows
+
+
+class NewHomes(WrongClock):
+    """Containers that share a store, each with a home that is made for it."""
+
+    def in_new_home(self, env):
+        self.n_homes = getattr(self, "n_homes", 0) + 1
+        self.keel_home = self.dir / f"new-home-{self.n_homes}"
+        return env
+
+    def test_a_wrong_clock_removes_nothing_however_many_there_are(self):
+        for env in self.stores():
+            with self.subTest(env["KEEL_STORE"]):
+                right = {self.talk(f"right {i}", env=env) for i in range(4)}
+                for days in (400, 400, 401):
+                    self.talk_at(days, "wrong", self.in_new_home(env))
+                    self.assertIn("0 sessions (0.0 MB) removed",
+                                  self.prune_at(400, env=self.in_new_home(env)))
+                self.assertLessEqual(right, set(self.ids(env)))
+
+    def forget_the_time(self, env):
+        """A store that keel has used before it kept what it believes of the time there."""
+        kind, place = env["KEEL_STORE"].split(":")
+        if kind == "files":
+            (pathlib.Path(place) / ".clock").unlink()
+        else:
+            with sqlite3.connect(place) as db:
+                db.execute("DROP TABLE clock")
+            db.close()
+
+    def test_prune_as_the_first_command_asks_whether_a_clock_a_week_ahead_is_right(self):
+        self.user_settings({"sessions": {"retentionDays": 5}})
+        for env in self.stores():
+            with self.subTest(env["KEEL_STORE"]):
+                right = {self.talk(f"right {i}", env=env) for i in range(4)} | set(self.ids(env))
+                self.forget_the_time(env)
+                told = self.prune_at(8, env=env)
+                self.assertRegex(told, f"0 sessions .* removed\n{len(right)} sessions were kept")
+                self.assertIn("--trust-clock", told)
+                self.assertEqual(set(self.ids(env)), right)
+                self.assertIn(f"{len(right)} sessions", self.prune_at(8, "--trust-clock", env=env))
+
+    def test_new_sessions_are_reached_after_runs_in_2080_and_in_1970(self):
+        for env in self.stores():
+            with self.subTest(env["KEEL_STORE"]):
+                self.talk("normal", env=env)
+                self.talk_at(20000, "ahead", env)
+                self.talk_at(-20700, "behind", env)
+                for i in range(2):
+                    new = self.talk(f"new {i}", env=env)
+                    self.assertEqual(self.ids(env)[0], new)
 
 
 class Times(WrongClock):

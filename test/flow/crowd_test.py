@@ -192,7 +192,7 @@ class Locks(AgentTest):
         database = self.project / "k.db"
         turns = [Turn(Call("Grep", id="call_1", pattern="SQLite", path=".", output_mode="content")),
                  Turn(Call("Read", id="call_2", file_path=str(database))),
-                 Turn(Call("Bash", id="call_3", command="ln k.db other; ls")),
+                 Turn(Call("Bash", id="call_3", command="ln -s k.db other; ls")),
                  Turn(Call("Read", id="call_4", file_path=str(self.project / "other"))),
                  Turn(Call("Grep", id="call_5", pattern="SQLite", path="other"))]
         process, may_end = self.hold_a_run("hi", "--store", f"sqlite:{database}", turns=turns)
@@ -206,6 +206,28 @@ class Locks(AgentTest):
         result = self.finish(process)
         self.assert_status(result, 1)
         self.assertIn("was moved or removed while it was in use", result.err)
+
+    def test_a_database_that_gets_a_second_name_under_a_run_ends_it(self):
+        process, may_end = self.hold_a_run("hi")
+        os.link(self.keel_home / "keel.db", self.keel_home / "other.db")
+        may_end.set()
+        result = self.finish(process)
+        self.assert_status(result, 1)
+        self.assertIn("has 2 names (hard links)", result.err)
+
+    def test_the_default_database_may_be_a_link_to_another_disk(self):
+        disk = self.dir / "disk"
+        disk.mkdir()
+        self.keel_home.mkdir(exist_ok=True)
+        (self.keel_home / "keel.db").symlink_to(disk / "real.db")
+        long = Call("Bash", id="call_1", command="seq 1 20000")
+        process, may_end = self.hold_a_run("hi", turns=[Turn(long)])
+        self.assertEqual(self.keel("session", "list").out.count("hi"), 1)
+        self.end(process, may_end)
+        self.assert_fine(self.keel("session", "verify", "--all"))
+        self.assert_fine(self.keel("session", "verify", "--all", "--store", f"{disk}/real.db"))
+        beside = {path.name for path in self.keel_home.iterdir()}
+        self.assertFalse({"blobs", "keel.db-wal", "keel.db-locks"} & beside, beside)
 
     def test_a_directory_of_sessions_that_is_removed_under_a_run_ends_it(self):
         process, may_end = self.hold_a_run("hi", "--store", f"files:{self.dir}/sessions")

@@ -26,8 +26,8 @@ static struct err *print_session(void *self, const struct store_summary *s)
 static struct err *remove_old(struct session_work *w, const struct prune_limits *limits,
                               const struct prune_clock *clock, struct prune_report *ret_report)
 {
-    TRY(prune_clock_write(&w->runtime, w->store, clock));
-    TRY(prune_mend_times(w->store, clock));
+    TRY(prune_clock_write(w->store, clock));
+    TRY(prune_mend_times(w->store, (struct str){0}, clock));
     TRY(prune_plan_by_clock(w->store, limits, (struct str){0}, clock, &w->arena, ret_report));
     TRY(prune_apply(w->store, ret_report));
     for (size_t i = 0; i < ret_report->n; i++)
@@ -44,7 +44,7 @@ static struct err *prune(struct session_work *w)
     struct prune_clock clock;
 
     TRY(prune_limits_read(w->runtime.settings, &limits));
-    TRY(prune_clock_read(&w->runtime, w->store, (struct str){0}, &w->arena, &clock));
+    TRY(prune_clock_read(w->store, (struct str){0}, &w->arena, &clock));
     clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
     if (is_dry)
         TRY(prune_visit(w->store, &limits, &clock, print_session, NULL, &report));

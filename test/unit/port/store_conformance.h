@@ -597,6 +597,25 @@ IN_TASK(a_last_use_that_is_still_to_come_can_be_set_right)
     store_free(again);
 }
 
+IN_TASK(what_was_believed_of_the_time_is_kept_for_all_who_share_the_store)
+{
+    struct store *s = conformance_store(), *again;
+    struct store_belief b = {.looked_ms = 1, .believed_ms = 1};
+
+    assert_ok(store_read_belief(s, &b));
+    assert_int_equal(b.looked_ms, 0);
+    assert_int_equal(b.believed_ms, 0);
+    assert_ok(store_write_belief(s, &(struct store_belief){-5, 7}));
+    assert_ok(store_write_belief(s, &(struct store_belief){-6, INT64_C(10000000000000)}));
+    again = conformance_reopen(s);
+    if (!again)
+        return;
+    assert_ok(store_read_belief(again, &b));
+    assert_int_equal(b.looked_ms, -6);
+    assert_int_equal(b.believed_ms, INT64_C(10000000000000));
+    store_free(again);
+}
+
 IN_TASK(a_store_knows_what_time_it_is)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -705,6 +724,7 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(an_append_that_refers_to_nothing_is_refused_until_the_payload_is_there),              \
         UNIT(what_waits_together_with_a_refused_append_is_appended),                               \
         UNIT(a_last_use_that_is_still_to_come_can_be_set_right),                                   \
+        UNIT(what_was_believed_of_the_time_is_kept_for_all_who_share_the_store),                   \
         UNIT(a_store_knows_what_time_it_is),                                                       \
         UNIT(a_session_is_as_large_as_its_records_and_their_payloads),                             \
         UNIT(answers_and_results_are_searched_where_they_came),                                    \

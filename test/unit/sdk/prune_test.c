@@ -209,15 +209,85 @@ TEST(a_run_with_the_clock_400_days_ahead_removes_nothing_and_says_why)
     assert_int_equal(w.report.n, 0);
 }
 
-TEST(without_a_stamp_the_last_use_tells_that_the_clock_is_ahead)
+/* As in a container that is made for one run: nothing of what keel knew is there but the store. */
+static void run_in_new_home_at(struct world *w, int64_t day, const char *id)
+{
+    temp_dir_done(&w->home);
+    w->home = temp_dir_make();
+    run_at(w, day, id);
+}
+
+TEST(runs_with_the_clock_ahead_and_a_new_home_each_remove_nothing)
+{
+    AUTO(world) struct world w = new_world();
+
+    for (int i = 0; i < 4; i++)
+        run_in_new_home_at(&w, i, (const char *[]){"one", "two", "three", "four"}[i]);
+    run_in_new_home_at(&w, 403, "ahead");
+    assert_int_equal(w.report.n_held, 4);
+    assert_int_equal(w.report.days_ahead, 400);
+    run_in_new_home_at(&w, 403, "ahead-too");
+    run_in_new_home_at(&w, 404, "and-again");
+    run_in_new_home_at(&w, 405, "and-again-too");
+    assert_int_equal(w.report.n, 0);
+    run_in_new_home_at(&w, 4, "right");
+    assert_int_equal(w.report.n, 0);
+}
+
+static struct err *forget_belief(void *arg)
+{
+    return store_write_belief(arg, &(struct store_belief){0});
+}
+
+static struct err *add_two_at_400(void *arg)
+{
+    add(arg, "wrong", "", -400, false);
+    add(arg, "wrong-too", "", -400, false);
+    return NULL;
+}
+
+TEST(a_first_look_at_a_store_believes_no_time_that_one_or_two_sessions_vouch_for)
+{
+    AUTO(world) struct world w = new_world();
+
+    for (int i = 0; i < 4; i++)
+        run_at(&w, i, (const char *[]){"one", "two", "three", "four"}[i]);
+    assert_ok(loop_run_once(forget_belief, w.store));
+    assert_ok(loop_run_once(add_two_at_400, w.store));
+    run_at(&w, 400, "ahead");
+    assert_int_equal(w.report.n, 0);
+    assert_int_equal(w.report.n_held, 4);
+    run_at(&w, 401, "still-ahead");
+    assert_int_equal(w.report.n, 0);
+}
+
+TEST(a_first_look_removes_nothing_for_its_age_and_the_next_one_does)
 {
     AUTO(world) struct world w = new_world();
 
     run_at(&w, 0, "one");
-    assert_int_equal(unlink(temp_path(&w.home, "pruned")), 0);
-    run_at(&w, 400, "ahead");
+    for (int i = 0; i < 3; i++)
+        run_at(&w, 94 + i, (const char *[]){"two", "three", "four"}[i]);
+    assert_ok(loop_run_once(forget_belief, w.store));
+    run_at(&w, 97, "first-look");
     assert_int_equal(w.report.n, 0);
-    assert_int_equal(w.report.n_held, 1);
+    run_at(&w, 98, "next-day");
+    assert_int_equal(w.report.n, 1);
+}
+
+TEST(new_sessions_are_the_newest_after_runs_in_2080_and_in_1970)
+{
+    AUTO(world) struct world w = new_world();
+
+    run_at(&w, 0, "normal");
+    run_at(&w, 20000, "of-2080");
+    run_at(&w, -900, "of-1970");
+    assert_left(&w, "of-1970 of-2080 normal");
+    run_at(&w, 1, "now");
+    assert_left(&w, "now of-1970 of-2080 normal");
+    run_at(&w, 400, "ahead");
+    run_at(&w, 2, "last");
+    assert_left(&w, "last ahead now of-1970 of-2080 normal");
 }
 
 TEST(after_a_long_pause_sessions_go_little_by_little)
@@ -260,7 +330,7 @@ TEST(a_session_used_while_the_clock_was_years_behind_is_not_old_when_it_is_right
     run_at(&w, -10 * 365, "behind-too");
     run_at(&w, 1, "two");
     assert_int_equal(w.report.n, 0);
-    assert_left(&w, "two one behind-too behind");
+    assert_left(&w, "two behind-too behind one");
 }
 
 /* --- a store with a clock of its own --- */
@@ -290,7 +360,10 @@ TEST(a_store_with_a_clock_of_its_own_is_believed_and_this_machine_is_not)
 
 RUN_TESTS(UNIT(what_is_old_goes_when_time_passes_as_it_should),
           UNIT(a_run_with_the_clock_400_days_ahead_removes_nothing_and_says_why),
-          UNIT(without_a_stamp_the_last_use_tells_that_the_clock_is_ahead),
+          UNIT(runs_with_the_clock_ahead_and_a_new_home_each_remove_nothing),
+          UNIT(a_first_look_at_a_store_believes_no_time_that_one_or_two_sessions_vouch_for),
+          UNIT(a_first_look_removes_nothing_for_its_age_and_the_next_one_does),
+          UNIT(new_sessions_are_the_newest_after_runs_in_2080_and_in_1970),
           UNIT(after_a_long_pause_sessions_go_little_by_little),
           UNIT(a_session_used_in_2076_is_not_the_newest_for_ever),
           UNIT(a_session_used_while_the_clock_was_years_behind_is_not_old_when_it_is_right_again),

@@ -563,6 +563,60 @@ IN_TASK(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten)
     assert_listed(again, "a", .n_max = 0);
 }
 
+/* A link that leads nowhere is in the way of the log, as a failing disk would be. */
+IN_TASK(a_session_whose_log_could_not_be_made_is_not_listed)
+{
+    AUTO(store) struct store *s = conformance_store(), *again = NULL;
+    AUTO(arena) struct arena a = {0};
+    struct store_summary create = summary_of(ID_A, 5), got;
+    struct store_lease lease;
+    bool found = true;
+
+    store_close(s, ID_B, open_new(s, ID_B, 6));
+    assert_int_equal(symlink("nowhere", in_store(LOG_A)), 0);
+    assert_err(store_open(s, ID_A, &create, &a, &lease), ERR_STORAGE);
+    assert_int_equal(unlink(in_store(LOG_A)), 0);
+    assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_false(found);
+    assert_listed(s, "b", .n_max = 0);
+    again = conformance_again();
+    assert_listed(again, "b", .n_max = 0);
+    store_close(again, ID_A, open_new(again, ID_A, 7));
+    assert_listed(again, "ab", .n_max = 0);
+}
+
+IN_TASK(a_log_that_was_removed_by_hand_is_missed)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_session(2);
+    assert_int_equal(unlink(in_store(LOG_A)), 0);
+    s = conformance_again();
+    assert_listed(s, "a", .n_max = 0);
+}
+
+IN_TASK(whoever_lost_the_lease_leaves_the_list_alone)
+{
+    AUTO(store) struct store *s = conformance_store(), *other = conformance_again();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(2, "notice", "{}");
+    struct store_summary got;
+    struct store_lease lease;
+    bool found;
+
+    append_one(s, ID_A, fence, 1, "notice", "{}");
+    unlink(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock"));
+    assert_ok(store_open(other, ID_A, NULL, &a, &lease));
+    append_one(other, ID_A, lease.fence, 2, "notice", "{}");
+    append_one(other, ID_A, lease.fence, 3, "notice", "{}");
+    store_close(other, ID_A, lease.fence);
+    assert_err(store_append(s, ID_A, 2, fence, &r, 1, NULL), ERR_STORAGE);
+    store_close(s, ID_A, fence);
+    assert_ok(store_find(other, ID_A, &a, &got, &found));
+    assert_int_equal(got.next_seq, 4);
+}
+
 /* --- removing --- */
 
 #define ROOT_A "0190a000-0000-7000-8000-00000000000a"
@@ -689,6 +743,9 @@ int main(void)
         UNIT(the_list_survives_whatever_happens_to_its_file),
         UNIT(a_killed_writer_is_listed_as_its_log_says),
         UNIT(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten),
+        UNIT(a_session_whose_log_could_not_be_made_is_not_listed),
+        UNIT(a_log_that_was_removed_by_hand_is_missed),
+        UNIT(whoever_lost_the_lease_leaves_the_list_alone),
         UNIT(a_delete_that_was_killed_is_finished_by_the_next_list),
         UNIT(a_delete_that_was_killed_between_logs_and_payloads_is_finished),
         UNIT(an_id_can_be_used_again_after_a_delete_that_was_killed),
