@@ -141,6 +141,25 @@ class KilledInEveryAnswer(BudgetTest):
         self.assertIn("2 turns of 2 turns are used. Continue with a limit of 3 turns?", result.err)
 
 
+class CountsOfZero(BudgetTest):
+    @for_each_protocol
+    def test_are_not_believed(self, protocol):
+        self.user_settings({"pricing": PRICES})
+        provider = self.play(protocol, Turn("word " * 300, usage=(0, 0)))
+        limit = ["--max-budget-usd", "0.05"]
+        self.session = self.new_id()
+        self.assert_fine(self.run_agent(protocol, provider, *limit, "--session-id", self.session,
+                                        "go " * 3000))
+        self.assertGreater(self.show()["costUsd"], 0.01)
+        self.assertTrue(self.show()["costIsEstimated"])
+        for _ in range(9):
+            result = self.run_agent(protocol, provider, *limit, "-r", self.session, "go " * 3000)
+            if result.status:
+                break
+        self.assert_refused(result, 5, "of $0.0500 are used")
+        self.assert_status(self.keel("session", "replay", self.session), 0)
+
+
 class Copies(BudgetTest):
     def test_count_from_nothing_and_leave_the_first_session_its_count(self):
         session = self.new_id()
