@@ -95,6 +95,15 @@ class KilledInEveryAnswer(BudgetTest):
         self.assertFalse(shown["costIsKnown"])
         self.assertTrue(shown["costIsEstimated"])
 
+    def test_and_time(self):
+        self.user_settings({"budget": {"seconds": 5}})
+        silent = self.silent(ANTHROPIC, Turn("Once"))
+        for turn, in_stream in ((silent, False), (Turn(["Once", self.hold()]), True)):
+            with self.subTest(in_stream=in_stream):
+                n = self.kill_each(ANTHROPIC, turn, in_stream=in_stream)
+                self.assertIn("of 5 s are used", self.error)
+                self.assertLessEqual(n, 5)
+
     def test_while_it_is_tried_again(self):
         self.user_settings({"maxAttempts": 3})
         session, asked = self.new_id(), 0
