@@ -35,8 +35,8 @@ struct decoder {
     size_t n_events, max_events;
     bool is_spoilt;   /* by what came after the end */
     bool is_web_page; /* the stream began like one */
-    /* Called with every event's bytes as they came; may be NULL. */
-    void (*on_event)(void *self, struct str bytes);
+    /* Called with every event's bytes as they came, or with an answer in one piece; may be NULL. */
+    void (*on_event)(void *self, struct str bytes, bool is_whole);
     void *self;
 };
 
@@ -48,6 +48,8 @@ void decoder_done(struct decoder *d);
 DEFINE_AUTO_VAL(decoder, decoder_done)
 
 MUST_USE struct err *decoder_feed(struct decoder *d, struct str bytes);
+/* Instead of decoder_feed(), what on_event() was called with: a whole answer, or the next event. */
+MUST_USE struct err *decoder_feed_told(struct decoder *d, struct str bytes, bool is_whole);
 /* After the last byte. Finishes the reply in any case. */
 MUST_USE struct err *decoder_end(struct decoder *d);
 /* No more bytes will come, for this reason. Fine when what came is a whole answer; an error status

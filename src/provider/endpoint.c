@@ -52,18 +52,10 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
                                });
 }
 
-static void on_stream_event(void *self, struct str bytes)
+/* The kind says how it came, whatever was asked for. */
+static void on_event(void *self, struct str bytes, bool is_whole)
 {
-    struct exchange *x = self;
-
-    tell_payload(x, PAYLOAD_STREAM_EVENT, bytes);
-}
-
-static void on_whole_answer(void *self, struct str bytes)
-{
-    struct exchange *x = self;
-
-    tell_payload(x, PAYLOAD_RESPONSE, bytes);
+    tell_payload(self, is_whole ? PAYLOAD_RESPONSE : PAYLOAD_STREAM_EVENT, bytes);
 }
 
 static void add_auth(const struct endpoint_config *c, struct arena *a, const struct secret *key,
@@ -170,8 +162,7 @@ static uint64_t idle_limit(const struct provider_call *call)
 }
 
 static struct err *receive(struct exchange *x, struct http_exchange *http,
-                           const struct http_response *response, bool is_stream,
-                           struct reply *reply)
+                           const struct http_response *response, struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
     struct answer_reading reading = {
@@ -181,7 +172,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
     x->status = response->status;
     decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
                  clock_unix_ms(loop_clock(task_loop())), reply);
-    decoder.on_event = is_stream ? on_stream_event : on_whole_answer;
+    decoder.on_event = on_event;
     decoder.self = x;
     e = read_answer(&reading);
     if (e)
@@ -252,7 +243,7 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     TRY(http_open(x->call->http, &request, &http, &response));
     e = check_head(&response);
     if (!e)
-        e = receive(x, http, &response, r->stream, reply);
+        e = receive(x, http, &response, reply);
     http_close(x->call->http, http);
     return e;
 }
