@@ -42,7 +42,7 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
 }
 
 /* How it came is a matter of the recording. */
-static void on_event(void *self, struct str bytes, bool is_whole)
+static void on_event(void *self, struct str type, struct str bytes)
 {
     struct exchange *x = self;
 
@@ -57,7 +57,7 @@ static bool reads_as_event(const struct exchange *x, struct str bytes)
 
     reply_init(&reply, (struct delta_sink){0});
     decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, &reply);
-    e = decoder_feed_told(&decoder, bytes, /* is_whole= */ false);
+    e = decoder_feed_told(&decoder, DECODE_PLAIN_TYPE, bytes);
     if (!e)
         e = decoder_end(&decoder);
     reply_done(&reply);
@@ -84,7 +84,7 @@ static struct err *feed_stream(struct exchange *x, struct decoder *d,
 
     do {
         n_before = x->n_payloads;
-        TRY(decoder_feed_told(d, p->bytes, /* is_whole= */ false));
+        TRY(decoder_feed_told(d, p->event_type.n ? p->event_type : DECODE_PLAIN_TYPE, p->bytes));
         p = replay_next_payload(x->provider->replay);
     } while (p && x->n_payloads > n_before);
     return NULL;
@@ -181,7 +181,7 @@ static struct err *receive_once(struct exchange *x, const struct recorded_payloa
     if (is_error)
         e = decoder_feed(&decoder, p->bytes);
     else if (whole)
-        e = decoder_feed_told(&decoder, p->bytes, /* is_whole= */ true);
+        e = decoder_feed_told(&decoder, (struct str){0}, p->bytes);
     else if (p)
         e = feed_stream(x, &decoder, p);
     *ret_is_final = e || is_error || (whole && is_final_whole(x));

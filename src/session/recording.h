@@ -23,6 +23,7 @@ struct recorded_payload {
     enum payload_kind kind;
     int http_status;
     struct str bytes;
+    struct str event_type; /* empty: its bytes say it */
 };
 
 /* One request to a model. */

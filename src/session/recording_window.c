@@ -22,7 +22,7 @@ struct round {
 struct streamed_event {
     struct recorded_event event;
     struct recorded_payload payload;
-    struct strbuf line, bytes;
+    struct strbuf line, bytes, type;
 };
 
 /* Pieces of an answer until the next event of another kind. */
@@ -74,6 +74,7 @@ static void free_streamed(struct streamed_event *s)
         return;
     strbuf_done(&s->line);
     strbuf_done(&s->bytes);
+    strbuf_done(&s->type);
     mem_free(s);
 }
 
@@ -395,7 +396,9 @@ static void take_streamed(struct recording_window *w, const struct event *e)
     strbuf_init(&s->bytes, SIZE_MAX / 2);
     replay_line(e, NULL, &s->line);
     strbuf_add(&s->bytes, p->bytes);
-    s->payload = (struct recorded_payload){p->kind, p->http_status, strbuf_str(&s->bytes)};
+    strbuf_add(&s->type, p->event_type);
+    s->payload = (struct recorded_payload){p->kind, p->http_status, strbuf_str(&s->bytes),
+                                           strbuf_str(&s->type)};
     s->event.line = strbuf_str(&s->line);
     s->event.payload = &s->payload;
     add_event(w, &s->event, e);

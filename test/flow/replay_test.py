@@ -114,6 +114,15 @@ class Same(ReplayTest):
         self.assert_same(self.record(protocol, scripted.json_answer(answers[protocol.name]),
                                      arguments=["--no-stream"]))
 
+    @for_each_protocol
+    def test_events_whose_type_only_the_framing_says(self, protocol):
+        text = "".join(chr(0x4e00 + n) for n in range(20000))  # longer than a record
+        for turn in (Turn(["Once", " upon", " a time."]), Turn(text, Call("Bash", command="true"))):
+            answer = self.encode(protocol, turn)
+            answer.pieces = [re.sub(rb'"type": "(message|content_block|response)[a-z_.]*"',
+                                    b'"x": 0', piece) for piece in answer.pieces]
+            self.assert_same(self.record(protocol, answer, Turn("Done.")))
+
     def test_money(self):
         self.user_settings({"pricing": {"anthropic/m": {"input": 3, "output": 15}}})
         self.assert_same(self.record(ANTHROPIC, Turn("Dear.", usage=(90000, 5000))))
