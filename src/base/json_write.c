@@ -4,20 +4,20 @@
 #include "base/eight.h"
 #include "base/utf8.h"
 
-#include <stdio.h>
-
 /* --- strings --- */
 
 static void add_escaped(struct strbuf *out, unsigned char c)
 {
     static const char short_forms[] = "btn?fr"; /* for 8 to 13 */
-    char text[8] = {'\\', (char)c};
+    char text[] = {'\\', (char)c, '0', '0', '0', "0123456789abcdef"[c & 15]};
+    bool is_long = c < 0x20 && (c < 8 || c > 13 || c == 11);
 
-    if (c >= 8 && c <= 13 && c != 11)
+    if (is_long) {
+        text[1] = 'u';
+        text[4] = c < 0x10 ? '0' : '1';
+    } else if (c < 0x20)
         text[1] = short_forms[c - 8];
-    else if (c < 0x20)
-        snprintf(text, sizeof text, "\\u%04x", c);
-    strbuf_add_cstr(out, text);
+    strbuf_add(out, str_make(text, is_long ? sizeof text : 2));
 }
 
 static bool is_special(unsigned char c)

@@ -349,18 +349,19 @@ static void settle(void *self, const struct attempt *attempt)
     e.body.attempt.cost_microcents = attempt->cost_microcents;
     e.body.attempt.total_microcents = r->total_microcents;
     e.body.attempt.duration_ms = attempt->duration_ms;
+    e.body.attempt.delay_ms = attempt->delay_ms;
     run_emit(r, EVENT_ATTEMPT_END, &e);
     if (attempt->error && a->n_slugs < ARRAY_LEN(a->slugs))
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
 }
 
-static void on_retry(void *self, const struct attempt *attempt, uint64_t delay_ms)
+static void on_retry(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
     struct event e = attempt_event(a, attempt);
 
     e.body.attempt.error = attempt->error;
-    e.body.attempt.delay_ms = delay_ms;
+    e.body.attempt.delay_ms = attempt->delay_ms;
     run_emit(a->run, EVENT_RETRY, &e);
     reply_clear(&a->reply); /* that attempt is given up: what it left is not the answer */
 }
@@ -378,6 +379,13 @@ static void on_fallback(void *self, const struct target *from, const struct targ
 
     run_emit(a->run, EVENT_FALLBACK, &e);
     reply_clear(&a->reply);
+}
+
+static int64_t known_delay(void *self)
+{
+    const struct run_options *o = ((struct ask_state *)self)->run->options;
+
+    return o->known_delay ? o->known_delay(o->delay_self) : -1;
 }
 
 static bool drop_text(void *self)
@@ -457,8 +465,8 @@ static struct err *check_stop(const struct reply *reply)
 static struct err *ask(struct ask_state *a, struct message **ret_message)
 {
     struct run *r = a->run;
-    struct chain_hooks hooks = {build,       reserve,   before_send, settle,    on_retry,
-                                on_fallback, drop_text, a,           r->secrets};
+    struct chain_hooks hooks = {build,       reserve,     before_send, settle, on_retry,
+                                on_fallback, known_delay, drop_text,   a,      r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;

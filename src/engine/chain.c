@@ -51,6 +51,21 @@ static enum verdict judge(const struct err *e)
 
 /* --- one attempt --- */
 
+/* By chance up to a half shorter or longer, so that many clients which failed together do not come
+ * back together. */
+static uint64_t next_delay_ms(struct ask *a, unsigned n_failed, const struct err *e)
+{
+    uint64_t delay_ms = BACKOFF_FIRST_MS;
+    int64_t known_ms = a->hooks->known_delay ? a->hooks->known_delay(a->hooks->self) : -1;
+
+    if (e->retry_after_ms >= 0 || known_ms >= 0)
+        return (uint64_t)(e->retry_after_ms >= 0 ? e->retry_after_ms : known_ms);
+    for (unsigned i = 1; i < n_failed && delay_ms < BACKOFF_MAX_MS; i++)
+        delay_ms *= 2;
+    delay_ms = delay_ms / 2 + random_below(a->chain->random, delay_ms + 1);
+    return MIN(delay_ms, (uint64_t)BACKOFF_MAX_MS);
+}
+
 /* 0: it would be a guess. */
 static int64_t known_window(const struct target *t)
 {
@@ -93,33 +108,20 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
     if (!e)
         e = provider_ask(attempt->target->provider, &request, &call, a->reply);
     secrets_hide_in_err(a->hooks->secrets, e);
+    if (judge(e) == RETRY_HERE)
+        attempt->delay_ms = next_delay_ms(a, attempt->at_target, e);
     settle(a, attempt, e, started_ms);
     return e;
 }
 
 /* --- one target --- */
 
-/* By chance up to a half shorter or longer, so that many clients which failed together do not come
- * back together. */
-static uint64_t next_delay_ms(struct ask *a, unsigned n_failed, const struct err *e)
+static struct err *wait_before_retry(struct ask *a, const struct attempt *attempt)
 {
-    uint64_t delay_ms = BACKOFF_FIRST_MS;
-
-    if (e->retry_after_ms >= 0)
-        return (uint64_t)e->retry_after_ms;
-    for (unsigned i = 1; i < n_failed && delay_ms < BACKOFF_MAX_MS; i++)
-        delay_ms *= 2;
-    delay_ms = delay_ms / 2 + random_below(a->chain->random, delay_ms + 1);
-    return MIN(delay_ms, (uint64_t)BACKOFF_MAX_MS);
-}
-
-static struct err *wait_before_retry(struct ask *a, const struct attempt *attempt,
-                                     uint64_t delay_ms)
-{
-    a->waited_ms += delay_ms;
+    a->waited_ms += attempt->delay_ms;
     if (a->hooks->on_retry)
-        a->hooks->on_retry(a->hooks->self, attempt, delay_ms);
-    return task_sleep(delay_ms);
+        a->hooks->on_retry(a->hooks->self, attempt);
+    return task_sleep(attempt->delay_ms);
 }
 
 static bool is_too_long(const struct ask *a, uint64_t delay_ms)
@@ -185,7 +187,6 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
     for (unsigned n = 1;; n++) {
         struct attempt attempt = {
             .target = t, .number = ++a->n_attempts, .at_target = n, .max_at_target = max};
-        uint64_t delay_ms;
         bool was_refused;
         AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
 
@@ -202,12 +203,11 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
             *ret_verdict = NEXT_TARGET;
             return TAKE(e);
         }
-        delay_ms = next_delay_ms(a, n, e);
-        if (is_too_long(a, delay_ms)) {
+        if (is_too_long(a, attempt.delay_ms)) {
             *ret_verdict = NEXT_TARGET;
-            return explain_wait(a, TAKE(e), delay_ms);
+            return explain_wait(a, TAKE(e), attempt.delay_ms);
         }
-        TRY(wait_before_retry(a, &attempt, delay_ms));
+        TRY(wait_before_retry(a, &attempt));
     }
 }
 

@@ -47,6 +47,7 @@ struct attempt {
     const struct err *error; /* NULL: it answered */
     int64_t cost_microcents; /* -1: unknown */
     uint64_t duration_ms;
+    uint64_t delay_ms; /* until it would be tried again, which need not happen; 0: it would not */
 };
 
 /* What the run does around attempts. All but `build` may be NULL. */
@@ -59,9 +60,11 @@ struct chain_hooks {
     struct err *(*before_send)(void *self);
     /* After every attempt, failed ones too. */
     void (*settle)(void *self, const struct attempt *a);
-    void (*on_retry)(void *self, const struct attempt *a, uint64_t delay_ms);
+    void (*on_retry)(void *self, const struct attempt *a);
     void (*on_fallback)(void *self, const struct target *from, const struct target *to,
                         const struct err *why);
+    /* The wait after this attempt, where the provider names none; -1: it is a matter of chance. */
+    int64_t (*known_delay)(void *self);
     /* Text of a failed attempt has been shown. True: it was taken back, go on elsewhere. */
     bool (*drop_text)(void *self);
     void *self;

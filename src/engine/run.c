@@ -139,7 +139,9 @@ static void tell_begin(struct run *r)
                      .model = first->model,
                      .capabilities = provider_capabilities(first->provider, first->info),
                      .window = target_window(first),
-                     .tool_response_bytes = r->options->tool_response_bytes}};
+                     .tool_response_bytes = r->options->tool_response_bytes,
+                     .retry_max_ms = r->options->retry_max_ms,
+                     .only_compacts = r->options->only_compacts}};
 
     if (r->input)
         message_text(r->input, &input);

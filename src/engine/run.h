@@ -125,7 +125,10 @@ struct run_options {
     struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */
     struct asker *asker;
     const struct path_filter *hidden;
-    uint64_t retry_max_ms;            /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
+    uint64_t retry_max_ms; /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
+    /* The next wait between attempts, instead of one by chance; -1: it is not known. */
+    int64_t (*known_delay)(void *self); /* may be NULL */
+    void *delay_self;
     uint64_t tool_timeout_ms;         /* 0: RUN_DEFAULT_TOOL_TIMEOUT_MS */
     const struct json *tool_timeouts; /* {"Bash": ms}: the operator's, by name; may be NULL */
     size_t tool_response_bytes;       /* 0: RUN_DEFAULT_TOOL_RESPONSE_BYTES */

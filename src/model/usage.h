@@ -6,7 +6,8 @@
  *
  * A number that no provider can mean (negative, not whole, beyond USAGE_MAX_COUNT) is as if it had
  * not been said. Where it is the prompt's or the answer's, nothing of the report is believed: a
- * call must not look cheap because its count was nonsense. */
+ * call must not look cheap because its count was nonsense. For the same reason a prompt of zero
+ * tokens, or an answer of zero tokens that says something, is as if it had not been counted. */
 #ifndef KEEL_MODEL_USAGE_H
 #define KEEL_MODEL_USAGE_H
 

@@ -84,6 +84,8 @@ struct event_run {
     struct provider_capabilities capabilities; /* of that provider */
     int64_t window;                            /* of that model, in tokens; 0: not told */
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
+    uint64_t retry_max_ms;                     /* the same for waits between attempts */
+    bool only_compacts;                        /* it was begun for a summary */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -136,17 +138,17 @@ struct event_attempt {
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
     size_t n_retry_slugs;
-    const struct price *price;            /* BEGIN; NULL: not told */
-    int64_t window;                       /* BEGIN: of the target, in tokens; 0: not told */
-    struct reservation reserved;          /* BEGIN */
-    const struct usage *usage;            /* END: the provider's count */
-    const struct usage *assumed;          /* END: what counts instead; NULL: `usage` does */
-    int64_t assumed_microcents;           /* with `assumed`; -1: unknown */
-    bool is_lost;                         /* END: its process died; the next one says so */
-    int64_t cost_microcents;              /* END; -1: unknown */
-    int64_t total_microcents;             /* END: of the run so far, its children's too */
-    uint64_t duration_ms;                 /* END */
-    uint64_t delay_ms;                    /* RETRY: until the next try */
+    const struct price *price;   /* BEGIN; NULL: not told */
+    int64_t window;              /* BEGIN: of the target, in tokens; 0: not told */
+    struct reservation reserved; /* BEGIN */
+    const struct usage *usage;   /* END: the provider's count */
+    const struct usage *assumed; /* END: what counts instead; NULL: `usage` does */
+    int64_t assumed_microcents;  /* with `assumed`; -1: unknown */
+    bool is_lost;                /* END: its process died; the next one says so */
+    int64_t cost_microcents;     /* END; -1: unknown */
+    int64_t total_microcents;    /* END: of the run so far, its children's too */
+    uint64_t duration_ms;        /* END */
+    uint64_t delay_ms; /* RETRY: until the next try; END: until there would be one; 0: none */
     struct str next_provider, next_model; /* FALLBACK */
 };
 

@@ -23,7 +23,8 @@ struct native_payload {
     enum payload_kind kind;
     uint64_t sequence; /* from 0 within one call */
     struct str bytes;
-    int http_status; /* for responses */
+    struct str event_type; /* of a stream's event, where only its framing says it; else empty */
+    int http_status;       /* for responses */
     /* Of a request that is read from a journal, which does not keep its bytes. */
     struct str sha256;
     uint64_t n_bytes;

@@ -172,7 +172,7 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
                        d->max_events);
     arena_clear(&d->decode.scratch);
     if (d->on_event)
-        d->on_event(d->self, data);
+        d->on_event(d->self, type, data);
     if (!str_eq(str_trim(data), S("[DONE]")))
         TRY(parse_event(d, data, &event));
     return d->protocol->event(&d->decode, type, event);
@@ -194,7 +194,7 @@ static struct err *drain_sse(struct decoder *d, struct str bytes)
 
 static struct err *take_line(struct decoder *d, struct str line)
 {
-    return str_trim(line).n ? take_event(d, S("message"), line) : NULL;
+    return str_trim(line).n ? take_event(d, DECODE_PLAIN_TYPE, line) : NULL;
 }
 
 static struct err *drain_lines(struct decoder *d, struct str bytes)
@@ -319,18 +319,28 @@ static struct err *feed(struct decoder *d, struct str bytes)
     return NULL;
 }
 
-struct err *decoder_feed(struct decoder *d, struct str bytes)
+/* Behind the end of an answer nonsense does not make it worse. */
+static struct err *end_feed(struct decoder *d, struct err *e)
 {
-    struct err *e;
-
-    if (d->is_spoilt)
-        return NULL;
-    e = feed(d, bytes);
     if (!d->decode.is_over && !(err_is(e, ERR_BAD_RESPONSE) && d->decode.reply->is_complete))
         return e;
-    d->is_spoilt = e != NULL; /* nonsense behind the end of an answer does not make it worse */
+    d->is_spoilt = e != NULL;
     err_free(e);
     return NULL;
+}
+
+struct err *decoder_feed(struct decoder *d, struct str bytes)
+{
+    return d->is_spoilt ? NULL : end_feed(d, feed(d, bytes));
+}
+
+struct err *decoder_feed_told(struct decoder *d, struct str type, struct str bytes)
+{
+    if (d->is_spoilt)
+        return NULL;
+    if (d->framing == FRAMING_UNKNOWN)
+        d->framing = type.n ? FRAMING_SSE : FRAMING_JSON;
+    return end_feed(d, type.n ? take_event(d, type, bytes) : feed_known(d, bytes));
 }
 
 bool decoder_is_over(const struct decoder *d)
@@ -361,7 +371,7 @@ static struct err *end_json(struct decoder *d)
     if (str_trim(text).n == 0)
         return err_new(ERR_NETWORK, "the provider sent an empty answer");
     if (d->on_event)
-        d->on_event(d->self, text);
+        d->on_event(d->self, (struct str){0}, text);
     text = repair(&d->decode.scratch, text);
     if (!json_parse_at(&d->decode.scratch, text, 0, &body, &where))
         return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_BAD_RESPONSE,
@@ -370,7 +380,7 @@ static struct err *end_json(struct decoder *d)
     if (body->type != JSON_ARRAY)
         return d->protocol->body(&d->decode, body);
     json_each (event, body)
-        TRY(d->protocol->event(&d->decode, S("message"), event));
+        TRY(d->protocol->event(&d->decode, DECODE_PLAIN_TYPE, event));
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;
 }
 

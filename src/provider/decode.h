@@ -35,8 +35,9 @@ struct decoder {
     size_t n_events, max_events;
     bool is_spoilt;   /* by what came after the end */
     bool is_web_page; /* the stream began like one */
-    /* Called with every event's bytes as they came; may be NULL. */
-    void (*on_event)(void *self, struct str bytes);
+    /* Called with every event's bytes as they came, and its type; or with an answer in one piece,
+     * which has none. May be NULL. */
+    void (*on_event)(void *self, struct str type, struct str bytes);
     void *self;
 };
 
@@ -48,6 +49,10 @@ void decoder_done(struct decoder *d);
 DEFINE_AUTO_VAL(decoder, decoder_done)
 
 MUST_USE struct err *decoder_feed(struct decoder *d, struct str bytes);
+/* Instead of decoder_feed(), what on_event() was called with. */
+MUST_USE struct err *decoder_feed_told(struct decoder *d, struct str type, struct str bytes);
+/* Events that name no type have this one. */
+#define DECODE_PLAIN_TYPE S("message")
 /* After the last byte. Finishes the reply in any case. */
 MUST_USE struct err *decoder_end(struct decoder *d);
 /* No more bytes will come, for this reason. Fine when what came is a whole answer; an error status

@@ -7,6 +7,8 @@
 #include "provider/model_list.h"
 #include "sys/loop.h"
 
+#include <stdio.h>
+
 struct endpoint {
     struct provider provider;
     struct arena arena; /* owns the configuration's strings */
@@ -37,7 +39,8 @@ struct exchange {
     int status;
 };
 
-static void tell_payload(struct exchange *x, enum payload_kind kind, struct str bytes)
+static void tell_payload(struct exchange *x, enum payload_kind kind, struct str type,
+                         struct str bytes)
 {
     if (!x->call->on_native_payload)
         return;
@@ -48,22 +51,35 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
                                    .kind = kind,
                                    .sequence = x->n_payloads++,
                                    .bytes = bytes,
+                                   .event_type = type,
                                    .http_status = x->status,
                                });
 }
 
-static void on_stream_event(void *self, struct str bytes)
-{
-    struct exchange *x = self;
+#define MAX_TYPE 64 /* bytes; no API has a longer one */
 
-    tell_payload(x, PAYLOAD_STREAM_EVENT, bytes);
+/* Does the event itself not say what its framing says? */
+static bool is_framing_needed(struct str type, struct str bytes)
+{
+    char quoted[MAX_TYPE + 3];
+
+    if (str_eq(type, DECODE_PLAIN_TYPE) || type.n > MAX_TYPE)
+        return false;
+    for (size_t i = 0; i < type.n; i++)
+        if (!(type.p[i] >= 'a' && type.p[i] <= 'z') && type.p[i] != '_' && type.p[i] != '.')
+            return false;
+    snprintf(quoted, sizeof quoted, "\"%" STR_FMT "\"", STR_ARG(type));
+    return str_find(bytes, str_of(quoted)) == STR_NONE;
 }
 
-static void on_whole_answer(void *self, struct str bytes)
+/* The kind says how it came, whatever was asked for. */
+static void on_event(void *self, struct str type, struct str bytes)
 {
-    struct exchange *x = self;
-
-    tell_payload(x, PAYLOAD_RESPONSE, bytes);
+    if (type.n)
+        tell_payload(self, PAYLOAD_STREAM_EVENT,
+                     is_framing_needed(type, bytes) ? type : (struct str){0}, bytes);
+    else
+        tell_payload(self, PAYLOAD_RESPONSE, type, bytes);
 }
 
 static void add_auth(const struct endpoint_config *c, struct arena *a, const struct secret *key,
@@ -170,8 +186,7 @@ static uint64_t idle_limit(const struct provider_call *call)
 }
 
 static struct err *receive(struct exchange *x, struct http_exchange *http,
-                           const struct http_response *response, bool is_stream,
-                           struct reply *reply)
+                           const struct http_response *response, struct reply *reply)
 {
     AUTO(decoder) struct decoder decoder;
     struct answer_reading reading = {
@@ -181,13 +196,13 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
     x->status = response->status;
     decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
                  clock_unix_ms(loop_clock(task_loop())), reply);
-    decoder.on_event = is_stream ? on_stream_event : on_whole_answer;
+    decoder.on_event = on_event;
     decoder.self = x;
     e = read_answer(&reading);
     if (e)
         reply_finish(reply); /* what has arrived is whole parts, also after a broken stream */
     if (response->status >= 400)
-        tell_payload(x, PAYLOAD_RESPONSE, strbuf_str(&decoder.whole));
+        tell_payload(x, PAYLOAD_RESPONSE, (struct str){0}, strbuf_str(&decoder.whole));
     return e;
 }
 
@@ -252,7 +267,7 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     TRY(http_open(x->call->http, &request, &http, &response));
     e = check_head(&response);
     if (!e)
-        e = receive(x, http, &response, r->stream, reply);
+        e = receive(x, http, &response, reply);
     http_close(x->call->http, http);
     return e;
 }
@@ -299,7 +314,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     strbuf_init(&body, REPLY_MAX_BYTES * 2);
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
-    tell_payload(&x, PAYLOAD_REQUEST, strbuf_str(&body));
+    tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
     secret_hide_in_err(&key, failure);
     if (failure)

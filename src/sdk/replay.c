@@ -189,6 +189,9 @@ static struct err *run_again(void *arg)
         .tool_response_bytes =
             x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
         .max_concurrency = x->max_concurrency,
+        .retry_max_ms = x->retry_max_ms,
+        .known_delay = replay_known_delay,
+        .delay_self = r,
         .recorder = &r->recorder,
         .hooks = &r->hooks,
         .plugins = plugins,

@@ -247,25 +247,79 @@ void replay_note_damage(struct replay *r, const struct err *e)
     end_comparing(r);
 }
 
+/* Another event came than this one. */
+static void tell_other(struct replay *r, const struct recorded_event *x, struct str line)
+{
+    AUTO(strbuf) struct strbuf pieces = {0};
+
+    if (x->type == EVENT_DELTA)
+        replay_pieces_line(recording_pieces(r->recording), &pieces);
+    tell_difference(r, x->seq, x->type == EVENT_DELTA ? strbuf_str(&pieces) : x->line, line);
+}
+
 static void compare_line(struct replay *r, const struct recorded_event *x, struct str line)
 {
     AUTO(strbuf) struct strbuf now = {0};
 
     strbuf_init(&now, SIZE_MAX / 2);
-    use_recorded_ids(r, line, x->line, &now);
-    if (str_eq(strbuf_str(&now), x->line))
+    if (str_find(line, S(ID_MARK)) != STR_NONE) {
+        use_recorded_ids(r, line, x->line, &now);
+        line = strbuf_str(&now);
+    }
+    if (x->type != EVENT_DELTA && str_eq(line, x->line))
         advance(r, x);
     else
-        tell_difference(r, x->seq, x->line, strbuf_str(&now));
+        tell_other(r, x, line);
 }
 
-static void compare_pieces(struct replay *r)
+/* --- pieces of an answer --- */
+
+static void tell_other_pieces(struct replay *r)
+{
+    AUTO(strbuf) struct strbuf now = {0}, then = {0};
+    struct replay_pieces *recorded = recording_pieces(r->recording);
+    const struct recorded_event *x = recording_at(r->recording, 0);
+
+    replay_pieces_line(&r->pieces, &now);
+    if (recorded)
+        replay_pieces_line(recorded, &then);
+    tell_difference(r, x ? x->seq : 0, strbuf_str(&then), strbuf_str(&now));
+}
+
+static void add_piece(struct replay *r, const struct delta *d)
+{
+    struct replay_pieces *recorded = recording_pieces(r->recording);
+
+    replay_pieces_add(&r->pieces, d);
+    if (recorded && !replay_pieces_compare(recorded, &r->pieces))
+        tell_other_pieces(r);
+}
+
+/* They have ended: have they then? */
+static void end_pieces(struct replay *r)
 {
     AUTO(strbuf) struct strbuf line = {0};
+    struct replay_pieces *recorded = recording_pieces(r->recording);
+    const struct recorded_event *x = recording_at(r->recording, 0);
 
-    if (replay_pieces_end(&r->pieces, &line) && !has_ended(r, strbuf_str(&line)))
-        compare_line(r, recording_at(r->recording, 0), strbuf_str(&line));
+    if (!r->pieces.has_any)
+        return;
+    if (x && x->type == EVENT_DELTA) {
+        if (replay_pieces_compare(recorded, &r->pieces) && replay_pieces_are_compared(recorded) &&
+            replay_pieces_are_compared(&r->pieces)) {
+            replay_pieces_done(&r->pieces);
+            advance(r, x);
+        } else {
+            tell_other_pieces(r);
+        }
+        return;
+    }
+    replay_pieces_line(&r->pieces, &line);
+    if (!has_ended(r, strbuf_str(&line)))
+        tell_other(r, x, strbuf_str(&line));
 }
+
+/* --- all events --- */
 
 static void compare_event(struct replay *r, const struct event *e)
 {
@@ -288,27 +342,48 @@ static void append(struct recorder *recorder, const struct event *e)
     if (r->is_over || !replay_compares(e))
         return;
     if (e->type == EVENT_DELTA) {
-        replay_pieces_add(&r->pieces, e->body.delta.delta);
+        add_piece(r, e->body.delta.delta);
         return;
     }
     if (e->type != EVENT_NATIVE_PAYLOAD)
-        compare_pieces(r);
+        end_pieces(r);
     if (!r->is_over)
         compare_event(r, e);
+}
+
+/* A run that is cancelled goes its way as it did then: loading does not see it. */
+void replay_load(struct replay *r)
+{
+    AUTO(err) struct err *e = NULL;
+
+    task_shield_begin();
+    if (!r->is_over)
+        e = recording_load(r->recording);
+    task_shield_end();
+    if (e)
+        replay_note_damage(r, e);
+}
+
+const struct recorded_payload *replay_next_payload(struct replay *r)
+{
+    const struct recorded_payload *p = NULL;
+    AUTO(err) struct err *e = NULL;
+
+    task_shield_begin();
+    if (!r->is_over)
+        e = recording_load_payload(r->recording, &p);
+    task_shield_end();
+    if (e)
+        replay_note_damage(r, e);
+    return e ? NULL : p;
 }
 
 /* Nothing is stored; but here the engine waits, and so what comes next is loaded here. */
 static struct err *load_next(struct recorder *recorder)
 {
     struct replay *r = replay_of_recorder(recorder);
-    AUTO(err) struct err *e = NULL;
 
-    task_shield_begin(); /* a run that is cancelled goes its way as it did then */
-    if (!r->is_over)
-        e = recording_load(r->recording);
-    task_shield_end();
-    if (e)
-        replay_note_damage(r, e);
+    replay_load(r);
     if (!r->fails_sync)
         return NULL;
     TRY(task_check());
@@ -320,7 +395,7 @@ void replay_compare_end(struct replay *r)
     const struct recorded_event *x = recording_at(r->recording, 0);
 
     if (!r->is_over && x)
-        tell_difference(r, x->seq, x->line, (struct str){0});
+        tell_other(r, x, (struct str){0});
     r->is_over = true;
 }
 

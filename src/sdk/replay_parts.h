@@ -63,6 +63,10 @@ void replay_compare_done(struct replay *r);
 void replay_compare_end(struct replay *r);
 /* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
 const struct recorded_event *replay_peek(const struct replay *r);
+/* Loads what comes until the next model is asked. May wait. */
+void replay_load(struct replay *r);
+/* What the provider sent next; NULL: nothing, or the replay is over. May wait. */
+const struct recorded_payload *replay_next_payload(struct replay *r);
 /* A record that is needed now cannot be read: it is the same up to here. */
 void replay_note_damage(struct replay *r, const struct err *e);
 /* The tool of this call is at work from here on. */
@@ -86,6 +90,7 @@ MUST_USE struct err *replay_add_targets(struct replay *r);
 MUST_USE struct err *replay_add_tools(struct replay *r, const struct tool_set *set);
 void replay_ports_init(struct replay *r);
 struct attempt_budget replay_budget(struct replay *r);
+int64_t replay_known_delay(void *replay);
 bool replay_drops_text(void *replay); /* text that was shown is taken back, as then */
 
 #endif

@@ -510,6 +510,14 @@ struct attempt_budget replay_budget(struct replay *r)
     return (struct attempt_budget){.reserve = reserve, .self = r};
 }
 
+/* The wait that was drawn after the attempt under way. */
+int64_t replay_known_delay(void *replay)
+{
+    const struct recorded_attempt *a = ((struct replay *)replay)->attempt;
+
+    return a ? a->delay_ms : -1;
+}
+
 bool replay_drops_text(void *replay)
 {
     return is_next(replay, EVENT_TEXT_DROPPED);
@@ -577,6 +585,8 @@ static bool is_compacted_now(struct replay *r)
 
     if (x && x->type == EVENT_ERROR)
         return ended_by_hook(r, HOOK_PRE_COMPACT, &reason);
+    if (x && r->recording->only_compacts && x->seq == r->recording->cancel_seq)
+        return true; /* while its hooks were asked */
     return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) ||
                  (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
 }

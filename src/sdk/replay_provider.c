@@ -19,7 +19,8 @@ struct exchange {
     const struct provider_call *call;
     const struct recorded_attempt *attempt;
     uint64_t n_payloads;
-    bool is_stream;
+    /* of the payload that is played */
+    enum payload_kind kind;
     int status;
 };
 
@@ -40,39 +41,52 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
                                });
 }
 
-static void on_event(void *self, struct str bytes)
+/* How it came is a matter of the recording. */
+static void on_event(void *self, struct str type, struct str bytes)
 {
     struct exchange *x = self;
 
-    tell_payload(x, x->is_stream ? PAYLOAD_STREAM_EVENT : PAYLOAD_RESPONSE, bytes);
+    tell_payload(x, x->kind, bytes);
 }
 
-/* One event of a stream; its lines are the stream's. */
-static struct err *feed_event(struct decoder *d, struct str bytes)
+static bool reads_as_event(const struct exchange *x, struct str bytes)
 {
-    AUTO(strbuf) struct strbuf framed;
-    struct str line;
+    AUTO(decoder) struct decoder decoder;
+    struct reply reply;
+    AUTO(err) struct err *e = NULL;
 
-    strbuf_init(&framed, 2 * DECODE_MAX_EVENT);
+    reply_init(&reply, (struct delta_sink){0});
+    decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, &reply);
+    e = decoder_feed_told(&decoder, DECODE_PLAIN_TYPE, bytes);
+    if (!e)
+        e = decoder_end(&decoder);
+    reply_done(&reply);
+    return !e;
+}
+
+/* Did the answer come in one piece? Older versions have kept that like the only event of a stream.
+ */
+static bool is_whole(const struct exchange *x, const struct recorded_payload *p)
+{
+    const struct recorded_event *next = recording_at(x->provider->replay->recording, 1);
+
+    if (p->kind == PAYLOAD_RESPONSE)
+        return true;
+    return !x->attempt->error && !(next && next->payload) && x->n_payloads == 1 &&
+           !reads_as_event(x, p->bytes);
+}
+
+/* Until all have come, or one does not do what it did then, which then shows. */
+static struct err *feed_stream(struct exchange *x, struct decoder *d,
+                               const struct recorded_payload *p)
+{
+    uint64_t n_before;
+
     do {
-        size_t end = str_find_char(bytes, '\n');
-
-        line = str_slice(bytes, 0, end == STR_NONE ? bytes.n : end);
-        strbuf_addf(&framed, "data: %" STR_FMT "\n", STR_ARG(line));
-        bytes = str_skip(bytes, MIN(line.n + 1, bytes.n));
-    } while (bytes.n);
-    strbuf_add_char(&framed, '\n');
-    return decoder_feed(d, strbuf_str(&framed));
-}
-
-/* A stream's events were kept one by one; an answer in one piece is one of them. */
-static struct err *feed(struct exchange *x, struct decoder *d)
-{
-    const struct recorded_attempt *a = x->attempt;
-    bool is_whole = !x->is_stream || x->status >= 400 || (a->n_payloads == 1 && !a->error);
-
-    for (size_t i = 0; i < a->n_payloads; i++)
-        TRY(is_whole ? decoder_feed(d, a->payloads[i].bytes) : feed_event(d, a->payloads[i].bytes));
+        n_before = x->n_payloads;
+        TRY(decoder_feed_told(d, p->event_type.n ? p->event_type : DECODE_PLAIN_TYPE, p->bytes));
+        p = replay_next_payload(x->provider->replay);
+    } while (p && x->n_payloads > n_before);
     return NULL;
 }
 
@@ -86,14 +100,10 @@ static bool is_same_error(const struct err *a, const struct err *b)
     return a->kind == b->kind && strcmp(one, other) == 0;
 }
 
-/* As it was told, with what the chain made of it. */
 static struct err *recorded_error(const struct exchange *x)
 {
-    const struct recorded_attempt *a = x->attempt;
-    struct err *e = err_copy(a->error);
+    struct err *e = err_copy(x->attempt->error);
 
-    if (a->delay_ms >= 0) /* it need not be drawn again */
-        e->retry_after_ms = a->delay_ms;
     if (err_is(e, ERR_CANCELLED))
         replay_cancel(x->provider->replay);
     return e;
@@ -148,26 +158,57 @@ static void use_recorded_calls(const struct exchange *x, struct reply *reply)
     }
 }
 
-static struct err *receive(struct exchange *x, struct reply *reply)
+/* What the bytes of a whole answer say; of one that broke off they cannot say why. */
+static bool is_final_whole(const struct exchange *x)
+{
+    return !err_is(x->attempt->error, ERR_NETWORK) && !err_is(x->attempt->error, ERR_TIMEOUT);
+}
+
+/* One answer to the request. */
+static struct err *receive_once(struct exchange *x, const struct recorded_payload *p,
+                                struct reply *reply, bool *ret_is_final)
 {
     AUTO(decoder) struct decoder decoder;
-    bool is_final = true;
-    struct err *e;
+    bool is_error = p && p->http_status >= 400, whole;
+    struct err *e = NULL;
 
-    x->status = x->attempt->n_payloads ? x->attempt->payloads[0].http_status : 200;
+    x->status = p ? p->http_status : 200;
+    x->kind = p ? p->kind : PAYLOAD_RESPONSE;
+    whole = p && !is_error && is_whole(x, p);
     decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, reply);
     decoder.on_event = on_event;
     decoder.self = x;
-    e = feed(x, &decoder);
-    if (!e) {
+    if (is_error)
+        e = decoder_feed(&decoder, p->bytes);
+    else if (whole)
+        e = decoder_feed_told(&decoder, (struct str){0}, p->bytes);
+    else if (p)
+        e = feed_stream(x, &decoder, p);
+    *ret_is_final = e || is_error || (whole && is_final_whole(x));
+    if (!e)
         e = decoder_end(&decoder);
-        is_final = x->status >= 400;
-    }
     if (e)
         reply_finish(reply);
-    use_recorded_calls(x, reply);
-    if (x->status >= 400)
+    if (is_error)
         tell_payload(x, PAYLOAD_RESPONSE, strbuf_str(&decoder.whole));
+    return e;
+}
+
+/* After a key was refused the request may have been sent once more. */
+static struct err *receive(struct exchange *x, struct reply *reply)
+{
+    struct replay *r = x->provider->replay;
+    const struct recorded_payload *p = replay_next_payload(r);
+    bool is_final;
+    struct err *e = receive_once(x, p, reply, &is_final);
+
+    while (x->status >= 400 && (p = replay_next_payload(r))) {
+        err_free(e);
+        reply_clear(reply);
+        e = receive_once(x, p, reply, &is_final);
+    }
+    replay_load(r); /* how it ended */
+    use_recorded_calls(x, reply);
     return end_exchange(x, e, is_final);
 }
 
@@ -195,8 +236,9 @@ static bool has_streamed_args(const struct exchange *x, size_t part)
 
     if (!next || next->type != EVENT_DELTA)
         return true; /* of a question aside nothing streams */
-    snprintf(mark, sizeof mark, "\\n%d %zu ", DELTA_TOOL_ARGS, part);
-    return str_find(next->line, str_of(mark)) != STR_NONE;
+    snprintf(mark, sizeof mark, "\n%d %zu ", DELTA_TOOL_ARGS, part);
+    return str_find(strbuf_str(&recording_pieces(x->provider->replay->recording)->text),
+                    str_of(mark)) != STR_NONE;
 }
 
 static struct err *play_part(struct exchange *x, struct reply *reply, const struct part *p)
@@ -241,10 +283,7 @@ static struct err *ask(const struct provider *p, const struct model_request *req
                        const struct provider_call *call, struct reply *reply)
 {
     const struct played *played = (const struct played *)p;
-    struct exchange x = {.provider = played,
-                         .call = call,
-                         .attempt = played->replay->attempt,
-                         .is_stream = request->stream};
+    struct exchange x = {.provider = played, .call = call, .attempt = played->replay->attempt};
 
     if (!x.attempt || played->replay->is_over)
         return err_new(ERR_CANCELLED, "the recording ends here");

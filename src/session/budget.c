@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #define STATE_KEY "budget"
+#define RESERVED_KEY "reservedMs"
 #define MEASURE_NAMES "usd", "tokens", "turns", "seconds", "toolCalls"
 
 bool budget_action_find(struct str name, enum budget_action *ret_action)
@@ -22,7 +23,8 @@ bool budget_action_find(struct str name, enum budget_action *ret_action)
 
 /* --- the session's state --- */
 
-/* {"grants": {LIMIT: N}, "asked": {"limit": LIMIT, "shares": N}, "isLifted", "hasRefusedCall"}.
+/* {"grants": {LIMIT: N}, "asked": {"limit": LIMIT, "shares": N}, "isLifted", "hasRefusedCall",
+ * "reservedMs"}.
  * Sessions of older versions have a number of grants, for all limits. */
 static const struct json *state_of(const struct budget *b, const char *key)
 {
@@ -61,10 +63,51 @@ static void set_flag(struct budget *b, const char *key, bool is_set)
 
 static uint64_t active_ms(const struct budget *b)
 {
-    uint64_t now_ms = b->began_ms ? loop_now_ms(task_loop()) : 0;
-
-    return b->spent.active_ms + (now_ms > b->began_ms ? now_ms - b->began_ms : 0);
+    return b->spent.active_ms + (b->is_at_work ? loop_now_ms(task_loop()) - b->began_ms : 0);
 }
+
+/* --- time --- */
+
+#define TIME_SHARES 60 /* of the limit, or of what is used when that is more */
+#define TIME_SHARE_MIN_MS 1000
+
+static uint64_t time_share_ms(const struct budget *b)
+{
+    return MAX(MAX(b->limits.active_ms, active_ms(b)) / TIME_SHARES, (uint64_t)TIME_SHARE_MIN_MS);
+}
+
+/* A share ahead of what has passed, and anew when half of that has. */
+static void reserve_time(struct budget *b)
+{
+    AUTO(arena) struct arena a = {0};
+    uint64_t now_ms = active_ms(b), share_ms = time_share_ms(b);
+
+    if (!b->limits.active_ms || !b->is_at_work || now_ms + share_ms / 2 < b->reserved_ms)
+        return;
+    b->reserved_ms = now_ms + share_ms;
+    set_state(b, RESERVED_KEY, json_new_int(&a, (int64_t)b->reserved_ms));
+}
+
+struct err *budget_keep_time(void *budget)
+{
+    struct budget *b = budget;
+    struct err *e = NULL;
+
+    while (b->limits.active_ms && !e) {
+        reserve_time(b);
+        e = task_sleep(time_share_ms(b) / 2);
+    }
+    return e;
+}
+
+uint64_t budget_reserved_ms(struct str key, const struct json *value)
+{
+    int64_t ms = str_is(key, STATE_KEY) ? json_int_or(json_get(value, RESERVED_KEY), 0) : 0;
+
+    return (uint64_t)MAX(ms, (int64_t)0);
+}
+
+/* --- what is said of them --- */
 
 static void add_money(struct strbuf *out, int64_t microcents)
 {
@@ -361,6 +404,7 @@ static struct err *reserve(void *self, const struct attempt *a, struct reservati
     b->has_reported = b->warning.n > 0;
     if (e)
         return e;
+    reserve_time(b);
     r->max_output = find_max_output(b, a, r);
     b->spent.n_rounds += a->number == 1;
     if (b->n_held == b->held_room) {
@@ -430,6 +474,7 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
         set_flag(b, "hasRefusedCall", true);
     else
         b->spent.n_tool_calls++;
+    reserve_time(b);
     return e;
 }
 
@@ -462,11 +507,12 @@ void budget_done(struct budget *b)
 
 void budget_begin_run(struct budget *b)
 {
+    b->is_at_work = true;
     b->began_ms = loop_now_ms(task_loop());
 }
 
 void budget_end_run(struct budget *b)
 {
     b->spent.active_ms = active_ms(b);
-    b->began_ms = 0;
+    b->is_at_work = false;
 }

@@ -7,6 +7,9 @@
  * powers of two, so that the settings of a conversation's requests seldom change. When the request
  * has ended, what it took counts.
  *
+ * Time is reserved as well, where it has a limit: a little ahead of what has passed, so that it
+ * counts whenever the process dies, whatever it was waiting for.
+ *
  * A limit that is reached refuses the next request or tool call, or suspends the run until somebody
  * says yes, or is reported once. A yes grants as much again, as often as the next request needs it;
  * the session's state keeps it ("budget").
@@ -58,7 +61,9 @@ struct budget {
     size_t n_held, held_room;
     struct strbuf warning; /* of a call or a request; reported with the next request */
     bool has_warned, has_reported;
-    uint64_t began_ms; /* of the run under way; 0: none */
+    bool is_at_work;      /* a run is under way */
+    uint64_t began_ms;    /* that run */
+    uint64_t reserved_ms; /* time at work that counts when this process dies; 0: none yet */
 };
 
 void budget_init(struct budget *b, const struct budget_limits *limits);
@@ -68,8 +73,14 @@ void budget_done(struct budget *b);
 struct attempt_budget budget_hooks(struct budget *b);
 struct plugin *budget_plugin(struct budget *b);
 
+/* Time at work that a run had reserved, as the session's state says it; 0: none. */
+uint64_t budget_reserved_ms(struct str key, const struct json *value);
+
 /* Around a run: the clock. */
 void budget_begin_run(struct budget *b);
+/* While it is under way, in a task of its own: reserves time as it passes, until it is cancelled.
+ * At once over where time has no limit. */
+MUST_USE struct err *budget_keep_time(void *budget);
 void budget_end_run(struct budget *b);
 
 #endif

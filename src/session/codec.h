@@ -24,7 +24,8 @@
  *
  *     payload, delta     the sequence of the first one of each; not there: 0
  *     stream             the events, in their order:
- *         {...}          a payload as it came; {"$text":...} where it is no JSON object
+ *         {...}          a payload as it came; {"$text":...} where it is no JSON object, or, with
+ *                        its type as "$event", where it does not say that itself
  *         "word"         a payload that is like the last {...}, to the byte, but for the text that
  *                        the first delta with a number had from that one: it is this
  *         [TEXT,KIND,PART] or [TEXT,KIND,PART,ID,NAME]

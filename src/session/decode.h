@@ -40,6 +40,7 @@ struct stream_reading {
     const struct json *next; /* entry */
     int64_t unix_ms;         /* of the last one */
     struct delta delta;      /* the last one */
+    struct str event_type;   /* of that payload; empty: it says it itself */
     struct str payload;      /* the last one; empty: there is none */
     const struct json *value;
     bool stands_as_it_is;

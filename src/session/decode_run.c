@@ -27,6 +27,8 @@ struct err *codec_decode_run(struct decoding *d)
     r->capabilities.web_fetch.is_enabled = codec_get_bool(d, "webFetchEnabled");
     r->window = codec_get_int(d, "contextWindow");
     r->tool_response_bytes = (size_t)MAX(codec_get_int(d, "toolResponseBytes"), 0);
+    r->retry_max_ms = (uint64_t)MAX(codec_get_int(d, "retryMaxMs"), 0);
+    r->only_compacts = codec_get_bool(d, "onlyCompacts");
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
     TRY(codec_get_text(d, "input", &r->input));

@@ -25,6 +25,9 @@ static struct err *get_payload(struct decoding *d, const struct json *v)
 
     s->has_strings = s->has_text = s->stands_as_it_is = false;
     s->value = NULL;
+    s->event_type = (struct str){0};
+    if (json_has(v, "$text") || json_has(v, "$blob"))
+        s->event_type = json_get_text(v, "$event");
     if (json_has(v, "$text")) {
         s->payload = json_get_text(v, "$text");
         return NULL;
@@ -51,6 +54,7 @@ static struct err *get_like_payload(struct decoding *d, struct str text)
     strbuf_add(&s->like, text);
     strbuf_add(&s->like, s->after);
     s->payload = strbuf_str(&s->like);
+    s->event_type = (struct str){0};
     s->strings.items[s->text_place] = text;
     return NULL;
 }
@@ -225,6 +229,7 @@ static struct err *decode_streamed_payload(struct decoding *d, const struct json
     p->kind = PAYLOAD_STREAM_EVENT;
     p->sequence = s->next_payload++;
     p->http_status = s->http_status;
+    p->event_type = s->event_type;
     p->bytes = s->payload;
     d->event->type = EVENT_NATIVE_PAYLOAD;
     d->event->body.payload = p;

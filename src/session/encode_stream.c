@@ -118,11 +118,35 @@ static void write_payload(struct encoding *c, struct str bytes)
         codec_write_blob(c, bytes);
 }
 
-static void write_streamed_payload(struct encoding *c, struct str bytes)
+/* One whose type must be kept beside it. */
+static void write_typed_payload(struct encoding *c, struct str type, struct str bytes)
 {
     struct stream_writing *s = &c->writer->stream;
-    struct str text;
+    char handle[SHA256_HEX_SIZE];
 
+    forget_payload(s);
+    payload_strings_of(parse_payload(s, bytes), &s->strings);
+    s->stands_as_it_is = false;
+    jw_begin_object(&c->json);
+    jw_kv_str(&c->json, "$event", type);
+    if (bytes.n <= CODEC_INLINE_MAX && utf8_is_valid(bytes)) {
+        jw_kv_str(&c->json, "$text", bytes);
+    } else {
+        codec_add_blob(c, bytes, handle);
+        jw_kv_str(&c->json, "$blob", str_of(handle));
+    }
+    jw_end_object(&c->json);
+}
+
+static void write_streamed_payload(struct encoding *c, const struct native_payload *p)
+{
+    struct stream_writing *s = &c->writer->stream;
+    struct str text, bytes = p->bytes;
+
+    if (p->event_type.n) {
+        write_typed_payload(c, p->event_type, bytes);
+        return;
+    }
     if (!is_like_last_payload(s, bytes, &text)) {
         write_payload(c, bytes);
         return;
@@ -314,7 +338,7 @@ static void write_entry(struct encoding *c)
         write_delta(c, e->body.delta.delta);
         s->next_delta++;
     } else {
-        write_streamed_payload(c, e->body.payload->bytes);
+        write_streamed_payload(c, e->body.payload);
         s->next_payload++;
     }
 }

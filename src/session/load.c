@@ -38,6 +38,7 @@ struct loading {
     uint64_t checkpoint_seq;
     uint64_t end; /* the number after the last event that counts */
     int64_t began_ms, last_ms;
+    uint64_t reserved_ms; /* time at work, of all runs so far; 0: this one has reserved none */
     unsigned n_broken;
     size_t next_index; /* of the next message */
     bool has_gap;      /* something since the last message cannot be read */
@@ -186,11 +187,12 @@ static void take_history(struct loading *l, const struct event *e)
     }
 }
 
-/* How long it had been at work is not told by anybody else. */
+/* The process died: what it had reserved counts, or what its records say if that is more. */
 static void count_time(struct loading *l)
 {
     if (l->began_ms && l->last_ms > l->began_ms)
         l->out->spent.active_ms += (uint64_t)(l->last_ms - l->began_ms);
+    l->out->spent.active_ms = MAX(l->out->spent.active_ms, l->reserved_ms);
 }
 
 static void take_run_begin(struct loading *l, const struct event *e)
@@ -208,6 +210,7 @@ static void take_run_begin(struct loading *l, const struct event *e)
     set_message(&out->prompt, NULL);
     l->attempt_seq = 0;
     l->began_ms = l->last_ms = e->unix_ms;
+    l->reserved_ms = 0;
 }
 
 /* A new prompt begins a new turn. */
@@ -381,6 +384,8 @@ static void take(struct loading *l, const struct event *e)
     case EVENT_STATE:
         if (is_new)
             restore(l, e->body.state.key, e->body.state.value);
+        l->reserved_ms =
+            MAX(l->reserved_ms, budget_reserved_ms(e->body.state.key, e->body.state.value));
         break;
     case EVENT_RUN_END:
         take_run_end(l, e);

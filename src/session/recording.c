@@ -151,6 +151,8 @@ static void take_begin(struct recording *r, const struct event *e)
     r->window = b->window;
     r->has_limits = b->window > 0; /* both are in the event, or neither */
     r->tool_response_bytes = b->tool_response_bytes;
+    r->retry_max_ms = b->retry_max_ms;
+    r->only_compacts = b->only_compacts;
 }
 
 static void take_end(struct recording *r, const struct event *e)
@@ -314,7 +316,7 @@ static void take(struct looking *l, const struct event *e)
         r->n_events++;
     }
     if (r->n_events++ == 1)
-        r->only_compacts = begins_to_compact(r, e);
+        r->only_compacts |= begins_to_compact(r, e); /* as older records do not say it */
     look_for_cancel(l, e);
     take_facts(l, e);
 }

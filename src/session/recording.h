@@ -6,8 +6,10 @@
  *
  * A run is read twice. First as a whole, for what concerns all of it (this struct). Then while it
  * is played, a round at a time: an attempt with its answer and the calls it asked for are in memory
- * from when they are loaded until the next attempt begins. Outputs of tools that are blobs stay
- * there until the call that had them ends. So memory is that of one round, however long the run.
+ * from when they are loaded until the next attempt begins. The answer itself is loaded while it is
+ * played: the provider's events, and the pieces of text that were made of them, are there for a
+ * moment. Outputs of tools that are blobs stay there until the call that had them ends. So memory
+ * is that of one round, however long the run, and whatever the pieces in which an answer came.
  * What loads may wait; the rest does not. */
 #ifndef KEEL_SESSION_RECORDING_H
 #define KEEL_SESSION_RECORDING_H
@@ -21,12 +23,11 @@ struct recorded_payload {
     enum payload_kind kind;
     int http_status;
     struct str bytes;
+    struct str event_type; /* empty: its bytes say it */
 };
 
 /* One request to a model. */
 struct recorded_attempt {
-    struct recorded_payload *payloads; /* of the answer */
-    size_t n_payloads, payloads_room;
     bool was_sent;  /* its bytes were made; else it failed before that */
     bool has_ended; /* false: the recording was cut off meanwhile */
     struct err *error;
@@ -76,6 +77,7 @@ struct recorded_event {
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
     struct recorded_attempt *attempt; /* that begins here */
+    const struct recorded_payload *payload;
     struct recorded_call *call;
     bool is_aside;
 };
@@ -105,6 +107,7 @@ struct recording {
     struct str input;      /* the prompt's text */
     struct message *asked; /* the prompt as a message; NULL: there was none */
     bool only_compacts;    /* it was for a summary, and asked nothing else */
+    uint64_t retry_max_ms; /* waits of a round; 0: the default */
     struct provider_capabilities capabilities;
     struct str provider, model; /* of the first target */
     /* how its requests were made */
@@ -146,9 +149,16 @@ MUST_USE struct err *recording_read(struct recording_reader *r, struct recording
 
 /* --- its events, one after the other --- */
 
-/* Loads what comes until the next model is asked, and a little more. Nothing where that is loaded
- * already. */
+/* Loads what comes until the next model is asked, and a little more; but of an answer that is still
+ * to be passed only its beginning. Nothing where that is loaded already. */
 MUST_USE struct err *recording_load(struct recording *r);
+/* What the provider sent next, if that is the next event; NULL: no more came. It is there until two
+ * more events have been passed. What is loaded is a little more than that. */
+MUST_USE struct err *recording_load_payload(struct recording *r,
+                                            const struct recorded_payload **ret_payload);
+/* Pieces of an answer: those that the next event of the type EVENT_DELTA is about, as far as they
+ * are loaded. NULL: none are. */
+struct replay_pieces *recording_pieces(const struct recording *r);
 /* Loads on until an event of this type has come, or a notice of this source, or the end. */
 MUST_USE struct err *recording_load_until(struct recording *r, enum event_type type,
                                           const char *source);

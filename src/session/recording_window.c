@@ -18,6 +18,19 @@ struct round {
     bool is_settled; /* how its calls ran beside each other is known */
 };
 
+/* Of the provider: it is here from when it is loaded until a moment after it was passed. */
+struct streamed_event {
+    struct recorded_event event;
+    struct recorded_payload payload;
+    struct strbuf line, bytes, type;
+};
+
+/* Pieces of an answer until the next event of another kind. */
+struct piece_group {
+    struct piece_group *next;
+    struct replay_pieces pieces;
+};
+
 struct recording_window {
     struct recording_source *source;
     struct str run_id;
@@ -25,9 +38,11 @@ struct recording_window {
     struct recorded_event **events; /* that were read; each in its round */
     size_t n, at, room;             /* `at`: the one that comes next */
     size_t n_batches;
-    struct replay_pieces pieces;
-    unsigned n_requests; /* in events that have not been passed */
-    bool is_read;        /* to its end, or its damage */
+    struct piece_group *groups, *last_group; /* that have not been passed */
+    bool is_group_open;                      /* more pieces may come for the last one */
+    struct streamed_event *passed;           /* the last one that was; NULL: none */
+    unsigned n_requests, n_streamed;         /* in events that have not been passed */
+    bool is_read;                            /* to its end, or its damage */
 };
 
 static struct round *add_round(struct recording_window *w)
@@ -53,6 +68,25 @@ static void free_round(struct round *r)
     mem_free(r);
 }
 
+static void free_streamed(struct streamed_event *s)
+{
+    if (!s)
+        return;
+    strbuf_done(&s->line);
+    strbuf_done(&s->bytes);
+    strbuf_done(&s->type);
+    mem_free(s);
+}
+
+static void drop_group(struct recording_window *w)
+{
+    struct piece_group *g = w->groups;
+
+    w->groups = g->next;
+    replay_pieces_done(&g->pieces);
+    mem_free(g);
+}
+
 struct recording_window *recording_window_new(struct recording_source *source, struct str run_id)
 {
     struct recording_window *w = mem_alloc(sizeof *w);
@@ -66,11 +100,16 @@ void recording_window_free(struct recording_window *w)
 {
     if (!w)
         return;
+    for (size_t i = w->at; i < w->n; i++)
+        if (w->events[i]->payload)
+            free_streamed((struct streamed_event *)w->events[i]);
+    free_streamed(w->passed);
     for (struct round *r = w->first, *next; r; r = next) {
         next = r->next;
         free_round(r);
     }
-    replay_pieces_done(&w->pieces);
+    while (w->groups)
+        drop_group(w);
     mem_free(w->events);
     mem_free(w);
 }
@@ -115,22 +154,6 @@ static void begin_attempt(struct recording_window *w, const struct event_attempt
         (struct recorded_attempt){.delay_ms = -1, .limited_to = b->reserved.max_output};
 }
 
-static void take_payload(struct round *r, const struct native_payload *p)
-{
-    struct recorded_attempt *a = r->attempt;
-
-    if (!a)
-        return;
-    if (p->kind == PAYLOAD_REQUEST) {
-        a->was_sent = true;
-        return;
-    }
-    a->payloads =
-        arena_grow(&r->arena, a->payloads, a->n_payloads, &a->payloads_room, sizeof *a->payloads);
-    a->payloads[a->n_payloads++] =
-        (struct recorded_payload){p->kind, p->http_status, arena_str(&r->arena, p->bytes)};
-}
-
 static void take_reply(struct round *r, const struct reply *reply)
 {
     if (!r->attempt)
@@ -145,6 +168,8 @@ static void take_attempt_end(struct round *r, const struct event *e)
     if (!r->attempt)
         return;
     r->attempt->has_ended = true;
+    if (e->body.attempt.delay_ms)
+        r->attempt->delay_ms = (int64_t)e->body.attempt.delay_ms;
     if (e->body.attempt.error)
         r->attempt->error = err_copy(e->body.attempt.error);
 }
@@ -313,8 +338,9 @@ static void take_facts(struct recording_window *w, const struct event *e, struct
         if (r->is_aside && e->body.request.n_overlays)
             x->text = arena_str(&r->arena, e->body.request.overlays[0]);
         break;
-    case EVENT_NATIVE_PAYLOAD:
-        take_payload(r, e->body.payload);
+    case EVENT_NATIVE_PAYLOAD: /* of a request */
+        if (r->attempt)
+            r->attempt->was_sent = true;
         break;
     case EVENT_RESPONSE_RAW:
         take_reply(r, e->body.reply.reply);
@@ -349,28 +375,62 @@ static void take_facts(struct recording_window *w, const struct event *e, struct
     }
 }
 
-static struct recorded_event *add_event(struct recording_window *w, const struct event *e)
+static void add_event(struct recording_window *w, struct recorded_event *x, const struct event *e)
 {
-    struct recorded_event *x = ARENA_NEW(&w->last->arena, struct recorded_event);
-
-    *x = (struct recorded_event){.type = e->type, .seq = e->seq, .unix_ms = e->unix_ms};
+    x->type = e->type;
+    x->seq = e->seq;
+    x->unix_ms = e->unix_ms;
     if (w->n == w->room) {
         w->room = w->room ? 2 * w->room : 64;
         w->events = mem_resize(w->events, w->room * sizeof(struct recorded_event *));
     }
-    return w->events[w->n++] = x;
+    w->events[w->n++] = x;
+}
+
+static void take_streamed(struct recording_window *w, const struct event *e)
+{
+    struct streamed_event *s = mem_alloc(sizeof *s);
+    const struct native_payload *p = e->body.payload;
+
+    strbuf_init(&s->line, SIZE_MAX / 2);
+    strbuf_init(&s->bytes, SIZE_MAX / 2);
+    replay_line(e, NULL, &s->line);
+    strbuf_add(&s->bytes, p->bytes);
+    strbuf_add(&s->type, p->event_type);
+    s->payload = (struct recorded_payload){p->kind, p->http_status, strbuf_str(&s->bytes),
+                                           strbuf_str(&s->type)};
+    s->event.line = strbuf_str(&s->line);
+    s->event.payload = &s->payload;
+    add_event(w, &s->event, e);
+    w->n_streamed++;
+}
+
+static void take_piece(struct recording_window *w, const struct delta *d)
+{
+    if (!w->is_group_open) {
+        struct piece_group *g = mem_alloc(sizeof *g);
+
+        strbuf_init(&g->pieces.text, SIZE_MAX / 2);
+        if (w->groups)
+            w->last_group->next = g;
+        else
+            w->groups = g;
+        w->last_group = g;
+        w->is_group_open = true;
+    }
+    replay_pieces_add(&w->last_group->pieces, d);
 }
 
 static void end_pieces(struct recording_window *w, const struct event *e)
 {
-    AUTO(strbuf) struct strbuf line = {0};
     struct recorded_event *x;
 
-    if (!replay_pieces_end(&w->pieces, &line))
+    if (!w->is_group_open)
         return;
-    x = add_event(w, e);
+    w->is_group_open = false;
+    x = ARENA_NEW(&w->last->arena, struct recorded_event);
+    add_event(w, x, e);
     x->type = EVENT_DELTA;
-    x->line = arena_str(&w->last->arena, strbuf_str(&line));
 }
 
 static void take(struct recording_window *w, const struct event *e)
@@ -381,14 +441,19 @@ static void take(struct recording_window *w, const struct event *e)
     if (!replay_compares(e))
         return;
     if (e->type == EVENT_DELTA) {
-        replay_pieces_add(&w->pieces, e->body.delta.delta);
+        take_piece(w, e->body.delta.delta);
+        return;
+    }
+    if (e->type == EVENT_NATIVE_PAYLOAD && e->body.payload->kind != PAYLOAD_REQUEST) {
+        take_streamed(w, e);
         return;
     }
     if (e->type != EVENT_NATIVE_PAYLOAD)
         end_pieces(w, e);
     if (e->type == EVENT_ATTEMPT_BEGIN)
         add_round(w);
-    x = add_event(w, e);
+    x = ARENA_NEW(&w->last->arena, struct recorded_event);
+    add_event(w, x, e);
     x->has_left = codec_reader_left(w->source->events) != NULL;
     replay_line(e, codec_reader_left(w->source->events), &line);
     x->line = arena_str(&w->last->arena, strbuf_str(&line));
@@ -428,15 +493,35 @@ static size_t n_behind_request(const struct recording_window *w)
     return 0;
 }
 
+/* An answer is loaded by who plays it. */
+static bool needs_more(const struct recording_window *w)
+{
+    if (w->n_streamed)
+        return w->n - w->at < AHEAD;
+    return w->n_requests == 0 || n_behind_request(w) < AHEAD;
+}
+
 struct err *recording_load(struct recording *r)
 {
     struct recording_window *w = r->events;
 
-    while (!w->is_read && (w->n_requests == 0 || n_behind_request(w) < AHEAD))
+    while (!w->is_read && needs_more(w))
         TRY(read_one(w));
     for (struct round *x = w->first; x; x = x->next)
         if (!x->is_settled && (x->next || w->is_read))
             settle(x, r->is_cut);
+    return NULL;
+}
+
+struct err *recording_load_payload(struct recording *r, const struct recorded_payload **ret_payload)
+{
+    struct recording_window *w = r->events;
+    const struct recorded_event *next;
+
+    while (!w->is_read && w->n - w->at < AHEAD)
+        TRY(read_one(w));
+    next = recording_at(r, 0);
+    *ret_payload = next ? next->payload : NULL;
     return NULL;
 }
 
@@ -494,7 +579,19 @@ bool recording_is_over(const struct recording *r)
     return r->events->is_read && r->events->at == r->events->n;
 }
 
-static void forget_passed(struct recording_window *w)
+struct replay_pieces *recording_pieces(const struct recording *r)
+{
+    return r->events->groups ? &r->events->groups->pieces : NULL;
+}
+
+static void drop_passed(struct recording_window *w)
+{
+    w->n -= w->at;
+    memmove(w->events, w->events + w->at, w->n * sizeof(struct recorded_event *));
+    w->at = 0;
+}
+
+static void forget_rounds(struct recording_window *w)
 {
     while (w->first != w->last && w->first->attempt != w->events[w->at]->attempt) {
         struct round *r = w->first;
@@ -502,17 +599,25 @@ static void forget_passed(struct recording_window *w)
         w->first = r->next;
         free_round(r);
     }
-    w->n -= w->at;
-    memmove(w->events, w->events + w->at, w->n * sizeof(struct recorded_event *));
-    w->at = 0;
+    drop_passed(w);
 }
 
 void recording_pass(struct recording *r)
 {
     struct recording_window *w = r->events;
+    struct recorded_event *x = w->events[w->at];
 
-    if (w->events[w->at]->type == EVENT_ATTEMPT_BEGIN)
-        forget_passed(w);
-    w->n_requests -= w->events[w->at]->type == EVENT_PROVIDER_REQUEST;
+    if (x->type == EVENT_ATTEMPT_BEGIN)
+        forget_rounds(w);
+    w->n_requests -= x->type == EVENT_PROVIDER_REQUEST;
+    if (x->type == EVENT_DELTA)
+        drop_group(w);
     w->at++;
+    if (!x->payload)
+        return;
+    w->n_streamed--;
+    free_streamed(w->passed);
+    w->passed = (struct streamed_event *)x;
+    if (w->at > w->n / 2)
+        drop_passed(w);
 }

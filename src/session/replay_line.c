@@ -132,22 +132,48 @@ void replay_pieces_add(struct replay_pieces *p, const struct delta *d)
     strbuf_add(&p->text, d->text);
 }
 
-bool replay_pieces_end(struct replay_pieces *p, struct strbuf *out)
+#define SHOWN_BEFORE 128             /* bytes of what is the same, for who reads a difference */
+#define KEPT_SAME ((size_t)64 << 10) /* more of them are dropped */
+
+static void drop_same(struct replay_pieces *p)
+{
+    size_t n = p->n_same > KEPT_SAME ? p->n_same - SHOWN_BEFORE : 0;
+
+    strbuf_drop_front(&p->text, n);
+    p->n_same -= n;
+}
+
+bool replay_pieces_compare(struct replay_pieces *a, struct replay_pieces *b)
+{
+    size_t n = MIN(a->text.n - a->n_same, b->text.n - b->n_same);
+
+    if (n && memcmp(a->text.p + a->n_same, b->text.p + b->n_same, n) != 0)
+        return false;
+    a->n_same += n;
+    b->n_same += n;
+    drop_same(a);
+    drop_same(b);
+    return true;
+}
+
+bool replay_pieces_are_compared(const struct replay_pieces *p)
+{
+    return p->n_same == p->text.n;
+}
+
+void replay_pieces_line(const struct replay_pieces *p, struct strbuf *out)
 {
     struct json_writer w;
 
-    if (!p->has_any)
-        return false;
     jw_init(&w, out);
     jw_begin_object(&w);
-    jw_kv_str(&w, "pieces", strbuf_str(&p->text));
+    jw_kv_str(&w, "pieces",
+              str_skip(strbuf_str(&p->text), p->n_same - MIN(p->n_same, (size_t)SHOWN_BEFORE)));
     jw_end_object(&w);
-    strbuf_clear(&p->text);
-    p->has_any = false;
-    return true;
 }
 
 void replay_pieces_done(struct replay_pieces *p)
 {
     strbuf_done(&p->text);
+    *p = (struct replay_pieces){0};
 }

@@ -18,16 +18,21 @@ bool replay_compares(const struct event *e);
  * those that the reader has left (codec_reader_left()), NULL: the event has all. */
 void replay_line(const struct event *e, const struct json *left, struct strbuf *out);
 
-/* Pieces of an answer, joined as long as they are of one kind and one part. */
+/* Pieces of an answer, joined as long as they are of one kind and one part. Those of a run and of
+ * its recording are compared as they come: what is the same in both is dropped. */
 struct replay_pieces {
-    struct strbuf text;
+    struct strbuf text; /* what is not compared yet, and some of what stands before it */
+    size_t n_same;      /* bytes of it that are compared */
     size_t part;
     enum delta_kind kind;
     bool has_any;
 };
 void replay_pieces_add(struct replay_pieces *p, const struct delta *d);
-/* The line, if there is one; the pieces are empty afterwards. */
-bool replay_pieces_end(struct replay_pieces *p, struct strbuf *out);
+/* Compares what both have; false: they differ. */
+bool replay_pieces_compare(struct replay_pieces *a, struct replay_pieces *b);
+bool replay_pieces_are_compared(const struct replay_pieces *p); /* all of them */
+/* The line that shows a difference: what was not the same, and a little before it. */
+void replay_pieces_line(const struct replay_pieces *p, struct strbuf *out);
 void replay_pieces_done(struct replay_pieces *p);
 
 #endif

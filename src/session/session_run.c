@@ -109,6 +109,7 @@ void session_run(struct session *s, const struct run_options *options,
     AUTO(arena) struct arena a = {0};
     AUTO(message) struct message *input = NULL;
     struct run_options o = *options;
+    struct group clock;
 
     o.input = input = find_input(s, options->input);
     o.recorder = journal_recorder(s->journal);
@@ -121,7 +122,11 @@ void session_run(struct session *s, const struct run_options *options,
     s->compaction.hooks = o.hooks;
     add_plugin(s, &a, &o);
     budget_begin_run(&s->budget);
+    group_begin(&clock, 0, GROUP_KEEP_GOING);
+    group_spawn(&clock, "time", budget_keep_time, &s->budget);
     run_start(&s->conversation, &o, ret_result);
+    group_cancel(&clock);
+    err_ignore(group_end(&clock), "it was cancelled");
     end_run(s, &o, ret_result);
 }
 

@@ -22,6 +22,7 @@ from scripted import ANTHROPIC  # noqa: E402
 
 IS_DEEP = os.environ.get("KEEL_TEST_DEPTH") == "all"
 N_CALLS, N_BYTES = (1000, 10_000_000) if IS_DEEP else (60, 2_000_000)
+N_PIECES = 1_000_000 if IS_DEEP else 100_000
 N_SESSIONS = 200_000 if IS_DEEP else 20_000
 LIMIT_KB = 64 * 1024
 # What a sanitizer keeps of freed memory is not what keel holds.
@@ -92,6 +93,23 @@ class Runs(Big):
                 before, after = (self.peak(command, self.last(n), "--store",
                                            f"sqlite:{self.dir}/{n}.db") for n in (2, N_CALLS))
                 self.assertLess(after - before, LIMIT_KB - 16 * 1024)
+
+    def record_pieces(self, n):
+        """One answer, in this many events."""
+        first, *more = self.encode(ANTHROPIC, Turn("tok ")).pieces
+        [piece] = [event for event in more if b"text_delta" in event]
+        at = more.index(piece)
+        answer = scripted.Answer([first, *more[:at], *[piece * 1000] * (n // 1000), *more[at:]],
+                                 content_type="text/event-stream")
+        self.assert_fine(self.run_agent(ANTHROPIC, self.provider(lambda request: answer), "go",
+                                        "--store", f"sqlite:{self.dir}/{n}.db"))
+
+    def test_an_answer_in_many_pieces_is_replayed_in_little_memory(self):
+        self.record_pieces(1000)
+        self.record_pieces(N_PIECES)
+        before, after = (self.peak("replay", self.last(n), "--store", f"sqlite:{self.dir}/{n}.db")
+                         for n in (1000, N_PIECES))
+        self.assertLess(after - before, LIMIT_KB - 16 * 1024)
 
     def last(self, n):
         store = f"sqlite:{self.dir}/{n}.db"

@@ -95,6 +95,15 @@ class KilledInEveryAnswer(BudgetTest):
         self.assertFalse(shown["costIsKnown"])
         self.assertTrue(shown["costIsEstimated"])
 
+    def test_and_time(self):
+        self.user_settings({"budget": {"seconds": 5}})
+        silent = self.silent(ANTHROPIC, Turn("Once"))
+        for turn, in_stream in ((silent, False), (Turn(["Once", self.hold()]), True)):
+            with self.subTest(in_stream=in_stream):
+                n = self.kill_each(ANTHROPIC, turn, in_stream=in_stream)
+                self.assertIn("of 5 s are used", self.error)
+                self.assertLessEqual(n, 5)
+
     def test_while_it_is_tried_again(self):
         self.user_settings({"maxAttempts": 3})
         session, asked = self.new_id(), 0
@@ -139,6 +148,25 @@ class KilledInEveryAnswer(BudgetTest):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session)
         self.assert_status(result, 3)
         self.assertIn("2 turns of 2 turns are used. Continue with a limit of 3 turns?", result.err)
+
+
+class CountsOfZero(BudgetTest):
+    @for_each_protocol
+    def test_are_not_believed(self, protocol):
+        self.user_settings({"pricing": PRICES})
+        provider = self.play(protocol, Turn("word " * 300, usage=(0, 0)))
+        limit = ["--max-budget-usd", "0.05"]
+        self.session = self.new_id()
+        self.assert_fine(self.run_agent(protocol, provider, *limit, "--session-id", self.session,
+                                        "go " * 3000))
+        self.assertGreater(self.show()["costUsd"], 0.01)
+        self.assertTrue(self.show()["costIsEstimated"])
+        for _ in range(9):
+            result = self.run_agent(protocol, provider, *limit, "-r", self.session, "go " * 3000)
+            if result.status:
+                break
+        self.assert_refused(result, 5, "of $0.0500 are used")
+        self.assert_status(self.keel("session", "replay", self.session), 0)
 
 
 class Copies(BudgetTest):

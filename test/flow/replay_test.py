@@ -12,7 +12,7 @@ import scripted
 from agent import Call, Thought, Turn
 from record_sum import seal
 from resume_test import SEQ_BITS, SessionTest
-from scripted import ANTHROPIC, for_each_protocol
+from scripted import ANTHROPIC, BY_NAME, for_each_protocol
 
 
 class ReplayTest(SessionTest):
@@ -114,6 +114,15 @@ class Same(ReplayTest):
         self.assert_same(self.record(protocol, scripted.json_answer(answers[protocol.name]),
                                      arguments=["--no-stream"]))
 
+    @for_each_protocol
+    def test_events_whose_type_only_the_framing_says(self, protocol):
+        text = "".join(chr(0x4e00 + n) for n in range(20000))  # longer than a record
+        for turn in (Turn(["Once", " upon", " a time."]), Turn(text, Call("Bash", command="true"))):
+            answer = self.encode(protocol, turn)
+            answer.pieces = [re.sub(rb'"type": "(message|content_block|response)[a-z_.]*"',
+                                    b'"x": 0', piece) for piece in answer.pieces]
+            self.assert_same(self.record(protocol, answer, Turn("Done.")))
+
     def test_money(self):
         self.user_settings({"pricing": {"anthropic/m": {"input": 3, "output": 15}}})
         self.assert_same(self.record(ANTHROPIC, Turn("Dear.", usage=(90000, 5000))))
@@ -136,6 +145,43 @@ class Failures(ReplayTest):
             ANTHROPIC, scripted.json_answer({"error": {"message": "busy"}}, 529),
             Turn(Call("Bash", command="true")), Turn("From the other."),
             arguments=["--fallback-model", "anthropic/other"]))
+
+    @for_each_protocol
+    def test_in_one_piece_instead_of_a_stream(self, protocol):
+        self.user_settings({"maxAttempts": 1})
+        for body in (b'{"error":{"message":"no"}}', b'{"a":', b'{"a":1}', b'["a",', b"null",
+                     b"[" * 300, b"nonsense", b'{"a":1}{"b":2}'):
+            for before, after in ((b"", b""), (b"", b"\n"), (b"\r\n ", b"\n\n")):
+                with self.subTest(body=body[:20], before=before, after=after):
+                    session, provider = self.new_id(), self.play(protocol, scripted.Answer(
+                        [before + body + after], content_type="application/json"))
+                    result = self.run_agent(protocol, provider, "--session-id", session, "go")
+                    self.assertEqual(result.status, 1)
+                    self.assert_same(session)
+
+    def test_lines_of_a_stream_that_cannot_be_read(self):
+        self.user_settings({"maxAttempts": 1})
+        [line, *_] = scripted.ollama(["Hi."])
+        for body in (line.replace(b"\n", b"\r") * 2, line + b"\r" + line, b"[DONE]\n" + line,
+                     line + b" \n[DONE]\n" + line):
+            with self.subTest(body=body[:20]):
+                session, provider = self.new_id(), self.play(BY_NAME["ollama"], scripted.Answer(
+                    [body], content_type="application/x-ndjson"))
+                result = self.run_agent(BY_NAME["ollama"], provider, "--session-id", session, "go")
+                self.assertEqual(result.status, 1)
+                self.assert_same(session)
+
+    def test_a_wait_that_would_be_too_long(self):
+        self.user_settings({"maxAttempts": 10, "retry": {"maxSeconds": 1}})
+        busy = scripted.json_answer({"error": {"message": "busy"}}, 529)
+        for arguments in ([], ["--fallback-model", "anthropic/other"]):
+            with self.subTest(arguments):
+                session, provider = self.new_id(), self.provider(lambda request: busy)
+                result = self.run_agent(ANTHROPIC, provider, "--session-id", session, *arguments,
+                                        "go")
+                self.assertEqual(result.status, 1)
+                self.assertIn("s of waits between attempts", result.err)
+                self.assert_same(session)
 
     def test_a_stream_that_breaks_off(self):
         self.user_settings({"maxAttempts": 1})
@@ -239,6 +285,18 @@ class Continued(ReplayTest):
                                    env=ANTHROPIC.environment(self.play(ANTHROPIC, Turn("Go.")))))
         self.go_on(ANTHROPIC, session, Turn("On."), arguments=["next"])
         self.assert_same(session, n_runs=3)
+
+    def test_a_summary_that_was_interrupted_while_its_hook_was_asked(self):
+        session, (pipe, fd) = self.record(ANTHROPIC, Turn("Long. " * 500)), self.make_pipe()
+        self.user_settings({"hooks": {"PreCompact": [{"hooks": [
+            {"type": "command", "command": f"echo > {pipe}; sleep 600"}]}]}})
+        process = self.start("session", "compact", session,
+                             env=ANTHROPIC.environment(self.play(ANTHROPIC)))
+        self.wait_pipe(fd)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertEqual(process.returncode, 130)
+        self.assert_same(session, n_runs=2)
 
     def test_turns_taken_back(self):
         session = self.record(ANTHROPIC, Turn(Call("Bash", command="echo x")), Turn("One."))

@@ -41,9 +41,10 @@ static void settled(void *self, const struct attempt *a)
         strbuf_addf(&w->log, "cost=%lld ", (long long)a->cost_microcents);
 }
 
-static void retried(void *self, const struct attempt *a, uint64_t delay_ms)
+static void retried(void *self, const struct attempt *a)
 {
     struct world *w = self;
+    uint64_t delay_ms = a->delay_ms;
     uint64_t whole_ms = MIN((uint64_t)500 << (a->at_target - 1), (uint64_t)60000);
     bool in_bounds = delay_ms >= MIN(whole_ms / 2, (uint64_t)30000) &&
                      delay_ms <= MIN(whole_ms * 3 / 2, (uint64_t)60000);
@@ -70,7 +71,7 @@ static bool drop(void *self)
 static struct err *ask(void *arg)
 {
     struct world *w = arg;
-    struct chain_hooks hooks = {build, reserve, NULL, settled, retried, fell_back, drop, w};
+    struct chain_hooks hooks = {build, reserve, NULL, settled, retried, fell_back, NULL, drop, w};
 
     for (unsigned i = 0; i < w->n_asks; i++) {
         AUTO(reply) struct reply reply;

@@ -92,6 +92,21 @@ static struct usage taken(const char *input, const char *cache_read)
     return u;
 }
 
+TEST(a_prompt_of_zero_tokens_is_not_a_count)
+{
+    struct usage of_prompt = taken("0", "0"), cached = taken("0", "3"), of_both = USAGE_UNKNOWN;
+
+    of_both.input = of_both.output = of_both.cache_read = of_both.cost_microcents = 0;
+    usage_settle(&of_both, 0);
+    assert_int_equal(of_both.cache_read, -1);
+    assert_false(usage_is_known(&of_both));
+    assert_int_equal(of_both.cost_microcents, -1);
+    assert_int_equal(of_prompt.input, -1);
+    assert_int_equal(of_prompt.output, 7);
+    assert_int_equal(cached.input, 0);
+    assert_int_equal(usage_total(&cached), 10);
+}
+
 TEST(a_count_that_no_provider_can_mean_is_not_known)
 {
     static const char *const nonsense[] = {"-1",        "\"-5\"",
@@ -201,6 +216,7 @@ TEST(counts_are_short_for_people)
 RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(money_is_whole_microcents_and_a_reported_cost_wins),
           UNIT(a_long_prompt_makes_the_whole_call_dearer), UNIT(absurd_counts_do_not_overflow),
+          UNIT(a_prompt_of_zero_tokens_is_not_a_count),
           UNIT(a_count_that_no_provider_can_mean_is_not_known),
           UNIT(a_count_may_be_digits_and_what_is_none_says_nothing),
           UNIT(without_counts_it_does_not_matter_how_they_are_counted),

@@ -481,6 +481,63 @@ TEST(time_at_work_counts_over_all_processes_that_died)
     assert_ok(loop_run(l, work_and_die_twice, NULL));
 }
 
+static struct err *die_before_anything_comes(void *arg)
+{
+    AUTO(stage) struct stage st = {0};
+    struct budget_limits limits = {.active_ms = 5000};
+
+    assert_int_equal(count_requests(&st, limits, ONE_ROUND, "provider_request"), 5);
+    assert_refused(&st, "5 s of 5 s are used");
+    stage_close(&st);
+    return NULL;
+}
+
+TEST(a_process_that_dies_before_anything_comes_has_used_the_time_that_it_reserved)
+{
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *l = NULL;
+
+    virtual_clock_init(&clock, 1700000000000);
+    l = loop_new(&clock.clock);
+    assert_ok(loop_run(l, die_before_anything_comes, NULL));
+}
+
+/* The last record before the answer: of the time that is reserved while nothing comes. */
+static struct err *die_in_long_waits(void *arg)
+{
+    static const char *const waits[] = {
+        "turns:\n - [{text: a, delay_ms: 20000}]\n",
+        "turns:\n - [{tool: Slow, id: a, args: {ms: 20000}}]\n - text: Done.\n"};
+    struct budget_limits limits = {.active_ms = 60000};
+
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        AUTO(stage) struct stage st = {0};
+
+        open_with(&st, SESSION_NEW, limits);
+        stage_run(&st, waits[i], "go");
+        assert_int_equal(st.world.result.outcome, RUN_DONE);
+        die_after(&st, "tool_state", 38); /* two a second */
+        open_with(&st, SESSION_RESUME, limits);
+        assert_in_range(st.session.budget.spent.active_ms, 19000, 21000);
+        stage_run(&st, ONE_ROUND, "again");
+        die_after(&st, "tool_state", 39);
+        open_with(&st, SESSION_RESUME, limits);
+        assert_in_range(st.session.budget.spent.active_ms, 20000, 22000);
+        stage_close(&st);
+    }
+    return NULL;
+}
+
+TEST(a_long_wait_counts_up_to_where_the_process_died)
+{
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *l = NULL;
+
+    virtual_clock_init(&clock, 1700000000000);
+    l = loop_new(&clock.clock);
+    assert_ok(loop_run(l, die_in_long_waits, NULL));
+}
+
 /* --- what nobody counted --- */
 
 IN_TASK(an_answer_without_a_count_takes_what_was_reserved)
@@ -629,6 +686,8 @@ RUN_TESTS(UNIT(without_limits_everything_is_counted_and_nothing_refused),
           UNIT(a_summary_whose_process_died_counts),
           UNIT(what_was_granted_survives_a_process_that_dies),
           UNIT(time_at_work_counts_over_all_processes_that_died),
+          UNIT(a_process_that_dies_before_anything_comes_has_used_the_time_that_it_reserved),
+          UNIT(a_long_wait_counts_up_to_where_the_process_died),
           UNIT(an_answer_without_a_count_takes_what_was_reserved),
           UNIT(a_request_that_was_refused_takes_nothing),
           UNIT(what_is_reserved_for_requests_under_way_is_not_free),
