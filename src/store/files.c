@@ -599,6 +599,11 @@ static struct err *check(struct store *store, struct str stream, struct store_da
     return files_look_for_damage(files_of(store)->dir, stream, sink);
 }
 
+static struct err *files_check_all(struct store *store, struct store_damage_sink sink)
+{
+    return files_look_for_strays(files_of(store)->dir, sink);
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     struct files_store *f = files_of(store);
@@ -708,6 +713,7 @@ struct store *store_files_new(const char *dir)
         .write_belief = files_store_write_belief,
         .blobs = blobs,
         .check = check,
+        .check_all = files_check_all,
         .record_path = record_path,
         .owns = owns,
         .free = free_store,
