@@ -527,10 +527,19 @@ static struct err *remove_files(void *arg)
     return fs_exists(c->files->dir) ? files_remove_tree(c->files->dir, c->id) : NULL;
 }
 
+/* A session with the same id may come again. */
+static void forget_payload_dirs(struct files_store *f)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct payloads *p = f->payloads[i]; p; p = p->next)
+            blob_files_forget_dir(p->blobs);
+}
+
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct remove_call c = {files_of(store), id};
 
+    forget_payload_dirs(c.files);
     return work_run(remove_files, &c);
 }
 
