@@ -125,6 +125,27 @@ struct err *store_check(struct store *s, struct str stream, struct store_damage_
     return s->ops->check ? s->ops->check(s, stream, sink) : NULL;
 }
 
+struct str store_stray(struct arena *a, struct str id, struct str parent)
+{
+    if (!parent.n)
+        return arena_format(a, "session %" STR_FMT " has another root than itself", STR_ARG(id));
+    return arena_format(a,
+                        "session %" STR_FMT " is below %" STR_FMT ", which leads to no session of "
+                        "the list",
+                        STR_ARG(id), STR_ARG(parent));
+}
+
+struct str store_orphan(struct arena *a, int64_t stream)
+{
+    return arena_format(a, "stream %lld has records, and its session is missing",
+                        (long long)stream);
+}
+
+struct err *store_check_all(struct store *s, struct store_damage_sink sink)
+{
+    return s->ops->check_all ? s->ops->check_all(s, sink) : NULL;
+}
+
 struct err *store_keeps(struct store *s, struct str stream, struct str handle, bool *ret_keeps)
 {
     *ret_keeps = true;

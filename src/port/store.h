@@ -184,6 +184,9 @@ struct store_ops {
     /* What is wrong with how the stream is kept, beyond what read() fails at: what the adapter has
      * of its own, and records that are missing at the end. Reads it all. May be NULL. */
     struct err *(*check)(struct store *s, struct str stream, struct store_damage_sink sink);
+    /* What belongs to no session that list() leads to: records without one, sessions whose parents
+     * are not there. May be NULL. */
+    struct err *(*check_all)(struct store *s, struct store_damage_sink sink);
     /* Does the stream keep this blob from being removed, as a record of it asked for? NULL: it does
      * wherever the blob is. */
     struct err *(*keeps)(struct store *s, struct str stream, struct str handle, bool *ret_keeps);
@@ -232,6 +235,7 @@ MUST_USE struct err *store_write_belief(struct store *s, const struct store_beli
 bool store_has_clock(const struct store *s); /* of its own */
 struct blob_store *store_blobs(struct store *s, struct str stream);
 MUST_USE struct err *store_check(struct store *s, struct str stream, struct store_damage_sink sink);
+MUST_USE struct err *store_check_all(struct store *s, struct store_damage_sink sink);
 MUST_USE struct err *store_keeps(struct store *s, struct str stream, struct str handle,
                                  bool *ret_keeps);
 /* *ret_path NULL: this store keeps no records. */
@@ -241,6 +245,10 @@ MUST_USE struct err *store_record_path(struct store *s, struct str id, struct ar
 bool store_owns(const struct store *s, struct str path);
 void store_free(struct store *s);
 DEFINE_AUTO_PTR(store, store_free)
+
+/* What check_all() says of a session that hangs in the air, and of records without one. */
+struct str store_stray(struct arena *a, struct str id, struct str parent);
+struct str store_orphan(struct arena *a, int64_t stream);
 
 /* Ids are file names and keys: a UUID, or 1 to 128 letters, digits, `-`, `_` and `.`, not beginning
  * with a dot. */

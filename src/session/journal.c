@@ -70,15 +70,12 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
     return NULL;
 }
 
-static struct err *append_records(struct journal *j, size_t n)
+static struct err *append_with(struct journal *j, size_t n, const struct store_summary *update)
 {
     AUTO(arena) struct arena a = {0};
     struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
     struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
-    struct store_summary update = j->update;
-    bool has_update = j->has_update;
     size_t n_blobs = 0;
-    struct err *e;
 
     for (size_t i = 0; i < n; i++) {
         struct codec_record *r = j->pending.items[i];
@@ -90,9 +87,19 @@ static struct err *append_records(struct journal *j, size_t n)
     }
     if (n_blobs)
         TRY(blob_sync(blobs));
+    return store_append(j->options.store, str_of(j->stream), records[0].seq, j->options.fence,
+                        records, n, update);
+}
+
+/* Events that come while this waits change the update, and are told with the next append. */
+static struct err *append_records(struct journal *j, size_t n)
+{
+    struct store_summary update = j->update;
+    bool has_update = j->has_update;
+    struct err *e;
+
     j->has_update = false;
-    e = store_append(j->options.store, str_of(j->stream), records[0].seq, j->options.fence, records,
-                     n, has_update ? &update : NULL);
+    e = append_with(j, n, has_update ? &update : NULL);
     j->has_update |= e && has_update;
     return e;
 }

@@ -2,6 +2,7 @@
 #include "session/verify.h"
 
 #include "session/codec.h"
+#include "session/digest.h"
 #include "sys/task.h"
 
 #define CHECKED_BITS 16 /* blobs that were found to be fine, as many as have a place */
@@ -20,6 +21,10 @@ struct verifying {
     char tree[SHA256_HEX_SIZE];
     struct strbuf tree_call;
     uint64_t seq; /* of the event whose list is looked through */
+    /* what the list should say; nobody knows where records cannot be read */
+    struct store_summary digest;
+    struct arena digest_arena;
+    bool is_digest_unsure;
     /* what the store says */
     struct arena arena;
     struct str *damages;
@@ -205,6 +210,45 @@ static void check_references(struct verifying *v, const struct event *e)
     }
 }
 
+/* --- the list --- */
+
+/* Texts of the last run only. */
+static void digest(struct verifying *v, const struct event *e)
+{
+    AUTO(arena) struct arena before = {0};
+
+    if (e->type == EVENT_RUN_BEGIN) {
+        before = v->digest_arena;
+        v->digest_arena = (struct arena){0};
+        v->digest.preview = arena_str(&v->digest_arena, v->digest.preview);
+    }
+    digest_event(&v->digest, &v->digest_arena, e);
+}
+
+static void compare_text(struct verifying *v, const char *what, struct str listed, struct str told)
+{
+    if (told.n && !str_eq(listed, told))
+        verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
+                      "the list has another %s than the records: \"%" STR_FMT
+                      "\" instead of \"%" STR_FMT "\"",
+                      what, STR_ARG(listed), STR_ARG(told));
+}
+
+static void compare_listed(struct verifying *v, const struct store_summary *listed)
+{
+    const struct store_summary *told = &v->digest;
+
+    if (v->is_digest_unsure)
+        return;
+    compare_text(v, "provider", listed->provider, told->provider);
+    compare_text(v, "model", listed->model, told->model);
+    compare_text(v, "preview", listed->preview, told->preview);
+    if (told->n_messages && listed->n_messages != told->n_messages)
+        verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
+                      "the list says that there are %llu messages, the records say %llu",
+                      (unsigned long long)listed->n_messages, (unsigned long long)told->n_messages);
+}
+
 /* --- one stream --- */
 
 /* The damage is told by what it hits: a blob, or the record. */
@@ -213,6 +257,7 @@ static void tell_unreadable(struct verifying *v, const struct codec_reader *r, c
     const struct store_record *record = codec_reader_record(r);
     AUTO_FREE char *text = err_message(e);
 
+    v->is_digest_unsure = true;
     verifier_skip(v->verifier, record);
     if (!record || check_payloads(v, record))
         verifier_tell(v->verifier,
@@ -241,6 +286,7 @@ static struct err *read_stream(struct verifying *v, struct codec_reader *r)
         if (e->seq == codec_reader_record(r)->seq) /* the first event of the record */
             check_payloads(v, codec_reader_record(r));
         check_references(v, e);
+        digest(v, e);
         verifier_take(v->verifier, e);
     }
 }
@@ -286,6 +332,7 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
         verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(v->damages[i]));
     if (v->tree[0])
         check_contents(v, 0, str_of(v->tree));
+    compare_listed(v, session);
     return NULL;
 }
 
@@ -305,6 +352,7 @@ static struct err *verify_stream(struct store *s, const struct store_summary *se
 
     mem_free(v.checked);
     strbuf_done(&v.tree_call);
+    arena_done(&v.digest_arena);
     arena_done(&v.arena);
     if (!e)
         verifier_end(verifier, session->next_seq, is_moving, totals);

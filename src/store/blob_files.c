@@ -28,8 +28,11 @@ struct blob_files {
     char *dir;
     const char *suffix; /* NULL: by the first two digits, in directories of their own */
 
-    /* what may not be durable yet */
     pthread_mutex_t lock;
+    /* The directory as it was when something was put first; 0: nothing was. */
+    dev_t dir_device;
+    ino_t dir_inode;
+    /* what may not be durable yet */
     struct {
         char *path;
         uint64_t number; /* of the put */
@@ -43,7 +46,7 @@ struct blob_files {
 
 /* One operation, for handing over to a worker. */
 struct job {
-    const struct blob_files *files;
+    struct blob_files *files;
     struct err *(*run)(struct job *job);
     const char *path, *shard;
     struct arena arena;
@@ -73,7 +76,7 @@ static struct err *run(struct job *job)
     return e;
 }
 
-static void locate(struct job *job, const struct blob_files *f, struct str handle)
+static void locate(struct job *job, struct blob_files *f, struct str handle)
 {
     job->files = f;
     if (f->suffix) {
@@ -84,6 +87,52 @@ static void locate(struct job *job, const struct blob_files *f, struct str handl
     }
     job->shard = fs_join(&job->arena, f->dir, arena_cstr(&job->arena, str_slice(handle, 0, 2)));
     job->path = fs_join(&job->arena, job->shard, arena_cstr(&job->arena, handle));
+}
+
+/* --- the directory --- */
+
+/* What was put before has gone with a directory that was moved or removed: who refers to it must
+ * hear of that. */
+static struct err *check_dir(struct blob_files *f)
+{
+    struct stat s = {0};
+    bool is_there = stat(f->dir, &s) == 0, is_same;
+
+    pthread_mutex_lock(&f->lock);
+    is_same = !f->dir_inode || (is_there && s.st_ino == f->dir_inode && s.st_dev == f->dir_device);
+    pthread_mutex_unlock(&f->lock);
+    if (is_same)
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", f->dir),
+                    "put it back if you can; nothing more is stored until keel starts again");
+}
+
+static void remember_dir(struct blob_files *f)
+{
+    struct stat s;
+
+    pthread_mutex_lock(&f->lock);
+    if (!f->dir_inode && stat(f->dir, &s) == 0) {
+        f->dir_device = s.st_dev;
+        f->dir_inode = s.st_ino;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static struct err *make_dirs(struct job *job)
+{
+    TRY(check_dir(job->files));
+    TRY(fs_make_dirs(job->files->dir, 0700));
+    return fs_make_dirs(job->shard, 0700);
+}
+
+void blob_files_forget_dir(struct blob_store *b)
+{
+    struct blob_files *f = (struct blob_files *)b;
+
+    pthread_mutex_lock(&f->lock);
+    f->dir_inode = 0;
+    pthread_mutex_unlock(&f->lock);
 }
 
 /* --- put --- */
@@ -137,13 +186,13 @@ static struct err *put_job(struct job *job)
 
     if (is_there(job->path, job->bytes.n) && is_marked(job->path))
         return NULL;
-    TRY(fs_make_dirs(job->files->dir, 0700));
-    TRY(fs_make_dirs(job->shard, 0700));
+    TRY(make_dirs(job));
     if (!fs_exists(job->path))
         TRY(fs_create(job->path, job->bytes, 0600, &created));
     if (!created)
         TRY(fs_write_atomic(job->path, job->bytes, 0600));
     mark(job->path);
+    remember_dir(job->files);
     return NULL;
 }
 
@@ -210,9 +259,9 @@ static struct err *put_soon_job(struct job *job)
     }
     if (!fs_is_dir(job->shard)) {
         job->has_new_dir = true;
-        TRY(fs_make_dirs(job->files->dir, 0700));
-        TRY(fs_make_dirs(job->shard, 0700));
+        TRY(make_dirs(job));
     }
+    remember_dir(job->files);
     return write_file(job->shard, job->path, job->bytes, job->is_suspect);
 }
 

@@ -527,10 +527,19 @@ static struct err *remove_files(void *arg)
     return fs_exists(c->files->dir) ? files_remove_tree(c->files->dir, c->id) : NULL;
 }
 
+/* A session with the same id may come again. */
+static void forget_payload_dirs(struct files_store *f)
+{
+    for (size_t i = 0; i < N_BUCKETS; i++)
+        for (struct payloads *p = f->payloads[i]; p; p = p->next)
+            blob_files_forget_dir(p->blobs);
+}
+
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct remove_call c = {files_of(store), id};
 
+    forget_payload_dirs(c.files);
     return work_run(remove_files, &c);
 }
 
@@ -597,6 +606,11 @@ static struct err *search(struct store *store, struct str words, size_t n_max, s
 static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
 {
     return files_look_for_damage(files_of(store)->dir, stream, sink);
+}
+
+static struct err *files_check_all(struct store *store, struct store_damage_sink sink)
+{
+    return files_look_for_strays(files_of(store)->dir, sink);
 }
 
 static struct blob_store *blobs(struct store *store, struct str stream)
@@ -708,6 +722,7 @@ struct store *store_files_new(const char *dir)
         .write_belief = files_store_write_belief,
         .blobs = blobs,
         .check = check,
+        .check_all = files_check_all,
         .record_path = record_path,
         .owns = owns,
         .free = free_store,

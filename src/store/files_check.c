@@ -4,14 +4,17 @@
  * that stand there twice, and what stands between lines. */
 #include "store/files_store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_TOLD 100 /* of one log */
+#define MAX_DEPTH 64 /* of child runs; damage may have made a circle of parents */
 
 struct checking {
     struct str id;
@@ -23,6 +26,7 @@ struct checking {
     int64_t shift;   /* how far lines stand behind where they were written */
     uint64_t broken; /* the last line that cannot be read; 0: there is none, or it was a record */
     struct arena scratch; /* of one line */
+    struct files_state state;
 };
 
 static void tell(struct checking *c, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -77,12 +81,38 @@ static void check_line(struct checking *c, struct str line, uint64_t start)
     if (!str_eq(l.id, c->id))
         tell(c, "line %" PRIu64 " is of another session", c->n_lines);
     check_place(c, &l, start);
+    files_state_add(&c->state, &l);
+    c->state.end = start + line.n + 1;
     if (l.is_own)
         return;
     if (l.record.seq < c->next_seq)
         tell(c, "line %" PRIu64 " has event %" PRIu64 ", which a line before it has, too",
              c->n_lines, l.record.seq);
     c->next_seq = MAX(c->next_seq, l.record.seq + l.record.n_events);
+}
+
+/* The list is derived from the log: where it knows all of it, it says the same. */
+static void check_entry(struct checking *c, const struct files_entry *e)
+{
+    const struct store_summary *listed = &e->summary, *told = &c->state.summary;
+    const struct {
+        const char *what;
+        bool is_same;
+    } values[] = {
+        {"parent", str_eq(listed->parent, told->parent)},
+        {"root", str_eq(e->root, c->state.root)},
+        {"directory", str_eq(listed->cwd, told->cwd)},
+        {"name", str_eq(listed->name, told->name)},
+        {"provider", str_eq(listed->provider, told->provider)},
+        {"model", str_eq(listed->model, told->model)},
+        {"preview", str_eq(listed->preview, told->preview)},
+        {"time of its beginning", listed->created_ms == told->created_ms},
+        {"number of messages", listed->n_messages == told->n_messages},
+    };
+
+    for (size_t i = 0; c->state.is_created && i < ARRAY_LEN(values); i++)
+        if (!values[i].is_same)
+            tell(c, "the list has another %s than what is", values[i].what);
 }
 
 /* What a crash had cut off was not acknowledged; a line that is whole but for its end was. The list
@@ -93,7 +123,8 @@ static void check_end(struct checking *c, const char *dir, uint64_t end, struct 
     struct files_line l;
 
     arena_clear(&c->scratch);
-    files_index_find(dir, c->id, &c->scratch, &listed);
+    if (files_index_find(dir, c->id, &c->scratch, &listed) && listed.end == c->state.end)
+        check_entry(c, &listed);
     if (listed.end > end)
         tell(c, "%" PRIu64 " bytes are missing at the end", listed.end - end);
     else if (tail.n && (files_line_parse(tail, &c->scratch, &l) ||
@@ -134,9 +165,86 @@ struct err *files_check_log(const char *dir, struct str id, struct store_damage_
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? files_no_session(id) : files_cannot_open(errno, path);
+    files_state_init(&c.state, id);
     e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
                            : walk(&c, dir, fd, (uint64_t)st.st_size);
     close(fd);
     arena_done(&c.scratch);
+    files_state_done(&c.state);
     return e;
+}
+
+/* --- all of them --- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    return str_cmp(((const struct files_entry *)a)->summary.id,
+                   ((const struct files_entry *)b)->summary.id);
+}
+
+static const struct files_entry *find_sorted(const struct files_index *x, struct str id)
+{
+    struct files_entry key = {.summary.id = id};
+
+    return x->n ? bsearch(&key, x->entries, x->n, sizeof key, compare_ids) : NULL;
+}
+
+/* Does its parent lead to a session without one? */
+static bool is_stray(const struct files_index *x, const struct files_entry *e)
+{
+    const struct files_entry *at = e;
+
+    for (unsigned depth = 0; at && at->summary.parent.n; depth++) {
+        if (depth == MAX_DEPTH)
+            return true;
+        at = find_sorted(x, at->summary.parent);
+    }
+    return !at || !str_eq(e->root, at->summary.id);
+}
+
+static struct err *list_logs(const char *dir, struct arena *a, struct str **ret_ids, size_t *ret_n)
+{
+    size_t room = 0;
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+    struct str id;
+
+    *ret_ids = NULL;
+    *ret_n = 0;
+    if (!d)
+        return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot list %s", dir);
+    while ((entry = readdir(d)))
+        if (files_id_of(entry->d_name, &id)) {
+            *ret_ids = arena_grow(a, *ret_ids, *ret_n, &room, sizeof **ret_ids);
+            (*ret_ids)[(*ret_n)++] = arena_str(a, id);
+        }
+    closedir(d);
+    return NULL;
+}
+
+/* The list knows of a session before its log is there: so the logs are looked at first. */
+struct err *files_check_list(const char *dir, struct store_damage_sink sink)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(files_index) struct files_index x = {0};
+    char path[FILES_MAX_PATH];
+    struct str *ids;
+    size_t n;
+
+    TRY(list_logs(dir, &a, &ids, &n));
+    TRY(files_index_read(dir, &x));
+    if (x.n)
+        qsort(x.entries, x.n, sizeof *x.entries, compare_ids);
+    for (size_t i = 0; i < n; i++) {
+        TRY(files_path(path, dir, ids[i], ".jsonl"));
+        if (!find_sorted(&x, ids[i]) && !files_index_removes(&x, ids[i]) && access(path, F_OK) == 0)
+            sink.on_damage(
+                sink.self,
+                arena_format(&a, "%s is not in the list; keel session rebuild lists it", path));
+    }
+    for (size_t i = 0; i < x.n; i++)
+        if (is_stray(&x, &x.entries[i]))
+            sink.on_damage(sink.self,
+                           store_stray(&a, x.entries[i].summary.id, x.entries[i].summary.parent));
+    return NULL;
 }

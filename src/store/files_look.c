@@ -58,15 +58,36 @@ static struct err *check_log(void *arg)
     return files_check_log(c->dir, c->id, (struct store_damage_sink){note_damage, c});
 }
 
+static struct err *check_list(void *arg)
+{
+    struct check_call *c = arg;
+
+    return files_check_list(c->dir, (struct store_damage_sink){note_damage, c});
+}
+
+static struct err *tell_damage(struct check_call *c, struct err *(*check)(void *arg),
+                               struct store_damage_sink sink)
+{
+    struct err *e = work_run(check, c);
+
+    for (size_t i = 0; i < c->n; i++)
+        sink.on_damage(sink.self, c->texts[i]);
+    arena_done(&c->arena);
+    return e;
+}
+
 struct err *files_look_for_damage(const char *dir, struct str stream, struct store_damage_sink sink)
 {
     struct check_call c = {.dir = dir, .id = stream};
-    struct err *e = work_run(check_log, &c);
 
-    for (size_t i = 0; i < c.n; i++)
-        sink.on_damage(sink.self, c.texts[i]);
-    arena_done(&c.arena);
-    return e;
+    return tell_damage(&c, check_log, sink);
+}
+
+struct err *files_look_for_strays(const char *dir, struct store_damage_sink sink)
+{
+    struct check_call c = {.dir = dir};
+
+    return tell_damage(&c, check_list, sink);
 }
 
 struct list_call {

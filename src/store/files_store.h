@@ -168,6 +168,8 @@ MUST_USE struct err *files_search(const char *dir, struct str words, size_t n_ma
 struct store_summary files_copy_summary(struct arena *a, const struct store_summary *s);
 /* Lines that are not what they were, or not where. */
 MUST_USE struct err *files_check_log(const char *dir, struct str id, struct store_damage_sink sink);
+/* Logs that the list does not lead to. */
+MUST_USE struct err *files_check_list(const char *dir, struct store_damage_sink sink);
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
 
 /* `.clock`: what was believed of the time. */
@@ -181,6 +183,7 @@ MUST_USE struct err *files_look_at(const char *dir, struct str stream, const str
                                    struct store_page *ret_page);
 MUST_USE struct err *files_look_for_damage(const char *dir, struct str stream,
                                            struct store_damage_sink sink);
+MUST_USE struct err *files_look_for_strays(const char *dir, struct store_damage_sink sink);
 MUST_USE struct err *files_look_up(const char *dir, struct str id, struct arena *a,
                                    struct store_summary *ret_summary, bool *ret_found);
 MUST_USE struct err *files_look_through(const char *dir, const struct store_list_query *q,

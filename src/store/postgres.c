@@ -292,6 +292,22 @@ static struct err *rebuild(struct store *store)
     return postgres_look(postgres_of(store), PG_FORGET_WORDS, &none, false, &rows);
 }
 
+static struct err *postgres_check_all(struct store *store, struct store_damage_sink sink)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(postgres_args) struct postgres_args none = {0};
+    AUTO(postgres_rows) struct postgres_rows strays = {0}, orphans = {0};
+
+    TRY(postgres_look(postgres_of(store), PG_STRAY, &none, false, &strays));
+    for (int i = 0; i < strays.n; i++)
+        sink.on_damage(sink.self, store_stray(&a, postgres_row_text(&strays, i, 0),
+                                              postgres_row_text(&strays, i, 1)));
+    TRY(postgres_look(postgres_of(store), PG_ORPHANS, &none, false, &orphans));
+    for (int i = 0; i < orphans.n; i++)
+        sink.on_damage(sink.self, store_orphan(&a, postgres_row_int(&orphans, i, 0)));
+    return NULL;
+}
+
 static struct blob_store *blobs(struct store *store, struct str stream)
 {
     return postgres_of(store)->blobs;
@@ -389,6 +405,7 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .read_belief = postgres_read_belief,
         .write_belief = postgres_write_belief,
         .blobs = blobs,
+        .check_all = postgres_check_all,
         .keeps = keeps,
         .free = free_store,
     };

@@ -108,6 +108,16 @@
                             " SELECT number FROM moved")                                           \
     X(MISSING, POSTGRES_NEW_HANDLES(                                                               \
                    "$2") " AND NOT EXISTS (SELECT 1 FROM keel_blobs WHERE handle = h) LIMIT 1")    \
+    X(STRAY, "WITH RECURSIVE reached (id) AS (SELECT id FROM keel_sessions WHERE parent = ''"      \
+             " UNION SELECT s.id FROM keel_sessions s JOIN reached r ON s.parent = r.id)"          \
+             " SELECT s.id, s.parent FROM keel_sessions s LEFT JOIN keel_sessions p"               \
+             " ON p.id = s.parent WHERE s.id NOT IN (SELECT id FROM reached)"                      \
+             " OR s.root <> CASE WHEN s.parent = '' THEN s.id ELSE p.root END")                    \
+    X(ORPHANS, "WITH RECURSIVE first (stream) AS (SELECT min(stream) FROM keel_records"            \
+               " UNION ALL SELECT (SELECT min(r.stream) FROM keel_records r"                       \
+               " WHERE r.stream > first.stream) FROM first WHERE first.stream IS NOT NULL)"        \
+               " SELECT stream FROM first WHERE stream IS NOT NULL AND NOT EXISTS"                 \
+               " (SELECT 1 FROM keel_sessions s WHERE s.number = stream)")                         \
     X(KEEPS, "SELECT 1 FROM keel_payloads WHERE handle = $1 AND stream ="                          \
              " (SELECT number FROM keel_sessions WHERE id = $2)")                                  \
     X(WRITTEN, "SELECT r.seq, r.type, r.body FROM keel_records r JOIN keel_sessions s"             \

@@ -419,6 +419,20 @@ static struct err *check(struct store *store, struct str stream, struct store_da
     return NULL;
 }
 
+static struct err *sqlite_check_all(struct store *store, struct store_damage_sink sink)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str *texts = NULL;
+    size_t n = 0;
+    struct sqlite_look l = {
+        .run = sqlite_look_for_strays, .arena = &a, .ret_texts = &texts, .ret_n = &n};
+
+    TRY(look(store, &l));
+    for (size_t i = 0; i < n; i++)
+        sink.on_damage(sink.self, texts[i]);
+    return NULL;
+}
+
 static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
 {
     struct sqlite_look l = {
@@ -495,6 +509,7 @@ struct store *store_sqlite_new(const char *path)
         .blobs = blobs,
         .owns = owns,
         .check = check,
+        .check_all = sqlite_check_all,
         .keeps = keeps,
         .free = free_store,
     };

@@ -331,9 +331,11 @@ static struct err *check_files(struct sqlite_db *db)
     int has_moved = 0;
 
     if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK &&
-        !has_moved && access(db->files[1].path, F_OK) == 0 && access(db->files[2].path, F_OK) == 0)
+        !has_moved && sqlite_log_is_whole(db) && access(db->files[2].path, F_OK) == 0)
         return check_names(db->path);
-    return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", db->path),
+    return err_hint(err_new(ERR_STORAGE,
+                            "%s or its log was moved or removed while it was in use, or cut short",
+                            db->path),
                     "put it back if you can; nothing more is stored until keel starts again");
 }
 

@@ -51,6 +51,12 @@
     X(KEEPS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream ="                               \
              " (SELECT number FROM sessions WHERE id = ?2)")                                       \
     X(KNOWN_END, "SELECT next_seq, number FROM sessions WHERE id = ?1")                            \
+    X(STRAY, "SELECT id, parent FROM sessions WHERE id NOT IN (" SQLITE_REACHED ") OR root <>"     \
+             " iif(parent = '', id, (SELECT root FROM sessions p WHERE p.id = sessions.parent))")  \
+    X(ORPHANS,                                                                                     \
+      "SELECT number, sum(n) FROM (" SQLITE_STREAMS_OF("records") " UNION ALL " SQLITE_STREAMS_OF( \
+          "streamed") ") WHERE number NOT IN (SELECT number FROM sessions)"                        \
+                      " GROUP BY number")                                                          \
     X(REFERS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream = ?2")                          \
     X(REFER, "INSERT OR IGNORE INTO payloads (handle, stream) VALUES (?1, ?2)")                    \
     X(BEFORE, "SELECT max(ifnull((SELECT max(key) FROM records WHERE key BETWEEN ?1 AND ?2), 0),"  \
@@ -81,6 +87,19 @@
     X(SEARCH, "SELECT r.key, r.body, s.id FROM words JOIN records r ON r.key = words.rowid"        \
               " JOIN sessions s ON s.number = r.key >> 40"                                         \
               " WHERE words MATCH ?1 ORDER BY r.ms DESC, r.key DESC LIMIT ?2")
+
+/* Sessions that a list from the roots down comes to. */
+#define SQLITE_REACHED                                                                             \
+    "WITH RECURSIVE reached (id) AS (SELECT id FROM sessions WHERE parent = ''"                    \
+    " UNION SELECT s.id FROM sessions s JOIN reached r ON s.parent = r.id) SELECT id FROM reached"
+/* Which streams a table has records of, and how many: from stream to stream, without reading all.
+ */
+#define SQLITE_STREAMS_OF(table)                                                                   \
+    "SELECT * FROM (WITH RECURSIVE first (key) AS (SELECT min(key) FROM " table                    \
+    " UNION ALL SELECT (SELECT min(key) FROM " table                                               \
+    " WHERE key >= ((first.key >> 40) + 1) << 40)"                                                 \
+    " FROM first WHERE first.key IS NOT NULL) SELECT key >> 40 AS number, 1 AS n FROM first"       \
+    " WHERE key IS NOT NULL)"
 
 /* Of a stream `s`: what its last record says, which is in one of two tables. */
 #define SQLITE_LAST_IN(table, what)                                                                \

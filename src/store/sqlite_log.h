@@ -17,6 +17,10 @@ MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
  * that left the waiting to this one; only writing them again, elsewhere, makes them durable. */
 MUST_USE struct err *sqlite_log_restart(struct sqlite_db *db);
 
+/* Within a transaction that may write: does the log have its name, and all that was committed to
+ * it? Somebody may have removed it or cut it short. */
+bool sqlite_log_is_whole(struct sqlite_db *db);
+
 /* Within a transaction that may write: nobody else appends to the log then. */
 void sqlite_log_make_room(struct sqlite_db *db);
 

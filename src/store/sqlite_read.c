@@ -209,6 +209,34 @@ struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
     return NULL;
 }
 
+static void add_text(const struct sqlite_look *l, size_t *room, struct str text)
+{
+    *l->ret_texts = arena_grow(l->arena, *l->ret_texts, *l->ret_n, room, sizeof **l->ret_texts);
+    (*l->ret_texts)[(*l->ret_n)++] = text;
+}
+
+struct err *sqlite_look_for_strays(struct sqlite_db *db, struct sqlite_look *l)
+{
+    size_t room = 0;
+    bool has_row;
+    struct err *e;
+
+    TRY(sqlite_begin(db, SQL_STRAY));
+    while (!(e = sqlite_step(db, SQL_STRAY, &has_row)) && has_row) {
+        struct str id = sqlite_column_text(db, SQL_STRAY, 0);
+        struct str parent = sqlite_column_text(db, SQL_STRAY, 1);
+
+        add_text(l, &room, store_stray(l->arena, id, parent));
+    }
+    sqlite_end(db, SQL_STRAY);
+    TRY(e);
+    TRY(sqlite_begin(db, SQL_ORPHANS));
+    while (!(e = sqlite_step(db, SQL_ORPHANS, &has_row)) && has_row)
+        add_text(l, &room, store_orphan(l->arena, sqlite_column_int(db, SQL_ORPHANS, 0)));
+    sqlite_end(db, SQL_ORPHANS);
+    return e;
+}
+
 /* --- the time --- */
 
 struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l)

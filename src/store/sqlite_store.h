@@ -72,6 +72,7 @@ struct sqlite_look {
     struct store_hit **ret_hits;
     size_t *ret_n;
     struct store_belief *ret_belief;
+    struct str **ret_texts;
     const char *lock_dir;
 };
 MUST_USE struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l);
@@ -79,6 +80,8 @@ MUST_USE struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *
 MUST_USE struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l); /* `words` */
 /* How many events are missing at the end. */
 MUST_USE struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l);
+/* Texts that say what belongs to no session; in `arena`. */
+MUST_USE struct err *sqlite_look_for_strays(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l);

@@ -207,6 +207,41 @@ class Locks(AgentTest):
         self.assert_status(result, 1)
         self.assertIn("was moved or removed while it was in use", result.err)
 
+    def test_a_log_that_is_cut_under_a_run_ends_it(self):
+        process, may_end = self.hold_a_run("hi")
+        os.truncate(self.keel_home / "keel.db-wal", 0)
+        may_end.set()
+        result = self.finish(process)
+        self.assert_status(result, 1)
+        self.assertIn("cut short", result.err)
+        with sqlite3.connect(self.keel_home / "keel.db") as database:
+            self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        database.close()
+
+    def test_a_log_that_another_program_empties_goes_on(self):
+        process, may_end = self.hold_a_run("hi")
+        database = sqlite3.connect(self.keel_home / "keel.db")
+        self.assertEqual(database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0], 0)
+        database.close()
+        self.assertEqual((self.keel_home / "keel.db-wal").stat().st_size, 0)
+        self.end(process, may_end)
+        self.assert_fine(self.keel("session", "verify", "--all"))
+
+    def test_payloads_that_are_removed_under_a_run_end_it(self):
+        for store, payloads in ((f"sqlite:{self.dir}/a/k.db", "a/blobs"),
+                                (f"files:{self.dir}/b", "b/*.payloads")):
+            with self.subTest(store):
+                def answer(request):
+                    n = request.body.count(b'"tool_result"')
+                    if n == 1:
+                        [directory] = self.dir.glob(payloads)
+                        shutil.rmtree(directory)
+                    call = Call("Bash", id=f"call_{n}", command=f"seq {n} 20000")
+                    return play(ANTHROPIC, Turn(call) if n < 3 else Turn("Done."))
+                result = self.run_agent(ANTHROPIC, self.provider(answer), "hi", "--store", store)
+                self.assert_status(result, 1)
+                self.assertIn("was moved or removed while it was in use", result.err)
+
     def test_a_database_that_gets_a_second_name_under_a_run_ends_it(self):
         process, may_end = self.hold_a_run("hi")
         os.link(self.keel_home / "keel.db", self.keel_home / "other.db")

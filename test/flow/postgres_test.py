@@ -292,6 +292,8 @@ class Clock(PostgresTest):
 class Tampered(PostgresTest):
     """Whatever is changed in a row, or which rows there are: `session verify` finds it."""
 
+    which = SESSION
+
     columns = {"seq": "seq + 1000", "n": "n + 1", "ms": "ms # 1", "type": "type || 'x'",
                "run": "run || 'x'", "turn": "turn + 1", "round": "round + 1",
                "attempt": "attempt + 1", "core": "NOT core", "body": "body || ' '",
@@ -310,10 +312,11 @@ class Tampered(PostgresTest):
         return self.server.ask(text.replace("KEEL_", f"{self.server.schema(self.case)}.keel_"))
 
     def verify(self):
-        return self.keel("session", "verify", SESSION, env={"KEEL_STORE": self.url})
+        return self.keel("session", "verify", self.which, env={"KEEL_STORE": self.url})
 
-    def assert_found(self, change):
-        for table in ("records", "payloads", "blobs"):
+    def assert_found(self, change, which=SESSION):
+        self.which = which
+        for table in ("records", "payloads", "blobs", "sessions"):
             self.rows(f"TRUNCATE KEEL_{table}; INSERT INTO KEEL_{table} TABLE KEEL_kept_{table}")
         changed = self.rows(f"WITH changed AS ({change} RETURNING 1) SELECT count(*) FROM changed")
         self.assertNotEqual(changed, ["0\n"], change)
@@ -332,6 +335,16 @@ class Tampered(PostgresTest):
         one, two = seqs[3], seqs[5]
         self.assert_found(f"UPDATE KEEL_records r SET body = o.body FROM KEEL_kept_records o "
                           f"WHERE r.seq IN ({one}, {two}) AND o.seq = {one + two} - r.seq")
+
+    def test_what_the_list_says_of_a_session(self):
+        for value in ("provider = 'x'", "model = 'x'", "preview = 'x'", "n_messages = 1",
+                      "next_seq = 3"):
+            self.assert_found(f"UPDATE KEEL_sessions SET {value}")
+
+    def test_a_session_that_the_list_does_not_lead_to(self):
+        for value in ("parent = 'nothing'", f"parent = '{SESSION}'", "root = 'nothing'"):
+            self.assert_found(f"UPDATE KEEL_sessions SET {value}", "--all")
+        self.assert_found("DELETE FROM KEEL_sessions", "--all")
 
     def test_a_payload(self):
         self.assert_found("UPDATE KEEL_blobs SET bytes = bytes || 'x'")

@@ -84,6 +84,17 @@ class TamperTest(AgentTest):
         self.assertTrue(self.findings(), f"{what} is not found, seed {SEED}")
 
 
+    def assert_found_in_all(self, what, change):
+        """Where the session itself may not be listed any more."""
+        self.put_back()
+        change()
+        for form in ((), ("--json",)):
+            result = self.keel("session", "verify", "--all", *form, "--store", self.url)
+            self.assert_status(result, 1)
+            self.assertIn("damaged_store", result.out, what)
+        json.loads(result.out)
+
+
 class Files(TamperTest):
     def setUp(self):
         super().setUp()
@@ -144,6 +155,26 @@ class Files(TamperTest):
         text = b"".join(self.lines)
         for n in self.sample(range(1, len(text)), 4):
             self.assert_found(f"cut to {n} bytes", lambda: self.log.write_bytes(text[:n]))
+
+    def change_list(self, number, value):
+        """One value of the session's entry, the last one of it."""
+        index = self.store / ".index"
+        lines = index.read_text().splitlines()
+        values = lines[-1].split("\t")
+        self.assertNotEqual(values[number], value)
+        values[number] = value
+        index.write_text("\n".join([*lines[:-1], "\t".join(values), ""]))
+
+    def test_what_the_list_says_of_a_session(self):
+        for number, value in ((3, "/elsewhere"), (4, "name"), (5, "x"), (6, "x"), (7, "x"),
+                              (8, "5"), (10, "3"), (11, "1")):
+            self.assert_found(f"value {number}", lambda: self.change_list(number, value))
+
+    def test_a_session_that_the_list_does_not_lead_to(self):
+        index = self.store / ".index"
+        self.assert_found_in_all("another parent", lambda: self.change_list(1, "nothing"))
+        self.assert_found_in_all("itself", lambda: self.change_list(1, SESSION))
+        self.assert_found_in_all("no line", lambda: index.write_text("keel-index 1\n"))
 
     def test_a_payload(self):
         check_payloads(self, self.store / f"{SESSION}.payloads")
@@ -244,6 +275,18 @@ class Sqlite(TamperTest):
         for handle in self.sample(handles, 3):
             self.assert_found(f"the reference to {handle[:8]}", lambda: self.change(
                 "delete from payloads where handle = ?", handle))
+
+    def test_what_the_list_says_of_a_session(self):
+        for column, value in (("provider", "x"), ("model", "x"), ("preview", "x"),
+                              ("n_messages", 1), ("n_messages", 1000)):
+            self.assert_found(column, lambda: self.change(f"update sessions set {column} = ?",
+                                                          value))
+
+    def test_a_session_that_the_list_does_not_lead_to(self):
+        for column, value in (("parent", "nothing"), ("parent", SESSION), ("root", "nothing")):
+            self.assert_found_in_all(column, lambda: self.change(
+                f"update sessions set {column} = ?", value))
+        self.assert_found_in_all("no row", lambda: self.change("delete from sessions"))
 
     def test_a_payload(self):
         check_payloads(self, self.store / "blobs")

@@ -131,6 +131,49 @@ static struct err *verify_one(struct session_work *w, const struct store_summary
     return e ? e : cli_print(strbuf_str(&out));
 }
 
+/* --- what belongs to no session --- */
+
+struct stray_report {
+    struct report report;
+    struct verified totals;
+};
+
+static void on_stray(void *self, struct str text)
+{
+    struct stray_report *s = self;
+
+    s->totals.n_problems++;
+    on_finding(&s->report, &(struct finding){.kind = FINDING_DAMAGED_STORE, .text = text});
+}
+
+static struct err *verify_store(struct session_work *w, const bool *is_first)
+{
+    bool is_json = args_has(w->args, "json");
+    struct stray_report s = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct err *e;
+
+    jw_init(&s.report.json, &s.report.array);
+    jw_begin_array(&s.report.json);
+    e = store_check_all(w->store, (struct store_damage_sink){on_stray, &s});
+    jw_end_array(&s.report.json);
+    if (!e && s.totals.n_problems) {
+        w->status = 1;
+        if (is_json && !*is_first)
+            strbuf_add(&out, S(",\n"));
+        if (is_json) {
+            write_json(&out, &s.report, &s.totals);
+        } else {
+            add_count(&out, "what no session of the list has: ", s.totals.n_problems, "problem");
+            strbuf_add_char(&out, '\n');
+            strbuf_add(&out, strbuf_str(&s.report.lines));
+        }
+    }
+    strbuf_done(&s.report.lines);
+    strbuf_done(&s.report.array);
+    return e ? e : cli_print(strbuf_str(&out));
+}
+
 /* A store may have more sessions than fit into memory. */
 static struct err *verify_all(struct session_work *w, bool *is_first)
 {
@@ -151,7 +194,7 @@ static struct err *verify_all(struct session_work *w, bool *is_first)
         q.before_ms = items[n - 1].updated_ms;
         q.before_id = arena_str(&last, items[n - 1].id);
     }
-    return NULL;
+    return verify_store(w, is_first);
 }
 
 static struct err *verify(struct session_work *w)
