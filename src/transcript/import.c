@@ -145,6 +145,13 @@ static bool has_message(const struct imported *s)
     return false;
 }
 
+/* A session of keel may be empty: a copy from before the first turn, or one that was rewound to
+ * it. A file that neither says which session it is nor holds a message is something else. */
+static bool is_session(const struct imported *s)
+{
+    return has_message(s) || (s->id.n && s->cwd.n);
+}
+
 static struct err *check(const struct import *o, const struct import_options *options)
 {
     bool is_empty = true;
@@ -155,7 +162,7 @@ static struct err *check(const struct import *o, const struct import_options *op
                                 o->n_problems, o->n_problems == 1 ? "line" : "lines"),
                         "--partial skips them");
     for (size_t i = 0; i < o->n && is_empty; i++)
-        is_empty = !has_message(&o->sessions[i]);
+        is_empty = !is_session(&o->sessions[i]);
     return is_empty ? err_new(ERR_VALIDATION, "%s holds no messages", options->name) : NULL;
 }
 

@@ -116,14 +116,15 @@ static struct err *take_history(struct importing *x, struct imported *s, const s
     enum import_step step = step_of(json_get_text(v, "mutation"));
     int64_t at = import_time(json_get(v, "timestamp")),
             index = json_int_or(json_get(v, "index"), 1);
-    const struct json *value;
+    const struct json *value = message_in(v);
     struct message *m;
 
-    if (step == IMPORT_CLEAR) {
-        import_add(x, s, step, /* begins= */ true, NULL, at);
+    /* A rewind to the beginning leaves an empty history, too. */
+    if (step == IMPORT_CLEAR || (step != IMPORT_APPEND && json_is(value, JSON_NULL))) {
+        import_add(x, s, IMPORT_CLEAR, /* begins= */ true, NULL, at);
         return NULL;
     }
-    TRY(resolve(x, message_in(v), &value));
+    TRY(resolve(x, value, &value));
     if (!json_is(value, JSON_OBJECT))
         return err_new(ERR_VALIDATION, "a history_mutation without its message");
     TRY(import_message(x, value, &m));
@@ -153,6 +154,8 @@ static void take_checkpoint(struct importing *x, struct imported *s, const struc
     s->n_rounds = (uint64_t)total_of(v, "rounds");
     s->n_tool_calls = (uint64_t)total_of(v, "toolCalls");
     s->active_ms = (uint64_t)total_of(v, "activeMs");
+    if (!s->cwd.n) /* a copy that was not opened yet has no session_init */
+        import_set(x, &s->cwd, json_get_text(json_get(v, "state"), "cwd"));
 }
 
 static struct err *take_line(struct log_reading *r, const struct json *v)

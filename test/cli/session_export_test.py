@@ -433,6 +433,23 @@ class RoundTrip(SessionTest):
             third = self.imported(json.dumps(second), store=f"sqlite:{form}2.db")
             self.assertEqual(third["messages"], first["messages"])
 
+    def test_what_was_rewound_to_its_beginning_comes_back_without_it(self):
+        self.assert_fine(self.keel("session", "rewind", "--yes"))
+        for form in ("json", "jsonl"):
+            made = self.imported(self.export(form).out, store=f"sqlite:{form}.db")
+            self.assertEqual(made["messages"], [], form)
+        provider = self.play(ANTHROPIC, Turn("Hi."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "-c", "anew"), 0)
+        for form in ("json", "jsonl"):
+            made = self.imported(self.export(form).out, store=f"sqlite:{form}2.db")
+            self.assertEqual([message["content"] for message in made["messages"]], ["anew", "Hi."])
+
+    def test_a_copy_from_before_the_first_turn_comes_back_empty(self):
+        copy = self.keel("session", "fork", "--at", "turn:1").out.strip()
+        for form in ("json", "jsonl"):
+            made = self.imported(self.export(form, copy).out, store=f"sqlite:{form}.db")
+            self.assertEqual(made["messages"], [], form)
+
     def test_a_second_round_trip_changes_nothing(self):
         """What the first import does not take is gone; from then on it is the same, ids as well."""
         for form in ("json", "jsonl"):
