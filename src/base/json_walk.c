@@ -255,8 +255,11 @@ static struct err *read_key(struct json_walk *w, struct str *ret_key)
     struct json_where where;
     struct json *value;
     struct str raw;
+    bool fits;
 
-    TRY(json_walk_take(w, MAX_KEY_BYTES, &raw));
+    TRY(json_walk_take_short(w, MAX_KEY_BYTES, &raw, &fits));
+    if (!fits)
+        return wrong(w, "a name that is too long");
     strbuf_clear(&w->text);
     if (raw.p[0] == '"' && json_find_special(raw, 1) == raw.n - 1 && utf8_is_valid(raw))
         strbuf_add(&w->text, str_slice(raw, 1, raw.n - 2)); /* as nearly all are */

@@ -409,7 +409,7 @@ static struct message *without_calls(struct run *r, const struct message *m)
 
     copy->state = m->state;
     message_set_origin(copy, m->origin);
-    copy->usage = m->usage;
+    message_set_usage(copy, &m->usage);
     copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
     for (size_t i = 0; i < m->n_parts; i++)
         if (m->parts[i].kind != PART_TOOL_CALL)

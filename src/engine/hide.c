@@ -101,7 +101,7 @@ void hide_in_message(const struct secrets *s, struct message **m, uint64_t *foun
     copy = message_new(from->role, from->id);
     copy->state = from->state;
     copy->is_error = from->is_error;
-    copy->usage = from->usage;
+    message_set_usage(copy, &from->usage);
     copy->stop_reason = arena_str(&copy->arena, from->stop_reason);
     message_set_origin(copy, from->origin);
     for (size_t i = 0; i < from->n_parts; i++)

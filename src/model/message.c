@@ -54,6 +54,13 @@ void message_set_origin(struct message *m, struct origin o)
                                 .model = arena_str(&m->arena, o.model)};
 }
 
+void message_set_usage(struct message *m, const struct usage *u)
+{
+    m->usage = *u;
+    m->usage.routed_provider = arena_str(&m->arena, u->routed_provider);
+    m->usage.routed_model = arena_str(&m->arena, u->routed_model);
+}
+
 const char *role_name(enum role r)
 {
     static const char *const names[] = {"system", "user", "assistant", "tool"};

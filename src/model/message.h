@@ -46,6 +46,7 @@ DEFINE_AUTO_PTR(message, message_unref)
 struct part *message_add(struct message *m, const struct part *p);
 struct part *message_add_text(struct message *m, struct str text);
 void message_set_origin(struct message *m, struct origin o);
+void message_set_usage(struct message *m, const struct usage *u);
 
 const char *role_name(enum role r);
 

@@ -445,9 +445,7 @@ struct message *reply_to_message(const struct reply *r, struct str message_id,
 
     m->state = state;
     message_set_origin(m, origin);
-    m->usage = r->usage;
-    m->usage.routed_provider = arena_str(&m->arena, r->usage.routed_provider);
-    m->usage.routed_model = arena_str(&m->arena, r->usage.routed_model);
+    message_set_usage(m, &r->usage);
     m->stop_reason = arena_str(&m->arena, r->stop_reason);
     for (size_t i = 0; i < r->n_parts; i++) {
         struct part p = r->parts[i].part;

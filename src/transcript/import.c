@@ -136,7 +136,7 @@ static struct err *read_form(struct importing *x)
     return not_a_session(x);
 }
 
-/* A result alone is left out, as nothing has called for it. */
+/* Results alone are omitted: nothing has called for them. */
 static bool has_message(const struct imported *s)
 {
     for (size_t i = 0; i < s->n; i++)

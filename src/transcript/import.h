@@ -111,7 +111,7 @@ MUST_USE struct err *import_read_text(struct import *ret, struct str text,
 struct imported_message {
     enum import_step step;
     bool begins;
-    struct message *message; /* NULL: there is none. Whoever is given this may replace it. */
+    struct message *message; /* NULL: there is none. `take` may replace it. */
     int64_t unix_ms;
 };
 /* Gives each message of the session to `take`, in order, with its id, its time and the results

@@ -209,10 +209,13 @@ static void add_thinking(struct claude *c, const struct json *block)
                      .text = json_get_text(block, "thinking"),
                      .signature = json_get_text(block, "signature"),
                      .data = json_get_text(block, "data")};
+    AUTO(strbuf) struct strbuf native = {0};
     bool is_signed = p.signature.n || p.data.n;
 
+    if (is_signed && !block->raw.n) /* of a long line */
+        json_write(&native, block);
     if (is_signed)
-        p.native = block->raw;
+        p.native = block->raw.n ? block->raw : strbuf_str(&native);
     if (is_signed || p.text.n)
         import_add_part(c->x, c->answer, &p);
 }

@@ -1,7 +1,7 @@
 /* import_index.h - finds things by a name out of a file: ids of sessions, messages and calls.
  *
  * Of a name only 64 bits of its SHA-256 are kept, so that a million of them take little memory,
- * whatever their length, and nobody can choose names that make the table slow. */
+ * whatever their length, and no choice of names makes the table slow. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_INDEX_H
 #define KEEL_TRANSCRIPT_IMPORT_INDEX_H
 

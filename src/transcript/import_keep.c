@@ -1,7 +1,7 @@
 /* import_keep.c - what is kept of a file: sessions, and messages in the spool.
  *
- * A message waits there as JSON. What has come last is still in `tail`, and all of it where there
- * is no spool. */
+ * A message waits there as JSON. What has come last is still in `tail`; without a spool, all of
+ * it is. */
 #include "transcript/import_parts.h"
 
 #include "model/message_json.h"

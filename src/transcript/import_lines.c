@@ -237,6 +237,8 @@ struct err *import_value(struct importing *x, struct json_walk *w, struct json *
 
 /* --- lines --- */
 
+#define CUT_OFF "a last line that was cut off"
+
 /* Finds the next line that holds something; its bytes up to the line feed, or those that the buffer
  * has of a long one. False at the end. */
 static bool find_line(struct importing *x, struct str *ret_text, bool *ret_is_long)
@@ -265,17 +267,8 @@ static bool find_line(struct importing *x, struct str *ret_text, bool *ret_is_lo
     }
 }
 
-static void not_json(struct importing *x, const char *why)
-{
-    if (x->is_last)
-        import_leave_out(x, S("a last line that was cut off"));
-    else
-        import_problem(x, "%s", why);
-}
-
 static bool parse_short(struct importing *x, struct str text, struct json **ret_value)
 {
-    AUTO(arena) struct arena a = {0};
     struct json_where where;
 
     x->at += text.n + !x->is_last;
@@ -284,8 +277,10 @@ static bool parse_short(struct importing *x, struct str text, struct json **ret_
         return false;
     if (json_parse_at(&x->scratch, text, JSON_REPAIR_UTF8, ret_value, &where))
         return true;
-    not_json(x,
-             arena_format(&a, "this is not JSON: %s at column %zu", where.reason, where.column).p);
+    if (x->is_last)
+        import_leave_out(x, S(CUT_OFF));
+    else
+        import_problem(x, "this is not JSON: %s at column %zu", where.reason, where.column);
     return false;
 }
 
@@ -334,10 +329,14 @@ static bool parse_long(struct importing *x, struct json **ret_value)
         strbuf_clear(&w.buffer);
         err_ignore(read_line_on(&l, &w.buffer), "it is kept until the file has been read");
     }
-    why = e ? err_message(e) : NULL;
-    if (e)
-        not_json(x, why);
-    return !e;
+    if (!e)
+        return true;
+    why = err_message(e);
+    if (x->is_last)
+        import_leave_out(x, S(CUT_OFF));
+    else
+        import_problem(x, "%s", why);
+    return false;
 }
 
 const struct json *import_next_line(struct importing *x)

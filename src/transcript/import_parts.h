@@ -40,7 +40,7 @@ void import_walk(struct importing *x, struct json_walk *ret_walk);
 MUST_USE struct err *import_value(struct importing *x, struct json_walk *w,
                                   struct json **ret_value);
 
-/* --- what is told (import.c) --- */
+/* --- what is reported (import.c) --- */
 
 /* Something on the line of the moment cannot be read. */
 void import_problem(struct importing *x, const char *format, ...) PRINTF_LIKE(2, 3);

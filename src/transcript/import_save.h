@@ -25,7 +25,7 @@ struct import_place {
 /* Texts live in the import's arena. */
 struct saved_session {
     struct str id;
-    bool has_new_id;    /* its own was taken, or is no id that a store knows */
+    bool has_new_id;    /* its own was taken, or no store could use it */
     struct str preview; /* the start of the first prompt */
     size_t n_messages;  /* also of histories that were replaced */
 };

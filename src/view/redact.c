@@ -210,9 +210,7 @@ struct message *redact_message(const struct message *m)
     copy->is_error = m->is_error;
     message_set_origin(copy, m->origin);
     copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
-    copy->usage = m->usage;
-    copy->usage.routed_model = arena_str(&copy->arena, m->usage.routed_model);
-    copy->usage.routed_provider = arena_str(&copy->arena, m->usage.routed_provider);
+    message_set_usage(copy, &m->usage);
     for (size_t i = 0; i < m->n_parts; i++) {
         AUTO(arena) struct arena scratch = {0};
         struct part p = m->parts[i];

@@ -1,4 +1,4 @@
-"""session_import_test.py - keel session import: files that nobody should have to write.
+"""session_import_test.py - keel session import: files that no program should write.
 
 Whatever a file holds, what is made of it is whole, can be continued with every provider, or is not
 there at all.
@@ -133,6 +133,20 @@ class Hostile(ImportTest):
         refused = self.import_file(log(user("a"), part) * 60)
         self.assert_status(refused, 2)
         self.assertLess(len(refused.err), 50_000)
+
+
+class Secrets(ImportTest):
+    def test_a_message_that_loses_a_credential_keeps_the_rest(self):
+        key = "sk-known-only-later-4711"
+        usage = {"inputTokens": 1, "routedProvider": "who", "routedModel": "which"}
+        path = self.write("in.json", record(user("a"), answer(f"it is {key}", usage=usage)))
+        imported = self.keel("session", "import", path, "--store", self.STORE,
+                             env={"OPENAI_API_KEY": key})
+        self.assert_status(imported, 0)
+        exported = self.keel("session", "export", "s", "--format", "json", "--store",
+                             self.STORE).json()
+        self.assertEqual(exported["messages"][1]["content"], "it is [REDACTED]")
+        self.assertEqual(exported["messages"][1]["usage"], usage)
 
 
 class Ids(ImportTest):

@@ -4,7 +4,6 @@
 
 #include "sdk/known_secrets.h"
 #include "sys/fs.h"
-#include "sys/work.h"
 #include "transcript/import_save.h"
 
 #include <libgen.h>
@@ -28,31 +27,20 @@ struct importing_files {
 
 /* --- reading --- */
 
-struct reading {
-    const char *path;
-    struct strbuf *out;
-};
-
-static struct err *read_file(void *arg)
-{
-    struct reading *r = arg;
-
-    return cli_read_file(r->path, r->out);
-}
-
 /* {session}.payloads/{hash}.json, beside the log. */
 static struct err *load_payload(void *self, const struct blob_reference *r, struct strbuf *out)
 {
     AUTO(arena) struct arena a = {0};
+    AUTO(import_file) struct import_file file = IMPORT_FILE_NONE;
     char *log = arena_cstr(&a, str_of(self));
-    struct reading reading = {.path = fs_join(&a, dirname(log), arena_cstr(&a, r->relative_path)),
-                              .out = out};
+    const char *path = fs_join(&a, dirname(log), arena_cstr(&a, r->relative_path));
 
     if (strcmp(self, "-") == 0)
         return err_hint(
             err_new(ERR_VALIDATION, "it refers to %" STR_FMT, STR_ARG(r->relative_path)),
             "give the file's name, so that those beside it can be read");
-    return work_run(read_file, &reading);
+    TRY(import_file_open(&file, path, NULL));
+    return import_file_read(&file, 0, (size_t)MIN(file.n_bytes, SIZE_MAX), out);
 }
 
 /* --- what is told --- */

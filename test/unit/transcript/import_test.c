@@ -455,13 +455,12 @@ TEST(parents_in_a_circle_have_one_that_is_above)
 
 static void add_long(struct strbuf *out, size_t n)
 {
-    for (; n >= 1 << 20; n -= 1 << 20) {
-        AUTO(strbuf) struct strbuf piece = {0};
+    AUTO(strbuf) struct strbuf piece = {0};
 
-        while (piece.n < 1 << 20)
-            strbuf_add_cstr(&piece, "0123456789abcdef");
+    while (piece.n < 1 << 20)
+        strbuf_add_cstr(&piece, "0123456789abcdef");
+    for (; n >= 1 << 20; n -= 1 << 20)
         strbuf_add(out, strbuf_str(&piece));
-    }
 }
 
 TEST(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in)
@@ -625,6 +624,27 @@ TEST(an_answer_of_many_lines_has_an_end)
     assert_str(i.left_out[0].kind, "parts of messages that are too large");
     t = told_of(&i);
     assert_int_equal(t.n, 1);
+}
+
+TEST(a_signed_thought_of_a_long_line_goes_back_as_it_came)
+{
+    AUTO(import) struct import i;
+    AUTO(told) struct told t = {0};
+    AUTO(strbuf) struct strbuf text = {0}, want = {0};
+    const struct part *p;
+
+    strbuf_add_cstr(&want, "{\"type\":\"thinking\",\"thinking\":\"");
+    add_long(&want, (size_t)2 << 20);
+    strbuf_add_cstr(&want, "\",\"signature\":\"c2ln\"}");
+    strbuf_addf(&text,
+                "{\"type\":\"assistant\",\"uuid\":\"1\",\"message\":{\"id\":\"m\",\"content\":"
+                "[%s]}}\n",
+                strbuf_cstr(&want));
+    assert_ok(read_text(&i, strbuf_cstr(&text), false));
+    t = told_of(&i);
+    p = &t.items[0].message->parts[0];
+    assert_str(p->signature, "c2ln");
+    assert_true(str_eq(p->native, strbuf_str(&want)));
 }
 
 /* --- what waits in a spool --- */
@@ -812,35 +832,39 @@ TEST(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds)
     assert_int_equal(i.left_out[64].n, 936);
 }
 
-RUN_TESTS(
-    UNIT(calls_without_a_result_get_one_that_says_so), UNIT(results_without_a_call_are_left_out),
-    UNIT(a_message_with_two_results_becomes_two), UNIT(arguments_that_are_no_object_are_kept_apart),
-    UNIT(a_providers_bytes_that_are_no_json_are_not_taken),
-    UNIT(a_blob_of_another_store_is_only_named), UNIT(ids_are_unique_and_the_same_each_time),
-    UNIT(what_was_seen_before_a_summary_comes_before_it), UNIT(a_history_that_was_cleared_stays_so),
-    UNIT(times_are_read_in_the_ways_that_people_write_them), UNIT(a_loop_of_parents_ends),
-    UNIT(the_last_leaf_decides_which_branch_counts), UNIT(pictures_come_along),
-    UNIT(an_error_of_the_service_is_told_and_never_sent),
-    UNIT(turns_that_were_rolled_back_are_gone), UNIT(a_shorter_history_replaces_the_long_one),
-    UNIT(items_without_an_envelope_are_read_as_well),
-    UNIT(a_log_of_several_sessions_gives_each_its_own),
-    UNIT(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in),
-    UNIT(what_an_event_that_is_not_used_says_is_not_even_counted),
-    UNIT(of_a_message_with_very_many_values_as_many_are_used_as_a_reader_takes),
-    UNIT(a_text_that_is_too_long_is_replaced_and_its_message_keeps_its_place),
-    UNIT(a_message_that_is_too_large_keeps_its_place_and_its_calls),
-    UNIT(texts_that_are_too_long_together_are_replaced_from_where_they_are),
-    UNIT(a_message_of_very_many_parts_could_not_be_read_back),
-    UNIT(an_answer_of_many_lines_has_an_end), UNIT(messages_come_back_from_the_spool_as_they_were),
-    UNIT(a_spool_that_is_full_ends_the_import),
-    UNIT(a_transcript_that_grows_while_it_is_read_is_taken_as_it_was),
-    UNIT(two_calls_with_one_id_have_a_result_each), UNIT(a_result_before_its_call_is_none),
-    UNIT(the_results_of_very_many_calls_are_found_in_any_order),
-    UNIT(a_history_that_begins_with_a_lost_result_begins_all_the_same),
-    UNIT(a_child_with_the_id_of_its_parent_is_below_it),
-    UNIT(a_child_that_names_no_parent_of_the_file_is_below_the_record_that_has_it),
-    UNIT(children_may_stand_before_the_messages), UNIT(parents_in_a_circle_have_one_that_is_above),
-    UNIT(a_wrong_line_is_named_and_nothing_is_imported),
-    UNIT(of_very_many_wrong_lines_only_the_first_are_told),
-    UNIT(blocks_of_other_programs_are_read_or_counted),
-    UNIT(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds))
+RUN_TESTS(UNIT(calls_without_a_result_get_one_that_says_so),
+          UNIT(results_without_a_call_are_left_out), UNIT(a_message_with_two_results_becomes_two),
+          UNIT(arguments_that_are_no_object_are_kept_apart),
+          UNIT(a_providers_bytes_that_are_no_json_are_not_taken),
+          UNIT(a_blob_of_another_store_is_only_named), UNIT(ids_are_unique_and_the_same_each_time),
+          UNIT(what_was_seen_before_a_summary_comes_before_it),
+          UNIT(a_history_that_was_cleared_stays_so),
+          UNIT(times_are_read_in_the_ways_that_people_write_them), UNIT(a_loop_of_parents_ends),
+          UNIT(the_last_leaf_decides_which_branch_counts), UNIT(pictures_come_along),
+          UNIT(an_error_of_the_service_is_told_and_never_sent),
+          UNIT(turns_that_were_rolled_back_are_gone), UNIT(a_shorter_history_replaces_the_long_one),
+          UNIT(items_without_an_envelope_are_read_as_well),
+          UNIT(a_log_of_several_sessions_gives_each_its_own),
+          UNIT(a_message_whose_line_is_longer_than_a_json_text_may_be_comes_in),
+          UNIT(what_an_event_that_is_not_used_says_is_not_even_counted),
+          UNIT(of_a_message_with_very_many_values_as_many_are_used_as_a_reader_takes),
+          UNIT(a_text_that_is_too_long_is_replaced_and_its_message_keeps_its_place),
+          UNIT(a_message_that_is_too_large_keeps_its_place_and_its_calls),
+          UNIT(texts_that_are_too_long_together_are_replaced_from_where_they_are),
+          UNIT(a_message_of_very_many_parts_could_not_be_read_back),
+          UNIT(an_answer_of_many_lines_has_an_end),
+          UNIT(a_signed_thought_of_a_long_line_goes_back_as_it_came),
+          UNIT(messages_come_back_from_the_spool_as_they_were),
+          UNIT(a_spool_that_is_full_ends_the_import),
+          UNIT(a_transcript_that_grows_while_it_is_read_is_taken_as_it_was),
+          UNIT(two_calls_with_one_id_have_a_result_each), UNIT(a_result_before_its_call_is_none),
+          UNIT(the_results_of_very_many_calls_are_found_in_any_order),
+          UNIT(a_history_that_begins_with_a_lost_result_begins_all_the_same),
+          UNIT(a_child_with_the_id_of_its_parent_is_below_it),
+          UNIT(a_child_that_names_no_parent_of_the_file_is_below_the_record_that_has_it),
+          UNIT(children_may_stand_before_the_messages),
+          UNIT(parents_in_a_circle_have_one_that_is_above),
+          UNIT(a_wrong_line_is_named_and_nothing_is_imported),
+          UNIT(of_very_many_wrong_lines_only_the_first_are_told),
+          UNIT(blocks_of_other_programs_are_read_or_counted),
+          UNIT(kinds_that_are_left_out_are_counted_up_to_a_number_of_kinds))
