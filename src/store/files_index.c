@@ -367,17 +367,30 @@ struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
     return add_lines(dir, strbuf_str(&lines), /* is_durable= */ true);
 }
 
-void files_index_refresh(const char *dir, const struct files_state *s)
+bool files_index_refresh(const char *dir, const struct files_state *s)
 {
+    bool is_listed = false;
     struct err *e;
     int lock;
 
     e = files_index_lock(dir, &lock);
     if (!e) {
         e = files_index_put(dir, s, /* is_durable= */ false);
+        is_listed = !e;
         close(lock);
     }
-    err_ignore(e, "the session's lock file or a rebuild makes up for it");
+    err_ignore(e, "the session's lock file makes up for it");
+    return is_listed;
+}
+
+void files_index_put_or_drop(const char *dir, const struct files_state *s)
+{
+    AUTO(arena) struct arena a = {0};
+    struct err *e = files_index_put(dir, s, /* is_durable= */ false);
+
+    if (e)
+        err_ignore(fs_remove(fs_join(&a, dir, ".index")), "then it can be changed as little");
+    err_ignore(e, "there may be no room; without a list the logs are read");
 }
 
 /* --- reading --- */
