@@ -98,6 +98,19 @@ class AbortTest(AgentTest):
             return answer
         return give, event
 
+    def wait_open(self, process, path):
+        """Until keel has this file open, or one whose path ends with this."""
+        end = time.monotonic() + HANG_SECONDS
+        while time.monotonic() < end:
+            for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+                try:
+                    if os.readlink(fd).endswith(str(path)):
+                        return
+                except OSError:
+                    pass
+            time.sleep(0.01)
+        self.fail(f"{path} was never opened")
+
     def interrupt(self, process, number=signal.SIGINT):
         process.send_signal(number)
         result = self.finish(process)
@@ -524,6 +537,71 @@ class WhileNobodyReads(AbortTest):
                 self.assert_ends(process, signal.SIGTERM)
 
 
+class WhileNobodyIsAtTheOtherEnd(AbortTest):
+    """Of a pipe that an export is to go to, or an import to come from."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("x" * 200000)), "hi")
+        self.fifo = self.project / "pipe.jsonl"
+        os.mkfifo(self.fifo)
+
+    def start_session(self, *arguments, opens, **streams):
+        process = self.start("session", *arguments, **streams)
+        self.addCleanup(process.kill)
+        self.wait_open(process, opens)
+        return process
+
+    def start_export(self):
+        return self.start_session("export", "--output", str(self.fifo),
+                                  opens=self.keel_home / "keel.db")
+
+    def start_import(self):
+        return self.start_session("import", str(self.fifo), opens=self.fifo)
+
+    def test_a_pipe_without_a_reader(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                self.interrupt(self.start_export(), number)
+
+    def test_a_reader_that_does_not_read(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                process = self.start_export()
+                with open(self.fifo, "rb"):
+                    self.interrupt(process, number)
+
+    def test_a_reader_that_comes_later_gets_all(self):
+        process = self.start_export()
+        text = self.fifo.read_text()
+        self.assert_fine(self.finish(process))
+        self.assertEqual(text, self.keel("session", "export", "--format", "jsonl").out)
+
+    def test_a_pipe_without_a_writer(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                self.interrupt(self.start_import(), number)
+
+    def test_a_writer_that_does_not_write(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                process = self.start_session("import", "-", opens="(deleted)",
+                                             stdin=subprocess.PIPE)
+                self.addCleanup(process.stdin.close)
+                process.send_signal(number)
+                self.assertEqual(process.wait(HANG_SECONDS), 128 + number)
+                process.stdout.close()
+                process.stderr.close()
+
+    def test_a_writer_that_comes_later_is_heard(self):
+        text = self.keel("session", "export", "--format", "jsonl").out
+        process = self.start_import()
+        self.fifo.write_text(text)
+        result = self.finish(process)
+        self.assert_status(result, 0)
+        self.assertIn("2 messages", result.out)
+
+
 class WhileItAsks(AbortTest):
     def test_whether_to_delete(self):
         self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "--name", "one", "hi")
@@ -557,19 +635,6 @@ class WhileItWaitsForALock(AbortTest):
     def places(self):
         return [("sqlite", self.dir / "keel.db", self.hold_sqlite),
                 ("files", self.dir / "sessions", self.hold_files)]
-
-    def wait_open(self, process, path):
-        """Until keel has this file open."""
-        end = time.monotonic() + HANG_SECONDS
-        while time.monotonic() < end:
-            for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
-                try:
-                    if os.readlink(fd) == str(path):
-                        return
-                except OSError:
-                    pass
-            time.sleep(0.01)
-        self.fail(f"{path} was never opened")
 
     def assert_ends(self, process, number):
         process.send_signal(number)

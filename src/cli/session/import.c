@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,9 +65,13 @@ static struct err *keep_pipe(struct import_file *f, int pipe)
         return err_errno(ERR_STORAGE, errno, "cannot make a temporary file");
     f->fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
     fclose(file);
-    while ((n = read(pipe, bytes, PIPE_STEP)) > 0 || (n < 0 && errno == EINTR))
+    do {
+        if (!work_wait_fd(pipe, POLLIN))
+            return err_new(ERR_CANCELLED, "interrupted");
+        n = read(pipe, bytes, PIPE_STEP);
         if (n > 0 && write(f->fd, bytes, (size_t)n) != n)
             return err_errno(ERR_STORAGE, errno, "cannot keep what was read in a temporary file");
+    } while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
     return n < 0 ? cannot_read(f->path) : NULL;
 }
 
@@ -74,7 +79,8 @@ static struct err *open_file(void *arg)
 {
     struct import_file *f = arg;
     bool is_stdin = strcmp(f->path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_CLOEXEC);
+    int fd = is_stdin ? STDIN_FILENO
+                      : locked_file_openat(AT_FDCWD, f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     struct err *e;
 
