@@ -358,7 +358,7 @@ struct err *files_index_put(const char *dir, const struct files_state *s, bool i
     return add_lines(dir, strbuf_str(&line), is_durable);
 }
 
-struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
+static struct err *forget(const char *dir, const struct str *ids, size_t n)
 {
     AUTO(strbuf) struct strbuf lines = {0};
 
@@ -383,13 +383,28 @@ bool files_index_refresh(const char *dir, const struct files_state *s)
     return is_listed;
 }
 
-void files_index_put_or_drop(const char *dir, const struct files_state *s)
+void files_index_drop(const char *dir)
 {
     AUTO(arena) struct arena a = {0};
+
+    err_ignore(fs_remove(fs_join(&a, dir, ".index")), "nothing can be changed there");
+}
+
+void files_index_put_or_drop(const char *dir, const struct files_state *s)
+{
     struct err *e = files_index_put(dir, s, /* is_durable= */ false);
 
     if (e)
-        err_ignore(fs_remove(fs_join(&a, dir, ".index")), "then it can be changed as little");
+        files_index_drop(dir);
+    err_ignore(e, "there may be no room; without a list the logs are read");
+}
+
+void files_index_forget_or_drop(const char *dir, const struct str *ids, size_t n)
+{
+    struct err *e = forget(dir, ids, n);
+
+    if (e)
+        files_index_drop(dir);
     err_ignore(e, "there may be no room; without a list the logs are read");
 }
 
@@ -536,7 +551,7 @@ static void forget_missing(const char *dir, struct str *ids, size_t n)
                 ids[n_gone++] = ids[i];
         }
         if (!e && n_gone)
-            e = files_index_forget(dir, ids, n_gone);
+            e = forget(dir, ids, n_gone);
         close(lock);
     }
     err_ignore(e, "as long as there is a lock file they are looked at again");
