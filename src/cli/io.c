@@ -2,12 +2,14 @@
 #include "cli/io.h"
 
 #include "cli/outbox.h"
+#include "cli/run.h"
 #include "cli/text.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -150,6 +152,8 @@ struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_y
         return err_hint(err_new(ERR_VALIDATION, "nobody is there to ask"), "%s", otherwise);
     cli_print_error(str_of(question));
     cli_print_error(S(" [y/N] "));
+    if (!cli_wait_ready(STDIN_FILENO, POLLIN))
+        return err_new(ERR_CANCELLED, "interrupted");
     n = read(STDIN_FILENO, answer, sizeof answer - 1);
     *ret_yes = n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
     return NULL;

@@ -2,9 +2,13 @@
 #include "cli/outbox.h"
 
 #include "base/strbuf.h"
+#include "cli/run.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct mark {
@@ -58,18 +62,33 @@ static NORETURN void end_by_sigpipe(void)
     _exit(128 + SIGPIPE); /* it was blocked */
 }
 
+/* As much as a pipe or a socket that is ready takes without a wait, in which no signal would be
+ * heard. */
+static size_t step_of(int fd)
+{
+    struct stat file;
+
+    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) ? SSIZE_MAX : PIPE_BUF;
+}
+
 struct err *outbox_write(int fd, struct str text)
 {
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
+    const char *name = fd == STDOUT_FILENO ? "output" : "error";
+    size_t step = step_of(fd);
 
-        if (n < 0 && errno == EINTR)
+    while (text.n) {
+        ssize_t n;
+
+        if (!cli_wait_ready(fd, POLLOUT))
+            return err_new(ERR_STORAGE, "cannot write to standard %s: its reader does not read",
+                           name);
+        n = write(fd, text.p, MIN(text.n, step));
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0 && errno == EPIPE && fd == STDOUT_FILENO)
             end_by_sigpipe();
         if (n < 0)
-            return err_errno(ERR_STORAGE, errno, "cannot write to standard %s",
-                             fd == STDOUT_FILENO ? "output" : "error");
+            return err_errno(ERR_STORAGE, errno, "cannot write to standard %s", name);
         text = str_skip(text, (size_t)n);
     }
     return NULL;

@@ -22,7 +22,8 @@ MUST_USE struct err *outbox_flush(void);
 /* True: it is kept and printed later. False: the caller prints it now. */
 bool outbox_keep(int fd, struct str text);
 /* Writes to a descriptor as it is. When nothing reads standard output any more the program ends,
- * as the shell expects of it: silently, by SIGPIPE. */
+ * as the shell expects of it: silently, by SIGPIPE. When its reader has stopped reading and a
+ * signal ends keel, the rest is given up after a second. */
 MUST_USE struct err *outbox_write(int fd, struct str text);
 
 #endif

@@ -348,6 +348,7 @@ static struct err *run_agent(struct print *p)
 {
     AUTO(agent) struct agent agent = {0};
     struct input_host host = {&agent, &p->json, answer, p};
+    struct err *e;
 
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
@@ -356,7 +357,9 @@ static struct err *run_agent(struct print *p)
     p->trace.set = p->secrets = secrets_ref(agent.secrets);
     if (p->format != FORMAT_TEXT)
         open_json(p, &agent);
-    return p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
+    e = p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
+    loop_watch_stop(&p->reader); /* it has all there is, and may leave while the session ends */
+    return e;
 }
 
 static struct err *run(void *arg)

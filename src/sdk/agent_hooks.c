@@ -114,12 +114,16 @@ void agent_hooks_end(struct agent *a)
 {
     AUTO(arena) struct arena scratch = {0};
     struct hook_outcome outcome;
+    bool is_interrupted = task_was_cancelled();
 
     if (!a->hooks.has_begun)
         return;
     a->hooks.has_begun = false;
-    task_shield_begin();
+    /* What ended the run does not keep it from running; what comes later ends it. */
+    if (is_interrupted)
+        task_shield_begin();
     err_ignore(ask(a, HOOK_SESSION_END, "reason", S("other"), &scratch, &outcome),
                "the session ends all the same");
-    task_shield_end();
+    if (is_interrupted)
+        task_shield_end();
 }

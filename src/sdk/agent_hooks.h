@@ -27,7 +27,8 @@ struct hooks *agent_hooks_port(struct agent *a);
 
 /* SessionStart, before the first run; what the hooks say is added to the system text. */
 MUST_USE struct err *agent_hooks_begin(struct agent *a);
-/* SessionEnd, once. Waits even when the session was cancelled, as long as the hooks may take. */
+/* SessionEnd, once. Waits even when the session was cancelled before, as long as the hooks may
+ * take; cancelling it now ends them. */
 void agent_hooks_end(struct agent *a);
 
 #endif

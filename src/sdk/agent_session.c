@@ -198,7 +198,7 @@ static void prune(struct agent *a)
     if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
         return;
     e = prune_daily(a->runtime, a->store, str_of(a->session.conversation.id), &a->arena, &report);
-    if (e || !a->hooks.on_notice)
+    if (!a->hooks.on_notice)
         return;
     if (report.n) {
         prune_describe(&report, &text);

@@ -151,12 +151,24 @@ struct err *prune_plan(struct store *s, const struct prune_limits *limits, struc
 
 /* --- removing --- */
 
+static bool is_open(struct store *s, struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_summary found = {0};
+    bool exists = false;
+
+    err_ignore(store_find(s, id, &a, &found, &exists), "then it is not known");
+    return exists && found.is_open;
+}
+
+/* What fails with one may succeed with the next; the first failure is reported. */
 struct err *prune_apply(struct store *s, struct prune_report *r)
 {
-    size_t n = 0;
+    AUTO(err) struct err *failure = NULL;
+    size_t n = 0, n_all = r->n;
 
-    r->n_bytes = 0;
-    for (size_t i = 0; i < r->n; i++) {
+    r->n = r->n_bytes = 0;
+    for (size_t i = 0; i < n_all; i++) {
         struct err *e = store_remove(s, r->items[i].id);
 
         if (err_is(e, ERR_CANCELLED))
@@ -164,11 +176,14 @@ struct err *prune_apply(struct store *s, struct prune_report *r)
         if (!e) {
             r->n_bytes += r->items[i].n_bytes;
             r->items[n++] = r->items[i];
+            r->n = n;
+        } else if (!failure && !is_open(s, r->items[i].id)) {
+            failure = TAKE(e);
         }
         err_ignore(e, "somebody has opened it; the next time then");
     }
-    r->n = n;
-    return store_sweep(s);
+    TRY(store_sweep(s));
+    return TAKE(failure);
 }
 
 void prune_describe(const struct prune_report *r, struct strbuf *out)
@@ -254,7 +269,7 @@ static int64_t believed_ms(const struct prune_clock *c)
     return is_trusted(c) ? c->now_ms : c->known_ms + STEP_MS;
 }
 
-struct err *prune_clock_write(struct store *s, const struct prune_clock *c)
+static struct err *write_clock(struct store *s, const struct prune_clock *c)
 {
     if (!is_trusted(c) && !is_due(c))
         return NULL; /* one step a day, however often it is called */
@@ -278,7 +293,7 @@ static struct err *find_use(struct store *s, struct str id, int64_t *ret_ms)
 
 /* Others have times that were written while the clock was ahead. None of them was used after the
  * session that was used just now. */
-struct err *prune_mend_times(struct store *s, struct str kept, const struct prune_clock *c)
+static struct err *mend_times(struct store *s, struct str kept, const struct prune_clock *c)
 {
     AUTO(arena) struct arena a = {0};
     int64_t now_ms = is_behind(c) ? c->known_ms : c->now_ms, kept_ms;
@@ -369,12 +384,35 @@ struct err *prune_visit(struct store *s, const struct prune_limits *limits,
     return count_held(s, limits, (struct str){0}, c, ret_report);
 }
 
-struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits, struct str kept,
-                                const struct prune_clock *c, struct arena *a,
-                                struct prune_report *ret_report)
+static struct err *mend_and_remove(struct store *s, const struct prune_limits *limits,
+                                   struct str kept, const struct prune_clock *c, struct arena *a,
+                                   struct prune_report *ret_report)
 {
-    TRY(prune_plan(s, limits, kept, age_from_ms(c), a, ret_report));
-    return count_held(s, limits, kept, c, ret_report);
+    struct prune_report plan;
+
+    TRY(mend_times(s, kept, c));
+    if (!limits->days && !limits->bytes)
+        return NULL;
+    TRY(prune_plan(s, limits, kept, age_from_ms(c), a, &plan));
+    TRY(count_held(s, limits, kept, c, &plan));
+    *ret_report = plan;
+    return prune_apply(s, ret_report);
+}
+
+struct err *prune_by_clock(struct store *s, const struct prune_limits *limits, struct str kept,
+                           const struct prune_clock *c, struct arena *a,
+                           struct prune_report *ret_report)
+{
+    AUTO(err) struct err *unwritten = write_clock(s, c);
+    struct err *e;
+
+    *ret_report = (struct prune_report){0};
+    e = mend_and_remove(s, limits, kept, c, a, ret_report);
+    if (!unwritten)
+        return e;
+    err_free(TAKE(unwritten)); /* there was no room, perhaps; now there may be */
+    unwritten = write_clock(s, c);
+    return e ? e : TAKE(unwritten);
 }
 
 /* --- once a day --- */
@@ -389,12 +427,8 @@ struct err *prune_daily(const struct runtime *r, struct store *s, struct str kep
     TRY(prune_limits_read(r->settings, &limits));
     TRY(prune_clock_read(s, kept, a, &c));
     TRY(mend_own_time(s, kept, &c));
-    TRY(prune_mend_times(s, kept, &c));
+    TRY(mend_times(s, kept, &c));
     if (!is_due(&c))
         return NULL;
-    TRY(prune_clock_write(s, &c));
-    if (!limits.days && !limits.bytes)
-        return NULL;
-    TRY(prune_plan_by_clock(s, &limits, kept, &c, a, ret_report));
-    return prune_apply(s, ret_report);
+    return prune_by_clock(s, &limits, kept, &c, a, ret_report);
 }

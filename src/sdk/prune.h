@@ -37,7 +37,7 @@ struct prune_report {
 /* Which ones would go; `kept` is not among them, it may be empty. */
 MUST_USE struct err *prune_plan(struct store *s, const struct prune_limits *limits, struct str kept,
                                 int64_t now_ms, struct arena *a, struct prune_report *ret_report);
-/* Removes them. One that was opened meanwhile is left out of the report. */
+/* Removes them. The report has those that are gone; one that was opened meanwhile is no failure. */
 MUST_USE struct err *prune_apply(struct store *s, struct prune_report *report);
 
 /* What is known of the time. */
@@ -53,27 +53,24 @@ MUST_USE struct err *prune_clock_read(struct store *s, struct str kept, struct a
                                       struct prune_clock *ret_clock);
 /* Not so far ahead that a person has to say that it is right, and not behind. */
 bool prune_clock_is_likely(const struct prune_clock *c);
-/* Remembers that it was done now, and what is believed from now on. A clock that is not believed is
- * approached once a day. */
-MUST_USE struct err *prune_clock_write(struct store *s, const struct prune_clock *c);
-/* Sessions with a last use that the clock says is still to come get the time of now, or that just
- * before `kept` was used, if the clock is believed. */
-MUST_USE struct err *prune_mend_times(struct store *s, struct str kept,
-                                      const struct prune_clock *c);
-/* Which ones would go by what is believed, and how many are held because more is not. */
-MUST_USE struct err *prune_plan_by_clock(struct store *s, const struct prune_limits *limits,
-                                         struct str kept, const struct prune_clock *c,
-                                         struct arena *a, struct prune_report *ret_report);
+/* Removes those that go by what is believed, and remembers with the store that it was done now and
+ * what is believed from now on; a clock that is not believed is approached once a day. Sessions
+ * with a last use that a believed clock says is still to come get the time of now, or that just
+ * before `kept` was used. The report is true after an error, too. */
+MUST_USE struct err *prune_by_clock(struct store *s, const struct prune_limits *limits,
+                                    struct str kept, const struct prune_clock *c, struct arena *a,
+                                    struct prune_report *ret_report);
 
-/* The same without a list of them, however many there are: `visit` gets each, the newest first. */
+/* Which ones would go, however many there are, and how many are held because more is not believed:
+ * `visit` gets each, the newest first. */
 typedef struct err *prune_visit_fn(void *self, const struct store_summary *s);
 MUST_USE struct err *prune_visit(struct store *s, const struct prune_limits *limits,
                                  const struct prune_clock *c, prune_visit_fn *visit, void *self,
                                  struct prune_report *ret_report);
 
-/* Plans and applies, once a day at most for all who share the store; *ret_report is empty when it
- * is not due or there is nothing to do. Each time, times are mended, and `kept` gets a believable
- * one where the clock is far behind. */
+/* Once a day at most for all who share the store; *ret_report is empty when it is not due or there
+ * is nothing to do, and true after an error. Each time, times are mended, and `kept` gets a
+ * believable one where the clock is far behind. */
 MUST_USE struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept,
                                  struct arena *a, struct prune_report *ret_report);
 

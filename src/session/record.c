@@ -493,5 +493,9 @@ struct err *session_record_save(struct store *s, struct str id)
     TRY(store_record_path(s, id, &a, &f.path));
     e = write_file(&f, s, &summary);
     new_file_done(&f.file);
-    return e;
+    if (!e || err_is(e, ERR_CANCELLED))
+        return e;
+    return err_hint(err_wrap(e, "the record beside the log is not up to date"),
+                    "nothing of the session is lost; keel session rebuild writes the record when "
+                    "there is room");
 }

@@ -90,6 +90,20 @@ static struct err *write_end(struct session *s, const char *reason)
     return journal_sync(s->journal);
 }
 
+/* The record is derived: without it nothing is lost. */
+static void save_record(struct session *s)
+{
+    AUTO(err) struct err *e = session_record_save(s->options.store, s->options.id);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+    AUTO(strbuf) struct strbuf notice = {0};
+
+    if (!e)
+        return;
+    strbuf_addf(&notice, "%s%s%s", text, err_find_hint(e) ? "; " : "",
+                err_find_hint(e) ? err_find_hint(e) : "");
+    session_tell_person(s, strbuf_str(&notice));
+}
+
 struct err *session_shutdown(struct session *s, const char *reason)
 {
     struct err *e = NULL;
@@ -101,7 +115,7 @@ struct err *session_shutdown(struct session *s, const char *reason)
     if (s->journal && !is_untouched(s))
         e = write_end(s, reason);
     if (!e && s->journal && !is_untouched(s))
-        e = session_record_save(s->options.store, s->options.id);
+        save_record(s);
     store_close(s->options.store, s->options.id, s->lease.fence);
     if (s->journal && is_untouched(s))
         e = store_remove(s->options.store, s->options.id);

@@ -135,10 +135,8 @@ static struct err *run_batch(void *arg)
         w->append.next = w->next ? &w->next->append : NULL;
     TRY(files_append_all(b->dir, &s->state, s->root->lock_fd, b->unix_ms, &b->first->append,
                          &b->is_lost));
-    if (s->state.end - s->listed_end >= REFRESH_BYTES) {
-        files_index_refresh(b->dir, &s->state);
+    if (s->state.end - s->listed_end >= REFRESH_BYTES && files_index_refresh(b->dir, &s->state))
         s->listed_end = s->state.end;
-    }
     return NULL;
 }
 
@@ -313,21 +311,27 @@ struct close_call {
     struct stream *root;
 };
 
-static void list_tree(struct files_store *f, struct stream *root)
+static bool list_tree(struct files_store *f, struct stream *root)
 {
+    bool is_listed = true;
+
     for (size_t i = 0; i < N_BUCKETS; i++)
         for (struct stream *s = f->streams[i]; s; s = s->next)
             if (s->root == root && s->listed_end != s->state.end)
-                files_index_refresh(f->dir, &s->state);
+                is_listed &= files_index_refresh(f->dir, &s->state);
+    return is_listed;
 }
 
-/* The list is right before the lock file is gone that says to look closer. */
+/* The list is right before the lock file is gone that says to look closer; else the file stays, as
+ * that of a killed process. */
 static struct err *give_back(void *arg)
 {
     struct close_call *c = arg;
 
-    list_tree(c->files, c->root);
-    session_lock_release(c->files->lock_dir, c->root->state.summary.id, c->root->lock_fd);
+    if (list_tree(c->files, c->root))
+        session_lock_release(c->files->lock_dir, c->root->state.summary.id, c->root->lock_fd);
+    else
+        close(c->root->lock_fd);
     return NULL;
 }
 
@@ -427,20 +431,33 @@ struct update_call {
     bool is_clamp;
 };
 
+/* No lock file says that the list is behind: it is brought up to date with the log. */
+static struct err *update_listed(const struct update_call *c, struct files_state *s)
+{
+    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
+    bool lost;
+
+    TRY(files_append_all(c->dir, s, -1, c->unix_ms, &w, &lost));
+    files_index_put_or_drop(c->dir, s);
+    return w.error;
+}
+
 static struct err *update_log(void *arg)
 {
     struct update_call *c = arg;
     AUTO(files_state) struct files_state s = {0};
-    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
-    bool found, lost;
+    bool found;
+    struct err *e;
+    int lock;
 
     files_state_init(&s, c->update->id);
     TRY(files_state_load(&s, c->dir, &found));
     if (!found)
         return files_no_session(c->update->id);
-    TRY(files_append_all(c->dir, &s, -1, c->unix_ms, &w, &lost));
-    files_index_refresh(c->dir, &s);
-    return w.error;
+    TRY(files_index_lock(c->dir, &lock));
+    e = update_listed(c, &s);
+    close(lock);
+    return e;
 }
 
 static struct err *change_summary(struct files_store *f, const struct store_summary *u,

@@ -358,7 +358,7 @@ struct err *files_index_put(const char *dir, const struct files_state *s, bool i
     return add_lines(dir, strbuf_str(&line), is_durable);
 }
 
-struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
+static struct err *forget(const char *dir, const struct str *ids, size_t n)
 {
     AUTO(strbuf) struct strbuf lines = {0};
 
@@ -367,17 +367,45 @@ struct err *files_index_forget(const char *dir, const struct str *ids, size_t n)
     return add_lines(dir, strbuf_str(&lines), /* is_durable= */ true);
 }
 
-void files_index_refresh(const char *dir, const struct files_state *s)
+bool files_index_refresh(const char *dir, const struct files_state *s)
 {
+    bool is_listed = false;
     struct err *e;
     int lock;
 
     e = files_index_lock(dir, &lock);
     if (!e) {
         e = files_index_put(dir, s, /* is_durable= */ false);
+        is_listed = !e;
         close(lock);
     }
-    err_ignore(e, "the session's lock file or a rebuild makes up for it");
+    err_ignore(e, "the session's lock file makes up for it");
+    return is_listed;
+}
+
+void files_index_drop(const char *dir)
+{
+    AUTO(arena) struct arena a = {0};
+
+    err_ignore(fs_remove(fs_join(&a, dir, ".index")), "nothing can be changed there");
+}
+
+void files_index_put_or_drop(const char *dir, const struct files_state *s)
+{
+    struct err *e = files_index_put(dir, s, /* is_durable= */ false);
+
+    if (e)
+        files_index_drop(dir);
+    err_ignore(e, "there may be no room; without a list the logs are read");
+}
+
+void files_index_forget_or_drop(const char *dir, const struct str *ids, size_t n)
+{
+    struct err *e = forget(dir, ids, n);
+
+    if (e)
+        files_index_drop(dir);
+    err_ignore(e, "there may be no room; without a list the logs are read");
 }
 
 /* --- reading --- */
@@ -523,7 +551,7 @@ static void forget_missing(const char *dir, struct str *ids, size_t n)
                 ids[n_gone++] = ids[i];
         }
         if (!e && n_gone)
-            e = files_index_forget(dir, ids, n_gone);
+            e = forget(dir, ids, n_gone);
         close(lock);
     }
     err_ignore(e, "they are looked at again");

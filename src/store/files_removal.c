@@ -112,7 +112,7 @@ static struct err *remove_all(const char *dir, const struct str *ids, size_t n)
         TRY(remove_payloads(dir, ids[i]));
     }
     remove_torn(dir, ids, n);
-    TRY(files_index_forget(dir, ids, n));
+    files_index_forget_or_drop(dir, ids, n);
     return files_sync_dir(dir);
 }
 
@@ -126,6 +126,37 @@ static struct err *carry_out(const char *dir, struct str root, const struct str 
     e = remove_all(dir, ids, n);
     close(lock);
     return e ? e : fs_remove(list_path(&a, dir, root));
+}
+
+/* --- a full disk --- */
+
+static struct err *drop_index(const char *dir)
+{
+    int lock;
+
+    TRY(files_index_lock(dir, &lock));
+    files_index_drop(dir);
+    close(lock);
+    return NULL;
+}
+
+/* What is derived takes room as well: the list of sessions, and the records of those that go. */
+static struct err *list_removal(const char *dir, struct str root, const struct str *ids, size_t n)
+{
+    struct err *e = write_list(dir, root, ids, n);
+
+    if (!e)
+        return NULL;
+    err_ignore(e, "the last try says what is wrong");
+    TRY(drop_index(dir));
+    e = write_list(dir, root, ids, n);
+    if (!e)
+        return NULL;
+    err_ignore(e, "the last try says what is wrong");
+    for (size_t i = 0; i < n; i++)
+        TRY(remove_named(dir, ids[i], ".json"));
+    e = write_list(dir, root, ids, n);
+    return e ? err_hint(e, "see to it that there is room and that you may write there") : NULL;
 }
 
 /* --- after a crash --- */
@@ -220,7 +251,7 @@ static struct err *remove_below(const char *dir, const struct files_index *x, st
             ids[n++] = x->entries[i].summary.id;
     ids[n++] = id;
     TRY(files_removal_finish(dir, root));
-    TRY(write_list(dir, root, ids, n));
+    TRY(list_removal(dir, root, ids, n));
     return carry_out(dir, root, ids, n);
 }
 

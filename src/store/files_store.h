@@ -155,9 +155,13 @@ MUST_USE struct err *files_index_rebuild(const char *dir);
 MUST_USE struct err *files_index_lock(const char *dir, int *ret_fd);
 /* Under the lock. */
 MUST_USE struct err *files_index_put(const char *dir, const struct files_state *s, bool is_durable);
-MUST_USE struct err *files_index_forget(const char *dir, const struct str *ids, size_t n);
-/* Takes the lock itself. What goes wrong leaves an index that is behind, and is no failure. */
-void files_index_refresh(const char *dir, const struct files_state *s);
+/* The same; where there is no room for it the index is removed, and made again later. */
+void files_index_put_or_drop(const char *dir, const struct files_state *s);
+void files_index_forget_or_drop(const char *dir, const struct str *ids, size_t n);
+void files_index_drop(const char *dir);
+/* Takes the lock itself. False: the index is behind, and only a lock file makes others look
+ * closer. */
+bool files_index_refresh(const char *dir, const struct files_state *s);
 
 /* --- looking --- */
 

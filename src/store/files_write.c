@@ -266,18 +266,12 @@ static struct err *write_created(int fd, const char *path, struct files_state *s
     return NULL;
 }
 
-/* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
- * than an entry that leads to nothing. */
-static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
-                                 int64_t unix_ms, uint64_t fence)
+static struct err *create_file(const char *dir, const char *path, struct files_state *s,
+                               int64_t unix_ms, uint64_t fence)
 {
     AUTO_FD fd = -1;
     struct err *e;
 
-    if (fs_exists(path))
-        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already",
-                       STR_ARG(s->summary.id));
-    TRY(files_index_put(dir, s, /* is_durable= */ true));
     fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return cannot_write(errno, path);
@@ -287,6 +281,24 @@ static struct err *create_listed(const char *dir, const char *path, struct files
         e = files_sync_dir(dir);
     if (e)
         unlink(path);
+    return e;
+}
+
+/* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
+ * than an entry that leads to nothing. */
+static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
+                                 int64_t unix_ms, uint64_t fence)
+{
+    struct err *e;
+
+    if (fs_exists(path))
+        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already",
+                       STR_ARG(s->summary.id));
+    e = files_index_put(dir, s, /* is_durable= */ true);
+    if (!e)
+        e = create_file(dir, path, s, unix_ms, fence);
+    if (e)
+        files_index_forget_or_drop(dir, &s->summary.id, 1);
     return e;
 }
 

@@ -60,6 +60,7 @@ static struct err *open_db(struct sqlite_db *db, const char *path)
 struct batch {
     struct sqlite_store *store;
     struct waiting *first;
+    bool lacks_room;
 };
 
 /* A job that was refused has changed nothing; the others are not to suffer for it. */
@@ -86,23 +87,33 @@ static bool may_be_lost(const struct waiting *first)
     return !w;
 }
 
+static struct err *run_transaction(struct sqlite_db *db, struct waiting *first)
+{
+    TRY(sqlite_set_durable(db, !may_be_lost(first)));
+    TRY(sqlite_begin_transaction(db));
+    sqlite_log_make_room(db);
+    return sqlite_end_transaction(db, run_jobs(db, first));
+}
+
 static struct err *run_batch(void *arg)
 {
     struct batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
+    struct err *e;
 
     TRY(open_db(db, b->store->path));
-    TRY(sqlite_set_durable(db, !may_be_lost(b->first)));
-    TRY(sqlite_begin_transaction(db));
-    sqlite_log_make_room(db);
-    return sqlite_end_transaction(db, run_jobs(db, b->first));
+    db->lacks_room = false;
+    e = run_transaction(db, b->first);
+    b->lacks_room = e && db->lacks_room;
+    return e;
 }
 
 /* All of them have failed when the transaction has. */
-static void end_batch(struct waiting *first, const struct err *failure, const struct waiting *own)
+static void end_batch(const struct batch *b, const struct err *failure, const struct waiting *own)
 {
-    for (struct waiting *w = first, *next; w; w = next) {
-        next = w->next; /* a woken waiter is gone */
+    for (struct waiting *w = b->first, *next; w; w = next) {
+        next = w->next;                                  /* a woken waiter is gone */
+        w->job->lacks_room = b->lacks_room && !w->error; /* one that was refused would be, anyway */
         if (failure && !w->error)
             w->error = err_copy(failure);
         if (w != own)
@@ -121,7 +132,7 @@ static void write_all(struct sqlite_store *s, const struct waiting *own)
         s->first = NULL;
         s->last = &s->first;
         e = work_run(run_batch, &b);
-        end_batch(b.first, e, own);
+        end_batch(&b, e, own);
     }
     task_shield_end();
     s->is_writing = false;
@@ -186,6 +197,18 @@ static bool forget_lock(struct sqlite_store *s, struct str id, uint64_t fence)
     return false;
 }
 
+/* Under its lock: one that was removed while there was no room must not come back. */
+static struct err *finish_removal(struct sqlite_store *s, struct str id)
+{
+    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
+
+    if (!sqlite_is_marked(s->lock_dir, id))
+        return NULL;
+    TRY(change(&s->store, &job));
+    sqlite_unmark(s->lock_dir, id);
+    return NULL;
+}
+
 static struct err *open_session(struct store *store, struct str id,
                                 const struct store_summary *create, struct arena *a,
                                 struct store_lease *ret_lease)
@@ -201,7 +224,9 @@ static struct err *open_session(struct store *store, struct str id,
     struct err *e;
 
     TRY(work_run(take_lock, &lock));
-    e = change(store, &job);
+    e = finish_removal(lock.store, id);
+    if (!e)
+        e = change(store, &job);
     if (e) {
         session_lock_release(lock.store->lock_dir, id, lock.fd);
         return e;
@@ -252,20 +277,92 @@ static struct err *update_session(struct store *store, const struct store_summar
     return change(store, &job);
 }
 
-struct neighbour_look {
+/* --- what is left of sessions --- */
+
+/* What one must know before something is removed. */
+struct removal_look {
     const struct sqlite_store *store;
-    bool found;
+    bool has_neighbour, has_little_room;
+    struct arena arena;
+    struct sqlite_marks marks;
 };
 
-static struct err *look_for_neighbour(void *arg)
+static struct err *look_before_removal(void *arg)
 {
-    struct neighbour_look *l = arg;
+    struct removal_look *l = arg;
 
-    l->found = sqlite_has_neighbour(l->store->path);
+    l->has_neighbour = sqlite_has_neighbour(l->store->path);
+    l->has_little_room = sqlite_has_little_room(l->store->path);
+    sqlite_marks_read(l->store->lock_dir, &l->arena, &l->marks);
     return NULL;
 }
 
-/* --- what is left of sessions --- */
+static struct err *remove_rows(struct sqlite_store *s, struct str id, bool *ret_lacks_room)
+{
+    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
+    struct err *e = change(&s->store, &job);
+
+    *ret_lacks_room = e && job.lacks_room;
+    return e;
+}
+
+/* Under its lock. It is gone already; its rows go now or when there is room. */
+static struct err *remove_marked(struct sqlite_store *s, struct str id, bool has_neighbour)
+{
+    struct sqlite_job job = {
+        .run = sqlite_job_drop_payloads, .blobs = s->blobs, .lock_dir = s->lock_dir};
+    bool lacks_room;
+    struct err *e = remove_rows(s, id, &lacks_room);
+
+    if (e && lacks_room && !has_neighbour) {
+        err_free(e);
+        TRY(change(&s->store, &job));
+        e = remove_rows(s, id, &lacks_room);
+    }
+    if (!e)
+        sqlite_unmark(s->lock_dir, id);
+    if (!lacks_room)
+        return e;
+    err_ignore(e, "the next sweep tries it again");
+    return NULL;
+}
+
+static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
+{
+    for (size_t i = 0; i < l->marks.n; i++) {
+        struct lock_call lock = {.store = s, .id = l->marks.ids[i]};
+        struct err *e = work_run(take_lock, &lock);
+
+        if (!e) {
+            e = remove_marked(s, lock.id, l->has_neighbour);
+            session_lock_release(s->lock_dir, lock.id, lock.fd);
+        }
+        err_ignore(e, "it counts as gone; the next sweep tries it again");
+    }
+}
+
+/* What this database does not need a neighbour may. Where the disk is full the files are removed
+ * before the commit fails, which makes room for the next try. */
+static struct err *collect(struct sqlite_store *s, const struct removal_look *l)
+{
+    struct sqlite_job job = {.run = sqlite_job_collect,
+                             .blobs = s->blobs,
+                             .is_urgent = l->has_little_room,
+                             .has_more = !l->has_neighbour};
+    unsigned n_failures = 0;
+
+    while (job.has_more && n_failures < 2) {
+        struct err *e = change(&s->store, &job);
+
+        if (e && !job.lacks_room)
+            return e;
+        job.has_more |= job.lacks_room;
+        n_failures = e ? n_failures + 1 : 0;
+        err_ignore(e, "the next sweep notes that they are gone");
+        TRY(task_yield());
+    }
+    return NULL;
+}
 
 static struct err *sweep_locks(void *arg)
 {
@@ -273,30 +370,51 @@ static struct err *sweep_locks(void *arg)
     return NULL;
 }
 
+static struct err *sweep_after(struct sqlite_store *s, struct removal_look *l)
+{
+    TRY(work_run(look_before_removal, l));
+    TRY(collect(s, l));
+    finish_marked(s, l);
+    if (l->marks.n)
+        TRY(collect(s, l));
+    return work_run(sweep_locks, s->lock_dir);
+}
+
 static struct err *sweep(struct store *store)
 {
-    struct sqlite_store *s = sqlite_of(store);
-    struct sqlite_job job = {.run = sqlite_job_collect, .blobs = s->blobs};
-    struct neighbour_look look = {.store = s};
+    struct removal_look look = {.store = sqlite_of(store)};
+    struct err *e = sweep_after(sqlite_of(store), &look);
 
-    TRY(work_run(look_for_neighbour, &look));
-    job.has_more = !look.found; /* what this database does not need the other one may */
-    while (job.has_more) {
-        TRY(change(store, &job));
-        TRY(task_yield());
-    }
-    return work_run(sweep_locks, s->lock_dir);
+    arena_done(&look.arena);
+    return e;
+}
+
+struct mark_call {
+    const char *lock_dir;
+    struct str id;
+};
+
+static struct err *make_mark(void *arg)
+{
+    struct mark_call *c = arg;
+
+    return sqlite_mark(c->lock_dir, c->id);
 }
 
 static struct err *remove_session(struct store *store, struct str id)
 {
     struct sqlite_store *s = sqlite_of(store);
-    struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
     struct lock_call lock = {.store = s, .id = id};
+    struct mark_call mark = {s->lock_dir, id};
+    bool lacks_room;
     struct err *e;
 
     TRY(work_run(take_lock, &lock));
-    e = change(store, &job);
+    e = remove_rows(s, id, &lacks_room);
+    if (lacks_room) {
+        err_ignore(e, "it is gone when it has a mark, and the sweep does what can be done");
+        e = work_run(make_mark, &mark);
+    }
     session_lock_release(s->lock_dir, id, lock.fd);
     return e ? e : sweep(store);
 }

@@ -27,6 +27,7 @@
     X(extended_errcode)                                                                            \
     X(extended_result_codes)                                                                       \
     X(errmsg)                                                                                      \
+    X(system_errno)                                                                                \
     X(errstr)                                                                                      \
     X(changes64)                                                                                   \
     X(last_insert_rowid)                                                                           \

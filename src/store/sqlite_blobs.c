@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <string.h>
 
-static const char *folder_of(struct arena *a, const char *path)
+const char *sqlite_folder(struct arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -14,14 +14,14 @@ static const char *folder_of(struct arena *a, const char *path)
 
 const char *sqlite_blob_dir(struct arena *a, const char *path)
 {
-    return fs_join(a, folder_of(a, path), "blobs");
+    return fs_join(a, sqlite_folder(a, path), "blobs");
 }
 
 /* Every database has FILE-locks beside it. */
 bool sqlite_has_neighbour(const char *path)
 {
     AUTO(arena) struct arena a = {0};
-    const char *folder = folder_of(&a, path);
+    const char *folder = sqlite_folder(&a, path);
     const char *own =
         arena_format(&a, "%s-locks", strrchr(path, '/') ? strrchr(path, '/') + 1 : path).p;
     DIR *d = opendir(folder);

@@ -68,11 +68,17 @@ static const char tables[] =
 
 /* --- errors --- */
 
+/* SQLite has a code for a full disk, but none for a quota that is used up. */
+static bool is_about_room(const struct sqlite_db *db, int code)
+{
+    int error = (code & 0xFF) == SQLITE_IOERR ? db->api.system_errno(db->handle) : 0;
+
+    return (code & 0xFF) == SQLITE_FULL || error == ENOSPC || error == EDQUOT;
+}
+
 static const char *advice(int code)
 {
     switch (code & 0xFF) {
-    case SQLITE_FULL:
-        return "the disk is full: make room, or use another store with --store";
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -89,13 +95,17 @@ static const char *advice(int code)
     }
 }
 
-struct err *sqlite_db_error(const struct sqlite_db *db, const char *what)
+struct err *sqlite_db_error(struct sqlite_db *db, const char *what)
 {
     int code = db->handle ? db->api.extended_errcode(db->handle) : SQLITE_NOMEM;
     struct err *e = err_new(ERR_STORAGE, "cannot %s in %s: %s", what, db->path,
                             db->handle ? db->api.errmsg(db->handle) : "out of memory");
     const char *hint = advice(code);
 
+    db->lacks_room = is_about_room(db, code);
+    if (db->lacks_room)
+        hint = "the disk is full: make room, for example with keel session delete, or use another "
+               "store with --store";
     return hint ? err_hint(e, "%s", hint) : e;
 }
 

@@ -65,6 +65,9 @@
     X(READ_BACK, SQLITE_CORE_RECORDS " UNION ALL " SQLITE_STREAMED_RECORDS " ORDER BY key DESC")   \
     X(READ_CORE, SQLITE_CORE_RECORDS " ORDER BY key")                                              \
     X(READ_CORE_BACK, SQLITE_CORE_RECORDS " ORDER BY key DESC")                                    \
+    X(PARENT, "SELECT parent FROM sessions WHERE id = ?1")                                         \
+    X(PAYLOADS, "SELECT handle FROM payloads WHERE stream = ?1")                                   \
+    X(REFERRERS, "SELECT stream FROM payloads WHERE handle = ?1")                                  \
     X(SUBTREE, "WITH RECURSIVE below (id) AS (SELECT ?1 UNION ALL SELECT s.id FROM sessions s"     \
                " JOIN below b ON s.parent = b.id) SELECT s.id, s.number FROM sessions s"           \
                " JOIN below USING (id)")                                                           \
@@ -147,6 +150,7 @@ struct sqlite_db {
     /* A commit has failed: what the log holds may not be on the disk, though the kernel thinks so
      */
     bool is_log_suspect;
+    bool lacks_room; /* the last failure was for this */
     /* of the log, see sqlite_log.h */
     uint64_t n_log_bytes;    /* after the last commit here */
     uint64_t log_room_until; /* the file was this long when it was looked at */
@@ -157,7 +161,7 @@ MUST_USE struct err *sqlite_db_open(struct sqlite_db *db, const char *path);
 void sqlite_db_close(struct sqlite_db *db); /* of a zeroed one too */
 
 /* What SQLite says last, with what a person can do about it. */
-NEVER_NULL MUST_USE struct err *sqlite_db_error(const struct sqlite_db *db, const char *what);
+NEVER_NULL MUST_USE struct err *sqlite_db_error(struct sqlite_db *db, const char *what);
 
 /* --- statements: begin, bind, step, end --- */
 

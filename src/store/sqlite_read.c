@@ -299,8 +299,15 @@ static struct err *read_summary(struct sqlite_db *db, enum sqlite_statement s,
 
 struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l)
 {
+    struct sqlite_marks marks;
+    bool is_removed;
     struct err *e;
 
+    sqlite_marks_read(l->lock_dir, l->arena, &marks);
+    TRY(sqlite_is_removed(db, &marks, l->id, &is_removed));
+    *l->ret_found = false;
+    if (is_removed)
+        return NULL;
     TRY(sqlite_begin(db, SQL_FIND));
     sqlite_text(db, SQL_FIND, 1, l->id);
     e = sqlite_step(db, SQL_FIND, l->ret_found);
@@ -316,20 +323,29 @@ struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l)
     const struct store_list_query *q = l->list;
     struct str parent = arena_str(l->arena, q->parent);
     enum sqlite_statement s = q->name.n ? SQL_LIST_NAME : q->cwd.n ? SQL_LIST_CWD : SQL_LIST;
+    struct sqlite_marks marks;
     size_t room = 0;
     bool has_row;
     struct err *e;
 
+    sqlite_marks_read(l->lock_dir, l->arena, &marks);
+    TRY(sqlite_is_removed(db, &marks, parent, &has_row));
+    if (has_row)
+        return NULL;
     TRY(sqlite_begin(db, s));
     sqlite_text(db, s, 1, q->parent);
     sqlite_int(db, s, 2, q->before_ms ? q->before_ms : INT64_MAX);
     sqlite_text(db, s, 3, q->before_id);
-    sqlite_int(db, s, 4, q->n_max ? (int64_t)q->n_max : -1);
+    sqlite_int(db, s, 4, q->n_max ? (int64_t)(q->n_max + marks.n) : -1);
     if (s != SQL_LIST)
         sqlite_text(db, s, 5, q->cwd);
     if (s == SQL_LIST_NAME)
         sqlite_text(db, s, 6, q->name);
     while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
+        if (sqlite_marks_have(&marks, sqlite_column_text(db, s, 0)))
+            continue;
+        if (q->n_max && *l->ret_n == q->n_max)
+            break;
         *l->ret_items =
             arena_grow(l->arena, *l->ret_items, *l->ret_n, &room, sizeof **l->ret_items);
         e = read_summary(db, s, l, parent, &(*l->ret_items)[(*l->ret_n)++]);

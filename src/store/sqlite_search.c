@@ -133,6 +133,28 @@ static struct err *find_hits(struct sqlite_db *db, struct sqlite_look *l, struct
     return e;
 }
 
+/* Without those in sessions that are removed. */
+static struct err *complete_hits(struct sqlite_db *db, struct sqlite_look *l)
+{
+    struct store_hit *hits = *l->ret_hits;
+    size_t n = 0;
+
+    for (size_t i = 0; i < *l->ret_n; i++) {
+        struct store_hit hit = hits[i];
+        struct sqlite_look find = *l;
+        bool found;
+
+        find.id = hit.session.id;
+        find.ret_summary = &hit.session;
+        find.ret_found = &found;
+        TRY(sqlite_look_find(db, &find));
+        if (found)
+            hits[n++] = hit;
+    }
+    *l->ret_n = n;
+    return NULL;
+}
+
 struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l)
 {
     AUTO(strbuf) struct strbuf match = {0};
@@ -142,15 +164,5 @@ struct err *sqlite_look_search(struct sqlite_db *db, struct sqlite_look *l)
         return NULL;
     *l->ret_hits = ARENA_ARRAY(l->arena, l->n_max, struct store_hit);
     TRY(find_hits(db, l, &match));
-    for (size_t i = 0; i < *l->ret_n; i++) {
-        struct store_hit *hit = &(*l->ret_hits)[i];
-        struct sqlite_look find = *l;
-        bool found;
-
-        find.id = hit->session.id;
-        find.ret_summary = &hit->session;
-        find.ret_found = &found;
-        TRY(sqlite_look_find(db, &find));
-    }
-    return NULL;
+    return complete_hits(db, l);
 }

@@ -2,6 +2,7 @@
  *
  *     sqlite.c          jobs: from tasks to workers, many in one transaction
  *     sqlite_write.c    what changes the database, within a transaction
+ *     sqlite_removal.c  what is removed while the disk is full
  *     sqlite_read.c     what looks at it
  *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
  *     sqlite_blobs.c    which directory holds the payloads
@@ -38,6 +39,8 @@ struct sqlite_job {
     const struct store_belief *belief;
     const char *lock_dir;
     bool may_be_lost; /* with the power: the next that may not makes it durable, too */
+    bool is_urgent;   /* to collect: nothing is kept for who may be about to refer to it */
+    bool lacks_room;  /* result: it has failed because the disk is full */
 };
 
 /* ERR_VALIDATION: this job has changed nothing and the transaction goes on; it is told as
@@ -53,6 +56,8 @@ MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *
 /* Removes some of the blobs that nothing refers to: here, where no append can add a reference at
  * the same time. A process that is killed before the commit leaves the rest to the next one. */
 MUST_USE struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j);
+/* Removes those that only sessions with a mark refer to. */
+MUST_USE struct err *sqlite_job_drop_payloads(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j);
 
@@ -94,6 +99,27 @@ struct sqlite_end {
 MUST_USE struct err *sqlite_find_end(struct sqlite_db *db, int64_t number,
                                      struct sqlite_end *ret_end);
 
+/* The streams of a session and of all below it. */
+MUST_USE struct err *sqlite_find_tree(struct sqlite_db *db, struct str id, struct arena *a,
+                                      int64_t **ret_numbers, size_t *ret_n);
+
+/* Sessions that are gone, with all below them, while their rows are still there. These block. */
+struct sqlite_marks {
+    struct str *ids;
+    size_t n;
+};
+void sqlite_marks_read(const char *lock_dir, struct arena *a, struct sqlite_marks *ret_marks);
+bool sqlite_marks_have(const struct sqlite_marks *m, struct str id);
+MUST_USE struct err *sqlite_is_removed(struct sqlite_db *db, const struct sqlite_marks *m,
+                                       struct str id, bool *ret_removed);
+bool sqlite_is_marked(const char *lock_dir, struct str id);
+MUST_USE struct err *sqlite_mark(const char *lock_dir, struct str id); /* needs no room */
+void sqlite_unmark(const char *lock_dir, struct str id);
+
+/* Is the disk that the database is on nearly full? Blocks. */
+bool sqlite_has_little_room(const char *path);
+
+const char *sqlite_folder(struct arena *a, const char *path);
 /* Where the payloads of this database are, and those of all others in its directory. */
 const char *sqlite_blob_dir(struct arena *a, const char *path);
 /* Is there another one? It may need what this one does not. Blocks. */

@@ -319,7 +319,7 @@ static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t u
     return finish_with(db, SQL_REMOVE_SESSION, number, 0);
 }
 
-static struct err *find_tree(struct sqlite_db *db, struct str id, struct arena *a,
+struct err *sqlite_find_tree(struct sqlite_db *db, struct str id, struct arena *a,
                              int64_t **ret_numbers, size_t *ret_n)
 {
     bool has_row = true;
@@ -364,11 +364,12 @@ static struct err *find_doomed(struct sqlite_db *db, int64_t before_ms, struct a
 /* One that was put lately gets as much time again. */
 static struct err *collect(struct sqlite_db *db, const struct sqlite_job *j, const struct doomed *d)
 {
+    int64_t put_before_ms = j->is_urgent ? INT64_MAX : j->unix_ms - DOOM_MS;
     bool is_gone = false;
     enum sqlite_statement s;
 
     if (!d->is_needed)
-        TRY(blob_files_collect(j->blobs, d->handle, j->unix_ms - DOOM_MS, &is_gone));
+        TRY(blob_files_collect(j->blobs, d->handle, put_before_ms, &is_gone));
     s = d->is_needed || is_gone ? SQL_UNDOOM : SQL_DOOM_LATER;
     TRY(sqlite_begin(db, s));
     sqlite_text(db, s, 1, d->handle);
@@ -383,7 +384,7 @@ struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
     struct doomed doomed[MAX_COLLECTED];
     size_t n;
 
-    TRY(find_doomed(db, j->unix_ms - DOOM_MS, &a, doomed, &n));
+    TRY(find_doomed(db, j->is_urgent ? INT64_MAX : j->unix_ms - DOOM_MS, &a, doomed, &n));
     for (size_t i = 0; i < n; i++)
         TRY(collect(db, j, &doomed[i]));
     j->has_more = n == MAX_COLLECTED;
@@ -414,7 +415,7 @@ struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
     size_t n;
 
     TRY(check_root(db, j, &a));
-    TRY(find_tree(db, j->id, &a, &numbers, &n));
+    TRY(sqlite_find_tree(db, j->id, &a, &numbers, &n));
     for (size_t i = 0; i < n; i++)
         TRY(remove_stream(db, numbers[i], j->unix_ms));
     return NULL;

@@ -2,10 +2,13 @@
 #include "sys/new_file.h"
 
 #include "sys/fs.h"
+#include "sys/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct err *failure(const struct new_file *f)
@@ -34,6 +37,19 @@ static struct err *open_temp(struct new_file *f, unsigned mode)
     return NULL;
 }
 
+/* A pipe may have no reader yet, and may never get one. */
+static struct err *open_in_place(struct new_file *f, bool is_pipe)
+{
+    while ((f->fd = open(f->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) < 0) {
+        if (errno != ENXIO || !is_pipe)
+            return failure(f);
+        if (work_cancelled())
+            return err_new(ERR_CANCELLED, "interrupted");
+        nanosleep(&(struct timespec){.tv_nsec = WORK_PAUSE_MS * 1000000L}, NULL);
+    }
+    return NULL;
+}
+
 struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode)
 {
     AUTO(arena) struct arena a = {0};
@@ -42,10 +58,7 @@ struct err *new_file_begin(struct new_file *f, const char *path, unsigned mode)
     *f = NEW_FILE_NONE;
     f->path = mem_strdup(fs_resolve(&a, path));
     f->is_temp = stat(f->path, &st) < 0 || S_ISREG(st.st_mode);
-    if (f->is_temp)
-        return open_temp(f, mode);
-    f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return f->fd < 0 ? failure(f) : NULL;
+    return f->is_temp ? open_temp(f, mode) : open_in_place(f, S_ISFIFO(st.st_mode));
 }
 
 struct err *new_file_add(struct new_file *f, struct str bytes)
@@ -55,7 +68,9 @@ struct err *new_file_add(struct new_file *f, struct str bytes)
     while (bytes.n) {
         ssize_t n = write(fd, bytes.p, bytes.n);
 
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EAGAIN && !work_wait_fd(fd, POLLOUT))
+            return err_new(ERR_CANCELLED, "interrupted");
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0)
             return failure(f);

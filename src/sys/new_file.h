@@ -2,8 +2,7 @@
  *
  * The pieces go to a temporary file (temp_file.h), which takes its name at the end; a file of that
  * name is replaced. What is no plain file (a device, a pipe) is written to as it is. These calls
- * block.
- */
+ * block, within work_run(): cancelling it ends the wait for the reader of a pipe. */
 #ifndef KEEL_SYS_NEW_FILE_H
 #define KEEL_SYS_NEW_FILE_H
 

@@ -3,6 +3,8 @@
 
 #include "sys/scheduler.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <time.h>
 
 #define LAST_PAUSES_MS 1000 /* in all, of a loop that was cancelled */
@@ -25,6 +27,19 @@ static _Thread_local struct work *running;
 bool work_cancelled(void)
 {
     return running && atomic_load(&running->cancelled);
+}
+
+bool work_wait_fd(int fd, short events)
+{
+    struct pollfd file = {.fd = fd, .events = events};
+
+    while (!work_cancelled()) {
+        int n = poll(&file, 1, WORK_PAUSE_MS);
+
+        if (n > 0 || (n < 0 && errno != EINTR))
+            return true; /* the caller's read or write says what is wrong */
+    }
+    return false;
 }
 
 bool work_pause(unsigned n_tries)

@@ -14,6 +14,10 @@ MUST_USE struct err *work_run(struct err *(*fn)(void *arg), void *arg);
 /* Inside fn: has the waiting task been cancelled or timed out meanwhile? Outside: false. */
 bool work_cancelled(void);
 
+/* Inside fn: waits until fd is ready for `events` of poll(2), for what may never be. False: the
+ * waiting task was cancelled or timed out. */
+bool work_wait_fd(int fd, short events);
+
 /* Inside fn: sleeps before a lock that another process holds is tried again, longer with every try
  * (from 0 on, at most WORK_PAUSE_MS). False, without sleep: the loop was cancelled, even though a
  * shield hides it, and such pauses have taken a second since then; the lock is to be given up. */

@@ -98,6 +98,19 @@ class AbortTest(AgentTest):
             return answer
         return give, event
 
+    def wait_open(self, process, path):
+        """Until keel has this file open, or one whose path ends with this."""
+        end = time.monotonic() + HANG_SECONDS
+        while time.monotonic() < end:
+            for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+                try:
+                    if os.readlink(fd).endswith(str(path)):
+                        return
+                except OSError:
+                    pass
+            time.sleep(0.01)
+        self.fail(f"{path} was never opened")
+
     def interrupt(self, process, number=signal.SIGINT):
         process.send_signal(number)
         result = self.finish(process)
@@ -314,6 +327,117 @@ class WhileAToolRuns(AbortTest):
             self.assertEqual(result.out.count('"tool_result"'), 1, result)
 
 
+class WhileAHookRuns(AbortTest):
+    """It takes its time, with children everywhere; the signal ends it and them."""
+
+    def start_hook(self, event, *arguments, command=None, turns=(), settings=None):
+        """keel in this hook, whose processes all have the pipe open."""
+        pipe = self.make_pipe()
+        self.user_settings({"hooks": {event: [{"hooks": [
+            {"type": "command", "command": family(pipe), "timeout": 600}]}]}, **(settings or {})})
+        provider = self.play(ANTHROPIC, *turns or [Turn("Fine.")])
+        if command:
+            process = self.start(*command, *arguments, env=ANTHROPIC.environment(provider))
+        else:
+            process = self.start_agent(ANTHROPIC, provider, *arguments, "hi")
+        pipe.wait(2)
+        return process, pipe
+
+    def assert_ends(self, number, event, *arguments, **how):
+        with self.subTest(f"{event} {number.name}"):
+            process, pipe = self.start_hook(event, *arguments, **how)
+            result = self.interrupt(process, number)
+            self.assertTrue(pipe.is_closed())
+            self.assertEqual(result.err.splitlines()[-1], "keel: interrupted")
+            self.user_settings({})
+            self.assert_status(self.keel("session", "verify", "--all"), 0)
+            return result
+
+    def test_when_the_session_begins(self):
+        for number in SIGNALS:
+            self.assert_ends(number, "SessionStart")
+
+    def test_when_the_session_ends(self):
+        """The answer is there, and the session is whole and closed."""
+        for number in SIGNALS:
+            result = self.assert_ends(number, "SessionEnd")
+            self.assertEqual(result.out, "Fine.\n")
+            shown = self.keel("session", "show", "--json").json()
+            self.assertEqual((shown["open"], shown["state"]), (False, "done"))
+            again = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Good.")), "-c", "and?")
+            self.assert_answer(again, "Good.")
+
+    def test_when_the_session_ends_for_a_program(self):
+        for form in ("json", "stream-json"):
+            result = self.assert_ends(signal.SIGTERM, "SessionEnd", "--output-format", form)
+            lines = [json.loads(line) for line in result.out.splitlines()]
+            results = [line for line in lines if line["type"] == "result"]
+            self.assertEqual([(line["result"], line["is_error"]) for line in results],
+                             [("Fine.", False)])
+
+    def test_when_the_session_ends_after_prompts_as_lines(self):
+        pipe = self.make_pipe()
+        self.user_settings({"hooks": {"SessionEnd": [{"hooks": [
+            {"type": "command", "command": family(pipe), "timeout": 600}]}]}})
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")),
+                                   "--input-format", "stream-json", "--output-format",
+                                   "stream-json", stdin=subprocess.PIPE)
+        process.stdin.write(b'{"type":"user","message":{"role":"user","content":"hi"}}\n')
+        process.stdin.close()
+        process.stdin = None
+        pipe.wait(2)
+        result = self.interrupt(process, signal.SIGTERM)
+        self.assertTrue(pipe.is_closed())
+        self.assertEqual(result.out.count('"type":"result"'), 1)
+
+    def test_around_the_prompt_and_the_answer(self):
+        for event in ("UserPromptSubmit", "Stop"):
+            for number in SIGNALS:
+                self.assert_ends(number, event)
+
+    def test_around_a_call(self):
+        for event in ("PreToolUse", "PostToolUse"):
+            for number in SIGNALS:
+                self.assert_ends(number, event, turns=[Turn(Call("Bash", command="true"))])
+
+    def test_before_a_person_is_asked(self):
+        self.assert_ends(signal.SIGTERM, "PermissionRequest", "--permission-mode", "default",
+                         turns=[Turn(Call("Bash", command="touch made"))],
+                         settings={"permissions": {"onAsk": "suspend"}})
+        self.assertFalse((self.project / "made").exists())
+
+    def test_after_a_failure(self):
+        failed = json_answer({"error": {"message": "no"}}, 401)
+        for number in SIGNALS:
+            process, pipe = self.start_hook("StopFailure", turns=[failed])
+            result = self.interrupt(process, number)
+            self.assertTrue(pipe.is_closed())
+            self.assertIn("keel: interrupted: ", result.err)
+
+    def test_around_a_summary(self):
+        for event in ("SessionStart", "PreCompact", "PostCompact", "SessionEnd"):
+            for number in SIGNALS:
+                self.user_settings({})
+                self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")),
+                                                "hi " * 1000))
+                self.assert_ends(number, event, command=("session", "compact"),
+                                 turns=[Turn("We said hi.")])
+
+    def test_a_reader_that_leaves_after_the_answer_does_not_end_the_hook(self):
+        begun, end = self.make_pipe(), self.project / "end"
+        os.mkfifo(end)
+        self.user_settings({"hooks": {"SessionEnd": [{"hooks": [
+            {"type": "command", "command": f"echo > {begun.name}; cat end; touch done",
+             "timeout": 600}]}]}})
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "hi")
+        begun.wait()
+        self.assertEqual(process.stdout.readline(), b"Fine.\n")
+        process.stdout.close()
+        end.write_text("")
+        self.assertEqual(process.wait(HANG_SECONDS), 0)
+        self.assertTrue((self.project / "done").exists())
+
+
 class WhileItEnds(AbortTest):
     """The first signal has come, and a hook at the end of the session takes its time."""
 
@@ -345,6 +469,154 @@ class WhileItEnds(AbortTest):
         self.assert_interrupted(self.interrupt(process, signal.SIGHUP), "Once\n")
 
 
+class WhileNobodyReads(AbortTest):
+    """The pipe is full, its reader is there and does not read."""
+
+    def setUp(self):
+        super().setUp()
+        self.reader, self.writer = os.pipe()
+        self.addCleanup(os.close, self.reader)
+        self.addCleanup(os.close, self.writer)
+        self.n_room = fcntl.fcntl(self.writer, fcntl.F_GETPIPE_SZ)
+        self.long = "x" * (2 * self.n_room)
+
+    def wait_full(self):
+        poll = select.poll()
+        poll.register(self.writer, select.POLLOUT)
+        end = time.monotonic() + HANG_SECONDS
+        while poll.poll(0):
+            self.assertLess(time.monotonic(), end, "the pipe was never full")
+            time.sleep(0.01)
+
+    def assert_ends(self, process, number):
+        self.wait_full()
+        result = self.interrupt(process, number)
+        os.read(self.reader, self.n_room)
+        return result
+
+    def test_lines_as_they_come(self):
+        """What the run had started is gone, and its session is whole."""
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                pipe = self.make_pipe()
+                provider = self.play(
+                    ANTHROPIC, Turn(Call("Bash", command=family(pipe), run_in_background=True)),
+                    Turn([self.long, self.hold()]))
+                process = self.start_agent(ANTHROPIC, provider, *STREAM_JSON, "hi",
+                                           stdout=self.writer)
+                pipe.wait(2)
+                result = self.assert_ends(process, number)
+                self.assertIn("keel: interrupted: cannot write to standard output: its reader "
+                              "does not read", result.err)
+                self.assertTrue(pipe.is_closed())
+                self.assert_status(self.keel("session", "verify", "--all"), 0)
+
+    def test_an_answer(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                provider = self.play(ANTHROPIC, Turn(self.long))
+                self.assert_ends(self.start_agent(ANTHROPIC, provider, "hi", stdout=self.writer),
+                                 number)
+                shown = self.keel("session", "show", "--json").json()
+                self.assertEqual((shown["open"], shown["state"]), (False, "done"))
+
+    def test_what_is_told_beside_it(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                provider = self.play(ANTHROPIC, Turn([self.long, self.hold()]))
+                process = self.start_agent(ANTHROPIC, provider, "--trace-llm", "hi",
+                                           stderr=self.writer)
+                self.assert_ends(process, number)
+
+    def test_a_session_as_text(self):
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.long)), "hi")
+        for command in ("show", "export"):
+            with self.subTest(command):
+                process = self.start("session", command, stdout=self.writer)
+                self.addCleanup(process.kill)
+                self.assert_ends(process, signal.SIGTERM)
+
+
+class WhileNobodyIsAtTheOtherEnd(AbortTest):
+    """Of a pipe that an export is to go to, or an import to come from."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("x" * 200000)), "hi")
+        self.fifo = self.project / "pipe.jsonl"
+        os.mkfifo(self.fifo)
+
+    def start_session(self, *arguments, opens, **streams):
+        process = self.start("session", *arguments, **streams)
+        self.addCleanup(process.kill)
+        self.wait_open(process, opens)
+        return process
+
+    def start_export(self):
+        return self.start_session("export", "--output", str(self.fifo),
+                                  opens=self.keel_home / "keel.db")
+
+    def start_import(self):
+        return self.start_session("import", str(self.fifo), opens=self.fifo)
+
+    def test_a_pipe_without_a_reader(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                self.interrupt(self.start_export(), number)
+
+    def test_a_reader_that_does_not_read(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                process = self.start_export()
+                with open(self.fifo, "rb"):
+                    self.interrupt(process, number)
+
+    def test_a_reader_that_comes_later_gets_all(self):
+        process = self.start_export()
+        text = self.fifo.read_text()
+        self.assert_fine(self.finish(process))
+        self.assertEqual(text, self.keel("session", "export", "--format", "jsonl").out)
+
+    def test_a_pipe_without_a_writer(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                self.interrupt(self.start_import(), number)
+
+    def test_a_writer_that_does_not_write(self):
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                process = self.start_session("import", "-", opens="(deleted)",
+                                             stdin=subprocess.PIPE)
+                self.addCleanup(process.stdin.close)
+                process.send_signal(number)
+                self.assertEqual(process.wait(HANG_SECONDS), 128 + number)
+                process.stdout.close()
+                process.stderr.close()
+
+    def test_a_writer_that_comes_later_is_heard(self):
+        text = self.keel("session", "export", "--format", "jsonl").out
+        process = self.start_import()
+        self.fifo.write_text(text)
+        result = self.finish(process)
+        self.assert_status(result, 0)
+        self.assertIn("2 messages", result.out)
+
+
+class WhileItAsks(AbortTest):
+    def test_whether_to_delete(self):
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "--name", "one", "hi")
+        for number in SIGNALS:
+            with self.subTest(number.name):
+                master, slave = os.openpty()
+                process = self.start("session", "delete", "one", stdin=slave)
+                read_until(process.stderr, b"[y/N] ")
+                result = self.interrupt(process, number)
+                self.assertIn("keel: interrupted\n", result.err)
+                os.close(master)
+                os.close(slave)
+                self.assertIn("one", self.keel("session", "list").out)
+
+
 class WhileItWaitsForALock(AbortTest):
     """Another process holds the store and does not let go."""
 
@@ -363,19 +635,6 @@ class WhileItWaitsForALock(AbortTest):
     def places(self):
         return [("sqlite", self.dir / "keel.db", self.hold_sqlite),
                 ("files", self.dir / "sessions", self.hold_files)]
-
-    def wait_open(self, process, path):
-        """Until keel has this file open."""
-        end = time.monotonic() + HANG_SECONDS
-        while time.monotonic() < end:
-            for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
-                try:
-                    if os.readlink(fd) == str(path):
-                        return
-                except OSError:
-                    pass
-            time.sleep(0.01)
-        self.fail(f"{path} was never opened")
 
     def assert_ends(self, process, number):
         process.send_signal(number)
@@ -406,6 +665,35 @@ class WhileItWaitsForALock(AbortTest):
                     release()
                     self.assertEqual(provider.requests, [])
                     self.assert_usable(store)
+
+    def test_to_end_a_session(self):
+        """Its last records, and what is removed once a day, need the lock."""
+        for event in ("Stop", "SessionEnd"):
+            for kind, path, hold in self.places():
+                for number in SIGNALS:
+                    with self.subTest(f"{event} {kind} {number.name}"):
+                        self.user_settings({})
+                        (self.keel_home / "pruned").unlink(missing_ok=True)
+                        self.assert_usable(f"{kind}:{path}")
+                        self.end_with_lock(event, f"{kind}:{path}", lambda: hold(path), number)
+
+    def end_with_lock(self, event, store, hold, number):
+        begun, end = self.make_pipe(), self.project / "end"
+        end.unlink(missing_ok=True)
+        os.mkfifo(end)
+        (self.keel_home / "pruned").unlink(missing_ok=True)
+        self.user_settings({"hooks": {event: [{"hooks": [{"type": "command", "timeout": 600,
+            "command": f"exec 9> {begun.name}; echo >&9; cat end"}]}]}})
+        process = self.start_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "--store",
+                                   store, "hi")
+        begun.wait()
+        release = hold()
+        end.write_text("")
+        self.assertTrue(begun.is_closed(HANG_SECONDS * 1000))
+        self.assert_ends(process, number)
+        release()
+        self.user_settings({})
+        self.assert_usable(store)
 
     def test_to_store_what_the_model_has_answered(self):
         """A call whose record is not stored does not run."""

@@ -209,7 +209,7 @@ class Signals(FlowTest):
         self.assertEqual(result.out, "".join(PIECES) + "\n")
 
     def test_a_second_interrupt_kills_on_the_spot(self):
-        """The reader does not read, so keel waits in a write and cannot see the first one."""
+        """The reader does not read; after the first one keel would wait a second for it."""
         process = self.start_asking(ANTHROPIC.answer(["x" * 65536] * 64), "--output-format",
                                     "stream-json", "--include-partial-messages")
         self.assertEqual(process.stdout.read(1), b"{")

@@ -14,6 +14,18 @@ static const struct option delete_options[] = {
 
 /* --- rename --- */
 
+/* The name is in the store; the record is made from it at any time. */
+static struct err *save_record(struct session_work *w, struct str id)
+{
+    AUTO(err) struct err *e = session_record_save(w->store, id);
+
+    if (!e || err_is(e, ERR_CANCELLED))
+        return TAKE(e);
+    e = err_wrap(e, "the session is renamed, but");
+    cli_tell_error(e);
+    return NULL;
+}
+
 static struct err *rename_session(struct session_work *w)
 {
     struct str name = str_trim(str_of(w->args->operands[1]));
@@ -23,7 +35,7 @@ static struct err *rename_session(struct session_work *w)
         return err_new(ERR_VALIDATION, "a name is one line of text, and not empty");
     TRY(session_work_find(w, 0, &s));
     TRY(store_update(w->store, &(struct store_summary){.id = s.id, .name = name}));
-    return session_record_save(w->store, s.id);
+    return save_record(w, s.id);
 }
 
 static struct err *run_rename(const struct args *args, int *ret_status)

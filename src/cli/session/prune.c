@@ -23,22 +23,25 @@ static struct err *print_session(void *self, const struct store_summary *s)
     return cli_print(strbuf_str(&line));
 }
 
-static struct err *remove_old(struct session_work *w, const struct prune_limits *limits,
-                              const struct prune_clock *clock, struct prune_report *ret_report)
+static struct err *print_report(const struct prune_report *r, bool is_dry)
 {
-    TRY(prune_clock_write(w->store, clock));
-    TRY(prune_mend_times(w->store, (struct str){0}, clock));
-    TRY(prune_plan_by_clock(w->store, limits, (struct str){0}, clock, &w->arena, ret_report));
-    TRY(prune_apply(w->store, ret_report));
-    for (size_t i = 0; i < ret_report->n; i++)
-        TRY(print_session(NULL, &ret_report->items[i]));
-    return NULL;
+    AUTO(strbuf) struct strbuf out = {0};
+
+    for (size_t i = 0; r->items && i < r->n; i++)
+        TRY(print_session(NULL, &r->items[i]));
+    prune_describe(r, &out);
+    strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");
+    if (r->n_held) {
+        prune_describe_held(r, &out);
+        strbuf_add_char(&out, '\n');
+    }
+    return cli_print(strbuf_str(&out));
 }
 
 static struct err *prune(struct session_work *w)
 {
     bool is_dry = args_has(w->args, "dry-run");
-    AUTO(strbuf) struct strbuf out = {0};
+    AUTO(err) struct err *failure = NULL;
     struct prune_limits limits;
     struct prune_report report;
     struct prune_clock clock;
@@ -49,14 +52,9 @@ static struct err *prune(struct session_work *w)
     if (is_dry)
         TRY(prune_visit(w->store, &limits, &clock, print_session, NULL, &report));
     else
-        TRY(remove_old(w, &limits, &clock, &report));
-    prune_describe(&report, &out);
-    strbuf_add_cstr(&out, is_dry ? " would be removed\n" : " removed\n");
-    if (report.n_held) {
-        prune_describe_held(&report, &out);
-        strbuf_add_char(&out, '\n');
-    }
-    return cli_print(strbuf_str(&out));
+        failure = prune_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report);
+    TRY(print_report(&report, is_dry));
+    return TAKE(failure);
 }
 
 static struct err *run(const struct args *args, int *ret_status)
