@@ -78,6 +78,7 @@ struct import_options {
     struct err *(*load)(void *self, const struct blob_reference *r, struct strbuf *out);
     void *self;
     const struct import_spool *spool; /* lives as long as the import; NULL: messages stay here */
+    size_t short_bytes; /* longer lines and values are walked over; 0: as it is best. For tests. */
 };
 
 struct import {

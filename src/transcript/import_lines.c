@@ -211,7 +211,8 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
     bool fits;
 
     x->n_values_left -= x->n_values_left > 0;
-    TRY(json_walk_take_short(w, SHORT_VALUE, &raw, &fits));
+    TRY(json_walk_take_short(w, x->options->short_bytes ? x->options->short_bytes : SHORT_VALUE,
+                             &raw, &fits));
     if (fits)
         return build_short(x, raw, key, ret_value);
     TRY(json_walk_type(w, &type));
@@ -243,7 +244,7 @@ struct err *import_value(struct importing *x, struct json_walk *w, struct json *
  * has of a long one. False at the end. */
 static bool find_line(struct importing *x, struct str *ret_text, bool *ret_is_long)
 {
-    size_t n_searched = 0;
+    size_t n_searched = 0, max = x->options->short_bytes ? x->options->short_bytes : SHORT_LINE;
 
     for (;;) {
         struct str rest = str_skip(strbuf_str(&x->buffer), x->at);
@@ -255,9 +256,9 @@ static bool find_line(struct importing *x, struct str *ret_text, bool *ret_is_lo
         }
         if (rest.n > n_searched)
             end = memchr(rest.p + n_searched, '\n', rest.n - n_searched);
-        if (end || x->is_over || rest.n > SHORT_LINE) {
-            *ret_is_long = !end && rest.n > SHORT_LINE;
+        if (end || x->is_over || rest.n > max) {
             *ret_text = str_slice(rest, 0, end ? (size_t)(end - rest.p) : rest.n);
+            *ret_is_long = ret_text->n > max;
             x->is_last = !end;
             x->line += rest.n > 0;
             return rest.n > 0;

@@ -74,15 +74,20 @@ static void check_session(struct import *i, size_t index)
     BUG_IF(s->parent_index != IMPORT_NO_PARENT && s->parent_index >= index);
 }
 
+static void check(struct str text, size_t short_bytes)
+{
+    struct import_options options = {
+        .name = "input", .is_partial = true, .short_bytes = short_bytes};
+    AUTO(import) struct import i = {0};
+    AUTO(err) struct err *e = import_read_text(&i, text, &options);
+
+    for (size_t k = 0; !e && k < i.n; k++)
+        check_session(&i, k);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct import_options options = {.name = "input", .is_partial = true};
-    AUTO(import) struct import i = {0};
-    AUTO(err) struct err *e = import_read_text(&i, str_make((const char *)data, size), &options);
-
-    if (e)
-        return 0;
-    for (size_t k = 0; k < i.n; k++)
-        check_session(&i, k);
+    check(str_make((const char *)data, size), 0);
+    check(str_make((const char *)data, size), 8); /* all lines are long ones */
     return 0;
 }

@@ -83,12 +83,18 @@ static struct err *read_text(struct import *i, const char *text, bool is_partial
                             &(struct import_options){.name = "in", .is_partial = is_partial});
 }
 
+/* Also as if all that it holds were long. */
 static void assert_import(const char *text, const char *want)
 {
-    AUTO(import) struct import i;
+    static const size_t lengths[] = {0, 100, 1};
 
-    assert_ok(read_text(&i, text, false));
-    assert_session(&i, 0, want);
+    for (size_t k = 0; k < ARRAY_LEN(lengths); k++) {
+        AUTO(import) struct import i;
+
+        assert_ok(import_read_text(
+            &i, str_of(text), &(struct import_options){.name = "in", .short_bytes = lengths[k]}));
+        assert_session(&i, 0, want);
+    }
 }
 
 /* --- records --- */
