@@ -1,6 +1,9 @@
 /* answer_flags.c - words of the command line as answers to what was asked. */
 #include "cli/answer_flags.h"
 
+#include "cli/show.h"
+
+#define CALL_MAX_CHARS 60
 #define BUDGET_ID "budget" /* that ask belongs to no call */
 
 static struct str id_of(const struct ask *ask)
@@ -66,20 +69,46 @@ static struct err *parse_value(struct str text, struct arena *a, struct answer *
 
 /* --- to what --- */
 
-static struct err *list_asks(const struct loaded *l)
+static struct err *list_asks(const struct loaded *l, struct err *take_error)
 {
     AUTO(strbuf) struct strbuf ids = {0};
 
     for (size_t i = 0; i < l->n_asks; i++)
         strbuf_addf(&ids, "%s%" STR_FMT, i ? ", " : "", STR_ARG(id_of(&l->asks[i])));
-    return err_hint(
-        err_new(ERR_VALIDATION, "--answer does not say to what: %zu things are asked", l->n_asks),
-        "CALL=ANSWER, where CALL is one of: %s", strbuf_cstr(&ids));
+    return err_hint(take_error, "CALL=ANSWER, where CALL is one of: %s", strbuf_cstr(&ids));
+}
+
+static bool is_call(const struct history *h, struct str id)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        const struct message *m = h->entries[i].message;
+
+        for (size_t k = 0; m && k < m->n_parts; k++)
+            if (m->parts[k].kind == PART_TOOL_CALL && str_eq(m->parts[k].id, id))
+                return true;
+    }
+    return false;
+}
+
+/* Words that allow and forbid have no "="; the text that answers a question may have one. */
+static bool names_other(const struct loaded *l, const struct history *h, struct str text,
+                        struct str *ret_name)
+{
+    size_t at = str_find_char(text, '=');
+
+    *ret_name = at == STR_NONE ? (struct str){0} : str_slice(text, 0, at);
+    if (!ret_name->n || str_starts(text, S("no:")))
+        return false;
+    return l->n_asks > 1 || l->asks[0].kind != ASK_QUESTION || str_is(*ret_name, BUDGET_ID) ||
+           is_call(h, *ret_name);
 }
 
 /* The ask that this is about; *text is then the answer alone. */
-static struct err *find_ask(const struct loaded *l, struct str *text, const struct ask **ret_ask)
+static struct err *find_ask(const struct loaded *l, const struct history *h, struct str *text,
+                            const struct ask **ret_ask)
 {
+    struct str name;
+
     for (size_t i = 0; i < l->n_asks; i++) {
         struct str id = id_of(&l->asks[i]);
 
@@ -89,24 +118,48 @@ static struct err *find_ask(const struct loaded *l, struct str *text, const stru
             return NULL;
         }
     }
+    if (names_other(l, h, *text, &name))
+        return list_asks(l, err_new(ERR_VALIDATION, "--answer: nothing is asked about %" STR_FMT,
+                                    STR_ARG(name)));
     if (l->n_asks != 1)
-        return list_asks(l);
+        return list_asks(l,
+                         err_new(ERR_VALIDATION,
+                                 "--answer does not say to what: %zu things are asked", l->n_asks));
     *ret_ask = &l->asks[0];
     return NULL;
 }
 
-static struct err *read_one(const struct loaded *l, struct arena *a, struct str text,
-                            struct given_answer *ret)
+static struct err *answered_twice(const struct ask *ask)
 {
+    AUTO(strbuf) struct strbuf call = {0};
+
+    if (ask->tool.n)
+        show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+    else
+        strbuf_add(&call, ask->text);
+    return err_hint(err_new(ERR_VALIDATION, "--answer: %" STR_FMT " (%s) has two answers",
+                            STR_ARG(id_of(ask)), strbuf_cstr(&call)),
+                    "give one answer to each question; nothing was done");
+}
+
+/* Behind `n` answers that were given before. */
+static struct err *read_one(const struct loaded *l, const struct history *h, struct arena *a,
+                            struct str text, struct given_answer *answers, size_t n)
+{
+    struct given_answer *ret = &answers[n];
     const struct ask *ask;
 
-    TRY(find_ask(l, &text, &ask));
+    TRY(find_ask(l, h, &text, &ask));
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(answers[i].call_id, ask->call_id))
+            return answered_twice(ask);
     ret->call_id = ask->call_id;
     return ask->kind == ASK_QUESTION ? parse_value(text, a, &ret->answer)
                                      : parse_word(ask, text, &ret->answer);
 }
 
-struct err *answer_flags_read(const struct args *args, const struct loaded *l, struct arena *a,
+struct err *answer_flags_read(const struct args *args, const struct loaded *l,
+                              const struct history *h, struct arena *a,
                               struct given_answer **ret_answers, size_t *ret_n)
 {
     const char *given;
@@ -118,7 +171,8 @@ struct err *answer_flags_read(const struct args *args, const struct loaded *l, s
         if (l->last_run != LAST_RUN_SUSPENDED || !l->n_asks)
             return err_hint(err_new(ERR_VALIDATION, "--answer: this session asks nothing"),
                             "keel session show says how it stands");
-        TRY(read_one(l, a, str_of(given), &(*ret_answers)[(*ret_n)++]));
+        TRY(read_one(l, h, a, str_of(given), *ret_answers, *ret_n));
+        ++*ret_n;
     }
     return NULL;
 }

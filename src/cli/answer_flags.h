@@ -6,10 +6,11 @@
 #include "session/load.h"
 
 /* CALL=ANSWER, or only ANSWER where one thing is asked. The answers live in `a`. ERR_VALIDATION
- * when it does not say to what, or when nothing is asked. */
+ * when it does not say to what, is about something that is not asked, or when a question has two
+ * answers. */
 MUST_USE struct err *answer_flags_read(const struct args *args, const struct loaded *l,
-                                       struct arena *a, struct given_answer **ret_answers,
-                                       size_t *ret_n);
+                                       const struct history *h, struct arena *a,
+                                       struct given_answer **ret_answers, size_t *ret_n);
 
 /* How to answer what is asked, as a command: for a person, after the questions themselves. */
 void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out);

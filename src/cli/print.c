@@ -308,7 +308,8 @@ static struct err *read_answers(struct print *p, struct run_options *options)
     if (options->input && args_has(p->args, "answer"))
         return err_hint(err_new(ERR_VALIDATION, "a prompt overtakes what is asked"),
                         "give --answer, or a prompt");
-    TRY(answer_flags_read(p->args, &p->agent->session.loaded, &p->arena, &answers,
+    TRY(answer_flags_read(p->args, &p->agent->session.loaded,
+                          &p->agent->session.conversation.history, &p->arena, &answers,
                           &options->n_answers));
     options->answers = answers;
     return NULL;

@@ -2,8 +2,16 @@
 #include "session/turns.h"
 
 #include "base/utf8.h"
+#include "port/run_result.h"
 
 #include <stdlib.h>
+
+const char *turn_state_name(enum turn_state s)
+{
+    static const char *const names[] = {"done",          "failed",  "suspended", "interrupted",
+                                        "limit_reached", "refused", "cut_off"};
+    return names[s];
+}
 
 struct reading {
     struct store *store;
@@ -11,6 +19,14 @@ struct reading {
     struct arena *arena;
     struct turn_list *list;
 };
+
+static size_t place_of(const struct turn_list *l, unsigned number, size_t end)
+{
+    for (size_t i = end; i-- > 0;)
+        if (l->items[i].number == number)
+            return i;
+    return end;
+}
 
 /* --- reading --- */
 
@@ -54,8 +70,10 @@ static void add_turn(struct reading *r, const struct store_record *record)
 
     l->items = arena_grow(r->arena, l->items, l->n, &l->room, sizeof *l->items);
     t = &l->items[l->n++];
-    *t =
-        (struct turn_entry){.number = record->turn, .seq = record->seq, .unix_ms = record->unix_ms};
+    *t = (struct turn_entry){.number = record->turn,
+                             .seq = record->seq,
+                             .unix_ms = record->unix_ms,
+                             .state = TURN_CUT_OFF};
     if (!json_parse_at(&scratch, record->body, JSON_REPAIR_UTF8, &body, &where))
         return; /* it happened, whatever it was */
     if (str_is(record->type, "rewound"))
@@ -64,8 +82,45 @@ static void add_turn(struct reading *r, const struct store_record *record)
         fill_run(r, body, t);
 }
 
+static enum turn_state state_of(const struct json *body)
+{
+    struct str outcome = json_get_text(body, "outcome");
+    const struct json *error = json_get(body, "error");
+
+    if (str_is(outcome, run_outcome_name(RUN_SUSPENDED)))
+        return TURN_SUSPENDED;
+    if (str_is(outcome, run_outcome_name(RUN_INTERRUPTED)))
+        return TURN_INTERRUPTED;
+    if (json_bool(json_get(body, "isFallback"), false) ||
+        str_is(json_get_text(error, "category"), err_category(ERR_TURN_LIMIT)))
+        return TURN_LIMIT_REACHED;
+    if (str_is(json_get_text(error, "code"), err_code(ERR_CONTENT_FILTER)))
+        return TURN_REFUSED;
+    return str_is(outcome, run_outcome_name(RUN_DONE)) ? TURN_DONE : TURN_FAILED;
+}
+
+static void end_turn(struct reading *r, const struct store_record *record)
+{
+    AUTO(arena) struct arena scratch = {0};
+    size_t place = place_of(r->list, record->turn, r->list->n);
+    struct json_where where;
+    struct json *body = NULL;
+    struct turn_entry *t;
+
+    if (place == r->list->n ||
+        !json_parse_at(&scratch, record->body, JSON_REPAIR_UTF8, &body, &where))
+        return;
+    t = &r->list->items[place];
+    t->state = state_of(body);
+    t->error_code = arena_str(r->arena, json_get_text(json_get(body, "error"), "code"));
+    t->error = arena_str(r->arena, json_get_text(json_get(body, "error"), "message"));
+    t->forced = arena_str(r->arena, json_get_text(body, "forcedFinalReason"));
+    t->stop_reason = arena_str(r->arena, json_get_text(body, "stopReason"));
+}
+
 /* Records that are damaged are passed over: what there is must be shown. */
-static struct err *read_type(struct reading *r, const char *type)
+static struct err *read_type(struct reading *r, const char *type,
+                             void (*take)(struct reading *r, const struct store_record *record))
 {
     struct store_query q = {.from = 1, .type = str_of(type)};
 
@@ -77,7 +132,7 @@ static struct err *read_type(struct reading *r, const char *type)
             return e;
         err_free(e);
         for (size_t i = 0; i < page.n; i++)
-            add_turn(r, &page.records[i]);
+            take(r, &page.records[i]);
         if (!e && !page.has_more)
             return NULL;
         q.from = page.n ? page.records[page.n - 1].seq + 1 : page.go_on_at;
@@ -91,14 +146,6 @@ static int by_seq(const void *a, const void *b)
     const struct turn_entry *x = a, *y = b;
 
     return (x->seq > y->seq) - (x->seq < y->seq);
-}
-
-static size_t place_of(const struct turn_list *l, unsigned number, size_t end)
-{
-    for (size_t i = end; i-- > 0;)
-        if (l->items[i].number == number)
-            return i;
-    return end;
 }
 
 /* Each turn knows the one before it; after a rewind that is another one than the last. */
@@ -125,10 +172,11 @@ struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
     struct reading r = {.store = s, .id = id, .arena = a, .list = ret_list};
 
     *ret_list = (struct turn_list){0};
-    TRY(read_type(&r, "run_begin"));
-    TRY(read_type(&r, "rewound"));
+    TRY(read_type(&r, "run_begin", add_turn));
+    TRY(read_type(&r, "rewound", add_turn));
     if (ret_list->n)
         qsort(ret_list->items, ret_list->n, sizeof *ret_list->items, by_seq);
+    TRY(read_type(&r, "run_end", end_turn));
     link_turns(ret_list);
     return NULL;
 }
@@ -144,6 +192,14 @@ const struct turn_entry *turn_list_last(const struct turn_list *l)
 {
     for (size_t i = l->n; i-- > 0;)
         if (l->items[i].is_live && l->items[i].has_prompt)
+            return &l->items[i];
+    return NULL;
+}
+
+const struct turn_entry *turn_list_last_run(const struct turn_list *l)
+{
+    for (size_t i = l->n; i-- > 0;)
+        if (l->items[i].is_live && !l->items[i].is_rewind)
             return &l->items[i];
     return NULL;
 }

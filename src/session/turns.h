@@ -10,6 +10,18 @@
 
 #define TURN_PROMPT_MAX ((size_t)400) /* bytes of the prompt that are told */
 
+/* How a turn ended. */
+enum turn_state {
+    TURN_DONE,
+    TURN_FAILED,
+    TURN_SUSPENDED, /* it waited for an answer */
+    TURN_INTERRUPTED,
+    TURN_LIMIT_REACHED, /* without an answer */
+    TURN_REFUSED,       /* by the model, or a filter before it */
+    TURN_CUT_OFF,       /* its process died, or is still at work */
+};
+const char *turn_state_name(enum turn_state s); /* "done", ..., "limit_reached", "cut_off" */
+
 struct turn_entry {
     unsigned number;
     uint64_t seq; /* of its first event */
@@ -21,6 +33,11 @@ struct turn_entry {
     size_t n_files;   /* of a rewind */
     size_t before;    /* place + 1 of the turn that the conversation ended with; 0: none */
     bool is_live;     /* part of the conversation */
+    /* of a run: */
+    enum turn_state state;
+    struct str error_code, error; /* that it ended with; empty: none */
+    struct str forced;            /* why its last answer was one without tools; empty: it was not */
+    struct str stop_reason;       /* of that answer, as the provider says it */
 };
 
 struct turn_list {
@@ -28,12 +45,14 @@ struct turn_list {
     size_t n, room;
 };
 
-/* Reads only the records that turns begin with. May wait. */
+/* Reads only the records that turns begin and end with. May wait. */
 MUST_USE struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
                                     struct turn_list *ret_list);
 /* NULL: there is none of that number. */
 const struct turn_entry *turn_list_find(const struct turn_list *l, unsigned number);
 /* The last one that a person began and that is part of the conversation; NULL: there is none. */
 const struct turn_entry *turn_list_last(const struct turn_list *l);
+/* The last run that is part of the conversation, whoever began it; NULL: there is none. */
+const struct turn_entry *turn_list_last_run(const struct turn_list *l);
 
 #endif

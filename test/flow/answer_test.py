@@ -87,6 +87,76 @@ class Answers(AnswerTest):
         self.assertIn("waits for an answer", result.out)
         self.assertIn("Bash  touch made", result.out)
 
+    def assert_refused_answers(self, session, answers, *texts):
+        """Nothing was done: the session still asks."""
+        result, requests = self.answer(ANTHROPIC, session, *answers, status=2)
+        self.assertEqual((result.out, requests), ("", []))
+        for text in texts:
+            self.assertIn(text, result.err)
+        self.assertEqual(self.keel("session", "show", session, "--json").json()["state"],
+                         "suspended")
+
+    def test_two_answers_to_one_call_are_refused(self):
+        for answers in (["yes", "no"], ["toolu_a=no", "toolu_a=yes"], ["yes", "yes"],
+                        ["toolu_a=yes", "yes"]):
+            with self.subTest(answers):
+                session = self.new_id()
+                self.suspend(ANTHROPIC, session, self.touch("made", id="toolu_a"))
+                self.assert_refused_answers(session, answers,
+                                            "toolu_a (Bash  touch made) has two answers",
+                                            "give one answer to each question")
+                self.assertFalse((self.project / "made").exists())
+
+    def test_two_answers_to_one_of_several_calls_are_refused(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, self.touch("a", id="toolu_a"),
+                     self.touch("b", id="toolu_b"))
+        self.assert_refused_answers(session, ["toolu_b=yes", "toolu_a=yes", "toolu_b=no"],
+                                    "toolu_b (Bash  touch b) has two answers")
+
+    def test_two_answers_to_a_question_are_refused(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, Call("AskUserQuestion", id="toolu_q",
+                                              questions=[QUESTION]))
+        self.assert_refused_answers(session, ["red", "blue"], "toolu_q (AskUserQuestion",
+                                    "has two answers")
+
+    def test_two_answers_about_the_budget_are_refused(self):
+        session = self.new_id()
+        self.user_settings({"budget": {"tokens": 10, "onExceed": "ask"}})
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("never")), "--session-id",
+                                session, "go")
+        self.assert_status(result, 3)
+        self.assert_refused_answers(session, ["yes", "budget=no"], "budget (", "has two answers")
+
+    def test_an_answer_about_a_call_that_is_not_asked_about_is_refused(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, self.touch("a", id="toolu_a"),
+                     self.touch("b", id="toolu_b"))
+        self.assert_refused_answers(session, ["toolu_c=yes"], "nothing is asked about toolu_c",
+                                    "CALL is one of: toolu_a, toolu_b")
+        self.assert_refused_answers(session, ["toolu_a=yes", "budget=yes"],
+                                    "nothing is asked about budget")
+        other = self.new_id()
+        self.suspend(ANTHROPIC, other, self.touch("a", id="toolu_a"))
+        self.assert_refused_answers(other, ["toolu_c=yes"], "nothing is asked about toolu_c",
+                                    "CALL is one of: toolu_a")
+
+    def test_text_that_answers_a_question_may_have_an_equals_sign(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, Call("Glob", id="toolu_g", pattern="*"),
+                     Call("AskUserQuestion", id="toolu_q", questions=[QUESTION]))
+        self.assert_refused_answers(session, ["toolu_g=blue"], "nothing is asked about toolu_g",
+                                    "CALL is one of: toolu_q")
+        _, [request] = self.answer(ANTHROPIC, session, "colour=blue")
+        self.assertIn("Answer: colour=blue", request[-1])
+
+    def test_a_reason_may_have_an_equals_sign(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, self.touch("made"))
+        _, [request] = self.answer(ANTHROPIC, session, "no:a=b")
+        self.assertIn("a=b", request[-1])
+
     def test_nonsense_is_refused_and_nothing_runs(self):
         session = self.new_id()
         self.suspend(ANTHROPIC, session, self.touch("made"))

@@ -19,11 +19,14 @@ struct form {
 static const struct form as_text = {session_show_header, session_show_event, session_show_end};
 static const struct form as_json = {session_json_header, session_json_event, session_json_end};
 
-const char *session_state_name(const struct loaded *l)
+const struct turn_entry *session_show_last(const struct session_show *s)
 {
-    static const char *const names[] = {"new", "done", "waits for an answer", "cut off"};
+    return turn_list_last_run(&s->turns);
+}
 
-    return names[l->last_run];
+bool session_show_is_running(const struct session_show *s, const struct turn_entry *t)
+{
+    return s->summary.is_open && t && t->state == TURN_CUT_OFF && t == session_show_last(s);
 }
 
 /* What came before the first turn is what a copy began with. */

@@ -17,7 +17,9 @@ struct session_show {
     bool with_tools;  /* what tools gave back, summaries in full */
     struct show show; /* the text */
     bool wants_prompt;
-    struct arena calls_arena; /* of the calls of the last answer */
+    const struct turn_entry *turn; /* that is being shown */
+    bool has_error;                /* of this turn was shown */
+    struct arena calls_arena;      /* of the calls of the last answer */
     struct shown_call {
         size_t index;
         const struct json *args;
@@ -29,8 +31,9 @@ struct session_show {
     bool is_in_turn;
 };
 
-/* In what state it is: "done", "cut off", "waits for an answer", "new". */
-const char *session_state_name(const struct loaded *l);
+/* The turn that tells how the session stands; NULL: it has none of its own. */
+const struct turn_entry *session_show_last(const struct session_show *s);
+bool session_show_is_running(const struct session_show *s, const struct turn_entry *t);
 
 /* As a person would have seen it. */
 MUST_USE struct err *session_show_header(struct session_show *s);

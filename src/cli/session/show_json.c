@@ -37,9 +37,22 @@ static void write_asks(struct session_show *s)
     jw_end_array(w);
 }
 
-struct err *session_json_header(struct session_show *s)
+static struct str state_of(const struct session_show *s, const struct turn_entry *t)
+{
+    return str_of(session_show_is_running(s, t) ? "running" : turn_state_name(t->state));
+}
+
+/* One that was copied or imported has no turn of its own yet. */
+static struct str session_state(const struct session_show *s)
 {
     static const char *const states[] = {"new", "done", "suspended", "cut_off"};
+    const struct turn_entry *last = session_show_last(s);
+
+    return last ? state_of(s, last) : str_of(states[s->loaded.last_run]);
+}
+
+struct err *session_json_header(struct session_show *s)
+{
     struct json_writer *w = &s->json;
     const struct loaded *l = &s->loaded;
 
@@ -47,7 +60,7 @@ struct err *session_json_header(struct session_show *s)
     jw_begin_object(w);
     session_write_summary(w, &s->summary);
     jw_kv_str(w, "holder", s->summary.holder);
-    jw_kv_str(w, "state", str_of(states[l->last_run]));
+    jw_kv_str(w, "state", session_state(s));
     write_asks(s);
     if (usage_is_known(&l->spent.usage)) {
         jw_key(w, "usage");
@@ -72,6 +85,23 @@ static void end_turn(struct session_show *s)
     s->is_in_turn = false;
 }
 
+static void write_end(struct session_show *s, const struct turn_entry *t)
+{
+    struct json_writer *w = &s->json;
+
+    if (!t)
+        return;
+    jw_kv_str(w, "state", state_of(s, t));
+    if (t->stop_reason.n)
+        jw_kv_str(w, "stopReason", t->stop_reason);
+    if (t->forced.n)
+        jw_kv_str(w, "forcedFinalReason", t->forced);
+    if (t->error_code.n) {
+        jw_kv_str(w, "errorCode", t->error_code);
+        jw_kv_str(w, "error", t->error);
+    }
+}
+
 static void begin_turn(struct session_show *s, const struct event *e, const char *kind)
 {
     struct json_writer *w = &s->json;
@@ -84,8 +114,10 @@ static void begin_turn(struct session_show *s, const struct event *e, const char
     jw_kv_str(w, "kind", str_of(kind));
     jw_kv_int(w, "seq", (int64_t)e->seq);
     field_time(w, "startedAt", e->unix_ms);
-    if (e->type == EVENT_RUN_BEGIN)
+    if (e->type == EVENT_RUN_BEGIN) {
         jw_kv_str(w, "prompt", e->body.run.input);
+        write_end(s, t);
+    }
     if (e->type == EVENT_REWOUND) {
         jw_kv_int(w, "toTurn", e->body.rewind.turn);
         jw_kv_bool(w, "conversation", e->body.rewind.takes_messages);

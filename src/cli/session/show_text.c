@@ -124,26 +124,43 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
     }
 }
 
-static bool is_unfinished(const struct loaded *l)
+static const char *state_text(enum turn_state state)
 {
-    return l->last_run == LAST_RUN_CUT_OFF || l->last_run == LAST_RUN_SUSPENDED;
+    static const char *const texts[] = {
+        "done",    "failed", "waits for an answer", "interrupted", "a limit was reached",
+        "refused", "cut off"};
+    return texts[state];
+}
+
+/* One that was copied or imported has no turn of its own yet. */
+static void add_last_state(struct strbuf *out, const struct session_show *s)
+{
+    const struct turn_entry *last = session_show_last(s);
+    bool is_done = !last || last->state == TURN_DONE;
+    const char *text = last                                  ? state_text(last->state)
+                       : s->loaded.last_run == LAST_RUN_NONE ? "new"
+                                                             : "done";
+
+    cli_add_tinted(out, is_done ? TINT_GREEN : TINT_YELLOW, str_of(text));
+    if (last && last->error_code.n && last->state != TURN_INTERRUPTED)
+        strbuf_addf(out, " (%" STR_FMT ")", STR_ARG(last->error_code));
+    if (last && last->state == TURN_DONE && last->forced.n)
+        strbuf_addf(out, " (%" STR_FMT ")", STR_ARG(last->forced));
 }
 
 static void add_state(struct strbuf *out, const struct session_show *s)
 {
-    const struct loaded *l = &s->loaded;
-    bool is_done = !is_unfinished(l);
-
     add_label(out, "state");
     if (s->summary.is_open) {
         strbuf_add_cstr(out, "open in ");
         cli_add_visible(out, s->summary.holder.n ? s->summary.holder : S("another process"));
-        strbuf_add_cstr(out, is_done ? "" : ", at work");
+        if (session_show_is_running(s, session_show_last(s)))
+            strbuf_add_cstr(out, ", at work");
     } else {
-        cli_add_tinted(out, is_done ? TINT_GREEN : TINT_YELLOW, str_of(session_state_name(l)));
+        add_last_state(out, s);
     }
     strbuf_add_char(out, '\n');
-    if (l->last_run == LAST_RUN_SUSPENDED)
+    if (s->loaded.last_run == LAST_RUN_SUSPENDED)
         add_asks(out, s);
 }
 
@@ -215,10 +232,50 @@ static struct err *say_note(struct session_show *s, struct str text)
 
 /* --- turns --- */
 
+/* What a person can do about the last one. */
+static void add_remedy(struct strbuf *out, const struct session_show *s, enum turn_state state)
+{
+    if (state == TURN_SUSPENDED) {
+        strbuf_add_cstr(out, "; ");
+        answer_flags_hint(s->loaded.asks, s->loaded.n_asks,
+                          arena_cstr(&s->work->arena, s->summary.id), out);
+    } else if (state != TURN_DONE) {
+        strbuf_addf(out, "; keel -p -r %" STR_FMT " %s", STR_ARG(s->summary.id),
+                    state == TURN_CUT_OFF ? "finishes it" : "tries it again");
+    }
+}
+
+/* How the turn ended, where that was not with an answer. */
+static struct err *end_turn(struct session_show *s)
+{
+    const struct turn_entry *t = TAKE(s->turn);
+    AUTO(strbuf) struct strbuf line = {0};
+
+    TRY(end_text(s));
+    if (!t || session_show_is_running(s, t) || (t->state == TURN_DONE && !t->forced.n))
+        return NULL;
+    strbuf_addf(&line, "(%s",
+                t->state == TURN_SUSPENDED && t != session_show_last(s) ? "waited for an answer"
+                                                                        : state_text(t->state));
+    if (t->forced.n)
+        strbuf_addf(&line, ", %" STR_FMT, STR_ARG(t->forced));
+    if (t->error_code.n && t->state != TURN_INTERRUPTED)
+        strbuf_addf(&line, ": %" STR_FMT, STR_ARG(t->error_code));
+    if (t->error.n && t->state != TURN_INTERRUPTED && !s->has_error)
+        strbuf_addf(&line, ": %" STR_FMT, STR_ARG(t->error));
+    if (t == session_show_last(s) && !s->summary.is_open)
+        add_remedy(&line, s, t->state);
+    strbuf_add_char(&line, ')');
+    return say(s, t->state == TURN_DONE ? TINT_FAINT : TINT_YELLOW, strbuf_str(&line));
+}
+
 static struct err *begin_turn(struct session_show *s, const struct event *e)
 {
     AUTO(strbuf) struct strbuf mark = {0};
 
+    TRY(end_turn(s));
+    s->turn = turn_list_find(&s->turns, e->turn);
+    s->has_error = false;
     strbuf_addf(&mark, "[%u] ", e->turn);
     s->wants_prompt = e->body.run.input.n > 0;
     return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(goes on)"));
@@ -229,7 +286,7 @@ static struct err *show_rewind(struct session_show *s, const struct event *e)
     const struct event_rewind *r = &e->body.rewind;
     AUTO(strbuf) struct strbuf line = {0};
 
-    TRY(end_text(s));
+    TRY(end_turn(s));
     strbuf_addf(&line, "\n[%u] %s taken back to before turn %u", e->turn,
                 r->takes_messages ? "the conversation was" : "files were", r->turn);
     if (r->takes_messages && r->n_files)
@@ -277,10 +334,11 @@ static struct err *show_answer(struct session_show *s, const struct message *m)
     for (size_t i = 0; i < m->n_parts && !text.n; i++)
         if (m->parts[i].kind == PART_REFUSAL)
             strbuf_add(&text, m->parts[i].text);
+    s->has_error |= m->is_error;
     if (m->is_error)
         return say(s, TINT_RED, strbuf_str(&text));
     stream_text(s, strbuf_str(&text));
-    if (m->state == MESSAGE_COMPLETE)
+    if (m->state == MESSAGE_COMPLETE || (s->turn && s->turn->state == TURN_INTERRUPTED))
         return NULL;
     return say(s, TINT_YELLOW,
                m->state == MESSAGE_INTERRUPTED ? S("(interrupted)") : S("(broken off)"));
@@ -422,20 +480,7 @@ struct err *session_show_event(struct session_show *s, const struct event *e)
 
 struct err *session_show_end(struct session_show *s)
 {
-    const struct loaded *l = &s->loaded;
-    AUTO(strbuf) struct strbuf hint = {0};
-
-    if (s->only)
-        return end_text(s);
-    if (l->partial)
-        TRY(show_answer(s, l->partial));
-    if (s->summary.is_open || !is_unfinished(l))
-        return end_text(s);
-    if (l->last_run == LAST_RUN_CUT_OFF)
-        strbuf_addf(&hint, "(cut off; keel -p -r %" STR_FMT " finishes it)",
-                    STR_ARG(s->summary.id));
-    else
-        answer_flags_hint(l->asks, l->n_asks, arena_cstr(&s->work->arena, s->summary.id), &hint);
-    TRY(end_text(s));
-    return say(s, TINT_YELLOW, strbuf_str(&hint));
+    if (!s->only && s->loaded.partial)
+        TRY(show_answer(s, s->loaded.partial));
+    return end_turn(s);
 }

@@ -1,0 +1,176 @@
+"""show_test.py - `keel session show` says how each turn ended, for people and for programs."""
+import signal
+import threading
+
+import scripted
+from agent import Call, Turn
+from resume_test import SessionTest
+from scripted import ANTHROPIC, BY_NAME, HANG_SECONDS, HANG_UP, json_answer
+
+
+class ShowTest(SessionTest):
+    base_settings = {"maxAttempts": 1}
+
+    def setUp(self):
+        super().setUp()
+        self.session = self.new_id()
+
+    def talk(self, *turns, arguments=("hi",), status=0, mode="bypassPermissions"):
+        """A turn in the session, which it begins if it is the first one."""
+        how = ["-r"] if self.keel("session", "list", "--json").json() else ["--session-id"]
+        provider = self.play(ANTHROPIC, *turns)
+        result = self.run_agent(ANTHROPIC, provider, *how, self.session, *arguments, mode=mode)
+        self.assert_status(result, status)
+        return result
+
+    def shown(self):
+        result = self.keel("session", "show", self.session, "--json")
+        self.assert_fine(result)
+        return result.json()
+
+    def assert_state(self, state, text, *notes, **members):
+        """Of the session and of its last turn, in both forms."""
+        shown = self.shown()
+        self.assertEqual((shown["state"], shown["turns"][-1]["state"]), (state, state))
+        for name, value in members.items():
+            self.assertEqual(shown["turns"][-1][name], value)
+        out = self.keel("session", "show", self.session).out
+        self.assertIn(f"\nstate     {text}\n", out)
+        for note in notes:
+            self.assertIn(note, out)
+        return out
+
+    def start_and_wait(self, *turns):
+        """keel in the middle of its answer."""
+        asked = threading.Event()
+        first = self.encode(ANTHROPIC, turns[0])
+
+        def give(_request):
+            asked.set()
+            return first
+        provider = self.play(ANTHROPIC, give, *turns[1:])
+        process = self.start_agent(ANTHROPIC, provider, "--session-id", self.session, "hi")
+        self.assertTrue(asked.wait(HANG_SECONDS))
+        return process
+
+
+class HowATurnEnded(ShowTest):
+    def test_done(self):
+        self.talk(Turn("Fine."))
+        out = self.assert_state("done", "done")
+        self.assertTrue(out.endswith("[1] hi\n\nFine.\n"), out)
+        self.assertNotIn("error", self.shown()["turns"][0])
+
+    def test_interrupted(self):
+        process = self.start_and_wait(Turn(["Once", self.hold(), " upon"]))
+        self.wait_stored(self.session, "provider_stream")
+        process.send_signal(signal.SIGTERM)
+        self.assert_status(self.finish(process), 143)
+        out = self.assert_state("interrupted", "interrupted",
+                                f"Once\n(interrupted; keel -p -r {self.session} tries it again)\n",
+                                errorCode="cancelled")
+        self.assertEqual(out.count("(interrupted"), 1)
+
+    def test_killed(self):
+        process = self.start_and_wait(Turn(["Once", self.hold(), " upon"]))
+        self.wait_stored(self.session, "provider_stream")
+        self.kill(process)
+        self.assert_state("cut_off", "cut off",
+                          f"(cut off; keel -p -r {self.session} finishes it)\n")
+
+    def test_at_work(self):
+        process = self.start_and_wait(Turn([self.hold()]))
+        shown = self.shown()
+        self.assertEqual((shown["open"], shown["state"], shown["turns"][0]["state"]),
+                         (True, "running", "running"))
+        out = self.keel("session", "show", self.session).out
+        self.assertIn(f"open in process {process.pid}, at work\n", out)
+        self.assertNotIn("cut off", out)
+
+    def test_failed(self):
+        self.talk(json_answer({"error": {"type": "authentication_error", "message": "no such key"}},
+                              401), status=6)
+        out = self.assert_state("failed", "failed (provider_auth)", errorCode="provider_auth")
+        self.assertIn("no such key", self.shown()["turns"][0]["error"])
+        self.assertEqual(out.count("no such key"), 1)
+        self.assertIn(f"provider_auth; keel -p -r {self.session} tries it again)\n", out)
+
+    def test_broken_off(self):
+        self.talk(Turn(["Once", HANG_UP, " upon"]), status=1)
+        self.assert_state("failed", "failed (network)", "Once", errorCode="network")
+
+    def test_a_prompt_that_a_hook_blocks(self):
+        self.user_settings({"hooks": {"UserPromptSubmit": [{"hooks": [
+            {"type": "command", "command": "echo not this >&2; exit 2"}]}]}})
+        self.talk(Turn("never"), status=2)
+        self.assert_state("failed", "failed (validation)", "blocked by a hook: not this",
+                          errorCode="validation")
+
+    def test_refused(self):
+        protocol = BY_NAME["openai-chat"]
+        result = self.run_agent(protocol, self.play(protocol, Turn(stop="content_filter")),
+                                "--session-id", self.session, "hi")
+        self.assert_status(result, 1)
+        self.assert_state("refused", "refused (content_filter)", errorCode="content_filter")
+
+    def test_the_provider_says_why_it_stopped(self):
+        self.talk(Turn("I will not.", stop="refusal"))
+        self.assertEqual(self.shown()["turns"][0]["stopReason"], "refusal")
+
+    def test_a_limit_without_an_answer(self):
+        self.talk(Turn("Fine."), arguments=("--max-tokens-total", "10", "hi"), status=5)
+        self.assert_state("limit_reached", "a limit was reached (budget_exceeded)",
+                          errorCode="budget_exceeded")
+
+    def test_a_limit_with_an_answer(self):
+        self.talk(Turn(Call("Bash", command="true")), Turn("So far."),
+                  arguments=("--max-turns", "1", "hi"))
+        self.assert_state("done", "done (turn_limit)", "So far.\n(done, turn_limit)\n",
+                          forcedFinalReason="turn_limit")
+
+    def test_a_limit_where_the_model_says_nothing(self):
+        result = self.talk(Turn(Call("Bash", command="true")), Turn(Call("Bash", command="true")),
+                           arguments=("--max-turns", "1", "hi"), status=5)
+        self.assertIn("gave no answer", result.err)
+        self.assert_state("limit_reached", "a limit was reached", forcedFinalReason="turn_limit")
+
+    def test_suspended(self):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        self.talk(Turn("Well.", Call("Bash", command="touch made")), status=3, mode="default")
+        self.assert_state("suspended", "waits for an answer",
+                          f"(waits for an answer; to answer: keel -p -r {self.session} --answer ")
+
+
+class LaterTurns(ShowTest):
+    def test_each_says_how_it_ended(self):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        self.talk(Turn("Well.", Call("Bash", command="touch made")), status=3, mode="default")
+        self.talk(json_answer({"error": {"message": "no"}}, 401),
+                  arguments=("--answer", "yes"), status=6, mode="default")
+        self.talk(Turn("Fine."), arguments=("and?",))
+        shown = self.shown()
+        self.assertEqual(shown["state"], "done")
+        self.assertEqual([turn["state"] for turn in shown["turns"]],
+                         ["suspended", "failed", "done"])
+        out = self.keel("session", "show", self.session).out
+        self.assertIn("\n(waited for an answer)\n", out)
+        self.assertIn("provider_auth", out)
+        self.assertNotIn("tries it again", out)
+
+    def test_a_turn_that_was_taken_back_does_not_count(self):
+        self.talk(Turn("Fine."))
+        self.talk(json_answer({"error": {"message": "no"}}, 401), arguments=("and?",), status=6)
+        self.assertEqual(self.shown()["state"], "failed")
+        self.assert_status(self.keel("session", "rewind", self.session, "--yes"), 0)
+        self.assertEqual(self.shown()["state"], "done")
+
+    def test_a_summary_that_fails_is_not_the_last_answer(self):
+        self.talk(Turn("Fine."))
+        result = self.keel("session", "compact", self.session,
+                           env=ANTHROPIC.environment(self.play(ANTHROPIC, Turn("A summary."))))
+        self.assertNotEqual(result.status, 0)
+        self.assertEqual(self.shown()["state"], "done")
+
+
+if __name__ == "__main__":
+    scripted.main()
