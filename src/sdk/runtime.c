@@ -46,6 +46,13 @@ static void find_place(struct runtime *r)
         o->project_dir = repository ? repository : o->cwd;
 }
 
+/* --settings <(command): the shell has opened it. Any other FIFO would be waited for for ever. */
+static bool is_descriptor(const char *path)
+{
+    return str_starts(str_of(path), S("/dev/fd/")) ||
+           str_starts(str_of(path), S("/proc/self/fd/")) || strcmp(path, "/dev/stdin") == 0;
+}
+
 static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
 {
     const char *given = r->options.settings_file;
@@ -57,7 +64,7 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
         return NULL;
     if (str_starts(str_trim(str_of(given)), S("{")))
         return settings_parse_file(&r->arena, str_of(given), "--settings", ret_tree);
-    e = fs_read(given, &text, NULL);
+    e = is_descriptor(given) ? fs_read_stream(given, &text) : fs_read(given, &text, NULL);
     if (e) {
         e->kind = ERR_VALIDATION; /* not a store that failed: a flag that names no file */
         return err_wrap(e, "--settings");
