@@ -69,10 +69,7 @@ static struct err *read_all(int fd, const char *path, struct strbuf *out)
 
 static const char *kind_of(mode_t mode)
 {
-    return S_ISDIR(mode)    ? "a directory"
-           : S_ISFIFO(mode) ? "a FIFO"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "a device";
+    return S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
 struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out)
@@ -81,6 +78,8 @@ struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out)
 
     if (fstat(fd, &st) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot read %s", shown);
+    if (S_ISDIR(st.st_mode))
+        return err_errno(ERR_STORAGE, EISDIR, "cannot read %s", shown);
     if (!S_ISREG(st.st_mode))
         return err_new(ERR_STORAGE, "cannot read %s: it is %s, not a file", shown,
                        kind_of(st.st_mode));
