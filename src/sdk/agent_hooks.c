@@ -53,6 +53,8 @@ struct err *agent_hooks_open(struct agent *a)
     h->commands.secret_variables = a->tool_config.secret_variables;
     h->commands.n_secret_variables = a->tool_config.n_secret_variables;
     h->commands.secrets = a->secrets;
+    checked_launcher_init(&h->checked, h->commands.launcher, a->runtime);
+    h->commands.project_launcher = &h->checked.launcher;
     http_hooks_init(&h->http, &a->http, environment);
     h->executors[0] = &h->commands.executor;
     h->executors[1] = &h->http.executor;

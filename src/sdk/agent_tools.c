@@ -36,6 +36,16 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
     return NULL;
 }
 
+static struct launcher *search_launcher(struct agent *a, const struct settings *s)
+{
+    struct setting_origin origin = settings_origin(s, "webSearch.command");
+
+    if (!origin.is_set || !layer_is_project(origin.layer))
+        return &launcher_plain;
+    checked_launcher_init(&a->search, &launcher_plain, a->runtime);
+    return &a->search.launcher;
+}
+
 static struct err *read_search(struct agent *a, const struct settings *s)
 {
     static const char *const kinds[] = {"native", "brave", "searxng", "command"};
@@ -46,7 +56,7 @@ static struct err *read_search(struct agent *a, const struct settings *s)
         .url = settings_text(s, "webSearch.url", &a->arena),
         .command = settings_text(s, "webSearch.command", &a->arena),
         .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
-        .launcher = &launcher_plain,
+        .launcher = search_launcher(a, s),
     };
     if (search->kind.n == 0)
         return NULL;

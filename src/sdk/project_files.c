@@ -32,7 +32,8 @@ struct project_reading {
     struct arena *arena;
     const struct project_place *place;
     struct project_files *files;
-    int fd; /* of the project */
+    int fd;              /* of the project */
+    const char *dirs[2]; /* its path as it was given, and without links */
     uint64_t n_bytes;
     /* Where relative names may begin: "" is the project itself. */
     const char *bases[MAX_BASES];
@@ -272,15 +273,18 @@ static void add_base(struct project_reading *r, const char *name)
 }
 
 /* `path` as it is called in the project; NULL: it lies elsewhere. */
-static const char *name_in_project(struct project_reading *r, const char *path)
+static const char *name_in_project(const struct project_reading *r, const char *path)
 {
-    size_t n = strlen(r->place->dir);
+    for (size_t i = 0; i < ARRAY_LEN(r->dirs); i++) {
+        size_t n = strlen(r->dirs[i]);
 
-    if (strncmp(path, r->place->dir, n) != 0 || (path[n] != '/' && path[n]))
-        return NULL;
-    while (path[n] == '/')
-        n++;
-    return path + n;
+        if (strncmp(path, r->dirs[i], n) != 0 || (path[n] != '/' && path[n]))
+            continue;
+        while (path[n] == '/')
+            n++;
+        return path + n;
+    }
+    return NULL;
 }
 
 /* A name that counts from the project or one of the other bases; NULL: an option or nothing. */
@@ -361,7 +365,8 @@ static void add_named_base(struct project_reading *r, struct str word)
 
 static void begin_bases(struct project_reading *r)
 {
-    const char *cwd = r->place->cwd ? name_in_project(r, r->place->cwd) : NULL;
+    const char *cwd =
+        r->place->cwd ? name_in_project(r, fs_resolve(r->arena, r->place->cwd)) : NULL;
 
     add_base(r, "");
     if (cwd && *cwd)
@@ -444,14 +449,30 @@ static void note_problem(struct project_files *files)
         files->problem = files->items[i].problem;
 }
 
+static struct project_reading begin_reading(struct arena *a, const struct project_place *place,
+                                            struct project_files *files)
+{
+    int fd = place->dir ? open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    struct project_reading r = {.arena = a, .place = place, .files = files, .fd = fd};
+
+    *files = (struct project_files){0};
+    r.dirs[0] = place->dir;
+    r.dirs[1] = fd < 0 ? NULL : fs_resolve(a, place->dir);
+    return r;
+}
+
+static void project_reading_done(struct project_reading *r)
+{
+    close_fd(&r->fd);
+}
+DEFINE_AUTO_VAL(project_reading, project_reading_done)
+
 void project_files_read(struct arena *a, const struct project_place *place,
                         struct project_files *ret_files)
 {
-    AUTO_FD fd = place->dir ? open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    struct project_reading r = {.arena = a, .place = place, .files = ret_files, .fd = fd};
+    AUTO(project_reading) struct project_reading r = begin_reading(a, place, ret_files);
 
-    *ret_files = (struct project_files){0};
-    if (fd < 0)
+    if (r.fd < 0)
         return;
     for (size_t i = 0; i < ARRAY_LEN(settings_files); i++)
         add_file(&r, settings_files[i], PROJECT_SETTINGS);
@@ -498,12 +519,11 @@ struct err *project_files_check(const struct project_files *then, const struct p
                                 struct str command)
 {
     AUTO(arena) struct arena a = {0};
-    AUTO_FD fd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct project_files now = {0};
-    struct project_reading r = {.arena = &a, .place = place, .files = &now, .fd = fd};
+    struct project_files now;
+    AUTO(project_reading) struct project_reading r = begin_reading(&a, place, &now);
     struct word_list words = {0};
 
-    if (fd < 0)
+    if (r.fd < 0)
         return changed(place->dir);
     TRY(check_known(&r, then));
     begin_bases(&r);

@@ -48,6 +48,11 @@ bool layer_is_foreign(enum layer l)
     return layers[l].is_foreign;
 }
 
+bool layer_is_project(enum layer l)
+{
+    return l != LAYER_FLAGS && layers[l].where == IN_PROJECT;
+}
+
 static void warn(struct settings *s, struct str text)
 {
     s->warnings =
@@ -142,7 +147,7 @@ static struct err *read_layer(const struct settings_sources *sources, enum layer
 {
     const struct project_file *f;
 
-    if (layers[l].where != IN_PROJECT)
+    if (!layer_is_project(l))
         return fs_read(file, text, ret_exists);
     f = sources->project ? project_files_find(sources->project, layers[l].file) : NULL;
     *ret_exists = f != NULL;
@@ -184,7 +189,7 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (e)
         return e;
     s->files[l] = str_of(file);
-    if (layers[l].where == IN_PROJECT && !sources->project_is_trusted)
+    if (layer_is_project(l) && !sources->project_is_trusted)
         keep_trusted(s, l, file);
     return NULL;
 }
@@ -193,7 +198,7 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
 static bool uses_project(const struct settings_sources *sources)
 {
     for (int l = 0; l < N_LAYERS; l++)
-        if (l != LAYER_FLAGS && layers[l].where == IN_PROJECT && !(sources->skipped & 1u << l))
+        if (layer_is_project((enum layer)l) && !(sources->skipped & 1u << l))
             return true;
     return false;
 }

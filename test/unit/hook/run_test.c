@@ -77,7 +77,7 @@ static void scene_init(struct scene *s, const char *hooks)
 
     *s = (struct scene){.config = hook_config_new(), .dir = temp_dir_make()};
     assert_ok(json_parse(&s->arena, str_of(hooks), 0, &tree));
-    assert_ok(hook_config_add(s->config, tree, "f", false));
+    assert_ok(hook_config_add(s->config, tree, &(struct hook_file){.name = "f"}));
     command_hooks_init(&s->command, &launcher_plain, s->dir.path, NULL);
     callback_hooks_init(&s->callback, call, s);
     s->executors[0] = &s->command.executor;
