@@ -105,6 +105,25 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
         self.assert_status(result, 0)
         self.assertIn("oops", result.err)
 
+    def test_an_answer_that_cannot_be_read_refuses_the_call(self):
+        deny = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'
+        twice = deny.replace("}}", ', "permissionDecision": "allow"}}')
+        for script in (f"echo note; echo '{deny}'", f"printf '\\357\\273\\277%s' '{deny}'",
+                       f"echo '{twice}'", f"echo '{deny}'; echo note"):
+            with self.subTest(script):
+                self.configure(PreToolUse=script)
+                result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("Done."))
+                self.assertIn("the PreToolUse hook", result.err)
+                self.assertIn("Blocked by hook: the answer of a hook cannot be read",
+                              self.last_request())
+                self.assertFalse((self.project / "made").exists())
+
+    def test_plain_text_decides_nothing(self):
+        self.configure(PreToolUse="echo checked {it}")
+        result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("Done."))
+        self.assert_answer(result, "Done.")
+        self.assertTrue((self.project / "made").exists())
+
     def test_hooks_of_a_project_that_is_not_trusted_do_not_run(self):
         (self.project / ".keel").mkdir()
         settings = {"hooks": {"Stop": [{"hooks": [
