@@ -99,11 +99,8 @@ static void block(struct reading *r)
 /* What the hook has answered is not known, and it may have been a no. */
 static void refuse(struct reading *r)
 {
-    if (r->event != HOOK_PRE_TOOL_USE)
-        return;
-    block(r);
-    if (r->answer->outcome.reason.n == 0)
-        r->answer->outcome.reason = S("the answer of a hook cannot be read");
+    if (r->event == HOOK_PRE_TOOL_USE)
+        block(r);
 }
 
 static void permit(struct reading *r, enum hook_permission permission)

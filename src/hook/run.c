@@ -204,11 +204,11 @@ static struct hook_answer judge_job(const struct job *job, enum hook_event event
     text = arena_format(a, "the %s hook %" STR_FMT " failed: %" STR_FMT, hook_event_name(event),
                         STR_ARG(job->def->label), STR_ARG(answer.problem));
     tell(job->runner, event, text);
-    if (!job->def->fails_closed && !is_tampered_with(job, event))
-        return answer;
-    o->is_blocked = true;
-    o->permission = HOOK_DENY;
-    if (o->reason.n == 0)
+    if (job->def->fails_closed || is_tampered_with(job, event)) {
+        o->is_blocked = true;
+        o->permission = HOOK_DENY;
+    }
+    if (o->is_blocked && o->reason.n == 0)
         o->reason =
             arena_format(a, "%" STR_FMT "; nothing passes without its answer", STR_ARG(text));
     return answer;

@@ -177,7 +177,7 @@ TEST(nonsense_is_a_problem_with_its_place)
           "{\"systemMessage\":[]}");
 }
 
-#define REFUSED "blocked deny reason[the answer of a hook cannot be read] problem: "
+#define REFUSED "blocked deny problem: "
 #define DENY SPECIFIC("PreToolUse", "\"permissionDecision\":\"deny\"")
 #define BEFORE "it printed other text before its answer, which is not read then"
 #define MARK "its answer begins with a byte order mark, so it is not valid JSON"
