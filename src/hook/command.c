@@ -46,8 +46,13 @@ static struct err *make_environment(const struct command_hooks *x, const struct 
     json_each (variable, job->env)
         if (!is_own(variable->key))
             TRY(add_variable(x, variable, a, &settings[n++]));
-    *ret_environment = clean_environment(a, x->environment, x->secret_variables,
-                                         x->n_secret_variables, x->secrets, settings);
+    *ret_environment =
+        clean_environment(a, &(struct clean_env_options){.environment = x->environment,
+                                                         .hidden = x->secret_variables,
+                                                         .n_hidden = x->n_secret_variables,
+                                                         .secrets = x->secrets,
+                                                         .is_confined = x->is_confined,
+                                                         .settings = settings});
     return NULL;
 }
 

@@ -18,6 +18,7 @@ struct command_hooks {
     const struct str *secret_variables; /* not to be seen though their names look harmless */
     size_t n_secret_variables;
     const struct secrets *secrets; /* nor variables that hold one of these; may be NULL */
+    bool is_confined;              /* the launcher is the sandbox's */
 };
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,
                         const char *const *environment);

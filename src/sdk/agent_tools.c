@@ -1,6 +1,7 @@
 /* agent_tools.c - the tools of an agent, and what the settings say about them. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/passed_variables.h"
 #include "tool/builtin.h"
 
 /* --- settings --- */
@@ -99,6 +100,8 @@ static void find_secrets(struct agent *a, const struct settings *s)
     }
     if (a->tool_config.search.key_variable.n)
         texts_add(&list, &a->arena, a->tool_config.search.key_variable);
+    a->tool_config.passed_variables =
+        passed_variables(s, &a->arena, &a->tool_config.n_passed_variables);
     a->tool_config.secret_variables = list.items;
     a->tool_config.n_secret_variables = list.n;
 }
