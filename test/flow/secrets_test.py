@@ -2,6 +2,11 @@
 the terminal, not in what programs read, not by hooks and tools."""
 import base64
 import json
+import os
+import pathlib
+import resource
+import select
+import signal
 
 import scripted
 from agent import AgentTest, Call, Reader, Turn
@@ -259,6 +264,45 @@ class Hooks(Secrets):
         provider = self.play(ANTHROPIC, Turn(Call("Bash", command="true")), Turn("Done."))
         result = self.run_agent(ANTHROPIC, provider, "hi")
         self.assert_hidden(result)
+
+
+class Core(Secrets):
+    """keel dies of a signal that leaves a core: it must hold no key, wherever it lies."""
+
+    PATTERN = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    # The sanitizer would handle the signal itself, and forbid cores.
+    ASAN = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:disable_coredump=0"
+
+    def die(self, **env):
+        """Killed while the model answers; the cores that are in the workspace then."""
+        path = self.project / "pipe"
+        os.mkfifo(path)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="ulimit -c > pipe; sleep 60")))
+        process = self.start_agent(
+            ANTHROPIC, provider, "go", env={"ASAN_OPTIONS": self.ASAN, **env},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
+        select.select([fd], [], [], scripted.HANG_SECONDS)
+        self.limit = os.read(fd, 100).decode().strip()
+        os.close(fd)
+        process.send_signal(signal.SIGSEGV)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGSEGV)
+        return list(self.project.glob("core*"))
+
+    def test_no_core_is_left(self):
+        self.assertEqual(self.die(), [])
+
+    def test_commands_keep_their_limit(self):
+        self.die()
+        self.assertEqual(self.limit, "unlimited")
+
+    def test_who_debugs_keel_may_have_one(self):
+        if self.PATTERN.startswith(("|", "/")):
+            self.skipTest(f"cores do not come to the workspace here: {self.PATTERN}")
+        cores = self.die(KEEL_CORE="1")
+        self.assertEqual(len(cores), 1)
+        self.assertIn(KEY.encode(), cores[0].read_bytes())  # so it would be found above
 
 
 if __name__ == "__main__":
