@@ -4,6 +4,8 @@
 #include "net/curl.h"
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/passed_variables.h"
+#include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 
@@ -148,6 +150,24 @@ static void check_switch(struct report *r, const struct settings *s)
                    sandbox_setting(s, "sandbox.hooks", false, NULL) ? ", and by hooks" : "");
 }
 
+/* So that a person whose build lacks one knows why. */
+static void check_environment(struct report *r, const struct runtime *runtime)
+{
+    struct clean_env_options clean = {.environment = runtime->options.environment,
+                                      .is_confined = true};
+    AUTO(strbuf) struct strbuf names = {0};
+    size_t n = 0;
+
+    clean.passed = passed_variables(runtime->settings, &r->arena, &clean.n_passed);
+    for (const char *const *entry = clean.environment; entry && *entry; entry++)
+        if (clean_env_withholds(&clean, *entry))
+            strbuf_addf(&names, "%s%.*s", n++ ? ", " : "", (int)strcspn(*entry, "="), *entry);
+    if (n)
+        report_add(r, HEALTH_GOOD, "Sandbox", "environment",
+                   "commands do not get %s; sandbox.environment passes what they need",
+                   strbuf_cstr(&names));
+}
+
 void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
 {
     struct sandbox_probe probe;
@@ -155,6 +175,7 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
     AUTO(err) struct err *e = proc_find_supervisor(path);
 
     check_switch(r, runtime->settings);
+    check_environment(r, runtime);
     if (!e) {
         report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
         e = sandbox_probe(&probe);

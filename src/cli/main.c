@@ -7,6 +7,8 @@
 #include "cli/run.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 
 static const struct command *const children[] = {
     &command_demo,
@@ -176,11 +178,22 @@ static struct err *dispatch(int argc, char **argv, int *ret_status)
     return c->run(&args, ret_status);
 }
 
+/* A core of keel holds credentials, and would lie in the workspace, where the next command may read
+ * it. Programs that keel starts are dumped as ever: exec() resets this. */
+static void forbid_core(void)
+{
+    const char *wanted = getenv("KEEL_CORE");
+
+    if (!wanted || strcmp(wanted, "1") != 0)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
     AUTO(err) struct err *e = NULL;
 
+    forbid_core();
     cli_hold_std_fds();
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
     e = dispatch(argc, argv, &status);

@@ -4,6 +4,7 @@
 #include "cli/sandbox_stdio.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/network_rules.h"
+#include "sdk/passed_variables.h"
 #include "sdk/rule_set.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
@@ -99,16 +100,15 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
 
 static struct err *run_in(struct job *j, struct launcher *launcher)
 {
-    static const char *const none[] = {NULL};
     AUTO(strbuf) struct strbuf notes = {0};
     struct proc_status status = {0};
     struct proc *p = NULL;
-    struct proc_spec spec = {
-        .argv = j->args->operands,
-        .environment = clean_environment(&j->arena, NULL, NULL, 0, NULL, none),
-    };
+    struct clean_env_options clean = {.is_confined = true};
+    struct proc_spec spec = {.argv = j->args->operands};
     struct err *e, *after;
 
+    clean.passed = passed_variables(j->runtime.settings, &j->arena, &clean.n_passed);
+    spec.environment = clean_environment(&j->arena, &clean);
     sandbox_stdio_choose(&spec);
     TRY(launcher_start(launcher, &spec, &p));
     e = sandbox_stdio_follow(p, &spec, &status);

@@ -1,9 +1,8 @@
 /* trust.c - `keel trust`: use the settings that a project brings along, or stop doing so. */
 #include "cli/commands.h"
 
+#include "base/utf8.h"
 #include "sdk/runtime.h"
-#include "sdk/trust.h"
-#include "sys/fs.h"
 
 #define EXIT_BY_PERSON 4
 
@@ -39,47 +38,93 @@ static struct err *revoke(const struct runtime *r, const char *dir)
     return NULL;
 }
 
-/* A person must see what it is about. */
-static struct err *show_files(const char *dir, const struct trust_state *state)
+/* --- what a project brings along --- */
+
+#define MAX_SHOWN_BYTES ((size_t)64 << 10) /* of one file */
+
+static bool is_text(struct str content)
 {
-    AUTO(arena) struct arena a = {0};
+    return !memchr(content.p ? content.p : "", 0, content.n) && utf8_is_valid(content);
+}
 
-    cli_tell("%s brings along:", dir);
-    for (size_t i = 0; i < state->n_files; i++) {
-        AUTO(strbuf) struct strbuf text = {0};
+/* "--- .keel/check.sh (120 bytes, executable, run by a hook, changed)" */
+static void show_head(const struct trust_state *state, const struct project_file *f)
+{
+    static const char *const changes[] = {[TRUST_NEW] = ", new", [TRUST_DIFFERENT] = ", changed"};
+    const char *change = state->was ? changes[trust_change_of(state, f)] : NULL;
 
-        TRY(fs_read(fs_join(&a, dir, state->files[i]), &text, NULL));
-        cli_tell("\n--- %s", state->files[i]);
-        TRY(cli_print_visible(strbuf_str(&text)));
-    }
+    cli_tell("\n--- %s (%llu bytes%s%s%s)", f->name, (unsigned long long)f->n_bytes,
+             f->is_executable ? ", executable" : "",
+             f->kind == PROJECT_NAMED ? ", named by a command of the settings" : "",
+             change ? change : "");
+}
+
+/* The bytes that are trusted if the answer is yes. */
+static struct err *show_file(const char *dir, const struct trust_state *state,
+                             const struct project_file *f)
+{
+    show_head(state, f);
+    if (f->is_link)
+        cli_tell("a link to %" STR_FMT ", outside of the project", STR_ARG(f->content));
+    else if (f->n_bytes > MAX_SHOWN_BYTES || !is_text(f->content))
+        cli_tell("%s, SHA-256 %s; look at it in %s",
+                 f->n_bytes > MAX_SHOWN_BYTES ? "too long to be shown" : "not a text", f->digest,
+                 dir);
+    else
+        return cli_print_visible(f->content);
     return NULL;
 }
 
-static struct err *give(const struct runtime *r, const char *dir, bool is_sure, int *ret_status)
+/* A person must see what it is about: the settings first, then what they run. */
+static struct err *show_files(const struct runtime *r)
+{
+    const char *dir = r->options.project_dir;
+
+    cli_tell("%s brings along:", dir);
+    for (int kind = PROJECT_SETTINGS; kind <= PROJECT_OTHER; kind++)
+        for (size_t i = 0; i < r->project.n; i++)
+            if (r->project.items[i].kind == (enum project_file_kind)kind)
+                TRY(show_file(dir, &r->trust, &r->project.items[i]));
+    return NULL;
+}
+
+static void tell_names(const struct runtime *r)
+{
+    for (size_t i = 0; i < r->project.n; i++)
+        cli_tell("  %s  %llu bytes", r->project.items[i].name,
+                 (unsigned long long)r->project.items[i].n_bytes);
+}
+
+/* What is shown, digested and trusted are the same bytes: nothing is read again. */
+static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};
-    struct trust_state state;
+    const char *dir = r->options.project_dir;
+    enum trust trust = r->trust.trust;
     bool yes = is_sure;
 
-    TRY(trust_check(&a, runtime_home(r, &a), dir, &state));
-    if (state.trust == TRUST_NOT_NEEDED || state.trust == TRUST_GIVEN) {
-        cli_tell(state.trust == TRUST_GIVEN ? "%s is trusted already"
-                                            : "%s brings no settings along: it needs no trust",
+    if (trust == TRUST_NOT_NEEDED || trust == TRUST_GIVEN) {
+        cli_tell(trust == TRUST_GIVEN ? "%s is trusted already"
+                                      : "%s brings no settings along: it needs no trust",
                  dir);
         return NULL;
     }
-    if (!yes) {
-        TRY(show_files(dir, &state));
+    if (trust == TRUST_CHANGED)
+        cli_tell("%" STR_FMT, STR_ARG(r->trust.reason));
+    if (!yes && !r->project.problem) {
+        TRY(show_files(r));
         TRY(cli_confirm("\nUse these settings, as long as they stay as they are?",
                         "look at the files, then say keel trust --yes", &yes));
+        if (!yes) {
+            cli_tell("nothing was changed");
+            *ret_status = EXIT_BY_PERSON;
+            return NULL;
+        }
     }
-    if (!yes) {
-        cli_tell("nothing was changed");
-        *ret_status = EXIT_BY_PERSON;
-        return NULL;
-    }
-    TRY(trust_give(runtime_home(r, &a), dir, &state));
+    TRY(trust_give(runtime_home(r, &a), dir, &r->project));
     cli_tell("%s is trusted, as long as these files stay as they are", dir);
+    if (is_sure)
+        tell_names(r);
     return NULL;
 }
 
@@ -93,7 +138,7 @@ static struct err *run(const struct args *args, int *ret_status)
         return print_list(&r);
     if (args_has(args, "revoke"))
         return revoke(&r, r.options.project_dir);
-    return give(&r, r.options.project_dir, args_has(args, "yes"), ret_status);
+    return give(&r, args_has(args, "yes"), ret_status);
 }
 
 const struct command command_trust = {
@@ -101,9 +146,11 @@ const struct command command_trust = {
     .usage = "[--yes]\n--revoke\n--list",
     .group = "Set up",
     .summary = "use the settings that this project brings along",
-    .details = "A repository's own settings (.keel/, .claude/, .mcp.json) can allow tools, start\n"
-               "hooks and name providers. They are not used until you trust them, and no longer\n"
-               "than they stay as you saw them. Rules that forbid count always.\n",
+    .details = "A repository's own settings (.keel/, .robota/, .claude/settings.json, .mcp.json)\n"
+               "can allow tools, start hooks and name providers. They are not used until you\n"
+               "trust them, and no longer than they, all else in .keel/ and .robota/ and the\n"
+               "files that their commands name stay as you saw them. Rules that forbid count\n"
+               "always.\n",
     .options = options,
     .run = run,
 };

@@ -96,6 +96,13 @@ static void block(struct reading *r)
         o->permission = HOOK_DENY;
 }
 
+/* What the hook has answered is not known, and it may have been a no. */
+static void refuse(struct reading *r)
+{
+    if (r->event == HOOK_PRE_TOOL_USE)
+        block(r);
+}
+
 static void permit(struct reading *r, enum hook_permission permission)
 {
     if (!r->info->decides_permission)
@@ -217,11 +224,27 @@ static void read_continue(struct reading *r, const struct json *answer)
         o->reason = o->stop_reason;
 }
 
+/* A decision in the wrong place would be lost. */
+static void check_places(struct reading *r, const struct json *answer)
+{
+    static const char *const specific[] = {"permissionDecision", "updatedInput"};
+
+    for (size_t i = 0; i < ARRAY_LEN(specific); i++)
+        if (member(answer, specific[i])) {
+            complain(r, arena_format(r->arena,
+                                     "its answer is wrong: \"%s\" must be a member of "
+                                     "\"hookSpecificOutput\"",
+                                     specific[i]));
+            refuse(r);
+        }
+}
+
 /* suppressOutput is known and needs nothing: what hooks print is not shown anyway. */
 static void read_answer(struct reading *r, const struct json *answer)
 {
     struct hook_outcome *o = &r->answer->outcome;
 
+    check_places(r, answer);
     read_decision(r, answer);
     o->additional_context = read_text(r, answer, "additionalContext");
     o->system_message = read_text(r, answer, "systemMessage");
@@ -241,6 +264,46 @@ static bool looks_like_json(struct str text)
     return text.n && text.p[0] == '{';
 }
 
+static bool has_byte_order_mark(struct str text)
+{
+    return str_starts(text, S("\xFE\xFF")) || str_starts(text, S("\xFF\xFE")) ||
+           (str_starts(text, S("\xEF\xBB\xBF")) && looks_like_json(str_trim(str_skip(text, 3))));
+}
+
+/* Is this a member's name: quotes around it, in whatever way they are escaped, and a colon? */
+static bool is_member_name(struct str text, size_t at, size_t n)
+{
+    struct str rest = str_skip(text, at + n);
+
+    if (at == 0 || (text.p[at - 1] != '"' && text.p[at - 1] != '\''))
+        return false;
+    while (str_starts(rest, S("\\")))
+        rest = str_skip(rest, 1);
+    if (!str_starts(rest, S("\"")) && !str_starts(rest, S("'")))
+        return false;
+    return str_starts(str_trim(str_skip(rest, 1)), S(":"));
+}
+
+/* Does a text that is not an answer hold one? Any that could decide something counts, whole or
+ * not. */
+static bool holds_answer(struct str text)
+{
+    static const char *const names[] = {"hookSpecificOutput", "permissionDecision", "decision",
+                                        "continue", "updatedInput"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct str name = str_of(names[i]);
+        size_t from = 0, at;
+
+        while ((at = str_find(str_skip(text, from), name)) != STR_NONE) {
+            if (is_member_name(text, from + at, name.n))
+                return true;
+            from += at + name.n;
+        }
+    }
+    return false;
+}
+
 static const struct json *parse(struct reading *r, const struct hook_reply *reply, struct str text,
                                 struct str *ret_problem)
 {
@@ -250,7 +313,8 @@ static const struct json *parse(struct reading *r, const struct hook_reply *repl
     if (reply->is_cut)
         *ret_problem =
             arena_format(r->arena, "its answer is longer than %zu bytes", (size_t)HOOK_MAX_OUTPUT);
-    else if (!json_parse_at(r->arena, arena_str(r->arena, text), JSON_REPAIR_UTF8, &value, &where))
+    else if (!json_parse_at(r->arena, arena_str(r->arena, text),
+                            JSON_REPAIR_UTF8 | JSON_UNIQUE_KEYS, &value, &where))
         *ret_problem =
             arena_format(r->arena, "its answer is not valid JSON: %s at line %zu, column %zu",
                          where.reason, where.line, where.column);
@@ -259,24 +323,38 @@ static const struct json *parse(struct reading *r, const struct hook_reply *repl
     return NULL;
 }
 
+static void read_text_answer(struct reading *r, const struct hook_reply *reply, struct str text)
+{
+    if (r->info->stdout_is_context)
+        r->answer->outcome.additional_context = shown(r->arena, text, HOOK_MAX_TEXT_CHARS);
+    if (r->info->stdout_is_context && reply->is_cut)
+        complain(r,
+                 arena_format(r->arena, "it printed more than %zu bytes", (size_t)HOOK_MAX_OUTPUT));
+    if (has_byte_order_mark(text))
+        complain(r, S("its answer begins with a byte order mark, so it is not valid JSON"));
+    else if (holds_answer(text))
+        complain(r, S("it printed other text before its answer, which is not read then"));
+    else
+        return;
+    refuse(r);
+}
+
 static void read_success(struct reading *r, const struct hook_reply *reply)
 {
     struct str text = str_trim(strbuf_str(&reply->out)), problem = {0};
     const struct json *answer;
 
     if (!looks_like_json(text)) {
-        if (r->info->stdout_is_context)
-            r->answer->outcome.additional_context = shown(r->arena, text, HOOK_MAX_TEXT_CHARS);
-        if (r->info->stdout_is_context && reply->is_cut)
-            complain(r, arena_format(r->arena, "it printed more than %zu bytes",
-                                     (size_t)HOOK_MAX_OUTPUT));
+        read_text_answer(r, reply, text);
         return;
     }
     answer = parse(r, reply, text, &problem);
-    if (answer)
+    if (answer) {
         read_answer(r, answer);
-    else
-        complain(r, problem);
+        return;
+    }
+    complain(r, problem);
+    refuse(r);
 }
 
 /* What a hook that did not end well may still have said: that the run shall end. */

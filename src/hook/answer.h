@@ -4,7 +4,9 @@
  * context for the model where the event says so, and nothing elsewhere. Exit 2 blocks, with stderr
  * as the reason, where the event can be blocked. Everything else is a problem: a sentence for the
  * person. continue:false counts whatever the exit code is. An answer with a problem in it allows
- * nothing and changes nothing; what it denies is denied. */
+ * nothing and changes nothing; what it denies is denied. An answer that cannot be read as a whole
+ * (a name that stands twice, text before or behind it, a byte order mark) may have been a no: it
+ * refuses a PreToolUse call. */
 #ifndef KEEL_HOOK_ANSWER_H
 #define KEEL_HOOK_ANSWER_H
 

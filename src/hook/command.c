@@ -46,12 +46,22 @@ static struct err *make_environment(const struct command_hooks *x, const struct 
     json_each (variable, job->env)
         if (!is_own(variable->key))
             TRY(add_variable(x, variable, a, &settings[n++]));
-    *ret_environment = clean_environment(a, x->environment, x->secret_variables,
-                                         x->n_secret_variables, x->secrets, settings);
+    *ret_environment =
+        clean_environment(a, &(struct clean_env_options){.environment = x->environment,
+                                                         .hidden = x->secret_variables,
+                                                         .n_hidden = x->n_secret_variables,
+                                                         .secrets = x->secrets,
+                                                         .is_confined = x->is_confined,
+                                                         .settings = settings});
     return NULL;
 }
 
 /* --- the command --- */
+
+static struct launcher *launcher_of(const struct command_hooks *x, const struct hook_job *job)
+{
+    return job->is_project && x->project_launcher ? x->project_launcher : x->launcher;
+}
 
 static struct err *start(const struct command_hooks *x, const struct hook_job *job, struct arena *a,
                          struct proc **ret_proc)
@@ -66,12 +76,12 @@ static struct err *start(const struct command_hooks *x, const struct hook_job *j
     struct err *e;
 
     TRY(make_environment(x, job, a, &spec.environment));
-    e = launcher_start(x->launcher, &spec, ret_proc);
+    e = launcher_start(launcher_of(x, job), &spec, ret_proc);
     if (!err_is(e, ERR_CONFIGURATION))
         return e;
     err_ignore(e, "without bash there is still sh; what else is wrong comes back with it");
     argv[0] = SPARE_SHELL;
-    return launcher_start(x->launcher, &spec, ret_proc);
+    return launcher_start(launcher_of(x, job), &spec, ret_proc);
 }
 
 static int exit_code_of(const struct proc_status *s)
@@ -107,7 +117,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
     TRY(start(x, job, &a, &p));
     e = collect(p, job->timeout_ms, reply);
     proc_free(p);
-    after = launcher_ended(x->launcher, &notes); /* whose notes are the person's */
+    after = launcher_ended(launcher_of(x, job), &notes); /* whose notes are the person's */
     if (!e)
         return after;
     err_ignore(after, "the first error counts");

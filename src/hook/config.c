@@ -35,6 +35,7 @@ struct reader {
     struct hook_config *config;
     struct arena *arena; /* the configuration's */
     struct hook_checker checker;
+    bool is_project;
 };
 
 static void warn(struct reader *r, struct str text)
@@ -105,6 +106,7 @@ static struct err *read_hook(struct reader *r, enum hook_event event, const stru
         .env = json_get(group, "env"),
         .timeout_ms = timeout_of(first_of(hook, group, "timeout")),
         .fails_closed = json_bool(first_of(hook, group, "failClosed"), false),
+        .is_project = r->is_project,
         .matcher = matcher,
     };
     return NULL;
@@ -165,13 +167,14 @@ static struct err *read_event(struct reader *r, const struct json *groups)
     return NULL;
 }
 
-struct err *hook_config_add(struct hook_config *c, const struct json *hooks, const char *file,
-                            bool is_foreign)
+struct err *hook_config_add(struct hook_config *c, const struct json *hooks,
+                            const struct hook_file *file)
 {
-    struct reader r = {.config = c, .arena = &c->arena};
+    struct reader r = {.config = c, .arena = &c->arena, .is_project = file->is_project};
 
-    r.checker = (struct hook_checker){
-        .file = arena_cstr(&c->arena, str_of(file)), .path = "hooks", .is_foreign = is_foreign};
+    r.checker = (struct hook_checker){.file = arena_cstr(&c->arena, str_of(file->name)),
+                                      .path = "hooks",
+                                      .is_foreign = file->is_foreign};
     if (!json_is(hooks, JSON_OBJECT))
         return leave_out(
             &r, hook_wrong(&r.checker, "must be an object, not %s", json_type_name(hooks->type)));

@@ -24,6 +24,7 @@ struct hook_def {
     const struct json *env; /* an object of strings, or NULL */
     uint64_t timeout_ms;
     bool fails_closed;
+    bool is_project;               /* of a project that is trusted, not of the person */
     const struct matcher *matcher; /* of its group */
 };
 
@@ -38,10 +39,16 @@ struct hook_config *hook_config_new(void) MUST_USE;
 void hook_config_free(struct hook_config *c);
 DEFINE_AUTO_PTR(hook_config, hook_config_free)
 
+/* Where hooks come from. */
+struct hook_file {
+    const char *name;
+    bool is_foreign; /* written for another program */
+    bool is_project;
+};
 /* Adds what one file says under "hooks"; call it for each file, those of the lowest layer first.
  * Copies. After an error the configuration is good for nothing but to be freed. */
 MUST_USE struct err *hook_config_add(struct hook_config *c, const struct json *hooks,
-                                     const char *file, bool is_foreign);
+                                     const struct hook_file *file);
 
 const struct hook_list *hook_config_list(const struct hook_config *c, enum hook_event e);
 bool hook_config_is_empty(const struct hook_config *c);

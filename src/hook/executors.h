@@ -11,12 +11,14 @@
  * command when it ends, or when its time is over, is ended with it. */
 struct command_hooks {
     struct hook_executor executor;
-    struct launcher *launcher; /* NULL: commands cannot be run */
+    struct launcher *launcher;         /* NULL: commands cannot be run */
+    struct launcher *project_launcher; /* of hooks that a project has brought; NULL: the same */
     const char *project_dir;
     const char *const *environment;     /* NULL: the process's own */
     const struct str *secret_variables; /* not to be seen though their names look harmless */
     size_t n_secret_variables;
     const struct secrets *secrets; /* nor variables that hold one of these; may be NULL */
+    bool is_confined;              /* the launcher is the sandbox's */
 };
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,
                         const char *const *environment);

@@ -41,7 +41,8 @@ static bool is_same_env(const struct json *a, const struct json *b)
 static bool is_same(const struct hook_def *a, const struct hook_def *b)
 {
     return a->timeout_ms == b->timeout_ms && a->fails_closed == b->fails_closed &&
-           is_same_env(a->env, b->env) && json_equal(a->definition, b->definition);
+           a->is_project == b->is_project && is_same_env(a->env, b->env) &&
+           json_equal(a->definition, b->definition);
 }
 
 static bool is_there(const struct jobs *j, const struct hook_def *def)
@@ -143,7 +144,8 @@ static struct err *run_jobs(struct jobs *j, const char *cwd, struct str input)
                                              .env = j->items[i].def->env,
                                              .input = input,
                                              .cwd = cwd,
-                                             .timeout_ms = j->items[i].def->timeout_ms};
+                                             .timeout_ms = j->items[i].def->timeout_ms,
+                                             .is_project = j->items[i].def->is_project};
     if (j->n == 1)
         return run_job(&j->items[0]);
     group_begin(&g, MAX_AT_ONCE, GROUP_KEEP_GOING);
@@ -185,6 +187,12 @@ static void tell(const struct hook_runner *r, enum hook_event event, struct str 
         r->notice(r->self, event, text);
 }
 
+/* Who can change a hook's script could also switch the hook off by that. */
+static bool is_tampered_with(const struct job *job, enum hook_event event)
+{
+    return event == HOOK_PRE_TOOL_USE && err_is(job->failure, ERR_TOOL_DENIED);
+}
+
 static struct hook_answer judge_job(const struct job *job, enum hook_event event, struct arena *a)
 {
     struct hook_answer answer = read_job(job, event, a);
@@ -196,11 +204,11 @@ static struct hook_answer judge_job(const struct job *job, enum hook_event event
     text = arena_format(a, "the %s hook %" STR_FMT " failed: %" STR_FMT, hook_event_name(event),
                         STR_ARG(job->def->label), STR_ARG(answer.problem));
     tell(job->runner, event, text);
-    if (!job->def->fails_closed)
-        return answer;
-    o->is_blocked = true;
-    o->permission = HOOK_DENY;
-    if (o->reason.n == 0)
+    if (job->def->fails_closed || is_tampered_with(job, event)) {
+        o->is_blocked = true;
+        o->permission = HOOK_DENY;
+    }
+    if (o->is_blocked && o->reason.n == 0)
         o->reason =
             arena_format(a, "%" STR_FMT "; nothing passes without its answer", STR_ARG(text));
     return answer;

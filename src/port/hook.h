@@ -58,12 +58,14 @@ struct hook_job {
     struct str input;              /* the JSON object that it gets */
     const char *cwd;               /* of the session */
     uint64_t timeout_ms;
+    bool is_project; /* of a trusted project's settings, not of the person's */
 };
 
 struct hook_executor {
     const char *type; /* "command" */
     /* Required; may wait. Ends the hook after timeout_ms by itself and says timed_out. An error: it
-     * could not be run, or the wait for it was interrupted (ERR_CANCELLED, ERR_TIMEOUT). */
+     * could not be run, or the wait for it was interrupted (ERR_CANCELLED, ERR_TIMEOUT).
+     * ERR_TOOL_DENIED: what it would run is not what was trusted. */
     struct err *(*run)(struct hook_executor *x, const struct hook_job *job,
                        struct hook_reply *reply);
 };

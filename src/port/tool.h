@@ -112,6 +112,10 @@ struct tool_config {
     size_t n_secret_variables;
     /* Nor those that hold one of these, whatever they are called; NULL: none are known. */
     const struct secrets *secrets;
+    /* Variables that commands get all the same, because the person has said so. */
+    const struct str *passed_variables;
+    size_t n_passed_variables;
+    bool is_confined; /* commands run in the sandbox */
 };
 
 /* Makes the HTTP client when it is first needed. */

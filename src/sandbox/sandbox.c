@@ -195,22 +195,6 @@ static void end_one(struct sandbox *s)
 /* Where temporary files go, under the names that programs know. */
 static const char *const tmp_variables[] = {"TMPDIR", "TMP", "TEMP"};
 
-/* Sockets that a command cannot reach: programs do better without than with an error. */
-static const char *const socket_variables[] = {
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DBUS_SYSTEM_BUS_ADDRESS",
-    "DBUS_STARTER_ADDRESS",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XDG_RUNTIME_DIR",
-    "DOCKER_HOST",
-    "GNOME_KEYRING_CONTROL",
-    "PULSE_SERVER",
-};
-
 static bool is_variable(const char *entry, struct str name)
 {
     return strncmp(entry, name.p, name.n) == 0 && entry[name.n] == '=';
@@ -220,14 +204,6 @@ static bool is_variable(const char *entry, struct str name)
 static bool is_for_linker(const char *entry)
 {
     return strncmp(entry, "LD_", 3) == 0 || is_variable(entry, S("GLIBC_TUNABLES"));
-}
-
-static bool is_socket(const char *entry)
-{
-    for (size_t i = 0; i < ARRAY_LEN(socket_variables); i++)
-        if (is_variable(entry, str_of(socket_variables[i])))
-            return true;
-    return false;
 }
 
 static size_t count(const char *const *list)
@@ -252,8 +228,8 @@ static void set_variable(const char **environment, size_t *n, const char *entry)
     *n = n_kept;
 }
 
-/* The command's environment, with a place for temporary files, with the proxy, without what leads
- * nowhere, and with nothing that could get into keel-exec before the command is confined. */
+/* The command's environment, with a place for temporary files, with the proxy, and with nothing
+ * that could get into keel-exec before the command is confined. */
 static const char *const *make_environment(struct arena *a, const char *const *environment,
                                            const struct sandbox_policy *policy)
 {
@@ -262,10 +238,9 @@ static const char *const *make_environment(struct arena *a, const char *const *e
     const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
     for (size_t i = 0; i < n_given; i++)
-        if (!is_socket(environment[i]))
-            copy[n++] = is_for_linker(environment[i])
-                            ? arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p
-                            : environment[i];
+        copy[n++] = is_for_linker(environment[i])
+                        ? arena_format(a, EXEC_KEPT_VARIABLE "%s", environment[i]).p
+                        : environment[i];
     for (size_t i = 0; policy->tmp_dir && i < ARRAY_LEN(tmp_variables); i++)
         set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
     for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)

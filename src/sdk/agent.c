@@ -3,6 +3,7 @@
 
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
+#include "sdk/passed_variables.h"
 #include "sdk/system_prompt.h"
 #include "sys/loop.h"
 
@@ -96,25 +97,38 @@ static const char sandbox_off[] = "Only a person can let commands run without th
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
     const struct runtime *r = a->runtime;
+    bool is_on = sandbox_setting(r->settings, "sandbox.enabled", true, NULL);
 
+    a->tool_config.is_confined = is_on;
     TRY(network_rules_from_settings(&a->arena, r->settings, &a->gate.rules, &a->network));
-    agent_sandbox_init(&a->sandbox,
-                       &(struct agent_sandbox_options){
-                           .source = {.workspace = r->options.cwd,
-                                      .added_dirs = a->tool_config.added_dirs,
-                                      .n_added_dirs = a->tool_config.n_added_dirs,
-                                      .rules = &a->gate.rules,
-                                      .home = env_find(r->options.environment, "HOME"),
-                                      .keel_home = runtime_home(r, &a->arena).p},
-                           .on_notice = options->on_notice,
-                           .self = options->notice_self,
-                           .remedy = sandbox_off,
-                           .network = &a->network,
-                           .environment = r->options.environment,
-                           .tasks = &a->background,
-                           .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
-                       });
+    agent_sandbox_init(&a->sandbox, &(struct agent_sandbox_options){
+                                        .source = {.workspace = r->options.cwd,
+                                                   .added_dirs = a->tool_config.added_dirs,
+                                                   .n_added_dirs = a->tool_config.n_added_dirs,
+                                                   .rules = &a->gate.rules,
+                                                   .home = env_find(r->options.environment, "HOME"),
+                                                   .keel_home = runtime_home(r, &a->arena).p},
+                                        .on_notice = options->on_notice,
+                                        .self = options->notice_self,
+                                        .remedy = sandbox_off,
+                                        .network = &a->network,
+                                        .environment = r->options.environment,
+                                        .tasks = &a->background,
+                                        .is_off = !is_on,
+                                    });
     return NULL;
+}
+
+static void tell_unused_variables(struct agent *a, const struct agent_options *options)
+{
+    struct str file = passed_variables_unused(a->runtime->settings);
+
+    if (file.n && options->on_notice)
+        options->on_notice(options->notice_self,
+                           arena_format(&a->arena,
+                                        "%" STR_FMT ": \"sandbox.environment\" is not used there; "
+                                        "only your own settings can pass variables",
+                                        STR_ARG(file)));
 }
 
 /* --- all together --- */
@@ -135,6 +149,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     TRY(open_sandbox(a, options));
+    tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
     a->plan.stream = !options->no_stream;

@@ -60,6 +60,7 @@ struct agent {
     struct permission_gate gate;
     struct run_plan plan;
     struct tool_config tool_config;
+    struct checked_launcher search; /* of a search command that the project has brought */
     struct http_source http;
     struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */

@@ -32,27 +32,25 @@ static void tell_warnings(const struct agent_hooks *h)
         h->on_notice(h->self, hook_config_warning(h->config, i));
 }
 
-/* A person's own commands run as they are, unless the settings say otherwise. */
-static struct launcher *launcher_of(struct agent *a)
-{
-    return sandbox_setting(a->runtime->settings, "sandbox.hooks", false, NULL)
-               ? &a->sandbox.launcher
-               : &launcher_plain;
-}
-
 struct err *agent_hooks_open(struct agent *a)
 {
     struct agent_hooks *h = &a->hooks;
     const char *const *environment = a->runtime->options.environment;
+    /* A person's own commands run as they are, unless the settings say otherwise. */
+    bool is_confined = sandbox_setting(a->runtime->settings, "sandbox.hooks", false, NULL);
 
     TRY(settings_hooks(a->runtime->settings, &h->config));
     tell_warnings(h);
     if (hook_config_is_empty(h->config))
         return NULL;
-    command_hooks_init(&h->commands, launcher_of(a), a->runtime->options.project_dir, environment);
+    command_hooks_init(&h->commands, is_confined ? &a->sandbox.launcher : &launcher_plain,
+                       a->runtime->options.project_dir, environment);
+    h->commands.is_confined = is_confined && a->tool_config.is_confined;
     h->commands.secret_variables = a->tool_config.secret_variables;
     h->commands.n_secret_variables = a->tool_config.n_secret_variables;
     h->commands.secrets = a->secrets;
+    checked_launcher_init(&h->checked, h->commands.launcher, a->runtime);
+    h->commands.project_launcher = &h->checked.launcher;
     http_hooks_init(&h->http, &a->http, environment);
     h->executors[0] = &h->commands.executor;
     h->executors[1] = &h->http.executor;

@@ -4,12 +4,14 @@
 
 #include "hook/executors.h"
 #include "hook/run.h"
+#include "sdk/checked_launcher.h"
 
 struct agent;
 
 struct agent_hooks {
     struct hook_config *config;
     struct command_hooks commands;
+    struct checked_launcher checked; /* for those of the project */
     struct http_hooks http;
     struct hook_executor *executors[2];
     struct hook_runner runner;

@@ -32,8 +32,8 @@ static void show_only(struct agent *a, const struct agent_options *options)
 
 struct keeping {
     struct arena arena;
-    struct str home, rule;
-    const char *project_dir;
+    const struct project_place *place;
+    struct str rule;
     struct kept_rule kept;
 };
 
@@ -41,7 +41,7 @@ static struct err *keep_in_file(void *arg)
 {
     struct keeping *k = arg;
 
-    return project_rules_allow(&k->arena, k->home, k->project_dir, k->rule, &k->kept);
+    return project_rules_allow(&k->arena, k->place, k->rule, &k->kept);
 }
 
 static void tell_unused(const struct agent *a, struct keeping *k)
@@ -57,11 +57,9 @@ static void tell_unused(const struct agent *a, struct keeping *k)
 static struct err *keep(void *self, struct str rule)
 {
     struct agent *a = self;
-    struct keeping k = {.rule = rule, .project_dir = a->runtime->options.project_dir};
-    struct err *e;
+    struct keeping k = {.place = &a->runtime->place, .rule = rule};
+    struct err *e = work_run(keep_in_file, &k);
 
-    k.home = runtime_home(a->runtime, &k.arena);
-    e = work_run(keep_in_file, &k);
     if (!e && !k.kept.is_used)
         tell_unused(a, &k);
     arena_done(&k.arena);

@@ -1,6 +1,7 @@
 /* agent_tools.c - the tools of an agent, and what the settings say about them. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/passed_variables.h"
 #include "tool/builtin.h"
 
 /* --- settings --- */
@@ -36,6 +37,16 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
     return NULL;
 }
 
+static struct launcher *search_launcher(struct agent *a, const struct settings *s)
+{
+    struct setting_origin origin = settings_origin(s, "webSearch.command");
+
+    if (!origin.is_set || !layer_is_project(origin.layer))
+        return &launcher_plain;
+    checked_launcher_init(&a->search, &launcher_plain, a->runtime);
+    return &a->search.launcher;
+}
+
 static struct err *read_search(struct agent *a, const struct settings *s)
 {
     static const char *const kinds[] = {"native", "brave", "searxng", "command"};
@@ -46,7 +57,7 @@ static struct err *read_search(struct agent *a, const struct settings *s)
         .url = settings_text(s, "webSearch.url", &a->arena),
         .command = settings_text(s, "webSearch.command", &a->arena),
         .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
-        .launcher = &launcher_plain,
+        .launcher = search_launcher(a, s),
     };
     if (search->kind.n == 0)
         return NULL;
@@ -89,6 +100,8 @@ static void find_secrets(struct agent *a, const struct settings *s)
     }
     if (a->tool_config.search.key_variable.n)
         texts_add(&list, &a->arena, a->tool_config.search.key_variable);
+    a->tool_config.passed_variables =
+        passed_variables(s, &a->arena, &a->tool_config.n_passed_variables);
     a->tool_config.secret_variables = list.items;
     a->tool_config.n_secret_variables = list.n;
 }

@@ -1,9 +1,9 @@
 /* known_secrets.c - finds the credentials in variables and settings. */
 #include "sdk/known_secrets.h"
 
+#include "base/variables.h"
 #include "net/url.h"
 #include "provider/vendor.h"
-#include "sys/clean_env.h"
 #include "sys/env.h"
 #include "tool/web/service.h"
 
@@ -52,6 +52,41 @@ static void add_vendors(struct collection *c)
             add_variable(c, name);
         if (v->base_url_env)
             add_url(c, env_get(c->environment, str_of(v->base_url_env)), str_of(v->base_url_env));
+    }
+}
+
+static void add_tree(struct collection *c, const struct json *v, struct str in, struct str path);
+
+static void add_object(struct collection *c, struct str name, struct str value)
+{
+    struct json *tree = NULL;
+    struct json_where where;
+
+    if (str_starts(value, S("{")) && json_parse_at(&c->arena, value, 0, &tree, &where))
+        add_tree(c, tree, (struct str){0}, name);
+}
+
+/* What commands do not get must not come back by other ways either, if it is nothing that stands in
+ * texts by chance. */
+static void add_environment(struct collection *c)
+{
+    for (const char *const *entry = c->environment; entry && *entry; entry++) {
+        struct str name = str_of(*entry), value;
+        size_t equals = str_find_char(name, '=');
+        struct str part;
+
+        if (equals == STR_NONE)
+            continue;
+        value = str_skip(name, equals + 1);
+        name = str_slice(name, 0, equals);
+        if (variable_kind(name, value) != VARIABLE_SECRET)
+            continue;
+        part = value_find_secret(value);
+        if (value_is_random(part))
+            add(c, name, part);
+        if (variable_is_secret(name) && part.n == 0 && value_is_random(value))
+            add(c, name, value);
+        add_object(c, name, value);
     }
 }
 
@@ -116,6 +151,7 @@ struct secrets *known_secrets(const struct runtime *r, const char *store)
     struct secrets *found;
 
     add_vendors(&c);
+    add_environment(&c);
     add_url(&c, env_get(c.environment, S("KEEL_STORE")), S("KEEL_STORE"));
     add_url(&c, str_of(store), S("--store"));
     add_settings(&c, r->settings);

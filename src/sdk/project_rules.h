@@ -6,8 +6,7 @@
 #ifndef KEEL_SDK_PROJECT_RULES_H
 #define KEEL_SDK_PROJECT_RULES_H
 
-#include "base/arena.h"
-#include "base/err.h"
+#include "sdk/project_files.h"
 
 struct kept_rule {
     struct str file; /* where it stands now; in the arena */
@@ -15,8 +14,7 @@ struct kept_rule {
 };
 
 /* Adds a rule to permissions.allow, unless it stands there. Blocks. */
-MUST_USE struct err *project_rules_allow(struct arena *a, struct str keel_home,
-                                         const char *project_dir, struct str rule,
-                                         struct kept_rule *ret_kept);
+MUST_USE struct err *project_rules_allow(struct arena *a, const struct project_place *place,
+                                         struct str rule, struct kept_rule *ret_kept);
 
 #endif

@@ -2,7 +2,6 @@
 #include "sdk/runtime.h"
 
 #include "net/curl.h"
-#include "sdk/trust.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/leftover.h"
@@ -46,6 +45,13 @@ static void find_place(struct runtime *r)
         o->project_dir = repository ? repository : o->cwd;
 }
 
+/* --settings <(command): the shell has opened it. Any other FIFO would be waited for for ever. */
+static bool is_descriptor(const char *path)
+{
+    return str_starts(str_of(path), S("/dev/fd/")) ||
+           str_starts(str_of(path), S("/proc/self/fd/")) || strcmp(path, "/dev/stdin") == 0;
+}
+
 static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
 {
     const char *given = r->options.settings_file;
@@ -57,7 +63,7 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
         return NULL;
     if (str_starts(str_trim(str_of(given)), S("{")))
         return settings_parse_file(&r->arena, str_of(given), "--settings", ret_tree);
-    e = fs_read(given, &text, NULL);
+    e = is_descriptor(given) ? fs_read_stream(given, &text) : fs_read(given, &text, NULL);
     if (e) {
         e->kind = ERR_VALIDATION; /* not a store that failed: a flag that names no file */
         return err_wrap(e, "--settings");
@@ -78,10 +84,48 @@ static void watch_leftovers(struct runtime *r)
     leftover_sweep(dir);
 }
 
+/* Read once: what is digested here is what is parsed later. */
+static struct err *read_project(struct runtime *r)
+{
+    struct str keel_home = runtime_home(r, &r->arena);
+
+    r->place = (struct project_place){.dir = r->options.project_dir,
+                                      .cwd = r->options.cwd,
+                                      .home = env_find(r->options.environment, "HOME"),
+                                      .keel_home = keel_home.n ? keel_home.p : NULL};
+    project_files_read(&r->arena, &r->place, &r->project);
+    return trust_check(&r->arena, keel_home, r->place.dir, &r->project, &r->trust);
+}
+
+/* Once for a run: which file it is that makes the project foreign. */
+static struct str trust_note(struct runtime *r)
+{
+    if (r->trust.reason.n == 0)
+        return (struct str){0};
+    return arena_format(&r->arena, "%s: %" STR_FMT "%s", r->options.project_dir,
+                        STR_ARG(r->trust.reason),
+                        r->trust.trust == TRUST_CHANGED ? "; keel trust shows it" : "");
+}
+
+static struct err *load_settings(struct runtime *r, const struct json *flags)
+{
+    return settings_load(
+        &(struct settings_sources){
+            .home = r->place.home,
+            .keel_home = env_find(r->options.environment, "KEEL_HOME"),
+            .project_dir = r->options.project_dir,
+            .project = &r->project,
+            .skipped = r->options.skipped_layers,
+            .project_is_trusted = r->trust.trust == TRUST_GIVEN,
+            .trust_note = trust_note(r),
+            .environment = r->options.environment,
+            .flags = flags,
+        },
+        &r->settings);
+}
+
 struct err *runtime_open(struct runtime *r, const struct runtime_options *options)
 {
-    struct settings_sources sources;
-    struct trust_state state;
     struct json *flags;
 
     *r = (struct runtime){.options = *options};
@@ -92,17 +136,8 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
     watch_leftovers(r);
     TRY(read_flag_settings(r, &flags));
     find_place(r);
-    TRY(trust_check(&r->arena, runtime_home(r, &r->arena), r->options.project_dir, &state));
-    sources = (struct settings_sources){
-        .home = env_find(r->options.environment, "HOME"),
-        .keel_home = env_find(r->options.environment, "KEEL_HOME"),
-        .project_dir = r->options.project_dir,
-        .skipped = r->options.skipped_layers,
-        .project_is_trusted = state.trust == TRUST_GIVEN,
-        .environment = r->options.environment,
-        .flags = flags,
-    };
-    TRY(settings_load(&sources, &r->settings));
+    TRY(read_project(r));
+    TRY(load_settings(r, flags));
     profile_credentials_init(&r->credentials, r->settings, r->options.environment);
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "sdk/ahead.h"
 #include "sdk/profile.h"
+#include "sdk/trust.h"
 
 struct runtime_options {
     const char *settings_file;      /* --settings: a file, or JSON text starting with '{' */
@@ -23,6 +24,9 @@ struct runtime {
     struct arena arena;
     struct runtime_options options; /* with the defaults filled in; cwd NULL: there is none */
     bool is_repository;             /* is the project a git repository? */
+    struct project_place place;
+    struct project_files project; /* as they were when this was opened */
+    struct trust_state trust;     /* in them */
     struct settings *settings;
     struct profile_credentials credentials;
     struct profile profile; /* after runtime_use_model() */

@@ -1,12 +1,13 @@
 /* settings.c - loads the layers, merges them, remembers who said what. */
 #include "sdk/settings.h"
 
+#include "sdk/project_files.h"
 #include "sdk/settings_check.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
 
-#define MAX_FILE ((size_t)4 << 20)
+#define MAX_FILE PROJECT_MAX_SETTINGS_BYTES
 
 struct settings {
     struct arena arena;
@@ -45,6 +46,11 @@ const char *layer_name(enum layer l)
 bool layer_is_foreign(enum layer l)
 {
     return layers[l].is_foreign;
+}
+
+bool layer_is_project(enum layer l)
+{
+    return l != LAYER_FLAGS && layers[l].where == IN_PROJECT;
 }
 
 static void warn(struct settings *s, struct str text)
@@ -135,6 +141,24 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
                     file, strbuf_cstr(&left_out)));
 }
 
+/* Of a project's file the bytes that its trust was decided by. */
+static struct err *read_layer(const struct settings_sources *sources, enum layer l,
+                              const char *file, struct strbuf *text, bool *ret_exists)
+{
+    const struct project_file *f;
+
+    if (!layer_is_project(l))
+        return fs_read(file, text, ret_exists);
+    f = sources->project ? project_files_find(sources->project, layers[l].file) : NULL;
+    *ret_exists = f != NULL;
+    if (f && f->problem)
+        return err_hint(err_new(ERR_VALIDATION, "%s: %s", sources->project_dir, f->problem),
+                        "replace it by a file, or move it away");
+    if (f)
+        strbuf_add(text, f->content);
+    return NULL;
+}
+
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
                               enum layer l)
 {
@@ -147,7 +171,7 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (!dir)
         return NULL;
     file = fs_join(&s->arena, dir, layers[l].file);
-    e = fs_read(file, &text, &exists);
+    e = read_layer(sources, l, file, &text, &exists);
     if (!e && !exists)
         return NULL;
     if (e)
@@ -165,14 +189,25 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (e)
         return e;
     s->files[l] = str_of(file);
-    if (layers[l].where == IN_PROJECT && !sources->project_is_trusted)
+    if (layer_is_project(l) && !sources->project_is_trusted)
         keep_trusted(s, l, file);
     return NULL;
+}
+
+/* Is any file of the project wanted? */
+static bool uses_project(const struct settings_sources *sources)
+{
+    for (int l = 0; l < N_LAYERS; l++)
+        if (layer_is_project((enum layer)l) && !(sources->skipped & 1u << l))
+            return true;
+    return false;
 }
 
 static struct err *load(struct settings *s, const struct settings_sources *sources)
 {
     s->merged = json_new(&s->arena, JSON_OBJECT);
+    if (sources->trust_note.n && uses_project(sources))
+        warn(s, arena_str(&s->arena, sources->trust_note));
     if (sources->flags)
         s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)

@@ -52,12 +52,16 @@ extern const struct setting_key setting_keys[];
 
 struct settings;
 
+struct project_files;
+
 struct settings_sources {
-    const char *home;        /* the user's home directory; NULL: no user layers */
-    const char *keel_home;   /* KEEL_HOME; NULL: home + "/.keel" */
-    const char *project_dir; /* where .keel/ is looked for; NULL: no project layers */
+    const char *home;                    /* the user's home directory; NULL: no user layers */
+    const char *keel_home;               /* KEEL_HOME; NULL: home + "/.keel" */
+    const char *project_dir;             /* for messages; NULL: no project layers */
+    const struct project_files *project; /* its files, which are not read again */
     bool project_is_trusted;
-    unsigned skipped; /* layers whose files are not read: a bit each, 1 << LAYER_USER */
+    struct str trust_note; /* what a person must know about its trust; may be empty */
+    unsigned skipped;      /* layers whose files are not read: a bit each, 1 << LAYER_USER */
     const char *const *environment; /* for $ENV:; NULL: environ */
     /* The highest layer, already as a tree: what flags and environment say, and the file that
      * --settings names (settings_parse_file, settings_merge). May be NULL. */
@@ -102,6 +106,7 @@ struct json *settings_merge(struct arena *a, struct json *under, const struct js
 
 const char *layer_name(enum layer l);
 bool layer_is_foreign(enum layer l); /* written for another program */
+bool layer_is_project(enum layer l); /* in the project's directory */
 /* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
  * by file, with the file's name in messages. */
 const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file);

@@ -10,7 +10,11 @@ struct err *settings_hooks(const struct settings *s, struct hook_config **ret_co
         const struct json *hooks = json_get(settings_layer(s, (enum layer)l, &file), "hooks");
 
         if (hooks)
-            TRY(hook_config_add(c, hooks, file.p, layer_is_foreign((enum layer)l)));
+            TRY(hook_config_add(
+                c, hooks,
+                &(struct hook_file){.name = file.p,
+                                    .is_foreign = layer_is_foreign((enum layer)l),
+                                    .is_project = layer_is_project((enum layer)l)}));
     }
     *ret_config = TAKE(c);
     return NULL;

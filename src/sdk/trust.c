@@ -1,4 +1,4 @@
-/* trust.c - digests of a project's own files, and a small list of those that a person has seen. */
+/* trust.c - a small list of the projects that a person has seen, with a digest of each file. */
 #include "sdk/trust.h"
 
 #include "sys/clock.h"
@@ -10,68 +10,6 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-/* What can make keel do something. Whoever adds a reader of project files adds its name here. */
-static const char *const watched[] = {
-    ".keel/settings.json",         ".keel/settings.local.json", ".robota/settings.json",
-    ".robota/settings.local.json", ".claude/settings.json",     ".mcp.json",
-};
-
-#define MAX_FILE_BYTES ((size_t)4 << 20)
-
-/* --- digests --- */
-
-static void add_number(struct sha256 *h, uint64_t n)
-{
-    sha256_add(h, str_make((const char *)&n, sizeof n));
-}
-
-/* Name and length go along, so that no two sets of files have the same digest. */
-static void add_file(struct sha256 *h, const char *name, struct str content)
-{
-    add_number(h, strlen(name));
-    sha256_add(h, str_of(name));
-    add_number(h, content.n);
-    sha256_add(h, content);
-}
-
-/* What a watched file holds, or that there is none. */
-struct held {
-    bool exists;
-    struct str content;
-};
-
-static struct err *read_files(struct arena *a, const char *project_dir,
-                              struct held files[ARRAY_LEN(watched)])
-{
-    for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
-        AUTO(strbuf) struct strbuf content = {0};
-
-        strbuf_init(&content, MAX_FILE_BYTES);
-        TRY(fs_read(fs_join(a, project_dir, watched[i]), &content, &files[i].exists));
-        files[i].content = arena_str(a, strbuf_str(&content));
-    }
-    return NULL;
-}
-
-static void digest_files(struct arena *a, const struct held files[ARRAY_LEN(watched)],
-                         struct trust_state *state)
-{
-    const char **names = ARENA_ARRAY(a, ARRAY_LEN(watched), const char *);
-    unsigned char digest[SHA256_SIZE];
-    struct sha256 h;
-
-    sha256_init(&h);
-    for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
-        if (!files[i].exists)
-            continue;
-        add_file(&h, watched[i], files[i].content);
-        names[state->n_files++] = watched[i];
-    }
-    sha256_end(&h, digest);
-    sha256_format_hex(digest, state->digest);
-    state->files = names;
-}
 
 /* --- the list --- */
 
@@ -159,97 +97,155 @@ struct err *trust_lock_take(struct trust_lock *l, struct str keel_home)
                     "try again; if a keel hangs, end it");
 }
 
-/* --- asking and saying --- */
+/* --- comparing --- */
 
-/* What was said about files with this digest. */
-static struct err *find_trust(struct arena *a, struct str keel_home, const char *project_dir,
-                              struct trust_state *state)
+/* What the list says of a file: whether it can be run and where a link leads count as well. */
+static struct str mark_of(struct arena *a, const struct project_file *f)
 {
-    struct json *list;
-    struct str given;
+    return arena_format(a, "%s%s", f->is_link ? "link " : f->is_executable ? "x " : "", f->digest);
+}
 
-    if (state->n_files == 0) {
-        state->trust = TRUST_NOT_NEEDED;
-        return NULL;
+enum trust_change trust_change_of(const struct trust_state *state, const struct project_file *f)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str was = json_get_text(state->was, f->name);
+
+    if (was.n == 0)
+        return TRUST_NEW;
+    return str_eq(was, mark_of(&a, f)) ? TRUST_SAME : TRUST_DIFFERENT;
+}
+
+static struct str change_reason(struct arena *a, const char *name, enum trust_change change)
+{
+    static const char *const words[] = {
+        [TRUST_NEW] = "is new",
+        [TRUST_DIFFERENT] = "has changed",
+        [TRUST_GONE] = "is gone",
+    };
+
+    return arena_format(a, "%s %s since this project was trusted", name, words[change]);
+}
+
+static struct str find_change(struct arena *a, const struct project_files *files,
+                              const struct trust_state *state)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        enum trust_change change = trust_change_of(state, &files->items[i]);
+
+        if (change != TRUST_SAME)
+            return change_reason(a, files->items[i].name, change);
     }
-    TRY(trust_list(a, keel_home, &list));
-    given = json_get_text(json_get_str(list, str_of(project_dir)), "digest");
-    state->trust = given.n == 0                   ? TRUST_NONE
-                   : str_is(given, state->digest) ? TRUST_GIVEN
-                                                  : TRUST_CHANGED;
-    return NULL;
+    json_each (file, state->was) {
+        const char *name = arena_cstr(a, file->key);
+
+        if (!project_files_find(files, name))
+            return change_reason(a, name, TRUST_GONE);
+    }
+    return (struct str){0};
+}
+
+static void compare(struct arena *a, const struct project_files *files, const struct json *entry,
+                    struct trust_state *state)
+{
+    state->was = json_get(entry, "files");
+    if (files->problem) {
+        state->trust = TRUST_IMPOSSIBLE;
+        state->reason = arena_format(a, "this project cannot be trusted: %s", files->problem);
+    } else if (files->n == 0) {
+        state->trust = TRUST_NOT_NEEDED;
+    } else if (!entry) {
+        state->trust = TRUST_NONE;
+    } else {
+        state->reason = find_change(a, files, state);
+        state->trust = state->reason.n ? TRUST_CHANGED : TRUST_GIVEN;
+    }
 }
 
 struct err *trust_check(struct arena *a, struct str keel_home, const char *project_dir,
-                        struct trust_state *ret_state)
+                        const struct project_files *files, struct trust_state *ret_state)
 {
-    struct held files[ARRAY_LEN(watched)];
+    struct json *list = NULL;
 
     *ret_state = (struct trust_state){.trust = TRUST_NOT_NEEDED};
     if (!project_dir)
         return NULL;
-    TRY(read_files(a, project_dir, files));
-    digest_files(a, files, ret_state);
-    return find_trust(a, keel_home, project_dir, ret_state);
+    if (files->n)
+        TRY(trust_list(a, keel_home, &list));
+    compare(a, files, json_get_str(list, str_of(project_dir)), ret_state);
+    return NULL;
 }
 
-static struct err *give(struct str keel_home, const char *project_dir,
-                        const struct trust_state *state)
+/* --- saying --- */
+
+static struct json *new_entry(struct arena *a, struct json *list, const char *project_dir)
 {
-    AUTO(arena) struct arena a = {0};
-    struct json *list, *entry = json_new(&a, JSON_OBJECT);
+    struct json *entry = json_new(a, JSON_OBJECT);
     char time[CLOCK_ISO_SIZE];
 
-    TRY(trust_list(&a, keel_home, &list));
     clock_format_iso(clock_unix_ms(&clock_system), time);
-    json_set_str(&a, entry, "digest", str_of(state->digest));
-    json_set_str(&a, entry, "time", str_of(time));
-    json_set_key(&a, list, str_of(project_dir), entry);
-    return write_list(&a, keel_home, list);
+    json_set_str(a, entry, "time", str_of(time));
+    json_set(a, entry, "files", json_new(a, JSON_OBJECT));
+    json_set_key(a, list, str_of(project_dir), entry);
+    return entry;
 }
 
 struct err *trust_give(struct str keel_home, const char *project_dir,
-                       const struct trust_state *state)
-{
-    AUTO(trust_lock) struct trust_lock lock = {0};
-
-    TRY(trust_lock_take(&lock, keel_home));
-    return give(keel_home, project_dir, state);
-}
-
-/* Puts back what an edit has changed. False: the file holds something else by now. */
-static bool undo(struct held files[ARRAY_LEN(watched)], const struct trust_edit *edit)
-{
-    for (size_t i = 0; i < ARRAY_LEN(watched); i++) {
-        if (strcmp(watched[i], edit->file) != 0)
-            continue;
-        if (!files[i].exists || !str_eq(files[i].content, edit->after))
-            return false;
-        files[i] = (struct held){edit->existed, edit->before};
-        return true;
-    }
-    BUG("a file that trust does not depend on");
-}
-
-/* All files are read once: what is trusted is what was compared. */
-struct err *trust_follow(struct str keel_home, const char *project_dir,
-                         const struct trust_edit *edit, bool *ret_is_trusted)
+                       const struct project_files *files)
 {
     AUTO(arena) struct arena a = {0};
-    struct trust_state before = {0}, after = {0};
-    struct held files[ARRAY_LEN(watched)];
+    AUTO(trust_lock) struct trust_lock lock = {0};
+    struct json *list, *trusted;
+
+    if (files->problem)
+        return err_new(ERR_VALIDATION, "%s cannot be trusted: %s", project_dir, files->problem);
+    TRY(trust_lock_take(&lock, keel_home));
+    TRY(trust_list(&a, keel_home, &list));
+    trusted = json_get(new_entry(&a, list, project_dir), "files");
+    for (size_t i = 0; i < files->n; i++)
+        json_set_str(&a, trusted, files->items[i].name, mark_of(&a, &files->items[i]));
+    return write_list(&a, keel_home, list);
+}
+
+/* Was the file trusted as it was before the edit? */
+static bool was_trusted(const struct json *trusted, const struct trust_edit *edit)
+{
+    struct str mark = json_get_text(trusted, edit->file);
+    char digest[SHA256_HEX_SIZE];
+
+    if (!edit->existed)
+        return mark.n == 0;
+    sha256_hex(edit->before, digest);
+    return str_ends(mark, str_of(digest));
+}
+
+static bool is_first_file(const struct project_files *files, const struct trust_edit *edit)
+{
+    return !edit->existed && files->n == 1 && strcmp(files->items[0].name, edit->file) == 0;
+}
+
+struct err *trust_follow(struct str keel_home, const char *project_dir,
+                         const struct trust_edit *edit, const struct project_files *files,
+                         bool *ret_is_trusted)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct project_file *now = project_files_find(files, edit->file);
+    struct project_file written = {.is_executable = now && now->is_executable};
+    struct trust_state after = {0};
+    struct json *list, *entry, *trusted;
 
     *ret_is_trusted = false;
-    TRY(read_files(&a, project_dir, files));
-    digest_files(&a, files, &after);
-    if (!undo(files, edit))
+    TRY(trust_list(&a, keel_home, &list));
+    entry = json_get_str(list, str_of(project_dir));
+    if (is_first_file(files, edit))
+        entry = new_entry(&a, list, project_dir);
+    trusted = json_get(entry, "files");
+    if (!trusted || (!is_first_file(files, edit) && !was_trusted(trusted, edit)))
         return NULL;
-    digest_files(&a, files, &before);
-    TRY(find_trust(&a, keel_home, project_dir, &before));
-    if (before.trust != TRUST_GIVEN && before.trust != TRUST_NOT_NEEDED)
-        return NULL;
-    TRY(give(keel_home, project_dir, &after));
-    *ret_is_trusted = true;
+    sha256_hex(edit->after, written.digest);
+    json_set_str(&a, trusted, edit->file, mark_of(&a, &written));
+    TRY(write_list(&a, keel_home, list));
+    compare(&a, files, entry, &after);
+    *ret_is_trusted = after.trust == TRUST_GIVEN;
     return NULL;
 }
 

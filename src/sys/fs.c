@@ -53,17 +53,10 @@ static struct err *check_end(int fd, const char *path, const struct strbuf *out)
     return err_new(ERR_VALIDATION, "%s is larger than its limit of %zu bytes", path, out->n);
 }
 
-struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
+static struct err *read_all(int fd, const char *path, struct strbuf *out)
 {
-    AUTO_FD fd = locked_file_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     size_t n = 1;
 
-    if (ret_exists)
-        *ret_exists = fd >= 0;
-    if (fd < 0 && ret_exists && (errno == ENOENT || errno == ENOTDIR))
-        return NULL;
-    if (fd < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot read %s", path);
     while (n) {
         size_t step = next_step(out);
 
@@ -72,6 +65,50 @@ struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
         TRY(read_some(fd, path, step, out, &n));
     }
     return NULL;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read %s", shown);
+    if (S_ISDIR(st.st_mode))
+        return err_errno(ERR_STORAGE, EISDIR, "cannot read %s", shown);
+    if (!S_ISREG(st.st_mode))
+        return err_new(ERR_STORAGE, "cannot read %s: it is %s, not a file", shown,
+                       kind_of(st.st_mode));
+    return read_all(fd, shown, out);
+}
+
+struct err *fs_open_error(int error, const char *shown)
+{
+    if (error == ENXIO) /* what open() says about a socket */
+        return err_new(ERR_STORAGE, "cannot read %s: it is a socket, not a file", shown);
+    return err_errno(ERR_STORAGE, error, "cannot read %s", shown);
+}
+
+struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists)
+{
+    AUTO_FD fd = locked_file_openat(AT_FDCWD, path, FS_READ_FLAGS);
+
+    if (ret_exists)
+        *ret_exists = fd >= 0;
+    if (fd < 0 && ret_exists && (errno == ENOENT || errno == ENOTDIR))
+        return NULL;
+    return fd < 0 ? fs_open_error(errno, path) : fs_read_fd(fd, path, out);
+}
+
+struct err *fs_read_stream(const char *path, struct strbuf *out)
+{
+    AUTO_FD fd = locked_file_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    return fd < 0 ? fs_open_error(errno, path) : read_all(fd, path, out);
 }
 
 struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out)

@@ -7,12 +7,21 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
+#include <fcntl.h>
+
 /* What is read whole, where the buffer has no cap of its own. */
 #define FS_READ_MAX_BYTES ((size_t)64 << 20)
 
 /* Appends the whole file; over out's cap is ERR_VALIDATION. *ret_exists false (and no error) when
- * there is none; pass NULL where that is an error. */
+ * there is none; pass NULL where that is an error. A FIFO, a device, a socket or a directory is
+ * refused: it never waits for one. */
 MUST_USE struct err *fs_read(const char *path, struct strbuf *out, bool *ret_exists);
+/* The same for who opens the file by other means, with these flags. The error of such an open(). */
+#define FS_READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+MUST_USE struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out);
+NEVER_NULL MUST_USE struct err *fs_open_error(int error, const char *shown);
+/* Whatever it is, a pipe too, to its end; may wait for ever. For what a person names. */
+MUST_USE struct err *fs_read_stream(const char *path, struct strbuf *out);
 /* Appends bytes from..from+n, fewer at the end of the file. */
 MUST_USE struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out);
 

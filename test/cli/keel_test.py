@@ -102,13 +102,18 @@ class KeelTest(unittest.TestCase):
             streams["stdin"], stdin = stdin, None
         return self.finish(self.start(*arguments, env=env, cwd=cwd, **streams), stdin)
 
-    def on_terminal(self, *arguments, columns=80, env=None):
+    def on_terminal_saying(self, text, *arguments):
+        """The same for a person who types this."""
+        return self.on_terminal(*arguments, typed=text.encode())
+
+    def on_terminal(self, *arguments, columns=80, env=None, typed=b""):
         """Runs keel with a terminal of this width; everything that appears on it is `out`."""
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = self.start(*arguments, env={"TERM": "xterm", **(env or {})}, stdin=slave,
                              stdout=slave, stderr=slave)
         os.close(slave)
+        os.write(master, typed)
         seen = b""
         try:
             while piece := os.read(master, 65536):

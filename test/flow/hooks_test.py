@@ -23,7 +23,7 @@ class HooksTest(AgentTest):
         return [json.loads(line) for line in text.splitlines() if line]
 
 
-class Hooks(HooksTest):
+class RunTest(HooksTest):
     def run_with(self, *turns, mode="bypassPermissions"):
         self.one = self.play(ANTHROPIC, *turns)
         return self.run_agent(ANTHROPIC, self.one, "go", mode=mode)
@@ -31,6 +31,8 @@ class Hooks(HooksTest):
     def last_request(self):
         return self.one.requests[-1].body.decode()
 
+
+class Hooks(RunTest):
     def test_every_point_is_told_with_its_fields(self):
         self.configure(PreToolUse="", PostToolUse="", UserPromptSubmit="", Stop="",
                        SessionStart="", SessionEnd="")
@@ -103,6 +105,24 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
         self.assert_status(result, 0)
         self.assertIn("oops", result.err)
 
+    def test_an_answer_that_cannot_be_read_refuses_the_call(self):
+        deny = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'
+        twice = deny.replace("}}", ', "permissionDecision": "allow"}}')
+        for script in (f"echo note; echo '{deny}'", f"printf '\\357\\273\\277%s' '{deny}'",
+                       f"echo '{twice}'", f"echo '{deny}'; echo note"):
+            with self.subTest(script):
+                self.configure(PreToolUse=script)
+                result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("Done."))
+                self.assertIn("the PreToolUse hook", result.err)
+                self.assertIn("nothing passes without its answer", self.last_request())
+                self.assertFalse((self.project / "made").exists())
+
+    def test_plain_text_decides_nothing(self):
+        self.configure(PreToolUse="echo checked {it}")
+        result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("Done."))
+        self.assert_answer(result, "Done.")
+        self.assertTrue((self.project / "made").exists())
+
     def test_hooks_of_a_project_that_is_not_trusted_do_not_run(self):
         (self.project / ".keel").mkdir()
         settings = {"hooks": {"Stop": [{"hooks": [
@@ -114,6 +134,70 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
         self.keel("trust", "--yes")
         self.assert_answer(self.run_with(Turn("Done.")), "Done.")
         self.assertTrue((self.dir / "ran").exists())
+
+
+class ProjectHooks(RunTest):
+    """What a trusted project's hooks run stays what was trusted."""
+
+    def bring(self, script, command, event="PreToolUse"):
+        self.script = self.project / script
+        self.script.parent.mkdir(parents=True, exist_ok=True)
+        self.script.write_text(f"echo 1 >> {self.dir}/ran\n")
+        self.write("project/.keel/settings.json", {"hooks": {event: [{"hooks": [
+            {"type": "command", "command": command}]}]}})
+        self.assert_status(self.keel("trust", "--yes"), 0)
+
+    def ran(self):
+        log = self.dir / "ran"
+        return log.read_text().split() if log.exists() else []
+
+    def test_a_script_that_was_changed_does_not_run_in_the_next_run(self):
+        self.bring(".keel/check.sh", 'sh "$KEEL_PROJECT_DIR"/.keel/check.sh')
+        self.run_with(Turn(Call("Bash", command="echo hi")), Turn("Done."))
+        self.assertEqual(self.ran(), ["1"])
+        self.script.write_text(f"echo 2 >> {self.dir}/ran\n")  # as git pull does
+        result = self.run_with(Turn(Call("Bash", command="echo hi")), Turn("Done."))
+        self.assertEqual(self.ran(), ["1"])
+        self.assertEqual(result.err.count(".keel/check.sh has changed since"), 1, result)
+
+    def test_a_script_that_a_command_has_changed_does_not_run_and_nothing_passes_without_it(self):
+        self.bring("scripts/check.sh", "sh scripts/check.sh")
+        change = f"echo 'echo 2 >> {self.dir}/ran' > scripts/check.sh"
+        result = self.run_with(Turn(Call("Bash", command=change)),
+                               Turn(Call("Bash", command="touch made")), Turn("Done."))
+        self.assert_status(result, 0)
+        self.assertEqual(self.ran(), ["1"])
+        self.assertFalse((self.project / "made").exists())
+        self.assertIn("scripts/check.sh is not what it was when this project was trusted",
+                      result.err)
+        self.assertIn("Blocked by hook", self.last_request())
+
+    def test_nor_does_one_of_the_same_name_where_the_session_has_moved(self):
+        self.bring("check.sh", "sh check.sh")
+        self.write("project/sub/check.sh", f"echo 2 >> {self.dir}/ran\n")
+        self.run_with(Turn(Call("Bash", command="cd sub")),
+                      Turn(Call("Bash", command="touch made")), Turn("Done."))
+        self.assertEqual(self.ran(), ["1"])
+        self.assertFalse((self.project / "sub" / "made").exists())
+
+    def test_a_hook_of_another_event_is_told_and_not_run(self):
+        self.bring("scripts/stop.sh", "sh scripts/stop.sh", event="Stop")
+        result = self.run_with(
+            Turn(Call("Bash", command=f"echo 'echo 2 >> {self.dir}/ran' > scripts/stop.sh")),
+            Turn("Done."))
+        self.assertEqual((result.status, result.out), (0, "Done.\n"))
+        self.assertEqual(self.ran(), [])
+        self.assertIn("scripts/stop.sh is not what it was", result.err)
+
+    def test_the_person_s_own_hooks_may_run_what_they_like(self):
+        script = self.project / "check.sh"
+        script.write_text(f"echo 1 >> {self.dir}/ran\n")
+        self.user_settings({"hooks": {"PreToolUse": [{"hooks": [
+            {"type": "command", "command": "sh check.sh"}]}]}})
+        self.run_with(Turn(Call("Bash", command=f"echo 'echo 2 >> {self.dir}/ran' > check.sh")),
+                      Turn(Call("Bash", command="touch made")), Turn("Done."))
+        self.assertEqual(self.ran(), ["1", "2"])
+        self.assertTrue((self.project / "made").exists())
 
 
 class KilledAfterAStopHook(HooksTest, SessionTest):

@@ -465,5 +465,67 @@ class Budgets(SessionTest):
         self.assertEqual(result.out, "Done.\n")
 
 
+class Modes(SessionTest):
+    """A session comes back in the mode that it was in, but for bypassPermissions."""
+
+    def begin(self, mode, *more):
+        session = self.new_id()
+        flags = ["--permission-mode", mode] if mode else []
+        self.run_in(session, self.play(ANTHROPIC, Turn("One.")), "--session-id", session, *flags,
+                    *more, "first")
+        return session
+
+    def run_in(self, session, provider, *arguments):
+        """What a program is told about the session that it gets."""
+        result = self.ask(provider, "--output-format", "stream-json", "--verbose", *arguments)
+        self.assert_status(result, 0)
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        return next(line["permissionMode"] for line in lines if line.get("subtype") == "init")
+
+    def resume(self, session, *arguments):
+        return self.run_in(session, self.play(ANTHROPIC, Turn("Two.")), *arguments, "second")
+
+    def test_every_other_mode_comes_back(self):
+        for mode in ("plan", "default", "acceptEdits"):
+            with self.subTest(mode):
+                session = self.begin(mode)
+                self.assertEqual(self.resume(session, "-r", session), mode)
+                self.assertEqual(self.resume(session, "-c"), mode)
+                self.assertEqual(self.resume(session, "-r", session, "--fork-session"), mode)
+
+    def test_bypassing_does_not_however_it_was_said(self):
+        for flags in (["--permission-mode", "bypassPermissions"],
+                      ["--dangerously-skip-permissions"]):
+            with self.subTest(flags):
+                session = self.begin(None, *flags)
+                self.assertEqual(self.resume(session, "-r", session), "default")
+                self.assertEqual(self.resume(session, "-r", session, *flags), "bypassPermissions")
+                self.assertEqual(self.resume(session, "-c"), "default")
+                self.assertEqual(self.resume(session, "-r", session, "--fork-session"), "default")
+
+    def test_a_call_is_refused_that_ran_before(self):
+        session = self.begin("bypassPermissions")
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="touch made")), Turn("Two."))
+        self.run_in(session, provider, "-r", session, "second")
+        self.assertFalse((self.project / "made").exists())
+
+    def test_a_run_that_was_killed_does_not_go_on_bypassing(self):
+        session = self.new_id()
+        path, fd = self.make_pipe()
+        process = self.start_agent(
+            ANTHROPIC, self.play(ANTHROPIC, Turn(Call("Bash", command=f"echo > {path}; sleep 60"))),
+            "--session-id", session, "first")
+        self.wait_pipe(fd)
+        self.kill(process)
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="touch made")), Turn("Two."))
+        self.assertEqual(self.run_in(session, provider, "-r", session), "default")
+        self.assertFalse((self.project / "made").exists())
+
+    def test_a_flag_wins(self):
+        session = self.begin("acceptEdits")
+        self.assertEqual(self.resume(session, "-r", session, "--permission-mode", "plan"), "plan")
+        self.assertEqual(self.resume(session, "-r", session), "plan")
+
+
 if __name__ == "__main__":
     scripted.main()

@@ -2,6 +2,11 @@
 the terminal, not in what programs read, not by hooks and tools."""
 import base64
 import json
+import os
+import pathlib
+import resource
+import select
+import signal
 
 import scripted
 from agent import AgentTest, Call, Reader, Turn
@@ -142,6 +147,52 @@ class Tools(Secrets):
         for name in ("HARMLESS", "ADDRESS", "ANTHROPIC_API_KEY", "[REDACTED]"):
             self.assertNotIn(name, self.results())
 
+    SECRETS = {
+        "HTTPS_PROXY": "http://user:PROXYPASS99x@127.0.0.1:9",
+        "DATABASE_URL": "postgres://me:dbpass0815hush@db/app",
+        "GITHUB_PAT": "pat0123456789abcdef",
+        "ANTHROPIC_CUSTOM_HEADERS": "x-gateway: gate0815hush",
+        "NOTHING_SPECIAL": "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "SA_JSON": '{"private_key": "-----BEGIN PRIVATE KEY-----0815hush"}',
+        "CI_JOB_JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk",
+    }
+
+    def test_commands_get_no_credential_whatever_it_is_called(self):
+        self.run_tool(Call("Bash", command="env"), env={
+            **self.SECRETS, "TMUX": "/tmp/t", "KUBECONFIG": "/k", "http_proxy": "http://proxy:1",
+            "no_proxy": "127.0.0.1",
+            "GIT_AUTHOR_NAME": "Anna", "DATABASE": "sqlite:///dev.db"})
+        for name in (*self.SECRETS, "TMUX", "KUBECONFIG", "http_proxy", "0815hush", "PROXYPASS"):
+            self.assertNotIn(name, self.results())
+        self.assertIn("GIT_AUTHOR_NAME=Anna", self.results())
+        self.assertIn("DATABASE=sqlite:///dev.db", self.results())
+
+    def test_nor_do_they_come_back_by_a_file(self):
+        values = ["PROXYPASS99x", "dbpass0815hush", self.SECRETS["NOTHING_SPECIAL"],
+                  self.SECRETS["GITHUB_PAT"]]
+        (self.project / "all").write_text("\n".join([*values, "postgres and ordinary words"]))
+        self.run_tool(Call("Bash", command="cat all"),
+                      env={**self.SECRETS, "DB_PASSWORD": "postgres", "MY_TOKEN": "ordinary"})
+        for value in values:
+            self.assertNotIn(value, self.results())
+        self.assertIn("postgres and ordinary words", self.results())
+
+    def test_a_person_may_let_a_variable_pass(self):
+        env = {"DATABASE_URL": "postgres://me:dbpass0815hush@db/app", "OTHER_TOKEN": "x",
+               "CI_TOKEN": "short"}
+        self.user_settings({"sandbox": {"environment": ["DATABASE_URL", "CI_*"]}})
+        self.run_tool(Call("Bash", command="env"), env=env)
+        self.assertIn("DATABASE_URL=postgres://me:[REDACTED]@db/app", self.results())
+        self.assertIn("CI_TOKEN=short", self.results())
+        self.assertNotIn("OTHER_TOKEN", self.results())
+
+    def test_a_project_may_not_even_if_it_is_trusted(self):
+        self.write("project/.keel/settings.json", {"sandbox": {"environment": ["*"]}})
+        self.keel("trust", "--yes")
+        result = self.run_tool(Call("Bash", command="env"), env={"MY_TOKEN": "0123456789abc"})
+        self.assertNotIn("MY_TOKEN", self.results())
+        self.assertIn("only your own settings can pass variables", result.err)
+
     def test_keys_of_the_settings_are_known_too(self):
         own = {"from the file": "file-0815-hush", "MY_SERVER": "variable-0815-hush",
                "header": "header-0815-hush", "hook": "hook-0815-hush", "url": "url-0815-hush"}
@@ -213,6 +264,45 @@ class Hooks(Secrets):
         provider = self.play(ANTHROPIC, Turn(Call("Bash", command="true")), Turn("Done."))
         result = self.run_agent(ANTHROPIC, provider, "hi")
         self.assert_hidden(result)
+
+
+class Core(Secrets):
+    """keel dies of a signal that leaves a core: it must hold no key, wherever it lies."""
+
+    PATTERN = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    # The sanitizer would handle the signal itself, and forbid cores.
+    ASAN = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:disable_coredump=0"
+
+    def die(self, **env):
+        """Killed while the model answers; the cores that are in the workspace then."""
+        path = self.project / "pipe"
+        os.mkfifo(path)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="ulimit -c > pipe; sleep 60")))
+        process = self.start_agent(
+            ANTHROPIC, provider, "go", env={"ASAN_OPTIONS": self.ASAN, **env},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
+        select.select([fd], [], [], scripted.HANG_SECONDS)
+        self.limit = os.read(fd, 100).decode().strip()
+        os.close(fd)
+        process.send_signal(signal.SIGSEGV)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGSEGV)
+        return list(self.project.glob("core*"))
+
+    def test_no_core_is_left(self):
+        self.assertEqual(self.die(), [])
+
+    def test_commands_keep_their_limit(self):
+        self.die()
+        self.assertEqual(self.limit, "unlimited")
+
+    def test_who_debugs_keel_may_have_one(self):
+        if self.PATTERN.startswith(("|", "/")):
+            self.skipTest(f"cores do not come to the workspace here: {self.PATTERN}")
+        cores = self.die(KEEL_CORE="1")
+        self.assertEqual(len(cores), 1)
+        self.assertIn(KEY.encode(), cores[0].read_bytes())  # so it would be found above
 
 
 if __name__ == "__main__":

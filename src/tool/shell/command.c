@@ -166,7 +166,14 @@ static const char *const *environment_for(const struct tool_context *c, struct a
         hidden[n] = config->secret_variables[n];
     if (config->search.key_variable.n)
         hidden[n++] = config->search.key_variable;
-    return clean_environment(a, config->environment, hidden, n, config->secrets, settings);
+    return clean_environment(a, &(struct clean_env_options){.environment = config->environment,
+                                                            .hidden = hidden,
+                                                            .n_hidden = n,
+                                                            .secrets = config->secrets,
+                                                            .passed = config->passed_variables,
+                                                            .n_passed = config->n_passed_variables,
+                                                            .is_confined = config->is_confined,
+                                                            .settings = settings});
 }
 
 /* What the command runs in is built while the journal learns of it. */

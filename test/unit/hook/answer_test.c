@@ -163,7 +163,7 @@ TEST(a_message_is_for_the_person)
 
 TEST(nonsense_is_a_problem_with_its_place)
 {
-    means(PRE_TOOL_USE,
+    means(STOP,
           "problem: its answer is not valid JSON: a name in double quotes was expected at line 1, "
           "column 2",
           0, "{");
@@ -175,6 +175,60 @@ TEST(nonsense_is_a_problem_with_its_place)
           "{\"continue\":\"no\"}");
     means(STOP, "problem: its answer is wrong: \"systemMessage\" must be a string", 0,
           "{\"systemMessage\":[]}");
+}
+
+#define REFUSED "blocked deny problem: "
+#define DENY SPECIFIC("PreToolUse", "\"permissionDecision\":\"deny\"")
+#define BEFORE "it printed other text before its answer, which is not read then"
+#define MARK "its answer begins with a byte order mark, so it is not valid JSON"
+
+/* Each of them may have been a no that got lost. */
+TEST(an_answer_that_cannot_be_read_refuses_a_call)
+{
+    means(PRE_TOOL_USE,
+          REFUSED
+          "its answer is not valid JSON: the same name stands twice in this object at line 1, "
+          "column 52",
+          0,
+          "{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\"permissionDecision\":"
+          "\"allow\"}}");
+    means(PRE_TOOL_USE,
+          REFUSED "its answer is not valid JSON: a name in double quotes was expected at line 1, "
+                  "column 2",
+          0, "{");
+    means(PRE_TOOL_USE, REFUSED BEFORE, 0, "note\n" DENY);
+    means(PRE_TOOL_USE, REFUSED BEFORE, 0, "note: {\"decision\" : \"block\"}\nmore");
+    means(PRE_TOOL_USE, REFUSED BEFORE, 0, "[" DENY "]");
+    means(PRE_TOOL_USE, REFUSED BEFORE, 0, "\"{\\\"decision\\\":\\\"block\\\"}\"");
+    means(PRE_TOOL_USE, REFUSED BEFORE, 0, "x {'continue': False}");
+    means(PRE_TOOL_USE, REFUSED MARK, 0, "\xEF\xBB\xBF" DENY);
+    means(PRE_TOOL_USE, REFUSED MARK, 0, "\xEF\xBB\xBF \n" DENY);
+    means(PRE_TOOL_USE, REFUSED MARK, 0, "\xFF\xFE{");
+    means(PRE_TOOL_USE,
+          REFUSED "its answer is wrong: \"permissionDecision\" must be a member of "
+                  "\"hookSpecificOutput\"",
+          0, "{\"permissionDecision\":\"deny\"}");
+}
+
+TEST(for_other_events_it_is_told)
+{
+    means(STOP, "problem: " BEFORE, 0, "note\n{\"decision\":\"block\"}");
+    means(USER_PROMPT_SUBMIT, "context[see {\"decision\":1}] problem: " BEFORE, 0,
+          "see {\"decision\":1}");
+    means(PERMISSION_REQUEST, "problem: " MARK, 0, "\xEF\xBB\xBF" DENY);
+    means(STOP,
+          "problem: its answer is not valid JSON: the same name stands twice in this object at "
+          "line 1, "
+          "column 19",
+          0, "{\"continue\":false,\"continue\":true}");
+}
+
+TEST(other_text_with_braces_is_just_text)
+{
+    means(PRE_TOOL_USE, "", 0, "checked {a, b}: \"fine\" {\"level\":\"info\"}");
+    means(PRE_TOOL_USE, "", 0, "the decision: none. decision \"x\": continue");
+    means(PRE_TOOL_USE, "", 0, "[1, {}]");
+    means(SESSION_START, "context[\xEF\xBB\xBFhello]", 0, "\xEF\xBB\xBFhello");
 }
 
 TEST(an_answer_with_a_problem_allows_nothing_and_still_denies)
@@ -309,6 +363,8 @@ RUN_TESTS(
     UNIT(the_older_form_decides_too), UNIT(a_request_for_permission_is_answered_by_its_behavior),
     UNIT(continue_false_ends_the_run_and_blocks_whatever_else_is_said),
     UNIT(a_message_is_for_the_person), UNIT(nonsense_is_a_problem_with_its_place),
+    UNIT(an_answer_that_cannot_be_read_refuses_a_call), UNIT(for_other_events_it_is_told),
+    UNIT(other_text_with_braces_is_just_text),
     UNIT(an_answer_with_a_problem_allows_nothing_and_still_denies),
     UNIT(hostile_output_is_cut_and_made_valid), UNIT(json_that_is_too_deep_or_cut_off_is_a_problem),
     UNIT(deny_beats_ask_and_ask_beats_allow), UNIT(reasons_of_the_strongest_are_told_in_order),

@@ -9,7 +9,7 @@ static struct err *add(struct hook_config *c, const char *text, const char *file
     struct json *hooks;
 
     assert_ok(json_parse(&a, str_of(text), 0, &hooks));
-    return hook_config_add(c, hooks, file, is_foreign);
+    return hook_config_add(c, hooks, &(struct hook_file){file, is_foreign});
 }
 
 /* What our own file is told is wrong with this. */

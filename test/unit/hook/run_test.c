@@ -77,7 +77,7 @@ static void scene_init(struct scene *s, const char *hooks)
 
     *s = (struct scene){.config = hook_config_new(), .dir = temp_dir_make()};
     assert_ok(json_parse(&s->arena, str_of(hooks), 0, &tree));
-    assert_ok(hook_config_add(s->config, tree, "f", false));
+    assert_ok(hook_config_add(s->config, tree, &(struct hook_file){.name = "f"}));
     command_hooks_init(&s->command, &launcher_plain, s->dir.path, NULL);
     callback_hooks_init(&s->callback, call, s);
     s->executors[0] = &s->command.executor;
@@ -260,19 +260,31 @@ TEST(a_hook_that_fails_is_told_and_stops_nothing)
 {
     AUTO(scene) struct scene s;
 
-    scene_init(&s, PRE(ALL(CALLS("fail") "," RUNS("echo boom >&2; exit 1") "," CALLS(
-                       "{oops") ","
-                                "{\"type\":\"prompt\",\"prompt\":\"Safe?\"}")));
+    scene_init(&s, PRE(ALL(CALLS("fail") "," RUNS(
+                       "echo boom >&2; exit 1") ","
+                                                "{\"type\":\"prompt\",\"prompt\":\"Safe?\"}")));
     assert_str(fire(&s, HOOK_PRE_TOOL_USE, BASH), "");
     assert_str(
         strbuf_str(&s.notices),
         FAILS("callback \"fail\" of f failed: it could not be run: nothing is called fail; call it "
               "otherwise\n")
             FAILS("command \"echo boom >&2; exit 1\" of f failed: it ended with code 1: boom\n")
-                FAILS("callback \"{oops\" of f failed: its answer is not valid JSON: a name in "
-                      "double quotes was expected at line 1, column 2\n")
-                    FAILS("prompt \"Safe?\" of f failed: it could not be run: hooks of the type "
-                          "prompt cannot be run here\n"));
+                FAILS("prompt \"Safe?\" of f failed: it could not be run: hooks of the type "
+                      "prompt cannot be run here\n"));
+}
+
+TEST(an_answer_that_cannot_be_read_is_told_and_refuses_the_call)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, PRE(ALL(CALLS("{oops"))));
+    assert_str(fire(&s, HOOK_PRE_TOOL_USE, BASH),
+               "blocked deny reason[" FAILS(
+                   "callback \"{oops\" of f failed: its answer is not valid JSON: a name in double "
+                   "quotes was expected at line 1, column 2; nothing passes without its answer]"));
+    assert_str(strbuf_str(&s.notices),
+               FAILS("callback \"{oops\" of f failed: its answer is not valid JSON: a name in "
+                     "double quotes was expected at line 1, column 2\n"));
 }
 
 TEST(a_hook_that_takes_too_long_is_ended_and_told)
@@ -377,6 +389,7 @@ RUN_TESTS(UNIT(a_hook_is_told_who_where_and_what), UNIT(a_script_blocks_with_exi
           UNIT(answers_come_in_the_order_of_the_configuration_however_long_they_take),
           UNIT(more_hooks_than_run_at_once_all_run),
           UNIT(a_hook_that_fails_is_told_and_stops_nothing),
+          UNIT(an_answer_that_cannot_be_read_is_told_and_refuses_the_call),
           UNIT(a_hook_that_takes_too_long_is_ended_and_told),
           UNIT(a_hook_that_must_not_fail_blocks_when_it_does),
           UNIT(a_hook_that_must_not_fail_and_does_not_blocks_nothing),

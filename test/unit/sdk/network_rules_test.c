@@ -1,5 +1,6 @@
 /* network_rules_test.c - which hosts the settings and the rules for WebFetch open to commands. */
 #include "sdk/network_rules.h"
+#include "sdk/project.h"
 
 #include "temp_dir.h"
 
@@ -24,15 +25,16 @@ DEFINE_AUTO_VAL(world, world_done)
 /* Of the person, and of a project. */
 static struct err *load(struct world *w, const char *own, const char *project, bool is_trusted)
 {
-    char home[512];
+    const char *home = fs_join(&w->arena, w->dir.path, "home"),
+               *dir = fs_join(&w->arena, w->dir.path, "project");
 
-    snprintf(home, sizeof home, "%s", temp_path(&w->dir, "home"));
     TRY(fs_make_dirs(temp_path(&w->dir, "home/.keel"), 0700));
     TRY(fs_make_dirs(temp_path(&w->dir, "project/.keel"), 0700));
     TRY(fs_write_atomic(temp_path(&w->dir, "home/.keel/settings.json"), str_of(own), 0600));
     TRY(fs_write_atomic(temp_path(&w->dir, "project/.keel/settings.json"), str_of(project), 0600));
     TRY(settings_load(&(struct settings_sources){.home = home,
-                                                 .project_dir = temp_path(&w->dir, "project"),
+                                                 .project_dir = dir,
+                                                 .project = project_at(&w->arena, dir),
                                                  .project_is_trusted = is_trusted},
                       &w->settings));
     return network_rules_from_settings(&w->arena, w->settings, &w->permissions, &w->rules);

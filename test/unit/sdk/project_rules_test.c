@@ -1,6 +1,7 @@
 /* project_rules_test.c */
 #include "temp_dir.h"
 
+#include "sdk/project.h"
 #include "sdk/project_rules.h"
 #include "sdk/trust.h"
 #include "sys/fs.h"
@@ -40,10 +41,16 @@ static void put(struct world *w, const char *name, const char *text)
     assert_ok(fs_write_atomic(temp_path(&w->dir, name), str_of(text), 0644));
 }
 
+static struct project_place place_of(const struct world *w)
+{
+    return (struct project_place){.dir = w->project, .keel_home = w->home.p};
+}
+
 static struct err *try_allow(struct world *w, const char *rule, bool *ret_is_used)
 {
     struct kept_rule kept;
-    struct err *e = project_rules_allow(&w->arena, w->home, w->project, str_of(rule), &kept);
+    struct project_place place = place_of(w);
+    struct err *e = project_rules_allow(&w->arena, &place, str_of(rule), &kept);
 
     *ret_is_used = !e && kept.is_used;
     return e;
@@ -68,16 +75,14 @@ static enum trust trust_of(struct world *w)
 {
     struct trust_state state;
 
-    assert_ok(trust_check(&w->arena, w->home, w->project, &state));
+    assert_ok(
+        trust_check(&w->arena, w->home, w->project, project_at(&w->arena, w->project), &state));
     return state.trust;
 }
 
 static void give_trust(struct world *w)
 {
-    struct trust_state state;
-
-    assert_ok(trust_check(&w->arena, w->home, w->project, &state));
-    assert_ok(trust_give(w->home, w->project, &state));
+    assert_ok(trust_give(w->home, w->project, project_at(&w->arena, w->project)));
 }
 
 static unsigned mode_of(struct world *w, const char *name)
@@ -177,12 +182,14 @@ enum { N_WRITERS = 8, N_RULES = 5 };
 
 static void write_rules(struct world *w, int writer)
 {
+    struct project_place place = place_of(w);
+
     for (int i = 0; i < N_RULES; i++) {
         char rule[64];
         struct kept_rule kept;
 
         snprintf(rule, sizeof rule, "Bash(%d %d)", writer, i);
-        if (project_rules_allow(&w->arena, w->home, w->project, str_of(rule), &kept))
+        if (project_rules_allow(&w->arena, &place, str_of(rule), &kept))
             _exit(1);
     }
     _exit(0);
@@ -255,7 +262,8 @@ static bool follow(struct world *w, const struct trust_edit *edit)
 {
     bool is_trusted;
 
-    assert_ok(trust_follow(w->home, w->project, edit, &is_trusted));
+    assert_ok(
+        trust_follow(w->home, w->project, edit, project_at(&w->arena, w->project), &is_trusted));
     return is_trusted;
 }
 

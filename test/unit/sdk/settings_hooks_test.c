@@ -1,30 +1,33 @@
 /* settings_hooks_test.c - hooks of all layers. */
 #include "files.h"
+#include "sdk/project.h"
 #include "sdk/settings_hooks.h"
 
 struct scene {
     struct temp_dir dir;
     struct settings *settings;
     struct hook_config *config;
+    struct arena arena;
 };
 
 static void scene_done(struct scene *s)
 {
     settings_free(s->settings);
     hook_config_free(s->config);
+    arena_done(&s->arena);
     temp_dir_done(&s->dir);
 }
 DEFINE_AUTO_VAL(scene, scene_done)
 
 static struct err *load(struct scene *s, bool is_trusted)
 {
-    struct settings_sources sources = {.home = mem_strdup(temp_path(&s->dir, "home")),
-                                       .project_dir = mem_strdup(temp_path(&s->dir, "project")),
+    const char *project = fs_join(&s->arena, s->dir.path, "project");
+    struct settings_sources sources = {.home = fs_join(&s->arena, s->dir.path, "home"),
+                                       .project_dir = project,
+                                       .project = project_at(&s->arena, project),
                                        .project_is_trusted = is_trusted};
     struct err *e = settings_load(&sources, &s->settings);
 
-    mem_free((char *)sources.home);
-    mem_free((char *)sources.project_dir);
     return e ? e : settings_hooks(s->settings, &s->config);
 }
 

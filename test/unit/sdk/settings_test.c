@@ -1,6 +1,7 @@
 /* settings_test.c */
 #include "temp_dir.h"
 
+#include "sdk/project.h"
 #include "sdk/settings.h"
 #include "sys/fs.h"
 
@@ -32,6 +33,7 @@ static struct err *load(struct world *w, bool trusted, const char *flags)
         assert_ok(json_parse(&w->arena, str_of(flags), 0, &tree));
     return settings_load(&(struct settings_sources){.home = home,
                                                     .project_dir = project,
+                                                    .project = project_at(&w->arena, project),
                                                     .project_is_trusted = trusted,
                                                     .environment = environment,
                                                     .flags = tree},

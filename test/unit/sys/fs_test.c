@@ -1,6 +1,9 @@
 /* fs_test.c */
 #include "files.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 TEST(writing_replaces_whole_files_and_leaves_nothing_beside_them)
 {
     AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
@@ -70,6 +73,38 @@ TEST(reading_obeys_the_cap_and_tells_absence)
     assert_str(strbuf_str(&gone), "45");
 }
 
+/* Each would wait for ever, or never end. */
+TEST(what_is_not_a_file_is_refused_at_once)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    static const struct {
+        const char *name, *told;
+    } others[] = {{"fifo", "a FIFO"},
+                  {"dir", "Is a directory"},
+                  {"sock", "a socket"},
+                  {"zero", "a device"},
+                  {"tty", "a device"}};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    assert_int_equal(mkfifo(temp_path(&dir, "fifo"), 0600), 0);
+    assert_int_equal(mkdir(temp_path(&dir, "dir"), 0700), 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", temp_path(&dir, "sock"));
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(symlink("/dev/zero", temp_path(&dir, "zero")), 0);
+    assert_int_equal(symlink("/dev/null", temp_path(&dir, "tty")), 0);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        AUTO(strbuf) struct strbuf out = {0};
+        AUTO(err) struct err *e = fs_read(temp_path(&dir, others[i].name), &out, NULL);
+        AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+        assert_non_null(e);
+        if (!strstr(text, others[i].told))
+            fail_msg("%s", text);
+    }
+    close(fd);
+}
+
 TEST(directories_are_made_along_the_way)
 {
     AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
@@ -116,6 +151,7 @@ TEST(a_relative_path_is_resolved_where_the_process_is)
 
 RUN_TESTS(UNIT(writing_replaces_whole_files_and_leaves_nothing_beside_them),
           UNIT(a_link_is_written_through), UNIT(creating_never_replaces),
-          UNIT(reading_obeys_the_cap_and_tells_absence), UNIT(directories_are_made_along_the_way),
+          UNIT(reading_obeys_the_cap_and_tells_absence),
+          UNIT(what_is_not_a_file_is_refused_at_once), UNIT(directories_are_made_along_the_way),
           UNIT(a_path_is_resolved_as_far_as_it_exists),
           UNIT(a_relative_path_is_resolved_where_the_process_is))

@@ -1,0 +1,17 @@
+/* passed_variables.h - variables that a person lets commands see on purpose: sandbox.environment.
+ *
+ * Only the person's own settings and flags count. What a project says is ignored, trusted or not:
+ * whose credentials reach commands is not for a repository to decide. */
+#ifndef KEEL_SDK_PASSED_VARIABLES_H
+#define KEEL_SDK_PASSED_VARIABLES_H
+
+#include "sdk/settings.h"
+
+/* Names, or beginnings of names with a star; in `a`. */
+const struct str *passed_variables(const struct settings *s, struct arena *a,
+                                   size_t *ret_n) MUST_USE;
+
+/* Another layer says it in vain: its file, for a message; empty: none does. */
+struct str passed_variables_unused(const struct settings *s);
+
+#endif

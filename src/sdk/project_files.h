@@ -1,0 +1,67 @@
+/* project_files.h - what a project brings along, read once.
+ *
+ * A repository's settings can start processes and open connections, and so can the files that they
+ * name. All of these are read into memory at once, and who digests, shows or parses one takes those
+ * bytes: a file that somebody exchanges meanwhile changes nothing.
+ *
+ * They are the settings files and .mcp.json, everything below .keel/ and .robota/, and each file in
+ * the project that a command in the settings names. Links are followed inside the project only, and
+ * what is not a plain file is not read; a number of files and bytes is the limit. The project that
+ * is the person's home has no more than its settings: what else is in ~/.keel is keel's own. */
+#ifndef KEEL_SDK_PROJECT_FILES_H
+#define KEEL_SDK_PROJECT_FILES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/sha256.h"
+
+#define PROJECT_MAX_FILES 1000
+#define PROJECT_MAX_BYTES ((size_t)64 << 20)
+#define PROJECT_MAX_SETTINGS_BYTES ((size_t)4 << 20) /* of one file */
+#define PROJECT_MAX_KEPT_BYTES ((size_t)1 << 20)     /* of a file that is not settings */
+
+enum project_file_kind {
+    PROJECT_SETTINGS, /* parsed by keel */
+    PROJECT_NAMED,    /* a command in the settings names it */
+    PROJECT_OTHER,    /* in .keel/ or .robota/ */
+};
+
+struct project_file {
+    const char *name; /* in the project: ".keel/settings.json" */
+    enum project_file_kind kind;
+    uint64_t n_bytes;
+    /* Empty if the file is longer than PROJECT_MAX_KEPT_BYTES. What a link that leads out of the
+     * project says, where a command names one. */
+    struct str content;
+    bool is_link, is_executable;
+    char digest[SHA256_HEX_SIZE];
+    const char *problem; /* why it cannot be read; NULL: it was */
+};
+
+/* By name; everything lives in the arena. */
+struct project_files {
+    struct project_file *items;
+    size_t n, room;
+    const char *problem; /* why this is not all, or one that has a problem; NULL: it is all */
+};
+
+struct project_place {
+    const char *dir;       /* the project; NULL: there is none, and no files */
+    const char *cwd;       /* what commands count from besides the project; NULL: nothing else */
+    const char *home;      /* the person's; may be NULL */
+    const char *keel_home; /* may be NULL */
+};
+
+/* Blocks. What cannot be read is a problem of the file, never an error. */
+void project_files_read(struct arena *a, const struct project_place *place,
+                        struct project_files *ret_files);
+
+const struct project_file *project_files_find(const struct project_files *f, const char *name);
+
+/* Before a command of the project's settings runs: is every file that it could run what it was?
+ * ERR_TOOL_DENIED names one that is not. Settings do not count: they were parsed long ago. Blocks.
+ */
+MUST_USE struct err *project_files_check(const struct project_files *then,
+                                         const struct project_place *place, struct str command);
+
+#endif
