@@ -356,6 +356,11 @@ int chdir(const char *path)
     return (int)CALL(chdir, path);
 }
 
+int fchdir(int fd)
+{
+    return (int)CALL(fchdir, fd);
+}
+
 void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
     return (void *)CALL(mmap, at, n, protection, flags, fd, offset);

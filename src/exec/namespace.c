@@ -95,13 +95,13 @@ static bool makes_network(const struct options *o, const struct place *place)
     return place->policy && !(place->policy->flags & POLICY_NETWORK) && o->network_fd < 0;
 }
 
-static struct fault build(const struct options *o, const struct place *place)
+static struct fault build(const struct options *o, struct place *place)
 {
     if (!place->policy)
         return (struct fault){mount_proc() ? 0 : errno, EXEC_STEP_PROC, 0};
     if (makes_network(o, place) && !start_loopback())
         return (struct fault){errno, EXEC_STEP_LOOPBACK, 0};
-    return mounts_build(place->policy);
+    return mounts_build(place->policy, &place->roots);
 }
 
 static pid_t clone_with(uint64_t flags)
