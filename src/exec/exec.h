@@ -4,8 +4,7 @@
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
  * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
  * reads what keel wants, locate.c, which opens what that names, mounts.c, listener.c, privileges.c,
- * landlock.c and seccomp.c with filter.c. Nothing here allocates, and nothing is needed of the C
- * library but what libc.c has. */
+ * landlock.c and seccomp.c with filter.c. Nothing here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -54,6 +53,14 @@ const struct policy_item *policy_next(const struct policy_header *p,
 struct root_fds {
     int fd[POLICY_MAX_ROOTS + 1];
     unsigned n;
+    /* The directories on the way to the item that was located last, as far as they are kept open:
+     * most items share them with the one before. */
+    struct {
+        int fd;
+        size_t n_bytes; /* of the item's path from its root: that of this directory */
+    } dirs[32];
+    unsigned n_dirs;
+    const struct policy_item *dirs_of;
 };
 bool roots_begin(struct root_fds *roots);                                       /* with "/" */
 struct fault roots_open(const struct policy_header *p, struct root_fds *roots); /* POLICY_ROOT */
@@ -62,9 +69,17 @@ void roots_close(struct root_fds *roots);
 /* Opens a path below a directory, itself no link and through none (O_PATH); "" is the directory. */
 int open_below(int dir, const char *path);
 /* Opens what the item names, if it is what keel expects there. -1 and errno: ENOENT when nothing is
- * there and need not be, ESTALE when it has been exchanged. It may be a link. */
-int locate(const struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
-int locate_from(int dir, const char *path, const struct policy_item *item, struct stat *ret_st);
+ * there and need not be, ESTALE when it has been exchanged. It may be a link.
+ *
+ * Items are sorted, so whatever is mounted on a directory is there before anything in it is looked
+ * for. Who begins with the first again calls locate_anew(). */
+int locate(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
+void locate_anew(struct root_fds *roots);
+/* The same for where the machine has it, before anything is mounted. */
+int locate_source(const struct root_fds *roots, const struct policy_item *item,
+                  struct stat *ret_st);
+/* Only looks: 0, or -1 and errno as above. */
+int locate_id(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
 
 /* Where this process stands above the command. */
 struct place {
@@ -86,10 +101,9 @@ struct fault namespace_enter(const struct options *o, struct place *place);
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);
 /* Where the command starts: the directory that keel has chosen, or none. */
-struct fault cwd_enter(const struct policy_header *p, const struct root_fds *roots);
+struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
-struct fault landlock_confine(const struct policy_header *p, const struct root_fds *roots,
-                              int *ret_abi);
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
 
 struct fault fault_of_item(int error, unsigned index);
@@ -106,7 +120,7 @@ int probe_run(const struct options *o);
 extern const char *const common_devices[];
 
 /* Starts the command and waits until it runs. Error 0, or the reason with nothing left behind. */
-struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid);
+struct fault command_start(const struct options *o, struct place *place, pid_t *ret_pid);
 
 /* Tells keel. */
 void report_fault(int control, const struct fault *fault);

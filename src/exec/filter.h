@@ -1,7 +1,10 @@
 /* filter.h - writes a filter of system calls: BPF code, instruction by instruction.
  *
- * What is too long is counted but not written: filter_is_whole() says so at the end. Jumps reach
- * 255 instructions, which also bounds what may stand between filter_begin_call() and its end. */
+ * It is a head, a search for the call by halves, and behind that a block for each call whose
+ * arguments count. The kernel tries a filter for every call when it is loaded, to remember those
+ * that are always allowed: a list that is searched from its beginning would take it longer.
+ *
+ * What is too long is counted but not written: filter_close() says so at the end. */
 #ifndef KEEL_EXEC_FILTER_H
 #define KEEL_EXEC_FILTER_H
 
@@ -11,12 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FILTER_MAX_CODE = 1024, FILTER_MAX_CALLS = 192 };
+enum { FILTER_MAX_CODE = 1024, FILTER_MAX_BLOCKS = 512, FILTER_MAX_CALLS = 192 };
+
+struct filtered_call {
+    uint16_t call;
+    uint16_t block; /* where it begins among the blocks, plus 1; 0: always refused */
+    uint16_t jump;  /* the instruction that leads there */
+};
 
 struct filter {
     struct sock_filter code[FILTER_MAX_CODE];
-    unsigned n;
-    uint16_t calls[FILTER_MAX_CALLS]; /* refused whatever their arguments; sorted */
+    struct sock_filter blocks[FILTER_MAX_BLOCKS]; /* code, until the filter is closed */
+    unsigned n, n_blocks;
+    bool is_in_block;
+    struct filtered_call calls[FILTER_MAX_CALLS]; /* sorted */
     unsigned n_calls;
     bool has_long_jump;
 };
@@ -36,16 +47,20 @@ void filter_end(struct filter *f, uint32_t action);
 void filter_end_if(struct filter *f, uint16_t comparison, uint32_t k, uint32_t action);
 void filter_end_unless(struct filter *f, uint16_t comparison, uint32_t k, uint32_t action);
 
-/* unsigned begin = filter_begin_call(...); what happens when the call that is loaded is this one,
- * which must end; filter_end_call(f, begin). */
-unsigned filter_begin_call(struct filter *f, unsigned call);
-void filter_end_call(struct filter *f, unsigned begin);
+/* Ends if what is loaded is one of these. */
+void filter_end_if_any(struct filter *f, const uint32_t *values, size_t n, uint32_t action);
 
-/* Calls that are refused altogether, and the end of the filter, which searches them by halves. */
+/* What is written from here on happens when it is this call, and must end; then
+ * filter_end_call(). */
+void filter_begin_call(struct filter *f, unsigned call);
+void filter_also_call(struct filter *f, unsigned call); /* right after it: and when it is this */
+void filter_end_call(struct filter *f);
+
+/* Calls that are refused altogether. */
 void filter_add_call(struct filter *f, unsigned call);
 void filter_add_calls(struct filter *f, const uint16_t *calls, size_t n);
-void filter_search(struct filter *f, uint32_t refuse);
 
-bool filter_is_whole(const struct filter *f);
+/* The call is loaded: writes the search and the blocks. False: there was no room. */
+bool filter_close(struct filter *f, uint32_t refuse);
 
 #endif

@@ -5,6 +5,7 @@
  * tracing processes outside and, from version 6 of its interface on, from signalling them and from
  * their abstract sockets. Old headers lack the newer rights, so all are named here. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -91,7 +92,7 @@ static void close_quietly(int fd)
  * rule. */
 static bool grant(const struct rules *r, const char *path, uint64_t rights)
 {
-    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
     bool done;
 
@@ -119,11 +120,11 @@ static bool grant_devices(const struct rules *r)
 /* --- what is never granted --- */
 
 /* A rule is for a file, not for a name: one for a second name of a hidden file, or for a directory
- * that was exchanged for a split one, would grant what is denied. Most entries are ruled out by
- * the low bits of their inode. */
+ * that was exchanged for a split one, would grant what is denied. The low bits of most inodes tell
+ * that they are not among them. */
 struct denials {
     const struct policy_header *policy;
-    const struct root_fds *roots;
+    struct root_fds *roots;
     uint64_t low_bits[1024 / 64];
     struct denied_id {
         dev_t device;
@@ -138,11 +139,14 @@ static void deny_id(struct denials *d, dev_t device, ino_t inode)
     d->low_bits[inode % 1024 / 64] |= 1ull << inode % 64;
 }
 
+static bool may_be_denied(const struct denials *d, ino_t inode)
+{
+    return d->low_bits[inode % 1024 / 64] >> inode % 64 & 1;
+}
+
 static bool is_denied(const struct denials *d, const struct stat *st)
 {
-    if (!(d->low_bits[st->st_ino % 1024 / 64] >> st->st_ino % 64 & 1))
-        return false;
-    for (unsigned i = 0; i < d->n; i++)
+    for (unsigned i = 0; may_be_denied(d, st->st_ino) && i < d->n; i++)
         if (d->ids[i].inode == st->st_ino && d->ids[i].device == st->st_dev)
             return true;
     return false;
@@ -161,15 +165,11 @@ static struct fault find_denied(struct denials *d)
     {
         struct stat st;
 
-        if (item->kind == POLICY_NEVER || is_split(item)) {
-            int fd = locate(d->roots, item, &st);
-
-            if (fd >= 0) {
+        if (item->kind == POLICY_NEVER || (is_split(item) && item->expect != POLICY_ANY)) {
+            if (locate_id(d->roots, item, &st) == 0)
                 deny_id(d, st.st_dev, st.st_ino);
-                close(fd);
-            } else if (errno != ENOENT) {
+            else if (errno != ENOENT)
                 return fault_of_item(errno, i);
-            }
         }
         i++;
     }
@@ -189,32 +189,45 @@ static bool is_excepted(const struct policy_header *p, const struct policy_item 
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static bool grant_entry(const struct rules *r, const struct denials *d, int dir, const char *name,
-                        uint64_t rights)
+/* Nobody but execve() closes these, as long as they are few. */
+static void leave_open(int fd)
 {
-    int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
+    enum { MANY = 200 };
+
+    if (fd > MANY)
+        close_quietly(fd);
+}
+
+/* What the directory says of the entry is true where no command can write. */
+static bool grant_entry(const struct rules *r, const struct denials *d, int dir,
+                        const struct kernel_dirent *entry, bool is_settled, uint64_t rights)
+{
+    int fd = openat(dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
     bool done;
 
     if (fd < 0)
         return errno == ENOENT || errno == EACCES;
-    done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
-    close_quietly(fd);
+    if (is_settled && entry->d_type != DT_UNKNOWN && !may_be_denied(d, entry->d_ino))
+        done = grant_fd(r, fd, st.st_mode, rights);
+    else
+        done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
+    leave_open(fd);
     return done;
 }
 
 static bool grant_entries(const struct rules *r, const struct denials *d,
                           const struct policy_item *split, int dir, uint64_t rights)
 {
-    _Alignas(struct dirent64) static char buffer[32768];
+    _Alignas(struct kernel_dirent) static char buffer[32768];
     ssize_t n;
 
-    while ((n = getdents64(dir, buffer, sizeof buffer)) > 0)
+    while ((n = kernel_getdents(dir, buffer, sizeof buffer)) > 0)
         for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
 
             if (entry->d_type != DT_LNK && !is_excepted(d->policy, split, entry->d_name) &&
-                !grant_entry(r, d, dir, entry->d_name, rights))
+                !grant_entry(r, d, dir, entry, split->expect == POLICY_ANY, rights))
                 return false;
             at += entry->d_reclen;
         }
@@ -264,6 +277,7 @@ static struct fault carry_out_items(const struct rules *r, const struct denials 
 {
     unsigned i = 0;
 
+    locate_anew(d->roots);
     policy_each(item, d->policy)
     {
         if (!carry_out(r, d, item))
@@ -275,7 +289,7 @@ static struct fault carry_out_items(const struct rules *r, const struct denials 
 
 /* The only wall for files. */
 static struct fault grant_items(const struct rules *r, const struct policy_header *p,
-                                const struct root_fds *roots)
+                                struct root_fds *roots)
 {
     struct denials d = {.policy = p, .roots = roots};
     size_t n_bytes = (p->n_items + 1) * sizeof *d.ids;
@@ -287,6 +301,7 @@ static struct fault grant_items(const struct rules *r, const struct policy_heade
     fault = find_denied(&d);
     if (!fault.error)
         fault = carry_out_items(r, &d);
+    locate_anew(roots);
     munmap(d.ids, n_bytes);
     return fault;
 }
@@ -320,8 +335,7 @@ int landlock_version(void)
     return abi > 0 ? abi : 0;
 }
 
-struct fault landlock_confine(const struct policy_header *p, const struct root_fds *roots,
-                              int *ret_abi)
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
     int abi = *ret_abi = landlock_version();

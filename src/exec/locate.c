@@ -87,31 +87,136 @@ static int judge_absence(const struct policy_item *item, int error)
     return ESTALE;
 }
 
+static bool is_expected(const struct policy_item *item, const struct stat *st)
+{
+    return item->expect != POLICY_ABSENT &&
+           (item->expect != POLICY_THIS ||
+            (st->st_dev == item->device && st->st_ino == item->inode));
+}
+
 static int compare(const struct policy_item *item, int fd, struct stat *ret_st)
 {
-    if (item->expect == POLICY_ABSENT)
-        return close_with(fd, ESTALE);
+    if (fd < 0) {
+        errno = judge_absence(item, errno);
+        return -1;
+    }
     if (fstat(fd, ret_st) < 0)
         return close_with(fd, errno);
-    if (item->expect == POLICY_THIS &&
-        (ret_st->st_dev != item->device || ret_st->st_ino != item->inode))
-        return close_with(fd, ESTALE);
+    return is_expected(item, ret_st) ? fd : close_with(fd, ESTALE);
+}
+
+/* --- the directories on the way --- */
+
+enum { MAX_DIRS = sizeof((struct root_fds *)0)->dirs / sizeof((struct root_fds *)0)->dirs[0] };
+
+static const char *path_of(const struct policy_item *item)
+{
+    return item->text + item->at;
+}
+
+static void leave_dir(struct root_fds *roots)
+{
+    close_with(roots->dirs[--roots->n_dirs].fd, errno);
+}
+
+void locate_anew(struct root_fds *roots)
+{
+    while (roots->n_dirs > 0)
+        leave_dir(roots);
+}
+
+/* Lies the item in the deepest directory that is open? */
+static bool is_inside(const struct root_fds *roots, const struct policy_item *item)
+{
+    size_t n = roots->dirs[roots->n_dirs - 1].n_bytes;
+
+    return item->root == roots->dirs_of->root &&
+           strncmp(path_of(item), path_of(roots->dirs_of), n) == 0 && path_of(item)[n] == '/';
+}
+
+/* One directory; or all that is left of the way, where no more are kept. */
+static int open_dir(const struct root_fds *roots, int above, const char *path, size_t n)
+{
+    bool is_last = roots->n_dirs == MAX_DIRS - 1;
+    char name[PATH_MAX];
+    struct stat st;
+    int fd;
+
+    if (n >= sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(name, path, n);
+    name[n] = 0;
+    if (is_last)
+        return open_below(above, name);
+    fd = openat(above, name, FLAGS | O_DIRECTORY);
+    if (fd < 0 && errno == ENOTDIR)
+        errno = fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)
+                    ? ELOOP
+                    : ENOTDIR;
     return fd;
 }
 
-int locate_from(int dir, const char *path, const struct policy_item *item, struct stat *ret_st)
+/* The directory that the item lies in, and its name there; -1 and errno. */
+static int open_above(struct root_fds *roots, const struct policy_item *item, const char **ret_name)
 {
-    int fd = open_below(dir, path);
+    const char *path = path_of(item), *last = strrchr(path, '/');
+    size_t at = 0;
+    int fd = roots->fd[item->root];
 
-    if (fd >= 0)
-        return compare(item, fd, ret_st);
-    errno = judge_absence(item, errno);
+    while (roots->n_dirs > 0 && !is_inside(roots, item))
+        leave_dir(roots);
+    if (roots->n_dirs > 0) {
+        fd = roots->dirs[roots->n_dirs - 1].fd;
+        at = roots->dirs[roots->n_dirs - 1].n_bytes + 1;
+    }
+    roots->dirs_of = item;
+    while (last && path + at <= last) {
+        const char *end = roots->n_dirs == MAX_DIRS - 1 ? last : strchr(path + at, '/');
+
+        fd = open_dir(roots, fd, path + at, (size_t)(end - path) - at);
+        if (fd < 0)
+            return -1;
+        at = (size_t)(end - path) + 1;
+        roots->dirs[roots->n_dirs].fd = fd;
+        roots->dirs[roots->n_dirs++].n_bytes = at - 1;
+    }
+    *ret_name = path[at] ? path + at : ".";
+    return fd;
+}
+
+/* --- one item --- */
+
+int locate(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
+{
+    const char *name;
+    int dir;
+
+    if (item->expect == POLICY_ABSENT)
+        return locate_id(roots, item, ret_st);
+    dir = open_above(roots, item, &name);
+    return compare(item, dir < 0 ? -1 : openat(dir, name, FLAGS), ret_st);
+}
+
+int locate_id(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
+{
+    const char *name;
+    int dir = open_above(roots, item, &name);
+
+    if (dir < 0 || fstatat(dir, name, ret_st, AT_SYMLINK_NOFOLLOW) < 0) {
+        errno = judge_absence(item, errno);
+        return -1;
+    }
+    if (is_expected(item, ret_st))
+        return 0;
+    errno = ESTALE;
     return -1;
 }
 
-int locate(const struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
+int locate_source(const struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
 {
-    return locate_from(roots->fd[item->root], item->text + item->at, item, ret_st);
+    return compare(item, open_below(roots->fd[0], item->text + 1), ret_st);
 }
 
 struct fault fault_of_item(int error, unsigned index)
@@ -138,7 +243,7 @@ struct fault roots_open(const struct policy_header *p, struct root_fds *roots)
     policy_each(item, p)
     {
         if (policy_is_root(item->kind)) {
-            int fd = locate_from(roots->fd[0], item->text + 1, item, &st);
+            int fd = locate_source(roots, item, &st);
 
             if (fd < 0)
                 return fault_of_item(errno, i);
@@ -151,6 +256,7 @@ struct fault roots_open(const struct policy_header *p, struct root_fds *roots)
 
 void roots_close(struct root_fds *roots)
 {
+    locate_anew(roots);
     while (roots->n > 0) {
         int fd = roots->fd[--roots->n];
 
@@ -161,25 +267,33 @@ void roots_close(struct root_fds *roots)
 
 /* --- where the command starts --- */
 
-struct fault cwd_enter(const struct policy_header *p, const struct root_fds *roots)
+static struct fault enter(struct root_fds *roots, const struct policy_item *item, unsigned index)
 {
     struct stat st;
+    int fd = locate(roots, item, &st);
+
+    if (fd < 0 && errno == ESTALE)
+        return fault_of_item(ESTALE, index);
+    if (fd < 0 || fchdir(fd) < 0)
+        return (struct fault){errno, EXEC_STEP_CWD, index};
+    close(fd);
+    return (struct fault){0};
+}
+
+struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots)
+{
+    struct fault fault = {0};
     unsigned i = 0;
-    int fd;
 
     policy_each(item, p)
     {
-        if (item->kind != POLICY_CWD) {
-            i++;
-            continue;
+        if (item->kind == POLICY_CWD) {
+            locate_anew(roots);
+            fault = enter(roots, item, i);
+            locate_anew(roots);
+            return fault;
         }
-        fd = locate(roots, item, &st);
-        if (fd < 0 && errno == ESTALE)
-            return fault_of_item(ESTALE, i);
-        if (fd < 0 || fchdir(fd) < 0)
-            return (struct fault){errno, EXEC_STEP_CWD, i};
-        close(fd);
-        return (struct fault){0};
+        i++;
     }
     return (struct fault){chdir("/") < 0 ? errno : 0, EXEC_STEP_CWD, 0};
 }

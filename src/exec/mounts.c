@@ -13,12 +13,12 @@
  * Nothing is unmounted and the root is not changed: what a mount covers cannot be reached, as the
  * command has no right to unmount anything. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +31,15 @@ const char *const common_devices[] = {
 /* With what is mounted in it. */
 static int clone_tree(int fd)
 {
-    return open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    return kernel_open_tree(fd, "",
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+}
+
+/* One of the machine's own. */
+static int clone_path(const char *path)
+{
+    return kernel_open_tree(AT_FDCWD, path,
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
 }
 
 static int close_with(int fd, int error)
@@ -46,18 +54,18 @@ static bool set_attributes(int fd, uint64_t attributes)
 {
     struct mount_attr attr = {.attr_set = attributes};
 
-    return mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) == 0;
+    return kernel_mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) == 0;
 }
 
 static bool attach_at(int mount, int place)
 {
-    return move_mount(mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+    return kernel_move_mount(mount, place, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
 /* The machine's own places, where no command writes. Closes it. */
 static bool attach(int mount, const char *path)
 {
-    bool done = move_mount(mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    bool done = kernel_move_mount(mount, AT_FDCWD, path, 0) == 0;
 
     close_with(mount, errno);
     return done;
@@ -65,15 +73,15 @@ static bool attach(int mount, const char *path)
 
 static int new_mount(const char *type, const char *const options[][2])
 {
-    int context = fsopen(type, FSOPEN_CLOEXEC), fd = -1;
+    int context = kernel_fsopen(type, FSOPEN_CLOEXEC), fd = -1;
 
     if (context < 0)
         return -1;
     for (; options[0][0]; options++)
-        if (fsconfig(context, FSCONFIG_SET_STRING, options[0][0], options[0][1], 0) < 0)
+        if (kernel_fsconfig(context, FSCONFIG_SET_STRING, options[0][0], options[0][1]) < 0)
             goto out;
-    if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-        fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+    if (kernel_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL) == 0)
+        fd = kernel_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
 out:
     close_with(context, errno);
     return fd;
@@ -98,7 +106,7 @@ struct builder {
 /* A part of the sandbox's own file system, with a mount of its own. */
 static int clone_own(const struct builder *b, const char *name)
 {
-    return open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return kernel_open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
 
 static int make_own_directory(const struct builder *b, const char *name, mode_t mode)
@@ -121,7 +129,7 @@ static bool make_own(struct builder *b)
     if (file < 0 || mkdirat(b->own, "directory", 0) < 0)
         return false;
     close(file);
-    if (move_mount(b->own, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+    if (kernel_move_mount(b->own, AT_FDCWD, "/proc", 0) < 0)
         return false;
     b->shm = make_own_directory(b, "shm", 01777);
     return b->shm >= 0;
@@ -130,12 +138,9 @@ static bool make_own(struct builder *b)
 static bool clone_devices(struct builder *b)
 {
     for (int i = 0; common_devices[i]; i++) {
-        int fd = open_below(b->roots->fd[0], common_devices[i] + 1);
-
-        b->devices[i] = fd < 0 ? -1 : clone_tree(fd);
+        b->devices[i] = clone_path(common_devices[i]);
         if (b->devices[i] < 0 && errno != ENOENT)
             return false;
-        close_with(fd, 0);
     }
     return true;
 }
@@ -153,7 +158,7 @@ static bool mount_dev(const struct builder *b)
 {
     static const char *const pts[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {NULL, NULL}};
     struct stat st;
-    int fd, ptmx;
+    int ptmx;
 
     if (stat("/dev/shm", &st) < 0)
         close(b->shm);
@@ -165,9 +170,7 @@ static bool mount_dev(const struct builder *b)
         return false;
     if (lstat("/dev/ptmx", &st) < 0 || !S_ISCHR(st.st_mode))
         return true; /* a link into /dev/pts */
-    fd = open_below(b->roots->fd[0], "dev/pts/ptmx");
-    ptmx = fd < 0 ? -1 : clone_tree(fd);
-    close_with(fd, errno);
+    ptmx = clone_path("/dev/pts/ptmx");
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
@@ -176,7 +179,7 @@ static bool lock_root(void)
     struct mount_attr locked = {.attr_set =
                                     MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID};
 
-    return mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &locked, sizeof locked) == 0;
+    return kernel_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &locked) == 0;
 }
 
 /* --- roots: cloned before anything changes --- */
@@ -187,7 +190,7 @@ static int clone_place(const struct builder *b, const struct policy_item *item)
     uint64_t attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID |
                           (item->kind == POLICY_VISIBLE ? MOUNT_ATTR_RDONLY : 0);
     struct stat st;
-    int fd = locate_from(b->roots->fd[0], item->text + 1, item, &st), clone;
+    int fd = locate_source(b->roots, item, &st), clone;
 
     if (fd < 0)
         return -1;
@@ -354,6 +357,7 @@ static struct fault carry_out_items(const struct builder *b, const struct policy
 {
     unsigned i = 0, n_root = 0;
 
+    locate_anew(b->roots);
     policy_each(item, p)
     {
         n_root += policy_is_root(item->kind);
@@ -374,7 +378,7 @@ static struct fault close_holders(const struct builder *b, const struct policy_h
     {
         n_root += policy_is_root(item->kind);
         if (item->kind == POLICY_HOLDER &&
-            mount_setattr(b->roots->fd[n_root], "", AT_EMPTY_PATH, &attr, sizeof attr) < 0)
+            kernel_mount_setattr(b->roots->fd[n_root], "", AT_EMPTY_PATH, &attr) < 0)
             return fault_of_item(errno, i);
         i++;
     }
@@ -388,7 +392,7 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
     static const char *const none[][2] = {{NULL, NULL}};
     struct fault fault;
 
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || !roots_begin(b->roots) ||
+    if (kernel_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE) < 0 || !roots_begin(b->roots) ||
         !make_own(b) || !clone_devices(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
     fault = clone_roots(b, p);

@@ -43,8 +43,8 @@ static bool is_sound_item(const struct policy_item *item, unsigned n_roots)
     if (item->kind == POLICY_EXCEPT)
         return *item->text && !strchr(item->text, '/');
     return item->expect <= POLICY_ABSENT && item->root <= n_roots && item->text[0] == '/' &&
-           item->at >= 1 && item->at <= strlen(item->text) && is_way_down(item->text + 1) &&
-           is_way_down(item->text + item->at);
+           is_way_down(item->text + 1) && item->at >= 1 && item->at <= strlen(item->text) &&
+           (item->text[item->at - 1] == '/' || !item->text[item->at]);
 }
 
 static bool is_sound(const struct policy_header *p, size_t n_bytes)

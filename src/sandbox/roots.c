@@ -3,7 +3,6 @@
 
 #include "sandbox/below.h"
 #include "sandbox/plan.h"
-#include "sys/open_plain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +13,7 @@ struct held_roots *held_roots_new(void)
 {
     struct held_roots *h = mem_alloc(sizeof *h);
 
+    h->top_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     h->last_fd = -1;
     return h;
 }
@@ -27,6 +27,7 @@ void held_roots_free(struct held_roots *h)
         close(h->all[i].fd);
         mem_free(h->all[i].path);
     }
+    close(h->top_fd);
     mem_free(h->all);
     mem_free(h);
 }
@@ -50,7 +51,7 @@ static struct sighting sighting_of(const struct stat *st)
  * no link lies there as well, and is as writable. */
 static struct err *hold(struct held_roots *h, const char *path)
 {
-    int fd = open_plain(path, O_PATH | O_DIRECTORY);
+    int fd = below_open(h->top_fd, path + 1, O_PATH | O_DIRECTORY);
     struct held_root *held = find(h, path);
     struct stat st;
 

@@ -27,6 +27,7 @@ struct held_root {
 };
 
 struct held_roots {
+    int top_fd; /* "/" */
     struct held_root *all;
     size_t n;
     /* The directory that was looked into last: most paths share it with the one before. */

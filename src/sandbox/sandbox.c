@@ -191,6 +191,10 @@ static struct err *find_cwd(struct start *s, const char **ret_cwd)
 {
     const char *cwd = s->spec->cwd ? s->spec->cwd : ".";
 
+    if (strcmp(cwd, s->sandbox->policy.workspace) == 0) {
+        *ret_cwd = cwd;
+        return NULL;
+    }
     *ret_cwd = realpath(cwd, arena_alloc(&s->arena, PATH_MAX));
     if (!*ret_cwd)
         return err_errno(ERR_TOOL_FAILED, errno, "cannot enter the directory %s", cwd);
