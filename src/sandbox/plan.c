@@ -300,16 +300,25 @@ static void put_mounts(struct plan *p)
         plan_put_entry(p, kind_of(e), e);
 }
 
-/* What is shown in a hidden place is not what keel sees there. */
-static void put_cwd(struct plan *p, const char *cwd)
+/* The mounts say what is shown in a hidden place; without them nothing is. */
+static struct err *put_cwd(struct plan *p, const char *cwd, bool namespaces)
 {
+    struct sighting seen = plan_look(p, cwd);
     bool is_hidden = false;
 
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
         if (path_is_in(cwd, e->path))
             is_hidden = e->role == ROLE_HIDDEN || (is_hidden && e->role < ROLE_VISIBLE);
-    plan_put(p, POLICY_CWD, cwd,
-             is_hidden ? (struct sighting){POLICY_ANY, 0, 0} : plan_look(p, cwd));
+    if (is_hidden && !namespaces)
+        return err_hint(err_new(ERR_SANDBOX, "the sandbox cannot be built: %s",
+                                sandbox_step_text(EXEC_STEP_CWD)),
+                        "run it in the workspace, or add the directory to it");
+    if (is_hidden)
+        seen.expect = POLICY_ANY;
+    else if (seen.expect == POLICY_ABSENT)
+        seen.expect = POLICY_THIS; /* it was there just now: this is none that there could be */
+    plan_put(p, POLICY_CWD, cwd, seen);
+    return NULL;
 }
 
 /* --- all of it --- */
@@ -359,7 +368,7 @@ struct err *plan_write(const struct sandbox_policy *policy, struct held_roots *r
     if (p.n_roots > POLICY_MAX_ROOTS)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d writable and visible directories",
                        POLICY_MAX_ROOTS);
-    put_cwd(&p, cwd);
+    TRY(put_cwd(&p, cwd, namespaces));
     TRY(strbuf_check(out, "the policy of the sandbox"));
     close_header(out);
     return NULL;

@@ -47,8 +47,6 @@ static struct sighting sighting_of(const struct stat *st)
     return (struct sighting){POLICY_THIS, st->st_dev, st->st_ino};
 }
 
-/* A root may lie in another one, where a command can replace it; but what is found there through
- * no link lies there as well, and is as writable. */
 static struct err *hold(struct held_roots *h, const char *path)
 {
     int fd = below_open(h->top_fd, path + 1, O_PATH | O_DIRECTORY);
@@ -74,12 +72,36 @@ static struct err *hold(struct held_roots *h, const char *path)
     return NULL;
 }
 
+/* The writable directories of a policy, one after the other; NULL behind the last. */
+static const char *root_of(const struct sandbox_policy *policy, size_t index)
+{
+    if (index < policy->n_writable)
+        return policy->writable[index];
+    return index == policy->n_writable       ? policy->workspace
+           : index == policy->n_writable + 1 ? policy->tmp_dir
+                                             : NULL;
+}
+
+/* One that lies in another one can be replaced by a command. It is looked at like everything else
+ * there. */
+static bool is_in_another(const struct sandbox_policy *policy, const char *path)
+{
+    const char *other;
+
+    for (size_t i = 0; (other = root_of(policy, i)); i++)
+        if (path_is_in(path, other) && strcmp(path, other) != 0)
+            return true;
+    return false;
+}
+
 struct err *held_roots_update(struct held_roots *h, const struct sandbox_policy *policy)
 {
-    TRY(hold(h, policy->workspace));
-    for (size_t i = 0; i < policy->n_writable; i++)
-        TRY(hold(h, policy->writable[i]));
-    return policy->tmp_dir ? hold(h, policy->tmp_dir) : NULL;
+    const char *path;
+
+    for (size_t i = 0; (path = root_of(policy, i)); i++)
+        if (!is_in_another(policy, path))
+            TRY(hold(h, path));
+    return NULL;
 }
 
 /* --- looking --- */

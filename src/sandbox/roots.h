@@ -38,8 +38,8 @@ struct held_roots {
 struct held_roots *held_roots_new(void) MUST_USE;
 void held_roots_free(struct held_roots *h);
 
-/* Opens those of the policy that are not held yet, or that a person has made anew. Those of an
- * earlier policy stay: its commands may still run. */
+/* Opens those of the policy that lie in no other and are not held yet, or that a person has made
+ * anew. Those of an earlier policy stay: its commands may still run. */
 MUST_USE struct err *held_roots_update(struct held_roots *h, const struct sandbox_policy *policy);
 
 /* POLICY_ANY where no command can write, and for what this user cannot look at. */

@@ -137,9 +137,21 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
 
 /* --- starting --- */
 
-struct start {
+/* A start that may have to be tried again: what waits for it is to happen once, and the command
+ * starts where it was to start at first. */
+struct attempt {
     struct sandbox *sandbox;
     const struct proc_spec *spec;
+    bool namespaces;
+    bool was_announced; /* before_start() has returned */
+    struct arena arena;
+    const char *cwd; /* by its own name; NULL: not looked at yet */
+    struct exec_record refusal;
+};
+
+struct start {
+    struct attempt *attempt;
+    struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
     int fd;
@@ -186,17 +198,17 @@ static struct err *take_guard(struct start *s, const struct sandbox_policy *poli
     return guard_take(policy, s->namespaces, &sandbox->guard);
 }
 
-/* The policy says where the command starts, by its own name. */
-static struct err *find_cwd(struct start *s, const char **ret_cwd)
+static struct err *find_cwd(struct attempt *a)
 {
-    const char *cwd = s->spec->cwd ? s->spec->cwd : ".";
+    const char *cwd = a->spec->cwd ? a->spec->cwd : ".";
 
-    if (strcmp(cwd, s->sandbox->policy.workspace) == 0) {
-        *ret_cwd = cwd;
+    if (a->cwd)
         return NULL;
-    }
-    *ret_cwd = realpath(cwd, arena_alloc(&s->arena, PATH_MAX));
-    if (!*ret_cwd)
+    if (strcmp(cwd, a->sandbox->policy.workspace) == 0)
+        a->cwd = cwd;
+    else
+        a->cwd = realpath(cwd, arena_alloc(&a->arena, PATH_MAX));
+    if (!a->cwd)
         return err_errno(ERR_TOOL_FAILED, errno, "cannot enter the directory %s", cwd);
     return NULL;
 }
@@ -205,16 +217,15 @@ static struct err *prepare(void *arg)
 {
     struct start *s = arg;
     struct sandbox_policy policy;
-    const char *cwd = NULL;
 
     TRY(plan_check(&s->sandbox->policy));
-    TRY(find_cwd(s, &cwd));
+    TRY(find_cwd(s->attempt));
     TRY(held_roots_update(s->sandbox->roots, &s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
     if (!s->sandbox->guard)
         TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
     policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
-    TRY(plan_write(&policy, s->sandbox->roots, cwd, s->namespaces, &s->plan));
+    TRY(plan_write(&policy, s->sandbox->roots, s->attempt->cwd, s->namespaces, &s->plan));
     TRY(open_plan(s));
     return take_guard(s, &policy);
 }
@@ -327,15 +338,6 @@ static void note_start(struct sandbox *s, const struct proc_confinement *confine
     }
 }
 
-/* A start that has to be tried again: what waits for it is to happen once. */
-struct attempt {
-    struct sandbox *sandbox;
-    const struct proc_spec *spec;
-    bool namespaces;
-    bool was_announced; /* before_start() has returned */
-    struct exec_record refusal;
-};
-
 static struct err *announce(void *self)
 {
     struct attempt *a = self;
@@ -348,7 +350,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
     AUTO(start)
-    struct start s = {.sandbox = sandbox, .spec = a->spec, .namespaces = a->namespaces, .fd = -1};
+    struct start s = {.attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1};
     struct proc_confinement confinement = {
         .network_fd = sandbox->network_fd, .user_fd = sandbox->user_fd, .listener_fd = -1};
     struct proc_spec confined = *a->spec;
@@ -404,26 +406,35 @@ static struct err *refuse_domains(void)
 }
 
 /* Once a command has run, the way that it went is the way for all. */
-static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
 {
-    struct sandbox *s = (struct sandbox *)l;
-    struct attempt a = {.sandbox = s, .spec = spec, .namespaces = true};
+    struct sandbox *s = a->sandbox;
     struct err *e;
 
     if (s->way != SANDBOX_WITHOUT_NAMESPACES) {
-        e = start_with(&a, ret_proc);
+        a->namespaces = true;
+        e = start_with(a, ret_proc);
         if (!e)
             s->way = SANDBOX_WITH_NAMESPACES;
-        if (!e || !are_namespaces_forbidden(&a.refusal) || s->way == SANDBOX_WITH_NAMESPACES)
+        if (!e || !are_namespaces_forbidden(&a->refusal) || s->way == SANDBOX_WITH_NAMESPACES)
             return e;
         err_ignore(e, "there is a second way");
     }
     if (s->policy.network == SANDBOX_PROXY_ONLY)
         return refuse_domains();
-    a.namespaces = false;
-    TRY(start_with(&a, ret_proc));
+    a->namespaces = false;
+    TRY(start_with(a, ret_proc));
     s->way = SANDBOX_WITHOUT_NAMESPACES;
     return NULL;
+}
+
+static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct attempt a = {.sandbox = (struct sandbox *)l, .spec = spec};
+    struct err *e = start_either_way(&a, ret_proc);
+
+    arena_done(&a.arena);
+    return e;
 }
 
 /* --- after a command --- */

@@ -86,6 +86,17 @@ static int set_id_fchmod(char **a)
     return fd < 0 ? stopped("open") : ended("fchmod", fchmod(fd, SET_ID_MODE));
 }
 
+/* Exchanges two names without pause, until it is ended. */
+static int exchange_always(char **a)
+{
+    if (renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE) < 0)
+        return stopped("renameat2");
+    printf("ready\n");
+    fflush(stdout);
+    for (;;)
+        renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE);
+}
+
 /* A whole subvolume, with all that mounts hide in it. */
 static int by_snapshot(char **a)
 {
@@ -469,6 +480,7 @@ const struct deed file_deeds[] = {
     {"set-id-tmpfile", 1, set_id_tmpfile},
     {"set-id-fchmod", 1, set_id_fchmod},
     {"set-id-fchmodat2", 1, set_id_fchmodat2},
+    {"exchange-always", 2, exchange_always},
     {"snapshot", 3, by_snapshot},
     {"print", 1, print_path},
     {"read-below-fd", 2, read_below_fd},
