@@ -117,6 +117,46 @@ static bool grant_devices(const struct rules *r)
     return true;
 }
 
+/* --- /proc, where it is the machine's own --- */
+
+/* What programs ask of the machine. Not the processes of others, nor what they have open. */
+static const char *const machine_files[] = {
+    "cmdline", "cpuinfo", "crypto", "devices", "diskstats", "filesystems", "loadavg", "meminfo",
+    "stat",    "swaps",   "sys",    "uptime",  "version",   "vmstat",      NULL,
+};
+
+/* And of themselves: the sockets of all are among the rest. Only the process that becomes the
+ * command can be granted it; those that it starts do not exist yet. */
+static const char *const own_files[] = {
+    "auxv",         "cgroup", "cmdline", "comm",      "environ", "fd",
+    "fdinfo",       "limits", "maps",    "mountinfo", "mounts",  "smaps",
+    "smaps_rollup", "stat",   "statm",   "status",    NULL,
+};
+
+static bool grant_files(const struct rules *r, const char *directory, const char *const *names)
+{
+    int dir = openat(AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool done = dir >= 0 || errno == ENOENT;
+
+    for (; done && dir >= 0 && *names; names++) {
+        int fd = openat(dir, *names, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0)
+            continue; /* kernels differ */
+        done = fstat(fd, &st) == 0 && grant_fd(r, fd, st.st_mode, READ_FILE | READ_DIR);
+        close_quietly(fd);
+    }
+    if (dir >= 0)
+        close_quietly(dir);
+    return done;
+}
+
+static bool grant_proc(const struct rules *r)
+{
+    return grant_files(r, "/proc", machine_files) && grant_files(r, "/proc/self", own_files);
+}
+
 /* --- what is never granted --- */
 
 /* A rule is for a file, not for a name: one for a second name of a hidden file, or for a directory
@@ -347,7 +387,8 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);
-    if (!fault.error && (!grant_devices(&r) || syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
+    if (!fault.error && ((!has_namespaces && !grant_proc(&r)) || !grant_devices(&r) ||
+                         syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     close(r.fd);
     return fault;

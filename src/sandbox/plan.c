@@ -145,6 +145,10 @@ static void add_all(struct plan *p, const char *const *paths, size_t n, enum rol
 /* Sockets and other people's files; what is needed of them is writable or visible. */
 static const char *const always_hidden[] = {"/tmp", "/run", "/var/run"};
 
+/* Without namespaces keel-exec grants the devices that all may use, and of /proc what programs
+ * need. */
+static const char *const granted_in_part[] = {"/dev", "/proc"};
+
 static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
 {
     add(p, policy->workspace, policy->workspace_is_read_only ? ROLE_VISIBLE : ROLE_WRITABLE);
@@ -159,7 +163,7 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
     if (namespaces)
         add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
     else
-        add(p, "/dev", ROLE_HIDDEN); /* keel-exec grants the devices that all may use */
+        add_all(p, granted_in_part, ARRAY_LEN(granted_in_part), ROLE_HIDDEN);
 }
 
 /* --- items --- */

@@ -476,8 +476,10 @@ const char *sandbox_advice(const struct sandbox *s)
     return "Namespaces cannot be made on this machine, so in this sandbox chmod, chown, touch of "
            "existing files and extended attributes fail with EPERM everywhere (a program that was "
            "just linked is started as " DYNAMIC_LINKER " ./program, a script as "
-           "sh ./script), sockets, semaphores and message queues cannot be made, and directories "
-           "above hidden ones, such as /, cannot be listed.";
+           "sh ./script), sockets, semaphores and message queues cannot be made, directories above "
+           "hidden ones, such as /, cannot be listed, and /proc shows no processes (ps and top "
+           "fail, "
+           "/proc/self is readable for the shell itself only).";
 }
 
 void sandbox_done(struct sandbox *s)

@@ -167,6 +167,12 @@ ATTEMPTS = [
             needs=name) for name, family, number in FAMILIES],
     Attempt("network: a connection that was open before", '"$PROBE" write-fd "$INHERITED"',
             pair_heard, prepare=inherited_socket),
+    *[Attempt(f"network: the sockets of others, by {how}", script,
+              lambda run: run.stage.vars["ABSTRACT"] in run.out, prepare=abstract(STREAM))
+      for how, script in (("/proc/net", 'cat /proc/net/unix'),
+                          ("/proc/net of the shell",
+                           'while read -r line; do echo "$line"; done </proc/self/net/unix'),
+                          ("/proc/net of a thread", 'cat /proc/$$/task/$$/net/unix'))],
     Reach("a job of systemd", 'systemd-run --no-block true && echo REACHED', needs="systemd"),
     Reach("a call over D-Bus", 'dbus-send --system --print-reply --dest=org.freedesktop.DBus / '
           'org.freedesktop.DBus.ListNames && echo REACHED', needs="D-Bus"),

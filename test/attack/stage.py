@@ -265,12 +265,13 @@ def line_of(process):
 
 
 class Victim:
-    """A process outside, of the same person, with a secret in memory, environment and a file."""
+    """A process outside, of the same person, with a secret in memory, environment, command line and
+    a file."""
 
     def __init__(self, stage):
         env = {"PATH": PATH, "CANARY": stage.secret}
         self.process = stage.person.start(
-            [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
+            [stage.world.probe, "victim", stage.outside / "held", stage.secret], env=env, cwd="/",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid, self.address, self.fd = line_of(self.process).split()
         self.before = self.report()

@@ -4,7 +4,8 @@ import shutil
 from attempt import Attempt, Work, MODES
 
 # Without namespaces, chmod is refused altogether (so a linker's output is no program), /dev/shm is
-# everybody's and not writable, and what lies above a hidden place cannot be listed.
+# everybody's and not writable, what lies above a hidden place cannot be listed, and /proc shows no
+# processes.
 NAMESPACES = (next(iter(MODES)),)
 
 
@@ -69,10 +70,19 @@ ATTEMPTS = [
     Work("/dev/stdin, stdout, stderr, fd", 'echo x | cat /dev/stdin >/dev/null; '
          '{ echo x >/dev/stderr; echo y >/dev/stdout; } 2>&1 | grep -q y; '
          'cat /dev/fd/0 </dev/null'),
-    Work("ps shows the command itself", 'ps >p; ps aux >>p; grep -q ps p', **needs("ps")),
+    Work("ps shows the command itself", 'ps >p; ps aux >>p; grep -q ps p', modes=NAMESPACES,
+         **needs("ps")),
     Work("/proc/self", 'cat /proc/self/status >/dev/null; '
-         '[ "$(readlink /proc/self/cwd)" = "$WS" ]; '
-         'cat /proc/meminfo /proc/cpuinfo >/dev/null'),
+         'cat /proc/self/maps /proc/mounts >/dev/null', modes=NAMESPACES),
+    Work("/proc/self of the shell", 'read -r line </proc/self/status; read -r line </proc/self/maps; '
+         'read -r line </proc/mounts; [ "$(readlink /proc/self/cwd)" = "$WS" ]'),
+    Work("what /proc says of the machine", 'cat /proc/meminfo /proc/cpuinfo /proc/stat '
+         '/proc/loadavg /proc/uptime /proc/version /proc/filesystems >/dev/null; '
+         'cat /proc/sys/kernel/random/uuid /proc/sys/vm/overcommit_memory >/dev/null'),
+    Work("java", 'echo "public class J { public static void main(String[] a) throws Exception { '
+         'Thread t = new Thread(() -> {}); t.start(); t.join(); '
+         'new ProcessBuilder(\\"true\\").start().waitFor(); } }" >J.java; java J.java',
+         **needs("java")),
     Work("signals and process groups of its own", 'sleep 60 & kill $!; ! wait $!'),
     Work("names of users", 'getent passwd root >/dev/null; id >/dev/null; '
          '[ "$(id -u)" = "$WANTED_ID" ]'),

@@ -26,7 +26,7 @@ static const char *const names[] = {
 
 static bool is_usual(const struct policy_item *item)
 {
-    static const char *const paths[] = {"/tmp", "/run", "/var/run", "/dev"};
+    static const char *const paths[] = {"/tmp", "/run", "/var/run", "/dev", "/proc"};
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         if (strcmp(item->text, paths[i]) == 0)
@@ -126,7 +126,7 @@ TEST(rules_are_split_around_what_is_hidden)
     assert_plan((&(struct sandbox_policy){.workspace = "/w", .hidden = hidden, .n_hidden = 2}),
                 false,
                 "root /w\nnever /home/me/.config/gh\nnever /home/me/.ssh\n"
-                "split-read /\n  except dev\n  except home\n  except run\n  except tmp\n"
+                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
                 "  except var\n"
                 "split-read /home\n  except me\n"
                 "split-read /home/me\n  except .config\n  except .ssh\n"
@@ -143,7 +143,7 @@ TEST(a_home_in_a_hidden_place_is_granted_by_itself)
                     .workspace = "/w", .home = "/home/me", .hidden = hidden, .n_hidden = 2}),
                 false,
                 "root /w\nnever /home\nnever /home/me/.ssh\n"
-                "split-read /\n  except dev\n  except home\n  except run\n  except tmp\n"
+                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
                 "  except var\n"
                 "split-read /var\n  except run\n"
                 "split-read /home/me\n  except .ssh\n"
