@@ -2,6 +2,7 @@
 #include "exec/exec.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,13 +16,13 @@ static struct fault failed(int error)
 }
 
 /* The walls that the command builds around itself. From here on it can do nothing but execve(). */
-static struct fault confine(const struct policy_header *p)
+static struct fault confine(const struct policy_header *p, struct root_fds *roots)
 {
     struct fault fault = privileges_drop(/* keep_files= */ geteuid() == 0);
     int landlock_abi = 0;
 
     if (!fault.error)
-        fault = landlock_confine(p, &landlock_abi);
+        fault = landlock_confine(p, roots, &landlock_abi);
     if (!fault.error)
         fault = seccomp_confine(p, landlock_abi);
     return fault;
@@ -39,8 +40,7 @@ static void release_variables(void)
 
 /* Returns only when it fails. A session of its own keeps the command's signals away
  * from the supervisor, and the supervisor's terminal, if any, away from the command. */
-static struct fault become_command(const struct options *o, const struct place *place,
-                                   pid_t supervisor)
+static struct fault become_command(const struct options *o, struct place *place, pid_t supervisor)
 {
     struct fault fault = {0};
     sigset_t none;
@@ -57,7 +57,7 @@ static struct fault become_command(const struct options *o, const struct place *
             return failed(ESRCH);
     }
     if (place->policy)
-        fault = confine(place->policy);
+        fault = confine(place->policy, &place->roots);
     else if (place->own_user_namespace)
         fault = privileges_drop(/* keep_files= */ false);
     if (fault.error)
@@ -69,21 +69,36 @@ static struct fault become_command(const struct options *o, const struct place *
     return failed(errno);
 }
 
-/* The child has this memory until it executes the command or ends, and we stand still until then:
- * no page tables are copied, and it leaves here why it could not. */
-struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid)
-{
-    static struct fault fault;
-    pid_t supervisor = getpid(), pid = vfork();
+enum { STACK_BYTES = 64 << 10 };
 
-    if (pid == 0) {
-        fault = become_command(o, place, supervisor);
-        _exit(EXIT_CANNOT_RUN);
-    }
+struct birth {
+    const struct options *options;
+    struct place *place;
+    pid_t supervisor;
+    struct fault fault; /* why it did not become the command */
+};
+
+static int run_child(void *arg)
+{
+    struct birth *b = arg;
+
+    b->fault = become_command(b->options, b->place, b->supervisor);
+    _exit(EXIT_CANNOT_RUN);
+}
+
+/* The child has this memory, and a stack of its own in it, until it executes the command or ends;
+ * we stand still until then. So no page tables are copied, and it leaves here why it could not. Not
+ * vfork(): some C libraries make a fork() of it. */
+struct fault command_start(const struct options *o, struct place *place, pid_t *ret_pid)
+{
+    _Alignas(16) static char stack[STACK_BYTES];
+    struct birth b = {.options = o, .place = place, .supervisor = getpid()};
+    pid_t pid = clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &b);
+
     if (pid < 0)
-        fault = failed(errno);
-    else if (fault.error)
+        b.fault = failed(errno);
+    else if (b.fault.error)
         waitpid(pid, NULL, 0);
     *ret_pid = pid;
-    return fault;
+    return b.fault;
 }

@@ -3,8 +3,8 @@
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
  * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
- * reads what keel wants, mounts.c, listener.c, privileges.c, landlock.c and seccomp.c. Nothing here
- * allocates, and nothing is needed of the C library but what libc.c has. */
+ * reads what keel wants, locate.c, which opens what that names, mounts.c, listener.c, privileges.c,
+ * landlock.c and seccomp.c with filter.c. Nothing here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -17,6 +17,8 @@ enum {
     EXIT_SUPERVISOR = 125, /* keel-exec itself failed */
     EXIT_CANNOT_RUN = 126, /* the command could not be started */
 };
+
+struct stat;
 
 struct options {
     int control;
@@ -45,11 +47,46 @@ const struct policy_item *policy_next(const struct policy_header *p,
 #define policy_each(item, p)                                                                       \
     for (const struct policy_item *item = NULL; (item = policy_next(p, item));)
 
+/* --- what it names --- */
+
+/* "/", then what the roots of the policy are in this sandbox, in their order; -1: not there. */
+struct root_fds {
+    int fd[POLICY_MAX_ROOTS + 1];
+    unsigned n;
+    /* The directories on the way to the item that was located last, as far as they are kept open:
+     * most items share them with the one before. */
+    struct {
+        int fd;
+        size_t n_bytes; /* of the item's path from its root: that of this directory */
+    } dirs[32];
+    unsigned n_dirs;
+    const struct policy_item *dirs_of;
+};
+bool roots_begin(struct root_fds *roots);                                       /* with "/" */
+struct fault roots_open(const struct policy_header *p, struct root_fds *roots); /* POLICY_ROOT */
+void roots_close(struct root_fds *roots);
+
+/* Opens a path below a directory, itself no link and through none (O_PATH); "" is the directory. */
+int open_below(int dir, const char *path);
+/* Opens what the item names, if it is what keel expects there. -1 and errno: ENOENT when nothing is
+ * there and need not be, ESTALE when it has been exchanged. It may be a link.
+ *
+ * Items are sorted, so whatever is mounted on a directory is there before anything in it is looked
+ * for. Who begins with the first again calls locate_anew(). */
+int locate(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
+void locate_anew(struct root_fds *roots);
+/* The same for where the machine has it, before anything is mounted. */
+int locate_source(const struct root_fds *roots, const struct policy_item *item,
+                  struct stat *ret_st);
+/* Only looks: 0, or -1 and errno as above. */
+int locate_id(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
+
 /* Where this process stands above the command. */
 struct place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
     const struct policy_header *policy; /* NULL: the command is not confined */
+    struct root_fds roots;              /* of a policy; until the command runs */
     int for_keel[3]; /* namespaces that later commands may join, and the listener */
     int n_for_keel;
 };
@@ -62,10 +99,14 @@ pid_t namespace_fork(const struct options *o, struct place *place, struct fault 
 struct fault namespace_enter(const struct options *o, struct place *place);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
-struct fault mounts_build(const struct policy_header *p);
+struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);
+/* Where the command starts: the directory that keel has chosen, or none. */
+struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
-struct fault landlock_confine(const struct policy_header *p, int *ret_abi);
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
+
+struct fault fault_of_item(int error, unsigned index);
 
 /* Where commands find keel's proxy. To be called in the new network; -1 and errno. */
 int listener_open(void);
@@ -79,7 +120,7 @@ int probe_run(const struct options *o);
 extern const char *const common_devices[];
 
 /* Starts the command and waits until it runs. Error 0, or the reason with nothing left behind. */
-struct fault command_start(const struct options *o, const struct place *place, pid_t *ret_pid);
+struct fault command_start(const struct options *o, struct place *place, pid_t *ret_pid);
 
 /* Tells keel. */
 void report_fault(int control, const struct fault *fault);

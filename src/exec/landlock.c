@@ -5,11 +5,13 @@
  * tracing processes outside and, from version 6 of its interface on, from signalling them and from
  * their abstract sockets. Old headers lack the newer rights, so all are named here. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,38 +68,39 @@ static bool open_rules(struct rules *r, int abi)
     return r->fd >= 0;
 }
 
-static unsigned char type_of(int fd)
+/* Links are not granted: what they lead to is, or is not, by its own name. */
+static bool grant_fd(const struct rules *r, int fd, mode_t mode, uint64_t rights)
 {
-    struct stat st;
+    struct path_attr attr = {.rights = rights & r->handled, .fd = fd};
 
-    return fstat(fd, &st) == 0 ? IFTODT(st.st_mode) : DT_REG;
-}
-
-/* What is not there, or out of the user's own reach, needs no rule. */
-static bool grant_at(const struct rules *r, int dir, const char *path, unsigned char type,
-                     uint64_t rights)
-{
-    struct path_attr attr = {.rights = rights & r->handled};
-    bool done;
-    int error;
-
-    attr.fd = openat(dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (attr.fd < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
-    if (type == DT_UNKNOWN)
-        type = type_of(attr.fd);
-    if (type != DT_DIR)
+    if (S_ISLNK(mode))
+        return true;
+    if (!S_ISDIR(mode))
         attr.rights &= FILE_RIGHTS;
-    done = type == DT_LNK || syscall(SYS_landlock_add_rule, r->fd, PATH_BENEATH, &attr, 0) == 0;
-    error = errno;
-    close(attr.fd);
-    errno = error;
-    return done;
+    return syscall(SYS_landlock_add_rule, r->fd, PATH_BENEATH, &attr, 0) == 0;
 }
 
+static void close_quietly(int fd)
+{
+    int error = errno;
+
+    close(fd);
+    errno = error;
+}
+
+/* One of the machine's own places. What is not there, or out of the user's own reach, needs no
+ * rule. */
 static bool grant(const struct rules *r, const char *path, uint64_t rights)
 {
-    return grant_at(r, AT_FDCWD, path, DT_UNKNOWN, rights);
+    int fd = openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    bool done;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+    done = fstat(fd, &st) == 0 && grant_fd(r, fd, st.st_mode, rights);
+    close_quietly(fd);
+    return done;
 }
 
 /* Devices are not to be made, whoever may. */
@@ -109,10 +112,108 @@ static uint64_t all_rights(const struct rules *r)
 static bool grant_devices(const struct rules *r)
 {
     for (int i = 0; common_devices[i]; i++)
-        if (!grant_at(r, AT_FDCWD, common_devices[i], DT_CHR,
-                      READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV))
+        if (!grant(r, common_devices[i], READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV))
             return false;
     return true;
+}
+
+/* --- /proc, where it is the machine's own --- */
+
+/* What programs ask of the machine. Not the processes of others, nor what they have open. */
+static const char *const machine_files[] = {
+    "cmdline", "cpuinfo", "crypto", "devices", "diskstats", "filesystems", "loadavg", "meminfo",
+    "stat",    "swaps",   "sys",    "uptime",  "version",   "vmstat",      NULL,
+};
+
+/* And of themselves: the sockets of all are among the rest. Only the process that becomes the
+ * command can be granted it; those that it starts do not exist yet. */
+static const char *const own_files[] = {
+    "auxv",         "cgroup", "cmdline", "comm",      "environ", "fd",
+    "fdinfo",       "limits", "maps",    "mountinfo", "mounts",  "smaps",
+    "smaps_rollup", "stat",   "statm",   "status",    NULL,
+};
+
+static bool grant_files(const struct rules *r, const char *directory, const char *const *names)
+{
+    int dir = openat(AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool done = dir >= 0 || errno == ENOENT;
+
+    for (; done && dir >= 0 && *names; names++) {
+        int fd = openat(dir, *names, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0)
+            continue; /* kernels differ */
+        done = fstat(fd, &st) == 0 && grant_fd(r, fd, st.st_mode, READ_FILE | READ_DIR);
+        close_quietly(fd);
+    }
+    if (dir >= 0)
+        close_quietly(dir);
+    return done;
+}
+
+static bool grant_proc(const struct rules *r)
+{
+    return grant_files(r, "/proc", machine_files) && grant_files(r, "/proc/self", own_files);
+}
+
+/* --- what is never granted --- */
+
+/* A rule is for a file, not for a name: one for a second name of a hidden file, or for a directory
+ * that was exchanged for a split one, would grant what is denied. The low bits of most inodes tell
+ * that they are not among them. */
+struct denials {
+    const struct policy_header *policy;
+    struct root_fds *roots;
+    uint64_t low_bits[1024 / 64];
+    struct denied_id {
+        dev_t device;
+        ino_t inode;
+    } * ids;
+    unsigned n;
+};
+
+static void deny_id(struct denials *d, dev_t device, ino_t inode)
+{
+    d->ids[d->n++] = (struct denied_id){device, inode};
+    d->low_bits[inode % 1024 / 64] |= 1ull << inode % 64;
+}
+
+static bool may_be_denied(const struct denials *d, ino_t inode)
+{
+    return d->low_bits[inode % 1024 / 64] >> inode % 64 & 1;
+}
+
+static bool is_denied(const struct denials *d, const struct stat *st)
+{
+    for (unsigned i = 0; may_be_denied(d, st->st_ino) && i < d->n; i++)
+        if (d->ids[i].inode == st->st_ino && d->ids[i].device == st->st_dev)
+            return true;
+    return false;
+}
+
+static bool is_split(const struct policy_item *item)
+{
+    return item->kind == POLICY_SPLIT_READ || item->kind == POLICY_SPLIT_WRITE;
+}
+
+static struct fault find_denied(struct denials *d)
+{
+    unsigned i = 0;
+
+    policy_each(item, d->policy)
+    {
+        struct stat st;
+
+        if (item->kind == POLICY_NEVER || (is_split(item) && item->expect != POLICY_ANY)) {
+            if (locate_id(d->roots, item, &st) == 0)
+                deny_id(d, st.st_dev, st.st_ino);
+            else if (errno != ENOENT)
+                return fault_of_item(errno, i);
+        }
+        i++;
+    }
+    return (struct fault){0};
 }
 
 /* --- a directory, entry by entry --- */
@@ -128,18 +229,45 @@ static bool is_excepted(const struct policy_header *p, const struct policy_item 
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static bool grant_entries(const struct rules *r, const struct policy_header *p,
+/* Nobody but execve() closes these, as long as they are few. */
+static void leave_open(int fd)
+{
+    enum { MANY = 200 };
+
+    if (fd > MANY)
+        close_quietly(fd);
+}
+
+/* What the directory says of the entry is true where no command can write. */
+static bool grant_entry(const struct rules *r, const struct denials *d, int dir,
+                        const struct kernel_dirent *entry, bool is_settled, uint64_t rights)
+{
+    int fd = openat(dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
+    bool done;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == EACCES;
+    if (is_settled && entry->d_type != DT_UNKNOWN && !may_be_denied(d, entry->d_ino))
+        done = grant_fd(r, fd, st.st_mode, rights);
+    else
+        done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
+    leave_open(fd);
+    return done;
+}
+
+static bool grant_entries(const struct rules *r, const struct denials *d,
                           const struct policy_item *split, int dir, uint64_t rights)
 {
-    _Alignas(struct dirent64) static char buffer[32768];
+    _Alignas(struct kernel_dirent) static char buffer[32768];
     ssize_t n;
 
-    while ((n = getdents64(dir, buffer, sizeof buffer)) > 0)
+    while ((n = kernel_getdents(dir, buffer, sizeof buffer)) > 0)
         for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
 
-            if (entry->d_type != DT_LNK && !is_excepted(p, split, entry->d_name) &&
-                !grant_at(r, dir, entry->d_name, entry->d_type, rights))
+            if (entry->d_type != DT_LNK && !is_excepted(d->policy, split, entry->d_name) &&
+                !grant_entry(r, d, dir, entry, split->expect == POLICY_ANY, rights))
                 return false;
             at += entry->d_reclen;
         }
@@ -148,55 +276,96 @@ static bool grant_entries(const struct rules *r, const struct policy_header *p,
 
 /* The directory itself gets no right, as that would be one over all that is in it; but in the
  * workspace one may see the names. */
-static bool grant_split(const struct rules *r, const struct policy_header *p,
-                        const struct policy_item *split)
+static bool grant_split(const struct rules *r, const struct denials *d,
+                        const struct policy_item *split, int place)
 {
     bool is_writable = split->kind == POLICY_SPLIT_WRITE, done;
-    int dir = open(split->text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
-    done = (!is_writable || grant_at(r, dir, ".", DT_DIR, READ_DIR)) &&
-           grant_entries(r, p, split, dir, is_writable ? all_rights(r) : READ_RIGHTS);
-    close(dir);
+        return errno == ENOTDIR || errno == EACCES;
+    done = (!is_writable || grant_fd(r, dir, S_IFDIR, READ_DIR)) &&
+           grant_entries(r, d, split, dir, is_writable ? all_rights(r) : READ_RIGHTS);
+    close_quietly(dir);
     return done;
 }
 
-static bool carry_out(const struct rules *r, const struct policy_header *p,
+/* --- items --- */
+
+static bool carry_out(const struct rules *r, const struct denials *d,
                       const struct policy_item *item)
 {
-    switch (item->kind) {
-    case POLICY_WRITABLE:
-    case POLICY_GRANT_WRITE:
-        return grant(r, item->text, all_rights(r));
-    case POLICY_GRANT_READ:
-        return grant(r, item->text, READ_RIGHTS);
-    case POLICY_SPLIT_READ:
-    case POLICY_SPLIT_WRITE:
-        return grant_split(r, p, item);
-    }
-    return true; /* mounts, and the exceptions of a split */
+    struct stat st;
+    bool done;
+    int fd;
+
+    if (item->kind < POLICY_GRANT_READ || item->kind > POLICY_SPLIT_WRITE)
+        return true;
+    fd = locate(d->roots, item, &st);
+    if (fd < 0)
+        return errno == ENOENT;
+    if (is_split(item))
+        done = grant_split(r, d, item, fd);
+    else
+        done = grant_fd(r, fd, st.st_mode,
+                        item->kind == POLICY_GRANT_WRITE ? all_rights(r) : READ_RIGHTS);
+    close_quietly(fd);
+    return done;
 }
 
-static struct fault carry_out_items(const struct rules *r, const struct policy_header *p)
+static struct fault carry_out_items(const struct rules *r, const struct denials *d)
 {
     unsigned i = 0;
 
-    policy_each(item, p)
+    locate_anew(d->roots);
+    policy_each(item, d->policy)
     {
-        if (!carry_out(r, p, item))
-            return (struct fault){errno, EXEC_STEP_ITEM, i};
+        if (!carry_out(r, d, item))
+            return fault_of_item(errno, i);
         i++;
     }
     return (struct fault){0};
 }
 
-/* What the mounts have made: all may be read, and /dev has terminals and memory of its own. */
-static bool grant_root(const struct rules *r)
+/* The only wall for files. */
+static struct fault grant_items(const struct rules *r, const struct policy_header *p,
+                                struct root_fds *roots)
 {
-    return grant(r, "/", READ_RIGHTS) && grant(r, "/dev/shm", all_rights(r)) &&
-           grant(r, "/dev/pts", READ_FILE | WRITE_FILE | IOCTL_DEV) &&
-           grant(r, "/dev/ptmx", READ_FILE | WRITE_FILE | IOCTL_DEV);
+    struct denials d = {.policy = p, .roots = roots};
+    size_t n_bytes = (p->n_items + 1) * sizeof *d.ids;
+    struct fault fault;
+
+    d.ids = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (d.ids == MAP_FAILED)
+        return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
+    fault = find_denied(&d);
+    if (!fault.error)
+        fault = carry_out_items(r, &d);
+    locate_anew(roots);
+    munmap(d.ids, n_bytes);
+    return fault;
+}
+
+/* What the mounts have made: all may be read, the writable places are writable, and /dev has
+ * terminals and memory of its own. */
+static struct fault grant_mounts(const struct rules *r, const struct policy_header *p,
+                                 const struct root_fds *roots)
+{
+    unsigned i = 0, n_root = 0;
+
+    policy_each(item, p)
+    {
+        n_root += policy_is_root(item->kind);
+        if (item->kind == POLICY_WRITABLE &&
+            !grant_fd(r, roots->fd[n_root], S_IFDIR, all_rights(r)))
+            return fault_of_item(errno, i);
+        i++;
+    }
+    if (grant(r, "/", READ_RIGHTS) && grant(r, "/dev/shm", all_rights(r)) &&
+        grant(r, "/dev/pts", READ_FILE | WRITE_FILE | IOCTL_DEV) &&
+        grant(r, "/dev/ptmx", READ_FILE | WRITE_FILE | IOCTL_DEV))
+        return (struct fault){0};
+    return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
 }
 
 int landlock_version(void)
@@ -206,7 +375,7 @@ int landlock_version(void)
     return abi > 0 ? abi : 0;
 }
 
-struct fault landlock_confine(const struct policy_header *p, int *ret_abi)
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
     int abi = *ret_abi = landlock_version();
@@ -217,11 +386,9 @@ struct fault landlock_confine(const struct policy_header *p, int *ret_abi)
         return (struct fault){0}; /* the first wall stands */
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
-    fault = carry_out_items(&r, p);
-    if (fault.error)
-        return fault;
-    if (!grant_devices(&r) || (has_namespaces && !grant_root(&r)) ||
-        syscall(SYS_landlock_restrict_self, r.fd, 0) < 0)
+    fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);
+    if (!fault.error && ((!has_namespaces && !grant_proc(&r)) || !grant_devices(&r) ||
+                         syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     close(r.fd);
     return fault;

@@ -229,6 +229,17 @@ static bool may_start(const struct options *o)
                            record.version == EXEC_PROTOCOL_VERSION && record.kind == EXEC_START);
 }
 
+/* The mounts of a namespace have done it before. */
+static struct fault prepare_rules(struct place *place)
+{
+    struct fault fault = {0};
+
+    if (!place->policy || place->policy->flags & POLICY_NAMESPACES)
+        return fault;
+    fault = roots_open(place->policy, &place->roots);
+    return fault.error ? fault : cwd_enter(place->policy, &place->roots);
+}
+
 int monitor_run(const struct options *o, struct place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
@@ -240,12 +251,15 @@ int monitor_run(const struct options *o, struct place *place)
         return EXIT_SUPERVISOR;
     if (!may_start(o))
         return EXIT_CANNOT_RUN;
-    fault = command_start(o, place, &m.command);
+    fault = prepare_rules(place);
+    if (!fault.error)
+        fault = command_start(o, place, &m.command);
     if (fault.error) {
         report_fault(o->control, &fault);
         return EXIT_CANNOT_RUN;
     }
     report_start(o->control, place);
+    roots_close(&place->roots);
     release_fds(o->control);
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);

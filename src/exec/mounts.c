@@ -6,19 +6,21 @@
  * point of its own, and so is every directory above it: the kernel refuses to move, replace or
  * remove a mount point.
  *
+ * A place is opened once (locate.c), and what is done with it is done with that descriptor: cloned,
+ * covered, bound to itself. What is hidden outside of the writable places is covered before any of
+ * those is attached. What lies in a writable place is opened below the clone of it.
+ *
  * Nothing is unmounted and the root is not changed: what a mount covers cannot be reached, as the
  * command has no right to unmount anything. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_CLONES = 256 };
 
 const char *const common_devices[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", NULL,
@@ -27,45 +29,61 @@ const char *const common_devices[] = {
 /* --- mounts as descriptors --- */
 
 /* With what is mounted in it. */
-static int clone_tree(const char *path)
+static int clone_tree(int fd)
 {
-    return open_tree(AT_FDCWD, path,
-                     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+    return kernel_open_tree(fd, "",
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+}
+
+/* One of the machine's own. */
+static int clone_path(const char *path)
+{
+    return kernel_open_tree(AT_FDCWD, path,
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+}
+
+static int close_with(int fd, int error)
+{
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
 }
 
 static bool set_attributes(int fd, uint64_t attributes)
 {
     struct mount_attr attr = {.attr_set = attributes};
 
-    return mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) == 0;
+    return kernel_mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) == 0;
 }
 
-/* Closes it, and gives it its place. */
-static bool attach(int fd, const char *path)
+static bool attach_at(int mount, int place)
 {
-    bool done = move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
-    int error = errno;
+    return kernel_move_mount(mount, place, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
 
-    close(fd);
-    errno = error;
+/* The machine's own places, where no command writes. Closes it. */
+static bool attach(int mount, const char *path)
+{
+    bool done = kernel_move_mount(mount, AT_FDCWD, path, 0) == 0;
+
+    close_with(mount, errno);
     return done;
 }
 
 static int new_mount(const char *type, const char *const options[][2])
 {
-    int context = fsopen(type, FSOPEN_CLOEXEC), fd = -1, error;
+    int context = kernel_fsopen(type, FSOPEN_CLOEXEC), fd = -1;
 
     if (context < 0)
         return -1;
     for (; options[0][0]; options++)
-        if (fsconfig(context, FSCONFIG_SET_STRING, options[0][0], options[0][1], 0) < 0)
+        if (kernel_fsconfig(context, FSCONFIG_SET_STRING, options[0][0], options[0][1]) < 0)
             goto out;
-    if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-        fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+    if (kernel_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL) == 0)
+        fd = kernel_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
 out:
-    error = errno;
-    close(context);
-    errno = error;
+    close_with(context, errno);
     return fd;
 }
 
@@ -76,26 +94,19 @@ static bool mount_new(const char *type, const char *const options[][2], const ch
     return fd >= 0 && attach(fd, path);
 }
 
-/* Gone or out of the user's reach: nothing that a command could get at. */
-static bool is_absent(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
-}
-
 /* --- what the root is made of --- */
 
 struct builder {
+    struct root_fds *roots;
     int own; /* a file system for all that the machine's has no place for */
     int shm;
     int devices[8];
-    int clones[MAX_CLONES]; /* for the writable and visible items and the holders, in their order */
-    int n_clones;
 };
 
 /* A part of the sandbox's own file system, with a mount of its own. */
 static int clone_own(const struct builder *b, const char *name)
 {
-    return open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return kernel_open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
 
 static int make_own_directory(const struct builder *b, const char *name, mode_t mode)
@@ -118,7 +129,7 @@ static bool make_own(struct builder *b)
     if (file < 0 || mkdirat(b->own, "directory", 0) < 0)
         return false;
     close(file);
-    if (move_mount(b->own, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+    if (kernel_move_mount(b->own, AT_FDCWD, "/proc", 0) < 0)
         return false;
     b->shm = make_own_directory(b, "shm", 01777);
     return b->shm >= 0;
@@ -127,7 +138,7 @@ static bool make_own(struct builder *b)
 static bool clone_devices(struct builder *b)
 {
     for (int i = 0; common_devices[i]; i++) {
-        b->devices[i] = clone_tree(common_devices[i]);
+        b->devices[i] = clone_path(common_devices[i]);
         if (b->devices[i] < 0 && errno != ENOENT)
             return false;
     }
@@ -159,7 +170,7 @@ static bool mount_dev(const struct builder *b)
         return false;
     if (lstat("/dev/ptmx", &st) < 0 || !S_ISCHR(st.st_mode))
         return true; /* a link into /dev/pts */
-    ptmx = clone_tree("/dev/pts/ptmx");
+    ptmx = clone_path("/dev/pts/ptmx");
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
@@ -168,184 +179,207 @@ static bool lock_root(void)
     struct mount_attr locked = {.attr_set =
                                     MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID};
 
-    return mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &locked, sizeof locked) == 0;
+    return kernel_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &locked) == 0;
 }
 
-/* --- items --- */
+/* --- roots: cloned before anything changes --- */
 
-static int clone_place(const struct policy_item *item)
+/* From where the machine has it. */
+static int clone_place(const struct builder *b, const struct policy_item *item)
 {
     uint64_t attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID |
                           (item->kind == POLICY_VISIBLE ? MOUNT_ATTR_RDONLY : 0);
-    int fd = clone_tree(item->text), error;
+    struct stat st;
+    int fd = locate_source(b->roots, item, &st), clone;
 
-    if (fd < 0 || set_attributes(fd, attributes))
-        return fd;
-    error = errno;
-    close(fd);
-    errno = error;
-    return -1;
+    if (fd < 0)
+        return -1;
+    clone = clone_tree(fd);
+    close_with(fd, errno);
+    return clone < 0 || set_attributes(clone, attributes) ? clone : close_with(clone, errno);
 }
 
 static int make_holder(const struct builder *b)
 {
-    char name[] = {(char)('a' + b->n_clones / 16), (char)('a' + b->n_clones % 16), 0};
+    unsigned n = b->roots->n;
+    char name[] = {(char)('a' + n / 16), (char)('a' + n % 16), 0};
 
     return make_own_directory(b, name, 0755);
 }
 
-static bool clone_item(struct builder *b, const struct policy_item *item)
-{
-    int fd;
-
-    if (b->n_clones == MAX_CLONES) {
-        errno = E2BIG;
-        return false;
-    }
-    fd = item->kind == POLICY_HOLDER ? make_holder(b) : clone_place(item);
-    if (fd >= 0)
-        b->clones[b->n_clones++] = fd;
-    return fd >= 0;
-}
-
-static bool is_cloned(const struct policy_item *item)
-{
-    return item->kind == POLICY_WRITABLE || item->kind == POLICY_VISIBLE ||
-           item->kind == POLICY_HOLDER;
-}
-
-static struct fault clone_items(struct builder *b, const struct policy_header *p)
+static struct fault clone_roots(struct builder *b, const struct policy_header *p)
 {
     unsigned i = 0;
 
     policy_each(item, p)
     {
-        if (is_cloned(item) && !clone_item(b, item))
-            return (struct fault){errno, EXEC_STEP_ITEM, i};
+        if (policy_is_root(item->kind)) {
+            int fd = item->kind == POLICY_HOLDER ? make_holder(b) : clone_place(b, item);
+
+            if (fd < 0)
+                return fault_of_item(errno, i);
+            b->roots->fd[b->roots->n++] = fd;
+        }
         i++;
     }
     return (struct fault){0};
 }
 
-/* The directories above a place that a holder has hidden, and a place for it. Elsewhere they are
- * there, and nothing can be made. */
-static bool make_place(const char *path, int mount)
-{
-    size_t n = strlen(path) + 1;
-    char partial[PATH_MAX];
-    struct stat st;
-    int fd;
+/* --- items --- */
 
-    if (n > sizeof partial)
-        return false;
-    memcpy(partial, path, n);
-    for (char *slash = partial + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = 0;
-        mkdir(partial, 0755);
+/* A directory or an empty file in a holder, which is ours alone; and those above it. */
+static int make_place(int holder, const char *path, int mount)
+{
+    char name[NAME_MAX + 1];
+    int dir = open_below(holder, ""), fd;
+    const char *slash;
+    struct stat st;
+
+    for (; dir >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        if ((size_t)(slash - path) > NAME_MAX)
+            return close_with(dir, ENAMETOOLONG);
+        memcpy(name, path, (size_t)(slash - path));
+        name[slash - path] = 0;
+        mkdirat(dir, name, 0755);
+        fd = open_below(dir, name);
+        close_with(dir, errno);
+        dir = fd;
     }
-    if (lstat(path, &st) == 0)
-        return true;
-    if (fstat(mount, &st) < 0)
-        return false;
+    if (dir < 0 || fstat(mount, &st) < 0)
+        return close_with(dir, errno);
     if (S_ISDIR(st.st_mode))
-        return mkdir(path, 0755) == 0;
-    fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return false;
-    close(fd);
-    return true;
+        mkdirat(dir, path, 0755);
+    else
+        close_with(openat(dir, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644), 0);
+    fd = open_below(dir, path);
+    close_with(dir, errno);
+    return fd;
 }
 
-static bool hide(const struct builder *b, const char *path)
+static bool is_in_holder(const struct policy_header *p, const struct policy_item *item)
+{
+    uint32_t n = 0;
+
+    policy_each(root, p)
+    {
+        if (policy_is_root(root->kind) && ++n == item->root)
+            return root->kind == POLICY_HOLDER;
+    }
+    return false;
+}
+
+/* Gives a root its place in the new tree. */
+static bool attach_root(const struct builder *b, const struct policy_header *p,
+                        const struct policy_item *item, int mount)
 {
     struct stat st;
-    int fd;
+    int place = is_in_holder(p, item)
+                    ? make_place(b->roots->fd[item->root], item->text + item->at, mount)
+                    : locate(b->roots, item, &st);
+    bool done = place >= 0 && attach_at(mount, place);
 
-    if (lstat(path, &st) < 0)
-        return is_absent(errno);
-    if (S_ISLNK(st.st_mode))
-        return true; /* what it leads to is hidden by its own name */
-    fd = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
-    return fd >= 0 && attach(fd, path);
+    close_with(place, errno);
+    return done;
 }
 
-static bool hold(int fd, const char *path)
+static bool cover(const struct builder *b, const struct policy_item *item, int holder)
 {
     struct stat st;
-    int error;
+    int place = locate(b->roots, item, &st), mount = holder;
+    bool done;
 
-    if (lstat(path, &st) == 0)
-        return attach(fd, path);
-    error = errno;
-    close(fd);
-    errno = error;
-    return is_absent(error);
+    if (place < 0)
+        return errno == ENOENT;
+    if (S_ISLNK(st.st_mode)) { /* what it leads to is hidden by its own name */
+        close(place);
+        return true;
+    }
+    if (mount < 0)
+        mount = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
+    done = mount >= 0 && attach_at(mount, place);
+    close_with(place, errno);
+    if (holder < 0)
+        close_with(mount, errno);
+    return done;
 }
 
-static bool pin(const char *path, bool read_only)
+/* Binds it to itself. */
+static bool pin(const struct builder *b, const struct policy_item *item)
 {
     struct stat st;
-    int fd;
+    int place = locate(b->roots, item, &st), mount;
+    bool done;
 
-    if (lstat(path, &st) < 0)
-        return is_absent(errno);
-    if (S_ISLNK(st.st_mode))
-        return true; /* keel looks after it */
-    fd = clone_tree(path);
-    if (fd < 0)
-        return is_absent(errno);
-    if (read_only && !set_attributes(fd, MOUNT_ATTR_RDONLY))
-        return false;
-    return attach(fd, path);
+    if (place < 0)
+        return errno == ENOENT;
+    if (S_ISLNK(st.st_mode)) { /* keel looks after it */
+        close(place);
+        return true;
+    }
+    mount = clone_tree(place);
+    done = mount >= 0 &&
+           (item->kind != POLICY_READ_ONLY || set_attributes(mount, MOUNT_ATTR_RDONLY)) &&
+           attach_at(mount, place);
+    close_with(mount, errno);
+    close_with(place, errno);
+    return done;
 }
 
-static bool carry_out(const struct builder *b, const struct policy_item *item, int *at_clone)
+/* `n_root`: its number, if it is a root. */
+static bool carry_out(const struct builder *b, const struct policy_header *p,
+                      const struct policy_item *item, unsigned n_root)
 {
-    int fd;
-
     switch (item->kind) {
     case POLICY_WRITABLE:
     case POLICY_VISIBLE:
-        fd = b->clones[(*at_clone)++];
-        return make_place(item->text, fd) && attach(fd, item->text);
-    case POLICY_HIDDEN:
-        return hide(b, item->text);
+        return attach_root(b, p, item, b->roots->fd[n_root]);
     case POLICY_HOLDER:
-        return hold(b->clones[(*at_clone)++], item->text);
+        return cover(b, item, b->roots->fd[n_root]);
+    case POLICY_HIDDEN:
+        return cover(b, item, -1);
     case POLICY_READ_ONLY:
-        return pin(item->text, /* read_only= */ true);
     case POLICY_ANCHOR:
-        return pin(item->text, /* read_only= */ false);
+        return pin(b, item);
+    case POLICY_CWD:
+        return true;
     }
     errno = EINVAL;
     return false;
 }
 
-/* A holder is writable for as long as places are made in it. */
-static bool close_holder(const struct policy_item *item)
+static bool is_first(const struct policy_item *item)
 {
-    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-
-    return mount_setattr(AT_FDCWD, item->text, AT_SYMLINK_NOFOLLOW, &attr, sizeof attr) == 0 ||
-           is_absent(errno);
+    return item->root == 0 && (item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER);
 }
 
-static struct fault carry_out_items(const struct builder *b, const struct policy_header *p)
+static struct fault carry_out_items(const struct builder *b, const struct policy_header *p,
+                                    bool first)
 {
-    unsigned i = 0;
-    int at_clone = 0;
+    unsigned i = 0, n_root = 0;
+
+    locate_anew(b->roots);
+    policy_each(item, p)
+    {
+        n_root += policy_is_root(item->kind);
+        if (is_first(item) == first && !carry_out(b, p, item, n_root))
+            return fault_of_item(errno, i);
+        i++;
+    }
+    return (struct fault){0};
+}
+
+/* A holder is writable for as long as places are made in it. */
+static struct fault close_holders(const struct builder *b, const struct policy_header *p)
+{
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    unsigned i = 0, n_root = 0;
 
     policy_each(item, p)
     {
-        if (!carry_out(b, item, &at_clone))
-            return (struct fault){errno, EXEC_STEP_ITEM, i};
-        i++;
-    }
-    i = 0;
-    policy_each(item, p)
-    {
-        if (item->kind == POLICY_HOLDER && !close_holder(item))
-            return (struct fault){errno, EXEC_STEP_ITEM, i};
+        n_root += policy_is_root(item->kind);
+        if (item->kind == POLICY_HOLDER &&
+            kernel_mount_setattr(b->roots->fd[n_root], "", AT_EMPTY_PATH, &attr) < 0)
+            return fault_of_item(errno, i);
         i++;
     }
     return (struct fault){0};
@@ -358,34 +392,28 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
     static const char *const none[][2] = {{NULL, NULL}};
     struct fault fault;
 
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || !make_own(b) || !clone_devices(b))
+    if (kernel_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE) < 0 || !roots_begin(b->roots) ||
+        !make_own(b) || !clone_devices(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
-    fault = clone_items(b, p);
+    fault = clone_roots(b, p);
     if (fault.error)
         return fault;
     if (!mount_new("proc", none, "/proc"))
         return (struct fault){errno, EXEC_STEP_PROC, 0};
     if (!lock_root() || !attach_devices(b) || !mount_dev(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
-    return carry_out_items(b, p);
+    fault = carry_out_items(b, p, /* first= */ true);
+    if (!fault.error)
+        fault = carry_out_items(b, p, /* first= */ false);
+    return fault.error ? fault : close_holders(b, p);
 }
 
-struct fault mounts_build(const struct policy_header *p)
+struct fault mounts_build(const struct policy_header *p, struct root_fds *roots)
 {
-    static struct builder b;
-    static char cwd[PATH_MAX];
-    struct fault fault;
-    mode_t mask;
+    struct builder b = {.roots = roots};
+    mode_t mask = umask(0);
+    struct fault fault = build_root(&b, p);
 
-    if (!getcwd(cwd, sizeof cwd) || cwd[0] != '/')
-        return (struct fault){ENOENT, EXEC_STEP_CWD, 0};
-    mask = umask(0);
-    fault = build_root(&b, p);
     umask(mask);
-    if (fault.error)
-        return fault;
-    /* By name, because the directory that we are in lies below the new mounts. */
-    if (chdir(cwd) < 0)
-        return (struct fault){errno, EXEC_STEP_CWD, 0};
-    return (struct fault){0};
+    return fault.error ? fault : cwd_enter(p, roots);
 }

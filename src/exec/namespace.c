@@ -11,6 +11,7 @@
  * themselves, so files and getuid() look as before. The capabilities that it brings are for init
  * alone; command.c drops them. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -72,8 +72,8 @@ static bool map_identity(uid_t uid, gid_t gid)
 
 static bool mount_proc(void)
 {
-    return mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+    return kernel_mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE) == 0 &&
+           kernel_mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC) == 0;
 }
 
 /* A new network namespace has a loopback that is down. */
@@ -95,13 +95,13 @@ static bool makes_network(const struct options *o, const struct place *place)
     return place->policy && !(place->policy->flags & POLICY_NETWORK) && o->network_fd < 0;
 }
 
-static struct fault build(const struct options *o, const struct place *place)
+static struct fault build(const struct options *o, struct place *place)
 {
     if (!place->policy)
         return (struct fault){mount_proc() ? 0 : errno, EXEC_STEP_PROC, 0};
     if (makes_network(o, place) && !start_loopback())
         return (struct fault){errno, EXEC_STEP_LOOPBACK, 0};
-    return mounts_build(place->policy);
+    return mounts_build(place->policy, &place->roots);
 }
 
 static pid_t clone_with(uint64_t flags)

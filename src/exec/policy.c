@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { MAX_BYTES = 16 << 20 };
+enum { MAX_BYTES = 64 << 20 };
 
 static const char *end_of(const struct policy_header *p)
 {
@@ -17,22 +17,50 @@ static bool is_whole(const struct policy_header *p, const struct policy_item *it
     size_t room = (size_t)(end_of(p) - (const char *)item);
 
     return room > sizeof *item && item->n_bytes > sizeof *item && item->n_bytes <= room &&
-           item->n_bytes % 4 == 0 && memchr(item->text, 0, item->n_bytes - sizeof *item);
+           item->n_bytes % 8 == 0 && memchr(item->text, 0, item->n_bytes - sizeof *item);
+}
+
+/* "a/b/c", or "". Nothing in it leads back up. */
+static bool is_way_down(const char *path)
+{
+    while (*path) {
+        const char *slash = strchr(path, '/');
+        size_t n = slash ? (size_t)(slash - path) : strlen(path);
+
+        if (n == 0 || (path[0] == '.' && (n == 1 || (n == 2 && path[1] == '.'))))
+            return false;
+        if (!slash)
+            return true;
+        path = slash + 1;
+        if (!*path)
+            return false;
+    }
+    return true;
+}
+
+static bool is_sound_item(const struct policy_item *item, unsigned n_roots)
+{
+    if (item->kind == POLICY_EXCEPT)
+        return *item->text && !strchr(item->text, '/');
+    return item->expect <= POLICY_ABSENT && item->root <= n_roots && item->text[0] == '/' &&
+           is_way_down(item->text + 1) && item->at >= 1 && item->at <= strlen(item->text) &&
+           (item->text[item->at - 1] == '/' || !item->text[item->at]);
 }
 
 static bool is_sound(const struct policy_header *p, size_t n_bytes)
 {
-    unsigned n_items = 0;
+    unsigned n_items = 0, n_roots = 0;
 
     if (p->version != POLICY_VERSION || p->n_bytes != n_bytes)
         return false;
     policy_each(item, p)
     {
-        if (!is_whole(p, item))
+        if (!is_whole(p, item) || !is_sound_item(item, n_roots))
             return false;
         n_items++;
+        n_roots += policy_is_root(item->kind);
     }
-    return n_items == p->n_items;
+    return n_items == p->n_items && n_roots <= POLICY_MAX_ROOTS;
 }
 
 const struct policy_header *policy_open(int fd)

@@ -2,8 +2,9 @@
  *
  * What a command may do is then what its user may do. Root in a sandbox keeps its rights over files
  * (whose files they are, and the modes, do not stop root), since a workspace may be somebody
- * else's; mounts and Landlock say which files those are. CAP_DAC_READ_SEARCH is not among them: it
- * opens any file of a file system by its number. */
+ * else's; mounts and Landlock say which files those are. Two are not among them:
+ * CAP_DAC_READ_SEARCH opens any file of a file system by its number, and with CAP_FSETID a program
+ * of another user stays set-user-ID after it was written. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -14,8 +15,7 @@
 
 #define BIT(cap) (1u << (cap))
 
-static const uint32_t file_capabilities =
-    BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_FSETID);
+static const uint32_t file_capabilities = BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER);
 
 /* With no_new_privs an execve() gives back nothing that is not permitted now, whatever the bounding
  * set says; to empty that as well would take forty calls. */

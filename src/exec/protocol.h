@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 5
+#define EXEC_PROTOCOL_VERSION 6
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -73,6 +73,7 @@ enum exec_step {
     EXEC_STEP_LOOPBACK,
     EXEC_STEP_MOUNTS,   /* the read-only root, /dev */
     EXEC_STEP_ITEM,     /* an item of the policy: record.item */
+    EXEC_STEP_CHANGED,  /* ESTALE: something else lies there than keel saw when it planned */
     EXEC_STEP_CWD,      /* the working directory is hidden */
     EXEC_STEP_LANDLOCK, /* EOPNOTSUPP, ENOSYS: the kernel has none */
     EXEC_STEP_SECCOMP,

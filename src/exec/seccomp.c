@@ -6,19 +6,23 @@
  * Landlock does not cover: sockets, modes, owners, times and attributes of files, memory that is
  * shared by number. Calls newer than this list do not exist (ENOSYS): programs know old kernels.
  *
- * The filter is written here, not by libseccomp: that takes 0.7 ms a command, this 0.1. The kernel
- * tries the filter for every call when it is loaded and remembers those that are always allowed, so
- * the list is searched by halves. */
+ * Sockets and requests by ioctl() are the other way round: there is a list of what is allowed.
+ *
+ * The filter is written here (filter.h), not by libseccomp: that takes 0.7 ms a command, this
+ * 0.1. */
 #include "exec/exec.h"
+#include "exec/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
+#include <linux/random.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -38,9 +42,16 @@
 enum {
     NEWEST_CALL = 462, /* mseal; the numbers above 424 are the same everywhere */
     FCHMODAT2 = 452,
-    MAX_CODE = 768,
-    MAX_CALLS = 192,
+    MPTCP = 262,
+    SOCKET_TYPE = 0xf, /* the rest of the argument are flags */
+    SET_ID_BITS = 06000,
 };
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+#define REFUSE REFUSE_WITH(EPERM)
+#define NO_SUCH_CALL REFUSE_WITH(ENOSYS)
+#define NO_SUCH_REQUEST REFUSE_WITH(ENOTTY)
 
 #define NAMESPACE_FLAGS                                                                            \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
@@ -139,203 +150,178 @@ static const struct {
     {SYS_setpriority, 1},       {SYS_sched_setscheduler, 0},
 };
 
-static const uint32_t terminal_ioctls[] = {TIOCSTI, TIOCLINUX};
-
-/* Attributes of a file that is open for reading only. */
-static const uint32_t file_ioctls[] = {
-    FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, FS_IOC32_SETVERSION,
-};
-
-/* --- writing a filter --- */
-
-struct filter {
-    struct sock_filter code[MAX_CODE];
-    unsigned n;
-    uint16_t calls[MAX_CALLS]; /* refused whatever their arguments; sorted */
-    unsigned n_calls;
-};
-
-#define ALLOW SECCOMP_RET_ALLOW
-#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
-#define NO_SUCH_CALL (SECCOMP_RET_ERRNO | ENOSYS)
-
-static void emit(struct filter *f, uint16_t code, uint32_t k, unsigned if_true, unsigned if_false)
-{
-    if (f->n < MAX_CODE)
-        f->code[f->n] = (struct sock_filter){code, (uint8_t)if_true, (uint8_t)if_false, k};
-    f->n++;
-}
-
-static void load(struct filter *f, unsigned offset)
-{
-    emit(f, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
-}
-
-static void load_call(struct filter *f)
-{
-    load(f, offsetof(struct seccomp_data, nr));
-}
-
-/* The lower half: ints are all that is compared here. */
-static void load_arg(struct filter *f, unsigned arg)
-{
-    load(f, offsetof(struct seccomp_data, args) + 8 * arg);
-}
-
-static void end_with(struct filter *f, uint32_t action)
-{
-    emit(f, BPF_RET | BPF_K, action, 0, 0);
-}
-
-static void end_if(struct filter *f, uint16_t comparison, uint32_t k, uint32_t action)
-{
-    emit(f, BPF_JMP | comparison | BPF_K, k, 0, 1);
-    end_with(f, action);
-}
-
-/* begin_call(...) what happens when it is this call, which must end; end_call(...). */
-static unsigned begin_call(struct filter *f, unsigned call)
-{
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0);
-    return f->n;
-}
-
-static void end_call(struct filter *f, unsigned begin)
-{
-    if (begin <= MAX_CODE)
-        f->code[begin - 1].jf = (uint8_t)(f->n - begin);
-}
-
 /* --- calls whose arguments count --- */
+
+/* As if the kernel were older. */
+static void lose_call(struct filter *f, unsigned call)
+{
+    filter_begin_call(f, call);
+    filter_end(f, NO_SUCH_CALL);
+    filter_end_call(f);
+}
 
 static void refuse_flags(struct filter *f, unsigned call, uint32_t flags)
 {
-    unsigned begin = begin_call(f, call);
-
-    load_arg(f, 0);
-    end_if(f, BPF_JSET, flags, REFUSE);
-    end_with(f, ALLOW);
-    end_call(f, begin);
+    filter_begin_call(f, call);
+    filter_load_arg(f, 0);
+    filter_end_if(f, BPF_JSET, flags, REFUSE);
+    filter_end(f, ALLOW);
+    filter_end_call(f);
 }
 
-static void refuse_ioctls(struct filter *f, bool has_namespaces)
+/* Everything on terminals but what types, selects or loads for others. */
+static const uint32_t refused_ioctls[] = {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS, TIOCVHANGUP};
+
+/* Of files, what reads, and what copies between files that are open already. Of a network, what
+ * reads: setting needs a right that no command has, but some requests load modules first. */
+static const uint32_t allowed_ioctls[] = {
+    FICLONE,         FICLONERANGE,      FIDEDUPERANGE,     FIGETBSZ,       FS_IOC_FIEMAP,
+    FS_IOC_GETFLAGS, FS_IOC_GETVERSION, FS_IOC_FSGETXATTR, RNDGETENTCNT,   FIOGETOWN,
+    SIOCATMARK,      SIOCETHTOOL,       SIOCGIFADDR,       SIOCGIFBRDADDR, SIOCGIFCONF,
+    SIOCGIFDSTADDR,  SIOCGIFFLAGS,      SIOCGIFHWADDR,     SIOCGIFINDEX,   SIOCGIFMAP,
+    SIOCGIFMETRIC,   SIOCGIFMTU,        SIOCGIFNAME,       SIOCGIFNETMASK, SIOCGIFTXQLEN,
+    SIOCGPGRP,
+};
+
+/* Landlock has no right for attributes of a file that is open for reading only. */
+static const uint32_t attribute_ioctls[] = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR};
+
+/* Who gets a signal when a socket is ready. */
+static const uint32_t owner_ioctls[] = {FIOSETOWN, SIOCSPGRP};
+
+static void refuse_ioctls(struct filter *f, bool has_namespaces, bool has_signals)
 {
-    unsigned begin = begin_call(f, SYS_ioctl);
-
-    load_arg(f, 1);
-    for (size_t i = 0; i < sizeof terminal_ioctls / sizeof terminal_ioctls[0]; i++)
-        end_if(f, BPF_JEQ, terminal_ioctls[i], REFUSE);
-    for (size_t i = 0; !has_namespaces && i < sizeof file_ioctls / sizeof file_ioctls[0]; i++)
-        end_if(f, BPF_JEQ, file_ioctls[i], REFUSE);
-    end_with(f, ALLOW);
-    end_call(f, begin);
+    filter_begin_call(f, SYS_ioctl);
+    filter_load_arg(f, 1);
+    filter_end_if_any(f, refused_ioctls, N_OF(refused_ioctls), REFUSE);
+    filter_end_if_any(f, allowed_ioctls, N_OF(allowed_ioctls), ALLOW);
+    filter_end_if_any(f, attribute_ioctls, N_OF(attribute_ioctls), has_namespaces ? ALLOW : REFUSE);
+    filter_end_if_any(f, owner_ioctls, N_OF(owner_ioctls), has_signals ? ALLOW : REFUSE);
+    filter_mask(f, _IOC_TYPEMASK << _IOC_TYPESHIFT);
+    filter_end_if(f, BPF_JEQ, 'T' << _IOC_TYPESHIFT, ALLOW);
+    filter_end(f, NO_SUCH_REQUEST);
+    filter_end_call(f);
 }
 
-/* Network is what the namespace has, or none. No Unix socket is made, as none could be kept from
- * those of others, which have names in the file system; pairs have no names. */
+/* Network is what the namespace has, or none: TCP, UDP, echo requests, and questions about
+ * interfaces. No Unix socket is made, as none could be kept from those of others, which have names
+ * in the file system. */
 static void refuse_sockets(struct filter *f, bool has_network)
 {
-    unsigned begin = begin_call(f, SYS_socket);
+    static const uint32_t protocols[] = {
+        0, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_ICMPV6, MPTCP};
 
-    load_arg(f, 0);
+    filter_begin_call(f, SYS_socket);
     if (has_network) {
-        end_if(f, BPF_JEQ, AF_INET, ALLOW);
-        end_if(f, BPF_JEQ, AF_INET6, ALLOW);
-        emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3);
-        load_arg(f, 2);
-        end_if(f, BPF_JEQ, NETLINK_ROUTE, ALLOW);
+        filter_load_arg(f, 0);
+        filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4);
+        filter_load_arg(f, 2);
+        filter_end_if(f, BPF_JEQ, NETLINK_ROUTE, ALLOW);
+        filter_end(f, REFUSE);
+        filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
+        filter_end_unless(f, BPF_JEQ, AF_INET6, REFUSE);
+        filter_load_arg(f, 1);
+        filter_mask(f, SOCKET_TYPE);
+        filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0);
+        filter_end_unless(f, BPF_JEQ, SOCK_DGRAM, REFUSE);
+        filter_load_arg(f, 2);
+        filter_end_if_any(f, protocols, N_OF(protocols), ALLOW);
     }
-    end_with(f, REFUSE);
-    end_call(f, begin);
+    filter_end(f, REFUSE);
+    filter_end_call(f);
+}
 
-    /* A datagram socket can be sent anywhere, even one of a pair. */
-    begin = begin_call(f, SYS_socketpair);
-    load_arg(f, 1);
-    emit(f, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
-    end_if(f, BPF_JEQ, SOCK_DGRAM, REFUSE);
-    end_with(f, ALLOW);
-    end_call(f, begin);
+/* Pairs have no names and stay connected to each other. Datagrams could be sent anywhere, even from
+ * one of a pair; and raw Unix sockets are datagrams. */
+static void refuse_socket_pairs(struct filter *f)
+{
+    filter_begin_call(f, SYS_socketpair);
+    filter_load_arg(f, 0);
+    filter_end_unless(f, BPF_JEQ, AF_UNIX, REFUSE);
+    filter_load_arg(f, 1);
+    filter_mask(f, SOCKET_TYPE);
+    filter_end_if(f, BPF_JEQ, SOCK_STREAM, ALLOW);
+    filter_end_if(f, BPF_JEQ, SOCK_SEQPACKET, ALLOW);
+    filter_end(f, REFUSE);
+    filter_end_call(f);
 }
 
 /* Nothing but asking, the usual one, and the one that debuggers want. */
 static void refuse_personalities(struct filter *f)
 {
     enum { ADDR_NO_RANDOMIZE = 0x40000 };
-    unsigned begin = begin_call(f, SYS_personality);
 
-    load_arg(f, 0);
-    end_if(f, BPF_JEQ, 0, ALLOW);
-    end_if(f, BPF_JEQ, ADDR_NO_RANDOMIZE, ALLOW);
-    end_if(f, BPF_JEQ, 0xffffffff, ALLOW);
-    end_with(f, REFUSE);
-    end_call(f, begin);
+    filter_begin_call(f, SYS_personality);
+    filter_load_arg(f, 0);
+    filter_end_if(f, BPF_JEQ, 0, ALLOW);
+    filter_end_if(f, BPF_JEQ, ADDR_NO_RANDOMIZE, ALLOW);
+    filter_end_if(f, BPF_JEQ, 0xffffffff, ALLOW);
+    filter_end(f, REFUSE);
+    filter_end_call(f);
 }
 
 static void refuse_other_processes(struct filter *f)
 {
-    unsigned begin;
-
-    for (size_t i = 0; i < sizeof of_processes / sizeof of_processes[0]; i++) {
-        begin = begin_call(f, of_processes[i].call);
-        load_arg(f, of_processes[i].pid_arg);
-        end_if(f, BPF_JEQ, 0, ALLOW);
-        end_with(f, REFUSE);
-        end_call(f, begin);
+    for (size_t i = 0; i < N_OF(of_processes); i++) {
+        filter_begin_call(f, of_processes[i].call);
+        filter_load_arg(f, of_processes[i].pid_arg);
+        filter_end_if(f, BPF_JEQ, 0, ALLOW);
+        filter_end(f, REFUSE);
+        filter_end_call(f);
     }
     /* A limit of a second of processor time kills as well as a signal does. */
-    begin = begin_call(f, SYS_prlimit64);
-    load_arg(f, 0);
-    end_if(f, BPF_JEQ, 0, ALLOW);
-    load_arg(f, 2);
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
-    load(f, offsetof(struct seccomp_data, args) + 8 * 2 + 4);
-    end_if(f, BPF_JEQ, 0, ALLOW);
-    end_with(f, REFUSE);
-    end_call(f, begin);
+    filter_begin_call(f, SYS_prlimit64);
+    filter_load_arg(f, 0);
+    filter_end_if(f, BPF_JEQ, 0, ALLOW);
+    filter_load_arg(f, 2);
+    filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+    filter_load(f, offsetof(struct seccomp_data, args) + 8 * 2 + 4);
+    filter_end_if(f, BPF_JEQ, 0, ALLOW);
+    filter_end(f, REFUSE);
+    filter_end_call(f);
 }
 
-/* --- calls that are refused altogether --- */
+/* --- modes of files --- */
 
-static void add_call(struct filter *f, unsigned call)
+/* A program that a command leaves with a set-user-ID or set-group-ID bit gives the rights of keel's
+ * user to every account of the machine. mkdir() takes such bits too, but the kernel drops them, and
+ * `cp -r` passes on those of its source. openat2() has the mode in memory, where no filter sees it:
+ * programs know kernels without it, and use openat(). */
+static void refuse_set_id_modes(struct filter *f, unsigned mode_arg, bool has_namespaces)
 {
-    unsigned at = f->n_calls++;
+    static const struct {
+        uint16_t call;
+        uint8_t mode_arg;
+        bool makes_file; /* the others are refused without namespaces, whatever the mode */
+    } calls[] = {
+        {SYS_fchmod, 1, false}, {SYS_fchmodat, 2, false}, {FCHMODAT2, 2, false},
+        {SYS_mknodat, 2, true},
+#ifdef __x86_64__
+        {SYS_chmod, 1, false},  {SYS_creat, 1, true},     {SYS_mknod, 1, true},
+#endif
+    };
+    bool has_begun = false;
 
-    if (at >= MAX_CALLS)
-        return;
-    for (; at > 0 && f->calls[at - 1] > call; at--)
-        f->calls[at] = f->calls[at - 1];
-    f->calls[at] = (uint16_t)call;
-}
-
-static void add_calls(struct filter *f, const uint16_t *calls, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        add_call(f, calls[i]);
-}
-
-/* The call is loaded. Ends in any case. */
-static void search(struct filter *f, unsigned from, unsigned to)
-{
-    unsigned middle = from + (to - from) / 2, at;
-
-    if (to - from <= 3) {
-        for (; from < to; from++)
-            end_if(f, BPF_JEQ, f->calls[from], REFUSE);
-        end_with(f, ALLOW);
-        return;
+    for (size_t i = 0; i < N_OF(calls); i++) {
+        if (calls[i].mode_arg != mode_arg || (!has_namespaces && !calls[i].makes_file))
+            continue;
+        if (!has_begun)
+            filter_begin_call(f, calls[i].call);
+        else
+            filter_also_call(f, calls[i].call);
+        has_begun = true;
     }
-    at = f->n;
-    emit(f, BPF_JMP | BPF_JGE | BPF_K, f->calls[middle], 0, 0);
-    search(f, from, middle);
-    if (at < MAX_CODE)
-        f->code[at].jt = (uint8_t)(f->n - at - 1);
-    search(f, middle, to);
+    if (!has_begun)
+        return;
+    filter_load_arg(f, mode_arg);
+    filter_end_if(f, BPF_JSET, SET_ID_BITS, REFUSE);
+    filter_end(f, ALLOW);
+    filter_end_call(f);
 }
 
-/* --- what older versions of Landlock leave open --- */
-
-/* Cutting a file short that is open for reading only. Flags in memory cannot be looked at. */
-static void refuse_truncation(struct filter *f)
+/* Opening has a mode where it makes a file. Without truncation a file that is open for reading only
+ * cannot be cut short either, which Landlock prevents from version 3 on. */
+static void refuse_opens(struct filter *f, bool has_truncation)
 {
     static const struct {
         uint16_t call;
@@ -347,69 +333,81 @@ static void refuse_truncation(struct filter *f)
 #endif
     };
 
-    add_call(f, SYS_truncate);
-    end_if(f, BPF_JEQ, SYS_openat2, NO_SUCH_CALL);
-    for (size_t i = 0; i < sizeof opens / sizeof opens[0]; i++) {
-        unsigned begin = begin_call(f, opens[i].call);
-
-        load_arg(f, opens[i].flags_arg);
-        emit(f, BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE, 0, 0);
-        end_if(f, BPF_JEQ, O_TRUNC | O_RDONLY, REFUSE);
-        end_if(f, BPF_JEQ, O_TRUNC | O_ACCMODE, REFUSE);
-        end_with(f, ALLOW);
-        end_call(f, begin);
+    for (size_t i = 0; i < N_OF(opens); i++) {
+        filter_begin_call(f, opens[i].call);
+        if (!has_truncation) {
+            filter_load_arg(f, opens[i].flags_arg);
+            filter_mask(f, O_TRUNC | O_ACCMODE);
+            filter_end_if(f, BPF_JEQ, O_TRUNC | O_RDONLY, REFUSE);
+            filter_end_if(f, BPF_JEQ, O_TRUNC | O_ACCMODE, REFUSE);
+        }
+        filter_load_arg(f, opens[i].flags_arg);
+        filter_end_unless(f, BPF_JSET, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), ALLOW);
+        filter_load_arg(f, opens[i].flags_arg + 1u);
+        filter_end_if(f, BPF_JSET, SET_ID_BITS, REFUSE);
+        filter_end(f, ALLOW);
+        filter_end_call(f);
     }
+    lose_call(f, SYS_openat2);
+    if (!has_truncation)
+        filter_add_call(f, SYS_truncate);
 }
+
+/* --- what older versions of Landlock leave open --- */
 
 /* What is left is kill() by number: BPF cannot tell whose process that is. */
 static void refuse_signals(struct filter *f)
 {
     static const uint16_t calls[] = {SYS_pidfd_send_signal, SYS_rt_sigqueueinfo,
                                      SYS_rt_tgsigqueueinfo, SYS_tkill};
-    unsigned begin = begin_call(f, SYS_kill);
 
-    load_arg(f, 0);
-    end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* everybody */
-    end_with(f, ALLOW);
-    end_call(f, begin);
+    filter_begin_call(f, SYS_kill);
+    filter_load_arg(f, 0);
+    filter_end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* everybody */
+    filter_end(f, ALLOW);
+    filter_end_call(f);
     /* Signals by way of a file that is ready. */
-    begin = begin_call(f, SYS_fcntl);
-    load_arg(f, 1);
-    end_if(f, BPF_JEQ, F_SETOWN, REFUSE);
-    end_if(f, BPF_JEQ, F_SETOWN_EX, REFUSE);
-    end_if(f, BPF_JEQ, F_SETSIG, REFUSE);
-    end_with(f, ALLOW);
-    end_call(f, begin);
-    add_calls(f, calls, sizeof calls / sizeof calls[0]);
+    filter_begin_call(f, SYS_fcntl);
+    filter_load_arg(f, 1);
+    filter_end_if(f, BPF_JEQ, F_SETOWN, REFUSE);
+    filter_end_if(f, BPF_JEQ, F_SETOWN_EX, REFUSE);
+    filter_end_if(f, BPF_JEQ, F_SETSIG, REFUSE);
+    filter_end(f, ALLOW);
+    filter_end_call(f);
+    filter_add_calls(f, calls, N_OF(calls));
 }
 
-static void build(struct filter *f, const struct policy_header *p, int landlock_abi)
+/* --- all of it --- */
+
+static bool build(struct filter *f, const struct policy_header *p, int landlock_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
+    bool has_signals = has_namespaces || landlock_abi >= 6;
 
-    load(f, offsetof(struct seccomp_data, arch));
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
-    end_with(f, REFUSE);
-    load_call(f);
-    end_if(f, BPF_JGE, FOREIGN_BIT, REFUSE);
-    end_if(f, BPF_JGT, NEWEST_CALL, NO_SUCH_CALL);
+    filter_load(f, offsetof(struct seccomp_data, arch));
+    filter_end_unless(f, BPF_JEQ, NATIVE_ARCH, REFUSE);
+    filter_load(f, offsetof(struct seccomp_data, nr));
+    filter_end_if(f, BPF_JGE, FOREIGN_BIT, REFUSE);
+    filter_end_if(f, BPF_JGT, NEWEST_CALL, NO_SUCH_CALL);
     /* Its flags are in memory too; without it the C library uses clone(). */
-    end_if(f, BPF_JEQ, SYS_clone3, NO_SUCH_CALL);
+    lose_call(f, SYS_clone3);
     refuse_flags(f, SYS_clone, NAMESPACE_FLAGS & ~CLONE_NEWTIME); /* that bit is a signal there */
     refuse_flags(f, SYS_unshare, NAMESPACE_FLAGS);
-    refuse_ioctls(f, has_namespaces);
+    refuse_opens(f, /* has_truncation= */ has_namespaces || landlock_abi >= 3);
+    refuse_set_id_modes(f, /* mode_arg= */ 1, has_namespaces);
+    refuse_set_id_modes(f, /* mode_arg= */ 2, has_namespaces);
+    refuse_ioctls(f, has_namespaces, has_signals);
     refuse_sockets(f, has_namespaces || p->flags & POLICY_NETWORK);
+    refuse_socket_pairs(f);
     refuse_personalities(f);
-    add_calls(f, never, sizeof never / sizeof never[0]);
+    filter_add_calls(f, never, N_OF(never));
     if (!has_namespaces) {
         refuse_other_processes(f);
-        add_calls(f, without_namespaces, sizeof without_namespaces / sizeof *without_namespaces);
-        if (landlock_abi < 3)
-            refuse_truncation(f);
-        if (landlock_abi < 6)
-            refuse_signals(f);
+        filter_add_calls(f, without_namespaces, N_OF(without_namespaces));
     }
-    search(f, 0, f->n_calls);
+    if (!has_signals)
+        refuse_signals(f);
+    return filter_close(f, REFUSE);
 }
 
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi)
@@ -417,8 +415,7 @@ struct fault seccomp_confine(const struct policy_header *p, int landlock_abi)
     static struct filter f;
     struct sock_fprog program;
 
-    build(&f, p, landlock_abi);
-    if (f.n > MAX_CODE || f.n_calls > MAX_CALLS)
+    if (!build(&f, p, landlock_abi))
         return (struct fault){E2BIG, EXEC_STEP_SECCOMP, 0};
     program = (struct sock_fprog){.len = (unsigned short)f.n, .filter = f.code};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)

@@ -6,12 +6,11 @@
  * processes that forked meanwhile. Two limits are the kernel's: a process that gained privileges
  * cannot be signalled, and one that forks faster than the sweep is caught by a later one only. */
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 enum {
@@ -68,7 +67,7 @@ static pid_t parent_of(int proc, const char *pid)
 static void send_signal(pid_t pid, int pidfd, int signal)
 {
     if (pidfd >= 0)
-        pidfd_send_signal(pidfd, signal, NULL, 0);
+        kernel_pidfd_signal(pidfd, signal);
     else
         kill(pid, signal);
 }
@@ -83,7 +82,7 @@ static bool visit(struct pid_set *set, int proc, const char *name, int signal)
 
     if (!parse_number(name, &pid) || pid <= 0 || pid >= MAX_PIDS || has(set, pid))
         return false;
-    pidfd = pidfd_open(pid, 0);
+    pidfd = kernel_pidfd_open(pid);
     parent = parent_of(proc, name);
     is_ours = parent == getpid() || has(set, parent);
     if (is_ours) {
@@ -98,14 +97,14 @@ static bool visit(struct pid_set *set, int proc, const char *name, int signal)
 /* How many new descendants there were. */
 static int sweep(struct pid_set *set, int proc, int signal)
 {
-    _Alignas(struct dirent64) static char buffer[32768];
+    _Alignas(struct kernel_dirent) static char buffer[32768];
     int n_found = 0;
     ssize_t n;
 
     lseek(proc, 0, SEEK_SET);
-    while ((n = getdents64(proc, buffer, sizeof buffer)) > 0)
+    while ((n = kernel_getdents(proc, buffer, sizeof buffer)) > 0)
         for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
 
             n_found += visit(set, proc, entry->d_name, signal);
             at += entry->d_reclen;

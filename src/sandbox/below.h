@@ -7,7 +7,10 @@
 
 #include "base/str.h"
 
-/* The directory `path` ("": the root itself); -1 and errno. */
+/* What lies at `path` ("": the root itself), with flags as for open(), not O_CREAT; closed on exec.
+ * With O_PATH | O_NOFOLLOW it may itself be a link. -1 and errno; ELOOP: there is a link. */
+int below_open(int root, const char *path, int flags);
+/* The directory `path`; -1 and errno. */
 int below_open_dir(int root, const char *path);
 /* The directory that `path` is in; *ret_name is its name there. */
 int below_open_parent(int root, const char *path, const char **ret_name);

@@ -1,38 +1,14 @@
-/* plan.c - from places to mounts, or to Landlock rules split around what is denied. */
-#include "sandbox/plan.h"
-
-#include "exec/policy.h"
+/* plan.c - from places to mounts; what lies in what, and how it is said to keel-exec. */
+#include "sandbox/plan_internal.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { MAX_ENTRIES = 200000 };
 
-/* Of two for the same path the greater one counts. */
-enum role {
-    ROLE_ANCHOR,
-    ROLE_READ_ONLY,
-    ROLE_VISIBLE,
-    ROLE_HIDDEN,
-    ROLE_WRITABLE,
-};
-
-struct entry {
-    const char *path;
-    enum role role;
-    bool is_dropped;
-    bool is_holder;      /* hidden, with something in it that is not */
-    struct entry *above; /* the nearest one that it lies in and that is not dropped */
-};
-
-struct plan {
-    struct arena arena;
-    struct entry *entries;
-    size_t n, room;
-};
-
 static void plan_done(struct plan *p)
 {
+    if (p->roots)
+        held_roots_forget(p->roots);
     arena_done(&p->arena);
 }
 DEFINE_AUTO_VAL(plan, plan_done)
@@ -62,8 +38,7 @@ bool path_is_in(const char *path, const char *directory)
     return strncmp(path, directory, n) == 0 && (path[n] == 0 || path[n] == '/');
 }
 
-/* Gives each directory from below `from` down to above `path`: start with *at = 0. */
-static bool next_directory(struct str path, struct str from, size_t *at, struct str *ret_directory)
+bool next_directory(struct str path, struct str from, size_t *at, struct str *ret_directory)
 {
     size_t start = *at ? *at + 1 : from.n == 1 ? 1 : from.n + 1;
     size_t n = start < path.n ? str_find_char(str_skip(path, start), '/') : STR_NONE;
@@ -161,13 +136,6 @@ static void settle(struct plan *p)
     nest(p);
 }
 
-static bool is_there(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 static void add_all(struct plan *p, const char *const *paths, size_t n, enum role role)
 {
     for (size_t i = 0; i < n; i++)
@@ -176,6 +144,10 @@ static void add_all(struct plan *p, const char *const *paths, size_t n, enum rol
 
 /* Sockets and other people's files; what is needed of them is writable or visible. */
 static const char *const always_hidden[] = {"/tmp", "/run", "/var/run"};
+
+/* Without namespaces keel-exec grants the devices that all may use, and of /proc what programs
+ * need. */
+static const char *const granted_in_part[] = {"/dev", "/proc"};
 
 static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
 {
@@ -191,20 +163,67 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
     if (namespaces)
         add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
     else
-        add(p, "/dev", ROLE_HIDDEN); /* keel-exec grants the devices that all may use */
+        add_all(p, granted_in_part, ARRAY_LEN(granted_in_part), ROLE_HIDDEN);
 }
 
 /* --- items --- */
 
-static void put_item(struct strbuf *out, enum policy_kind kind, struct str text)
+struct sighting plan_look(struct plan *p, const char *path)
 {
-    static const char zeros[4] = "";
-    size_t n_padding = 4 - text.n % 4; /* at least the NUL */
-    struct policy_item head = {kind, (uint32_t)(sizeof head + text.n + n_padding)};
+    return p->roots ? held_roots_look(p->roots, path) : (struct sighting){POLICY_ANY, 0, 0};
+}
 
-    strbuf_add(out, str_make((const char *)&head, sizeof head));
-    strbuf_add(out, text);
-    strbuf_add(out, str_make(zeros, n_padding));
+static void put_item(struct plan *p, struct policy_item head, struct str text)
+{
+    static const char zeros[8] = "";
+    size_t n_padding = 8 - text.n % 8; /* at least the NUL */
+
+    head.n_bytes = (uint32_t)(sizeof head + text.n + n_padding);
+    strbuf_add(p->out, str_make((const char *)&head, sizeof head));
+    strbuf_add(p->out, text);
+    strbuf_add(p->out, str_make(zeros, n_padding));
+}
+
+/* The number of the nearest root that the path lies in, counted from 1; 0: none. Those that come
+ * later lie deeper. */
+static unsigned find_root(const struct plan *p, const char *path)
+{
+    unsigned n = MIN(p->n_roots, POLICY_MAX_ROOTS);
+
+    while (n > 0 && !path_is_in(path, p->item_roots[n - 1]->path))
+        n--;
+    return n;
+}
+
+void plan_put(struct plan *p, enum policy_kind kind, const char *path, struct sighting seen)
+{
+    unsigned root = find_root(p, path);
+    struct str text = str_of(path);
+    size_t at = root ? strlen(p->item_roots[root - 1]->path) + 1 : 1;
+
+    put_item(p,
+             (struct policy_item){.kind = kind,
+                                  .root = root,
+                                  .at = (uint32_t)MIN(at, text.n),
+                                  .expect = seen.expect,
+                                  .device = seen.device,
+                                  .inode = seen.inode},
+             text);
+}
+
+void plan_put_entry(struct plan *p, enum policy_kind kind, const struct entry *e)
+{
+    plan_put(p, kind, e->path, plan_look(p, e->path));
+    if (!policy_is_root(kind))
+        return;
+    if (p->n_roots < POLICY_MAX_ROOTS)
+        p->item_roots[p->n_roots] = e;
+    p->n_roots++;
+}
+
+void plan_put_name(struct plan *p, struct str name)
+{
+    put_item(p, (struct policy_item){.kind = POLICY_EXCEPT}, name);
 }
 
 static size_t item_size(struct str plan, size_t at)
@@ -277,113 +296,33 @@ static enum policy_kind kind_of(const struct entry *e)
     return POLICY_ANCHOR;
 }
 
-static void put_mounts(struct plan *p, struct strbuf *out)
+static void put_mounts(struct plan *p)
 {
     add_anchors(p);
     settle(p);
-    for (size_t i = 0; i < p->n; i++)
-        put_item(out, kind_of(&p->entries[i]), str_of(p->entries[i].path));
+    for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
+        plan_put_entry(p, kind_of(e), e);
 }
 
-/* --- without: Landlock rules --- */
-
-/* A name that is left out of the directory's rules. */
-struct exception {
-    struct str directory, name;
-};
-
-struct exceptions {
-    struct arena *arena;
-    struct exception *items;
-    size_t n, room;
-};
-
-static void except(struct exceptions *x, struct str directory, struct str path)
+/* The mounts say what is shown in a hidden place; without them nothing is. */
+static struct err *put_cwd(struct plan *p, const char *cwd, bool namespaces)
 {
-    size_t start = directory.n == 1 ? 1 : directory.n + 1;
-    struct str name = str_skip(path, start);
-    size_t end = str_find_char(name, '/');
-
-    x->items = arena_grow(x->arena, x->items, x->n, &x->room, sizeof *x->items);
-    x->items[x->n++] = (struct exception){directory, str_slice(name, 0, end)};
-}
-
-static int exception_cmp(const void *a, const void *b)
-{
-    const struct exception *left = a, *right = b;
-    int order = str_cmp(left->directory, right->directory);
-
-    return order ? order : str_cmp(left->name, right->name);
-}
-
-/* Every directory on the way to `path`, from the one that is granted, leaves out the next. */
-static void split_around(struct exceptions *x, struct str base, struct str path)
-{
-    struct str directory;
-    size_t at = 0;
-
-    except(x, base, path);
-    while (next_directory(path, base, &at, &directory))
-        except(x, directory, path);
-}
-
-static void put_split(const struct exceptions *x, enum policy_kind kind, struct strbuf *out)
-{
-    for (size_t i = 0; i < x->n; i++) {
-        const struct exception *now = &x->items[i], *before = now - 1;
-
-        if (i == 0 || !str_eq(now->directory, before->directory))
-            put_item(out, kind, now->directory);
-        if (i == 0 || exception_cmp(now, before) != 0)
-            put_item(out, POLICY_EXCEPT, now->name);
-    }
-}
-
-/* Would a right over `base` be one over `e`, too? Rights add up: that a nearer place which may be
- * written leaves it out is not enough. */
-static bool is_reached_from(const struct entry *e, const struct entry *base)
-{
-    const struct entry *above = e->above;
-
-    while (above && above != base && above->role != ROLE_HIDDEN)
-        above = above->above;
-    return above == base;
-}
-
-/* What is not there in the workspace needs no exception, and spares the directory. */
-static bool is_to_be_left_out(const struct entry *e, const struct entry *base)
-{
-    bool is_in_workspace = e->above && e->above->role == ROLE_WRITABLE;
-
-    return e->role == ROLE_HIDDEN && is_reached_from(e, base) &&
-           (!is_in_workspace || is_there(e->path));
-}
-
-/* Grants `base`, but not what is hidden in it. NULL is the root. */
-static void grant(struct plan *p, const struct entry *base, struct strbuf *out)
-{
-    bool is_writable = base && base->role == ROLE_WRITABLE;
-    struct str path = base ? str_of(base->path) : S("/");
-    struct exceptions x = {.arena = &p->arena};
+    struct sighting seen = plan_look(p, cwd);
+    bool is_hidden = false;
 
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
-        if (is_to_be_left_out(e, base))
-            split_around(&x, path, str_of(e->path));
-    if (x.n == 0) {
-        put_item(out, is_writable ? POLICY_GRANT_WRITE : POLICY_GRANT_READ, path);
-        return;
-    }
-    qsort(x.items, x.n, sizeof *x.items, exception_cmp);
-    put_split(&x, is_writable ? POLICY_SPLIT_WRITE : POLICY_SPLIT_READ, out);
-}
-
-/* What is read-only in the workspace is not among them: it is put back (guard.h). */
-static void put_rules(struct plan *p, struct strbuf *out)
-{
-    grant(p, NULL, out);
-    for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
-        if (e->role == ROLE_WRITABLE || e->role == ROLE_VISIBLE)
-            grant(p, e, out);
+        if (path_is_in(cwd, e->path))
+            is_hidden = e->role == ROLE_HIDDEN || (is_hidden && e->role < ROLE_VISIBLE);
+    if (is_hidden && !namespaces)
+        return err_hint(err_new(ERR_SANDBOX, "the sandbox cannot be built: %s",
+                                sandbox_step_text(EXEC_STEP_CWD)),
+                        "run it in the workspace, or add the directory to it");
+    if (is_hidden)
+        seen.expect = POLICY_ANY;
+    else if (seen.expect == POLICY_ABSENT)
+        seen.expect = POLICY_THIS; /* it was there just now: this is none that there could be */
+    plan_put(p, POLICY_CWD, cwd, seen);
+    return NULL;
 }
 
 /* --- all of it --- */
@@ -413,9 +352,10 @@ struct err *plan_check(const struct sandbox_policy *policy)
     return NULL;
 }
 
-struct err *plan_write(const struct sandbox_policy *policy, bool namespaces, struct strbuf *out)
+struct err *plan_write(const struct sandbox_policy *policy, struct held_roots *roots,
+                       const char *cwd, bool namespaces, struct strbuf *out)
 {
-    AUTO(plan) struct plan p = {0};
+    AUTO(plan) struct plan p = {.roots = roots, .out = out};
 
     BUG_IF(out->n);
     TRY(plan_check(policy));
@@ -426,9 +366,13 @@ struct err *plan_write(const struct sandbox_policy *policy, bool namespaces, str
     settle(&p);
     put_header(out, flags_of(policy, namespaces));
     if (namespaces)
-        put_mounts(&p, out);
+        put_mounts(&p);
     else
-        put_rules(&p, out);
+        plan_put_rules(&p);
+    if (p.n_roots > POLICY_MAX_ROOTS)
+        return err_new(ERR_SANDBOX, "the sandbox has more than %d writable and visible directories",
+                       POLICY_MAX_ROOTS);
+    TRY(put_cwd(&p, cwd, namespaces));
     TRY(strbuf_check(out, "the policy of the sandbox"));
     close_header(out);
     return NULL;

@@ -4,13 +4,18 @@
 #include "sandbox/guard.h"
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
+#include "sandbox/roots.h"
 #include "sandbox/scope.h"
 #include "sys/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { MAX_TRIES = 8 };
 
 /* --- refusals --- */
 
@@ -51,6 +56,8 @@ const char *sandbox_step_text(enum exec_step step)
         return "system calls cannot be filtered (seccomp)";
     case EXEC_STEP_PRIVILEGES:
         return "privileges cannot be given up";
+    case EXEC_STEP_CHANGED:
+        return "something changes the workspace meanwhile";
     case EXEC_STEP_ITEM:
     case EXEC_STEP_NONE:
         break;
@@ -65,6 +72,9 @@ static struct err *add_hint(struct err *e, enum exec_step step)
         return err_hint(e, "%s. See keel doctor.", SANDBOX_REMEDY);
     case EXEC_STEP_CWD:
         return err_hint(e, "run it in the workspace, or add the directory to it");
+    case EXEC_STEP_CHANGED:
+        return err_hint(e, "a command in the background or another program exchanges files there "
+                           "all the time; end it, or wait until it has finished");
     case EXEC_STEP_POLICY:
         return err_hint(e, "install keel and keel-exec from the same version");
     default:
@@ -74,11 +84,17 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 
 static struct err *explain(const struct exec_record *r, struct str plan)
 {
-    const char *item = r->step == EXEC_STEP_ITEM ? plan_item_text(plan, r->item) : NULL;
-    struct err *e = item ? err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s", item)
-                         : err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
-                                     sandbox_step_text(r->step));
+    const char *item = r->step == EXEC_STEP_ITEM || r->step == EXEC_STEP_CHANGED
+                           ? plan_item_text(plan, r->item)
+                           : NULL;
+    struct err *e;
 
+    if (r->step == EXEC_STEP_CHANGED)
+        e = err_new(ERR_SANDBOX, "the sandbox cannot be built: %s: %s was exchanged",
+                    sandbox_step_text(r->step), item ? item : "a file");
+    else
+        e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
+                      item ? item : sandbox_step_text(r->step));
     return add_hint(e, r->step);
 }
 
@@ -121,9 +137,21 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
 
 /* --- starting --- */
 
-struct start {
+/* A start that may have to be tried again: what waits for it is to happen once, and the command
+ * starts where it was to start at first. */
+struct attempt {
     struct sandbox *sandbox;
     const struct proc_spec *spec;
+    bool namespaces;
+    bool was_announced; /* before_start() has returned */
+    struct arena arena;
+    const char *cwd; /* by its own name; NULL: not looked at yet */
+    struct exec_record refusal;
+};
+
+struct start {
+    struct attempt *attempt;
+    struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
     int fd;
@@ -170,17 +198,34 @@ static struct err *take_guard(struct start *s, const struct sandbox_policy *poli
     return guard_take(policy, s->namespaces, &sandbox->guard);
 }
 
+static struct err *find_cwd(struct attempt *a)
+{
+    const char *cwd = a->spec->cwd ? a->spec->cwd : ".";
+
+    if (a->cwd)
+        return NULL;
+    if (strcmp(cwd, a->sandbox->policy.workspace) == 0)
+        a->cwd = cwd;
+    else
+        a->cwd = realpath(cwd, arena_alloc(&a->arena, PATH_MAX));
+    if (!a->cwd)
+        return err_errno(ERR_TOOL_FAILED, errno, "cannot enter the directory %s", cwd);
+    return NULL;
+}
+
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
     struct sandbox_policy policy;
 
     TRY(plan_check(&s->sandbox->policy));
+    TRY(find_cwd(s->attempt));
+    TRY(held_roots_update(s->sandbox->roots, &s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
     if (!s->sandbox->guard)
         TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
     policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
-    TRY(plan_write(&policy, s->namespaces, &s->plan));
+    TRY(plan_write(&policy, s->sandbox->roots, s->attempt->cwd, s->namespaces, &s->plan));
     TRY(open_plan(s));
     return take_guard(s, &policy);
 }
@@ -268,20 +313,27 @@ static void note_start(struct sandbox *s, const struct proc_confinement *confine
     }
 }
 
-/* Tries one way. *ret_is_forbidden: namespaces cannot be had here, whatever the command. */
-static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *spec,
-                              bool namespaces, struct proc **ret_proc, bool *ret_is_forbidden)
+static struct err *announce(void *self)
 {
+    struct attempt *a = self;
+
+    a->was_announced = true;
+    return a->spec->before_start(a->spec->before_self);
+}
+
+static struct err *start_once(struct attempt *a, struct proc **ret_proc)
+{
+    struct sandbox *sandbox = a->sandbox;
     AUTO(start)
-    struct start s = {.sandbox = sandbox, .spec = spec, .namespaces = namespaces, .fd = -1};
+    struct start s = {.attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1};
     struct proc_confinement confinement = {
         .network_fd = sandbox->network_fd, .user_fd = sandbox->user_fd, .listener_fd = -1};
-    struct proc_spec confined = *spec;
+    struct proc_spec confined = *a->spec;
     struct err *e;
 
-    *ret_is_forbidden = false;
+    a->refusal = (struct exec_record){0};
     sandbox->n_running++;
-    e = run_blocking(sandbox, prepare, &s, namespaces);
+    e = run_blocking(sandbox, prepare, &s, a->namespaces);
     if (e) {
         end_one(sandbox);
         return e;
@@ -290,18 +342,33 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confined.supervised = true;
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
-    confinement.has_namespaces = namespaces;
-    confined.environment = make_environment(&s.arena, spec->environment, &sandbox->policy);
+    confinement.has_namespaces = a->namespaces;
+    confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
+    confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
+    confined.before_self = a;
     e = proc_spawn(&confined, ret_proc);
     if (e)
         end_one(sandbox);
     else
         note_start(sandbox, &confinement);
-    *ret_is_forbidden = e && namespaces && are_namespaces_forbidden(&confinement.refusal);
-    if (!e || confinement.refusal.kind != EXEC_REFUSED)
+    a->refusal = confinement.refusal;
+    if (!e || a->refusal.kind != EXEC_REFUSED)
         return e;
     err_ignore(e, "it is told with what was being done");
-    return explain(&confinement.refusal, strbuf_str(&s.plan));
+    return explain(&a->refusal, strbuf_str(&s.plan));
+}
+
+/* Tries one way. What keel saw in the workspace may have been exchanged before the walls stood on
+ * it: then it looks again. */
+static struct err *start_with(struct attempt *a, struct proc **ret_proc)
+{
+    struct err *e = start_once(a, ret_proc);
+
+    for (int i = 1; e && a->refusal.step == EXEC_STEP_CHANGED && i < MAX_TRIES; i++) {
+        err_ignore(e, "it is tried again");
+        e = start_once(a, ret_proc);
+    }
+    return e;
 }
 
 /* Landlock knows ports, but not where they are. */
@@ -314,25 +381,35 @@ static struct err *refuse_domains(void)
 }
 
 /* Once a command has run, the way that it went is the way for all. */
-static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
 {
-    struct sandbox *s = (struct sandbox *)l;
-    bool is_forbidden = false;
+    struct sandbox *s = a->sandbox;
     struct err *e;
 
     if (s->way != SANDBOX_WITHOUT_NAMESPACES) {
-        e = start_with(s, spec, /* namespaces= */ true, ret_proc, &is_forbidden);
+        a->namespaces = true;
+        e = start_with(a, ret_proc);
         if (!e)
             s->way = SANDBOX_WITH_NAMESPACES;
-        if (!is_forbidden || s->way == SANDBOX_WITH_NAMESPACES)
+        if (!e || !are_namespaces_forbidden(&a->refusal) || s->way == SANDBOX_WITH_NAMESPACES)
             return e;
         err_ignore(e, "there is a second way");
     }
     if (s->policy.network == SANDBOX_PROXY_ONLY)
         return refuse_domains();
-    TRY(start_with(s, spec, /* namespaces= */ false, ret_proc, &is_forbidden));
+    a->namespaces = false;
+    TRY(start_with(a, ret_proc));
     s->way = SANDBOX_WITHOUT_NAMESPACES;
     return NULL;
+}
+
+static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct attempt a = {.sandbox = (struct sandbox *)l, .spec = spec};
+    struct err *e = start_either_way(&a, ret_proc);
+
+    arena_done(&a.arena);
+    return e;
 }
 
 /* --- after a command --- */
@@ -374,14 +451,17 @@ const char *sandbox_advice(const struct sandbox *s)
     return "Namespaces cannot be made on this machine, so in this sandbox chmod, chown, touch of "
            "existing files and extended attributes fail with EPERM everywhere (a program that was "
            "just linked is started as " DYNAMIC_LINKER " ./program, a script as "
-           "sh ./script), sockets, semaphores and message queues cannot be made, and directories "
-           "above hidden ones, such as /, cannot be listed.";
+           "sh ./script), sockets, semaphores and message queues cannot be made, directories above "
+           "hidden ones, such as /, cannot be listed, and /proc shows no processes (ps and top "
+           "fail, "
+           "/proc/self is readable for the shell itself only).";
 }
 
 void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
     scope_free(TAKE(s->scope));
+    held_roots_free(TAKE(s->roots));
     pthread_mutex_destroy(&s->lock);
     if (s->network_fd >= 0)
         close(s->network_fd);
@@ -396,6 +476,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     pthread_mutex_init(&s->lock, NULL);
     s->scope = scope_new();
+    s->roots = held_roots_new();
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

@@ -69,7 +69,8 @@ struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
     enum sandbox_way way;
-    struct scope *scope;     /* what is protected in the writable directories */
+    struct held_roots *roots; /* the writable directories, open */
+    struct scope *scope;      /* what is protected in the writable directories */
     struct guard *guard;     /* protected places before the commands that run now; NULL: none run */
     size_t n_running;        /* commands, those that are being started too */
     pthread_mutex_t lock;    /* for scope and guard */

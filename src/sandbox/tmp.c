@@ -4,6 +4,8 @@
  * is found is moved up to the top first and emptied there. */
 #include "sandbox/sandbox.h"
 
+#include "sys/open_plain.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +30,28 @@ struct err *sandbox_make_tmp(char ret_path[4096])
     return NULL;
 }
 
+/* A command may have taken its own rights away. Another agent's, which still runs, may have put a
+ * link there meanwhile. */
+static bool open_up(int above, const char *name)
+{
+    int fd = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+    bool done;
+
+    if (fd < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    done = chmod(path, 0700) == 0;
+    close(fd);
+    return done;
+}
+
 static DIR *open_dir(int above, const char *name)
 {
     int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d;
 
-    /* A command may have taken its own rights away. */
-    if (fd < 0 && errno == EACCES && fchmodat(above, name, 0700, 0) == 0)
+    if (fd < 0 && errno == EACCES && open_up(above, name))
         fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     d = fd >= 0 ? fdopendir(fd) : NULL;
     if (fd >= 0 && !d)
@@ -62,7 +79,7 @@ static void empty(int top, const char *name, unsigned *n_moved)
             continue;
         snprintf(moved, sizeof moved, ".keel-%u", (*n_moved)++);
         /* Whoever moves a directory must be able to write it: it has a "..". */
-        (void)!fchmodat(dirfd(d), entry->d_name, 0700, 0);
+        open_up(dirfd(d), entry->d_name);
         (void)!renameat(dirfd(d), entry->d_name, top, moved);
     }
     if (d)
@@ -93,7 +110,7 @@ static bool sweep(int top, unsigned *n_moved)
 
 void sandbox_remove_tmp(const char *path)
 {
-    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int top = open_plain(path, O_RDONLY | O_DIRECTORY);
     unsigned n_moved = 0;
 
     if (top < 0)

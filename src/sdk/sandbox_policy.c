@@ -34,6 +34,10 @@ struct watched {
 
 struct policy_maker {
     struct policy_source source;
+    /* As they were before the first command: later, commands may have put links on the way. */
+    struct arena arena;
+    const char *workspace, *home;
+    struct path_list added_dirs;
     struct watched *watched;
     struct denied_places denied; /* that the trees were judged by */
     bool has_denied;
@@ -254,20 +258,6 @@ static struct err *read_rules(struct making *k)
     return NULL;
 }
 
-static void add_added_dirs(struct making *k)
-{
-    const struct policy_source *s = &k->maker->source;
-
-    for (size_t i = 0; i < s->n_added_dirs; i++) {
-        const char *given = s->added_dirs[i];
-        const char *real =
-            real_path(k->arena, given[0] == '/' ? given : fs_join(k->arena, k->workspace, given));
-
-        if (real && fs_is_dir(real))
-            path_list_add(&k->writable, real);
-    }
-}
-
 /* --- rules that name a place --- */
 
 /* What may not be written must not be replaced either, where it is a link. */
@@ -403,10 +393,10 @@ static void weigh_added_dirs(struct making *k)
 
 static void add_secrets(struct making *k)
 {
-    const struct policy_source *s = &k->maker->source;
-    const char *home = s->home ? real_path(k->arena, s->home) : NULL;
+    const char *home = k->maker->home;
     size_t n;
-    const char *const *secrets = sandbox_secret_places(k->arena, home, s->keel_home, &n);
+    const char *const *secrets =
+        sandbox_secret_places(k->arena, home, k->maker->source.keel_home, &n);
 
     for (size_t i = 0; i < n; i++)
         path_list_add(&k->hidden, secrets[i]);
@@ -417,7 +407,8 @@ static void add_secrets(struct making *k)
 static struct err *make(struct making *k)
 {
     TRY(read_rules(k));
-    add_added_dirs(k);
+    for (size_t i = 0; i < k->maker->added_dirs.n; i++)
+        path_list_add(&k->writable, k->maker->added_dirs.paths[i]);
     deny_fixed(k);
     choose_patterns(k);
     choose_watched(k);
@@ -436,6 +427,33 @@ static void init_lists(struct making *k)
     k->denied_hidden = k->denied_read_only = empty;
 }
 
+static void find_added_dirs(struct policy_maker *m)
+{
+    const struct policy_source *s = &m->source;
+
+    m->added_dirs = (struct path_list){.arena = &m->arena};
+    for (size_t i = 0; i < s->n_added_dirs; i++) {
+        const char *given = s->added_dirs[i];
+        const char *real =
+            real_path(&m->arena, given[0] == '/' ? given : fs_join(&m->arena, m->workspace, given));
+
+        if (real && fs_is_dir(real))
+            path_list_add(&m->added_dirs, real);
+    }
+}
+
+/* Once, before the first command. */
+static void find_places(struct policy_maker *m)
+{
+    if (m->workspace)
+        return;
+    m->workspace = real_path(&m->arena, m->source.workspace);
+    if (!m->workspace)
+        return;
+    m->home = m->source.home ? real_path(&m->arena, m->source.home) : NULL;
+    find_added_dirs(m);
+}
+
 struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
                         struct sandbox_policy *ret_policy)
 {
@@ -443,7 +461,8 @@ struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a
     AUTO(making) struct making k = {.maker = m, .arena = a, .policy = &policy};
 
     init_lists(&k);
-    k.workspace = real_path(a, m->source.workspace);
+    find_places(m);
+    k.workspace = m->workspace;
     if (!k.workspace)
         return err_errno(ERR_SANDBOX, errno, "cannot open the workspace %s", m->source.workspace);
     k.cwd = real_path(a, cwd);
@@ -485,5 +504,6 @@ void policy_maker_free(struct policy_maker *m)
     if (!m)
         return;
     unwatch_all(m);
+    arena_done(&m->arena);
     mem_free(m);
 }

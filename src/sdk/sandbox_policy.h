@@ -11,7 +11,8 @@
 #include "gate/gate.h"
 #include "sandbox/sandbox.h"
 
-/* All of it is borrowed for as long as the maker lives. */
+/* All of it is borrowed for as long as the maker lives. Where workspace, home and added directories
+ * lead is found out with the first policy; an added directory that is not there then stays out. */
 struct policy_source {
     const char *workspace;         /* absolute */
     const char *const *added_dirs; /* absolute, or as seen from the workspace */

@@ -32,7 +32,7 @@ enum proc_stdout {
 
 /* Walls around a supervised command, which runs within them or not at all. */
 struct proc_confinement {
-    int policy_fd; /* exec/policy.h */
+    int policy_fd; /* exec/policy.h; it also says where the command starts */
     /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
      * command are put here, for the caller to close. */
     int network_fd, user_fd;
@@ -47,7 +47,7 @@ struct proc_confinement {
 struct proc_spec {
     const char *const *argv;        /* argv[0] is looked up in the PATH of `environment` */
     const char *const *environment; /* NULL: empty; pass environ to inherit */
-    const char *cwd;                /* NULL: keel's own */
+    const char *cwd;                /* NULL: keel's own. Of a confined command: to find it by */
     enum proc_stdin stdin_kind;
     struct str stdin_bytes; /* for PROC_STDIN_BYTES */
     enum proc_stdout stdout_kind;

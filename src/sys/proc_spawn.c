@@ -38,7 +38,7 @@ static void init_actions(posix_spawn_file_actions_t *actions, const struct proc_
                          const struct child_fds *c)
 {
     must(posix_spawn_file_actions_init(actions));
-    if (spec->cwd)
+    if (spec->cwd && !spec->confinement)
         must(posix_spawn_file_actions_addchdir_np(actions, spec->cwd));
     for (int fd = 0; fd < c->n; fd++)
         must(posix_spawn_file_actions_adddup2(actions, c->fd[fd], fd));

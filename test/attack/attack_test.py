@@ -144,7 +144,7 @@ def judge_inside(world, person, attempt, mode):
 
 
 def sandbox_of(world, mode):
-    return (world.keel, "sandbox", *MODES[mode], "--")
+    return (str(world.keel), "sandbox", *MODES[mode], "--")
 
 
 def judge_together(world, person, attempts, mode):

@@ -58,6 +58,41 @@ def has_capabilities(names):
 # programs; the others, from 8 (SETPCAP) on, are for the machine. 27 is MKNOD, 31 is SETFCAP.
 MACHINE = [n for n in range(41) if n not in (0, 1, 2, 3, 4, 5, 6, 7, 31)]
 
+# Each makes the file "program" in the workspace.
+SET_ID_PROGRAMS = [
+    ("chmod", 'cp /usr/bin/id program; chmod 4755 program'),
+    ("chmod g+s", 'cp /usr/bin/id program; chmod g+s program'),
+    ("cp -p of one outside", 'cp -p "$OUT/id" program'),
+    ("install", 'install -m 4755 /usr/bin/id program'),
+    ("tar", 'tar xpf "$OUT/set-id.tar"'),
+    *[(call, f'"$PROBE" set-id-{call} program') for call in (
+        "open", "openat2", "creat", "mknod", "tmpfile", "fchmod", "fchmodat2")],
+]
+
+
+def is_set_id(run):
+    try:
+        return os.stat(run.stage.workspace / "program").st_mode & 0o6000
+    except FileNotFoundError:
+        return False
+
+
+def own_set_id_program(stage):
+    """One of the person's, beside an archive that has one."""
+    path = stage.outside / "id"
+    shutil.copy("/usr/bin/id", path)
+    stage.person.own(path)
+    path.chmod(0o6755)
+    subprocess.run(["tar", "cf", stage.outside / "set-id.tar", "-C", stage.outside,
+                    "--transform=s/id/program/", "id"], check=True)
+
+
+def set_id_in_workspace(stage):
+    """One of the person's that is to be written."""
+    own_set_id_program(stage)
+    shutil.move(stage.outside / "id", stage.workspace / "program")
+
+
 CALLS = [
     ("io-uring", "io_uring", {}),
     ("userfaultfd", "userfaultfd", {"needs": "userfaultfd"}),
@@ -145,6 +180,12 @@ ATTEMPTS = [
     Attempt("kernel: a program with capabilities of its own", '"$OUT/capable" capabilities',
             has_capabilities([1, 13]), prepare=program_with_capabilities, who=("user",),
             needs="setcap"),
+    *[Attempt(f"kernel: a set-uid program left behind, by {how}", script, is_set_id,
+              prepare=own_set_id_program, alone=True,
+              **({"needs": how} if how in ("fchmodat2", "tmpfile") else {}))
+      for how, script in SET_ID_PROGRAMS],
+    Attempt("kernel: a set-uid program that is written", 'cat /usr/bin/id >program', is_set_id,
+            prepare=set_id_in_workspace, alone=True, **ROOT_ONLY),
     Attempt("kernel: capabilities for the machine", '"$PROBE" capabilities',
             has_capabilities(MACHINE), **ROOT_ONLY),
     Attempt("kernel: the rights of root by sudo", 'sudo -n "$PROBE" began && echo REACHED', reached,
@@ -153,6 +194,7 @@ ATTEMPTS = [
             needs="a kernel that has TIOCSTI"),
     Attempt("terminal: input by TIOCSTI with a wide number", '"$PROBE" tiocsti-wide', typed,
             prepare=terminal, needs="a kernel that has TIOCSTI"),
+    Reach("another line discipline for a terminal (TIOCSETD)", '"$PROBE" line-discipline'),
     Reach("a selection pasted by TIOCLINUX", '"$PROBE" tioclinux', prepare=terminal,
           needs="a virtual console"),
 ]

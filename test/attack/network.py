@@ -102,6 +102,12 @@ def web_server(stage):
     stage.vars["PORT"] = server.stdout.readline().strip()
 
 
+# Raw Unix sockets are datagrams.
+PAIRS = (("", int(socket.SOCK_DGRAM)), (" of raw ones", int(socket.SOCK_RAW)))
+PLACES = (("outside", outside, {}), ("in the workspace", workspace, {}), ("in /tmp", in_tmp, {}),
+          ("in /run", in_run, {"needs": "a directory in /run, which only root can make"}))
+FAMILIES = (("the Internet", 2, 1), ("netlink", 16, 3), ("the machine that hosts this one", 40, 1),
+            ("the kernel's ciphers", 38, 5))
 STREAM, DATAGRAM = socket.SOCK_STREAM, socket.SOCK_DGRAM
 ROOT_ONLY = {"who": ("root",), "needs": "the right to"}
 
@@ -151,14 +157,22 @@ ATTEMPTS = [
     Send("an abstract socket", '"$PROBE" abstract-stream "$ABSTRACT"', prepare=abstract(STREAM)),
     Send("a datagram to an abstract socket", '"$PROBE" abstract-datagram "$ABSTRACT"',
          prepare=abstract(DATAGRAM)),
-    Send("a socket outside, from one of a pair", '"$PROBE" pair-sendto "$SOCKET"',
-         prepare=at_path(DATAGRAM, outside)),
-    Send("a socket in the workspace, from one of a pair", '"$PROBE" pair-sendto "$SOCKET"',
-         prepare=at_path(DATAGRAM, workspace)),
-    Send("a socket in the workspace, to which one of a pair is connected",
-         '"$PROBE" pair-reconnect "$SOCKET"', prepare=at_path(DATAGRAM, workspace)),
+    *[Send(f"a socket {where}, from one of a pair{kind}", f'"$PROBE" pair-sendto "$SOCKET" {number}',
+           prepare=at_path(DATAGRAM, directory), **more)
+      for where, directory, more in PLACES for kind, number in PAIRS],
+    *[Send(f"a socket in the workspace, to which one of a pair{kind} is connected",
+           f'"$PROBE" pair-reconnect "$SOCKET" {number}', prepare=at_path(DATAGRAM, workspace))
+      for kind, number in PAIRS],
+    *[Reach(f"sockets of {name}, by way of a pair", f'"$PROBE" pair-family {family} {number}',
+            needs=name) for name, family, number in FAMILIES],
     Attempt("network: a connection that was open before", '"$PROBE" write-fd "$INHERITED"',
             pair_heard, prepare=inherited_socket),
+    *[Attempt(f"network: the sockets of others, by {how}", script,
+              lambda run: run.stage.vars["ABSTRACT"] in run.out, prepare=abstract(STREAM))
+      for how, script in (("/proc/net", 'cat /proc/net/unix'),
+                          ("/proc/net of the shell",
+                           'while read -r line; do echo "$line"; done </proc/self/net/unix'),
+                          ("/proc/net of a thread", 'cat /proc/$$/task/$$/net/unix'))],
     Reach("a job of systemd", 'systemd-run --no-block true && echo REACHED', needs="systemd"),
     Reach("a call over D-Bus", 'dbus-send --system --print-reply --dest=org.freedesktop.DBus / '
           'org.freedesktop.DBus.ListNames && echo REACHED', needs="D-Bus"),

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,83 @@ enum { HANDLE_BYTES = 128 };
 static int open_to_read(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* --- a program with a set-user-ID bit --- */
+
+enum { SET_ID_MODE = 06755 };
+
+static int set_id_open(char **a)
+{
+    return ended("open", open(a[0], O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, SET_ID_MODE));
+}
+
+static int set_id_openat2(char **a)
+{
+    struct open_how how = {.flags = O_CREAT | O_EXCL | O_WRONLY, .mode = SET_ID_MODE};
+
+    return ended("openat2", syscall(SYS_openat2, AT_FDCWD, a[0], &how, sizeof(how)));
+}
+
+static int set_id_creat(char **a)
+{
+    return ended("creat", creat(a[0], SET_ID_MODE));
+}
+
+static int set_id_mknod(char **a)
+{
+    return ended("mknod", mknod(a[0], S_IFREG | SET_ID_MODE, 0));
+}
+
+/* Without a name at first. */
+static int set_id_tmpfile(char **a)
+{
+    int fd = open(".", O_TMPFILE | O_WRONLY | O_CLOEXEC, SET_ID_MODE);
+    char path[64];
+
+    if (fd < 0)
+        return stopped("open");
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return ended("linkat", linkat(AT_FDCWD, path, AT_FDCWD, a[0], AT_SYMLINK_FOLLOW));
+}
+
+static int set_id_fchmodat2(char **a)
+{
+    int fd = open(a[0], O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
+
+    if (fd < 0)
+        return stopped("open");
+    return ended("fchmodat2", syscall(NR_FCHMODAT2, fd, "", SET_ID_MODE, AT_EMPTY_PATH));
+}
+
+static int set_id_fchmod(char **a)
+{
+    int fd = open(a[0], O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
+
+    return fd < 0 ? stopped("open") : ended("fchmod", fchmod(fd, SET_ID_MODE));
+}
+
+/* Exchanges two names without pause, until it is ended. */
+static int exchange_always(char **a)
+{
+    if (renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE) < 0)
+        return stopped("renameat2");
+    printf("ready\n");
+    fflush(stdout);
+    for (;;)
+        renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE);
+}
+
+/* A whole subvolume, with all that mounts hide in it. */
+static int by_snapshot(char **a)
+{
+    struct btrfs_ioctl_vol_args_v2 args = {.fd = open(a[0], O_RDONLY | O_CLOEXEC)};
+    int to = open(a[1], O_RDONLY | O_CLOEXEC);
+
+    if (args.fd < 0 || to < 0)
+        return stopped("open");
+    snprintf(args.name, sizeof(args.name), "%s", a[2]);
+    return ended("BTRFS_IOC_SNAP_CREATE_V2", ioctl(to, BTRFS_IOC_SNAP_CREATE_V2, &args));
 }
 
 static int by_mmap(char **a)
@@ -394,6 +473,15 @@ const struct deed file_deeds[] = {
     {"fchmod-fd", 1, fchmod_fd},
     {"futimens-fd", 1, futimens_fd},
     {"fsetxattr-fd", 1, fsetxattr_fd},
+    {"set-id-open", 1, set_id_open},
+    {"set-id-openat2", 1, set_id_openat2},
+    {"set-id-creat", 1, set_id_creat},
+    {"set-id-mknod", 1, set_id_mknod},
+    {"set-id-tmpfile", 1, set_id_tmpfile},
+    {"set-id-fchmod", 1, set_id_fchmod},
+    {"set-id-fchmodat2", 1, set_id_fchmodat2},
+    {"exchange-always", 2, exchange_always},
+    {"snapshot", 3, by_snapshot},
     {"print", 1, print_path},
     {"read-below-fd", 2, read_below_fd},
     {"write-below-fd", 2, write_below_fd},

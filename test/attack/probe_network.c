@@ -221,14 +221,14 @@ static int abstract_datagram(char **a)
     return fd < 0 ? 1 : greet(fd);
 }
 
-/* One end of a pair is a socket too: it must not be sent elsewhere. */
+/* One end of a pair is a socket too: it must not be sent elsewhere. The type is a number. */
 static int pair_sendto(char **a)
 {
     struct sockaddr_un address;
     socklen_t size = unix_address(&address, a[0], 0);
     int pair[2];
 
-    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+    if (socketpair(AF_UNIX, atoi(a[1]), 0, pair) < 0)
         return stopped("socketpair");
     return ended("sendto", sendto(pair[0], greeting, sizeof(greeting) - 1, 0,
                                   (struct sockaddr *)&address, size));
@@ -240,11 +240,21 @@ static int pair_reconnect(char **a)
     socklen_t size = unix_address(&address, a[0], 0);
     int pair[2];
 
-    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+    if (socketpair(AF_UNIX, atoi(a[1]), 0, pair) < 0)
         return stopped("socketpair");
     if (connect(pair[0], (struct sockaddr *)&address, size) < 0)
         return stopped("connect");
     return greet(pair[0]);
+}
+
+/* Families without pairs say so once the sockets were made, with their module. */
+static int pair_family(char **a)
+{
+    int pair[2];
+
+    if (socketpair(atoi(a[0]), atoi(a[1]), 0, pair) < 0 && errno != EOPNOTSUPP)
+        return stopped("socketpair");
+    return reached();
 }
 
 struct passage {
@@ -408,8 +418,9 @@ const struct deed network_deeds[] = {
     {"unix-datagram", 1, unix_datagram},
     {"abstract-stream", 1, abstract_stream},
     {"abstract-datagram", 1, abstract_datagram},
-    {"pair-sendto", 1, pair_sendto},
-    {"pair-reconnect", 1, pair_reconnect},
+    {"pair-sendto", 2, pair_sendto},
+    {"pair-reconnect", 2, pair_reconnect},
+    {"pair-family", 2, pair_family},
     {"give-fd", 2, give_fd},
     {"take-fd", 1, take_fd},
     {"set-link", 0, set_link},

@@ -349,7 +349,7 @@ static int keep_forking(char **a)
 }
 
 const struct deed process_deeds[] = {
-    {"victim", 1, victim},
+    {"victim", 2, victim}, /* the second is only to be seen */
     {"ptrace", 1, by_ptrace},
     {"seize", 1, by_seize},
     {"vm-read", 2, vm_read},

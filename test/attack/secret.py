@@ -86,6 +86,16 @@ def make(stage, *words):
     stage.person.start([stage.world.probe, *words], cwd="/", stdout=-3, stderr=-3).wait()
 
 
+# A home on btrfs, which is a subvolume of its owner's. The words behind it run as the person.
+BTRFS_HOME = ("unshare", "-m", "bash", "-c", """
+    set -e; home=$(dirname "$PWD"); secret=$(cat "$home/.ssh/id_ed25519")
+    truncate -s 120M "$home/../image"; mkfs.btrfs -q "$home/../image"
+    mount -o loop "$home/../image" "$home"
+    mkdir -p "$home/.ssh" "$home/project"; echo "$secret" >"$home/.ssh/id_ed25519"
+    chown -R "$0:$0" "$home"; cd "$home/project"
+    setpriv --reuid "$0" --regid "$0" --clear-groups "$@" """, "UID")
+
+
 def key_leaked(run):
     return run.stage.key in run.out
 
@@ -157,6 +167,9 @@ ATTEMPTS = [
          prepare=deny_rules, alone=True),
     Read("a file of a denied directory, by a hardlink", 'ln private/key here; cat here',
          prepare=deny_rules, alone=True),
+    Read("in a snapshot of the file system (btrfs)",
+         '"$PROBE" snapshot "$HOME" . snapshot; cat snapshot/.ssh/id_ed25519', place="home",
+         around=BTRFS_HOME, needs="btrfs and a loop device, which only root has"),
     Read("by taking the mask off", '"$PROBE" umount ~/.ssh ~/.ssh/id_ed25519'),
     Read("by taking the mask off in a user namespace",
          'unshare -Urm "$PROBE" umount ~/.ssh ~/.ssh/id_ed25519', needs="user namespaces"),

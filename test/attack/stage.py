@@ -138,7 +138,7 @@ class World:
     def _build(self, keel):
         self.probe = self.bin / "probe"
         self.has_probe = self._compile()
-        self.keel = self._reachable(keel)
+        self.keel = pathlib.Path(self._reachable(keel))
         self._make_template()
         if self.is_root:
             self.others_home = pathlib.Path(tempfile.mkdtemp(prefix="keel-attack-", dir="/home"))
@@ -175,6 +175,10 @@ class World:
         self.keel_exec = shutil.copy(self.keel_exec, self.bin / "keel-exec")
         os.environ["KEEL_EXEC"] = str(self.keel_exec)
         return shutil.copy(keel, self.bin / "keel")
+
+    def reachable(self, program):
+        """A program of the build where an ordinary user can run it too."""
+        return program if self.keel.parent != self.bin else shutil.copy(program, self.bin)
 
     def _make_template(self):
         """The workspace with repositories, ready to be copied; and what all stages have else."""
@@ -261,12 +265,13 @@ def line_of(process):
 
 
 class Victim:
-    """A process outside, of the same person, with a secret in memory, environment and a file."""
+    """A process outside, of the same person, with a secret in memory, environment, command line and
+    a file."""
 
     def __init__(self, stage):
         env = {"PATH": PATH, "CANARY": stage.secret}
         self.process = stage.person.start(
-            [stage.world.probe, "victim", stage.outside / "held"], env=env, cwd="/",
+            [stage.world.probe, "victim", stage.outside / "held", stage.secret], env=env, cwd="/",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid, self.address, self.fd = line_of(self.process).split()
         self.before = self.report()

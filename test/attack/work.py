@@ -4,7 +4,8 @@ import shutil
 from attempt import Attempt, Work, MODES
 
 # Without namespaces, chmod is refused altogether (so a linker's output is no program), /dev/shm is
-# everybody's and not writable, and what lies above a hidden place cannot be listed.
+# everybody's and not writable, what lies above a hidden place cannot be listed, and /proc shows no
+# processes.
 NAMESPACES = (next(iter(MODES)),)
 
 
@@ -13,6 +14,11 @@ def many_files(stage):
         (stage.workspace / f"f{number}").write_text("x")
     stage.own()
 
+
+def group_directory(stage):
+    (stage.workspace / "d").mkdir()
+    stage.own()
+    (stage.workspace / "d").chmod(0o2775)
 
 
 def needs(program):
@@ -64,10 +70,19 @@ ATTEMPTS = [
     Work("/dev/stdin, stdout, stderr, fd", 'echo x | cat /dev/stdin >/dev/null; '
          '{ echo x >/dev/stderr; echo y >/dev/stdout; } 2>&1 | grep -q y; '
          'cat /dev/fd/0 </dev/null'),
-    Work("ps shows the command itself", 'ps >p; ps aux >>p; grep -q ps p', **needs("ps")),
+    Work("ps shows the command itself", 'ps >p; ps aux >>p; grep -q ps p', modes=NAMESPACES,
+         **needs("ps")),
     Work("/proc/self", 'cat /proc/self/status >/dev/null; '
-         '[ "$(readlink /proc/self/cwd)" = "$WS" ]; '
-         'cat /proc/meminfo /proc/cpuinfo >/dev/null'),
+         'cat /proc/self/maps /proc/mounts >/dev/null', modes=NAMESPACES),
+    Work("/proc/self of the shell", 'read -r line </proc/self/status; read -r line </proc/self/maps; '
+         'read -r line </proc/mounts; [ "$(readlink /proc/self/cwd)" = "$WS" ]'),
+    Work("what /proc says of the machine", 'cat /proc/meminfo /proc/cpuinfo /proc/stat '
+         '/proc/loadavg /proc/uptime /proc/version /proc/filesystems >/dev/null; '
+         'cat /proc/sys/kernel/random/uuid /proc/sys/vm/overcommit_memory >/dev/null'),
+    Work("java", 'echo "public class J { public static void main(String[] a) throws Exception { '
+         'Thread t = new Thread(() -> {}); t.start(); t.join(); '
+         'new ProcessBuilder(\\"true\\").start().waitFor(); } }" >J.java; java J.java',
+         **needs("java")),
     Work("signals and process groups of its own", 'sleep 60 & kill $!; ! wait $!'),
     Work("names of users", 'getent passwd root >/dev/null; id >/dev/null; '
          '[ "$(id -u)" = "$WANTED_ID" ]'),
@@ -86,6 +101,26 @@ ATTEMPTS = [
          'a.send(b\'x\'); assert b.recv(1) == b\'x\'"'),
     Work("threads", 'python3 -c "import threading; t = threading.Thread(target=print); t.start(); '
          't.join()"'),
+    Work("a terminal of its own", 'script -qec "tty; stty size" /dev/null | grep -q /dev/pts',
+         modes=NAMESPACES, **needs("script")),
+    Work("a terminal for python", 'python3 -c "import pty, sys; '
+         'sys.exit(pty.spawn([\'stty\', \'-a\']))" | grep -q speed', modes=NAMESPACES),
+    Work("attributes of files", 'lsattr -d . >/dev/null', **needs("lsattr")),
+    Work("copies that share their blocks where they can", 'cp --reflink=auto README copy; '
+         'cmp README copy'),
+    Work("copies of directories that give their group to files", 'mkdir d/e; echo x >d/e/f; '
+         'cp -r d copy; cmp d/e/f copy/e/f', prepare=group_directory),
+    Work("an archive that is packed and unpacked", 'tar cf a.tar src; mkdir x; tar xf a.tar -C x; '
+         '[ -f x/src/main.c ]', modes=NAMESPACES),
+    Work("interfaces of the network", 'python3 -c "import socket, fcntl; '
+         's = socket.socket(); assert b\'lo\' in fcntl.ioctl(s, 0x8933, b\'lo\' + bytes(38)); '
+         'socket.if_nameindex()"', modes=NAMESPACES),
+    Work("a server on the loopback", 'python3 -c "import socket; s = socket.create_server('
+         '(\'127.0.0.1\', 0)); c = socket.create_connection(s.getsockname()); c.send(b\'x\'); '
+         'assert s.accept()[0].recv(1) == b\'x\'"', modes=NAMESPACES),
+    Work("npm without a network", "echo '{\"name\": \"a\", \"version\": \"1.0.0\"}' >package.json; "
+         'HOME=$TMPDIR npm pack --offline --silent >/dev/null; [ -s a-1.0.0.tgz ]',
+         modes=NAMESPACES, **needs("npm")),
     Work("a lock", 'flock lock true; sed -i s/project/thing/ README; grep -q thing README'),
     Work("the status of the command is handed on", 'bash -c "exit 7" || [ $? = 7 ]'),
     Attempt("works: exit status 42", 'exit 42', lambda run: run.status == 42, must_work=True),

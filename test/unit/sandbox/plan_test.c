@@ -1,35 +1,53 @@
 /* plan_test.c - which mounts and rules a policy becomes. */
 #include "sandbox/plan.h"
 
-#include "exec/policy.h"
 #include "files.h"
+#include "sandbox/roots.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const names[] = {
-    [POLICY_WRITABLE] = "writable",     [POLICY_VISIBLE] = "visible",
-    [POLICY_HIDDEN] = "hidden",         [POLICY_HOLDER] = "holder",
-    [POLICY_READ_ONLY] = "read-only",   [POLICY_ANCHOR] = "anchor",
-    [POLICY_GRANT_READ] = "read",       [POLICY_GRANT_WRITE] = "write",
-    [POLICY_SPLIT_READ] = "split-read", [POLICY_SPLIT_WRITE] = "split-write",
+    [POLICY_WRITABLE] = "writable",
+    [POLICY_VISIBLE] = "visible",
+    [POLICY_HIDDEN] = "hidden",
+    [POLICY_HOLDER] = "holder",
+    [POLICY_READ_ONLY] = "read-only",
+    [POLICY_ANCHOR] = "anchor",
+    [POLICY_ROOT] = "root",
+    [POLICY_NEVER] = "never",
+    [POLICY_GRANT_READ] = "read",
+    [POLICY_GRANT_WRITE] = "write",
+    [POLICY_SPLIT_READ] = "split-read",
+    [POLICY_SPLIT_WRITE] = "split-write",
     [POLICY_EXCEPT] = "  except",
+    [POLICY_CWD] = "cwd",
 };
 
-static bool is_usual(const char *path)
+static bool is_usual(const struct policy_item *item)
 {
-    return strcmp(path, "/tmp") == 0 || strcmp(path, "/run") == 0 || strcmp(path, "/var/run") == 0;
+    static const char *const paths[] = {"/tmp", "/run", "/var/run", "/dev", "/proc"};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        if (strcmp(item->text, paths[i]) == 0)
+            return true;
+    return item->kind == POLICY_CWD;
 }
 
-/* The items as lines; those that every policy has, for /tmp and /run, are left out. */
+static struct held_roots *held; /* what the plan looks at; NULL: nothing */
+
+/* The items as lines; those that every policy has, for /tmp and the like, are omitted. */
 static struct strbuf plan_text(const struct sandbox_policy *policy, bool namespaces)
 {
     AUTO(strbuf) struct strbuf plan = {0};
     struct strbuf text = {0};
     size_t at = sizeof(struct policy_header);
 
-    assert_ok(plan_write(policy, namespaces, &plan));
+    assert_ok(plan_write(policy, held, "/", namespaces, &plan));
     while (at < plan.n) {
         const struct policy_item *item = (const struct policy_item *)(plan.p + at);
 
-        if (!is_usual(item->text))
+        if (!is_usual(item))
             strbuf_addf(&text, "%s %s\n", names[item->kind], item->text);
         at += item->n_bytes;
     }
@@ -107,7 +125,8 @@ TEST(rules_are_split_around_what_is_hidden)
 
     assert_plan((&(struct sandbox_policy){.workspace = "/w", .hidden = hidden, .n_hidden = 2}),
                 false,
-                "split-read /\n  except dev\n  except home\n  except run\n  except tmp\n"
+                "root /w\nnever /home/me/.config/gh\nnever /home/me/.ssh\n"
+                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
                 "  except var\n"
                 "split-read /home\n  except me\n"
                 "split-read /home/me\n  except .config\n  except .ssh\n"
@@ -123,7 +142,8 @@ TEST(a_home_in_a_hidden_place_is_granted_by_itself)
     assert_plan((&(struct sandbox_policy){
                     .workspace = "/w", .home = "/home/me", .hidden = hidden, .n_hidden = 2}),
                 false,
-                "split-read /\n  except dev\n  except home\n  except run\n  except tmp\n"
+                "root /w\nnever /home\nnever /home/me/.ssh\n"
+                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
                 "  except var\n"
                 "split-read /var\n  except run\n"
                 "split-read /home/me\n  except .ssh\n"
@@ -139,11 +159,121 @@ TEST(a_workspace_is_split_only_around_what_is_there)
     struct strbuf text;
 
     put(&d, ".env", "x");
+    held = held_roots_new();
+    assert_ok(held_roots_update(held, &policy));
     text = plan_text(&policy, false);
+    held_roots_free(TAKE(held));
     assert_true(
         str_ends(strbuf_str(&text), arena_format(&a, "split-write %s\n  except .env\n", d.path)));
     strbuf_done(&text);
     temp_dir_done(&d);
+}
+
+/* --- what is expected where --- */
+
+struct planned {
+    struct temp_dir dir;
+    struct held_roots *roots;
+    struct strbuf plan;
+};
+
+static struct planned plan_in(const char *const *read_only, const char *const *hidden,
+                              const char *cwd)
+{
+    struct planned p = {.dir = temp_dir_make(), .roots = held_roots_new()};
+    const char *paths[2][8] = {{0}};
+    struct sandbox_policy policy = {
+        .workspace = p.dir.path, .read_only = paths[0], .hidden = paths[1]};
+
+    assert_ok(fs_make_dirs(temp_path(&p.dir, "a/.git"), 0755));
+    put(&p.dir, "a/.git/config", "[core]");
+    put(&p.dir, ".env", "secret");
+    assert_int_equal(symlink("a", temp_path(&p.dir, "link")), 0);
+    for (; read_only && *read_only; read_only++)
+        paths[0][policy.n_read_only++] = temp_path(&p.dir, *read_only);
+    for (; hidden && *hidden; hidden++)
+        paths[1][policy.n_hidden++] = temp_path(&p.dir, *hidden);
+    assert_ok(held_roots_update(p.roots, &policy));
+    assert_ok(plan_write(&policy, p.roots, temp_path(&p.dir, cwd), true, &p.plan));
+    return p;
+}
+
+static void planned_done(struct planned *p)
+{
+    held_roots_free(p->roots);
+    strbuf_done(&p->plan);
+    temp_dir_done(&p->dir);
+}
+
+static const struct policy_item *find_item(const struct planned *p, enum policy_kind kind,
+                                           const char *path)
+{
+    size_t at = sizeof(struct policy_header);
+
+    while (at < p->plan.n) {
+        const struct policy_item *item = (const struct policy_item *)(p->plan.p + at);
+
+        if (item->kind == kind && strcmp(item->text, path) == 0)
+            return item;
+        at += item->n_bytes;
+    }
+    fail_msg("there is no item for %s", path);
+    return NULL;
+}
+
+static void assert_this(const struct planned *p, enum policy_kind kind, const char *name,
+                        const char *below)
+{
+    const char *path = *name ? temp_path((struct temp_dir *)&p->dir, name) : p->dir.path;
+    const struct policy_item *item = find_item(p, kind, path);
+    struct stat st;
+
+    assert_int_equal(lstat(path, &st), 0);
+    assert_int_equal(item->expect, POLICY_THIS);
+    assert_true(item->device == st.st_dev && item->inode == st.st_ino);
+    assert_string_equal(item->text + item->at, below);
+}
+
+TEST(an_item_says_what_was_seen_in_the_workspace)
+{
+    static const char *const read_only[] = {"a/.git/config", "a/.git/hooks", NULL};
+    static const char *const hidden[] = {".env", NULL};
+    struct planned p = plan_in(read_only, hidden, "a");
+    const struct policy_item *absent =
+        find_item(&p, POLICY_READ_ONLY, temp_path(&p.dir, "a/.git/hooks"));
+
+    assert_this(&p, POLICY_ANCHOR, "a/.git", "a/.git");
+    assert_this(&p, POLICY_READ_ONLY, "a/.git/config", "a/.git/config");
+    assert_this(&p, POLICY_HIDDEN, ".env", ".env");
+    assert_this(&p, POLICY_CWD, "a", "a");
+    assert_int_equal(absent->expect, POLICY_ABSENT);
+    planned_done(&p);
+}
+
+TEST(an_item_begins_at_the_root_that_it_lies_in)
+{
+    struct planned p = plan_in(NULL, NULL, "a");
+    const struct policy_item *root = find_item(&p, POLICY_WRITABLE, p.dir.path);
+    const struct policy_item *cwd = find_item(&p, POLICY_CWD, temp_path(&p.dir, "a"));
+    const struct policy_item *outside = find_item(&p, POLICY_HIDDEN, "/run");
+
+    assert_string_equal(root->text + root->at, strrchr(p.dir.path, '/') + 1); /* in /tmp */
+    assert_int_equal(cwd->root, root->root + 1);
+    assert_string_equal(cwd->text + cwd->at, "a");
+    assert_int_equal(outside->root, 0);
+    assert_int_equal(outside->expect, POLICY_ANY);
+    planned_done(&p);
+}
+
+TEST(behind_a_link_nothing_is_seen)
+{
+    static const char *const read_only[] = {"link/.git/config", NULL};
+    struct planned p = plan_in(read_only, NULL, "a");
+    const struct policy_item *behind =
+        find_item(&p, POLICY_READ_ONLY, temp_path(&p.dir, "link/.git/config"));
+
+    assert_int_equal(behind->expect, POLICY_ABSENT);
+    planned_done(&p);
 }
 
 /* --- errors --- */
@@ -152,9 +282,10 @@ TEST(items_are_found_by_their_number)
 {
     AUTO(strbuf) struct strbuf plan = {0};
 
-    assert_ok(plan_write(&(struct sandbox_policy){.workspace = "/w"}, true, &plan));
+    assert_ok(plan_write(&(struct sandbox_policy){.workspace = "/w"}, NULL, "/", true, &plan));
     assert_string_equal(plan_item_text(strbuf_str(&plan), 3), "/w");
-    assert_null(plan_item_text(strbuf_str(&plan), 4));
+    assert_string_equal(plan_item_text(strbuf_str(&plan), 4), "/"); /* where the command starts */
+    assert_null(plan_item_text(strbuf_str(&plan), 5));
 }
 
 TEST(a_workspace_must_be_a_directory_with_a_path_of_its_own)
@@ -162,11 +293,13 @@ TEST(a_workspace_must_be_a_directory_with_a_path_of_its_own)
     static const char *const all[] = {"/"};
     AUTO(strbuf) struct strbuf plan = {0};
 
-    assert_err(plan_write(&(struct sandbox_policy){.workspace = "/"}, true, &plan), ERR_SANDBOX);
-    assert_err(plan_write(&(struct sandbox_policy){.workspace = "w"}, true, &plan), ERR_SANDBOX);
+    assert_err(plan_write(&(struct sandbox_policy){.workspace = "/"}, NULL, "/", true, &plan),
+               ERR_SANDBOX);
+    assert_err(plan_write(&(struct sandbox_policy){.workspace = "w"}, NULL, "/", true, &plan),
+               ERR_SANDBOX);
     assert_err(
         plan_write(&(struct sandbox_policy){.workspace = "/w", .writable = all, .n_writable = 1},
-                   false, &plan),
+                   NULL, "/", false, &plan),
         ERR_SANDBOX);
 }
 
@@ -178,5 +311,7 @@ RUN_TESTS(UNIT(a_directory_sorts_before_what_is_in_it),
           UNIT(rules_are_split_around_what_is_hidden),
           UNIT(a_home_in_a_hidden_place_is_granted_by_itself),
           UNIT(a_workspace_is_split_only_around_what_is_there),
+          UNIT(an_item_says_what_was_seen_in_the_workspace),
+          UNIT(an_item_begins_at_the_root_that_it_lies_in), UNIT(behind_a_link_nothing_is_seen),
           UNIT(items_are_found_by_their_number),
           UNIT(a_workspace_must_be_a_directory_with_a_path_of_its_own))

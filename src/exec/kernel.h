@@ -1,0 +1,82 @@
+/* kernel.h - system calls and structures that not every C library has a name for.
+ *
+ * keel-exec is built with musl where that is there, and with glibc elsewhere. The headers of the
+ * kernel say what these calls take; <sys/mount.h> says the same in other words and cannot be
+ * included together with them. */
+#ifndef KEEL_EXEC_KERNEL_H
+#define KEEL_EXEC_KERNEL_H
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+
+/* An entry of a directory, as the kernel gives it. */
+struct kernel_dirent {
+    uint64_t d_ino;
+    int64_t d_off;
+    uint16_t d_reclen;
+    uint8_t d_type;
+    char d_name[];
+};
+
+static inline ssize_t kernel_getdents(int fd, void *buffer, size_t size)
+{
+    return (ssize_t)syscall(SYS_getdents64, fd, buffer, size);
+}
+
+static inline int kernel_mount(const char *source, const char *target, const char *type,
+                               unsigned long flags)
+{
+    return (int)syscall(SYS_mount, source, target, type, flags, NULL);
+}
+
+static inline int kernel_open_tree(int dir, const char *path, unsigned flags)
+{
+    return (int)syscall(SYS_open_tree, dir, path, flags);
+}
+
+static inline int kernel_move_mount(int from, int to, const char *to_path, unsigned flags)
+{
+    return (int)syscall(SYS_move_mount, from, "", to, to_path, flags | MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+static inline int kernel_mount_setattr(int dir, const char *path, unsigned flags,
+                                       const struct mount_attr *attr)
+{
+    return (int)syscall(SYS_mount_setattr, dir, path, flags, attr, sizeof *attr);
+}
+
+static inline int kernel_fsopen(const char *type, unsigned flags)
+{
+    return (int)syscall(SYS_fsopen, type, flags);
+}
+
+static inline int kernel_fsconfig(int fd, unsigned command, const char *key, const char *value)
+{
+    return (int)syscall(SYS_fsconfig, fd, command, key, value, 0);
+}
+
+static inline int kernel_fsmount(int fd, unsigned flags, unsigned attributes)
+{
+    return (int)syscall(SYS_fsmount, fd, flags, attributes);
+}
+
+static inline int kernel_pidfd_open(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static inline int kernel_pidfd_signal(int pidfd, int signal)
+{
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+#endif
