@@ -5,6 +5,7 @@
 #include "gate/path.h"
 #include "gate/prepared.h"
 #include "gate/rulebook.h"
+#include "gate/typed.h"
 
 #define REMEMBERED S("allow:")
 
@@ -175,6 +176,16 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
            is_allowed_as_named(rules, mode, &named, &rule);
 }
 
+/* --- what the person typed --- */
+
+static bool is_typed(const struct subject *s, struct str *ret_key)
+{
+    if (s->tool->risk != RISK_NETWORK || !str_is(str_of(s->tool->permission_arg), "url"))
+        return false;
+    *ret_key = typed_host_of(s->session, json_get_text(s->args, "url"));
+    return ret_key->n > 0;
+}
+
 /* --- the step --- */
 
 static struct decided decide(const struct rulebook *rules, enum permission_mode mode,
@@ -200,6 +211,8 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
     if (is_allowed(rules, mode, &own, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
+    if (is_typed(&own, &rule))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_PERSON, rule};
     return (struct decided){permission_mode_decide(mode, s->tool->risk), DECIDED_BY_MODE,
                             permission_mode_cell(mode, s->tool->risk)};
 }

@@ -227,7 +227,7 @@ static void set_question(struct walk *w)
                                    .call_id = arena_str(w->arena, w->call->call->id),
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
-                                   .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+                                   .text = reason_ask(w->arena, &w->decided, w->call->mode, &s)};
     gate_tell_target(&w->prepared, w->arena, &w->verdict->ask.text);
     if (!pattern_of_call(&s, w->arena, &w->verdict->ask.rule))
         w->verdict->ask.rule = (struct str){0};

@@ -13,7 +13,8 @@
  *     path       Edit(src/x*.c) Edit(/docs)    a glob below the project's root, the session's first
  *                                              cwd
  *                Read(//etc) Read(~/.ssh)      of the file system, of the home directory
- *     url        WebFetch(domain:example.com)  the host and its subdomains
+ *     url        WebFetch(domain:example.com)  the host and its subdomains, on any port
+ *                WebFetch(host:example.com)    the host alone, on the scheme's own port
  *     other      mcp__db__query(select *)      text in which `*` is anything
  *
  * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
@@ -77,6 +78,7 @@ enum decided_by {
     DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
+    DECIDED_BY_PERSON, /* who typed the host or the path in a prompt (gate/typed.h) */
     DECIDED_BY_MODE,
     DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
 };

@@ -62,8 +62,9 @@ struct command_cover;
  * no earlier pattern did. */
 bool pattern_cover(const struct pattern *p, const struct subject *s, struct command_cover *cover);
 
-/* The pattern that allows this call and none with another permission argument. False: there is no
- * such pattern, because the call lacks the argument. */
+/* The pattern that allows this call and none with another permission argument; of a request to a
+ * host, all those to this host. False: there is no such pattern, because the call lacks the
+ * argument. */
 bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern);
 
 /* `Read(*)`: any argument. */

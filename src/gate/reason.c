@@ -3,6 +3,7 @@
 
 #include "base/clip.h"
 #include "base/utf8.h"
+#include "gate/web.h"
 
 #define MAX_RULE_CHARS 300
 #define MAX_ARGS_CHARS 1000
@@ -186,6 +187,17 @@ static struct str after_colon(struct arena *a, struct str said)
     return arena_format(a, ": %" STR_FMT, STR_ARG(shown(a, said, MAX_SAID_CHARS)));
 }
 
+/* A rule that a person would write to allow it. */
+static bool rule_to_add(const struct subject *s, struct arena *a, struct str *ret_rule)
+{
+    struct str domain;
+
+    if (s->tool->risk != RISK_NETWORK || !web_domain(a, json_get_text(s->args, "url"), &domain))
+        return pattern_of_call(s, a, ret_rule);
+    *ret_rule = arena_format(a, "%s(domain:%" STR_FMT ")", s->tool->name, STR_ARG(domain));
+    return true;
+}
+
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. Nobody is there to approve this action.";
@@ -204,7 +216,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
     default:
         break;
     }
-    if (!pattern_of_call(s, a, &exact))
+    if (!rule_to_add(s, a, &exact))
         exact = str_of(s->tool->name);
     return arena_format(
         a, "%s The user can allow it with the rule %" STR_FMT " or with the permission mode %s.",
@@ -219,14 +231,18 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
     if (d->by == DECIDED_BY_ALLOW)
         return arena_format(a, "The rule %" STR_FMT " allows it.",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
+    if (d->by == DECIDED_BY_PERSON)
+        return arena_format(a, "The person typed it in a prompt of this session (%" STR_FMT ").",
+                            STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
     return arena_format(a, "%s mode lets %s run without a question (%s).",
                         permission_mode_name(mode), tool->name, risk_name(tool->risk));
 }
 
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
-                      const struct tool *tool)
+                      const struct subject *s)
 {
-    struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS), host;
+    const struct tool *tool = s->tool;
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
@@ -239,7 +255,12 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
         return arena_format(a, "A hook asks before %s runs%" STR_FMT, tool->name,
                             STR_ARG(after_colon(a, d->said)));
     default:
-        return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
-                            tool->name, risk_name(tool->risk));
+        break;
     }
+    if (tool->risk == RISK_NETWORK && web_host(a, json_get_text(s->args, "url"), &host))
+        return arena_format(a, "%s mode asks before %s sends a request to %" STR_FMT " (%s).",
+                            permission_mode_name(mode), tool->name, STR_ARG(host),
+                            risk_name(tool->risk));
+    return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
+                        tool->name, risk_name(tool->risk));
 }

@@ -33,6 +33,6 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
                           const struct tool *tool);
 /* Why a person is asked. */
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
-                      const struct tool *tool);
+                      const struct subject *s);
 
 #endif

@@ -29,6 +29,8 @@ enum risk {
     RISK_INSPECT, /* reads only */
     RISK_MODIFY,  /* changes files in a way that can be seen and taken back */
     RISK_EXECUTE, /* anything */
+    RISK_NETWORK, /* sends a request to a host: changes nothing here, but what it says leaves */
+    N_RISKS,
 };
 const char *risk_name(enum risk r);
 

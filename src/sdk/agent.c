@@ -134,6 +134,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->tool_config.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
+    agent_choose_search(a);
     TRY(open_sandbox(a, options));
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
@@ -161,6 +162,7 @@ void agent_done(struct agent *a)
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     store_free(a->store);
+    strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
     arena_done(&a->arena);
@@ -235,6 +237,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
 {
     begin_session(a);
     agent_note_mode(a);
+    agent_remember_typed(a);
     session_run(&a->session, options, ret_result);
 }
 

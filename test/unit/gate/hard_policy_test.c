@@ -216,9 +216,9 @@ TEST(where_hosts_are_listed_others_are_refused)
     y.policy.lists_domains = true;
     y.policy.domains = list;
     y.policy.n_domains = ARRAY_LEN(list);
-    auto_by(&fetch, "https://example.com/x", "mode:bypassPermissions/execute");
-    auto_by(&fetch, "https://a.Example.com./", "mode:bypassPermissions/execute");
-    auto_by(&fetch, "https://a.test.org/", "mode:bypassPermissions/execute");
+    auto_by(&fetch, "https://example.com/x", "mode:bypassPermissions/network");
+    auto_by(&fetch, "https://a.Example.com./", "mode:bypassPermissions/network");
+    auto_by(&fetch, "https://a.test.org/", "mode:bypassPermissions/network");
     denied_by(&fetch, "https://test.org/", "policy:domains");
     denied_by(&fetch, "https://example.com.evil.org/", "policy:domains");
     denied_by(&fetch, "https://evil.org/example.com", "policy:domains");
