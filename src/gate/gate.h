@@ -83,15 +83,19 @@ enum decided_by {
     DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
 };
 
+struct place;           /* gate/place.h */
+struct protected_place; /* base/protected_places.h */
+struct prepared;        /* gate/prepared.h: where the paths of the call lead */
+
 struct decided {
     enum decision decision;
     enum decided_by by;
     struct str
         rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
-    struct str said; /* why the hook asks; may be empty */
+    struct str said;                      /* why the hook asks; may be empty */
+    const struct place *outside;          /* asked about, because it lies there; else NULL */
+    const struct protected_place *obeyed; /* asked about, because others obey it; else NULL */
 };
-
-struct prepared; /* gate/prepared.h: where the paths of the call lead */
 
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
  * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
@@ -108,6 +112,8 @@ struct decided permission_decide_hooked(struct decided d, enum hook_permission h
 /* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
 struct str permission_mode_cell(enum permission_mode mode, enum risk risk);
+/* The name of one more: "mode:default/outside", for what is read outside. */
+struct str permission_outside_cell(enum permission_mode mode);
 
 /* Would the pattern allow this call, were it in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,

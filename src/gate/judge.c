@@ -30,7 +30,7 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
     struct refusal refusal;
     struct decided d;
 
-    TRY(gate_prepare(book, &s, a, &prepared));
+    TRY(gate_prepare(book, policy, &s, a, &prepared));
     s.prepared = &prepared;
     subject_split_command(&s, a);
     if (hard_policy_refuses(policy, book, &s, a, &refusal)) {

@@ -33,6 +33,17 @@ struct str permission_mode_cell(enum permission_mode mode, enum risk risk)
     return table[mode][risk].name;
 }
 
+struct str permission_outside_cell(enum permission_mode mode)
+{
+    static const struct str names[] = {
+        [MODE_PLAN] = S("mode:plan/outside"),
+        [MODE_DEFAULT] = S("mode:default/outside"),
+        [MODE_ACCEPT_EDITS] = S("mode:acceptEdits/outside"),
+        [MODE_BYPASS] = S("mode:bypassPermissions/outside"),
+    };
+    return names[mode];
+}
+
 const char *decision_name(enum decision d)
 {
     static const char *const names[] = {"auto", "approve", "deny"};

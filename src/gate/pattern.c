@@ -240,3 +240,10 @@ bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_p
     *ret_pattern = arena_str(a, strbuf_str(&out));
     return true;
 }
+
+void pattern_add_look(struct strbuf *out, const struct place *place)
+{
+    strbuf_add_cstr(out, "Read(");
+    path_add_exact(out, str_of(place->real));
+    strbuf_add_cstr(out, !place->is_dir ? ")" : place->real[1] ? "/**)" : "**)");
+}

@@ -6,6 +6,7 @@
 #include "sdk/system_prompt.h"
 #include "sys/loop.h"
 
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -93,6 +94,18 @@ static struct err *get_http(void *self, struct http_client **ret_client)
 static const char sandbox_off[] = "Only a person can let commands run without the sandbox, by "
                                   "\"sandbox\": {\"enabled\": false} in ~/.keel/settings.json";
 
+/* What commands leave there for later is read without a question. */
+static void let_read(void *self, const char *tmp_dir)
+{
+    struct agent *a = self;
+    char *real = realpath(tmp_dir, NULL);
+
+    a->tmp_dir = arena_cstr(&a->arena, str_of(real ? real : tmp_dir));
+    a->gate.policy.readable = &a->tmp_dir;
+    a->gate.policy.n_readable = 1;
+    free(real);
+}
+
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
     const struct runtime *r = a->runtime;
@@ -108,6 +121,8 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                       .keel_home = runtime_home(r, &a->arena).p},
                            .on_notice = options->on_notice,
                            .self = options->notice_self,
+                           .on_tmp_dir = let_read,
+                           .tmp_self = a,
                            .remedy = sandbox_off,
                            .network = &a->network,
                            .environment = r->options.environment,

@@ -71,6 +71,7 @@ struct agent {
     bool is_kept;             /* the store outlives the process */
     struct net_rules network; /* what commands may speak to */
     struct agent_sandbox sandbox;
+    const char *tmp_dir; /* of commands, without links; NULL: there is none yet */
     struct agent_hooks hooks;
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */

@@ -422,6 +422,14 @@ static bool is_opened(const struct making *k, const char *path)
            find_above(&k->visible, path);
 }
 
+/* What is not there, or closed to the person by the kernel, need not be hidden. */
+static bool could_be_read(const char *path, const char *home)
+{
+    if (home && path_is_in(path, home))
+        return access(path, F_OK) == 0 || errno != ENOENT;
+    return access(path, R_OK) == 0 || access(path, X_OK) == 0;
+}
+
 static void add_secrets(struct making *k)
 {
     const struct policy_source *s = &k->maker->source;
@@ -431,7 +439,7 @@ static void add_secrets(struct making *k)
     const struct path_list *private_places = find_private(k->maker, home);
 
     for (size_t i = 0; i < n; i++)
-        if (access(secrets[i], F_OK) == 0 || errno != ENOENT)
+        if (could_be_read(secrets[i], home))
             path_list_add(&k->hidden, secrets[i]);
     for (size_t i = 0; i < private_places->n; i++)
         if (!is_opened(k, private_places->paths[i]))

@@ -401,17 +401,20 @@ TEST(a_denial_always_wins_and_one_more_never_allows_more)
     }
 }
 
-/* The same with what was looked up: nothing of /proj exists, so nothing leads elsewhere. */
+/* The same with what was looked up: nothing of /proj exists, so nothing leads elsewhere, and
+ * everything may be read. */
 static struct decided decide_prepared(const struct permission_rules *rules,
                                       enum permission_mode mode, const struct tool *tool,
                                       const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
+    const char *all = "/";
+    struct hard_policy policy = {.readable = &all, .n_readable = 1};
     struct prepared p;
     struct decided d;
 
-    assert_ok(gate_prepare(book, &c.subject, &c.arena, &p));
+    assert_ok(gate_prepare(book, &policy, &c.subject, &c.arena, &p));
     d = permission_decide(book, mode, tool, c.args, c.session, &p);
     return d;
 }

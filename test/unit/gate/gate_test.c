@@ -362,6 +362,54 @@ TEST(without_a_person_a_request_is_refused_with_the_rule_that_would_allow_it)
     assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
 }
 
+TEST(a_yes_to_a_search_outside_covers_what_is_in_that_directory)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    judge(&s, "Grep", "{\"path\":\"/var\"}");
+    assert_str(s.verdict.ask.rule, "Read(//var/**)");
+    assert_str(s.verdict.ask.text,
+               "default mode asks before Grep looks at /var, which is outside the workspace.");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "Grep", "{\"path\":\"/var\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Grep", "{\"path\":\"/\"}")->kind, VERDICT_DENY);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/srv/x\"}")->kind, VERDICT_DENY);
+}
+
+TEST(a_yes_to_a_file_outside_covers_that_file)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    assert_str(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->rule, "Read(//var/new/x)");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/y\"}")->kind, VERDICT_DENY);
+}
+
+TEST(without_a_person_a_look_outside_is_refused_with_the_rule_that_would_allow_it)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.call.asker = NULL;
+    judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    assert_str(s.verdict.reason,
+               "Permission denied. Nobody is there to approve this action. /var/new/x is outside "
+               "the workspace. The user can allow to read it with the rule Read(//var/new/x), its "
+               "directory with Read(//var/new/**), or with --add-dir /var/new.");
+    judge(&s, "Grep", "{\"path\":\"/var\"}");
+    assert_str(s.verdict.reason,
+               "Permission denied. Nobody is there to approve this action. /var is outside the "
+               "workspace. The user can allow to read it with the rule Read(//var/**) or with "
+               "--add-dir /var.");
+}
+
 TEST(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule)
 {
     AUTO(scene) struct scene s;
@@ -619,6 +667,9 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(a_yes_for_the_session_covers_the_host_and_no_other),
           UNIT(a_yes_to_a_search_for_the_session_covers_all_searches),
           UNIT(without_a_person_a_request_is_refused_with_the_rule_that_would_allow_it),
+          UNIT(a_yes_to_a_search_outside_covers_what_is_in_that_directory),
+          UNIT(a_yes_to_a_file_outside_covers_that_file),
+          UNIT(without_a_person_a_look_outside_is_refused_with_the_rule_that_would_allow_it),
           UNIT(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule),
           UNIT(a_yes_for_the_project_is_kept_as_it_was_shown),
           UNIT(a_rule_that_cannot_be_kept_holds_for_the_session_and_the_person_is_told),
