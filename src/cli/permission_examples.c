@@ -107,15 +107,16 @@ static void add_paths(struct examples *e, struct arena *a, struct str pattern)
 
 static void add_urls(struct examples *e, struct arena *a, struct str pattern)
 {
+    size_t prefix = str_starts(pattern, S("domain:")) ? 7 : str_starts(pattern, S("host:")) ? 5 : 0;
     struct str host;
 
-    if (!str_starts(pattern, S("domain:"))) {
+    if (!prefix) {
         add(e, fill(a, pattern, "x"));
         if (str_find(pattern, S("://")) == STR_NONE)
             add(e, arena_format(a, "https://%" STR_FMT "/", STR_ARG(fill(a, pattern, "x"))));
         return;
     }
-    host = str_trim(str_skip(pattern, 7));
+    host = str_trim(str_skip(pattern, prefix));
     if (str_starts(host, S("*.")))
         host = str_skip(host, 2);
     host = fill(a, host, "x");

@@ -168,16 +168,18 @@ static void look_at_path(struct look *l)
 static void look_at_url(struct look *l)
 {
     struct str pattern = l->pattern->argument;
+    bool names_host = str_starts(pattern, S("domain:")) || str_starts(pattern, S("host:"));
 
-    if (str_starts(pattern, S("domain:")) && str_find(pattern, S("/")) != STR_NONE)
+    if (names_host && str_find(pattern, S("/")) != STR_NONE)
         warn(l, S("A domain has no scheme and no path: it never matches."));
-    else if (!str_starts(pattern, S("domain:")) && str_find(pattern, S("://")) == STR_NONE &&
-             !str_starts(pattern, S("*")))
+    else if (str_starts(pattern, S("host:")) && str_find_char(pattern, '*') != STR_NONE)
+        warn(l, S("A host is written out, without stars: it never matches."));
+    else if (!names_host && str_find(pattern, S("://")) == STR_NONE && !str_starts(pattern, S("*")))
         warn(l, arena_format(l->arena,
                              "It is compared with whole URLs, and none is like it: it never "
                              "matches. For a host write %" STR_FMT "(domain:%" STR_FMT ").",
                              STR_ARG(l->pattern->tool), STR_ARG(pattern)));
-    else if (!str_starts(pattern, S("domain:")) && str_find_char(pattern, '*') != STR_NONE)
+    else if (!names_host && str_find_char(pattern, '*') != STR_NONE)
         warn(l, S("A star takes slashes and dots too; domain:HOST is safer."));
 }
 

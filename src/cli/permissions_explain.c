@@ -52,6 +52,9 @@ static struct str url_in_words(struct arena *a, struct str pattern)
 {
     struct str host = str_trim(str_skip(pattern, 7));
 
+    if (str_starts(pattern, S("host:")))
+        return arena_format(a, "the host %" STR_FMT " alone",
+                            STR_ARG(str_trim(str_skip(pattern, 5))));
     if (!str_starts(pattern, S("domain:")))
         return arena_format(a, "URLs like \"%" STR_FMT "\", where * is anything", STR_ARG(pattern));
     if (str_starts(host, S("*.")))

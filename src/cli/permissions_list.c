@@ -5,7 +5,57 @@
 
 static const struct option options[] = {PERMISSION_OPTIONS, {0}};
 
+/* --- what the mode decides where no rule matches --- */
+
+struct class_row {
+    const char *name;  /* as in a rule "mode:default/NAME" */
+    const char *words; /* for people */
+    enum decision decision;
+};
+
+#define N_CLASSES 7
+
+static void find_classes(enum permission_mode mode, struct class_row rows[N_CLASSES])
+{
+    bool is_bypass = mode == MODE_BYPASS;
+    enum decision modify = permission_mode_decide(mode, RISK_MODIFY);
+    struct class_row all[N_CLASSES] = {
+        {"inspect", "read files in the workspace and public ones",
+         permission_mode_decide(mode, RISK_INSPECT)},
+        {"outside", "read other files", is_bypass ? DECISION_AUTO : DECISION_APPROVE},
+        {"network", "fetch and search the web, a host at a time",
+         permission_mode_decide(mode, RISK_NETWORK)},
+        {"modify", "change files in the workspace", modify},
+        {"obeyed", "change files that others obey, such as AGENTS.md",
+         mode == MODE_ACCEPT_EDITS ? DECISION_APPROVE : modify},
+        {"execute", "run commands", permission_mode_decide(mode, RISK_EXECUTE)},
+        {"unclassified", "call tools of servers", permission_mode_decide(mode, RISK_UNCLASSIFIED)},
+    };
+
+    memcpy(rows, all, sizeof all);
+}
+
 /* --- for people --- */
+
+static void add_classes(struct strbuf *out, enum permission_mode mode)
+{
+    static const struct {
+        const char *word;
+        enum tint tint;
+    } words[] = {[DECISION_AUTO] = {"allowed", TINT_GREEN},
+                 [DECISION_APPROVE] = {"asks", TINT_YELLOW},
+                 [DECISION_DENY] = {"denied", TINT_RED}};
+    struct class_row rows[N_CLASSES];
+
+    find_classes(mode, rows);
+    for (size_t i = 0; i < N_CLASSES; i++) {
+        const char *word = words[rows[i].decision].word;
+
+        strbuf_add_cstr(out, "    ");
+        cli_add_tinted(out, words[rows[i].decision].tint, str_of(word));
+        strbuf_addf(out, "%*s%s\n", 9 - (int)strlen(word), "", rows[i].words);
+    }
+}
 
 static const char *note_on(const struct rule *r)
 {
@@ -98,6 +148,7 @@ static void add_all(struct strbuf *out, const struct permissions *p)
     strbuf_addf(out, "\n  %s  ", permission_mode_name(p->set.mode));
     cli_add_tinted(out, TINT_FAINT, strbuf_str(&source));
     strbuf_add_char(out, '\n');
+    add_classes(out, p->set.mode);
     for (int kind = 0; kind < N_RULE_KINDS; kind++)
         add_rules(out, &p->set, (enum rule_kind)kind);
     add_list(out, "Only these commands run", policy->lists_commands, policy->commands,
@@ -141,6 +192,18 @@ static void write_rules(struct json_writer *w, const struct rule_set *set)
     jw_end_array(w);
 }
 
+static void write_classes(struct json_writer *w, enum permission_mode mode)
+{
+    struct class_row rows[N_CLASSES];
+
+    find_classes(mode, rows);
+    jw_key(w, "classes");
+    jw_begin_object(w);
+    for (size_t i = 0; i < N_CLASSES; i++)
+        jw_kv_str(w, rows[i].name, str_of(decision_name(rows[i].decision)));
+    jw_end_object(w);
+}
+
 static void write_all(struct strbuf *out, const struct permissions *p)
 {
     const struct hard_policy *policy = &p->set.policy;
@@ -153,6 +216,7 @@ static void write_all(struct strbuf *out, const struct permissions *p)
     jw_kv_str(&w, "value", str_of(permission_mode_name(p->set.mode)));
     permissions_write_source(&w, &p->set.mode_source);
     jw_end_object(&w);
+    write_classes(&w, p->set.mode);
     write_rules(&w, &p->set);
     write_list(&w, "allowedCommands", policy->lists_commands, policy->commands, policy->n_commands);
     write_list(&w, "allowedDomains", policy->lists_domains, policy->domains, policy->n_domains);

@@ -315,6 +315,15 @@ static struct err *read_answers(struct print *p, struct run_options *options)
     return NULL;
 }
 
+/* What stands on the command line, unless another program has put it there. */
+static void note_typed(struct print *p)
+{
+    const char *const *environment = p->runtime.options.environment;
+
+    if (!p->input && p->args->n_operands && !env_find(environment, "CLAUDE_CODE_ENTRYPOINT"))
+        agent_note_typed(p->agent, str_of(p->args->operands[0]));
+}
+
 static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
@@ -334,6 +343,7 @@ static struct err *answer(void *self, struct message *prompt)
     /* What was suspended is still asked: silence is not a no. */
     if (!prompt && p->agent->session.loaded.last_run == LAST_RUN_SUSPENDED && !options.asker)
         options.asker = &agent_asks_later;
+    note_typed(p);
     options.output_schema = p->schema;
     options.max_rounds = (unsigned)p->max_rounds;
     options.sinks = sinks;

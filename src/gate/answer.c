@@ -44,17 +44,29 @@ static void remember_pattern(const struct rule_keeper *keeper, enum answer_kind 
         keep(keeper, pattern, a, verdict);
 }
 
-void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, const struct subject *s,
-                   struct tool_session *session, struct arena *a, struct verdict *verdict)
+struct str gate_rule_of(const struct subject *s, const struct decided *d, struct arena *a)
 {
-    AUTO(strbuf) struct strbuf target = {0};
+    AUTO(strbuf) struct strbuf look = {0};
     struct str pattern;
 
-    if (!pattern_of_call(s, a, &pattern))
+    if (!d->outside)
+        return pattern_of_call(s, a, &pattern) ? pattern : (struct str){0};
+    pattern_add_look(&look, d->outside);
+    return arena_str(a, strbuf_str(&look));
+}
+
+void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, const struct subject *s,
+                   const struct decided *d, struct tool_session *session, struct arena *a,
+                   struct verdict *verdict)
+{
+    AUTO(strbuf) struct strbuf target = {0};
+    struct str pattern = gate_rule_of(s, d, a);
+
+    if (!pattern.n)
         return;
     remember_pattern(keeper, kind, pattern, session, a, verdict);
     verdict->rule = pattern;
-    if (!subject_takes_path(s) || !is_elsewhere(s->prepared, a))
+    if (d->outside || !subject_takes_path(s) || !is_elsewhere(s->prepared, a))
         return;
     strbuf_addf(&target, "%s(", s->tool->name);
     path_add_exact(&target, str_of(s->prepared->path.real));

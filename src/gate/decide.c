@@ -5,6 +5,7 @@
 #include "gate/path.h"
 #include "gate/prepared.h"
 #include "gate/rulebook.h"
+#include "gate/typed.h"
 
 #define REMEMBERED S("allow:")
 
@@ -175,6 +176,84 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
            is_allowed_as_named(rules, mode, &named, &rule);
 }
 
+/* --- requests --- */
+
+static bool is_typed_host(const struct subject *s, struct str *ret_key)
+{
+    if (s->tool->risk != RISK_NETWORK || !str_is(str_of(s->tool->permission_arg), "url"))
+        return false;
+    *ret_key = typed_host_of(s->session, json_get_text(s->args, "url"));
+    return ret_key->n > 0;
+}
+
+/* --- looking at what lies outside --- */
+
+/* Does a rule for Read, or for this tool, name the place? A rule about patterns of a search says
+ * nothing about places. */
+static bool names_place(const struct pattern *p, const struct subject *s)
+{
+    bool is_own = str_is(p->tool, s->tool->name);
+
+    if (p->is_broken || (!is_own && !str_is(p->tool, "Read")))
+        return false;
+    if (pattern_takes_any(p))
+        return true;
+    return (!is_own || subject_takes_path(s)) && path_match_dir(p->argument, s) == MATCH_YES;
+}
+
+/* By a rule, an answer in this session, or the person's prompt. */
+static bool is_named_place(const struct rulebook *rules, const struct subject *s,
+                           const struct place *place, struct decided *d)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct rule_list *allow = &rules->lists[RULE_ALLOW];
+    struct names names = prepared_own_names(s->prepared, place->real, &a);
+    struct subject named = *s;
+    struct pattern remembered;
+    size_t at = 0;
+
+    named.names = &names;
+    d->by = DECIDED_BY_ALLOW;
+    for (size_t i = 0; i < allow->n; i++)
+        if (names_place(&allow->patterns[i], &named)) {
+            d->rule = allow->patterns[i].text;
+            return true;
+        }
+    while (next_remembered(s, &at, &remembered))
+        if (names_place(&remembered, &named)) {
+            d->rule = remembered.text;
+            return true;
+        }
+    d->by = DECIDED_BY_PERSON;
+    d->rule = typed_path_of(s->session, place->real);
+    return d->rule.n > 0;
+}
+
+/* Tools that only look do so without a question where everything may be seen. */
+static bool decide_outside(const struct rulebook *rules, enum permission_mode mode,
+                           const struct subject *s, struct decided *ret_decided)
+{
+    struct decided d = {.decision = DECISION_AUTO};
+    const struct place *places[] = {&s->prepared->path, &s->prepared->search_root,
+                                    &s->prepared->searched};
+    bool is_outside = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        if (!places[i]->real || places[i]->reach != REACH_OUTSIDE)
+            continue;
+        is_outside = true;
+        if (is_named_place(rules, s, places[i], &d))
+            continue;
+        *ret_decided = (struct decided){.decision = DECISION_APPROVE,
+                                        .by = DECIDED_BY_MODE,
+                                        .rule = permission_outside_cell(mode),
+                                        .outside = places[i]};
+        return true;
+    }
+    *ret_decided = d;
+    return is_outside;
+}
+
 /* --- the step --- */
 
 static struct decided decide(const struct rulebook *rules, enum permission_mode mode,
@@ -183,6 +262,7 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
     AUTO(arena) struct arena a = {0};
     struct names names = prepared_wide_names(s->prepared, place, &a);
     struct subject named = *s, own = *s;
+    struct decided outside;
     struct str rule = {0};
     struct sieve sieve;
     enum match denied;
@@ -198,8 +278,18 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
                                 DECIDED_BY_UNCLEAR_DENY, rule};
     if (find_rule(&rules->lists[RULE_ASK], &named, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
+    if (s->tool->risk == RISK_INSPECT && mode != MODE_BYPASS && s->prepared &&
+        decide_outside(rules, mode, &own, &outside))
+        return outside;
     if (is_allowed(rules, mode, &own, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
+    if (is_typed_host(&own, &rule))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_PERSON, rule};
+    if (mode == MODE_ACCEPT_EDITS && s->tool->risk == RISK_MODIFY && place->guarded)
+        return (struct decided){.decision = DECISION_APPROVE,
+                                .by = DECIDED_BY_MODE,
+                                .rule = S("mode:acceptEdits/obeyed"),
+                                .obeyed = place->guarded};
     return (struct decided){permission_mode_decide(mode, s->tool->risk), DECIDED_BY_MODE,
                             permission_mode_cell(mode, s->tool->risk)};
 }

@@ -1,15 +1,23 @@
 /* denied_paths.c - what searches must not show: the paths denied to Read, and secrets. */
 #include "gate/gate.h"
 
+#include "gate/git_places.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
+#include "gate/reach.h"
+#include "gate/reason.h"
 #include "gate/rulebook.h"
+
+#include <pthread.h>
 
 struct denied_paths {
     struct path_rule *rules;
     size_t n;
     struct prepared prepared; /* its aliases; in the arena, with the places below */
     struct hard_policy policy;
+    bool hides_secrets;
+    pthread_mutex_t lock;  /* of what the first search makes */
+    struct reach_map *map; /* NULL: not made yet */
     struct arena arena;
 };
 
@@ -35,6 +43,7 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
     struct subject s = {.session = session, .environment = rules->environment};
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
 
+    pthread_mutex_init(&d->lock, NULL);
     add_rules(d, &book->lists[RULE_DENY], &s);
     prepared_find_aliases(&d->prepared, book, &s, &d->arena);
     return d;
@@ -56,6 +65,7 @@ void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy 
         .n_writable = policy->n_writable,
         .secret = copy_paths(&d->arena, policy->secret, policy->n_secret),
         .n_secret = policy->n_secret};
+    d->hides_secrets = true;
 }
 
 void denied_paths_free(struct denied_paths *d)
@@ -65,6 +75,8 @@ void denied_paths_free(struct denied_paths *d)
     for (size_t i = 0; i < d->n; i++)
         path_rule_done(&d->rules[i]);
     mem_free(d->rules);
+    mem_free(d->map);
+    pthread_mutex_destroy(&d->lock);
     arena_done(&d->arena);
     mem_free(d);
 }
@@ -77,31 +89,54 @@ static bool is_denied(const struct denied_paths *d, struct str path)
     return false;
 }
 
-static bool is_secret(const struct denied_paths *d, const char *path)
+/* Most runs search nothing, so that the places are looked up when one does. */
+static const struct reach_map *get_map(struct denied_paths *d)
 {
-    return d->policy.n_secret &&
-           hard_policy_is_secret(&d->policy, d->prepared.workspace, d->prepared.home, path);
+    pthread_mutex_lock(&d->lock);
+    if (!d->map) {
+        d->map = mem_alloc(sizeof *d->map);
+        reach_map_init(d->map, &d->arena, &d->policy, d->prepared.workspace, d->prepared.home);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return d->map;
 }
 
 /* Searches follow no links, but they may begin below one, or in a place with two names. */
 static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
 {
-    const struct denied_paths *d = self;
+    struct denied_paths *d = (struct denied_paths *)self;
+    const struct reach_map *map = d->hides_secrets ? get_map(d) : NULL;
     AUTO(arena) struct arena a = {0};
     struct names names;
     struct place place;
 
-    if (d->prepared.n_aliases == 0 && d->policy.n_secret == 0)
+    if (d->prepared.n_aliases == 0 && !map)
         return is_denied(d, absolute_path);
     place = place_unseen(arena_cstr(&a, absolute_path));
     names = prepared_wide_names(&d->prepared, &place, &a);
     for (size_t i = 0; i < names.n; i++)
-        if (is_denied(d, str_of(names.paths[i])) || is_secret(d, names.paths[i]))
+        if (is_denied(d, str_of(names.paths[i])) ||
+            (map && reach_hides(map, names.paths[i], is_dir)))
             return true;
     return false;
 }
 
+/* Names do not change, but what git obeys does. */
+static struct err *check_write(const void *self, const char *target)
+{
+    const struct denied_paths *d = self;
+    AUTO(arena) struct arena a = {0};
+    struct place place = place_unseen(target);
+
+    git_place_find(&a, &place, prepared_root_of(&d->prepared, &d->policy, target),
+                   d->prepared.home);
+    if (!place.git)
+        return NULL;
+    return err_new(ERR_TOOL_DENIED, "%" STR_FMT, STR_ARG(reason_git(&a, &place)));
+}
+
 struct path_filter denied_paths_filter(const struct denied_paths *d)
 {
-    return (struct path_filter){.is_hidden = is_hidden, .self = d};
+    return (struct path_filter){
+        .is_hidden = is_hidden, .self = d, .check_write = d->hides_secrets ? check_write : NULL};
 }

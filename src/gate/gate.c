@@ -66,8 +66,9 @@ static struct err *apply_policy(struct walk *w)
     struct subject s = subject_of(w);
     struct refusal refusal;
 
-    TRY(gate_prepare(w->gate->book, &s, w->arena, &w->prepared));
-    w->verdict->target = w->prepared.path.real;
+    TRY(gate_prepare(w->gate->book, &w->gate->policy, &s, w->arena, &w->prepared));
+    w->verdict->target =
+        w->prepared.search_root.given ? w->prepared.search_root.real : w->prepared.path.real;
     s.prepared = &w->prepared;
     subject_split_command(&s, w->arena);
     if (!hard_policy_refuses(&w->gate->policy, w->gate->book, &s, w->arena, &refusal))
@@ -151,7 +152,7 @@ static void remember(struct walk *w, enum answer_kind kind)
     struct subject s = subject_of(w);
 
     s.prepared = &w->prepared;
-    gate_remember(&w->gate->keeper, kind, &s, w->call->session, w->arena, w->verdict);
+    gate_remember(&w->gate->keeper, kind, &s, &w->decided, w->call->session, w->arena, w->verdict);
 }
 
 /* Whoever says yes may say to what. A deny rule holds for that too. */
@@ -227,10 +228,9 @@ static void set_question(struct walk *w)
                                    .call_id = arena_str(w->arena, w->call->call->id),
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
-                                   .text = reason_ask(w->arena, &w->decided, w->call->mode, tool)};
+                                   .text = reason_ask(w->arena, &w->decided, w->call->mode, &s)};
     gate_tell_target(&w->prepared, w->arena, &w->verdict->ask.text);
-    if (!pattern_of_call(&s, w->arena, &w->verdict->ask.rule))
-        w->verdict->ask.rule = (struct str){0};
+    w->verdict->ask.rule = gate_rule_of(&s, &w->decided, w->arena);
 }
 
 static struct err *ask_person(struct walk *w)

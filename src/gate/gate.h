@@ -13,7 +13,8 @@
  *     path       Edit(src/x*.c) Edit(/docs)    a glob below the project's root, the session's first
  *                                              cwd
  *                Read(//etc) Read(~/.ssh)      of the file system, of the home directory
- *     url        WebFetch(domain:example.com)  the host and its subdomains
+ *     url        WebFetch(domain:example.com)  the host and its subdomains, on any port
+ *                WebFetch(host:example.com)    the host alone, on the scheme's own port
  *     other      mcp__db__query(select *)      text in which `*` is anything
  *
  * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
@@ -77,19 +78,24 @@ enum decided_by {
     DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
+    DECIDED_BY_PERSON, /* who typed the host or the path in a prompt (gate/typed.h) */
     DECIDED_BY_MODE,
     DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
 };
+
+struct place;           /* gate/place.h */
+struct protected_place; /* base/protected_places.h */
+struct prepared;        /* gate/prepared.h: where the paths of the call lead */
 
 struct decided {
     enum decision decision;
     enum decided_by by;
     struct str
         rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
-    struct str said; /* why the hook asks; may be empty */
+    struct str said;                      /* why the hook asks; may be empty */
+    const struct place *outside;          /* asked about, because it lies there; else NULL */
+    const struct protected_place *obeyed; /* asked about, because others obey it; else NULL */
 };
-
-struct prepared; /* gate/prepared.h: where the paths of the call lead */
 
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
  * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
@@ -106,6 +112,8 @@ struct decided permission_decide_hooked(struct decided d, enum hook_permission h
 /* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
 struct str permission_mode_cell(enum permission_mode mode, enum risk risk);
+/* The name of one more: "mode:default/outside", for what is read outside. */
+struct str permission_outside_cell(enum permission_mode mode);
 
 /* Would the pattern allow this call, were it in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,

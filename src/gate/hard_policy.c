@@ -1,6 +1,7 @@
 /* hard_policy.c - the jail, secret places, and the lists of commands and hosts. */
 #include "gate/hard_policy.h"
 
+#include "base/protected_places.h"
 #include "gate/command.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
@@ -26,43 +27,9 @@ static bool refuse(const struct check *c, struct str rule, struct str reason)
 
 /* --- secrets --- */
 
-/* How deep the directory lies; 0: the path is not in it. */
-static size_t depth_in(const char *path, const char *directory)
-{
-    return directory && place_is_in(path, directory) ? strlen(directory) : 0;
-}
-
-static bool is_secret_of_process(const char *path)
-{
-    struct str rest = str_of(path), part, last = {0};
-    bool is_in_process = false;
-
-    if (!place_is_in(path, "/proc"))
-        return false;
-    rest = str_skip(rest, strlen("/proc/"));
-    if (str_split(&rest, '/', &part))
-        is_in_process = part.n && part.p[0] >= '0' && part.p[0] <= '9';
-    while (str_split(&rest, '/', &part))
-        last = part;
-    return is_in_process && (str_is(last, "environ") || str_is(last, "mem"));
-}
-
-bool hard_policy_is_secret(const struct hard_policy *policy, const char *workspace,
-                           const char *home, const char *real_path)
-{
-    size_t open = MAX(depth_in(real_path, workspace), depth_in(real_path, home)), secret = 0;
-
-    for (size_t i = 0; i < policy->n_writable; i++)
-        open = MAX(open, depth_in(real_path, policy->writable[i]));
-    for (size_t i = 0; i < policy->n_secret; i++)
-        secret = MAX(secret, depth_in(real_path, policy->secret[i]));
-    return secret > open || is_secret_of_process(real_path);
-}
-
 static bool refuses_secret(const struct check *c, const struct place *place)
 {
-    return hard_policy_is_secret(c->policy, c->prepared->workspace, c->prepared->home,
-                                 place->real) &&
+    return place->reach == REACH_SECRET &&
            refuse(c, S("policy:secret"), reason_secret(c->arena, place->real));
 }
 
@@ -91,47 +58,25 @@ static bool is_named_by_rules(const struct check *c, const char *real)
     return false;
 }
 
-/* The innermost directory of the jail that holds the path; NULL: none does. */
-static const char *jail_of(const struct check *c, const char *real)
+static bool is_in_jail(const struct check *c, const char *real)
 {
-    const char *root = place_is_in(real, c->prepared->workspace) ? c->prepared->workspace : NULL;
-
-    for (size_t i = 0; i < c->policy->n_writable; i++) {
-        const char *directory = c->policy->writable[i];
-
-        if (place_is_in(real, directory) && (!root || strlen(directory) > strlen(root)))
-            root = directory;
-    }
-    return root ? root : is_named_by_rules(c, real) ? "/" : NULL;
-}
-
-/* A file that is called by a protected name is protected, though it is a link to another. */
-static struct str protected_name_of(const struct check *c, const struct place *place,
-                                    const char *root)
-{
-    struct names given = prepared_own_names(c->prepared, place->given, c->arena);
-    struct str name = protected_name(place->real, root);
-
-    for (size_t i = 0; i < given.n && name.n == 0; i++) {
-        const char *outer = jail_of(c, given.paths[i]);
-
-        if (outer)
-            name = protected_name(given.paths[i], outer);
-    }
-    return name;
+    if (place_is_in(real, c->prepared->workspace))
+        return true;
+    for (size_t i = 0; i < c->policy->n_writable; i++)
+        if (place_is_in(real, c->policy->writable[i]))
+            return true;
+    return is_named_by_rules(c, real);
 }
 
 static bool refuses_write(const struct check *c, const struct place *place)
 {
-    const char *root = jail_of(c, place->real);
-    struct str name;
-
-    if (!root)
+    if (!is_in_jail(c, place->real))
         return refuse(c, S("policy:outside"),
                       reason_outside(c->arena, place->real, c->prepared->workspace));
-    name = protected_name_of(c, place, root);
-    return name.n &&
-           refuse(c, S("policy:protected"), reason_protected(c->arena, place->real, name));
+    if (place->guarded && (place->guarded->how & PLACE_REFUSED))
+        return refuse(c, S("policy:protected"),
+                      reason_protected(c->arena, place->real, place->guarded));
+    return place->git && refuse(c, S("policy:git"), reason_git(c->arena, place));
 }
 
 static bool refuses_place(const struct check *c, const struct place *place, bool writes)
@@ -239,7 +184,8 @@ bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook
 
     if (path->given && refuses_place(&c, path, s->tool->risk == RISK_MODIFY))
         return true;
-    if (s->prepared->searched.given && refuses_place(&c, &s->prepared->searched, false))
+    if ((s->prepared->searched.given && refuses_place(&c, &s->prepared->searched, false)) ||
+        (s->prepared->search_root.given && refuses_place(&c, &s->prepared->search_root, false)))
         return true;
     if (s->command &&
         ((policy->lists_commands && refuses_commands(&c)) || refuses_redirections(&c)))

@@ -6,12 +6,12 @@
  * - Tools that change files stay in the jail: the workspace, added directories, and what an allow
  *   rule for Edit or Write names outside of them by `//` or `~`. So do redirections of a command,
  *   as far as they can be told; the sandbox holds the rest of it.
- * - In the jail, some places are not theirs to write, by either name of a link: .git, .ssh, .keel,
- *   .claude, .mcp.json, start-up files of shells, dotenv files and files of credentials. The names
- *   are in protected.c; the jail's own directories may be called so.
- * - Secret places (keys, other people's homes, keel's own home) are neither read nor written. The
- *   person's own home is not secret because the directory of all homes is. Of any process, what it
- *   was started with and its memory are secret (/proc/N/environ, mem), its own included.
+ * - In the jail, some places are not theirs to write, by either name of a link: those that others
+ *   obey (base/protected_places.h), and those that git obeys whatever they are called
+ *   (gate/git_places.h). The jail's own directories may be called so.
+ * - Secret places (keys, other people's homes, keel's own home, what its mode closes to others) are
+ *   neither read nor written: gate/reach.h. The person's own home is not secret because the
+ *   directory of all homes is.
  * - A path that leads nowhere, for all its links, is not opened.
  * - Commands and hosts must be on their lists where there are lists; an empty list allows none. A
  *   line whose commands cannot be told runs only if it is on the list as it stands. */
@@ -27,8 +27,10 @@ struct rulebook;
 struct hard_policy {
     const char *const *writable; /* besides the workspace */
     size_t n_writable;
-    const char *const *secret;
+    const char *const *secret; /* base/secret_places.h, other people's homes, keel's own */
     size_t n_secret;
+    const char *const *readable; /* without a question, besides what is writable */
+    size_t n_readable;
     /* Exact commands, or globs with `*`; each simple command of a line must be on it, and each that
      * it starts through env, xargs, sh -c and the like. */
     bool lists_commands;
@@ -41,7 +43,7 @@ struct hard_policy {
 };
 
 struct refusal {
-    struct str rule;   /* "policy:outside", ":protected", ":secret", ":links", ":commands",
+    struct str rule;   /* "policy:outside", ":protected", ":git", ":secret", ":links", ":commands",
                           ":domains" */
     struct str reason; /* for the model; tells the person too how it can be allowed, if it can */
 };
@@ -49,13 +51,5 @@ struct refusal {
 /* Pure. The subject is prepared; what the refusal points at lives in `a`. */
 bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
                          const struct subject *s, struct arena *a, struct refusal *ret_refusal);
-
-/* Does a secret place hold the path? `home` may be NULL. */
-bool hard_policy_is_secret(const struct hard_policy *policy, const char *workspace,
-                           const char *home, const char *real_path);
-
-/* Why no tool may write there: a name in the path below `root` ("a/.git/config" is in ".git").
- * Empty: it may. */
-struct str protected_name(const char *path, const char *root);
 
 #endif

@@ -5,13 +5,13 @@
 #include "gate/reason.h"
 
 static struct str reason_of(struct arena *a, const struct decided *d, enum permission_mode mode,
-                            const struct tool *tool)
+                            const struct subject *s)
 {
     switch (d->decision) {
     case DECISION_AUTO:
-        return reason_allowed(a, d, mode, tool);
+        return reason_allowed(a, d, mode, s->tool);
     case DECISION_APPROVE:
-        return reason_ask(a, d, mode, tool);
+        return reason_ask(a, d, mode, s);
     case DECISION_DENY:
         break;
     }
@@ -30,7 +30,7 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
     struct refusal refusal;
     struct decided d;
 
-    TRY(gate_prepare(book, &s, a, &prepared));
+    TRY(gate_prepare(book, policy, &s, a, &prepared));
     s.prepared = &prepared;
     subject_split_command(&s, a);
     if (hard_policy_refuses(policy, book, &s, a, &refusal)) {
@@ -38,7 +38,6 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
         return NULL;
     }
     d = permission_decide(book, mode, tool, args, session, &prepared);
-    *ret_judged =
-        (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, tool)};
+    *ret_judged = (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, &s)};
     return NULL;
 }

@@ -76,7 +76,7 @@ static struct str take_plain_head(struct str *rest)
     return str_slice(whole, 0, whole.n - rest->n);
 }
 
-const char *subject_searched(const struct subject *s, struct arena *a)
+const char *subject_searched(const struct subject *s, struct arena *a, bool only_dirs)
 {
     struct str pattern = json_get_text(s->args, "pattern"), tail = pattern, head;
     struct str base = json_str(path_argument(s));
@@ -85,6 +85,8 @@ const char *subject_searched(const struct subject *s, struct arena *a)
         str_find_char(pattern, '\0') != STR_NONE || str_find_char(base, '\0') != STR_NONE)
         return NULL;
     head = take_plain_head(&tail);
+    if (only_dirs && tail.n == 0)
+        head = str_slice(head, 0, str_rfind_char(head, '/') + 1);
     if (!str_starts(head, S("/")) && !str_starts(head, S("~/")) && base.n)
         head = arena_format(a, "%s/%" STR_FMT,
                             tool_session_named(s->session, a, s->environment, base), STR_ARG(head));
@@ -376,4 +378,13 @@ enum match path_match(struct str pattern, const struct subject *s, enum reading 
     if (!path_rule_init(&rule, pattern, s, reading))
         return otherwise;
     return match_names(&rule, &names, otherwise);
+}
+
+enum match path_match_dir(struct str pattern, const struct subject *s)
+{
+    enum match m = path_match(pattern, s, READ_NARROWLY);
+
+    if (m == MATCH_YES || !str_ends(pattern, S("/**")) || pattern.n <= strlen("//**"))
+        return m;
+    return path_match(str_slice(pattern, 0, pattern.n - 3), s, READ_NARROWLY);
 }

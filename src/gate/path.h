@@ -27,8 +27,9 @@ bool path_rule_matches(const struct path_rule *r, struct str absolute_path);
 /* The path that the call is about, made absolute; the current directory where a tool that works on
  * paths got none. NULL: the call is not about a path. */
 const char *subject_path(const struct subject *s, struct arena *a);
-/* Where its pattern of paths begins to look, if it has one; else NULL. */
-const char *subject_searched(const struct subject *s, struct arena *a);
+/* What the plain part of its pattern of paths names, if it has one; else NULL. `only_dirs`: without
+ * the last name, if that is plain too: the directory in which the search begins. */
+const char *subject_searched(const struct subject *s, struct arena *a, bool only_dirs);
 bool subject_takes_path(const struct subject *s); /* its permission argument is one */
 
 /* The path before the first wildcard of a pattern, read from the root; NULL: there is none. */
@@ -49,6 +50,9 @@ struct path_bases path_bases_of(const struct subject *s);
 
 /* Against any of the subject's names. */
 enum match path_match(struct str pattern, const struct subject *s, enum reading reading);
+/* Narrowly, and a pattern of all that is in a directory ("//srv/x and two stars") means the
+ * directory too. */
+enum match path_match_dir(struct str pattern, const struct subject *s);
 /* The pattern of this path alone: "//tmp/a\*b". */
 void path_add_exact(struct strbuf *out, struct str absolute_path);
 

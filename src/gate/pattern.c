@@ -201,6 +201,21 @@ bool permission_pattern_matches(struct str pattern, const struct tool *tool,
 
 /* --- the other way round --- */
 
+/* A host is asked about once. Whom a search asks is not the call's to choose. */
+static bool pattern_of_request(const struct subject *s, struct arena *a, struct str *ret_pattern)
+{
+    struct str host;
+
+    if (!str_is(str_of(s->tool->permission_arg), "url")) {
+        *ret_pattern = arena_str(a, str_of(s->tool->name));
+        return true;
+    }
+    if (!web_host(a, json_str(permission_value(s)), &host))
+        return false;
+    *ret_pattern = arena_format(a, "%s(host:%" STR_FMT ")", s->tool->name, STR_ARG(host));
+    return true;
+}
+
 bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern)
 {
     struct str name = str_of(s->tool->permission_arg);
@@ -212,6 +227,8 @@ bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_p
         *ret_pattern = arena_str(a, str_of(s->tool->name));
         return true;
     }
+    if (s->tool->risk == RISK_NETWORK)
+        return pattern_of_request(s, a, ret_pattern);
     strbuf_addf(&out, "%s(", s->tool->name);
     if (subject_takes_path(s) && (path = subject_path(s, a)))
         path_add_exact(&out, str_of(path));
@@ -222,4 +239,11 @@ bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_p
     strbuf_add_char(&out, ')');
     *ret_pattern = arena_str(a, strbuf_str(&out));
     return true;
+}
+
+void pattern_add_look(struct strbuf *out, const struct place *place)
+{
+    strbuf_add_cstr(out, "Read(");
+    path_add_exact(out, str_of(place->real));
+    strbuf_add_cstr(out, !place->is_dir ? ")" : place->real[1] ? "/**)" : "**)");
 }

@@ -11,6 +11,7 @@ enum match { MATCH_NO, MATCH_YES, MATCH_UNCLEAR };
 enum reading { READ_NARROWLY, READ_WIDELY };
 
 struct command;
+struct place;
 struct prepared;
 struct sieve;
 
@@ -62,9 +63,13 @@ struct command_cover;
  * no earlier pattern did. */
 bool pattern_cover(const struct pattern *p, const struct subject *s, struct command_cover *cover);
 
-/* The pattern that allows this call and none with another permission argument. False: there is no
- * such pattern, because the call lacks the argument. */
+/* The pattern that allows this call and none with another permission argument; of a request to a
+ * host, all those to this host. False: there is no such pattern, because the call lacks the
+ * argument. */
 bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern);
+
+/* The rule for Read that allows to look at a place: all that is in it, if it is a directory. */
+void pattern_add_look(struct strbuf *out, const struct place *place);
 
 /* `Read(*)`: any argument. */
 static inline bool pattern_takes_any(const struct pattern *p)

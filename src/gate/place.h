@@ -7,12 +7,33 @@
 #define PATH_MAX_BYTES 4096 /* a longer one leads nowhere */
 #define PLACE_MAX_LINKS 40  /* on the way, as the kernel has it */
 
+/* What kind of place it is (gate/reach.h). */
+enum reach { REACH_OUTSIDE, REACH_FREE, REACH_SECRET };
+
+/* What a file that is to be written is to git (gate/git_places.h). */
+enum git_place {
+    GIT_PLACE_NONE,
+    GIT_PLACE_INSIDE,    /* of a git directory, by whatever name, and obeyed there */
+    GIT_PLACE_COMPLETES, /* with it, a directory is one */
+    GIT_PLACE_NAMED,     /* by the configuration of a repository */
+};
+
+struct protected_place;
+
 struct place {
     const char *given; /* absolute; NULL: there is none, or it cannot be told */
     const char *real;  /* without links and ".." as far as it exists; NULL: it leads nowhere */
     /* What it was called on the way, after one link and before the next. */
     const char **via;
     size_t n_via;
+    /* Where it leads, if that was looked at (gate_prepare): else REACH_OUTSIDE, and not. */
+    enum reach reach;
+    bool is_dir;
+    /* If it is to be written: who obeys a file of its name (base/protected_places.h), which may be
+     * NULL, and what git makes of it. */
+    const struct protected_place *guarded;
+    enum git_place git;
+    const char *git_dir; /* the directory that is git's, or its repository's */
 };
 
 /* Follows links and ".." in `path` as the kernel does, which is the given one, or what it was

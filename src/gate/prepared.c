@@ -1,8 +1,11 @@
 /* prepared.c - looks up where the paths of a call lead. */
 #include "gate/prepared.h"
 
+#include "base/protected_places.h"
 #include "gate/command.h"
+#include "gate/git_places.h"
 #include "gate/path.h"
+#include "gate/reach.h"
 #include "gate/rulebook.h"
 #include "sys/env.h"
 #include "sys/work.h"
@@ -77,6 +80,7 @@ void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
 
 struct job {
     const struct rulebook *rules;
+    struct hard_policy policy; /* it may be changed while a worker looks */
     const struct subject *subject;
     struct arena *arena;
     struct prepared *prepared;
@@ -124,28 +128,111 @@ static bool has_places(const struct prepared *p)
            (p->command && p->command->split.n_redirections);
 }
 
+static void find_reach(const struct reach_map *map, struct place *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (places[i].given && places[i].real)
+            places[i].reach = reach_of(map, places[i].real, &places[i].is_dir);
+}
+
+/* --- what is to be written --- */
+
+const char *prepared_root_of(const struct prepared *p, const struct hard_policy *policy,
+                             const char *path)
+{
+    const char *root = place_is_in(path, p->workspace) ? p->workspace : "/";
+
+    for (size_t i = 0; i < policy->n_writable; i++) {
+        const char *directory = policy->writable[i];
+
+        if (place_is_in(path, directory) && strlen(directory) > strlen(root))
+            root = directory;
+    }
+    return root;
+}
+
+static const char *root_of(const struct job *j, const char *path)
+{
+    return prepared_root_of(j->prepared, &j->policy, path);
+}
+
+/* A file that is called by a protected name is protected, though it is a link to another. */
+static void find_guard(const struct job *j, struct place *place)
+{
+    const struct prepared *p = j->prepared;
+    struct names given = prepared_own_names(p, place->given, j->arena);
+    const struct protected_place *found;
+
+    place->guarded = protected_place_find(place->real, root_of(j, place->real), p->home);
+    for (size_t i = 0; i < given.n; i++) {
+        found = protected_place_find(given.paths[i], root_of(j, given.paths[i]), p->home);
+        if (!place->guarded || (found && (found->how & PLACE_REFUSED)))
+            place->guarded = found;
+    }
+    git_place_find(j->arena, place, root_of(j, place->real), p->home);
+}
+
+static void find_guards(const struct job *j)
+{
+    struct prepared *p = j->prepared;
+
+    if (j->subject->tool->risk == RISK_MODIFY && p->path.given && p->path.real)
+        find_guard(j, &p->path);
+    for (size_t i = 0; p->command && i < p->command->split.n_redirections; i++)
+        if (p->command->split.redirections[i].writes && p->redirected[i].real)
+            find_guard(j, &p->redirected[i]);
+    for (size_t i = 0; i < p->n_written; i++)
+        if (p->written[i].real)
+            find_guard(j, &p->written[i]);
+}
+
+/* --- what kind of places they are --- */
+
+static void find_reaches(const struct job *j)
+{
+    struct prepared *p = j->prepared;
+    struct reach_map map;
+
+    reach_map_init(&map, j->arena, &j->policy, p->workspace, p->home);
+    find_reach(&map, &p->path, 1);
+    find_reach(&map, &p->searched, 1);
+    find_reach(&map, &p->search_root, 1);
+    if (!p->command)
+        return;
+    find_reach(&map, p->redirected, p->command->split.n_redirections);
+    find_reach(&map, p->written, p->n_written);
+}
+
 static struct err *look(void *arg)
 {
     const struct job *j = arg;
     const char *given = subject_path(j->subject, j->arena);
-    const char *searched = subject_searched(j->subject, j->arena);
+    const char *searched = subject_searched(j->subject, j->arena, /* only_dirs= */ false);
+    const char *root = subject_searched(j->subject, j->arena, /* only_dirs= */ true);
 
     if (given)
         j->prepared->path = place_find(j->arena, given, given);
     if (searched)
         j->prepared->searched = place_find(j->arena, searched, searched);
+    if (root)
+        j->prepared->search_root = place_find(j->arena, root, root);
     if (j->prepared->command)
         find_files(j);
     prepared_find_aliases(j->prepared, has_places(j->prepared) ? j->rules : NULL, j->subject,
                           j->arena);
+    if (has_places(j->prepared)) {
+        find_reaches(j);
+        find_guards(j);
+    }
     return NULL;
 }
 
-struct err *gate_prepare(const struct rulebook *rules, const struct subject *s, struct arena *a,
-                         struct prepared *ret_prepared)
+struct err *gate_prepare(const struct rulebook *rules, const struct hard_policy *policy,
+                         const struct subject *s, struct arena *a, struct prepared *ret_prepared)
 {
     struct subject split = *s;
-    struct job job = {.rules = rules, .subject = s, .arena = a, .prepared = ret_prepared};
+    struct job job = {
+        .rules = rules, .policy = *policy, .subject = s, .arena = a, .prepared = ret_prepared};
 
     subject_split_command(&split, a);
     *ret_prepared = (struct prepared){.command = split.command};

@@ -8,6 +8,7 @@
 #include "gate/pattern.h"
 #include "gate/place.h"
 
+struct hard_policy;
 struct rulebook;
 
 struct prepared {
@@ -18,21 +19,27 @@ struct prepared {
     struct alias *aliases;
     size_t n_aliases, n_own_aliases;
     struct place path; /* that the call is about; given NULL: it is about none */
-    /* Where a search by a pattern of paths begins, if the call is one: Glob's. */
-    struct place searched;
-    const struct command *command;  /* that it runs, split; NULL: none */
-    const struct place *redirected; /* by the split's index */
-    const struct place *written;    /* by its operands */
+    /* Where a search by a pattern of paths leads, if the call is one (Glob's): the plain part of
+     * the pattern, and the directory in which the search begins. */
+    struct place searched, search_root;
+    const struct command *command; /* that it runs, split; NULL: none */
+    struct place *redirected;      /* by the split's index */
+    struct place *written;         /* by its operands */
     size_t n_written;
 };
 
 /* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */
-MUST_USE struct err *gate_prepare(const struct rulebook *rules, const struct subject *s,
-                                  struct arena *a, struct prepared *ret_prepared);
+MUST_USE struct err *gate_prepare(const struct rulebook *rules, const struct hard_policy *policy,
+                                  const struct subject *s, struct arena *a,
+                                  struct prepared *ret_prepared);
 /* Blocks. Only what does not belong to a call: s has a session and an environment. `rules` NULL:
  * nothing is to be called by them. */
 void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
                            const struct subject *s, struct arena *a);
+
+/* The innermost directory to work in that holds the path; "/": none does. */
+const char *prepared_root_of(const struct prepared *p, const struct hard_policy *policy,
+                             const char *path);
 
 /* All that a rule may call the place. Widely: the place as given, on the way and as it is, by each
  * name of the directories that it lies in. `p` NULL: nothing is known of those. */

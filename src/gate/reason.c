@@ -2,7 +2,11 @@
 #include "gate/reason.h"
 
 #include "base/clip.h"
+#include "base/protected_places.h"
+#include "base/secret_places.h"
 #include "base/utf8.h"
+#include "gate/place.h"
+#include "gate/web.h"
 
 #define MAX_RULE_CHARS 300
 #define MAX_ARGS_CHARS 1000
@@ -16,6 +20,11 @@ static struct str shown(struct arena *a, struct str text, size_t max_chars)
     utf8_add_repaired(&valid, text);
     clip_middle(&out, strbuf_str(&valid), max_chars);
     return arena_str(a, strbuf_str(&out));
+}
+
+static struct str shown_path(struct arena *a, const char *path)
+{
+    return shown(a, str_of(path), MAX_RULE_CHARS);
 }
 
 /* --- calls that cannot be judged --- */
@@ -80,11 +89,6 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
 
 /* --- calls that the hard policy refuses --- */
 
-static struct str shown_path(struct arena *a, const char *path)
-{
-    return shown(a, str_of(path), MAX_RULE_CHARS);
-}
-
 struct str reason_outside(struct arena *a, const char *path, const char *workspace)
 {
     struct str directory = str_of(path);
@@ -100,21 +104,41 @@ struct str reason_outside(struct arena *a, const char *path, const char *workspa
                         STR_ARG(directory), STR_ARG(shown_path(a, path)));
 }
 
-struct str reason_protected(struct arena *a, const char *path, struct str name)
+struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p)
 {
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " is protected: no tool writes to %" STR_FMT
-                        ". Leave it as it is and tell the user what to change there by hand.",
-                        STR_ARG(shown_path(a, path)), STR_ARG(shown(a, name, MAX_RULE_CHARS)));
+                        "Permission denied: %" STR_FMT " is protected: no tool writes to %s, which "
+                        "is obeyed by %s. Leave it as it is and tell the user what to change there "
+                        "by hand.",
+                        STR_ARG(shown_path(a, path)), p->path, p->why);
+}
+
+struct str reason_git(struct arena *a, const struct place *place)
+{
+    static const char *const why[] = {
+        [GIT_PLACE_INSIDE] = "it belongs to the git directory",
+        [GIT_PLACE_COMPLETES] = "it would make a git directory of",
+        [GIT_PLACE_NAMED] = "git's configuration makes git use it in",
+    };
+
+    return arena_format(a,
+                        "Permission denied: %" STR_FMT " is protected: %s %" STR_FMT
+                        ", and git obeys what stands there. Leave it as it is and tell the user "
+                        "what to change there by hand.",
+                        STR_ARG(shown_path(a, place->real)), why[place->git],
+                        STR_ARG(shown_path(a, place->git_dir)));
 }
 
 struct str reason_secret(struct arena *a, const char *path)
 {
+    const struct secret_place *place = secret_place_find(str_of(path));
+
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " lies in a place that holds secrets, which "
-                        "no tool reads or writes. Do without it, or ask the user for what you "
-                        "need.",
-                        STR_ARG(shown_path(a, path)));
+                        "Permission denied: %" STR_FMT " lies in a place that holds secrets%s%s%s, "
+                        "which no tool reads or writes. Do without it, or ask the user for what "
+                        "you need.",
+                        STR_ARG(shown_path(a, path)), place ? " (" : "", place ? place->what : "",
+                        place ? ")" : "");
 }
 
 struct str reason_leads_nowhere(struct arena *a, const char *path)
@@ -186,6 +210,43 @@ static struct str after_colon(struct arena *a, struct str said)
     return arena_format(a, ": %" STR_FMT, STR_ARG(shown(a, said, MAX_SAID_CHARS)));
 }
 
+/* A rule that a person would write to allow it. */
+static bool rule_to_add(const struct subject *s, struct arena *a, struct str *ret_rule)
+{
+    struct str domain;
+
+    if (s->tool->risk != RISK_NETWORK || !web_domain(a, json_get_text(s->args, "url"), &domain))
+        return pattern_of_call(s, a, ret_rule);
+    *ret_rule = arena_format(a, "%s(domain:%" STR_FMT ")", s->tool->name, STR_ARG(domain));
+    return true;
+}
+
+/* The file, and the directory that it is in. */
+static struct str reason_nobody_outside(struct arena *a, const char *intro,
+                                        const struct place *place)
+{
+    struct str path = str_of(place->real);
+    size_t slash = str_rfind_char(path, '/');
+    const char *above = arena_cstr(a, str_slice(path, 0, slash));
+    AUTO(strbuf) struct strbuf rule = {0}, all = {0};
+
+    pattern_add_look(&rule, place);
+    if (!place->is_dir && slash > 0) {
+        strbuf_add_cstr(&all, ", its directory with ");
+        pattern_add_look(&all, &(struct place){.real = above, .is_dir = true});
+        strbuf_add_cstr(&all, ",");
+    }
+    return arena_format(a,
+                        "%s %" STR_FMT " is outside the workspace. The user can allow to read it "
+                        "with the rule %" STR_FMT "%" STR_FMT " or with --add-dir %s.",
+                        intro, STR_ARG(shown_path(a, place->real)),
+                        STR_ARG(shown(a, strbuf_str(&rule), MAX_RULE_CHARS)),
+                        STR_ARG(shown(a, strbuf_str(&all), MAX_RULE_CHARS)),
+                        place->is_dir ? place->real
+                        : slash > 0   ? above
+                                      : "/");
+}
+
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. Nobody is there to approve this action.";
@@ -204,7 +265,9 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
     default:
         break;
     }
-    if (!pattern_of_call(s, a, &exact))
+    if (d->outside)
+        return reason_nobody_outside(a, intro, d->outside);
+    if (!rule_to_add(s, a, &exact))
         exact = str_of(s->tool->name);
     return arena_format(
         a, "%s The user can allow it with the rule %" STR_FMT " or with the permission mode %s.",
@@ -219,14 +282,18 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
     if (d->by == DECIDED_BY_ALLOW)
         return arena_format(a, "The rule %" STR_FMT " allows it.",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
+    if (d->by == DECIDED_BY_PERSON)
+        return arena_format(a, "The person typed it in a prompt of this session (%" STR_FMT ").",
+                            STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
     return arena_format(a, "%s mode lets %s run without a question (%s).",
                         permission_mode_name(mode), tool->name, risk_name(tool->risk));
 }
 
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
-                      const struct tool *tool)
+                      const struct subject *s)
 {
-    struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS), host;
+    const struct tool *tool = s->tool;
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
@@ -239,7 +306,20 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
         return arena_format(a, "A hook asks before %s runs%" STR_FMT, tool->name,
                             STR_ARG(after_colon(a, d->said)));
     default:
-        return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
-                            tool->name, risk_name(tool->risk));
+        break;
     }
+    if (d->outside)
+        return arena_format(
+            a, "%s mode asks before %s looks at %" STR_FMT ", which is outside the workspace.",
+            permission_mode_name(mode), tool->name, STR_ARG(shown_path(a, d->outside->real)));
+    if (d->obeyed)
+        return arena_format(a, "%s mode asks before %s changes %s, which is obeyed by %s.",
+                            permission_mode_name(mode), tool->name, d->obeyed->path,
+                            d->obeyed->why);
+    if (tool->risk == RISK_NETWORK && web_host(a, json_get_text(s->args, "url"), &host))
+        return arena_format(a, "%s mode asks before %s sends a request to %" STR_FMT " (%s).",
+                            permission_mode_name(mode), tool->name, STR_ARG(host),
+                            risk_name(tool->risk));
+    return arena_format(a, "%s mode asks before %s runs (%s).", permission_mode_name(mode),
+                        tool->name, risk_name(tool->risk));
 }

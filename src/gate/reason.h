@@ -5,6 +5,8 @@
 #include "gate/gate.h"
 #include "gate/pattern.h"
 
+struct protected_place;
+
 struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given);
 struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str given);
 
@@ -12,7 +14,8 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode);
 /* Denied by the hard policy. */
 struct str reason_outside(struct arena *a, const char *path, const char *workspace);
-struct str reason_protected(struct arena *a, const char *path, struct str name);
+struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p);
+struct str reason_git(struct arena *a, const struct place *place);
 struct str reason_secret(struct arena *a, const char *path);
 struct str reason_leads_nowhere(struct arena *a, const char *path);
 /* `what` is "command" or "host". */
@@ -33,6 +36,6 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
                           const struct tool *tool);
 /* Why a person is asked. */
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
-                      const struct tool *tool);
+                      const struct subject *s);
 
 #endif

@@ -23,6 +23,34 @@ static bool domain_matches(struct str domain, struct str host)
     return str_eq_nocase(host, domain) || is_below(host, domain);
 }
 
+static bool is_fetched(const struct url *u)
+{
+    return (str_is(u->scheme, "http") || str_is(u->scheme, "https")) && u->userinfo.n == 0;
+}
+
+static struct str host_of(struct arena *a, const struct url *u)
+{
+    const char *open = u->is_ipv6 ? "[" : "", *close = u->is_ipv6 ? "]" : "";
+
+    if (u->port == (str_is(u->scheme, "https") ? 443 : 80))
+        return arena_format(a, "%s%" STR_FMT "%s", open, STR_ARG(u->host), close);
+    return arena_format(a, "%s%" STR_FMT "%s:%d", open, STR_ARG(u->host), close, u->port);
+}
+
+/* Widely, a host is meant with all its ports. */
+static bool host_matches(struct str host, const struct url *u, struct arena *a,
+                         enum reading reading)
+{
+    struct url plain = *u;
+
+    if (!is_fetched(u))
+        return reading == READ_WIDELY && str_eq_nocase(host, u->host);
+    if (str_eq_nocase(host, host_of(a, u)))
+        return true;
+    plain.port = str_is(u->scheme, "https") ? 443 : 80;
+    return reading == READ_WIDELY && str_eq_nocase(host, host_of(a, &plain));
+}
+
 /* Widely, another spelling of the same URL counts too. */
 static bool text_matches(struct str pattern, const struct url *u, struct str text, struct arena *a,
                          enum reading reading)
@@ -42,7 +70,36 @@ enum match web_match(struct str pattern, struct str text, enum reading reading)
         return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
     if (str_starts(pattern, S("domain:")))
         matches = domain_matches(str_trim(str_skip(pattern, 7)), url.host);
+    else if (str_starts(pattern, S("host:")))
+        matches = host_matches(str_trim(str_skip(pattern, 5)), &url, &a, reading);
     else
         matches = text_matches(pattern, &url, text, &a, reading);
     return matches ? MATCH_YES : MATCH_NO;
+}
+
+static bool parse(struct arena *a, struct str text, struct url *ret_url)
+{
+    AUTO(err) struct err *e = url_parse(a, text, ret_url);
+
+    return !e && is_fetched(ret_url);
+}
+
+bool web_host(struct arena *a, struct str url, struct str *ret_host)
+{
+    struct url u;
+
+    if (!parse(a, url, &u))
+        return false;
+    *ret_host = host_of(a, &u);
+    return true;
+}
+
+bool web_domain(struct arena *a, struct str url, struct str *ret_domain)
+{
+    struct url u;
+
+    if (!parse(a, url, &u))
+        return false;
+    *ret_domain = u.host;
+    return true;
 }

@@ -5,7 +5,7 @@
 
 const char *risk_name(enum risk r)
 {
-    static const char *const names[] = {"unclassified", "inspect", "modify", "execute"};
+    static const char *const names[] = {"unclassified", "inspect", "modify", "execute", "network"};
     return names[r];
 }
 

@@ -29,6 +29,8 @@ enum risk {
     RISK_INSPECT, /* reads only */
     RISK_MODIFY,  /* changes files in a way that can be seen and taken back */
     RISK_EXECUTE, /* anything */
+    RISK_NETWORK, /* sends a request to a host: changes nothing here, but what it says leaves */
+    N_RISKS,
 };
 const char *risk_name(enum risk r);
 
@@ -86,6 +88,10 @@ struct json *tool_result_details(struct tool_result *r); /* an object; made when
 struct path_filter {
     bool (*is_hidden)(const void *self, struct str absolute_path, bool is_dir);
     const void *self;
+    /* Asked when a file is about to be written: all calls of an answer are decided about before the
+     * first one runs, and what one of them made may make another file of this. ERR_TOOL_DENIED: it
+     * must not be written any more. NULL: it may. */
+    struct err *(*check_write)(const void *self, const char *target);
 };
 
 struct web_search_config {

@@ -3,7 +3,7 @@
 
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
-#include "sandbox/git_config.h"
+#include "base/git_config.h"
 #include "sys/locked_file.h"
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* places.c - what of a workspace commands must not write, because others obey or execute it. */
 #include "sandbox/places.h"
 
+#include "base/protected_places.h"
 #include "sandbox/below.h"
 #include "sandbox/git_dir.h"
 #include "sandbox/plan.h"
@@ -9,40 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static const char *const protected_names[] = {
-    /* keel and its like read them, and run what they name */
-    ".claude",
-    ".keel",
-    ".mcp.json",
-    ".robota",
-    /* shells do when they start */
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/fish",
-    ".cshrc",
-    ".envrc",
-    ".inputrc",
-    ".kshrc",
-    ".login",
-    ".logout",
-    ".profile",
-    ".tcshrc",
-    ".xprofile",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    /* desktops and git do, in a workspace that is somebody's home */
-    ".config/autostart",
-    ".config/git",
-    ".config/systemd",
-    ".gitconfig",
-};
 
 /* Of a git directory. The last two say where the others are to be found. */
 static const char *const git_dir_names[] = {"config", "config.worktree", "hooks", "commondir",
@@ -165,8 +132,12 @@ static void protect_work_tree(struct places *p, const struct survey *s, const ch
 
 static void protect_names(struct places *p, const char *directory)
 {
-    for (size_t i = 0; i < ARRAY_LEN(protected_names); i++)
-        protect_in(p, directory, protected_names[i]);
+    const char *home = p->settings.home;
+
+    for (const struct protected_place *row = protected_places; row->path; row++)
+        if ((row->how & PLACE_KEPT) &&
+            (!(row->how & PLACE_OF_HOME) || (home && strcmp(directory, home) == 0)))
+            protect_in(p, directory, row->path);
 }
 
 static void protect_directory(struct places *p, const struct survey *s, const struct directory *d)

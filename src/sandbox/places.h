@@ -3,7 +3,7 @@
 #ifndef KEEL_SANDBOX_PLACES_H
 #define KEEL_SANDBOX_PLACES_H
 
-#include "sandbox/git_programs.h"
+#include "sys/git_programs.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/survey.h"
 

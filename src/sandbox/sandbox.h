@@ -93,8 +93,8 @@ const char *sandbox_advice(const struct sandbox *s);
 MUST_USE struct err *sandbox_make_tmp(char ret_path[4096]);
 void sandbox_remove_tmp(const char *path);
 
-/* The places that are hidden from commands whatever the settings say: ~/.ssh, ~/.aws, ..., the
- * homes of others. In `a`. */
+/* The places that are hidden from commands whatever the settings say (base/secret_places.h), the
+ * homes of others, keel's own; whether they are there or not. In `a`. */
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n);
 /* Paths in an arena. */
@@ -104,6 +104,11 @@ struct path_list {
     size_t n, room;
 };
 void path_list_add(struct path_list *l, const char *path); /* borrows */
+
+/* Adds what its mode closes to others (sys/private_mode.h), as far as that is quickly found: two
+ * levels below the home in directories with a dot, and for root where programs of the system keep
+ * what is theirs. `home` is canonical, or NULL. Blocks. */
+void sandbox_find_private(struct path_list *l, const char *home);
 
 /* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
  * .mcp.json, shell start-up files, programs that git's configuration names; nested repositories'

@@ -7,6 +7,7 @@
 #include "sdk/system_prompt.h"
 #include "sys/loop.h"
 
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -94,6 +95,18 @@ static struct err *get_http(void *self, struct http_client **ret_client)
 static const char sandbox_off[] = "Only a person can let commands run without the sandbox, by "
                                   "\"sandbox\": {\"enabled\": false} in ~/.keel/settings.json";
 
+/* What commands leave there for later is read without a question. */
+static void let_read(void *self, const char *tmp_dir)
+{
+    struct agent *a = self;
+    char *real = realpath(tmp_dir, NULL);
+
+    a->tmp_dir = arena_cstr(&a->arena, str_of(real ? real : tmp_dir));
+    a->gate.policy.readable = &a->tmp_dir;
+    a->gate.policy.n_readable = 1;
+    free(real);
+}
+
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
     const struct runtime *r = a->runtime;
@@ -110,6 +123,8 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                                    .keel_home = runtime_home(r, &a->arena).p},
                                         .on_notice = options->on_notice,
                                         .self = options->notice_self,
+                                        .on_tmp_dir = let_read,
+                                        .tmp_self = a,
                                         .remedy = sandbox_off,
                                         .network = &a->network,
                                         .environment = r->options.environment,
@@ -148,6 +163,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->tool_config.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
+    agent_choose_search(a);
     TRY(open_sandbox(a, options));
     tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
@@ -176,6 +192,7 @@ void agent_done(struct agent *a)
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     store_free(a->store);
+    strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
     arena_done(&a->arena);
@@ -250,6 +267,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
 {
     begin_session(a);
     agent_note_mode(a);
+    agent_remember_typed(a);
     session_run(&a->session, options, ret_result);
 }
 

@@ -72,6 +72,7 @@ struct agent {
     bool is_kept;             /* the store outlives the process */
     struct net_rules network; /* what commands may speak to */
     struct agent_sandbox sandbox;
+    const char *tmp_dir; /* of commands, without links; NULL: there is none yet */
     struct agent_hooks hooks;
     bool has_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
@@ -80,6 +81,7 @@ struct agent {
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     const char *system_prompt, *append_system_prompt;
+    struct strbuf typed; /* by the person, and not looked at yet */
     uint64_t retry_max_ms;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
@@ -98,6 +100,11 @@ MUST_USE struct err *agent_open(struct agent *a, struct runtime *runtime,
                                 const struct agent_options *options);
 void agent_done(struct agent *a); /* in the same task; ends background commands */
 DEFINE_AUTO_VAL(agent, agent_done)
+
+/* The person typed this as the next prompt, or as a part of it: hosts and paths that it names need
+ * no question from the next run on (gate/typed.h). Never for what was piped in, comes from a file
+ * or was written by a program. Copied. */
+void agent_note_typed(struct agent *a, struct str text);
 
 /* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
 MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);

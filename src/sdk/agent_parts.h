@@ -31,6 +31,13 @@ MUST_USE struct err *agent_open_session(struct agent *a, const struct agent_opti
 void agent_note_mode(struct agent *a);
 void agent_close_session(struct agent *a); /* after the background commands have ended */
 
+/* Whether the provider's own web search is among the tools. After the session is open: what was
+ * allowed in it counts. */
+void agent_choose_search(struct agent *a);
+
+/* Looks at what agent_note_typed() was given. After the session has begun. */
+void agent_remember_typed(struct agent *a);
+
 /* What is saved before tools change files, and what a crash has left of that. After the blobs are
  * there. */
 MUST_USE struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options);

@@ -113,6 +113,8 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
 
     p->policy.no_namespaces = s->options.no_namespaces;
     set_network(s, &p->policy);
+    if (is_first && s->options.on_tmp_dir)
+        s->options.on_tmp_dir(s->options.tmp_self, s->tmp_dir);
     if (is_first)
         sandbox_init(&s->sandbox, &p->policy);
     else

@@ -16,6 +16,9 @@ struct agent_sandbox_options {
     struct policy_source source;
     void (*on_notice)(void *self, struct str text); /* a line for the person; may be NULL */
     void *self;
+    /* The directory for temporary files is there; may be NULL. */
+    void (*on_tmp_dir)(void *self, const char *path);
+    void *tmp_self;
     const char *remedy; /* what else a person can do where it cannot be built; may be NULL */
     /* The hosts that commands may speak to, borrowed; NULL: none. The proxy for them lives in
      * `tasks`, which must have ended before agent_sandbox_done(). */

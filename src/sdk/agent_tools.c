@@ -119,6 +119,37 @@ struct err *agent_add_tools(struct agent *a)
     for (struct tool *const *t = builtin_tools; *t; t++)
         TRY(tool_registry_add(a->tools, *t, NULL));
     a->plan.tools = a->tools;
-    a->plan.web_search = str_is(a->tool_config.search.kind, "native");
     return NULL;
+}
+
+/* --- the provider's own search --- */
+
+/* Did the person choose it, and not a project? */
+static bool is_own_choice(const struct settings *s)
+{
+    struct setting_origin origin = settings_origin(s, "webSearch.provider");
+
+    switch (origin.layer) {
+    case LAYER_FLAGS:
+    case LAYER_USER:
+    case LAYER_ROBOTA_USER:
+    case LAYER_CLAUDE_USER:
+        return origin.is_set;
+    default:
+        return false;
+    }
+}
+
+/* Its calls cannot be asked about one by one: it is there where none of them would be. */
+void agent_choose_search(struct agent *a)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct decided d;
+
+    if (!str_is(a->tool_config.search.kind, "native"))
+        return;
+    d = permission_decide(a->gate.book, a->plan.mode, &tool_web_search,
+                          json_new(&scratch, JSON_OBJECT), a->session.conversation.tools, NULL);
+    a->plan.web_search = d.decision == DECISION_AUTO ||
+                         (d.by == DECIDED_BY_MODE && is_own_choice(a->runtime->settings));
 }

@@ -13,15 +13,22 @@ static struct err *add_setting(struct arena *a, const struct settings *s, const 
     return NULL;
 }
 
-/* Empty when the rule is not about a domain. */
-static struct str domain_of(struct str rule)
+/* What follows `begin` in the rule; empty when that is not how it begins. */
+static struct str host_after(struct str begin, struct str rule)
 {
-    const struct str begin = S("WebFetch(domain:");
-
     rule = str_trim(rule);
     if (!str_starts(rule, begin) || !str_ends(rule, S(")")))
         return (struct str){0};
     return str_trim(str_slice(rule, begin.n, rule.n - begin.n - 1));
+}
+
+/* Empty when the rule is not about a domain. A host that was allowed by an answer to WebFetch is
+ * not one that commands may send anything to. */
+static struct str domain_of(struct str rule, enum net_list list)
+{
+    struct str domain = host_after(S("WebFetch(domain:"), rule);
+
+    return domain.n || list == NET_ALLOW ? domain : host_after(S("WebFetch(host:"), rule);
 }
 
 /* What is no domain matches no address that WebFetch is given, and means nothing here either. */
@@ -29,7 +36,7 @@ static void add_domains(struct arena *a, const struct str *patterns, size_t n, e
                         struct net_rules *rules)
 {
     for (size_t i = 0; i < n; i++) {
-        struct str domain = domain_of(patterns[i]);
+        struct str domain = domain_of(patterns[i], list);
 
         if (domain.n)
             err_ignore(net_rules_add(a, rules, list, domain), "see above");

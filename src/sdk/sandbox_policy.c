@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     MAX_FOUND = 1024, /* files that patterns name: each of them is a mount */
@@ -41,6 +42,9 @@ struct policy_maker {
     struct watched *watched;
     struct denied_places denied; /* that the trees were judged by */
     bool has_denied;
+    struct arena arena;
+    struct path_list private_places; /* by their mode, as the first command found them */
+    bool has_private_places;
 };
 
 /* --- paths --- */
@@ -391,15 +395,45 @@ static void weigh_added_dirs(struct making *k)
                           all.paths[i]);
 }
 
+/* Once for all commands of an agent: it is a walk. */
+static const struct path_list *find_private(struct policy_maker *m, const char *home)
+{
+    m->private_places.arena = &m->arena;
+    if (!m->has_private_places)
+        sandbox_find_private(&m->private_places, home);
+    m->has_private_places = true;
+    return &m->private_places;
+}
+
+/* In the workspace and in added directories a mode means nothing. */
+static bool is_opened(const struct making *k, const char *path)
+{
+    return path_is_in(path, k->workspace) || find_above(&k->writable, path) ||
+           find_above(&k->visible, path);
+}
+
+/* What is not there, or closed to the person by the kernel, need not be hidden. */
+static bool could_be_read(const char *path, const char *home)
+{
+    if (home && path_is_in(path, home))
+        return access(path, F_OK) == 0 || errno != ENOENT;
+    return access(path, R_OK) == 0 || access(path, X_OK) == 0;
+}
+
 static void add_secrets(struct making *k)
 {
     const char *home = k->maker->home;
     size_t n;
     const char *const *secrets =
         sandbox_secret_places(k->arena, home, k->maker->source.keel_home, &n);
+    const struct path_list *private_places = find_private(k->maker, home);
 
     for (size_t i = 0; i < n; i++)
-        path_list_add(&k->hidden, secrets[i]);
+        if (could_be_read(secrets[i], home))
+            path_list_add(&k->hidden, secrets[i]);
+    for (size_t i = 0; i < private_places->n; i++)
+        if (!is_opened(k, private_places->paths[i]))
+            path_list_add(&k->hidden, private_places->paths[i]);
     if (home && !find_above(&k->denied_hidden, home))
         k->policy->home = home;
 }

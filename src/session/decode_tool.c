@@ -24,7 +24,7 @@ struct err *codec_decode_tool(struct decoding *d)
     struct message *m;
 
     t->index = (size_t)codec_get_int(d, "index");
-    t->risk = (enum risk)CODEC_GET_NAME(d, "risk", risk_name, RISK_EXECUTE);
+    t->risk = (enum risk)CODEC_GET_NAME(d, "risk", risk_name, RISK_NETWORK);
     t->is_ok = codec_get_bool(d, "success");
     t->was_executed = codec_get_bool(d, "executed");
     t->was_denied = codec_get_bool(d, "denied");

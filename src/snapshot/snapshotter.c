@@ -161,7 +161,7 @@ static bool wants_tree(const struct agent_snapshotter *s, const struct snapshot_
 {
     const struct tool *t = call->tool;
 
-    if (t->risk == RISK_INSPECT)
+    if (t->risk == RISK_INSPECT || t->risk == RISK_NETWORK)
         return false;
     if (t->risk == RISK_MODIFY)
         return !call->target;

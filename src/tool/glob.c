@@ -59,24 +59,13 @@ static void add_files(const struct glob_job *job, struct str lines)
 
 /* --- where to look --- */
 
-/* The gate looks at `path` alone. What the pattern adds to it is looked up here, and then opened
- * without following a link, as what was decided about is. */
+/* What the gate decided about is opened without following a link. */
 static struct err *find_target(struct glob_job *job)
 {
-    struct arena *a = &job->result->arena;
     struct search_scope *s = &job->scope;
 
-    if (job->decided && job->args.dir.n == 0) {
-        s->target = job->decided;
-        return NULL;
-    }
-    TRY(target_resolve(a, s->root, s->cwd, &s->target));
-    if (!job->decided || strcmp(job->decided, s->target) == 0 ||
-        strcmp(job->decided, fs_resolve(a, job->base)) == 0)
-        return NULL;
-    return err_hint(err_new(ERR_TOOL_FAILED, "%s has become a link since it was decided about",
-                            path_shown(s->cwd, job->base)),
-                    "try again");
+    s->target = job->decided;
+    return job->decided ? NULL : target_resolve(&job->result->arena, s->root, s->cwd, &s->target);
 }
 
 static struct err *check_directory(const struct search_scope *s)

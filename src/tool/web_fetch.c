@@ -199,7 +199,7 @@ struct tool tool_web_fetch = {
               "\"prompt\":{\"type\":\"string\",\"description\":"
               "\"What you look for. The page is returned whole, whatever stands here.\"}},"
               "\"required\":[\"url\"],\"additionalProperties\":false}",
-    .risk = RISK_INSPECT,
+    .risk = RISK_NETWORK,
     .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_FETCH,
     .permission_arg = "url",
     .max_chars = TOOL_CODING_MAX_CHARS,

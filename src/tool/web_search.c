@@ -16,8 +16,15 @@ static const struct service services[] = {
 
 static struct err *not_configured(struct str kind)
 {
-    struct err *e =
-        kind.n ? err_new(ERR_CONFIGURATION, "there is no search service called \"%" STR_FMT "\"",
+    struct err *e;
+
+    if (str_is(kind, "native"))
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "the model's own web search is not on in this session"),
+            "it needs the rule WebSearch among permissions.allow, or "
+            "webSearch.provider in the user's own settings, before the session "
+            "begins");
+    e = kind.n ? err_new(ERR_CONFIGURATION, "there is no search service called \"%" STR_FMT "\"",
                          STR_ARG(kind))
                : err_new(ERR_CONFIGURATION, "no search service is configured");
 
@@ -132,7 +139,7 @@ struct tool tool_web_search = {
                                                                                  "roperties\":"
                                                                                  "false}",
     .aliases = "allowedDomains=allowed_domains blockedDomains=blocked_domains",
-    .risk = RISK_INSPECT,
+    .risk = RISK_NETWORK,
     .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_SEARCH,
     .permission_arg = "query",
     .max_chars = TOOL_CODING_MAX_CHARS,

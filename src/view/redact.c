@@ -1,6 +1,7 @@
 /* redact.c - what stands under the names of credentials in calls. */
 #include "view/redact.h"
 
+#include "base/secret_places.h"
 #include "base/secrets.h"
 
 /* --- arguments that are no JSON --- */
@@ -278,13 +279,92 @@ static void keep_value(void *self, struct str value)
     r->values[r->n++] = (struct secret_value){S("argument"), arena_str(&r->arena, value)};
 }
 
+/* --- what was read in places of credentials --- */
+
+static bool reads_secrets(struct str args)
+{
+    static const char *const names[] = {"file_path", "path", "filePath", "notebook_path"};
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct json *v;
+
+    if (!json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &v, &where))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (secret_place_find(json_get_text(v, names[i])))
+            return true;
+    return false;
+}
+
+static bool is_read(const struct redaction *r, struct str id)
+{
+    for (size_t i = 0; i < r->n_reads; i++)
+        if (str_eq(r->reads[i], id))
+            return true;
+    return false;
+}
+
+static struct str trim_any(struct str s, const char *chars)
+{
+    while (s.n && strchr(chars, s.p[0]))
+        s = str_skip(s, 1);
+    while (s.n && strchr(chars, s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+/* The line without its number, and the value in it. */
+static void keep_line(struct redaction *r, struct str line)
+{
+    static const struct str arrow = S("\xe2\x86\x92");
+    struct str rest = trim_any(line, " "), number = rest;
+    size_t sign;
+
+    while (rest.n && rest.p[0] >= '0' && rest.p[0] <= '9')
+        rest = str_skip(rest, 1);
+    if (rest.n == number.n || !(str_starts(rest, S("\t")) || str_starts(rest, arrow)))
+        rest = number;
+    else
+        rest = str_skip(rest, rest.p[0] == '\t' ? 1 : arrow.n);
+    rest = trim_any(rest, " \t\r");
+    if (rest.n)
+        keep_value(r, rest);
+    sign = MIN(str_find_char(rest, '='), str_find_char(rest, ':'));
+    rest = sign == STR_NONE ? (struct str){0} : trim_any(str_skip(rest, sign + 1), " \t\"',;");
+    if (rest.n)
+        keep_value(r, rest);
+}
+
+static void learn_lines(struct redaction *r, const struct part *result)
+{
+    for (size_t i = 0; i < result->n_content; i++) {
+        struct str rest = result->content[i].text, line;
+
+        while (str_split(&rest, '\n', &line))
+            keep_line(r, line);
+    }
+}
+
+static void learn_call(struct redaction *r, const struct part *call)
+{
+    each_value(call->args, keep_value, r);
+    each_value(call->bad_args, keep_value, r);
+    if (!reads_secrets(call->args) || is_read(r, call->id))
+        return;
+    r->reads = arena_grow(&r->arena, r->reads, r->n_reads, &r->reads_room, sizeof *r->reads);
+    r->reads[r->n_reads++] = arena_str(&r->arena, call->id);
+}
+
 void redaction_learn(struct redaction *r, const struct message *m)
 {
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (is_call(&m->parts[i])) {
-            each_value(m->parts[i].args, keep_value, r);
-            each_value(m->parts[i].bad_args, keep_value, r);
-        }
+    for (size_t i = 0; i < m->n_parts; i++) {
+        const struct part *p = &m->parts[i];
+
+        if (is_call(p))
+            learn_call(r, p);
+        else if (p->kind == PART_TOOL_RESULT && !p->is_error && is_read(r, p->id))
+            learn_lines(r, p);
+    }
 }
 
 void redaction_learn_args(struct redaction *r, const struct json *args)

@@ -23,14 +23,17 @@ struct str redact_args(struct str args, struct arena *a) MUST_USE;
 
 #define REDACTION_MAX_VALUES 1000
 
-/* What an export hides wherever it stands: values of known credentials, and those that stood under
- * the name of one in the arguments of a call. */
+/* What an export hides wherever it stands: values of known credentials, those that stood under the
+ * name of one in the arguments of a call, and what a file tool read in a place of credentials
+ * (base/secret_places.h). */
 struct redaction {
     const struct secrets *known; /* the caller's to set; may be NULL */
     /* private */
     struct arena arena;
     struct secret_value *values;
     size_t n, room;
+    struct str *reads; /* ids of calls that looked into a place of credentials */
+    size_t n_reads, reads_room;
     struct secrets *learned;
     struct strbuf scratch;
 };

@@ -63,6 +63,17 @@ class List(PermissionsTest):
         self.assertEqual(self.listed()["mode"], {"value": "plan", "layer": "user", "where": file})
         self.assertEqual(self.listed("--mode", "full")["mode"]["value"], "acceptEdits")
 
+    def test_what_the_mode_makes_of_each_class_is_shown(self):
+        wanted = {"plan": "auto approve approve deny deny deny deny",
+                  "default": "auto approve approve approve approve approve approve",
+                  "acceptEdits": "auto approve approve auto approve approve approve",
+                  "bypassPermissions": "auto auto auto auto auto auto auto"}
+        names = "inspect outside network modify obeyed execute unclassified".split()
+        for mode, decisions in wanted.items():
+            classes = self.keel("permissions", "list", "--mode", mode, "--json").json()["classes"]
+            self.assertEqual(classes, dict(zip(names, decisions.split())))
+        self.assertRegex(self.keel("permissions", "list").out, r"(?m)^ +asks +fetch and search")
+
     def test_lists_are_shown_where_they_are_set(self):
         self.assertIsNone(self.listed()["allowedCommands"])
         self.user({"allowedCommands": ["git *"], "allowedDomains": []})

@@ -1,5 +1,5 @@
 /* git_config_fuzz.c - any text is read to its end, or to where it is bad. */
-#include "sandbox/git_config.h"
+#include "base/git_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -113,14 +113,15 @@ static void check_prepared(const struct tool *tool, struct str pattern, struct s
     struct subject s = subject_make(&a, tool, argument, session);
     struct permission_rules rules = {.allow = &pattern, .n_allow = 1};
     AUTO(rulebook) struct rulebook *book = rulebook_new(&rules);
+    struct hard_policy policy = {0};
     struct prepared prepared;
     struct refusal refusal;
-    struct err *e = gate_prepare(book, &s, &a, &prepared);
+    struct err *e = gate_prepare(book, &policy, &s, &a, &prepared);
 
     BUG_IF(e);
     s.prepared = &prepared;
     subject_split_command(&s, &a);
-    if (hard_policy_refuses(&(struct hard_policy){0}, book, &s, &a, &refusal)) {
+    if (hard_policy_refuses(&policy, book, &s, &a, &refusal)) {
         BUG_IF(refusal.rule.n == 0 || refusal.reason.n == 0);
         return;
     }

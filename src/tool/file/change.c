@@ -172,6 +172,8 @@ struct err *file_change_store(struct file_change *f)
     f->was_cancelled = work_cancelled();
     if (f->was_cancelled)
         return NULL;
+    if (f->hidden && f->hidden->check_write)
+        TRY(f->hidden->check_write(f->hidden->self, f->target));
     TRY(f->exists ? store_again(f, strbuf_str(&bytes)) : store_new(f, strbuf_str(&bytes)));
     f->is_stored = true;
     f->n_bytes = bytes.n;

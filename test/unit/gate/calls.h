@@ -32,14 +32,18 @@ static struct tool grep = {
     .name = "Grep", .schema = OBJECT(TEXT("path")), .risk = RISK_INSPECT, .permission_arg = "path"};
 static struct tool fetch = {.name = "WebFetch",
                             .schema = OBJECT(TEXT("url")),
-                            .risk = RISK_EXECUTE,
+                            .risk = RISK_NETWORK,
                             .permission_arg = "url"};
+static struct tool search = {.name = "WebSearch",
+                             .schema = OBJECT(TEXT("query")),
+                             .risk = RISK_NETWORK,
+                             .permission_arg = "query"};
 static struct tool issue = {.name = "mcp__github__create_issue", .schema = OBJECT(TEXT("title"))};
 static struct tool query = {
     .name = "mcp__db__query", .schema = OBJECT(TEXT("sql")), .permission_arg = "sql"};
 
-static struct tool *const all_tools[] = {&bash, &read_tool, &edit,  &write_tool,
-                                         &grep, &fetch,     &issue, &query};
+static struct tool *const all_tools[] = {&bash,  &read_tool, &edit,  &write_tool, &grep,
+                                         &fetch, &search,    &issue, &query};
 
 static inline struct tool *tool_named(struct str name)
 {

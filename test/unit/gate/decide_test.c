@@ -23,16 +23,20 @@ static const struct {
     [RISK_INSPECT] = {&read_tool, "src/a.c", S("Read"), S("Read(src/**)")},
     [RISK_MODIFY] = {&edit, "src/a.c", S("Edit"), S("Edit(src/**)")},
     [RISK_EXECUTE] = {&bash, "git log", S("Bash"), S("Bash(git log:*)")},
+    [RISK_NETWORK] = {&fetch, "https://a.org/", S("WebFetch"), S("WebFetch(domain:a.org)")},
 };
 
 enum lists { NONE, ALLOW, ASK, DENY, ALLOW_DENY, ASK_ALLOW, N_LISTS };
 
 /* One letter a mode: auto, approve (?), deny; plan, default, acceptEdits, bypassPermissions. */
-static const char *const want[N_LISTS][4] = {
-    /*               unclassified inspect modify  execute */
-    [NONE] = {"-??+", "++++", "-?++", "-??+"},       [ALLOW] = {"++++", "++++", "++++", "++++"},
-    [ASK] = {"????", "????", "????", "????"},        [DENY] = {"----", "----", "----", "----"},
-    [ALLOW_DENY] = {"----", "----", "----", "----"}, [ASK_ALLOW] = {"????", "????", "????", "????"},
+static const char *const want[N_LISTS][N_RISKS] = {
+    /*              unclassified inspect modify execute network */
+    [NONE] = {"-??+", "++++", "-?++", "-??+", "???+"},
+    [ALLOW] = {"++++", "++++", "++++", "++++", "++++"},
+    [ASK] = {"????", "????", "????", "????", "????"},
+    [DENY] = {"----", "----", "----", "----", "----"},
+    [ALLOW_DENY] = {"----", "----", "----", "----", "----"},
+    [ASK_ALLOW] = {"????", "????", "????", "????", "????"},
 };
 
 static struct permission_rules lists_of(enum lists which, const struct str *pattern)
@@ -73,7 +77,7 @@ static void assert_cell(enum lists which, enum risk risk, enum permission_mode m
 TEST(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says)
 {
     for (int which = 0; which < N_LISTS; which++)
-        for (int risk = RISK_UNCLASSIFIED; risk <= RISK_EXECUTE; risk++)
+        for (int risk = RISK_UNCLASSIFIED; risk < N_RISKS; risk++)
             for (int mode = MODE_PLAN; mode <= MODE_BYPASS; mode++)
                 for (int hook = HOOK_NO_OPINION; hook <= HOOK_ASK; hook++) {
                     assert_cell(which, risk, mode, &calls[risk].bare, hook);
@@ -397,17 +401,20 @@ TEST(a_denial_always_wins_and_one_more_never_allows_more)
     }
 }
 
-/* The same with what was looked up: nothing of /proj exists, so nothing leads elsewhere. */
+/* The same with what was looked up: nothing of /proj exists, so nothing leads elsewhere, and
+ * everything may be read. */
 static struct decided decide_prepared(const struct permission_rules *rules,
                                       enum permission_mode mode, const struct tool *tool,
                                       const char *argument)
 {
     AUTO(sample) struct sample c = sample_make(tool, argument);
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
+    const char *all = "/";
+    struct hard_policy policy = {.readable = &all, .n_readable = 1};
     struct prepared p;
     struct decided d;
 
-    assert_ok(gate_prepare(book, &c.subject, &c.arena, &p));
+    assert_ok(gate_prepare(book, &policy, &c.subject, &c.arena, &p));
     d = permission_decide(book, mode, tool, c.args, c.session, &p);
     return d;
 }

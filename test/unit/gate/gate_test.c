@@ -92,7 +92,7 @@ TEST(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_which_are)
     assert_null(v->entry);
     assert_str(v->reason,
                "Error: Tool \"bash\" is not registered, so the tool call was not executed. "
-               "Available tools: Bash, Read, Edit, Write, Grep, WebFetch, "
+               "Available tools: Bash, Read, Edit, Write, Grep, WebFetch, WebSearch, "
                "mcp__github__create_issue, mcp__db__query.");
 }
 
@@ -308,6 +308,106 @@ TEST(a_yes_for_the_session_covers_what_was_shown_and_nothing_else)
     assert_int_equal(s.verdict.step, 7);
     assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls a.c; make\"}")->kind, VERDICT_DENY);
     assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls *.c; make x\"}")->kind, VERDICT_DENY);
+}
+
+TEST(a_yes_for_the_session_covers_the_host_and_no_other)
+{
+    static const char *const others[] = {"https://b.org/", "https://www.a.org/",
+                                         "https://a.org:8443/", "https://a.org@b.org/"};
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    assert_str(judge(&s, "WebFetch", "{\"url\":\"https://a.org/x\"}")->rule,
+               "WebFetch(host:a.org)");
+    assert_str(s.verdict.ask.text,
+               "default mode asks before WebFetch sends a request to a.org (network).");
+    assert_str(s.verdict.ask.rule, "WebFetch(host:a.org)");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "WebFetch", "{\"url\":\"http://a.org/y?z\"}")->kind, VERDICT_ALLOW);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        AUTO(strbuf) struct strbuf args = {0};
+
+        strbuf_addf(&args, "{\"url\":\"%s\"}", others[i]);
+        assert_int_equal(judge(&s, "WebFetch", strbuf_cstr(&args))->kind, VERDICT_DENY);
+    }
+}
+
+TEST(a_yes_to_a_search_for_the_session_covers_all_searches)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    assert_str(judge(&s, "WebSearch", "{\"query\":\"a\"}")->rule, "WebSearch");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "WebSearch", "{\"query\":\"b\"}")->kind, VERDICT_ALLOW);
+}
+
+TEST(without_a_person_a_request_is_refused_with_the_rule_that_would_allow_it)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.call.asker = NULL;
+    for (s.call.mode = MODE_PLAN; s.call.mode < MODE_BYPASS; s.call.mode++) {
+        assert_int_equal(judge(&s, "WebFetch", "{\"url\":\"https://a.org:8443/x\"}")->kind,
+                         VERDICT_DENY);
+        assert_str(s.verdict.reason,
+                   "Permission denied. Nobody is there to approve this action. The user can allow "
+                   "it with the rule WebFetch(domain:a.org) or with the permission mode "
+                   "bypassPermissions.");
+    }
+    judge(&s, "WebFetch", "{\"url\":\"https://a.org/x\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
+}
+
+TEST(a_yes_to_a_search_outside_covers_what_is_in_that_directory)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    judge(&s, "Grep", "{\"path\":\"/var\"}");
+    assert_str(s.verdict.ask.rule, "Read(//var/**)");
+    assert_str(s.verdict.ask.text,
+               "default mode asks before Grep looks at /var, which is outside the workspace.");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "Grep", "{\"path\":\"/var\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Grep", "{\"path\":\"/\"}")->kind, VERDICT_DENY);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/srv/x\"}")->kind, VERDICT_DENY);
+}
+
+TEST(a_yes_to_a_file_outside_covers_that_file)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.answer.kind = ANSWER_SESSION;
+    assert_str(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->rule, "Read(//var/new/x)");
+    s.answer.kind = ANSWER_NO;
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->kind, VERDICT_ALLOW);
+    assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/y\"}")->kind, VERDICT_DENY);
+}
+
+TEST(without_a_person_a_look_outside_is_refused_with_the_rule_that_would_allow_it)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.call.asker = NULL;
+    judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}");
+    assert_int_equal(s.verdict.kind, VERDICT_DENY);
+    assert_str(s.verdict.reason,
+               "Permission denied. Nobody is there to approve this action. /var/new/x is outside "
+               "the workspace. The user can allow to read it with the rule Read(//var/new/x), its "
+               "directory with Read(//var/new/**), or with --add-dir /var/new.");
+    judge(&s, "Grep", "{\"path\":\"/var\"}");
+    assert_str(s.verdict.reason,
+               "Permission denied. Nobody is there to approve this action. /var is outside the "
+               "workspace. The user can allow to read it with the rule Read(//var/**) or with "
+               "--add-dir /var.");
 }
 
 TEST(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule)
@@ -564,6 +664,12 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(what_a_rule_denies_is_denied_with_its_name),
           UNIT(plan_mode_denies_and_says_what_to_do), UNIT(a_yes_for_once_is_asked_again),
           UNIT(a_yes_for_the_session_covers_what_was_shown_and_nothing_else),
+          UNIT(a_yes_for_the_session_covers_the_host_and_no_other),
+          UNIT(a_yes_to_a_search_for_the_session_covers_all_searches),
+          UNIT(without_a_person_a_request_is_refused_with_the_rule_that_would_allow_it),
+          UNIT(a_yes_to_a_search_outside_covers_what_is_in_that_directory),
+          UNIT(a_yes_to_a_file_outside_covers_that_file),
+          UNIT(without_a_person_a_look_outside_is_refused_with_the_rule_that_would_allow_it),
           UNIT(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule),
           UNIT(a_yes_for_the_project_is_kept_as_it_was_shown),
           UNIT(a_rule_that_cannot_be_kept_holds_for_the_session_and_the_person_is_told),

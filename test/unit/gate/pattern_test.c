@@ -259,6 +259,23 @@ TEST(a_domain_stands_for_its_host_and_those_below_it)
     denies("WebFetch(domain:evil.org)", "https://user@a.evil.org/");
 }
 
+TEST(a_host_stands_for_itself_and_its_port)
+{
+    allows("WebFetch(host:example.com)", "https://example.com/x");
+    allows("WebFetch(host:example.com)", "http://EXAMPLE.com./x");
+    allows("WebFetch(host:example.com:8443)", "https://example.com:8443/x");
+    allows("WebFetch(host:[::1]:3000)", "http://[::1]:3000/");
+    allows_not("WebFetch(host:example.com)", "https://example.com:8443/x");
+    allows_not("WebFetch(host:example.com:8443)", "https://example.com/x");
+    allows_not("WebFetch(host:example.com)", "https://www.example.com/");
+    allows_not("WebFetch(host:example.com)", "https://example.com@evil.org/");
+    allows_not("WebFetch(host:example.com)", "https://user@example.com/");
+    allows_not("WebFetch(host:example.com)", "ftp://example.com/");
+    denies("WebFetch(host:example.com)", "https://user@example.com/");
+    denies("WebFetch(host:example.com)", "https://example.com:8443/");
+    denies_not("WebFetch(host:example.com)", "https://www.example.com/");
+}
+
 TEST(a_url_that_cannot_be_read_is_unclear)
 {
     is_unclear("WebFetch(domain:evil.org)", "https://evil.org\\x");
@@ -295,13 +312,23 @@ TEST(the_pattern_of_a_call_allows_that_call)
     assert_round_trip(&edit, "/a*[b]{c,d}!?\\", "Edit(//a\\*\\[b\\]\\{c\\,d\\}\\!\\?\\\\)");
     assert_round_trip(&edit, "/", "Edit(//)");
     assert_round_trip(&grep, NULL, "Grep(//proj)");
-    assert_round_trip(&fetch, "https://a.org/*", "WebFetch(https://a.org/\\*)");
+    assert_round_trip(&fetch, "https://A.org/*", "WebFetch(host:a.org)");
+    assert_round_trip(&fetch, "http://a.org:8080/x", "WebFetch(host:a.org:8080)");
+    assert_round_trip(&search, "some words", "WebSearch");
     assert_round_trip(&issue, NULL, "mcp__github__create_issue");
 }
 
 TEST(a_call_without_its_argument_has_no_pattern)
 {
     AUTO(sample) struct sample c = sample_make(&bash, NULL);
+    struct str pattern;
+
+    assert_false(pattern_of_call(&c.subject, &c.arena, &pattern));
+}
+
+TEST(a_request_to_no_host_has_no_pattern)
+{
+    AUTO(sample) struct sample c = sample_make(&fetch, "https://good.org@evil.org/");
     struct str pattern;
 
     assert_false(pattern_of_call(&c.subject, &c.arena, &pattern));
@@ -326,6 +353,7 @@ RUN_TESTS(UNIT(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses),
           UNIT(an_agent_is_named_by_its_kind_and_a_server_by_its_name),
           UNIT(searches_leave_out_what_read_must_not_see),
           UNIT(a_domain_stands_for_its_host_and_those_below_it),
-          UNIT(a_url_that_cannot_be_read_is_unclear), UNIT(a_url_may_be_given_as_text_with_stars),
-          UNIT(the_pattern_of_a_call_allows_that_call),
-          UNIT(a_call_without_its_argument_has_no_pattern))
+          UNIT(a_host_stands_for_itself_and_its_port), UNIT(a_url_that_cannot_be_read_is_unclear),
+          UNIT(a_url_may_be_given_as_text_with_stars), UNIT(the_pattern_of_a_call_allows_that_call),
+          UNIT(a_call_without_its_argument_has_no_pattern),
+          UNIT(a_request_to_no_host_has_no_pattern))

@@ -116,8 +116,22 @@ TEST(what_is_no_domain_is_an_error_that_names_the_setting)
     assert_string_equal(message, "network.allow: \"https://a.org/\" is no domain");
 }
 
+TEST(a_host_that_an_answer_let_webfetch_reach_is_closed_to_commands)
+{
+    struct str allow = S("WebFetch(host:a.org)"), deny = S("WebFetch(host:b.org)");
+    AUTO(world)
+    struct world w = {.dir = temp_dir_make(),
+                      .permissions = {.allow = &allow, .n_allow = 1, .deny = &deny, .n_deny = 1}};
+
+    assert_ok(load(&w, "{\"network\":{\"allow\":[\"b.org\",\"c.org\"]}}", "{}", true));
+    assert_false(is_allowed(&w, "a.org"));
+    assert_false(is_allowed(&w, "b.org"));
+    assert_true(is_allowed(&w, "c.org"));
+}
+
 RUN_TESTS(UNIT(without_settings_there_is_no_network),
           UNIT(the_lists_of_the_person_and_of_a_trusted_project_add_up),
           UNIT(a_project_that_is_not_trusted_can_only_deny),
           UNIT(domains_that_webfetch_may_fetch_are_open_to_commands),
-          UNIT(what_is_no_domain_is_an_error_that_names_the_setting))
+          UNIT(what_is_no_domain_is_an_error_that_names_the_setting),
+          UNIT(a_host_that_an_answer_let_webfetch_reach_is_closed_to_commands))

@@ -86,12 +86,67 @@ TEST(secrets_are_hidden_and_what_others_execute_is_locked)
     place_begin(&p);
     p.source.keel_home = arena_cstr(&p.arena, str_of(temp_path(&p.dir, "keel")));
     put(&p.dir, "ws/sub/.git/HEAD", "");
+    put(&p.dir, "home/.ssh/id", "");
+    put(&p.dir, "home/.config/gh/hosts.yml", "");
+    put(&p.dir, "keel/keel.db", "");
     assert_ok(make(&p));
-    assert_true(hides(&p, "home/.ssh") && hides(&p, "keel"));
+    assert_true(hides(&p, "home/.ssh") && hides(&p, "keel") && hides(&p, "home/.config/gh"));
+    assert_false(hides(&p, "home/.aws")); /* which is not there */
     assert_true(locks(&p, "ws/.git/hooks") && locks(&p, "ws/.mcp.json"));
     assert_true(locks(&p, "ws/sub/.git/hooks"));
     assert_false(p.policy.workspace_is_read_only);
     assert_int_equal(p.policy.network, SANDBOX_NO_NETWORK);
+    place_end(&p);
+}
+
+TEST(a_place_of_credentials_is_hidden_once_it_is_there)
+{
+    struct place p;
+
+    place_begin(&p);
+    assert_ok(make(&p));
+    put(&p.dir, "home/.aws/credentials", "");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "home/.aws"));
+    place_end(&p);
+}
+
+static void put_private(struct place *p, const char *name)
+{
+    put(&p->dir, name, "token");
+    assert_int_equal(chmod(temp_path(&p->dir, name), 0600), 0);
+}
+
+TEST(what_a_program_closed_to_others_in_the_home_is_hidden)
+{
+    struct place p;
+
+    place_begin(&p);
+    put_private(&p, "home/.newtool");
+    put_private(&p, "home/.newtool.d/token");
+    put_private(&p, "home/.config/newtool/token.json");
+    put_private(&p, "home/.local/share/newtool/auth");
+    put_private(&p, "home/letter.txt");
+    put(&p.dir, "home/.newrc", "");
+    put(&p.dir, "home/.config/newtool/colours", "");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "home/.newtool") && hides(&p, "home/.newtool.d/token"));
+    assert_true(hides(&p, "home/.config/newtool/token.json"));
+    assert_true(hides(&p, "home/.local/share/newtool/auth"));
+    assert_false(hides(&p, "home/letter.txt") || hides(&p, "home/.newrc"));
+    assert_false(hides(&p, "home/.config/newtool/colours"));
+    place_end(&p);
+}
+
+TEST(in_the_workspace_a_mode_means_nothing)
+{
+    struct place p;
+
+    place_begin(&p);
+    put_private(&p, "home/.project/.hidden");
+    p.source.workspace = arena_cstr(&p.arena, str_of(temp_path(&p.dir, "home/.project")));
+    assert_ok(make_in(&p, "home/.project"));
+    assert_false(hides(&p, "home/.project/.hidden"));
     place_end(&p);
 }
 
@@ -322,6 +377,9 @@ TEST(a_pattern_that_names_too_much_keeps_commands_from_running)
 }
 
 RUN_TESTS(UNIT(secrets_are_hidden_and_what_others_execute_is_locked),
+          UNIT(a_place_of_credentials_is_hidden_once_it_is_there),
+          UNIT(what_a_program_closed_to_others_in_the_home_is_hidden),
+          UNIT(in_the_workspace_a_mode_means_nothing),
           UNIT(added_directories_are_writable_and_have_locked_places_too),
           UNIT(a_workspace_behind_a_link_is_its_own_place), UNIT(a_name_is_denied_at_every_depth),
           UNIT(a_path_is_denied_from_the_workspace_and_from_where_the_command_starts),

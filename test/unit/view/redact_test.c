@@ -91,9 +91,59 @@ TEST(values_that_were_seen_in_a_call_are_hidden_everywhere)
     assert_string_equal(strbuf_cstr(&streamed), "it is [REDACTED]. And hunt");
 }
 
+static struct message *result_of(const char *text, bool is_error)
+{
+    struct message *m = message_new(ROLE_USER, S("r"));
+    struct part content = {.kind = PART_TEXT, .text = str_of(text)};
+
+    message_add(m, &(struct part){.kind = PART_TOOL_RESULT,
+                                  .id = S("c"),
+                                  .is_error = is_error,
+                                  .content = &content,
+                                  .n_content = 1});
+    return m;
+}
+
+static struct str shown_after(struct redaction *r, struct strbuf *out, const char *path,
+                              bool is_error)
+{
+    AUTO(strbuf) struct strbuf args = {0};
+    AUTO(message) struct message *asked = NULL, *answered = NULL;
+
+    strbuf_addf(&args, "{\"file_path\":\"%s\"}", path);
+    asked = call(strbuf_cstr(&args));
+    answered = result_of("     1\t[default]\n     2\tkey = AKIAABCDEFGH1234\n", is_error);
+    redaction_learn(r, asked);
+    redaction_learn(r, answered);
+    redaction_ready(r);
+    return redaction_hide(r, S("it is AKIAABCDEFGH1234, in \"key = AKIAABCDEFGH1234\""), out);
+}
+
+TEST(what_was_read_in_a_place_of_credentials_is_hidden_everywhere)
+{
+    AUTO(redaction) struct redaction r = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+
+    assert_str(shown_after(&r, &out, "/home/me/.aws/credentials", false),
+               "it is [REDACTED], in \"[REDACTED]\"");
+}
+
+TEST(what_was_read_elsewhere_is_shown)
+{
+    AUTO(redaction) struct redaction r = {0}, failed = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+
+    assert_str(shown_after(&r, &out, "/home/me/project/a.txt", false),
+               "it is AKIAABCDEFGH1234, in \"key = AKIAABCDEFGH1234\"");
+    assert_str(shown_after(&failed, &out, "/home/me/.aws/credentials", true),
+               "it is AKIAABCDEFGH1234, in \"key = AKIAABCDEFGH1234\"");
+}
+
 RUN_TESTS(UNIT(values_under_names_of_credentials_are_replaced),
           UNIT(arguments_that_were_cut_off_are_searched_as_text),
           UNIT(a_message_without_credentials_is_the_same_message),
           UNIT(the_block_that_a_provider_wrote_goes_with_what_it_says),
           UNIT(a_refusal_that_quotes_the_call_is_redacted_and_an_output_is_not),
-          UNIT(values_that_were_seen_in_a_call_are_hidden_everywhere))
+          UNIT(values_that_were_seen_in_a_call_are_hidden_everywhere),
+          UNIT(what_was_read_in_a_place_of_credentials_is_hidden_everywhere),
+          UNIT(what_was_read_elsewhere_is_shown))

@@ -3,8 +3,8 @@
  * The configuration itself cannot be written by commands, but it may name a directory of hooks
  * (husky), a filter, a diff driver or a further file of settings in the workspace, where they could
  * be. All of it blocks. */
-#ifndef KEEL_SANDBOX_GIT_PROGRAMS_H
-#define KEEL_SANDBOX_GIT_PROGRAMS_H
+#ifndef KEEL_SYS_GIT_PROGRAMS_H
+#define KEEL_SYS_GIT_PROGRAMS_H
 
 #include "base/arena.h"
 
@@ -28,6 +28,9 @@ struct git_stamp {
 struct git_settings {
     struct arena *arena;
     const char *home; /* may be NULL */
+    /* A file of a command that is not there counts too, where its path has a slash: somebody may be
+     * about to write it. */
+    bool takes_missing;
     struct git_named *items;
     size_t n, room;
     struct git_stamp *stamps;

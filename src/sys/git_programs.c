@@ -1,7 +1,7 @@
 /* git_programs.c - from git's configuration to the files that git runs. */
-#include "sandbox/git_programs.h"
+#include "sys/git_programs.h"
 
-#include "sandbox/git_config.h"
+#include "base/git_config.h"
 #include "sys/fs.h"
 
 #include <limits.h>
@@ -147,7 +147,9 @@ static void find_in_command(const struct finder *f, const char *line)
             n++;
         if (n > 0 && n < PATH_MAX) {
             path = expand(f->settings, f->top, arena_cstr(f->settings->arena, str_make(line, n)));
-            if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            if (path &&
+                (stat(path, &st) == 0 ? S_ISREG(st.st_mode)
+                                      : f->settings->takes_missing && memchr(line, '/', n) != NULL))
                 f->add(f->self, path);
         }
         line += n + (line[n] != 0);

@@ -1,5 +1,5 @@
 /* git_config_test.c */
-#include "sandbox/git_config.h"
+#include "base/git_config.h"
 
 #include "base/strbuf.h"
 #include "test.h"

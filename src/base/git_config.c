@@ -1,5 +1,5 @@
 /* git_config.c - reads git's configuration files. */
-#include "sandbox/git_config.h"
+#include "base/git_config.h"
 
 #include "base/strbuf.h"
 

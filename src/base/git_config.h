@@ -1,8 +1,8 @@
 /* git_config.h - reads git's configuration files: what they set, and what git runs because of it.
  *
  * Pure. The reader takes all that git takes; where it stops, git says that the file is bad. */
-#ifndef KEEL_SANDBOX_GIT_CONFIG_H
-#define KEEL_SANDBOX_GIT_CONFIG_H
+#ifndef KEEL_BASE_GIT_CONFIG_H
+#define KEEL_BASE_GIT_CONFIG_H
 
 #include "base/arena.h"
 

@@ -1,0 +1,176 @@
+/* git_places.c - git directories above a file, and what their configuration names. */
+#include "gate/git_places.h"
+
+#include "base/strbuf.h"
+#include "sys/fs.h"
+#include "sys/git_programs.h"
+
+#include <sys/stat.h>
+
+#define MAX_LINK_BYTES 4096 /* of a file that says where a git directory is */
+
+/* --- git directories --- */
+
+enum { HAS_HEAD = 1 << 0, HAS_OBJECTS = 1 << 1, HAS_REFS = 1 << 2, HAS_COMMONDIR = 1 << 3 };
+
+static const struct {
+    struct str name;
+    unsigned has;
+} marks[] = {{S("HEAD"), HAS_HEAD},
+             {S("objects"), HAS_OBJECTS},
+             {S("refs"), HAS_REFS},
+             {S("commondir"), HAS_COMMONDIR}};
+
+/* What git obeys, or takes for its own, in such a directory. */
+static const struct str obeyed[] = {
+    S("HEAD"),         S("commondir"),    S("config"),  S("config.worktree"),
+    S("gitdir"),       S("hooks"),        S("index"),   S("info"),
+    S("logs"),         S("modules"),      S("objects"), S("packed-refs"),
+    S("rebase-apply"), S("rebase-merge"), S("refs"),    S("sequencer"),
+    S("shallow"),      S("worktrees"),
+};
+
+static bool is_git_dir(unsigned has)
+{
+    return (has & HAS_HEAD) && ((has & HAS_COMMONDIR) || ((has & HAS_OBJECTS) && (has & HAS_REFS)));
+}
+
+static unsigned look_for_marks(struct arena *a, const char *directory)
+{
+    unsigned has = 0;
+    struct stat st;
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (lstat(fs_join(a, directory, marks[i].name.p), &st) == 0)
+            has |= marks[i].has;
+    return has;
+}
+
+static unsigned mark_of(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (str_eq_nocase(name, marks[i].name))
+            return marks[i].has;
+    return 0;
+}
+
+static bool is_obeyed(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(obeyed); i++)
+        if (str_eq_nocase(name, obeyed[i]))
+            return true;
+    return false;
+}
+
+/* `name` is the first one of the path below the directory. */
+static enum git_place git_dir_place(struct arena *a, const char *directory, struct str name)
+{
+    unsigned has, mark = mark_of(name);
+
+    if (!is_obeyed(name))
+        return GIT_PLACE_NONE;
+    has = look_for_marks(a, directory);
+    if (is_git_dir(has))
+        return GIT_PLACE_INSIDE;
+    return mark && is_git_dir(has | mark) ? GIT_PLACE_COMPLETES : GIT_PLACE_NONE;
+}
+
+/* --- what is named by git's configuration --- */
+
+struct naming {
+    struct arena *arena;
+    const char *file, *top;
+    bool is_named;
+};
+
+/* All of the repository, or what lies above it, is not a program. */
+static void check_named(void *self, const char *path)
+{
+    struct naming *n = self;
+    const char *real = place_find(n->arena, path, path).real;
+
+    if (real && place_is_in(real, n->top) && strcmp(real, n->top) != 0 &&
+        place_is_in(n->file, real))
+        n->is_named = true;
+}
+
+/* The one line of a file such as "commondir", as a path; NULL: there is none. */
+static const char *read_link_file(struct arena *a, const char *directory, const char *name,
+                                  struct str prefix)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    bool exists = false;
+    struct str path;
+    struct err *e;
+
+    strbuf_init(&text, MAX_LINK_BYTES);
+    e = fs_read(fs_join(a, directory, name), &text, &exists);
+    path = str_trim(strbuf_str(&text));
+    if (e || !exists || !str_starts(path, prefix)) {
+        err_ignore(e, "git cannot read it either");
+        return NULL;
+    }
+    path = str_trim(str_skip(path, prefix.n));
+    if (path.n == 0 || str_find_char(path, '\0') != STR_NONE)
+        return NULL;
+    return path.p[0] == '/' ? arena_cstr(a, path) : fs_join(a, directory, arena_cstr(a, path));
+}
+
+static void read_settings(struct git_settings *s, const char *git_dir)
+{
+    const char *common = read_link_file(s->arena, git_dir, "commondir", S(""));
+
+    git_settings_read(s, fs_join(s->arena, git_dir, "config"));
+    git_settings_read(s, fs_join(s->arena, git_dir, "config.worktree"));
+    if (common)
+        git_settings_read(s, fs_join(s->arena, common, "config"));
+}
+
+/* Does a repository whose files are in `top` have git obey this file? */
+static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
+                        const char *file)
+{
+    struct git_settings s = {.arena = a, .home = home, .takes_missing = true};
+    struct naming n = {.arena = a, .file = file, .top = top};
+
+    git_settings_read_global(&s);
+    read_settings(&s, git_dir);
+    git_settings_each_path(&s, 0, top, check_named, &n);
+    return n.is_named;
+}
+
+static bool is_named_in(struct arena *a, const char *directory, const char *home, const char *file)
+{
+    const char *git = fs_join(a, directory, ".git"), *elsewhere;
+
+    if (fs_is_dir(git))
+        return is_named_by(a, git, directory, home, file);
+    elsewhere = read_link_file(a, directory, ".git", S("gitdir:"));
+    if (elsewhere)
+        return is_named_by(a, elsewhere, directory, home, file);
+    return is_git_dir(look_for_marks(a, directory)) &&
+           is_named_by(a, directory, directory, home, file);
+}
+
+/* --- all of it --- */
+
+/* From the file's own directory up to the root. */
+void git_place_find(struct arena *a, struct place *place, const char *root, const char *home)
+{
+    struct str path = str_of(place->real), name;
+    size_t end = path.n, slash;
+
+    while ((slash = str_rfind_char(str_slice(path, 0, end), '/')) != STR_NONE && path.n > 1) {
+        const char *directory = slash ? arena_cstr(a, str_slice(path, 0, slash)) : "/";
+
+        name = str_slice(path, slash + 1, end - slash - 1);
+        if (strcmp(directory, root) == 0 || !place_is_in(root, directory))
+            place->git = git_dir_place(a, directory, name);
+        if (!place->git && is_named_in(a, directory, home, place->real))
+            place->git = GIT_PLACE_NAMED;
+        place->git_dir = directory;
+        if (place->git || slash == 0)
+            return;
+        end = slash;
+    }
+}
