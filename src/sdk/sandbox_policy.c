@@ -42,7 +42,6 @@ struct policy_maker {
     struct watched *watched;
     struct denied_places denied; /* that the trees were judged by */
     bool has_denied;
-    struct arena arena;
     struct path_list private_places; /* by their mode, as the first command found them */
     bool has_private_places;
 };
