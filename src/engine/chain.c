@@ -75,6 +75,7 @@ static int64_t known_window(const struct target *t)
 static void settle(struct ask *a, struct attempt *attempt, const struct err *e, uint64_t started_ms)
 {
     usage_settle(&a->reply->usage, known_window(attempt->target));
+    usage_doubt_zeros(&a->reply->usage, a->reply->is_complete && a->reply->n_bytes);
     attempt->reply = a->reply;
     attempt->error = e;
     attempt->cost_microcents = usage_cost_microcents(&a->reply->usage, &attempt->target->price);

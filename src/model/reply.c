@@ -433,8 +433,6 @@ void reply_finish(struct reply *r)
         }
         i++;
     }
-    if (r->is_complete && r->n_bytes && usage_completion(&r->usage) == 0)
-        r->usage.output = -1; /* it says something, so this is not a count of it */
     usage_settle(&r->usage, /* window= */ 0);
 }
 

@@ -33,19 +33,6 @@ void usage_take_cost(struct usage *u, int64_t microcents)
     u->cost_microcents = microcents >= 0 && microcents <= USAGE_MAX_COST ? microcents : -1;
 }
 
-/* Every request has a prompt: a report of zeros, and a free call in it, is not a count. */
-static void forget_zeros(struct usage *u)
-{
-    if (!usage_is_known(u) || usage_prompt(u) > 0)
-        return;
-    u->input = -1;
-    if (usage_completion(u) > 0)
-        return;
-    u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
-    if (u->cost_microcents == 0)
-        u->cost_microcents = -1;
-}
-
 void usage_settle(struct usage *u, int64_t window)
 {
     int64_t most = window > 0 ? window * USAGE_MAX_WINDOWS : INT64_MAX;
@@ -54,9 +41,23 @@ void usage_settle(struct usage *u, int64_t window)
         u->input = u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
         u->is_nonsense = false;
     }
-    forget_zeros(u);
     if (!usage_is_known(u)) /* how they are counted means nothing then, and is not stored */
         u->input_includes_cache = u->output_lacks_reasoning = false;
+}
+
+void usage_doubt_zeros(struct usage *u, bool has_answer)
+{
+    if (has_answer && usage_completion(u) == 0)
+        u->output = -1;
+    if (!usage_is_known(u) || usage_prompt(u) > 0)
+        return;
+    u->input = -1;
+    if (usage_completion(u) > 0)
+        return;
+    u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
+    u->input_includes_cache = u->output_lacks_reasoning = false;
+    if (u->cost_microcents == 0)
+        u->cost_microcents = -1;
 }
 
 /* --- what it comes to --- */

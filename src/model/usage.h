@@ -6,8 +6,7 @@
  *
  * A number that no provider can mean (negative, not whole, beyond USAGE_MAX_COUNT) is as if it had
  * not been said. Where it is the prompt's or the answer's, nothing of the report is believed: a
- * call must not look cheap because its count was nonsense. For the same reason a prompt of zero
- * tokens, or an answer of zero tokens that says something, is as if it had not been counted. */
+ * call must not look cheap because its count was nonsense. */
 #ifndef KEEL_MODEL_USAGE_H
 #define KEEL_MODEL_USAGE_H
 
@@ -47,6 +46,10 @@ void usage_take_cost(struct usage *u, int64_t microcents);
  * more than USAGE_MAX_WINDOWS times the model's window; 0: it is not known. */
 #define USAGE_MAX_WINDOWS 16
 void usage_settle(struct usage *u, int64_t window);
+/* Every request has a prompt, and an answer that says something has tokens: zeros are no count of
+ * them, and a call that cost nothing then was not counted either. For who pays by the count; a
+ * decoder says what the provider said. */
+void usage_doubt_zeros(struct usage *u, bool has_answer);
 
 bool usage_is_known(const struct usage *u);
 /* Prompt tokens that were neither read from a cache nor written to one. */

@@ -399,6 +399,7 @@ struct err *import_save(struct import *i, const struct import_place *place,
     struct err *e;
 
     *ret_found = 0;
+    memset(ret_saved, 0, i->n * sizeof *ret_saved);
     e = save_all(&v);
     if (e)
         undo(&v);

@@ -97,7 +97,9 @@ TEST(a_prompt_of_zero_tokens_is_not_a_count)
     struct usage of_prompt = taken("0", "0"), cached = taken("0", "3"), of_both = USAGE_UNKNOWN;
 
     of_both.input = of_both.output = of_both.cache_read = of_both.cost_microcents = 0;
-    usage_settle(&of_both, 0);
+    usage_doubt_zeros(&of_prompt, /* has_answer= */ true);
+    usage_doubt_zeros(&cached, /* has_answer= */ true);
+    usage_doubt_zeros(&of_both, /* has_answer= */ true);
     assert_int_equal(of_both.cache_read, -1);
     assert_false(usage_is_known(&of_both));
     assert_int_equal(of_both.cost_microcents, -1);
