@@ -123,31 +123,32 @@ TEST(rules_are_split_around_what_is_hidden)
 {
     static const char *const hidden[] = {"/home/me/.ssh", "/home/me/.config/gh"};
 
-    assert_plan((&(struct sandbox_policy){.workspace = "/w", .hidden = hidden, .n_hidden = 2}),
-                false,
-                "root /w\nnever /home/me/.config/gh\nnever /home/me/.ssh\n"
-                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
-                "  except var\n"
-                "split-read /home\n  except me\n"
-                "split-read /home/me\n  except .config\n  except .ssh\n"
-                "split-read /home/me/.config\n  except gh\n"
-                "split-read /var\n  except run\n"
-                "write /w\n");
+    assert_plan(
+        (&(struct sandbox_policy){.workspace = "/w", .hidden = hidden, .n_hidden = 2}), false,
+        "root /w\nnever /home/me/.config/gh\nnever /home/me/.ssh\n"
+        "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
+        "  except var\n"
+        "split-read /home\n  except me\n"
+        "split-read /home/me\n  except .config\n  except .ssh\n"
+        "split-read /home/me/.config\n  except gh\n"
+        "split-read /var\n  except run\n"
+        "write /w\n");
 }
 
 TEST(a_home_in_a_hidden_place_is_granted_by_itself)
 {
     static const char *const hidden[] = {"/home", "/home/me/.ssh"};
 
-    assert_plan((&(struct sandbox_policy){
-                    .workspace = "/w", .home = "/home/me", .hidden = hidden, .n_hidden = 2}),
-                false,
-                "root /w\nnever /home\nnever /home/me/.ssh\n"
-                "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
-                "  except var\n"
-                "split-read /var\n  except run\n"
-                "split-read /home/me\n  except .ssh\n"
-                "write /w\n");
+    assert_plan(
+        (&(struct sandbox_policy){
+            .workspace = "/w", .home = "/home/me", .hidden = hidden, .n_hidden = 2}),
+        false,
+        "root /w\nnever /home\nnever /home/me/.ssh\n"
+        "split-read /\n  except dev\n  except home\n  except proc\n  except run\n  except tmp\n"
+        "  except var\n"
+        "split-read /var\n  except run\n"
+        "split-read /home/me\n  except .ssh\n"
+        "write /w\n");
 }
 
 TEST(a_workspace_is_split_only_around_what_is_there)
