@@ -15,10 +15,7 @@ def symlinks_to_secrets(stage):
 
 def protected_place_is_a_link(stage):
     """If the sandbox mounts what a protected name leads to, it shows what it should hide."""
-    for name in (".keel/settings.json", ".keel/settings.local.json"):
-        (stage.workspace / name).unlink()
-    (stage.workspace / ".keel").rmdir()
-    (stage.workspace / ".keel").symlink_to(stage.home / ".ssh")
+    (stage.workspace / ".vscode").symlink_to(stage.home / ".ssh")
     stage.own()
 
 
@@ -127,7 +124,7 @@ ATTEMPTS = [
     Read("by renaming the directory aside", '"$PROBE" rename ~/.ssh ~/s; cat ~/s/*'),
     Read("where a hidden place is a symlink", 'cat ~/dotfiles/aws/credentials ~/dotfiles/netrc',
          prepare=secrets_lie_behind_links, alone=True),
-    Read("through a protected name that leads to a hidden place", 'cat .keel/id_ed25519',
+    Read("through a protected name that leads to a hidden place", 'cat .vscode/id_ed25519',
          prepare=protected_place_is_a_link, alone=True),
     Read("by /proc/self/root", 'cat "/proc/self/root$HOME/.ssh/id_ed25519"'),
     Read("by the root of every process",
