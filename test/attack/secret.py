@@ -93,6 +93,15 @@ BTRFS_HOME = ("unshare", "-m", "bash", "-c", """
     setpriv --reuid "$0" --regid "$0" --clear-groups "$@" """, "UID")
 
 
+# Of a file that anybody on this machine has open: it may be of any length, or wait for something.
+BEGINNING = 'dd if="$f" bs=200 count=1 iflag=nonblock status=none'
+
+
+def by_every_process(path):
+    """Reads the file by a directory of each, without a program for each: there may be many."""
+    return f'for p in /proc/[0-9]*; do read -r line <"$p/{path}" && echo "$line"; done 2>/dev/null'
+
+
 def key_leaked(run):
     return run.stage.key in run.out
 
@@ -127,12 +136,11 @@ ATTEMPTS = [
     Read("through a protected name that leads to a hidden place", 'cat .vscode/id_ed25519',
          prepare=protected_place_is_a_link, alone=True),
     Read("by /proc/self/root", 'cat "/proc/self/root$HOME/.ssh/id_ed25519"'),
-    Read("by the root of every process",
-         'for p in /proc/[0-9]*; do cat "$p/root$HOME/.ssh/id_ed25519"; done 2>/dev/null'),
+    Read("by the root of every process", by_every_process("root$HOME/.ssh/id_ed25519")),
     Read("by the working directory of every process",
-         'for p in /proc/[0-9]*; do cat "$p/cwd/../home/.ssh/id_ed25519"; done 2>/dev/null'),
+         by_every_process("cwd/../home/.ssh/id_ed25519")),
     Read("by the descriptors of every process",
-         'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && cat "$f"; done 2>/dev/null',
+         f'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && {BEGINNING}; done 2>/dev/null',
          prepare=victim),
     Read("by the working directory of a process, which is the root",
          'cat "/proc/$VICTIM/cwd$HOME/.netrc"', prepare=victim),
