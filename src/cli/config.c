@@ -25,7 +25,7 @@ static struct err *run_provider(const struct args *args, int *ret_status)
     strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(r.profile.id),
                 STR_ARG(r.profile.model), r.profile.protocol->name,
                 STR_ARG(url_redact(&r.arena, r.profile.base_url)));
-    return cli_print(strbuf_str(&out));
+    return cli_print_visible(strbuf_str(&out));
 }
 
 static const struct option provider_options[] = {

@@ -65,11 +65,13 @@ static void add_line(const struct show *s, const char *path, const struct json *
     struct setting_origin origin;
     size_t at = 0;
 
-    strbuf_addf(s->out, "%s = ", path);
+    cli_add_visible(s->out, str_of(path));
+    strbuf_add_cstr(s->out, " = ");
     json_write(s->out, value);
-    while (s->with_origin && next_origin(s->settings, path, &at, &origin))
-        strbuf_addf(s->out, "   # %s%s%" STR_FMT, layer_name(origin.layer),
-                    origin.file.n ? ": " : "", STR_ARG(origin.file));
+    while (s->with_origin && next_origin(s->settings, path, &at, &origin)) {
+        strbuf_addf(s->out, "   # %s%s", layer_name(origin.layer), origin.file.n ? ": " : "");
+        cli_add_visible(s->out, origin.file);
+    }
     strbuf_add_char(s->out, '\n');
 }
 

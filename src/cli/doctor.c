@@ -99,6 +99,17 @@ static const char *mark(enum health h, bool in_colour)
 /* Where the texts begin. */
 #define COLUMN 25
 
+/* Names and texts may come from a project's settings, or from a provider. */
+static void add_finding(struct strbuf *out, const struct finding *f, size_t width, bool in_colour)
+{
+    AUTO(strbuf) struct strbuf name = {0}, text = {0};
+
+    cli_add_visible(&name, f->name);
+    cli_add_visible(&text, f->text);
+    strbuf_addf(out, "  %s  %-16s ", mark(f->health, in_colour), strbuf_cstr(&name));
+    text_wrap(out, strbuf_str(&text), COLUMN, width);
+}
+
 static void add_text(const struct report *r, struct strbuf *out)
 {
     bool in_colour = cli_has_colour(STDOUT_FILENO);
@@ -111,8 +122,7 @@ static void add_text(const struct report *r, struct strbuf *out)
         if (strcmp(section, f->section) != 0)
             strbuf_addf(out, "%s%s\n", i ? "\n" : "", f->section);
         section = f->section;
-        strbuf_addf(out, "  %s  %-16s ", mark(f->health, in_colour), f->name.p);
-        text_wrap(out, f->text, COLUMN, width);
+        add_finding(out, f, width, in_colour);
         strbuf_add_char(out, '\n');
     }
 }

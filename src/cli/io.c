@@ -1,6 +1,7 @@
 /* io.c - files in, standard output out, words for a person on standard error. */
 #include "cli/io.h"
 
+#include "base/visible.h"
 #include "cli/outbox.h"
 #include "cli/run.h"
 #include "cli/text.h"
@@ -55,27 +56,21 @@ struct err *cli_read_file(const char *path, struct strbuf *out)
 
 /* --- out --- */
 
-struct err *cli_print(struct str text)
+struct err *cli_print_raw(struct str text)
 {
     return outbox_keep(STDOUT_FILENO, text) ? NULL : outbox_write(STDOUT_FILENO, text);
 }
 
-/* U+0080 to U+009F are control characters too, and UTF-8 begins them with this byte. */
-#define C1_LEAD '\xc2'
+struct err *cli_print(struct str text)
+{
+    AUTO(strbuf) struct strbuf visible = {0};
 
-/* Line feeds and tabs stay; a carriage return only goes: lines may end with CR LF. */
+    return cli_print_raw(visible_add_rest(&visible, text) ? strbuf_str(&visible) : text);
+}
+
 void cli_add_visible(struct strbuf *out, struct str text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i], next = i + 1 < text.n ? text.p[i + 1] : 0;
-
-        if (text.p[i] == C1_LEAD && next >= 0x80 && next < 0xa0)
-            strbuf_addf(out, "\\x%02x", (unsigned char)text.p[++i]);
-        else if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
-            strbuf_addf(out, "\\x%02x", c);
-        else if (c != '\r')
-            strbuf_add_char(out, text.p[i]);
-    }
+    visible_add(out, text);
 }
 
 struct err *cli_print_visible(struct str text)
@@ -83,11 +78,15 @@ struct err *cli_print_visible(struct str text)
     AUTO(strbuf) struct strbuf visible = {0};
 
     cli_add_visible(&visible, text);
-    return cli_print(strbuf_str(&visible));
+    return cli_print_raw(strbuf_str(&visible));
 }
 
 void cli_print_error(struct str text)
 {
+    AUTO(strbuf) struct strbuf visible = {0};
+
+    if (visible_add_rest(&visible, text))
+        text = strbuf_str(&visible);
     if (!outbox_keep(STDERR_FILENO, text))
         err_ignore(outbox_write(STDERR_FILENO, text), "there is no other place to report it");
 }
@@ -145,13 +144,15 @@ void cli_tell_bytes(char kind, struct str bytes)
 
 struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_yes)
 {
+    AUTO(strbuf) struct strbuf text = {0};
     char answer[16] = "";
     ssize_t n;
 
     if (isatty(STDIN_FILENO) != 1)
         return err_hint(err_new(ERR_VALIDATION, "nobody is there to ask"), "%s", otherwise);
-    cli_print_error(str_of(question));
-    cli_print_error(S(" [y/N] "));
+    cli_add_visible(&text, str_of(question));
+    strbuf_add_cstr(&text, " [y/N] ");
+    cli_print_error(strbuf_str(&text));
     if (!cli_wait_ready(STDIN_FILENO, POLLIN))
         return err_new(ERR_CANCELLED, "interrupted");
     n = read(STDIN_FILENO, answer, sizeof answer - 1);

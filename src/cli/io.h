@@ -14,14 +14,16 @@ void cli_hold_std_fds(void);
 /* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
 MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
 
-/* Writes to stdout as it is; while a run is under way, once what it is about is durable (outbox.h).
- */
+/* Writes to stdout; while a run is under way, once what it is about is durable (outbox.h). Texts of
+ * commands, with colours, and JSON: what would turn the direction of writing, or is not seen at
+ * all, is spelt out even if nobody has thought of it (base/visible.h). */
 MUST_USE struct err *cli_print(struct str text);
-/* The same for what others wrote and a terminal will show. */
+/* What others wrote and a person reads: control characters are spelt out, too. */
 MUST_USE struct err *cli_print_visible(struct str text);
-/* How that looks: control characters but line feeds and tabs become \\x.. */
 void cli_add_visible(struct strbuf *out, struct str text);
-/* Writes to stderr as it is. */
+/* Data for a file or a pipe, byte by byte. */
+MUST_USE struct err *cli_print_raw(struct str text);
+/* Writes to stderr, as cli_print(). */
 void cli_print_error(struct str text);
 /* "keel: ..." on stderr; further lines of the text are indented. */
 void cli_tell(const char *format, ...) PRINTF_LIKE(1, 2);

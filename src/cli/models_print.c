@@ -223,5 +223,5 @@ struct err *models_print(const struct models *m)
             add_legend(&out);
     }
     /* names and dates come from providers */
-    return cli_n_columns() ? cli_print_visible(strbuf_str(&out)) : cli_print(strbuf_str(&out));
+    return cli_print_visible(strbuf_str(&out));
 }

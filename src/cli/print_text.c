@@ -3,6 +3,8 @@
 
 #include "cli/answer_flags.h"
 
+#include <unistd.h>
+
 void print_text_event(void *self, const struct event *e)
 {
     struct print_text *t = self;
@@ -28,7 +30,8 @@ static struct err *print_line(struct str text)
     strbuf_add(&out, text);
     if (!str_ends(text, S("\n")))
         strbuf_add_char(&out, '\n');
-    return cli_print(strbuf_str(&out));
+    return isatty(STDOUT_FILENO) ? cli_print_visible(strbuf_str(&out))
+                                 : cli_print_raw(strbuf_str(&out));
 }
 
 /* What was asked for as JSON is printed as JSON, whatever the model wrapped it in. An answer that

@@ -32,7 +32,7 @@ static void say_text(struct show *s, struct str text)
 {
     if (text.n == 0 || s->error)
         return;
-    keep_error(s, s->is_visible ? cli_print_visible(text) : cli_print(text));
+    keep_error(s, s->is_visible ? cli_print_visible(text) : cli_print_raw(text));
     s->is_in_line = text.p[text.n - 1] != '\n';
 }
 

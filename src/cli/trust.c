@@ -25,7 +25,7 @@ static struct err *print_list(const struct runtime *r)
                     STR_ARG(json_get_text(entry, "time")));
     if (out.n == 0)
         cli_tell("no project is trusted");
-    return cli_print(strbuf_str(&out));
+    return cli_print_visible(strbuf_str(&out));
 }
 
 static struct err *revoke(const struct runtime *r, const char *dir)

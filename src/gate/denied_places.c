@@ -74,7 +74,8 @@ static struct err *unreadable(struct str rule)
         "correct it in the settings; until then commands do not run");
 }
 
-static struct err *add_rule(struct denied_places *d, struct str rule, const struct subject *s)
+static struct err *add_rule(struct denied_places *d, struct str rule, bool is_untrusted,
+                            const struct subject *s)
 {
     AUTO(path_rule) struct path_rule readings = {0};
     struct pattern p;
@@ -82,13 +83,15 @@ static struct err *add_rule(struct denied_places *d, struct str rule, const stru
     if (!is_about_paths(permission_pattern_tool(rule)))
         return NULL;
     if (!pattern_parse(rule, &p))
-        return unreadable(rule);
+        return is_untrusted ? NULL : unreadable(rule);
     if (p.argument.n == 0)
         return NULL; /* it takes the tool away, not the files */
     if (!path_rule_init(&readings, pattern_takes_any(&p) ? S("//") : p.argument, s, READ_WIDELY))
-        return unreadable(rule);
+        return is_untrusted ? NULL : unreadable(rule);
     for (size_t i = 0; i < readings.n; i++)
-        add_reading(d, (struct denied_place){.rule = rule, .hides = names(p.tool, "Read")},
+        add_reading(d,
+                    (struct denied_place){
+                        .rule = rule, .is_untrusted = is_untrusted, .hides = names(p.tool, "Read")},
                     str_of(readings.texts[i]), &readings.globs[i]);
     return NULL;
 }
@@ -100,7 +103,8 @@ struct err *denied_places_init(struct denied_places *d, const struct permission_
 
     *d = (struct denied_places){0};
     for (size_t i = 0; i < rules->n_deny; i++) {
-        struct err *e = add_rule(d, rules->deny[i], &s);
+        bool is_untrusted = rules->deny_is_untrusted && rules->deny_is_untrusted[i];
+        struct err *e = add_rule(d, rules->deny[i], is_untrusted, &s);
 
         if (e) {
             denied_places_done(d);

@@ -12,6 +12,7 @@
 
 struct denied_place {
     struct str rule;    /* as it was written; borrowed from the rules */
+    bool is_untrusted;  /* a project says it that is not trusted */
     bool hides;         /* not to be read, and so not to be written; else only not to be written */
     const char *path;   /* absolute; links in it are not resolved */
     struct glob *glob;  /* of what is denied below `path`, over absolute paths; NULL: `path` is */
@@ -24,7 +25,8 @@ struct denied_places {
     size_t n, room;
 };
 
-/* ERR_SANDBOX for a rule that cannot be read: nobody knows what it was to deny. */
+/* ERR_SANDBOX for a rule that cannot be read: nobody knows what it was to deny. Those of a project
+ * that is not trusted are skipped: it must not be able to stop all commands. */
 MUST_USE struct err *denied_places_init(struct denied_places *d,
                                         const struct permission_rules *rules,
                                         const struct tool_session *session);

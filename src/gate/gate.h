@@ -57,6 +57,9 @@ struct permission_rules {
     size_t n_ask;
     const struct str *deny;
     size_t n_deny;
+    /* Which of them a project says that is not trusted, one for each; NULL: none. Calls obey them
+     * like others. */
+    const bool *deny_is_untrusted;
     const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
 };
 

@@ -151,17 +151,25 @@ static bool is_absence(int error)
     return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
 
+/* Nothing is there, also where a link out of the project would lead. */
+static bool is_absent(const struct project_reading *r, const char *name, int error)
+{
+    struct stat st;
+
+    return is_absence(error) ||
+           (error == EXDEV && fstatat(r->fd, name, &st, 0) < 0 && is_absence(errno));
+}
+
 /* False: there is none. */
 static bool read_one(struct project_reading *r, struct project_file *f)
 {
     AUTO_FD fd = open_inside(r->fd, f->name, FS_READ_FLAGS);
+    int error = errno;
     struct err *e = NULL;
 
-    if (fd < 0 && is_absence(errno))
+    if (fd < 0 && is_absent(r, f->name, error))
         return false;
     if (fd < 0) {
-        int error = errno;
-
         if (f->kind == PROJECT_NAMED && error == EXDEV && read_link_out(r, f))
             return true;
         e = open_error(error, f->name);

@@ -65,6 +65,7 @@ static void add_settings(struct making *m, enum rule_kind kind)
         const struct json *untrusted = settings_untrusted(s, (enum layer)l);
         struct str file;
 
+        rule.is_untrusted = untrusted != NULL;
         rule.is_used = !untrusted || kind != RULE_ALLOW;
         add_list(m, untrusted ? untrusted : settings_layer(s, (enum layer)l, &file), rule);
     }
@@ -128,10 +129,17 @@ const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind
 static void set_gate_rules(struct making *m)
 {
     struct texts lists[N_RULE_KINDS] = {0};
+    bool *is_untrusted = ARENA_ARRAY(m->arena, m->set->n, bool);
 
-    for (size_t i = 0; i < m->set->n; i++)
-        if (m->set->rules[i].is_used)
-            texts_add(&lists[m->set->rules[i].kind], m->arena, m->set->rules[i].text);
+    for (size_t i = 0; i < m->set->n; i++) {
+        const struct rule *rule = &m->set->rules[i];
+
+        if (!rule->is_used)
+            continue;
+        if (rule->kind == RULE_DENY)
+            is_untrusted[lists[RULE_DENY].n] = rule->is_untrusted;
+        texts_add(&lists[rule->kind], m->arena, rule->text);
+    }
     m->set->gate_rules = (struct permission_rules){
         .allow = lists[RULE_ALLOW].items,
         .n_allow = lists[RULE_ALLOW].n,
@@ -139,6 +147,7 @@ static void set_gate_rules(struct making *m)
         .n_ask = lists[RULE_ASK].n,
         .deny = lists[RULE_DENY].items,
         .n_deny = lists[RULE_DENY].n,
+        .deny_is_untrusted = is_untrusted,
         .environment = m->runtime->options.environment,
     };
 }

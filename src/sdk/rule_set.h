@@ -20,7 +20,8 @@ struct rule {
     struct str text;
     enum rule_kind kind;
     struct rule_source source;
-    bool is_used; /* false: it stands in a project that is not trusted */
+    bool is_untrusted; /* it stands in a project that is not trusted */
+    bool is_used;      /* false: it does, and would allow something */
 };
 
 struct rule_set {

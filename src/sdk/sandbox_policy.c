@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum {
-    MAX_FOUND = 1024, /* files that patterns name: each of them is a mount */
+    MAX_FOUND = 1024,         /* files that patterns name: each of them is a mount */
+    MAX_UNTRUSTED_FOUND = 64, /* that rules of a project name which is not trusted */
     FEW_DIRECTORIES = 256,
 };
 
@@ -20,7 +21,8 @@ enum {
 enum {
     FOUND_HIDDEN = TREE_CLOSED << 1,
     FOUND_READ_ONLY = TREE_CLOSED << 2,
-    FOUND_GIT = TREE_CLOSED << 3, /* a .git: the directory that it is in is a repository */
+    FOUND_GIT = TREE_CLOSED << 3,    /* a .git: the directory that it is in is a repository */
+    FOUND_BY_OWN = TREE_CLOSED << 4, /* a rule says so that does not come from others */
 };
 
 /* A directory that is kept known. */
@@ -113,7 +115,9 @@ static unsigned judge_by(const struct denied_place *place, const char *path, con
     if (!place->glob || !may_match(place->pattern, str_of(name)) ||
         !glob_matches(place->glob, str_of(path)))
         return 0;
-    return place->hides ? FOUND_HIDDEN | TREE_CLOSED : FOUND_READ_ONLY;
+    if (place->is_untrusted) /* what is below must be known: it may not be hidden after all */
+        return place->hides ? FOUND_HIDDEN : FOUND_READ_ONLY;
+    return FOUND_BY_OWN | (place->hides ? FOUND_HIDDEN | TREE_CLOSED : FOUND_READ_ONLY);
 }
 
 static unsigned judge(void *self, const char *path, const char *name)
@@ -176,7 +180,8 @@ static void watch(struct policy_maker *m, const char *path, const char *named,
                           .path = mem_strdup(path),
                           .named = mem_strdup(named),
                           .has_repositories = has_repositories};
-    w->tree = tree_new(path, (struct tree_judge){judge, w, FOUND_HIDDEN | FOUND_READ_ONLY});
+    w->tree = tree_new(
+        path, (struct tree_judge){judge, w, FOUND_HIDDEN | FOUND_READ_ONLY | FOUND_BY_OWN});
     m->watched = w;
 }
 
@@ -192,6 +197,7 @@ static bool same_patterns(const struct denied_places *a, const struct denied_pla
         if (i == a->n || j == b->n)
             return i == a->n && j == b->n;
         if (a->items[i].hides != b->items[j].hides ||
+            a->items[i].is_untrusted != b->items[j].is_untrusted ||
             !str_eq(a->items[i].pattern, b->items[j].pattern))
             return false;
         i++, j++;
@@ -209,7 +215,8 @@ static bool is_covered(const struct denied_places *d, size_t index)
         struct str other = d->items[i].pattern;
         size_t other_deep = d->items[i].glob && i != index ? str_find(other, S("/**/")) : STR_NONE;
 
-        if (other_deep == STR_NONE || d->items[i].hides != d->items[index].hides)
+        if (other_deep == STR_NONE || d->items[i].hides != d->items[index].hides ||
+            d->items[i].is_untrusted != d->items[index].is_untrusted)
             continue;
         if (str_eq(str_skip(pattern, deep), str_skip(other, other_deep)) &&
             path_is_in(d->items[index].path, d->items[i].path) &&
@@ -219,15 +226,59 @@ static bool is_covered(const struct denied_places *d, size_t index)
     return false;
 }
 
+static void drop_place(struct denied_places *d, size_t index)
+{
+    glob_free(d->items[index].glob);
+    memmove(&d->items[index], &d->items[index + 1], (d->n - index - 1) * sizeof *d->items);
+    d->n--;
+}
+
 static void drop_covered(struct denied_places *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (d->items[i].glob && is_covered(d, i)) {
-            glob_free(d->items[i].glob);
-            memmove(&d->items[i], &d->items[i + 1], (d->n - i - 1) * sizeof *d->items);
-            d->n--;
-            i--;
-        }
+        if (d->items[i].glob && is_covered(d, i))
+            drop_place(d, i--);
+}
+
+/* --- rules of a project that is not trusted --- */
+
+/* Has the pattern a letter or a digit behind the workspace? One without names everything. */
+static bool names_something(struct str pattern, const char *workspace)
+{
+    bool in_brackets = false;
+    struct str component;
+
+    for (const char *c = workspace; *c && pattern.n; c++)
+        if (*c == '/') /* in the pattern its signs may be escaped */
+            str_split(&pattern, '/', &component);
+    str_split(&pattern, '/', &component);
+    for (size_t i = 0; i < pattern.n; i++) {
+        unsigned char c = (unsigned char)pattern.p[i];
+
+        if (c == '[')
+            in_brackets = true;
+        else if (c == ']')
+            in_brackets = false;
+        else if (!in_brackets && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                  (c >= '0' && c <= '9') || c >= 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* They may keep places of the workspace from commands. What lies outside, or all of it, is not
+ * theirs: else a repository could take away what every command needs. */
+static void drop_foreign(struct denied_places *d, const char *workspace)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct denied_place *p = &d->items[i];
+
+        if (!p->is_untrusted)
+            continue;
+        if (!path_is_in(p->path, workspace) ||
+            (p->glob ? !names_something(p->pattern, workspace) : strcmp(p->path, workspace) == 0))
+            drop_place(d, i--);
+    }
 }
 
 /* --- one policy --- */
@@ -241,6 +292,8 @@ struct making {
     struct path_list denied_hidden, denied_read_only; /* by rules, for what lies in them */
     const struct watched *at;                         /* whose tree is visited */
     size_t n_found;
+    /* What rules of a project name that is not trusted, and its real place: in pairs. */
+    struct path_list untrusted_hidden, untrusted_read_only;
     struct sandbox_policy *policy;
 };
 
@@ -258,6 +311,7 @@ static struct err *read_rules(struct making *k)
     tool_session_set_cwd(session, k->cwd);
     TRY(denied_places_init(&k->denied, k->maker->source.rules, session));
     drop_covered(&k->denied);
+    drop_foreign(&k->denied, k->workspace);
     return NULL;
 }
 
@@ -272,13 +326,21 @@ static void deny(struct making *k, const char *path, const char *real, bool hide
         path_list_add(&k->read_only, path);
 }
 
+/* A link may lead to what is not theirs, and a command must be able to begin where it is told to.
+ */
+static bool is_theirs(const struct making *k, const char *real)
+{
+    return path_is_in(real, k->workspace) && !path_is_in(k->cwd, real);
+}
+
 static void deny_fixed(struct making *k)
 {
     for (size_t i = 0; i < k->denied.n; i++) {
         const struct denied_place *p = &k->denied.items[i];
+        const char *real = p->glob ? NULL : place_of(k->arena, p->path);
 
-        if (!p->glob)
-            deny(k, place_of_link(k->arena, p->path), place_of(k->arena, p->path), p->hides);
+        if (real && (!p->is_untrusted || is_theirs(k, real)))
+            deny(k, place_of_link(k->arena, p->path), real, p->hides);
     }
 }
 
@@ -323,6 +385,27 @@ static void add_repository(struct making *k, const char *git)
     sandbox_protect_directory(&k->read_only, k->at->path, directory);
 }
 
+static void add_untrusted(struct making *k, const char *path, bool hides)
+{
+    struct path_list *list = hides ? &k->untrusted_hidden : &k->untrusted_read_only;
+    const char *real = list->n > 2 * MAX_UNTRUSTED_FOUND ? NULL : real_path(k->arena, path);
+
+    if (!real || !is_theirs(k, real))
+        return;
+    path_list_add(list, arena_cstr(k->arena, str_of(path)));
+    path_list_add(list, real);
+}
+
+/* Patterns that name very much would take from commands what they work with. */
+static void deny_untrusted(struct making *k)
+{
+    const struct path_list *lists[] = {&k->untrusted_read_only, &k->untrusted_hidden};
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t j = 0; lists[i]->n <= 2 * MAX_UNTRUSTED_FOUND && j < lists[i]->n; j += 2)
+            deny(k, lists[i]->paths[j], lists[i]->paths[j + 1], lists[i] == &k->untrusted_hidden);
+}
+
 /* A link is denied with what it leads to, unless that is what everything is in. */
 static void add_found(void *self, const char *path, unsigned meaning)
 {
@@ -333,6 +416,10 @@ static void add_found(void *self, const char *path, unsigned meaning)
         add_repository(k, path);
     if (!(meaning & (FOUND_HIDDEN | FOUND_READ_ONLY)))
         return;
+    if (!(meaning & FOUND_BY_OWN)) {
+        add_untrusted(k, path, meaning & FOUND_HIDDEN);
+        return;
+    }
     k->n_found++;
     real = k->n_found > MAX_FOUND ? NULL : real_path(k->arena, path);
     if (real && !path_is_in(k->workspace, real))
@@ -350,6 +437,7 @@ static struct err *update_watched(struct making *k)
             sandbox_protect_directory(&k->read_only, w->path, w->path);
         tree_each(w->tree, add_found, k);
     }
+    deny_untrusted(k);
     if (k->n_found <= MAX_FOUND)
         return NULL;
     return err_hint(
@@ -458,6 +546,7 @@ static void init_lists(struct making *k)
 
     k->writable = k->visible = k->hidden = k->read_only = empty;
     k->denied_hidden = k->denied_read_only = empty;
+    k->untrusted_hidden = k->untrusted_read_only = empty;
 }
 
 static void find_added_dirs(struct policy_maker *m)

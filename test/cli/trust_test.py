@@ -275,6 +275,15 @@ class Hostile(KeelTest):
             self.assertIn(told, result.err)
             self.assertNotIn("evil", result.out)
 
+    def test_a_directory_that_leads_elsewhere_is_told(self):
+        (self.home / "other").mkdir()
+        (self.project / ".keel").symlink_to(self.home / "other")
+        result = self.keel("config", "show")
+        self.assert_status(result, 0)
+        self.assertIn("cannot be trusted: cannot read .keel: it is a link that leads out", result.err)
+        self.write("home/other/settings.json", {"model": "openai/evil"})
+        self.assert_refused(self.keel("config", "show"), 2, ".keel/settings.json", "leads out")
+
     def test_a_prompt_is_answered_beside_a_fifo(self):
         os.mkfifo(self.project / ".mcp.json")
         result = self.keel("-p", "--model", "script/none", "hi")

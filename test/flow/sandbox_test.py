@@ -177,6 +177,15 @@ class Behaviour:
                    if line.startswith("  result #")]
         self.assertNotIn(SECRET, "".join(results))
 
+    def test_rules_of_a_project_that_nobody_trusts_stop_no_command(self):
+        (self.project / "plain").write_text("plain\n")
+        for rule in ("Read(**)", "Read(*)", "Read(//usr/**)", "Read(//**)", "Read(/)", "Read(",
+                     "Edit(**)"):
+            with self.subTest(rule):
+                self.write("project/.keel/settings.json", {"permissions": {"deny": [rule]}})
+                out = self.run_bash("cat plain; date >made && ls made; id -u >/dev/null && echo ran")
+                self.assertEqual(out[0], "plain\nmade\nran\n")
+
     def test_a_deny_rule_of_a_project_that_nobody_trusts_counts(self):
         (self.project / ".env").write_text(SECRET)
         self.write("project/.keel/settings.json", {"permissions": {"deny": ["Read(./.env)"]}})

@@ -29,7 +29,7 @@ static struct err *run(const struct args *args, int *ret_status)
     for (size_t i = 1; i < args->n_operands; i++)
         strbuf_addf(&out, "%s %s\n", glob_matches(glob, str_of(args->operands[i])) ? "yes" : "no",
                     args->operands[i]);
-    return cli_print(strbuf_str(&out));
+    return cli_print_visible(strbuf_str(&out));
 }
 
 const struct command command_inspect_glob = {

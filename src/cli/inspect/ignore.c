@@ -69,7 +69,7 @@ static struct err *run(const struct args *args, int *ret_status)
         return err_new(ERR_VALIDATION, "%s is no directory", args->operands[0]);
     for (size_t i = 1; i < args->n_operands; i++)
         TRY(check(args->operands[0], args->operands[i], &out));
-    return cli_print(strbuf_str(&out));
+    return cli_print_visible(strbuf_str(&out));
 }
 
 const struct command command_inspect_ignore = {

@@ -3,8 +3,6 @@
 
 #include "base/json.h"
 
-#include <stdio.h>
-
 static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};
@@ -15,8 +13,9 @@ static struct err *run(const struct args *args, int *ret_status)
     TRY(args_count(args, 1, 1, "one FILE"));
     TRY(cli_read_file(args->operands[0], &text));
     if (!json_parse_at(&a, strbuf_str(&text), 0, &value, &where)) {
-        fprintf(stderr, "%s:%zu:%zu: %s\n", args->operands[0], where.line, where.column,
-                where.reason);
+        cli_add_visible(&out, str_of(args->operands[0]));
+        strbuf_addf(&out, ":%zu:%zu: %s\n", where.line, where.column, where.reason);
+        cli_print_error(strbuf_str(&out));
         *ret_status = 1;
         return NULL;
     }

@@ -86,7 +86,7 @@ static struct err *write_piece(void *self, struct str text)
     t->text = text;
     if (t->file)
         return work_run(add_to_file, t);
-    return t->is_terminal ? cli_print_visible(text) : cli_print(text);
+    return t->is_terminal ? cli_print_visible(text) : cli_print_raw(text);
 }
 
 static void tell_broken(void *self, const struct err *e)

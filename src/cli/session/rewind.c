@@ -141,8 +141,10 @@ static void add_files(struct strbuf *out, const struct rewind *r, const char *wo
             continue;
         add_action(out, action_of(item), tint_of(item));
         quoted_add(out, short_path(item->aim.path, workspace));
-        if (item->why.n)
-            strbuf_addf(out, ": %" STR_FMT, STR_ARG(item->why));
+        if (item->why.n) {
+            strbuf_add_cstr(out, ": ");
+            cli_add_visible(out, item->why);
+        }
         strbuf_add_char(out, '\n');
     }
 }
@@ -160,7 +162,9 @@ static void add_unsaved(struct strbuf *out, const struct rewind *r)
             strbuf_add_cstr(out, ": ");
             session_add_line(out, u->what, 60);
         }
-        strbuf_addf(out, ": not all of its changes were saved (%" STR_FMT ")\n", STR_ARG(u->why));
+        strbuf_add_cstr(out, ": not all of its changes were saved (");
+        cli_add_visible(out, u->why);
+        strbuf_add_cstr(out, ")\n");
     }
     if (r->n_unsaved > MAX_UNSAVED)
         strbuf_addf(out, "           and %zu more calls\n", r->n_unsaved - MAX_UNSAVED);

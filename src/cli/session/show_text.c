@@ -118,8 +118,11 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
             strbuf_add(&call, ask->text);
         strbuf_addf(out, "%*s", LABEL_WIDTH, "");
         cli_add_tinted(out, TINT_YELLOW, strbuf_str(&call));
-        if (ask->call_id.n)
-            strbuf_addf(out, "  (%" STR_FMT ")", STR_ARG(ask->call_id));
+        if (ask->call_id.n) {
+            strbuf_add_cstr(out, "  (");
+            cli_add_visible(out, ask->call_id);
+            strbuf_add_char(out, ')');
+        }
         strbuf_add_char(out, '\n');
     }
 }
@@ -171,7 +174,7 @@ struct err *session_show_header(struct session_show *s)
     s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS | (s->with_tools ? SHOW_RESULTS : 0),
                             .margin_fd = STDOUT_FILENO,
                             .in_colour = cli_has_colour(STDOUT_FILENO),
-                            .is_visible = isatty(STDOUT_FILENO)};
+                            .is_visible = true};
     add_title(&out, &s->summary);
     add_field(&out, "id", s->summary.id);
     add_field(&out, "directory", s->summary.cwd);

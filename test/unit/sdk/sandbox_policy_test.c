@@ -9,6 +9,7 @@ struct place {
     struct temp_dir dir;
     struct arena arena;
     struct str deny[4];
+    bool is_untrusted[4];
     struct permission_rules rules;
     const char *added[2];
     struct policy_source source;
@@ -22,6 +23,7 @@ static void place_begin(struct place *p)
     put(&p->dir, "ws/sub/", "");
     put(&p->dir, "home/", "");
     p->rules.deny = p->deny;
+    p->rules.deny_is_untrusted = p->is_untrusted;
     p->source = (struct policy_source){
         .workspace = arena_cstr(&p->arena, str_of(temp_path(&p->dir, "ws"))),
         .rules = &p->rules,
@@ -40,6 +42,13 @@ static void place_end(struct place *p)
 static void deny(struct place *p, const char *rule)
 {
     p->deny[p->rules.n_deny++] = str_of(rule);
+}
+
+/* By a project that is not trusted. */
+static void deny_untrusted(struct place *p, const char *rule)
+{
+    p->is_untrusted[p->rules.n_deny] = true;
+    deny(p, rule);
 }
 
 static struct err *make_in(struct place *p, const char *cwd)
@@ -376,6 +385,103 @@ TEST(a_pattern_that_names_too_much_keeps_commands_from_running)
     place_end(&p);
 }
 
+/* --- rules of a project that is not trusted --- */
+
+TEST(an_untrusted_project_may_keep_places_of_the_workspace_from_commands)
+{
+    struct place p;
+
+    place_begin(&p);
+    put(&p.dir, "ws/.env", "");
+    put(&p.dir, "ws/sub/a.pem", "");
+    put(&p.dir, "ws/conf/x", "");
+    deny_untrusted(&p, "Read(.env)");
+    deny_untrusted(&p, "Read(**/*.pem)");
+    deny_untrusted(&p, "Edit(conf)");
+    assert_ok(make(&p));
+    assert_true(hides(&p, "ws/.env"));
+    assert_true(hides(&p, "ws/sub/a.pem"));
+    assert_true(locks(&p, "ws/conf"));
+    place_end(&p);
+}
+
+TEST(an_untrusted_project_takes_nothing_away_that_commands_need)
+{
+    static const char *const rules[] = {
+        "Read(**)",      "Read(*)",        "Read(**/*)",      "Read(*.*)",   "Read([a-z]*)",
+        "Read(//**)",    "Read(//usr/**)", "Read(//usr)",     "Read(//)",    "Read(/)",
+        "Read(.)",       "Read(./)",       "Read(~/**)",      "Read(..)",    "Read(../**)",
+        "Read(out)",     "Read(o*t)",      "Edit(**)",        "Edit(.)",     "Read([)",
+        "Read(//**/x*)", "Read(",          "Read(//proc/**)", "Write(//**)",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        struct place p;
+        struct err *e;
+
+        place_begin(&p);
+        put(&p.dir, "ws/x.c", "");
+        put(&p.dir, "ws/sub/y", "");
+        assert_int_equal(symlink("/usr", temp_path(&p.dir, "ws/out")), 0);
+        deny_untrusted(&p, rules[i]);
+        e = make(&p);
+        if (e)
+            fail_msg("%s: %s", rules[i], e->text);
+        if (hides(&p, "ws/x.c") || hides(&p, "ws/sub") || hides(&p, "ws/sub/y") ||
+            hides(&p, "ws") || p.policy.workspace_is_read_only || locks(&p, "ws/x.c"))
+            fail_msg("%s takes something of the workspace", rules[i]);
+        for (size_t k = 0; k < p.policy.n_hidden; k++)
+            if (strcmp(p.policy.hidden[k], "/usr") == 0 || strcmp(p.policy.hidden[k], "/") == 0)
+                fail_msg("%s hides %s", rules[i], p.policy.hidden[k]);
+        place_end(&p);
+    }
+}
+
+TEST(a_command_can_begin_where_an_untrusted_rule_points)
+{
+    struct place p;
+
+    place_begin(&p);
+    put(&p.dir, "ws/sub/deep/x", "");
+    deny_untrusted(&p, "Read(sub)");
+    deny_untrusted(&p, "Read(s*b)");
+    assert_ok(make_in(&p, "ws/sub/deep"));
+    assert_false(hides(&p, "ws/sub"));
+    assert_ok(make(&p));
+    assert_true(hides(&p, "ws/sub"));
+    place_end(&p);
+}
+
+TEST(untrusted_patterns_that_name_very_much_are_not_used)
+{
+    struct place p;
+
+    place_begin(&p);
+    for (int i = 0; i < 100; i++)
+        put(&p.dir, arena_format(&p.arena, "ws/src/f%d.c", i).p, "");
+    put(&p.dir, "ws/.env", "");
+    deny_untrusted(&p, "Read(**/*.c)");
+    deny(&p, "Read(**/.env)");
+    assert_ok(make(&p));
+    assert_false(hides(&p, "ws/src/f1.c"));
+    assert_true(hides(&p, "ws/.env"));
+    place_end(&p);
+}
+
+TEST(an_untrusted_rule_does_not_open_what_another_closes)
+{
+    struct place p;
+
+    place_begin(&p);
+    put(&p.dir, "ws/sub/deep/.env", "");
+    deny_untrusted(&p, "Read(s*b)");
+    deny_untrusted(&p, "Read(**/.env)");
+    deny(&p, "Read(**/.env)");
+    assert_ok(make_in(&p, "ws/sub/deep")); /* so that the first is not used */
+    assert_true(hides(&p, "ws/sub/deep/.env"));
+    place_end(&p);
+}
+
 RUN_TESTS(UNIT(secrets_are_hidden_and_what_others_execute_is_locked),
           UNIT(a_place_of_credentials_is_hidden_once_it_is_there),
           UNIT(what_a_program_closed_to_others_in_the_home_is_hidden),
@@ -392,4 +498,9 @@ RUN_TESTS(UNIT(secrets_are_hidden_and_what_others_execute_is_locked),
           UNIT(an_added_directory_that_is_denied_is_not_writable),
           UNIT(rules_that_take_a_tool_away_say_nothing_of_files),
           UNIT(a_rule_that_cannot_be_understood_keeps_commands_from_running),
-          UNIT(a_pattern_that_names_too_much_keeps_commands_from_running))
+          UNIT(a_pattern_that_names_too_much_keeps_commands_from_running),
+          UNIT(an_untrusted_project_may_keep_places_of_the_workspace_from_commands),
+          UNIT(an_untrusted_project_takes_nothing_away_that_commands_need),
+          UNIT(a_command_can_begin_where_an_untrusted_rule_points),
+          UNIT(untrusted_patterns_that_name_very_much_are_not_used),
+          UNIT(an_untrusted_rule_does_not_open_what_another_closes))
