@@ -147,7 +147,7 @@ static struct err *read_one(const struct loaded *l, const struct history *h, str
                             struct str text, struct given_answer *answers, size_t n)
 {
     struct given_answer *ret = &answers[n];
-    const struct ask *ask;
+    const struct ask *ask = NULL;
 
     TRY(find_ask(l, h, &text, &ask));
     for (size_t i = 0; i < n; i++)

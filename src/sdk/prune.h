@@ -38,7 +38,8 @@ struct prune_report {
 /* Which ones would go; `kept` is not among them, it may be empty. */
 MUST_USE struct err *prune_plan(struct store *s, const struct prune_limits *limits, struct str kept,
                                 int64_t now_ms, struct arena *a, struct prune_report *ret_report);
-/* Removes them. The report has those that are gone; one that was opened meanwhile is no failure. */
+/* Removes them. The report has those that are gone; one that was opened meanwhile is not a failure.
+ */
 MUST_USE struct err *prune_apply(struct store *s, struct prune_report *report);
 
 /* What is known of the time. */

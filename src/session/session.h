@@ -118,8 +118,8 @@ size_t session_allowed(const struct session *s, struct arena *a, struct str **re
 void session_clear_allowed(struct session *s);
 
 /* Tells the end, makes all durable, writes the record, gives the lease back: once. Waits even when
- * it is cancelled. A record that cannot be written is told to the person, and is not an error. A
- * new session in which nothing has happened leaves nothing behind. `reason` is "other", "clear",
+ * it is cancelled. A record that cannot be written is reported to the person, and is not an error.
+ * A new session in which nothing has happened leaves nothing behind. `reason` is "other", "clear",
  * "logout", "prompt_input_exit". */
 MUST_USE struct err *session_shutdown(struct session *s, const char *reason);
 void session_done(struct session *s); /* after the tools' own tasks have ended */

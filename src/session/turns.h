@@ -52,7 +52,7 @@ MUST_USE struct err *turn_list_read(struct store *s, struct str id, struct arena
 const struct turn_entry *turn_list_find(const struct turn_list *l, unsigned number);
 /* The last one that a person began and that is part of the conversation; NULL: there is none. */
 const struct turn_entry *turn_list_last(const struct turn_list *l);
-/* The last run that is part of the conversation, whoever began it; NULL: there is none. */
+/* The last run that is part of the conversation, with or without a prompt; NULL: there is none. */
 const struct turn_entry *turn_list_last_run(const struct turn_list *l);
 
 #endif

@@ -469,7 +469,7 @@ class WhileItEnds(AbortTest):
         self.assert_interrupted(self.interrupt(process, signal.SIGHUP), "Once\n")
 
 
-class WhileNobodyReads(AbortTest):
+class WhileTheReaderDoesNotRead(AbortTest):
     """The pipe is full, its reader is there and does not read."""
 
     def setUp(self):
@@ -537,7 +537,7 @@ class WhileNobodyReads(AbortTest):
                 self.assert_ends(process, signal.SIGTERM)
 
 
-class WhileNobodyIsAtTheOtherEnd(AbortTest):
+class WhileAPipeHasOneEnd(AbortTest):
     """Of a pipe that an export is to go to, or an import to come from."""
 
     def setUp(self):

@@ -1,4 +1,4 @@
-"""full_disk_test.py - a person whose disk is full: what can still be done, and what is told.
+"""full_disk_test.py - a person whose disk is full: what can still be done, and what keel reports.
 
 keel's home is a small disk of its own, which the test fills to the last byte. That needs a mount
 namespace; where none can be made the tests are skipped.
@@ -49,7 +49,7 @@ class FullDisk(AgentTest):
         return self.keel("session", *arguments, "--store", self.store(self.kind))
 
     def add_session(self, *long_texts, n=40):
-        """One with so many prompts, and these among them; its id."""
+        """One with `n` prompts and these texts as further ones; its id."""
         self.n_sessions += 1
         id = f"{self.n_sessions:08d}-1111-4111-8111-111111111111"
         texts = [f"prompt {i} " + "x" * 2000 for i in range(n)] + list(long_texts)

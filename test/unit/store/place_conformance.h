@@ -151,7 +151,7 @@ static inline struct err *live_on_a_full_disk(void *arg)
 
 /* --- removing where there is no room --- */
 
-/* A record that refers to a text of so many of these letters, in a session that stays open. */
+/* A record that refers to a text of `n` of these letters, in a session that stays open. */
 static inline struct err *add_payload(struct store *s, struct str id, uint64_t fence, uint64_t seq,
                                       char letter, size_t n)
 {
