@@ -1,9 +1,9 @@
 /* git_dir.c - repositories that a command has made. */
 #include "sandbox/git_dir.h"
 
+#include "base/git_config.h"
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
-#include "base/git_config.h"
 #include "sys/locked_file.h"
 
 #include <dirent.h>

@@ -3,9 +3,9 @@
 #ifndef KEEL_SANDBOX_PLACES_H
 #define KEEL_SANDBOX_PLACES_H
 
-#include "sys/git_programs.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/survey.h"
+#include "sys/git_programs.h"
 
 struct places {
     struct arena *arena;
