@@ -170,6 +170,7 @@ static struct err *run(const struct args *args, int *ret_status)
     for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
         report_add(&report, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
                    STR_ARG(settings_warning(runtime.settings, i)));
+    doctor_check_rules(&report, &runtime);
     doctor_check_providers(&report, &runtime);
     doctor_check_network(&report, &runtime);
     doctor_check_sandbox(&report, &runtime);

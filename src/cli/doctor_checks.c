@@ -6,6 +6,7 @@
 #include "sdk/agent_sandbox.h"
 #include "sdk/passed_variables.h"
 #include "sys/clean_env.h"
+#include "sdk/rule_set.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 
@@ -16,6 +17,27 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+/* --- rules --- */
+
+static void add_rule_note(void *self, struct str text)
+{
+    report_add(self, HEALTH_NOTE, "Settings", "rules", "%" STR_FMT, STR_ARG(text));
+}
+
+/* A rule that is not understood may be one that was to forbid something. */
+void doctor_check_rules(struct report *r, const struct runtime *runtime)
+{
+    struct agent_options options = {.on_notice = add_rule_note, .notice_self = r};
+    struct rule_set set;
+    AUTO(err) struct err *e = rule_set_init(&set, &r->arena, runtime, &options);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+    const char *hint = e ? err_find_hint(e) : NULL;
+
+    if (e)
+        report_add(r, HEALTH_BAD, "Settings", "rules", "%s%s%s", text, hint ? "; " : "",
+                   hint ? hint : "");
+}
 
 /* --- providers --- */
 

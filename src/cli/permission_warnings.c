@@ -5,7 +5,7 @@
 #include "cli/permission_examples.h"
 #include "cli/text.h"
 #include "sys/fs.h"
-#include "tool/builtin.h"
+#include "tool/names.h"
 
 /* What is being looked at. */
 struct look {
@@ -24,15 +24,6 @@ static void warn(struct look *l, struct str text)
 
 /* --- names --- */
 
-static const char *guess_tool(struct str name)
-{
-    for (struct tool *const *t = builtin_tools; *t; t++)
-        if (str_eq_nocase(name, str_of((*t)->name)) ||
-            text_distance(name, str_of((*t)->name)) <= TEXT_ALIKE)
-            return (*t)->name;
-    return NULL;
-}
-
 static void look_at_name(struct look *l)
 {
     struct str name = l->pattern->tool;
@@ -43,7 +34,7 @@ static void look_at_name(struct look *l)
     if (str_find_char(name, '*') != STR_NONE || str_starts(name, S("mcp__")) ||
         permission_tool_is_known(name) || l->tool->permission_arg)
         return;
-    guess = guess_tool(name);
+    guess = tool_name_guess(name);
     warn(l, guess ? arena_format(l->arena,
                                  "keel has no tool %" STR_FMT "; is %s meant? Names must be "
                                  "written exactly so.",

@@ -252,7 +252,7 @@ static struct err *run(const struct args *args, int *ret_status)
     TRY(args_count(args, 1, 1, "a RULE, in quotes"));
     x.text = str_of(args->operands[0]);
     if (!pattern_parse(x.text, &x.pattern))
-        return err_hint(err_new(ERR_VALIDATION, "\"%s\" is no rule", args->operands[0]),
+        return err_hint(err_new(ERR_VALIDATION, "\"%s\" is not a valid rule", args->operands[0]),
                         "a rule is a tool's name, or one with a pattern: Read, Bash(git *); in "
                         "settings such a text allows nothing, and as a deny rule it makes keel "
                         "ask about every call of its tool");

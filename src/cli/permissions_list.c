@@ -1,6 +1,8 @@
 /* permissions_list.c - `keel permissions list`: all rules, with who said them. */
 #include "cli/permissions.h"
 
+#include "tool/names.h"
+
 #define MAX_RULE_WIDTH 40
 
 static const struct option options[] = {PERMISSION_OPTIONS, {0}};
@@ -61,10 +63,14 @@ static const char *note_on(const struct rule *r)
 {
     if (!r->is_used)
         return "not used: the project is not trusted (keel trust)";
-    if (permission_pattern_is_valid(r->text))
-        return NULL;
-    return r->kind == RULE_ALLOW ? "is no rule: it never matches"
-                                 : "is no rule: every call of its tool is asked about";
+    if (!permission_pattern_is_valid(r->text))
+        return r->kind == RULE_ALLOW ? "not a valid rule: it never matches"
+                                     : "not a valid rule: every call of its tool is asked about";
+    if (!tool_name_is_known(permission_pattern_tool(r->text)))
+        return "there is no such tool: it never matches";
+    return tool_name_is_absent(permission_pattern_tool(r->text))
+               ? "a tool that keel does not have: it never matches"
+               : NULL;
 }
 
 static size_t rule_width(const struct rule_set *set)

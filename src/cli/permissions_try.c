@@ -4,6 +4,7 @@
 #include "cli/permission_call.h"
 #include "cli/run.h"
 #include "cli/text.h"
+#include "tool/names.h"
 
 static const struct option options[] = {
     {"args", 0, "JSON", "all arguments of the call, instead of ARG"},
@@ -123,6 +124,7 @@ static struct err *read_call(struct try *t)
     const struct args *args = t->args;
     const char *json = args_get(args, "args");
 
+    TRY(tool_name_check("permissions test", str_of(args->operands[0])));
     t->call = (struct permission_call){
         .tool = permission_tool(&p->arena, str_of(args->operands[0])),
         .cwd = p->runtime.options.cwd,

@@ -45,26 +45,3 @@ void text_add_money(struct strbuf *out, int64_t microcents)
 
     strbuf_addf(out, usd < 1 ? "$%.4f" : "$%.2f", usd);
 }
-
-/* Levenshtein's, one row at a time. */
-size_t text_distance(struct str a, struct str b)
-{
-    size_t row[64];
-
-    if (a.n >= ARRAY_LEN(row) || b.n >= ARRAY_LEN(row))
-        return SIZE_MAX;
-    for (size_t i = 0; i <= b.n; i++)
-        row[i] = i;
-    for (size_t k = 1; k <= a.n; k++) {
-        size_t diagonal = row[0];
-
-        row[0] = k;
-        for (size_t i = 1; i <= b.n; i++) {
-            size_t change = diagonal + (a.p[k - 1] != b.p[i - 1]);
-
-            diagonal = row[i];
-            row[i] = MIN(MIN(row[i] + 1, row[i - 1] + 1), change);
-        }
-    }
-    return row[b.n];
-}

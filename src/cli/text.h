@@ -2,6 +2,7 @@
 #ifndef KEEL_CLI_TEXT_H
 #define KEEL_CLI_TEXT_H
 
+#include "base/alike.h"
 #include "base/strbuf.h"
 
 /* Appends `text` to a line of which `indent` columns are used, broken at spaces so that no line
@@ -14,11 +15,5 @@ void text_add_duration(struct strbuf *out, int64_t duration_ms);
 
 /* Micro-cents as "$0.0042", "$1.50". */
 void text_add_money(struct strbuf *out, int64_t microcents);
-
-/* How many letters must be added, dropped or changed to make one of the other. SIZE_MAX for words
- * of more than 63 bytes. */
-size_t text_distance(struct str a, struct str b);
-/* Further apart than this nobody meant the other. */
-#define TEXT_ALIKE 2
 
 #endif

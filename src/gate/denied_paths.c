@@ -9,6 +9,7 @@
 #include "gate/rulebook.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct denied_paths {
     struct path_rule *rules;
@@ -16,8 +17,8 @@ struct denied_paths {
     struct prepared prepared; /* its aliases; in the arena, with the places below */
     struct hard_policy policy;
     bool hides_secrets;
-    pthread_mutex_t lock;  /* of what the first search makes */
-    struct reach_map *map; /* NULL: not made yet */
+    pthread_mutex_t lock;            /* of what the first search makes */
+    _Atomic(struct reach_map *) map; /* NULL: not made yet */
     struct arena arena;
 };
 
@@ -75,7 +76,7 @@ void denied_paths_free(struct denied_paths *d)
     for (size_t i = 0; i < d->n; i++)
         path_rule_done(&d->rules[i]);
     mem_free(d->rules);
-    mem_free(d->map);
+    mem_free(atomic_load_explicit(&d->map, memory_order_relaxed));
     pthread_mutex_destroy(&d->lock);
     arena_done(&d->arena);
     mem_free(d);
@@ -92,13 +93,19 @@ static bool is_denied(const struct denied_paths *d, struct str path)
 /* Most runs search nothing, so that the places are looked up when one does. */
 static const struct reach_map *get_map(struct denied_paths *d)
 {
+    struct reach_map *map = atomic_load_explicit(&d->map, memory_order_acquire);
+
+    if (map)
+        return map;
     pthread_mutex_lock(&d->lock);
-    if (!d->map) {
-        d->map = mem_alloc(sizeof *d->map);
-        reach_map_init(d->map, &d->arena, &d->policy, d->prepared.workspace, d->prepared.home);
+    map = atomic_load_explicit(&d->map, memory_order_relaxed);
+    if (!map) {
+        map = mem_alloc(sizeof *map);
+        reach_map_init(map, &d->arena, &d->policy, d->prepared.workspace, d->prepared.home);
+        atomic_store_explicit(&d->map, map, memory_order_release);
     }
     pthread_mutex_unlock(&d->lock);
-    return d->map;
+    return map;
 }
 
 /* Searches follow no links, but they may begin below one, or in a place with two names. */

@@ -126,7 +126,8 @@ static void read_settings(struct git_settings *s, const char *git_dir)
         git_settings_read(s, fs_join(s->arena, common, "config"));
 }
 
-/* Does a repository whose files are in `top` have git obey this file? */
+/* Does a repository whose files are in `top` have git obey this file? `git_dir` NULL: there is none
+ * there, and only what holds for all of them counts. */
 static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
                         const char *file)
 {
@@ -134,12 +135,14 @@ static bool is_named_by(struct arena *a, const char *git_dir, const char *top, c
     struct naming n = {.arena = a, .file = file, .top = top};
 
     git_settings_read_global(&s);
-    read_settings(&s, git_dir);
+    if (git_dir)
+        read_settings(&s, git_dir);
     git_settings_each_path(&s, 0, top, check_named, &n);
     return n.is_named;
 }
 
-static bool is_named_in(struct arena *a, const char *directory, const char *home, const char *file)
+static bool is_named_in(struct arena *a, const char *directory, bool is_root, const char *home,
+                        const char *file)
 {
     const char *git = fs_join(a, directory, ".git"), *elsewhere;
 
@@ -148,8 +151,9 @@ static bool is_named_in(struct arena *a, const char *directory, const char *home
     elsewhere = read_link_file(a, directory, ".git", S("gitdir:"));
     if (elsewhere)
         return is_named_by(a, elsewhere, directory, home, file);
-    return is_git_dir(look_for_marks(a, directory)) &&
-           is_named_by(a, directory, directory, home, file);
+    if (is_git_dir(look_for_marks(a, directory)))
+        return is_named_by(a, directory, directory, home, file);
+    return is_root && is_named_by(a, NULL, directory, home, file);
 }
 
 /* --- all of it --- */
@@ -166,7 +170,8 @@ void git_place_find(struct arena *a, struct place *place, const char *root, cons
         name = str_slice(path, slash + 1, end - slash - 1);
         if (strcmp(directory, root) == 0 || !place_is_in(root, directory))
             place->git = git_dir_place(a, directory, name);
-        if (!place->git && is_named_in(a, directory, home, place->real))
+        if (!place->git &&
+            is_named_in(a, directory, strcmp(directory, root) == 0, home, place->real))
             place->git = GIT_PLACE_NAMED;
         place->git_dir = directory;
         if (place->git || slash == 0)

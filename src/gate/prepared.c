@@ -8,7 +8,10 @@
 #include "gate/reach.h"
 #include "gate/rulebook.h"
 #include "sys/env.h"
+#include "sys/fs.h"
 #include "sys/work.h"
+
+#include <sys/stat.h>
 
 #define MAX_RULE_ALIASES 64
 
@@ -156,6 +159,25 @@ static const char *root_of(const struct job *j, const char *path)
     return prepared_root_of(j->prepared, &j->policy, path);
 }
 
+/* What a start-up file in the home links to is obeyed, whatever it is called: ~/.bashrc may lead to
+ * a file "bashrc" in a directory of dotfiles. */
+static const struct protected_place *find_linked(const struct job *j, const char *path,
+                                                 const char *root)
+{
+    for (const struct protected_place *row = protected_places; j->prepared->home && row->path;
+         row++) {
+        const char *given = fs_join(j->arena, j->prepared->home, row->path), *real;
+        struct stat st;
+
+        if (!(row->how & PLACE_REFUSED) || lstat(given, &st) < 0 || !S_ISLNK(st.st_mode))
+            continue;
+        real = place_find(j->arena, given, given).real;
+        if (real && place_is_in(path, real) && !place_is_in(root, real))
+            return row;
+    }
+    return NULL;
+}
+
 /* A file that is called by a protected name is protected, though it is a link to another. */
 static void find_guard(const struct job *j, struct place *place)
 {
@@ -168,6 +190,10 @@ static void find_guard(const struct job *j, struct place *place)
         found = protected_place_find(given.paths[i], root_of(j, given.paths[i]), p->home);
         if (!place->guarded || (found && (found->how & PLACE_REFUSED)))
             place->guarded = found;
+    }
+    if (!place->guarded || !(place->guarded->how & PLACE_REFUSED)) {
+        found = find_linked(j, place->real, root_of(j, place->real));
+        place->guarded = found ? found : place->guarded;
     }
     git_place_find(j->arena, place, root_of(j, place->real), p->home);
 }

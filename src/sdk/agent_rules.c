@@ -4,6 +4,7 @@
 #include "sdk/project_rules.h"
 #include "sdk/rule_set.h"
 #include "sys/work.h"
+#include "tool/names.h"
 
 /* What is forbidden altogether need not be shown either. */
 static void hide_denied(struct agent *a, const struct permission_rules *rules)
@@ -17,15 +18,18 @@ static void hide_denied(struct agent *a, const struct permission_rules *rules)
     a->plan.filter.n_deny = bare.n;
 }
 
-static void show_only(struct agent *a, const struct agent_options *options)
+static struct err *show_only(struct agent *a, const struct agent_options *options)
 {
     struct texts names = {0};
 
-    for (size_t i = 0; i < options->n_tools; i++)
+    for (size_t i = 0; i < options->n_tools; i++) {
+        TRY(tool_name_check("--tools", str_of(options->tools[i])));
         texts_add(&names, &a->arena, arena_str(&a->arena, str_of(options->tools[i])));
+    }
     a->plan.filter.allows_all = !options->tools;
     a->plan.filter.allow = names.items;
     a->plan.filter.n_allow = names.n;
+    return NULL;
 }
 
 /* --- answers that hold for the project --- */
@@ -72,7 +76,7 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
 
     TRY(rule_set_init(&set, &a->arena, a->runtime, options));
     hide_denied(a, &set.gate_rules);
-    show_only(a, options);
+    TRY(show_only(a, options));
     a->plan.mode = set.mode;
     a->tool_config.added_dirs = set.added_dirs;
     a->tool_config.n_added_dirs = set.n_added_dirs;

@@ -3,6 +3,7 @@
 
 #include "sdk/passed_variables.h"
 #include "tool/builtin.h"
+#include "tool/names.h"
 
 /* --- settings --- */
 
@@ -30,10 +31,12 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
     a->tool_timeout_ms = (uint64_t)timeout_ms;
     a->tool_response_bytes = (size_t)n_bytes;
     a->tool_timeouts = settings_get(s, "toolTimeouts");
-    json_each (timeout, a->tool_timeouts)
+    json_each (timeout, a->tool_timeouts) {
+        TRY(tool_name_check("toolTimeouts", timeout->key));
         if (json_int_or(timeout, 0) < 1)
             return err_new(ERR_VALIDATION, "toolTimeouts.%" STR_FMT " must be 1 or more",
                            STR_ARG(timeout->key));
+    }
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* profile.c - from what the person said to one endpoint, one model and one key. */
 #include "sdk/profile.h"
 
+#include "base/alike.h"
 #include "net/url.h"
 #include "provider/endpoint.h"
 #include "sys/env.h"
@@ -288,6 +289,38 @@ static struct err *use_current(const struct search *s, struct str model, struct 
     return use_environment(s, model, ret);
 }
 
+/* Do models of this provider have a slash in their names? Then what stands before it need not be
+ * a vendor. Of a server of one's own nobody knows. */
+static bool has_slashes(const struct profile *p)
+{
+    const struct vendor *v = p->vendor;
+
+    if (!v || !v->default_model || strchr(v->default_model, '/'))
+        return true;
+    for (size_t i = 0; i < v->n_models; i++)
+        if (strchr(v->models[i].id, '/'))
+            return true;
+    return false;
+}
+
+static struct err *no_vendor(const struct search *s, struct str name, struct str model)
+{
+    struct alike near = {.word = name};
+    AUTO(strbuf) struct strbuf all = {0};
+    struct err *e =
+        err_new(ERR_VALIDATION, "there is no vendor or profile \"%" STR_FMT "\"", STR_ARG(name));
+
+    for (const struct vendor *v = vendors; v->name; v++)
+        alike_try(&near, str_of(v->name));
+    json_each (profile, s->profiles)
+        alike_try(&near, profile->key);
+    if (near.best.n)
+        return err_hint(e, "did you mean %" STR_FMT "/%" STR_FMT "?", STR_ARG(near.best),
+                        STR_ARG(model));
+    vendor_list_names(&all);
+    return err_hint(e, "one of: %s", strbuf_cstr(&all));
+}
+
 /* "vendor/model", "profile/model", "vendor", "profile" or a model's name. */
 static struct err *use_model(const struct search *s, struct str text, struct profile *ret)
 {
@@ -304,7 +337,9 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
         for (v = vendors; v->name; v++)
             if (vendor_find_model(v, text))
                 return use_named(s, str_of(v->name), text, ret);
-    return use_current(s, text, ret);
+    TRY(use_current(s, text, ret));
+    return slash == STR_NONE || has_slashes(ret) ? NULL
+                                                 : no_vendor(s, name, str_skip(text, slash + 1));
 }
 
 /* Another program's `model` setting means something else. */
@@ -347,6 +382,9 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
     struct str model = wanted_model(&s, query->model);
     struct profile p;
 
+    if (query->model && model.n == 0)
+        return err_hint(err_new(ERR_VALIDATION, "the name of the model is empty"),
+                        "--model VENDOR/MODEL; keel models lists them");
     TRY(model.n ? use_model(&s, model, &p) : use_current(&s, model, &p));
     if (!query->is_offline)
         TRY(need_key(settings, &p, s.environment));

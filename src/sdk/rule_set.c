@@ -4,6 +4,7 @@
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
 #include "sys/fs.h"
+#include "tool/names.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,6 +32,12 @@ static void add_rule(struct making *m, const struct rule *rule)
     s->rules[s->n++] = *rule;
 }
 
+static void warn(const struct making *m, struct str text)
+{
+    if (m->options->on_notice)
+        m->options->on_notice(m->options->notice_self, text);
+}
+
 /* --- settings --- */
 
 static struct rule_source source_of(const struct settings *s, enum layer l)
@@ -44,19 +51,52 @@ static struct rule_source source_of(const struct settings *s, enum layer l)
     return source;
 }
 
-/* A rule of a file that is none is the gate's business: it counts where it forbids. */
-static void add_list(struct making *m, const struct json *tree, struct rule rule)
+/* NULL: it is a rule, and for a tool that there may be. */
+static struct err *check_rule(const char *where, struct str text)
+{
+    if (!permission_pattern_is_valid(text))
+        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid rule", where,
+                                STR_ARG(text)),
+                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *)");
+    return tool_name_check(where, permission_pattern_tool(text));
+}
+
+static void warn_of(const struct making *m, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = err_message(e);
+    const char *hint = err_find_hint(e);
+
+    warn(m, arena_format(m->arena, "%s%s%s%s", text, hint ? " (" : "", hint ? hint : "",
+                         hint ? ")" : ""));
+}
+
+/* A misspelt rule of the person's own files is an error: where it forbids, it would forbid nothing.
+ * Those of other programs and of a project that is not trusted are not ours to correct: they are
+ * told, and the gate asks about what a broken one may have meant. */
+static struct err *add_list(struct making *m, const struct json *tree, struct rule rule,
+                            bool is_strict)
 {
     const struct json *permissions = json_get(tree, "permissions");
+    const char *where = arena_format(m->arena, "%" STR_FMT ": permissions.%s",
+                                     STR_ARG(rule.source.where), rule_kind_name(rule.kind))
+                            .p;
 
     json_each (text, json_get(permissions, rule_kind_name(rule.kind))) {
+        struct err *e = check_rule(where, json_str(text));
+
+        if (e && is_strict)
+            return e;
+        if (e)
+            warn_of(m, e);
         rule.text = json_str(text);
         add_rule(m, &rule);
     }
+    return NULL;
 }
 
 /* From low to high, as they are merged. */
-static void add_settings(struct making *m, enum rule_kind kind)
+static struct err *add_settings(struct making *m, enum rule_kind kind)
 {
     const struct settings *s = m->runtime->settings;
 
@@ -67,8 +107,10 @@ static void add_settings(struct making *m, enum rule_kind kind)
 
         rule.is_untrusted = untrusted != NULL;
         rule.is_used = !untrusted || kind != RULE_ALLOW;
-        add_list(m, untrusted ? untrusted : settings_layer(s, (enum layer)l, &file), rule);
+        TRY(add_list(m, untrusted ? untrusted : settings_layer(s, (enum layer)l, &file), rule,
+                     !untrusted && !layer_is_foreign((enum layer)l)));
     }
+    return NULL;
 }
 
 /* --- flags, and what goes without saying --- */
@@ -82,9 +124,7 @@ static struct err *add_flags(struct making *m, enum rule_kind kind, const char *
                             .source = {layer_name(LAYER_FLAGS), str_of(flag)},
                             .is_used = true};
 
-        if (!permission_pattern_is_valid(rule.text))
-            return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" is no rule", flag, patterns[i]),
-                            "a rule is a tool's name, or one with a pattern: Read, Bash(git *)");
+        TRY(check_rule(flag, rule.text));
         add_rule(m, &rule);
     }
     return NULL;
@@ -109,10 +149,10 @@ static struct err *add_all(struct making *m)
 {
     const struct agent_options *o = m->options;
 
-    add_settings(m, RULE_DENY);
+    TRY(add_settings(m, RULE_DENY));
     TRY(add_flags(m, RULE_DENY, "--disallowed-tools", o->disallowed, o->n_disallowed));
-    add_settings(m, RULE_ASK);
-    add_settings(m, RULE_ALLOW);
+    TRY(add_settings(m, RULE_ASK));
+    TRY(add_settings(m, RULE_ALLOW));
     TRY(add_flags(m, RULE_ALLOW, "--allowed-tools", o->allowed, o->n_allowed));
     add_built_in(m);
     return NULL;
@@ -163,7 +203,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
         "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
 }
 
-/* Another program may have modes that keel does not know; it then has its default. */
+/* Another program may have modes that keel does not know; it then has its default, and says so. */
 static struct err *choose_mode(struct making *m)
 {
     static const char path[] = "permissions.defaultMode";
@@ -185,17 +225,11 @@ static struct err *choose_mode(struct making *m)
         m->set->mode_source = source_of(s, origin.layer);
     if (!e || !layer_is_foreign(origin.layer))
         return e;
-    err_free(e);
+    warn_of(m, err_wrap(e, "%" STR_FMT, STR_ARG(origin.file)));
     return NULL;
 }
 
 /* --- the hard policy --- */
-
-static void warn(const struct making *m, struct str text)
-{
-    if (m->options->on_notice)
-        m->options->on_notice(m->options->notice_self, text);
-}
 
 struct paths {
     const char **items;

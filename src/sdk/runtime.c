@@ -62,13 +62,13 @@ static struct err *read_flag_settings(struct runtime *r, struct json **ret_tree)
     if (!given)
         return NULL;
     if (str_starts(str_trim(str_of(given)), S("{")))
-        return settings_parse_file(&r->arena, str_of(given), "--settings", ret_tree);
+        return settings_parse_flag(&r->arena, str_of(given), "--settings", ret_tree);
     e = is_descriptor(given) ? fs_read_stream(given, &text) : fs_read(given, &text, NULL);
     if (e) {
         e->kind = ERR_VALIDATION; /* not a store that failed: a flag that names no file */
         return err_wrap(e, "--settings");
     }
-    return settings_parse_file(&r->arena, strbuf_str(&text), given, ret_tree);
+    return settings_parse_flag(&r->arena, strbuf_str(&text), given, ret_tree);
 }
 
 /* What this process must be able to leave behind when it is killed, and what others left. */

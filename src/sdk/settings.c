@@ -101,14 +101,26 @@ struct json *settings_merge(struct arena *a, struct json *under, const struct js
 
 /* --- loading --- */
 
-struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
-                                struct json **ret_tree)
+static struct err *parse(struct arena *a, struct str text, const char *file,
+                         enum settings_origin origin, struct json **ret_tree)
 {
     struct err *e = json_parse(a, arena_str(a, text), JSON_UNIQUE_KEYS, ret_tree);
 
     if (e)
         return err_hint(err_wrap(e, "%s", file), "correct the file, or move it away");
-    return settings_check(*ret_tree, file);
+    return settings_check(*ret_tree, file, origin);
+}
+
+struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
+                                struct json **ret_tree)
+{
+    return parse(a, text, file, SETTINGS_OWN, ret_tree);
+}
+
+struct err *settings_parse_flag(struct arena *a, struct str text, const char *file,
+                                struct json **ret_tree)
+{
+    return parse(a, text, file, SETTINGS_FLAGS, ret_tree);
 }
 
 static const char *directory_of(struct arena *a, const struct settings_sources *sources,
@@ -177,7 +189,8 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (e)
         e->kind = ERR_VALIDATION; /* a directory, or not to be read: the file is at fault */
     else
-        e = settings_parse_file(&s->arena, strbuf_str(&text), file, &s->layers[l]);
+        e = parse(&s->arena, strbuf_str(&text), file,
+                  layers[l].is_foreign ? SETTINGS_FOREIGN : SETTINGS_OWN, &s->layers[l]);
     if (e && layers[l].is_foreign) {
         AUTO_FREE char *message = err_message(e);
 
@@ -203,13 +216,27 @@ static bool uses_project(const struct settings_sources *sources)
     return false;
 }
 
+static void warn_unknown(struct settings *s, const struct json *flags)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    settings_add_unknown(flags, &names);
+    if (names.n)
+        warn(s, arena_format(&s->arena,
+                             "--settings: keel does not have these settings, and does "
+                             "not use them: %s",
+                             strbuf_cstr(&names)));
+}
+
 static struct err *load(struct settings *s, const struct settings_sources *sources)
 {
     s->merged = json_new(&s->arena, JSON_OBJECT);
     if (sources->trust_note.n && uses_project(sources))
         warn(s, arena_str(&s->arena, sources->trust_note));
-    if (sources->flags)
+    if (sources->flags) {
         s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
+        warn_unknown(s, sources->flags);
+    }
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
         if (!(sources->skipped & 1u << l))
             TRY(load_layer(s, sources, (enum layer)l));

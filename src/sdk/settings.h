@@ -7,9 +7,10 @@
  * held here; an unset variable makes the value missing.
  *
  * Each module lists its keys in a table (settings_keys.c joins them). A known key with the wrong
- * type is an error that names file, key and expected type; unknown keys are left alone, and so are
- * all complaints about foreign files. Layers of a project that is not trusted contribute only keys
- * marked `untrusted_ok`, and what they list as allowed can only shorten the list below it. */
+ * type is an error that names file, key and expected type, a key that does not exist one that names
+ * the nearest; foreign files may have any keys, and no complaint about them stops keel. Layers of a
+ * project that is not trusted contribute only keys marked `untrusted_ok`, and what they list as
+ * allowed can only shorten the list below it. */
 #ifndef KEEL_SDK_SETTINGS_H
 #define KEEL_SDK_SETTINGS_H
 
@@ -100,6 +101,10 @@ struct str settings_warning(const struct settings *s, size_t index);
 
 /* Parses a settings file's text and checks our keys; `file` is for messages. */
 MUST_USE struct err *settings_parse_file(struct arena *a, struct str text, const char *file,
+                                         struct json **ret_tree);
+/* The same for --settings, where programs also pass what is meant for another one: a key is wrong
+ * only if it is like one of ours. */
+MUST_USE struct err *settings_parse_flag(struct arena *a, struct str text, const char *file,
                                          struct json **ret_tree);
 /* Merges `over` into `under` (both in `a`) by the rules above. */
 struct json *settings_merge(struct arena *a, struct json *under, const struct json *over) MUST_USE;

@@ -1,6 +1,8 @@
 /* settings_check.c - types and trust, by the table of keys. */
 #include "sdk/settings_check.h"
 
+#include "base/alike.h"
+
 static bool path_fits(struct str pattern, struct str path)
 {
     struct str want, have;
@@ -67,34 +69,106 @@ static bool has_type(const struct json *v, enum setting_type type)
     BUG("setting type");
 }
 
-static struct err *check_at(const struct json *tree, const char *file, struct arena *a,
-                            const char *path)
+/* --- names --- */
+
+/* The path of a member. A dot in its name separates nothing. */
+static struct str member_path(struct arena *a, const char *path, const struct json *member)
+{
+    struct str below =
+        arena_format(a, "%s%s%" STR_FMT, path, *path ? "." : "", STR_ARG(member->key));
+    char *name = (char *)below.p + below.n - member->key.n;
+
+    for (size_t i = 0; i < member->key.n; i++)
+        if (name[i] == '.')
+            name[i] = '/';
+    return below;
+}
+
+/* The last name of a row that stands in the same object as the path; empty: it does not. */
+static struct str sibling_name(const struct setting_key *k, struct str path)
+{
+    struct str row = str_of(k->path);
+    size_t dot = str_rfind_char(row, '.'), end = str_rfind_char(path, '.');
+    struct str name = dot == STR_NONE ? row : str_skip(row, dot + 1);
+
+    if ((dot == STR_NONE) != (end == STR_NONE) || str_is(name, "*"))
+        return (struct str){0};
+    if (dot != STR_NONE && !path_fits(str_slice(row, 0, dot), str_slice(path, 0, end)))
+        return (struct str){0};
+    return name;
+}
+
+static struct err *check_name(const char *file, struct str path, enum settings_origin origin)
+{
+    size_t dot = str_rfind_char(path, '.');
+    struct alike near = {.word = dot == STR_NONE ? path : str_skip(path, dot + 1)};
+    struct err *e;
+
+    if (origin == SETTINGS_FOREIGN || str_is(path, "$schema"))
+        return NULL;
+    for (const struct setting_key *k = setting_keys; k->path; k++)
+        alike_try(&near, sibling_name(k, path));
+    if (origin == SETTINGS_FLAGS && !near.best.n)
+        return NULL;
+    e = err_new(ERR_VALIDATION, "%s: there is no setting \"%" STR_FMT "\"", file, STR_ARG(path));
+    if (!near.best.n)
+        return err_hint(e, "keel config keys lists all");
+    return err_hint(e, "did you mean \"%" STR_FMT "%" STR_FMT "\"?",
+                    STR_ARG(str_slice(path, 0, path.n - near.word.n)), STR_ARG(near.best));
+}
+
+/* --- the whole tree --- */
+
+static struct err *check_at(const struct json *tree, const char *file, enum settings_origin origin,
+                            struct arena *a, const char *path)
 {
     json_each (member, tree) {
-        struct str below =
-            arena_format(a, "%s%s%" STR_FMT, path, *path ? "." : "", STR_ARG(member->key));
+        struct str below = member_path(a, path, member);
         const struct setting_key *key = setting_key_find(below);
 
-        if (!key)
+        if (!key) {
+            TRY(check_name(file, below, origin));
             continue;
+        }
         if (!has_type(member, key->type))
             return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" must be %s, not %s", file, below.p,
                                     type_names[key->type], json_type_name(member->type)),
                             "%s: %s", key->path, key->help);
         if (key->type == SETTING_OBJECT)
-            TRY(check_at(member, file, a, below.p));
+            TRY(check_at(member, file, origin, a, below.p));
     }
     return NULL;
 }
 
-struct err *settings_check(const struct json *tree, const char *file)
+struct err *settings_check(const struct json *tree, const char *file, enum settings_origin origin)
 {
     AUTO(arena) struct arena a = {0};
 
     if (tree->type != JSON_OBJECT)
         return err_new(ERR_VALIDATION, "%s: must hold one JSON object, not %s", file,
                        json_type_name(tree->type));
-    return check_at(tree, file, &a, "");
+    return check_at(tree, file, origin, &a, "");
+}
+
+static void add_unknown_at(const struct json *tree, struct arena *a, const char *path,
+                           struct strbuf *out)
+{
+    json_each (member, tree) {
+        struct str below = member_path(a, path, member);
+        const struct setting_key *key = setting_key_find(below);
+
+        if (!key && !str_is(below, "$schema"))
+            strbuf_addf(out, "%s%s", out->n ? ", " : "", below.p);
+        else if (key && key->type == SETTING_OBJECT)
+            add_unknown_at(member, a, below.p, out);
+    }
+}
+
+void settings_add_unknown(const struct json *tree, struct strbuf *out)
+{
+    AUTO(arena) struct arena a = {0};
+
+    add_unknown_at(tree, &a, "", out);
 }
 
 /* --- trust --- */

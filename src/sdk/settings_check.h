@@ -7,8 +7,21 @@
 /* The row whose path fits, * standing for any member; NULL if the key is not ours. */
 const struct setting_key *setting_key_find(struct str path);
 
-/* ERR_VALIDATION names file, key, expected and actual type of the first value that is wrong. */
-MUST_USE struct err *settings_check(const struct json *tree, const char *file);
+/* Whose words they are. */
+enum settings_origin {
+    SETTINGS_OWN,     /* a file for keel: a key that is not known is an error */
+    SETTINGS_FLAGS,   /* --settings: programs may hand over what is meant for another one */
+    SETTINGS_FOREIGN, /* a file for another program: it may have any keys */
+};
+
+/* ERR_VALIDATION names file, key, expected and actual type of the first value that is wrong, or a
+ * key that does not exist and the nearest that does. Of flags only keys that are like a known one
+ * are errors. */
+MUST_USE struct err *settings_check(const struct json *tree, const char *file,
+                                    enum settings_origin origin);
+
+/* Appends the names of all keys that do not exist, with commas. */
+void settings_add_unknown(const struct json *tree, struct strbuf *out);
 
 /* What may be used of a project that is not trusted; names of the rest are appended, with commas.
  */

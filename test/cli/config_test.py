@@ -107,11 +107,12 @@ class Secrets(KeelTest):
             "type": "openai-chat", "apiKey": SECRET, "model": "m",
             "baseUrl": f"https://user:{SECRET}@api.example/v1?key={SECRET}",
             "headers": {"Authorization": f"Bearer {SECRET}", "x-functions-key": SECRET,
-                        "x-team": "search"}}},
-        "env": {"GITHUB_TOKEN": SECRET, "MY_API_KEY": SECRET}}
+                        "x-team": "search"}}}}
+    foreign = {"env": {"GITHUB_TOKEN": SECRET, "MY_API_KEY": SECRET}}
 
     def test_keys_that_stand_in_a_file_are_never_shown(self):
         self.user_settings(self.settings)
+        self.write("home/.claude/settings.json", self.foreign)
         for options in ((), ("--origin",), ("--json",), ("--json", "--origin")):
             result = self.keel("config", "show", *options)
             self.assert_fine(result)

@@ -128,6 +128,13 @@ class Doctor(KeelTest):
         self.assertEqual(bad, [])
         self.assert_status(result, 0)
 
+    def test_a_rule_for_no_tool_is_bad(self):
+        self.user_settings({"permissions": {"deny": ["Bsh(rm *)"]}})
+        result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k"})
+        self.assert_status(result, 1)
+        self.assertIn('there is no tool "Bsh"; did you mean Bash?',
+                      findings["Settings/rules"]["text"])
+
     def test_a_profile_that_cannot_work_is_bad(self):
         self.user_settings({"providers": {"x": {"type": "nonsense", "model": "m"}}})
         result, findings = self.findings()

@@ -94,12 +94,22 @@ class List(PermissionsTest):
         self.assertEqual(self.listed()["additionalDirectories"], [])
 
     def test_people_read_it_too(self):
-        self.user({"allow": ["Bash(make *)"], "deny": ["oops("]})
+        self.user({"allow": ["Bash(make *)"]})
+        self.write("home/.claude/settings.json", {"permissions": {"deny": ["oops("]}})
         result = self.keel("permissions", "list")
-        self.assert_fine(result)
+        self.assert_status(result, 0)
+        self.assertIn('.claude/settings.json: permissions.deny: "oops(" is not a valid rule',
+                      result.err)
         self.assertRegex(result.out, r"(?m)^  Bash\(make \*\) +user: ")
-        self.assertIn("is no rule", result.out)
+        self.assertIn("not a valid rule: every call of its tool is asked about", result.out)
         self.assertNotIn("\033", result.out)
+
+    def test_tools_that_keel_lacks_are_marked(self):
+        self.user({"deny": ["NotebookEdit", "mcp__db"]})
+        lines = self.keel("permissions", "list").out.splitlines()
+        self.assertTrue(any("NotebookEdit" in line and "keel does not have" in line
+                            for line in lines))
+        self.assertFalse(any("mcp__db" in line and "keel does not have" in line for line in lines))
 
     def test_colours_are_for_terminals(self):
         self.assertIn("\033[32mRead(.keel/**)\033[0m",
@@ -266,7 +276,7 @@ class Explain(PermissionsTest):
     def test_what_is_no_rule_is_told(self):
         for text in ("Bash(ls", "", "Bash()", "two words"):
             with self.subTest(text):
-                self.assert_refused(self.keel("permissions", "explain", text), 2, "is no rule")
+                self.assert_refused(self.keel("permissions", "explain", text), 2, "is not a valid rule")
 
 
 if __name__ == "__main__":

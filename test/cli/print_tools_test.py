@@ -142,6 +142,75 @@ class Modes(ToolTest):
         self.assert_made("made-by-write", False)
 
 
+class WrongNames(ToolTest):
+    """What is misspelt is told, above all where it forbids."""
+
+    def refused(self, *arguments, settings=None, says, hint="did you mean Bash?"):
+        if settings is not None:
+            self.user_settings(settings)
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.ask(provider, *arguments, "hi")
+        self.assert_status(result, 2)
+        self.assertIn(says, result.err)
+        self.assertIn(hint, result.err)
+        self.assertEqual(provider.requests, [])
+
+    def test_a_tool_in_a_flag(self):
+        for flag in ("--disallowed-tools", "--allowed-tools"):
+            for rule in ("Bsh", "Bsh(rm *)", "bash", "Bsh*"):
+                name = rule.partition("(")[0]
+                self.refused(flag, rule, says=f'{flag}: there is no tool "{name}"')
+        self.refused("--tools", "Foo", says='--tools: there is no tool "Foo"', hint="one of: Bash")
+        self.refused("--tools", "Red", says='--tools: there is no tool "Red"',
+                     hint="did you mean Read?")
+
+    def test_a_tool_in_settings(self):
+        for kind in ("deny", "ask", "allow"):
+            self.refused(settings={"permissions": {kind: ["Bsh(rm *)"]}},
+                         says=f'settings.json: permissions.{kind}: there is no tool "Bsh"')
+        self.refused(settings={"toolTimeouts": {"Bsh": 1}},
+                     says='toolTimeouts: there is no tool "Bsh"')
+        self.refused("--settings", '{"permissions": {"deny": ["Bsh(rm *)"]}}', settings={},
+                     says='--settings: permissions.deny: there is no tool "Bsh"')
+
+    def test_what_is_not_a_rule_in_settings(self):
+        for rule in ("Bash(", "Bash()", "Bash(x", "", "rm -rf"):
+            self.refused(settings={"permissions": {"deny": [rule]}},
+                         says=f'"{rule}" is not a valid rule', hint="Read, Bash(git *)")
+
+    def test_a_key_in_settings(self):
+        self.refused(settings={"modle": "x"}, says='there is no setting "modle"',
+                     hint='did you mean "model"?')
+        self.refused("--settings", '{"permissions": {"denny": ["Read"]}}', settings={},
+                     says='there is no setting "permissions.denny"',
+                     hint='did you mean "permissions.deny"?')
+
+    def test_a_vendor(self):
+        self.refused("--model", "antropic/m", says='there is no vendor or profile "antropic"',
+                     hint="did you mean anthropic/m?")
+        self.refused("--model", "nosuch/x", says='there is no vendor or profile "nosuch"',
+                     hint="one of: anthropic")
+        self.refused("--model", "", says="the name of the model is empty", hint="--model")
+        self.refused("--model", "anthropic/m", "--fallback-model", "antropic/m",
+                     says='there is no vendor or profile "antropic"', hint="did you mean")
+
+    def test_names_that_come_later_or_from_elsewhere_are_taken(self):
+        rules = "mcp__db__query,mcp__db,Task,NotebookEdit,Web*,Agent(review)"
+        self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--disallowed-tools", rules,
+                                    "hi"))
+
+    def test_files_of_others_are_told_and_do_not_stop_keel(self):
+        self.write("home/.claude/settings.json", {"permissions": {
+            "deny": ["Bsh(rm *)", "Read(.env)"], "defaultMode": "dontAsk"}, "statusLine": {}})
+        self.write("project/.keel/settings.json", {"permissions": {"deny": ["Raed(x)"]}})
+        result = self.ask(self.provider(ANTHROPIC.answer()), "hi")
+        self.assert_status(result, 0)
+        for words in ('.claude/settings.json: permissions.deny: there is no tool "Bsh" (did you '
+                      'mean Bash?)', 'there is no mode "dontAsk"',
+                      'permissions.deny: there is no tool "Raed" (did you mean Read?)'):
+            self.assertIn(words, result.err)
+
+
 class Suspended(ToolTest):
     def setUp(self):
         super().setUp()

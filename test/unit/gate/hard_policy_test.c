@@ -358,6 +358,35 @@ TEST(a_working_tree_whose_git_directory_is_elsewhere_is_known)
     denied_by(&edit, "tree/.git", "policy:protected");
 }
 
+TEST(hooks_for_all_repositories_are_not_written_where_none_is)
+{
+    AUTO(yard) struct yard y;
+    const char *added;
+
+    yard_init(&y);
+    added = yard_path(&y, "out");
+    y.policy.writable = &added;
+    y.policy.n_writable = 1;
+    put(&y.dir, "home/.gitconfig", yard_text(&y, "[core]\n\thooksPath = @/out/hooks\n"));
+    denied_by(&write_tool, "@/out/hooks/pre-commit", "policy:git");
+    auto_by(&write_tool, "@/out/other", "mode:bypassPermissions/modify");
+}
+
+TEST(what_a_start_up_file_links_to_is_not_written_whatever_it_is_called)
+{
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    put(&y.dir, "proj/dot/bashrc", "");
+    put(&y.dir, "proj/dot/nvim/init.lua", "");
+    put(&y.dir, "home/.config/x", "");
+    yard_link(&y, "home/.bashrc", "@proj/dot/bashrc");
+    yard_link(&y, "home/.config/nvim", "@proj/dot/nvim");
+    denied_by(&edit, "dot/bashrc", "policy:protected");
+    denied_by(&write_tool, "dot/nvim/lua/new.lua", "policy:protected");
+    auto_by(&edit, "dot/zshrc", "mode:bypassPermissions/modify");
+}
+
 TEST(a_repository_above_the_workspace_counts_too)
 {
     AUTO(yard) struct yard y;
@@ -492,6 +521,8 @@ RUN_TESTS(UNIT(tools_that_change_files_stay_in_the_workspace),
           UNIT(what_git_obeys_in_a_git_directory_is_not_written_whatever_it_is_called),
           UNIT(what_gits_configuration_names_in_the_workspace_is_not_written),
           UNIT(a_working_tree_whose_git_directory_is_elsewhere_is_known),
+          UNIT(hooks_for_all_repositories_are_not_written_where_none_is),
+          UNIT(what_a_start_up_file_links_to_is_not_written_whatever_it_is_called),
           UNIT(a_repository_above_the_workspace_counts_too),
           UNIT(a_jail_may_itself_have_a_protected_name),
           UNIT(secret_places_are_neither_read_nor_written),

@@ -154,6 +154,36 @@ TEST(an_unknown_type_lists_what_is_known)
     assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
 }
 
+static void assert_no_vendor(const char *model, const char *variable, const char *hint)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", model, variable, NULL);
+
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_true(strncmp(err_find_hint(e), hint, strlen(hint)) == 0);
+}
+
+TEST(a_misspelt_vendor_sends_the_prompt_to_no_other)
+{
+    assert_no_vendor("opnai/gpt-5", "ANTHROPIC_API_KEY=k", "did you mean openai/gpt-5?");
+    assert_no_vendor("nosuch/x", "ANTHROPIC_API_KEY=k", "one of: anthropic");
+    assert_no_vendor("/x", "OPENAI_API_KEY=k", "one of: anthropic");
+}
+
+TEST(where_names_of_models_have_slashes_no_vendor_is_needed)
+{
+    AUTO(world) struct world w = {0}, v = {0};
+
+    assert_ok(resolve(&w, "{}", "meta-llama/llama-4", "OPENROUTER_API_KEY=k", NULL));
+    assert_str(w.profile.id, "openrouter");
+    assert_str(w.profile.model, "meta-llama/llama-4");
+    assert_ok(resolve(&v,
+                      "{\"providers\":{\"x\":{\"type\":\"custom\",\"baseUrl\":\"http://a/v1\","
+                      "\"apiKey\":\"k\"}}}",
+                      "Qwen/Qwen3", NULL, NULL));
+    assert_str(v.profile.model, "Qwen/Qwen3");
+}
+
 RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(a_base_url_in_the_environment_replaces_the_vendors),
           UNIT(an_address_without_scheme_and_port_gets_those_of_the_vendor),
@@ -163,4 +193,6 @@ RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(credentials_are_read_anew_each_time_and_cannot_be_renewed),
           UNIT(the_only_profile_is_used_and_a_model_may_name_one),
           UNIT(a_vendors_name_alone_means_its_default_model),
-          UNIT(an_unknown_type_lists_what_is_known))
+          UNIT(an_unknown_type_lists_what_is_known),
+          UNIT(a_misspelt_vendor_sends_the_prompt_to_no_other),
+          UNIT(where_names_of_models_have_slashes_no_vendor_is_needed))

@@ -124,12 +124,14 @@ TEST(what_else_the_file_says_stays_in_its_order)
     AUTO(world) struct world w = world_make();
 
     put(&w, LOCAL,
-        "{\"z\":1.10,\"permissions\":{\"foo\":[1,{}],\"allow\":[\"Read\"],\"deny\":[]},\"a\":"
-        "null}");
+        "{\"compact\":{\"threshold\":0.50},\"permissions\":{\"ask\":[\"Edit\"],\"allow\":[\"Read\"]"
+        ","
+        "\"deny\":[]},\"hooks\":{\"Stop\":null}}");
     allow(&w, "Bash(a\"b)");
-    assert_file(&w, "{\n  \"z\": 1.10,\n  \"permissions\": {\n    \"foo\": [\n      1,\n      {}\n"
-                    "    ],\n    \"allow\": [\n      \"Read\",\n      \"Bash(a\\\"b)\"\n    ],\n"
-                    "    \"deny\": []\n  },\n  \"a\": null\n}\n");
+    assert_file(&w, "{\n  \"compact\": {\n    \"threshold\": 0.50\n  },\n  \"permissions\": {\n"
+                    "    \"ask\": [\n      \"Edit\"\n    ],\n"
+                    "    \"allow\": [\n      \"Read\",\n      \"Bash(a\\\"b)\"\n    ],\n"
+                    "    \"deny\": []\n  },\n  \"hooks\": {\n    \"Stop\": null\n  }\n}\n");
     assert_int_equal(mode_of(&w, LOCAL), 0644); /* as it was */
 }
 

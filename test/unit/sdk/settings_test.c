@@ -130,15 +130,16 @@ TEST(rules_and_hooks_add_up_while_other_arrays_are_replaced)
     AUTO(strbuf) struct strbuf out = {0};
 
     put(&w, "home/.keel/settings.json",
-        "{\"permissions\":{\"deny\":[\"a\"],\"allow\":[\"x\"]},\"hooks\":{\"Stop\":[1]},\"other\":["
-        "1]}");
+        "{\"permissions\":{\"deny\":[\"a\"],\"allow\":[\"x\"]},\"hooks\":{\"Stop\":[1]},"
+        "\"webFetch\":{\"allow\":[\"1\"]}}");
     put(&w, "project/.keel/settings.json",
-        "{\"permissions\":{\"deny\":[\"b\"]},\"hooks\":{\"Stop\":[2]},\"other\":[2]}");
+        "{\"permissions\":{\"deny\":[\"b\"]},\"hooks\":{\"Stop\":[2]},"
+        "\"webFetch\":{\"allow\":[\"2\"]}}");
     assert_ok(load(&w, true, NULL));
     json_write(&out, settings_root(w.settings));
     assert_str(strbuf_str(&out),
                "{\"permissions\":{\"deny\":[\"a\",\"b\"],\"allow\":[\"x\"]},\"hooks\":{\"Stop\":[1,"
-               "2]},\"other\":[2]}");
+               "2]},\"webFetch\":{\"allow\":[\"2\"]}}");
 }
 
 TEST(an_untrusted_project_may_only_forbid)
@@ -185,13 +186,62 @@ TEST(a_wrong_type_names_file_key_and_expected_type)
     }
 }
 
+static void assert_unknown(const char *file, const char *text, const char *message,
+                           const char *hint)
+{
+    AUTO(world) struct world w = world_make();
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *told = NULL;
+
+    put(&w, file, text);
+    e = load(&w, true, NULL);
+    assert_true(err_is(e, ERR_VALIDATION));
+    told = err_message(e);
+    assert_non_null(strstr(told, message));
+    assert_string_equal(err_find_hint(e), hint);
+}
+
+TEST(a_key_that_does_not_exist_is_an_error_with_the_nearest_that_does)
+{
+    static const char user[] = "home/.keel/settings.json",
+                      project[] = "project/.keel/settings.json";
+
+    assert_unknown(user, "{\"modle\":\"x\"}", "there is no setting \"modle\"",
+                   "did you mean \"model\"?");
+    assert_unknown(user, "{\"permissions\":{\"denny\":[]}}",
+                   "there is no setting \"permissions.denny\"",
+                   "did you mean \"permissions.deny\"?");
+    assert_unknown(project, "{\"providers\":{\"a.b\":{\"apikey\":\"x\"}}}",
+                   "there is no setting \"providers.a/b.apikey\"",
+                   "did you mean \"providers.a/b.apiKey\"?");
+    assert_unknown(user, "{\"colour\":1}", "there is no setting \"colour\"",
+                   "keel config keys lists all");
+}
+
+TEST(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(err) struct err *e = NULL;
+    AUTO(world) struct world w = world_make();
+    struct json *tree;
+
+    e = settings_parse_flag(&a, S("{\"permissions\":{\"denny\":[]}}"), "--settings", &tree);
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_ok(
+        settings_parse_flag(&a, S("{\"statusLine\":{},\"model\":\"x\"}"), "--settings", &tree));
+    assert_ok(load(&w, true, "{\"statusLine\":{},\"model\":\"x\"}"));
+    assert_int_equal(settings_n_warnings(w.settings), 1);
+    assert_str(settings_warning(w.settings, 0),
+               "--settings: keel does not have these settings, and does not use them: statusLine");
+}
+
 TEST(foreign_files_never_stop_us)
 {
     AUTO(world) struct world w = world_make();
 
     put(&w, "home/.claude/settings.json", "{\"model\":{\"not\":\"ours\"}}");
     put(&w, "home/.robota/settings.json", "this is not JSON");
-    put(&w, "home/.keel/settings.json", "{\"somethingElse\":[{\"deep\":1}]}");
+    put(&w, "project/.claude/settings.json", "{\"somethingElse\":[{\"deep\":1}]}");
     assert_ok(load(&w, true, NULL));
     assert_int_equal(settings_n_warnings(w.settings), 2);
 }
@@ -216,4 +266,6 @@ RUN_TESTS(UNIT(higher_layers_win_and_the_origin_is_known),
           UNIT(rules_and_hooks_add_up_while_other_arrays_are_replaced),
           UNIT(an_untrusted_project_may_only_forbid),
           UNIT(a_wrong_type_names_file_key_and_expected_type), UNIT(foreign_files_never_stop_us),
+          UNIT(a_key_that_does_not_exist_is_an_error_with_the_nearest_that_does),
+          UNIT(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt),
           UNIT(environment_references_are_resolved_when_read))

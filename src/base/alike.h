@@ -1,0 +1,21 @@
+/* alike.h - which known word was meant? For messages about names that do not exist. Pure. */
+#ifndef KEEL_BASE_ALIKE_H
+#define KEEL_BASE_ALIKE_H
+
+#include "base/str.h"
+
+/* How many letters must be added, dropped or changed to make one of the other. SIZE_MAX for words
+ * of more than 63 bytes. */
+size_t text_distance(struct str a, struct str b);
+/* Further apart than this nobody meant the other. */
+#define TEXT_ALIKE 2
+
+/* Finds the nearest of several words: hold each against it. Zeroed but for `word`. */
+struct alike {
+    struct str word;
+    struct str best; /* empty: none is near enough */
+    size_t distance;
+};
+void alike_try(struct alike *a, struct str known);
+
+#endif

@@ -1,0 +1,104 @@
+/* names.c - tools that exist, here or elsewhere. */
+#include "tool/names.h"
+
+#include "base/alike.h"
+#include "base/glob.h"
+#include "base/strbuf.h"
+#include "tool/builtin.h"
+
+/* Of Claude Code, whose rules and flags keel takes. */
+static const char *const others[] = {
+    "Agent",
+    "AgentOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "LS",
+    "LSP",
+    "ListMcpResources",
+    "ListMcpResourcesTool",
+    "McpCall",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "ReadMcpResource",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "StructuredOutput",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoRead",
+    "ToolSearch",
+};
+
+static bool fits(struct str pattern, const char *name)
+{
+    AUTO(glob) struct glob *g = NULL;
+    AUTO(err) struct err *e = NULL;
+
+    if (str_is(pattern, name))
+        return true;
+    if (str_find_char(pattern, '*') == STR_NONE)
+        return false;
+    e = glob_compile(pattern, 0, &g);
+    return !e && glob_matches(g, str_of(name));
+}
+
+static bool is_here(struct str name)
+{
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        if (fits(name, (*t)->name))
+            return true;
+    return str_starts(name, S("mcp__"));
+}
+
+bool tool_name_is_absent(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (fits(name, others[i]))
+            return !is_here(name);
+    return false;
+}
+
+bool tool_name_is_known(struct str name)
+{
+    return is_here(name) || tool_name_is_absent(name);
+}
+
+const char *tool_name_guess(struct str name)
+{
+    struct alike a = {.word = name};
+
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        alike_try(&a, str_of((*t)->name));
+    return a.best.n ? a.best.p : NULL;
+}
+
+struct err *tool_name_check(const char *where, struct str name)
+{
+    AUTO(strbuf) struct strbuf all = {0};
+    const char *guess = tool_name_guess(name);
+    struct err *e;
+
+    if (tool_name_is_known(name))
+        return NULL;
+    e = err_new(ERR_VALIDATION, "%s: there is no tool \"%" STR_FMT "\"", where, STR_ARG(name));
+    if (guess)
+        return err_hint(e, "did you mean %s?", guess);
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        strbuf_addf(&all, "%s%s", all.n ? ", " : "", (*t)->name);
+    return err_hint(e, "one of: %s, or mcp__SERVER__TOOL", strbuf_cstr(&all));
+}
