@@ -159,9 +159,9 @@ static bool grant_proc(const struct rules *r)
 
 /* --- what is never granted --- */
 
-/* A rule is for a file, not for a name: one for a second name of a hidden file, or for a directory
- * that was exchanged for a split one, would grant what is denied. The low bits of most inodes tell
- * that they are not among them. */
+/* A rule is for a file, not for a name: one for a second name of a hidden file, for a directory
+ * that was exchanged for a split one, or for a split one that is mounted elsewhere too, would grant
+ * what is denied. The low bits of most inodes tell that they are not among them. */
 struct denials {
     const struct policy_header *policy;
     struct root_fds *roots;
@@ -179,14 +179,11 @@ static void deny_id(struct denials *d, dev_t device, ino_t inode)
     d->low_bits[inode % 1024 / 64] |= 1ull << inode % 64;
 }
 
-static bool may_be_denied(const struct denials *d, ino_t inode)
-{
-    return d->low_bits[inode % 1024 / 64] >> inode % 64 & 1;
-}
-
 static bool is_denied(const struct denials *d, const struct stat *st)
 {
-    for (unsigned i = 0; may_be_denied(d, st->st_ino) && i < d->n; i++)
+    if (!(d->low_bits[st->st_ino % 1024 / 64] >> st->st_ino % 64 & 1))
+        return false;
+    for (unsigned i = 0; i < d->n; i++)
         if (d->ids[i].inode == st->st_ino && d->ids[i].device == st->st_dev)
             return true;
     return false;
@@ -205,7 +202,7 @@ static struct fault find_denied(struct denials *d)
     {
         struct stat st;
 
-        if (item->kind == POLICY_NEVER || (is_split(item) && item->expect != POLICY_ANY)) {
+        if (item->kind == POLICY_NEVER || is_split(item)) {
             if (locate_id(d->roots, item, &st) == 0)
                 deny_id(d, st.st_dev, st.st_ino);
             else if (errno != ENOENT)
@@ -238,20 +235,17 @@ static void leave_open(int fd)
         close_quietly(fd);
 }
 
-/* What the directory says of the entry is true where no command can write. */
-static bool grant_entry(const struct rules *r, const struct denials *d, int dir,
-                        const struct kernel_dirent *entry, bool is_settled, uint64_t rights)
+/* The entry may be a mount: only what was opened tells what it is. */
+static bool grant_entry(const struct rules *r, const struct denials *d, int dir, const char *name,
+                        uint64_t rights)
 {
-    int fd = openat(dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
+    int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
     bool done;
 
     if (fd < 0)
         return errno == ENOENT || errno == EACCES;
-    if (is_settled && entry->d_type != DT_UNKNOWN && !may_be_denied(d, entry->d_ino))
-        done = grant_fd(r, fd, st.st_mode, rights);
-    else
-        done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
+    done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
     leave_open(fd);
     return done;
 }
@@ -267,7 +261,7 @@ static bool grant_entries(const struct rules *r, const struct denials *d,
             const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
 
             if (entry->d_type != DT_LNK && !is_excepted(d->policy, split, entry->d_name) &&
-                !grant_entry(r, d, dir, entry, split->expect == POLICY_ANY, rights))
+                !grant_entry(r, d, dir, entry->d_name, rights))
                 return false;
             at += entry->d_reclen;
         }

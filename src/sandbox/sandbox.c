@@ -216,16 +216,23 @@ static struct err *find_cwd(struct attempt *a)
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
+    const struct mount_table *mounts = NULL;
     struct sandbox_policy policy;
 
     TRY(plan_check(&s->sandbox->policy));
+    TRY(mounts_look(&s->sandbox->mounts, &mounts));
     TRY(find_cwd(s->attempt));
     TRY(held_roots_update(s->sandbox->roots, &s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
     if (!s->sandbox->guard)
         TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
     policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
-    TRY(plan_write(&policy, s->sandbox->roots, s->attempt->cwd, s->namespaces, &s->plan));
+    TRY(plan_write(&(struct plan_input){.policy = &policy,
+                                        .roots = s->sandbox->roots,
+                                        .mounts = mounts,
+                                        .cwd = s->attempt->cwd,
+                                        .namespaces = s->namespaces},
+                   &s->plan));
     TRY(open_plan(s));
     return take_guard(s, &policy);
 }
@@ -487,6 +494,7 @@ void sandbox_done(struct sandbox *s)
     guard_free(TAKE(s->guard));
     scope_free(TAKE(s->scope));
     held_roots_free(TAKE(s->roots));
+    mounts_done(&s->mounts);
     pthread_mutex_destroy(&s->lock);
     if (s->network_fd >= 0)
         close(s->network_fd);
@@ -502,6 +510,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     pthread_mutex_init(&s->lock, NULL);
     s->scope = scope_new();
     s->roots = held_roots_new();
+    s->mounts = MOUNTS_NONE;
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "port/launcher.h"
+#include "sys/mounts.h"
 
 #include <pthread.h>
 
@@ -70,6 +71,7 @@ struct sandbox {
     struct sandbox_policy policy;
     enum sandbox_way way;
     struct held_roots *roots; /* the writable directories, open */
+    struct mounts mounts;     /* by which other paths hidden places are reached */
     struct scope *scope;      /* what is protected in the writable directories */
     struct guard *guard;     /* protected places before the commands that run now; NULL: none run */
     size_t n_running;        /* commands, those that are being started too */
