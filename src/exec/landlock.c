@@ -376,8 +376,8 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     struct fault fault;
     struct rules r;
 
-    if (abi == 0 && has_namespaces)
-        return (struct fault){0}; /* the first wall stands */
+    if (abi == 0 && has_namespaces && !(p->flags & POLICY_FULL))
+        return (struct fault){0}; /* the first wall stands; named pipes are not behind it */
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);

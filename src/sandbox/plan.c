@@ -390,6 +390,8 @@ static uint32_t flags_of(const struct sandbox_policy *policy, bool namespaces)
         flags |= POLICY_NETWORK;
     if (policy->network == SANDBOX_PROXY_ONLY)
         flags |= POLICY_PROXY;
+    if (policy->require_full)
+        flags |= POLICY_FULL;
     return flags;
 }
 

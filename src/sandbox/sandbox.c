@@ -412,6 +412,17 @@ static struct err *refuse_domains(void)
         "the settings: network.allow, and rules WebFetch(domain:...)");
 }
 
+static struct err *refuse_weakness(struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+
+    return err_hint(err_new(ERR_SANDBOX,
+                            "%s%scommands run with every protection or not at all "
+                            "(sandbox.requireFull)",
+                            e ? e->text : "", e ? "; " : ""),
+                    "%s. Or set sandbox.requireFull to false", SANDBOX_REMEDY);
+}
+
 /* Once a command has run, the way that it went is the way for all. */
 static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
 {
@@ -425,8 +436,12 @@ static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
             s->way = SANDBOX_WITH_NAMESPACES;
         if (!e || !are_namespaces_forbidden(&a->refusal) || s->way == SANDBOX_WITH_NAMESPACES)
             return e;
+        if (s->policy.require_full)
+            return refuse_weakness(e);
         err_ignore(e, "there is a second way");
     }
+    if (s->policy.require_full)
+        return refuse_weakness(NULL);
     if (s->policy.network == SANDBOX_PROXY_ONLY)
         return refuse_domains();
     a->namespaces = false;

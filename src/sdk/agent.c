@@ -98,22 +98,24 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
     const struct runtime *r = a->runtime;
 
     TRY(network_rules_from_settings(&a->arena, r->settings, &a->gate.rules, &a->network));
-    agent_sandbox_init(&a->sandbox,
-                       &(struct agent_sandbox_options){
-                           .source = {.workspace = r->options.cwd,
-                                      .added_dirs = a->tool_config.added_dirs,
-                                      .n_added_dirs = a->tool_config.n_added_dirs,
-                                      .rules = &a->gate.rules,
-                                      .home = env_find(r->options.environment, "HOME"),
-                                      .keel_home = runtime_home(r, &a->arena).p},
-                           .on_notice = options->on_notice,
-                           .self = options->notice_self,
-                           .remedy = sandbox_off,
-                           .network = &a->network,
-                           .environment = r->options.environment,
-                           .tasks = &a->background,
-                           .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
-                       });
+    agent_sandbox_init(
+        &a->sandbox,
+        &(struct agent_sandbox_options){
+            .source = {.workspace = r->options.cwd,
+                       .added_dirs = a->tool_config.added_dirs,
+                       .n_added_dirs = a->tool_config.n_added_dirs,
+                       .rules = &a->gate.rules,
+                       .home = env_find(r->options.environment, "HOME"),
+                       .keel_home = runtime_home(r, &a->arena).p},
+            .on_notice = options->on_notice,
+            .self = options->notice_self,
+            .remedy = sandbox_off,
+            .network = &a->network,
+            .environment = r->options.environment,
+            .tasks = &a->background,
+            .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
+            .require_full = sandbox_setting(r->settings, "sandbox.requireFull", false, NULL),
+        });
     return NULL;
 }
 

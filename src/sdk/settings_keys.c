@@ -57,6 +57,8 @@ const struct setting_key setting_keys[] = {
     {"sandbox", SETTING_OBJECT, .help = "how commands are confined"},
     {"sandbox.enabled", SETTING_BOOL, .help = "false: commands may do whatever you may (true)"},
     {"sandbox.hooks", SETTING_BOOL, .help = "run command hooks in the sandbox too (false)"},
+    {"sandbox.requireFull", SETTING_BOOL,
+     .help = "do not run commands where a protection is missing (false)"},
     {"webSearch", SETTING_OBJECT, .help = "what WebSearch asks"},
     {"webSearch.provider", SETTING_STRING,
      .help = "native (the model's own), brave, searxng or command"},
