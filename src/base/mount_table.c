@@ -130,7 +130,11 @@ void mount_table_parse(struct mount_table *t, struct arena *a, struct str mounti
         t->entries[t->n++] = entry;
     }
     for (struct mount_entry *e = t->entries; e < t->entries + t->n; e++) {
-        e->has_aliases = has_aliases(t, e);
+        if (has_aliases(t, e)) {
+            t->with_aliases = arena_grow(a, t->with_aliases, t->n_with_aliases,
+                                         &t->with_aliases_room, sizeof(void *));
+            t->with_aliases[t->n_with_aliases++] = e;
+        }
         if (str_is(e->place, "/") && !has_id(t, e->parent))
             t->top = e;
     }
@@ -233,6 +237,15 @@ static void look_at(const struct alias_search *s, const struct mount_entry *e)
         tell(s, alias, shows);
 }
 
+/* Most paths are on a file system that is mounted once. */
+static bool may_have_aliases(const struct mount_table *t, struct str path)
+{
+    for (size_t i = 0; i < t->n_with_aliases; i++)
+        if (is_in(path, t->with_aliases[i]->place))
+            return true;
+    return false;
+}
+
 void mount_table_each_alias(const struct mount_table *t, struct arena *a, const char *path,
                             void (*found)(void *self, const char *alias, const char *shows),
                             void *self)
@@ -240,8 +253,10 @@ void mount_table_each_alias(const struct mount_table *t, struct arena *a, const 
     struct alias_search s = {.table = t, .arena = a, .path = path, .found = found, .self = self};
     struct str snapshots;
 
+    if (!may_have_aliases(t, str_of(path)))
+        return;
     s.mount = mount_table_find(t, str_of(path));
-    if (!s.mount || !s.mount->has_aliases)
+    if (!s.mount)
         return;
     s.inside = str_of(join(a, s.mount->root, rest_of(str_of(path), s.mount->place)));
     for (size_t i = 0; i < t->n; i++)

@@ -15,13 +15,14 @@ struct mount_entry {
     struct str root;   /* which directory of it */
     struct str place;  /* where */
     struct str type, source;
-    bool has_aliases; /* what it shows may have other paths */
 };
 
 struct mount_table {
     struct mount_entry *entries;
     size_t n, room;
-    const struct mount_entry *top; /* of "/"; NULL: none */
+    const struct mount_entry *top;           /* of "/"; NULL: none */
+    const struct mount_entry **with_aliases; /* those that have any */
+    size_t n_with_aliases, with_aliases_room;
 };
 
 /* All texts are in `a`. Lines that cannot be read are skipped. */
