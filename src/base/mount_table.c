@@ -68,11 +68,12 @@ static bool is_plain_path(struct str path)
 
     if (!str_starts(path, S("/")) || memchr(path.p, 0, path.n))
         return false;
+    if (path.n == 1)
+        return true;
     path = str_skip(path, 1);
-    while (path.n > 0) {
-        if (!str_split(&path, '/', &name) || name.n == 0 || str_is(name, ".") || str_is(name, ".."))
+    while (str_split(&path, '/', &name))
+        if (name.n == 0 || str_is(name, ".") || str_is(name, ".."))
             return false;
-    }
     return true;
 }
 

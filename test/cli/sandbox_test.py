@@ -33,6 +33,20 @@ class Sandbox(KeelTest):
         self.assertIn("Usage: grep", self.sandbox("grep", "--help").out)
         self.assertEqual(self.sandbox("--", "ls", "-A").out, "file\n")
 
+    def test_a_sandbox_in_a_sandbox_is_built_of_what_is_left(self):
+        """Where system calls are filtered already: no openat2, no namespaces."""
+        subprocess.run(["git", "init", "-q", self.project], check=True)
+        (self.project / ".env").write_text("hush")
+        inner = self.project / "keel-home"
+        inner.mkdir()
+        (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
+        for result in self.both_ways(
+                "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
+                "cat .env; echo evil >>.git/config; echo x >new; cat new"):
+            self.assertEqual(result.out, "x\n", result)
+            self.assertNotIn("evil", (self.project / ".git/config").read_text())
+            (self.project / "new").unlink()
+
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
 
