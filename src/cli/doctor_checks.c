@@ -135,6 +135,20 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
 
 /* --- sandbox --- */
 
+static void add_verdict(struct report *r, const struct sandbox_probe *p, bool requires_full)
+{
+    if (p->missing[0])
+        report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
+    else if (p->weakness && requires_full)
+        report_add(r, HEALTH_BAD, "Sandbox", "commands",
+                   "do not run, as sandbox.requireFull is true: %s. " SANDBOX_REMEDY, p->weakness);
+    else if (p->weakness)
+        report_add(r, HEALTH_NOTE, "Sandbox", "commands", "are confined, but %s. " SANDBOX_REMEDY,
+                   p->weakness);
+    else
+        report_add(r, HEALTH_GOOD, "Sandbox", "commands", "are confined, files, network and all");
+}
+
 static void add_sandbox(struct report *r, const struct sandbox_probe *p)
 {
     if (p->mount_namespace)
@@ -152,10 +166,6 @@ static void add_sandbox(struct report *r, const struct sandbox_probe *p)
         report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "there");
     else
         report_add(r, HEALTH_BAD, "Sandbox", "seccomp", "this kernel does not offer it");
-    if (p->is_complete)
-        report_add(r, HEALTH_GOOD, "Sandbox", "commands", "are confined, files, network and all");
-    else
-        report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
 }
 
 static void check_switch(struct report *r, const struct settings *s)
@@ -204,8 +214,11 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
     }
     if (e)
         report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
-    else
+    else {
         add_sandbox(r, &probe);
+        add_verdict(r, &probe,
+                    sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
+    }
 }
 
 /* --- stores --- */

@@ -90,6 +90,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                    .keel_home = runtime_home(&j->runtime, &j->arena).p},
         .on_notice = tell_note,
         .no_namespaces = args_has(j->args, "no-namespaces"),
+        .require_full = sandbox_setting(j->runtime.settings, "sandbox.requireFull", false, NULL),
         .network = &j->network,
         .environment = o->environment,
         .tasks = &j->tasks,

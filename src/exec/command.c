@@ -78,7 +78,8 @@ struct birth {
     struct fault fault; /* why it did not become the command */
 };
 
-static int run_child(void *arg)
+/* On a stack that sanitizers do not know. */
+__attribute__((no_sanitize_address)) static int run_child(void *arg)
 {
     struct birth *b = arg;
 

@@ -78,8 +78,10 @@ void locate_anew(struct root_fds *roots);
 /* The same for where the machine has it, before anything is mounted. */
 int locate_source(const struct root_fds *roots, const struct policy_item *item,
                   struct stat *ret_st);
-/* Only looks: 0, or -1 and errno as above. */
-int locate_id(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
+/* Only looks: the directory that it lies in, which stays open until the next item, or -1 and errno
+ * as above. *ret_name, which may be NULL, is its name there. */
+int locate_name(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st,
+                const char **ret_name);
 
 /* Where this process stands above the command. */
 struct place {

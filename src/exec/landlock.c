@@ -121,47 +121,58 @@ static bool grant_devices(const struct rules *r)
 
 /* What programs ask of the machine. Not the processes of others, nor what they have open. */
 static const char *const machine_files[] = {
-    "cmdline", "cpuinfo", "crypto", "devices", "diskstats", "filesystems", "loadavg", "meminfo",
-    "stat",    "swaps",   "sys",    "uptime",  "version",   "vmstat",      NULL,
+    "cmdline", "cpuinfo", "filesystems", "loadavg", "meminfo", "stat",
+    "swaps",   "uptime",  "version",     "vmstat",  NULL,
 };
+static const char *const machine_dirs[] = {"sys", NULL};
 
 /* And of themselves: the sockets of all are among the rest. Only the process that becomes the
  * command can be granted it; those that it starts do not exist yet. */
 static const char *const own_files[] = {
-    "auxv",         "cgroup", "cmdline", "comm",      "environ", "fd",
-    "fdinfo",       "limits", "maps",    "mountinfo", "mounts",  "smaps",
-    "smaps_rollup", "stat",   "statm",   "status",    NULL,
+    "cgroup", "cmdline", "maps", "mountinfo", "mounts", "stat", "statm", "status", NULL,
 };
+static const char *const own_dirs[] = {"fd", NULL};
 
-static bool grant_files(const struct rules *r, const char *directory, const char *const *names)
+/* Nobody but execve() closes these, as long as they are few. */
+static void leave_open(int fd)
+{
+    enum { MANY = 200 };
+
+    if (fd > MANY)
+        close_quietly(fd);
+}
+
+static bool grant_names(const struct rules *r, const char *directory, const char *const *names,
+                        mode_t mode)
 {
     int dir = openat(AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool done = dir >= 0 || errno == ENOENT;
 
     for (; done && dir >= 0 && *names; names++) {
         int fd = openat(dir, *names, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        struct stat st;
 
         if (fd < 0)
             continue; /* kernels differ */
-        done = fstat(fd, &st) == 0 && grant_fd(r, fd, st.st_mode, READ_FILE | READ_DIR);
-        close_quietly(fd);
+        done = grant_fd(r, fd, mode, READ_FILE | READ_DIR);
+        leave_open(fd);
     }
-    if (dir >= 0)
-        close_quietly(dir);
+    leave_open(dir);
     return done;
 }
 
 static bool grant_proc(const struct rules *r)
 {
-    return grant_files(r, "/proc", machine_files) && grant_files(r, "/proc/self", own_files);
+    return grant_names(r, "/proc", machine_files, S_IFREG) &&
+           grant_names(r, "/proc", machine_dirs, S_IFDIR) &&
+           grant_names(r, "/proc/self", own_files, S_IFREG) &&
+           grant_names(r, "/proc/self", own_dirs, S_IFDIR);
 }
 
 /* --- what is never granted --- */
 
-/* A rule is for a file, not for a name: one for a second name of a hidden file, or for a directory
- * that was exchanged for a split one, would grant what is denied. The low bits of most inodes tell
- * that they are not among them. */
+/* A rule is for a file, not for a name: one for a second name of a hidden file, for a directory
+ * that was exchanged for a split one, or for a split one that is mounted elsewhere too, would grant
+ * what is denied. The low bits of most inodes tell that they are not among them. */
 struct denials {
     const struct policy_header *policy;
     struct root_fds *roots;
@@ -179,7 +190,7 @@ static void deny_id(struct denials *d, dev_t device, ino_t inode)
     d->low_bits[inode % 1024 / 64] |= 1ull << inode % 64;
 }
 
-static bool may_be_denied(const struct denials *d, ino_t inode)
+static bool may_be_denied(const struct denials *d, uint64_t inode)
 {
     return d->low_bits[inode % 1024 / 64] >> inode % 64 & 1;
 }
@@ -205,8 +216,8 @@ static struct fault find_denied(struct denials *d)
     {
         struct stat st;
 
-        if (item->kind == POLICY_NEVER || (is_split(item) && item->expect != POLICY_ANY)) {
-            if (locate_id(d->roots, item, &st) == 0)
+        if (item->kind == POLICY_NEVER || is_split(item)) {
+            if (locate_name(d->roots, item, &st, NULL) >= 0)
                 deny_id(d, st.st_dev, st.st_ino);
             else if (errno != ENOENT)
                 return fault_of_item(errno, i);
@@ -229,27 +240,27 @@ static bool is_excepted(const struct policy_header *p, const struct policy_item 
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Nobody but execve() closes these, as long as they are few. */
-static void leave_open(int fd)
+/* What a directory says of a file is true where no command can write. A directory may be a mount:
+ * only what was opened tells what it is. */
+static bool is_certain(const struct denials *d, const struct policy_item *split,
+                       const struct kernel_dirent *entry)
 {
-    enum { MANY = 200 };
-
-    if (fd > MANY)
-        close_quietly(fd);
+    return split->expect == POLICY_ANY && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN &&
+           !may_be_denied(d, entry->d_ino);
 }
 
-/* What the directory says of the entry is true where no command can write. */
-static bool grant_entry(const struct rules *r, const struct denials *d, int dir,
-                        const struct kernel_dirent *entry, bool is_settled, uint64_t rights)
+static bool grant_entry(const struct rules *r, const struct denials *d,
+                        const struct policy_item *split, int dir, const struct kernel_dirent *entry,
+                        uint64_t rights)
 {
     int fd = openat(dir, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
+    struct stat st;
     bool done;
 
     if (fd < 0)
         return errno == ENOENT || errno == EACCES;
-    if (is_settled && entry->d_type != DT_UNKNOWN && !may_be_denied(d, entry->d_ino))
-        done = grant_fd(r, fd, st.st_mode, rights);
+    if (is_certain(d, split, entry))
+        done = grant_fd(r, fd, DTTOIF(entry->d_type), rights);
     else
         done = fstat(fd, &st) == 0 && (is_denied(d, &st) || grant_fd(r, fd, st.st_mode, rights));
     leave_open(fd);
@@ -267,7 +278,7 @@ static bool grant_entries(const struct rules *r, const struct denials *d,
             const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
 
             if (entry->d_type != DT_LNK && !is_excepted(d->policy, split, entry->d_name) &&
-                !grant_entry(r, d, dir, entry, split->expect == POLICY_ANY, rights))
+                !grant_entry(r, d, split, dir, entry, rights))
                 return false;
             at += entry->d_reclen;
         }
@@ -382,8 +393,8 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     struct fault fault;
     struct rules r;
 
-    if (abi == 0 && has_namespaces)
-        return (struct fault){0}; /* the first wall stands */
+    if (abi == 0 && has_namespaces && !(p->flags & POLICY_FULL))
+        return (struct fault){0}; /* the first wall stands; named pipes are not behind it */
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);

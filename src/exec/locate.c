@@ -193,23 +193,26 @@ int locate(struct root_fds *roots, const struct policy_item *item, struct stat *
     const char *name;
     int dir;
 
-    if (item->expect == POLICY_ABSENT)
-        return locate_id(roots, item, ret_st);
+    if (item->expect == POLICY_ABSENT) /* there is nothing that could be opened */
+        return locate_name(roots, item, ret_st, NULL);
     dir = open_above(roots, item, &name);
     return compare(item, dir < 0 ? -1 : openat(dir, name, FLAGS), ret_st);
 }
 
-int locate_id(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
+int locate_name(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st,
+                const char **ret_name)
 {
-    const char *name;
+    const char *name = NULL;
     int dir = open_above(roots, item, &name);
 
     if (dir < 0 || fstatat(dir, name, ret_st, AT_SYMLINK_NOFOLLOW) < 0) {
         errno = judge_absence(item, errno);
         return -1;
     }
+    if (ret_name)
+        *ret_name = name;
     if (is_expected(item, ret_st))
-        return 0;
+        return dir;
     errno = ESTALE;
     return -1;
 }

@@ -300,22 +300,36 @@ static bool attach_root(const struct builder *b, const struct policy_header *p,
     return done;
 }
 
-static bool cover(const struct builder *b, const struct policy_item *item, int holder)
+/* Where no command can write, a name is as good as a descriptor. */
+static bool attach_cover(const struct builder *b, const struct policy_item *item, int mount,
+                         int dir, const char *name)
 {
     struct stat st;
-    int place = locate(b->roots, item, &st), mount = holder;
+    bool done;
+    int place;
+
+    if (item->expect == POLICY_ANY)
+        return kernel_move_mount(mount, dir, name, 0) == 0;
+    place = locate(b->roots, item, &st);
+    done = place >= 0 && attach_at(mount, place);
+    close_with(place, errno);
+    return done;
+}
+
+static bool cover(const struct builder *b, const struct policy_item *item, int holder)
+{
+    const char *name = NULL;
+    struct stat st;
+    int dir = locate_name(b->roots, item, &st, &name), mount = holder;
     bool done;
 
-    if (place < 0)
+    if (dir < 0)
         return errno == ENOENT;
-    if (S_ISLNK(st.st_mode)) { /* what it leads to is hidden by its own name */
-        close(place);
-        return true;
-    }
+    if (S_ISLNK(st.st_mode))
+        return true; /* what it leads to is hidden by its own name */
     if (mount < 0)
         mount = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
-    done = mount >= 0 && attach_at(mount, place);
-    close_with(place, errno);
+    done = mount >= 0 && attach_cover(b, item, mount, dir, name);
     if (holder < 0)
         close_with(mount, errno);
     return done;

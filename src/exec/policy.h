@@ -27,6 +27,7 @@ enum policy_flag {
     POLICY_NAMESPACES = 1 << 0,
     POLICY_NETWORK = 1 << 1, /* the machine's own; else none */
     POLICY_PROXY = 1 << 2,   /* none, but a way to keel's proxy: EXEC_PROXY_PORT */
+    POLICY_FULL = 1 << 3,    /* every wall, or no command */
 };
 
 enum policy_kind {

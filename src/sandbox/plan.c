@@ -1,6 +1,8 @@
 /* plan.c - from places to mounts; what lies in what, and how it is said to keel-exec. */
 #include "sandbox/plan_internal.h"
 
+#include "base/mount_table.h"
+
 #include <stdlib.h>
 
 enum { MAX_ENTRIES = 200000 };
@@ -164,6 +166,59 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
         add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
     else
         add_all(p, granted_in_part, ARRAY_LEN(granted_in_part), ROLE_HIDDEN);
+}
+
+/* --- other paths to what is hidden --- */
+
+struct alias_of {
+    struct plan *plan;
+    const struct entry *entry;
+};
+
+static const struct entry *find_nearest(const struct plan *p, const char *path)
+{
+    const struct entry *nearest = NULL;
+
+    for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
+        if (path_is_in(path, e->path))
+            nearest = e;
+    return nearest;
+}
+
+/* What all processes share is hidden for its sockets; a file of it that is mounted elsewhere, as
+ * /etc/resolv.conf may be, is meant to be seen there. */
+static bool is_shared_by_all(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(always_hidden); i++)
+        if (strcmp(path, always_hidden[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Of a hidden directory, some parts are to be seen. */
+static void add_alias(void *self, const char *alias, const char *shows)
+{
+    const struct alias_of *of = self;
+    struct plan *p = of->plan;
+    bool is_part = strcmp(shows, of->entry->path) != 0;
+
+    if (is_part && (is_shared_by_all(of->entry->path) || find_nearest(p, shows) != of->entry))
+        return;
+    p->aliases =
+        arena_grow(&p->arena, p->aliases, p->n_aliases, &p->alias_room, sizeof *p->aliases);
+    p->aliases[p->n_aliases++] = alias;
+}
+
+/* The entries are settled, and are so again afterwards. */
+static void add_aliases(struct plan *p, const struct mount_table *mounts)
+{
+    for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
+        if (e->role == ROLE_HIDDEN)
+            mount_table_each_alias(mounts, &p->arena, e->path, add_alias, &(struct alias_of){p, e});
+    for (size_t i = 0; i < p->n_aliases; i++)
+        add(p, p->aliases[i], ROLE_HIDDEN);
+    if (p->n_aliases)
+        settle(p);
 }
 
 /* --- items --- */
@@ -335,6 +390,8 @@ static uint32_t flags_of(const struct sandbox_policy *policy, bool namespaces)
         flags |= POLICY_NETWORK;
     if (policy->network == SANDBOX_PROXY_ONLY)
         flags |= POLICY_PROXY;
+    if (policy->require_full)
+        flags |= POLICY_FULL;
     return flags;
 }
 
@@ -352,27 +409,29 @@ struct err *plan_check(const struct sandbox_policy *policy)
     return NULL;
 }
 
-struct err *plan_write(const struct sandbox_policy *policy, struct held_roots *roots,
-                       const char *cwd, bool namespaces, struct strbuf *out)
+struct err *plan_write(const struct plan_input *input, struct strbuf *out)
 {
-    AUTO(plan) struct plan p = {.roots = roots, .out = out};
+    AUTO(plan) struct plan p = {.roots = input->roots, .out = out};
+    const struct sandbox_policy *policy = input->policy;
 
     BUG_IF(out->n);
     TRY(plan_check(policy));
     if (policy->n_hidden + policy->n_read_only + policy->n_writable + policy->n_visible >
         MAX_ENTRIES)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
-    add_policy(&p, policy, namespaces);
+    add_policy(&p, policy, input->namespaces);
     settle(&p);
-    put_header(out, flags_of(policy, namespaces));
-    if (namespaces)
+    if (input->mounts)
+        add_aliases(&p, input->mounts);
+    put_header(out, flags_of(policy, input->namespaces));
+    if (input->namespaces)
         put_mounts(&p);
     else
         plan_put_rules(&p);
     if (p.n_roots > POLICY_MAX_ROOTS)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d writable and visible directories",
                        POLICY_MAX_ROOTS);
-    TRY(put_cwd(&p, cwd, namespaces));
+    TRY(put_cwd(&p, input->cwd, input->namespaces));
     TRY(strbuf_check(out, "the policy of the sandbox"));
     close_header(out);
     return NULL;

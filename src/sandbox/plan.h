@@ -9,13 +9,20 @@
 #include "sandbox/sandbox.h"
 
 struct held_roots;
+struct mount_table;
 
 /* ERR_SANDBOX for a policy that nobody can want. */
 MUST_USE struct err *plan_check(const struct sandbox_policy *policy);
-/* Appends a policy in the format of exec/policy.h, for a command that starts in `cwd`, which is
- * canonical. Looks at what lies in the roots; NULL: at nothing. */
-MUST_USE struct err *plan_write(const struct sandbox_policy *policy, struct held_roots *roots,
-                                const char *cwd, bool namespaces, struct strbuf *out);
+struct plan_input {
+    const struct sandbox_policy *policy;
+    struct held_roots *roots; /* what lies in them is looked at; NULL: nothing is */
+    const struct mount_table
+        *mounts;     /* hidden places are hidden under all their paths; NULL: none */
+    const char *cwd; /* where the command starts; canonical */
+    bool namespaces;
+};
+/* Appends a policy in the format of exec/policy.h. */
+MUST_USE struct err *plan_write(const struct plan_input *input, struct strbuf *out);
 /* What item `index` of such a policy is about; NULL: there is no such item. Borrowed from it. */
 const char *plan_item_text(struct str plan, unsigned index);
 

@@ -27,6 +27,8 @@ struct plan {
     struct held_roots *roots; /* NULL: nothing is looked at, as in a test */
     struct entry *entries;
     size_t n, room;
+    const char **aliases; /* of hidden places */
+    size_t n_aliases, alias_room;
     const struct entry *item_roots[POLICY_MAX_ROOTS]; /* those that are items already */
     unsigned n_roots;
     struct strbuf *out;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,14 +53,42 @@ static const char *what_is_missing(const struct sandbox_probe *p)
 {
     if (!p->seccomp)
         return "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER): commands do not run";
-    if (p->mount_namespace)
-        return "";
-    if (p->landlock_abi == 0)
+    if (!p->mount_namespace && p->landlock_abi == 0)
         return "neither namespaces nor Landlock: commands do not run. " SANDBOX_REMEDY;
-    if (p->landlock_abi < SANDBOX_LANDLOCK_SIGNALS)
-        return "commands can signal your other processes, which Landlock prevents from Linux 6.12 "
-               "on. " SANDBOX_REMEDY;
     return "";
+}
+
+int sandbox_landlock_version(void)
+{
+    enum { GET_VERSION = 1 };
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
+
+    return version > 0 ? (int)version : 0;
+}
+
+const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi)
+{
+    if (has_namespaces && landlock_abi == 0)
+        return "this kernel has no Landlock, so commands can write to named pipes (FIFOs) that are "
+               "yours, wherever they lie";
+    if (has_namespaces)
+        return NULL;
+    if (landlock_abi < SANDBOX_LANDLOCK_SIGNALS)
+        return "namespaces cannot be made, so Landlock alone confines commands: they can signal "
+               "your other processes (until Linux 6.12), protected files are put back after a "
+               "command instead of being read-only, and names and sizes of hidden files can be "
+               "guessed";
+    return "namespaces cannot be made, so Landlock alone confines commands: protected files are "
+           "put "
+           "back after a command instead of being read-only, and names and sizes of hidden files "
+           "can be guessed";
+}
+
+const char *sandbox_weakness(const struct sandbox *s)
+{
+    if (s->way == SANDBOX_UNKNOWN)
+        return NULL;
+    return sandbox_weakness_of(s->way == SANDBOX_WITH_NAMESPACES, sandbox_landlock_version());
 }
 
 struct err *sandbox_probe(struct sandbox_probe *ret_probe)
@@ -73,7 +102,9 @@ struct err *sandbox_probe(struct sandbox_probe *ret_probe)
     p.landlock_abi = answer.landlock_abi;
     p.seccomp = answer.has_seccomp;
     snprintf(p.missing, sizeof p.missing, "%s", what_is_missing(&p));
-    p.is_complete = !p.missing[0];
+    if (!p.missing[0])
+        p.weakness = sandbox_weakness_of(p.mount_namespace, p.landlock_abi);
+    p.is_complete = !p.missing[0] && !p.weakness;
     if (!answer.has_namespaces)
         snprintf(p.no_namespaces, sizeof p.no_namespaces, "%s: %s", sandbox_step_text(answer.step),
                  strerror(answer.error));

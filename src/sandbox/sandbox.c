@@ -216,16 +216,23 @@ static struct err *find_cwd(struct attempt *a)
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
+    const struct mount_table *mounts = NULL;
     struct sandbox_policy policy;
 
     TRY(plan_check(&s->sandbox->policy));
+    TRY(mounts_look(&s->sandbox->mounts, &mounts));
     TRY(find_cwd(s->attempt));
     TRY(held_roots_update(s->sandbox->roots, &s->sandbox->policy));
     /* While others run, theirs is the state that counts. */
     if (!s->sandbox->guard)
         TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
     policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
-    TRY(plan_write(&policy, s->sandbox->roots, s->attempt->cwd, s->namespaces, &s->plan));
+    TRY(plan_write(&(struct plan_input){.policy = &policy,
+                                        .roots = s->sandbox->roots,
+                                        .mounts = mounts,
+                                        .cwd = s->attempt->cwd,
+                                        .namespaces = s->namespaces},
+                   &s->plan));
     TRY(open_plan(s));
     return take_guard(s, &policy);
 }
@@ -380,6 +387,17 @@ static struct err *refuse_domains(void)
         "the settings: network.allow, and rules WebFetch(domain:...)");
 }
 
+static struct err *refuse_weakness(struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+
+    return err_hint(err_new(ERR_SANDBOX,
+                            "%s%scommands run with every protection or not at all "
+                            "(sandbox.requireFull)",
+                            e ? e->text : "", e ? "; " : ""),
+                    "%s. Or set sandbox.requireFull to false", SANDBOX_REMEDY);
+}
+
 /* Once a command has run, the way that it went is the way for all. */
 static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
 {
@@ -393,8 +411,12 @@ static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
             s->way = SANDBOX_WITH_NAMESPACES;
         if (!e || !are_namespaces_forbidden(&a->refusal) || s->way == SANDBOX_WITH_NAMESPACES)
             return e;
+        if (s->policy.require_full)
+            return refuse_weakness(e);
         err_ignore(e, "there is a second way");
     }
+    if (s->policy.require_full)
+        return refuse_weakness(NULL);
     if (s->policy.network == SANDBOX_PROXY_ONLY)
         return refuse_domains();
     a->namespaces = false;
@@ -462,6 +484,7 @@ void sandbox_done(struct sandbox *s)
     guard_free(TAKE(s->guard));
     scope_free(TAKE(s->scope));
     held_roots_free(TAKE(s->roots));
+    mounts_done(&s->mounts);
     pthread_mutex_destroy(&s->lock);
     if (s->network_fd >= 0)
         close(s->network_fd);
@@ -477,6 +500,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     pthread_mutex_init(&s->lock, NULL);
     s->scope = scope_new();
     s->roots = held_roots_new();
+    s->mounts = MOUNTS_NONE;
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

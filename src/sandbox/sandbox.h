@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "port/launcher.h"
+#include "sys/mounts.h"
 
 #include <pthread.h>
 
@@ -40,6 +41,7 @@ struct sandbox_policy {
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;
     struct proxy *proxy; /* for SANDBOX_PROXY_ONLY (proxy.h); outlives the sandbox */
+    bool require_full;   /* where a protection cannot be had, no command runs */
     bool no_namespaces;  /* as if they could not be made: for tests */
 };
 
@@ -49,7 +51,8 @@ struct sandbox_probe {
     int landlock_abi; /* 0: none */
     bool seccomp;
     bool is_complete;        /* every protection can be had */
-    char missing[512];       /* what cannot, and what a person can do about it; empty: nothing */
+    char missing[512];       /* why commands do not run, and what a person can do; empty: they do */
+    const char *weakness;    /* what they can do all the same; NULL: nothing */
     char no_namespaces[256]; /* why they cannot be made; empty: they can */
 };
 /* Blocks for some milliseconds. */
@@ -70,6 +73,7 @@ struct sandbox {
     struct sandbox_policy policy;
     enum sandbox_way way;
     struct held_roots *roots; /* the writable directories, open */
+    struct mounts mounts;     /* by which other paths hidden places are reached */
     struct scope *scope;      /* what is protected in the writable directories */
     struct guard *guard;     /* protected places before the commands that run now; NULL: none run */
     size_t n_running;        /* commands, those that are being started too */
@@ -83,6 +87,12 @@ void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
  * places that the kernel could not protect, puts right what the command did there, and appends a
  * line for the person about each. May wait. */
 MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
+
+/* What commands can do here although they are confined, for the person; NULL: nothing, or none has
+ * run yet. */
+const char *sandbox_weakness(const struct sandbox *s);
+const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi); /* on any machine */
+int sandbox_landlock_version(void);                                     /* 0: there is none */
 
 /* What a model should know about the commands that it runs here, once a command has failed; NULL:
  * nothing that it would not expect. */

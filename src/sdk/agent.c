@@ -130,6 +130,8 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                         .environment = r->options.environment,
                                         .tasks = &a->background,
                                         .is_off = !is_on,
+                                        .require_full = sandbox_setting(
+                                            r->settings, "sandbox.requireFull", false, NULL),
                                     });
     return NULL;
 }

@@ -112,6 +112,7 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
     bool is_first = !s->sandbox.launcher.start;
 
     p->policy.no_namespaces = s->options.no_namespaces;
+    p->policy.require_full = s->options.require_full;
     set_network(s, &p->policy);
     if (is_first && s->options.on_tmp_dir)
         s->options.on_tmp_dir(s->options.tmp_self, s->tmp_dir);
@@ -122,6 +123,19 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
     arena_done(&s->arena);
     s->arena = p->arena;
     p->arena = (struct arena){0};
+}
+
+/* Told once: commands are confined, but less than elsewhere. Who has chosen it knows. */
+static void tell_weakness(struct agent_sandbox *s)
+{
+    const char *weakness = sandbox_weakness(&s->sandbox);
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
+        return;
+    s->has_told_weakness = true;
+    strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor has more", weakness);
+    s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
 static struct err *start_confined(struct agent_sandbox *s, struct preparation *p,
@@ -135,6 +149,8 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
         at_real_place.cwd = p->real_cwd;
         e = launcher_start(&s->sandbox.launcher, &at_real_place, ret_proc);
     }
+    if (!e)
+        tell_weakness(s);
     arena_done(&p->arena);
     return e;
 }

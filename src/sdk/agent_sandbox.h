@@ -26,6 +26,7 @@ struct agent_sandbox_options {
     const char *const *environment; /* with the person's own proxy */
     struct group *tasks;
     bool is_off;
+    bool require_full;  /* where a protection cannot be had, no command runs */
     bool no_namespaces; /* as if they could not be made */
 };
 
@@ -38,6 +39,7 @@ struct agent_sandbox {
     char *tmp_dir;      /* NULL: no command was started yet */
     struct proxy *proxy;
     struct sandbox sandbox;
+    bool has_told_weakness;
     struct chan *turn; /* holds something while a command is started or looked after */
 };
 

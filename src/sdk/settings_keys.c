@@ -59,6 +59,8 @@ const struct setting_key setting_keys[] = {
     {"sandbox.hooks", SETTING_BOOL, .help = "run command hooks in the sandbox too (false)"},
     {"sandbox.environment", SETTING_STRINGS, MERGE_ADD,
      .help = "variables that commands get though they look like credentials: DATABASE_URL, CI_*"},
+    {"sandbox.requireFull", SETTING_BOOL,
+     .help = "do not run commands where a protection is missing (false)"},
     {"webSearch", SETTING_OBJECT, .help = "what WebSearch asks"},
     {"webSearch.provider", SETTING_STRING,
      .help = "native (the model's own), brave, searxng or command"},

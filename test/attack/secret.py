@@ -102,6 +102,14 @@ def by_every_process(path):
     return f'for p in /proc/[0-9]*; do read -r line <"$p/{path}" && echo "$line"; done 2>/dev/null'
 
 
+def again(mounts):
+    """Mounts that show what is hidden a second time. The words behind it run as the person."""
+    return {"around": ("unshare", "-m", "bash", "-c",
+                       f'set -e; mkdir -p ../outside/again again; {mounts}; '
+                       'setpriv --reuid "$0" --regid "$0" --clear-groups "$@"', "UID"),
+            "needs": "a mount, which only root can make"}
+
+
 def key_leaked(run):
     return run.stage.key in run.out
 
@@ -172,6 +180,20 @@ ATTEMPTS = [
          prepare=deny_rules, alone=True),
     Read("a file of a denied directory, by a hardlink", 'ln private/key here; cat here',
          prepare=deny_rules, alone=True),
+    Read("where the home is mounted again", 'cat "$OUT/again/.ssh/id_ed25519"',
+         **again("mount --bind ../home ../outside/again")),
+    Read("where all is mounted again", 'cat "$OUT/again$HOME/.ssh/id_ed25519"',
+         **again("mount --bind / ../outside/again")),
+    Read("where all is mounted again, with what is mounted in it",
+         'cat "$OUT/again$HOME/.ssh/id_ed25519"', **again("mount --rbind / ../outside/again")),
+    Read("where the hidden place is mounted again", 'cat "$OUT/again/id_ed25519"',
+         **again("mount --bind ../home/.ssh ../outside/again")),
+    Read("where the hidden file is mounted again", 'cat "$OUT/again/f"',
+         **again("touch ../outside/again/f; mount --bind ../home/.netrc ../outside/again/f")),
+    Read("where the home is mounted again in the workspace", 'cat again/.ssh/id_ed25519',
+         **again("mount --bind ../home again")),
+    Read("where the home is mounted twice", 'cat "$OUT/again/.ssh/id_ed25519"',
+         **again("mount --bind ../home again; mount --bind again ../outside/again")),
     Read("in a snapshot of the file system (btrfs)",
          '"$PROBE" snapshot "$HOME" . snapshot; cat snapshot/.ssh/id_ed25519', place="home",
          around=BTRFS_HOME, needs="btrfs and a loop device, which only root has"),

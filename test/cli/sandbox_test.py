@@ -5,6 +5,7 @@ import subprocess
 
 import keel_test
 from keel_test import KeelTest
+from older_kernel import LANDLOCK, NAMESPACES, lacking
 
 
 class Sandbox(KeelTest):
@@ -31,6 +32,20 @@ class Sandbox(KeelTest):
         self.assertIn("ls: unrecognized option", result.err)
         self.assertIn("Usage: grep", self.sandbox("grep", "--help").out)
         self.assertEqual(self.sandbox("--", "ls", "-A").out, "file\n")
+
+    def test_a_sandbox_in_a_sandbox_is_built_of_what_is_left(self):
+        """Where system calls are filtered already: no openat2, no namespaces."""
+        subprocess.run(["git", "init", "-q", self.project], check=True)
+        (self.project / ".env").write_text("hush")
+        inner = self.project / "keel-home"
+        inner.mkdir()
+        (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
+        for result in self.both_ways(
+                "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
+                "cat .env; echo evil >>.git/config; echo x >new; cat new"):
+            self.assertEqual(result.out, "x\n", result)
+            self.assertNotIn("evil", (self.project / ".git/config").read_text())
+            (self.project / "new").unlink()
 
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
@@ -128,6 +143,55 @@ class Sandbox(KeelTest):
                                 capture_output=True, text=True, check=False)
         self.assertEqual((self.project / "new").read_text(), "x\n")
         self.assertIn("Permission denied", result.stderr)
+
+
+class Weakness(KeelTest):
+    """On kernels that lack something commands run with the rest, or not at all."""
+
+    def commands(self, calls):
+        """What keel doctor says of commands."""
+        lines = self.keel("doctor", preexec_fn=lacking(calls)).out.splitlines()
+        return " ".join(" ".join(lines[i:i + 6]).replace("\n", " ") for i, line in enumerate(lines)
+                        if line.split()[1:2] == ["commands"])
+
+    def test_a_whole_kernel_has_nothing_to_say(self):
+        if not keel_test.has_namespaces():
+            self.skipTest("namespaces cannot be made here")
+        result = self.keel("sandbox", "echo", "hi")
+        self.assertEqual((result.out, result.err), ("hi\n", ""))
+
+    def test_without_landlock_named_pipes_are_open_and_the_person_is_told(self):
+        if not keel_test.has_namespaces():
+            self.skipTest("namespaces cannot be made here")
+        result = self.keel("sandbox", "echo", "hi", preexec_fn=lacking(LANDLOCK))
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "hi\n")
+        self.assertEqual(result.err.count("named pipes"), 1)
+        self.assertIn("named pipes", self.commands(LANDLOCK))
+        self.assertNotIn("files, network and all", self.commands(LANDLOCK))
+
+    def test_without_namespaces_the_person_is_told(self):
+        result = self.keel("sandbox", "echo", "hi", preexec_fn=lacking(NAMESPACES))
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "hi\n")
+        self.assertEqual(result.err.count("Landlock alone"), 1)
+        self.assertIn("Landlock alone", self.commands(NAMESPACES))
+
+    def test_who_requires_all_of_it_gets_no_less(self):
+        self.user_settings({"sandbox": {"requireFull": True}})
+        for calls in (LANDLOCK, NAMESPACES, LANDLOCK + NAMESPACES):
+            with self.subTest(calls=calls):
+                result = self.keel("sandbox", "echo", "hi", preexec_fn=lacking(calls))
+                self.assert_status(result, 2)
+                self.assertEqual(result.out, "")
+        self.assertIn("requireFull", self.commands(NAMESPACES))
+        if keel_test.has_namespaces():
+            self.assert_fine(self.keel("sandbox", "true"))
+
+    def test_with_neither_no_command_runs(self):
+        result = self.keel("sandbox", "echo", "hi", preexec_fn=lacking(LANDLOCK + NAMESPACES))
+        self.assert_refused(result, 2, "Landlock is missing")
+        self.assertEqual(result.out, "")
 
 
 if __name__ == "__main__":

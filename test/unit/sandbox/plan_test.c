@@ -1,6 +1,7 @@
 /* plan_test.c - which mounts and rules a policy becomes. */
 #include "sandbox/plan.h"
 
+#include "base/mount_table.h"
 #include "files.h"
 #include "sandbox/roots.h"
 
@@ -36,6 +37,23 @@ static bool is_usual(const struct policy_item *item)
 
 static struct held_roots *held; /* what the plan looks at; NULL: nothing */
 
+static const char *mountinfo; /* NULL: there are no mounts */
+
+static struct err *write_plan(const struct sandbox_policy *policy, bool namespaces,
+                              struct strbuf *plan)
+{
+    AUTO(arena) struct arena a = {0};
+    struct mount_table mounts;
+
+    mount_table_parse(&mounts, &a, str_of(mountinfo ? mountinfo : ""));
+    return plan_write(&(struct plan_input){.policy = policy,
+                                           .roots = held,
+                                           .mounts = &mounts,
+                                           .cwd = "/",
+                                           .namespaces = namespaces},
+                      plan);
+}
+
 /* The items as lines; those that every policy has, for /tmp and the like, are omitted. */
 static struct strbuf plan_text(const struct sandbox_policy *policy, bool namespaces)
 {
@@ -43,7 +61,7 @@ static struct strbuf plan_text(const struct sandbox_policy *policy, bool namespa
     struct strbuf text = {0};
     size_t at = sizeof(struct policy_header);
 
-    assert_ok(plan_write(policy, held, "/", namespaces, &plan));
+    assert_ok(write_plan(policy, namespaces, &plan));
     while (at < plan.n) {
         const struct policy_item *item = (const struct policy_item *)(plan.p + at);
 
@@ -115,6 +133,55 @@ TEST(what_is_the_same_is_said_once_and_the_workspace_wins)
                                           .read_only = read_only,
                                           .n_read_only = 2}),
                 true, "writable /w\nholder /x\nwritable /x/y\n");
+}
+
+/* --- second paths --- */
+
+#define BIND(place, of) "2 1 8:1 " of " " place " rw - ext4 /dev/a rw\n"
+
+#define assert_plan_with(mounts, policy, namespaces, want)                                         \
+    do {                                                                                           \
+        mountinfo = "1 0 8:1 / / rw - ext4 /dev/a rw\n" mounts;                                    \
+        assert_plan(policy, namespaces, want);                                                     \
+        mountinfo = NULL;                                                                          \
+    } while (0)
+
+TEST(a_hidden_place_is_hidden_where_a_mount_shows_it_again)
+{
+    static const char *const hidden[] = {"/home/me/.ssh"};
+    const struct sandbox_policy policy = {.workspace = "/w", .hidden = hidden, .n_hidden = 1};
+
+    assert_plan_with(BIND("/srv/all", "/home"), &policy, true,
+                     "hidden /home/me/.ssh\nhidden /srv/all/me/.ssh\nwritable /w\n");
+    assert_plan_with(BIND("/w/all", "/"), &policy, true,
+                     "hidden /home/me/.ssh\nwritable /w\nanchor /w/all\nanchor /w/all/home\n"
+                     "anchor /w/all/home/me\nhidden /w/all/home/me/.ssh\nhidden /w/all/run\n"
+                     "hidden /w/all/tmp\nanchor /w/all/var\nhidden /w/all/var/run\n");
+    assert_plan_with(BIND("/etc/resolv.conf", "/run/resolve/resolv.conf"), &policy, true,
+                     "hidden /home/me/.ssh\nwritable /w\n");
+    assert_plan_with(BIND("/keys", "/home/me/.ssh/keys"), &policy, true,
+                     "hidden /home/me/.ssh\nhidden /keys\nwritable /w\n");
+    assert_plan_with(BIND("/srv/all", "/home"), &policy, false,
+                     "root /w\nnever /home/me/.ssh\nnever /srv/all/me/.ssh\n"
+                     "split-read /\n  except dev\n  except home\n  except proc\n  except run\n"
+                     "  except srv\n  except tmp\n  except var\n"
+                     "split-read /home\n  except me\nsplit-read /home/me\n  except .ssh\n"
+                     "split-read /srv\n  except all\nsplit-read /srv/all\n  except me\n"
+                     "split-read /srv/all/me\n  except .ssh\nsplit-read /var\n  except run\n"
+                     "write /w\n");
+}
+
+TEST(what_may_be_seen_in_a_hidden_place_may_be_seen_elsewhere)
+{
+    static const char *const hidden[] = {"/home", "/home/me/.ssh"};
+    const struct sandbox_policy policy = {
+        .workspace = "/mnt/w", .home = "/home/me", .hidden = hidden, .n_hidden = 2};
+
+    assert_plan_with(BIND("/mnt/w", "/home/me/project"), &policy, true,
+                     "holder /home\nvisible /home/me\nhidden /home/me/.ssh\nwritable /mnt/w\n");
+    assert_plan_with(BIND("/mnt/x", "/home/you"), &policy, true,
+                     "holder /home\nvisible /home/me\nhidden /home/me/.ssh\nwritable /mnt/w\n"
+                     "hidden /mnt/x\n");
 }
 
 /* --- rules --- */
@@ -195,7 +262,10 @@ static struct planned plan_in(const char *const *read_only, const char *const *h
     for (; hidden && *hidden; hidden++)
         paths[1][policy.n_hidden++] = temp_path(&p.dir, *hidden);
     assert_ok(held_roots_update(p.roots, &policy));
-    assert_ok(plan_write(&policy, p.roots, temp_path(&p.dir, cwd), true, &p.plan));
+    assert_ok(plan_write(
+        &(struct plan_input){
+            .policy = &policy, .roots = p.roots, .cwd = temp_path(&p.dir, cwd), .namespaces = true},
+        &p.plan));
     return p;
 }
 
@@ -283,7 +353,7 @@ TEST(items_are_found_by_their_number)
 {
     AUTO(strbuf) struct strbuf plan = {0};
 
-    assert_ok(plan_write(&(struct sandbox_policy){.workspace = "/w"}, NULL, "/", true, &plan));
+    assert_ok(write_plan(&(struct sandbox_policy){.workspace = "/w"}, true, &plan));
     assert_string_equal(plan_item_text(strbuf_str(&plan), 3), "/w");
     assert_string_equal(plan_item_text(strbuf_str(&plan), 4), "/"); /* where the command starts */
     assert_null(plan_item_text(strbuf_str(&plan), 5));
@@ -294,13 +364,11 @@ TEST(a_workspace_must_be_a_directory_with_a_path_of_its_own)
     static const char *const all[] = {"/"};
     AUTO(strbuf) struct strbuf plan = {0};
 
-    assert_err(plan_write(&(struct sandbox_policy){.workspace = "/"}, NULL, "/", true, &plan),
-               ERR_SANDBOX);
-    assert_err(plan_write(&(struct sandbox_policy){.workspace = "w"}, NULL, "/", true, &plan),
-               ERR_SANDBOX);
+    assert_err(write_plan(&(struct sandbox_policy){.workspace = "/"}, true, &plan), ERR_SANDBOX);
+    assert_err(write_plan(&(struct sandbox_policy){.workspace = "w"}, true, &plan), ERR_SANDBOX);
     assert_err(
-        plan_write(&(struct sandbox_policy){.workspace = "/w", .writable = all, .n_writable = 1},
-                   NULL, "/", false, &plan),
+        write_plan(&(struct sandbox_policy){.workspace = "/w", .writable = all, .n_writable = 1},
+                   false, &plan),
         ERR_SANDBOX);
 }
 
@@ -309,6 +377,8 @@ RUN_TESTS(UNIT(a_directory_sorts_before_what_is_in_it),
           UNIT(a_workspace_in_a_hidden_place_is_held_there),
           UNIT(a_hidden_place_in_the_workspace_stays_hidden_and_where_it_is),
           UNIT(what_is_the_same_is_said_once_and_the_workspace_wins),
+          UNIT(a_hidden_place_is_hidden_where_a_mount_shows_it_again),
+          UNIT(what_may_be_seen_in_a_hidden_place_may_be_seen_elsewhere),
           UNIT(rules_are_split_around_what_is_hidden),
           UNIT(a_home_in_a_hidden_place_is_granted_by_itself),
           UNIT(a_workspace_is_split_only_around_what_is_there),

@@ -488,12 +488,47 @@ BOX_TEST(what_fails_without_namespaces_is_explained)
     return NULL;
 }
 
+BOX_TEST(who_requires_every_protection_gets_it_or_an_error)
+{
+    struct proc_spec spec = box_spec(b, ARGV("/bin/true"));
+    struct proc *p = NULL;
+
+    b->policy.require_full = true;
+    TRY(box_open(b));
+    if (has_namespaces(b) && sandbox_landlock_version() > 0) {
+        TRY(box_run(b, "echo run"));
+        EXPECT_OUTPUT(b->out, "run\n");
+        EXPECT(!sandbox_weakness(&b->sandbox));
+    } else {
+        EXPECT_ERR(launcher_start(&b->sandbox.launcher, &spec, &p), ERR_SANDBOX);
+    }
+    return NULL;
+}
+
+BOX_TEST(what_commands_can_do_all_the_same_is_told)
+{
+    EXPECT(!sandbox_weakness(&b->sandbox)); /* nothing is known yet */
+    TRY(box_run(b, "true"));
+    EXPECT(has_namespaces(b) ? sandbox_landlock_version() == 0 || !sandbox_weakness(&b->sandbox)
+                             : strstr(sandbox_weakness(&b->sandbox), "Landlock alone") != NULL);
+    return NULL;
+}
+
+TEST(every_machine_that_lacks_something_is_weaker)
+{
+    assert_null(sandbox_weakness_of(true, SANDBOX_LANDLOCK_SIGNALS));
+    assert_non_null(strstr(sandbox_weakness_of(true, 0), "named pipes"));
+    assert_non_null(strstr(sandbox_weakness_of(false, 1), "signal"));
+    assert_null(strstr(sandbox_weakness_of(false, SANDBOX_LANDLOCK_SIGNALS), "signal"));
+}
+
 TEST(a_probe_says_what_can_be_had)
 {
     struct sandbox_probe p;
 
     assert_ok(sandbox_probe(&p));
-    assert_int_equal(p.is_complete, p.missing[0] == 0);
+    assert_int_equal(p.is_complete, p.missing[0] == 0 && !p.weakness);
+    assert_int_equal(p.landlock_abi, sandbox_landlock_version());
     assert_int_equal(p.mount_namespace, p.no_namespaces[0] == 0);
 }
 
@@ -526,4 +561,7 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(the_whole_file_system_is_no_workspace),
           BOTH_WAYS(a_command_in_a_hidden_directory_does_not_run),
           BOTH_WAYS(a_command_that_does_not_exist_is_not_the_sandbox_s_fault),
-          BOTH_WAYS(what_fails_without_namespaces_is_explained), UNIT(a_probe_says_what_can_be_had))
+          BOTH_WAYS(what_fails_without_namespaces_is_explained),
+          BOTH_WAYS(who_requires_every_protection_gets_it_or_an_error),
+          BOTH_WAYS(what_commands_can_do_all_the_same_is_told),
+          UNIT(every_machine_that_lacks_something_is_weaker), UNIT(a_probe_says_what_can_be_had))

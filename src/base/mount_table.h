@@ -1,0 +1,42 @@
+/* mount_table.h - by which other paths a file can be reached: mounts of the same file system
+ * elsewhere, and snapshots of it.
+ *
+ * A bind mount, a subvolume next to the top of its file system or ostree's /sysroot show the same
+ * directory a second time; what is to be hidden, or not to be read, is meant under all its names.
+ * Reads the text of /proc/self/mountinfo. Pure. */
+#ifndef KEEL_BASE_MOUNT_TABLE_H
+#define KEEL_BASE_MOUNT_TABLE_H
+
+#include "base/arena.h"
+
+struct mount_entry {
+    unsigned id, parent;
+    struct str device; /* "8:1": of the file system, whatever part of it is mounted */
+    struct str root;   /* which directory of it */
+    struct str place;  /* where */
+    struct str type, source;
+};
+
+struct mount_table {
+    struct mount_entry *entries;
+    size_t n, room;
+    const struct mount_entry *top;           /* of "/"; NULL: none */
+    const struct mount_entry **with_aliases; /* those that have any */
+    size_t n_with_aliases, with_aliases_room;
+};
+
+/* All texts are in `a`. Lines that cannot be read are skipped. */
+void mount_table_parse(struct mount_table *t, struct arena *a, struct str mountinfo);
+
+/* The mount that shows what is at the path, which is absolute and canonical; NULL: none is known.
+ */
+const struct mount_entry *mount_table_find(const struct mount_table *t, struct str path);
+
+/* Calls `found` for every other path that leads to `path`, or, if that is a directory, to something
+ * in it: `shows` says to what, as seen from where `path` is. A directory that holds snapshots of it
+ * is given as a whole. What is not there may be among them. */
+void mount_table_each_alias(const struct mount_table *t, struct arena *a, const char *path,
+                            void (*found)(void *self, const char *alias, const char *shows),
+                            void *self);
+
+#endif

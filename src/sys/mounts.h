@@ -1,0 +1,22 @@
+/* mounts.h - the mounts that this process sees now, kept up to date.
+ *
+ * The kernel says when its table has changed, so that to look again costs one poll(). Blocks a
+ * little; not thread-safe. */
+#ifndef KEEL_SYS_MOUNTS_H
+#define KEEL_SYS_MOUNTS_H
+
+#include "base/err.h"
+#include "base/mount_table.h"
+
+struct mounts {
+    int fd; /* -1: not opened yet */
+    struct arena arena;
+    struct mount_table table;
+};
+#define MOUNTS_NONE ((struct mounts){.fd = -1})
+void mounts_done(struct mounts *m);
+
+/* *ret_table lives until the next call. */
+MUST_USE struct err *mounts_look(struct mounts *m, const struct mount_table **ret_table);
+
+#endif
