@@ -88,6 +88,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                    .home = env_find(o->environment, "HOME"),
                    .keel_home = runtime_home(&j->runtime, &j->arena).p},
         .on_notice = tell_note,
+        .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
         .network = &j->network,
         .environment = o->environment,

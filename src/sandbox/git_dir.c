@@ -181,7 +181,7 @@ static bool is_known_git_dir(const struct survey *s, const char *path)
 {
     const struct directory *d = survey_find(s, path);
 
-    return d && !d->is_new && names_are_git_dir(d->before);
+    return d && names_are_git_dir(survey_names_before(s, d));
 }
 
 /* May a file that the command has made lead to it? Inside a ".git" it has always been git's. Others
@@ -214,7 +214,8 @@ static void check_commondir(struct check *c, int dir, const char *path)
         if (may_be_led_to(c->survey, common))
             return;
         d = survey_find(c->survey, common);
-        if (d && d->is_new && strcmp(common, path) != 0 && !(d->names & GIT_NAME_COMMONDIR)) {
+        if (d && survey_is_new(c->survey, d) && strcmp(common, path) != 0 &&
+            !(d->names & GIT_NAME_COMMONDIR)) {
             check_git_dir(c, common);
             return;
         }
@@ -256,7 +257,7 @@ static void check_git_file(struct check *c, int dir, const char *path)
         if (may_be_led_to(c->survey, git_dir))
             return;
         d = survey_find(c->survey, git_dir);
-        if (d && d->is_new) {
+        if (d && survey_is_new(c->survey, d)) {
             check_git_dir(c, git_dir);
             return;
         }
@@ -285,12 +286,12 @@ static void check_dot_git(struct check *c, const char *path)
 }
 
 /* The names that make it a repository and were not there. */
-static void unmake(struct check *c, const struct directory *d)
+static void unmake(struct check *c, const struct directory *d, unsigned before)
 {
     int dir = below_open_dir(c->survey->fd, d->path);
 
     for (unsigned i = 1; dir >= 0 && i < N_GIT_NAMES; i++)
-        if (d->names & ~d->before & 1u << i)
+        if (d->names & ~before & 1u << i)
             put_aside(c, dir, d->path, git_names[i]);
     if (dir >= 0)
         close(dir);
@@ -300,17 +301,17 @@ void git_dirs_check_new(const struct survey *s, struct strbuf *notes)
 {
     struct check c = {s, {s->root, notes}};
 
-    for (size_t i = 0; i < s->n; i++) {
-        const struct directory *d = s->all[i];
-        unsigned before = d->is_new ? 0 : d->before;
+    for (size_t i = 0; i < s->now.n; i++) {
+        const struct directory *d = &s->now.items[i];
+        unsigned before = survey_names_before(s, d);
 
         if (d->names & ~before & GIT_NAME_DOT_GIT)
             check_dot_git(&c, d->path);
         if (!names_are_git_dir(d->names) || names_are_git_dir(before))
             continue;
-        if (d->is_new)
+        if (survey_is_new(s, d))
             check_git_dir(&c, d->path);
         else if (!is_dot_git(d->path)) /* whose configuration is protected in any case */
-            unmake(&c, d);
+            unmake(&c, d, before);
     }
 }

@@ -101,8 +101,8 @@ static struct err *run_locked(void *arg)
     return e;
 }
 
-/* With namespaces and in a small workspace it is a few dozen lstat(), less than the way to a worker
- * and back takes. Without them files are read and written. */
+/* With namespaces, where few directories have changed, it is a few dozen lstat(), less than the way
+ * to a worker and back takes. Without them files are read and written. */
 static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), void *arg,
                                 bool namespaces)
 {
@@ -111,7 +111,7 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
     bool is_done = false;
 
     if (namespaces && pthread_mutex_trylock(&s->lock) == 0) {
-        is_done = scope_is_small(s->scope);
+        is_done = scope_is_quick(s->scope);
         if (is_done)
             e = fn(arg);
         pthread_mutex_unlock(&s->lock);
@@ -372,7 +372,10 @@ static struct err *check_guard(void *arg)
     struct ended *ended = arg;
 
     guard_check(ended->sandbox->guard, ended->notes);
-    return scope_check(ended->sandbox->scope, ended->notes);
+    TRY(scope_check(ended->sandbox->scope, ended->notes));
+    if (!ended->sandbox->policy.is_for_one)
+        scope_settle(ended->sandbox->scope);
+    return NULL;
 }
 
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+struct dir_watches;
 struct proxy;
 
 enum sandbox_network {
@@ -40,7 +41,10 @@ struct sandbox_policy {
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;
     struct proxy *proxy; /* for SANDBOX_PROXY_ONLY (proxy.h); outlives the sandbox */
-    bool no_namespaces;  /* as if they could not be made: for tests */
+    /* The directories as others know them too (sys/dir_watch.h); NULL: the sandbox has its own. */
+    struct dir_watches *watches;
+    bool is_for_one;    /* no second command will come */
+    bool no_namespaces; /* as if they could not be made: for tests */
 };
 
 /* What this machine can do, for keel doctor and for messages. */

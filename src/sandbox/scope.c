@@ -7,9 +7,8 @@
 
 #include <stdlib.h>
 
-enum { FEW_DIRECTORIES = 256 };
-
 struct scope {
+    struct dir_watches *own_watches; /* where the policy brings none; may be NULL */
     struct survey *surveys;
     size_t n_surveys;
     char *home;         /* may be NULL */
@@ -31,6 +30,7 @@ void scope_free(struct scope *s)
     for (size_t i = 0; i < s->n_surveys; i++)
         survey_done(&s->surveys[i]);
     mem_free(s->surveys);
+    dir_watches_free(s->own_watches);
     mem_free(s->home);
     mem_free(s->read_only);
     arena_done(&s->arena);
@@ -82,6 +82,20 @@ static void close_others(struct scope *s, const struct sandbox_policy *policy)
     s->n_surveys = n;
 }
 
+static struct err *open_survey(struct scope *s, const struct sandbox_policy *policy,
+                               const char *root)
+{
+    AUTO(dir_watch) struct dir_watch *watch = NULL;
+
+    if (!policy->watches && !s->own_watches)
+        s->own_watches = dir_watches_new();
+    watch = dir_watches_get(policy->watches ? policy->watches : s->own_watches, root);
+    TRY(survey_init(&s->surveys[s->n_surveys], watch));
+    s->n_surveys++;
+    s->has_places = false;
+    return NULL;
+}
+
 /* A policy may be another for each command. */
 static struct err *choose_surveys(struct scope *s, const struct sandbox_policy *policy)
 {
@@ -91,11 +105,8 @@ static struct err *choose_surveys(struct scope *s, const struct sandbox_policy *
     s->surveys =
         mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
     for (size_t i = 0; (root = root_of(policy, i)); i++)
-        if (!has_survey(s, root)) {
-            TRY(survey_init(&s->surveys[s->n_surveys], root));
-            s->n_surveys++;
-            s->has_places = false;
-        }
+        if (!has_survey(s, root))
+            TRY(open_survey(s, policy, root));
     return NULL;
 }
 
@@ -113,7 +124,7 @@ static void choose_home(struct scope *s, const char *home)
 static struct err *look(struct scope *s)
 {
     for (size_t i = 0; i < s->n_surveys; i++) {
-        TRY(survey_look(&s->surveys[i]));
+        TRY(survey_look(&s->surveys[i], NULL));
         s->has_places &= !s->surveys[i].has_changed;
     }
     return NULL;
@@ -137,6 +148,8 @@ struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
     TRY(choose_surveys(s, policy));
     choose_home(s, policy->home);
     TRY(look(s));
+    for (size_t i = 0; i < s->n_surveys; i++)
+        survey_accept(&s->surveys[i]);
     find_places(s);
     return NULL;
 }
@@ -145,10 +158,15 @@ struct err *scope_check(struct scope *s, struct strbuf *notes)
 {
     TRY(look(s));
     for (size_t i = 0; i < s->n_surveys; i++)
-        if (s->surveys[i].has_changed)
-            git_dirs_check_new(&s->surveys[i], notes);
+        git_dirs_check_new(&s->surveys[i], notes);
     find_places(s);
     return NULL;
+}
+
+void scope_settle(struct scope *s)
+{
+    for (size_t i = 0; i < s->n_surveys; i++)
+        dir_watch_settle(s->surveys[i].watch);
 }
 
 static int place_cmp(const void *a, const void *b)
@@ -185,11 +203,10 @@ struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy 
     return all;
 }
 
-bool scope_is_small(const struct scope *s)
+bool scope_is_quick(const struct scope *s)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < s->n_surveys; i++)
-        n += s->surveys[i].n;
-    return n > 0 && n <= FEW_DIRECTORIES;
+        if (!dir_watch_is_quick(s->surveys[i].watch))
+            return false;
+    return s->n_surveys > 0;
 }

@@ -19,7 +19,9 @@ MUST_USE struct err *scope_check(struct scope *s, struct strbuf *notes);
 
 /* The policy with all that is to be read-only. Lives until the next look or check. */
 struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy);
+/* More commands will come: see dir_watch_settle(). */
+void scope_settle(struct scope *s);
 /* Is a look over in less time than the way to another thread and back takes? */
-bool scope_is_small(const struct scope *s);
+bool scope_is_quick(const struct scope *s);
 
 #endif

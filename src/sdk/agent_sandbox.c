@@ -2,6 +2,7 @@
  * them. */
 #include "sdk/agent_sandbox.h"
 
+#include "sys/dir_watch.h"
 #include "sys/work.h"
 
 #include <limits.h>
@@ -50,11 +51,14 @@ static struct err *prepare(void *arg)
 
     if (!realpath(p->cwd, p->real_cwd))
         return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
-    if (!s->maker)
+    if (!s->maker) {
+        s->watches = s->options.source.watches = dir_watches_new();
         s->maker = policy_maker_new(&s->options.source);
+    }
     TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
+    p->policy.watches = s->watches;
     return NULL;
 }
 
@@ -112,6 +116,7 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
     bool is_first = !s->sandbox.launcher.start;
 
     p->policy.no_namespaces = s->options.no_namespaces;
+    p->policy.is_for_one = s->options.is_for_one;
     set_network(s, &p->policy);
     if (is_first)
         sandbox_init(&s->sandbox, &p->policy);
@@ -224,6 +229,7 @@ void agent_sandbox_done(struct agent_sandbox *s)
     }
     mem_free(s->tmp_dir);
     policy_maker_free(s->maker);
+    dir_watches_free(s->watches);
     chan_free(s->turn);
     arena_done(&s->arena);
     *s = (struct agent_sandbox){0};

@@ -23,6 +23,7 @@ struct agent_sandbox_options {
     const char *const *environment; /* with the person's own proxy */
     struct group *tasks;
     bool is_off;
+    bool is_for_one;    /* no second command will come */
     bool no_namespaces; /* as if they could not be made */
 };
 
@@ -30,6 +31,7 @@ struct agent_sandbox {
     struct launcher launcher; /* what tools are given */
     struct agent_sandbox_options options;
     /* the rest is private */
+    struct dir_watches *watches; /* the directories, for all that have to know them */
     struct policy_maker *maker;
     struct arena arena; /* of the policy in use */
     char *tmp_dir;      /* NULL: no command was started yet */
