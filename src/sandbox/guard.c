@@ -52,28 +52,47 @@ static struct err *unreadable(const struct guarded_root *root, const char *path)
                      path);
 }
 
-static struct err *take_content(struct guard *g, struct guarded_root *root, int dir,
-                                const char *name, struct guarded *item)
+/* Whole, or not at all. */
+static bool read_content(struct guard *g, int fd, struct guarded *item)
 {
-    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    char *bytes = NULL;
-    ssize_t n = 0;
     struct stat st;
+    char *bytes;
+    ssize_t n;
 
-    if (fd < 0)
-        return unreadable(root, item->path);
-    if (fstat(fd, &st) < 0 || st.st_size > MAX_FILE_BYTES || g->n_bytes > MAX_BYTES) {
-        close(fd);
-        return too_much(root, item->path);
+    if (fstat(fd, &st) < 0)
+        return false;
+    if (st.st_size > MAX_FILE_BYTES || g->n_bytes > MAX_BYTES) {
+        errno = EFBIG;
+        return false;
     }
     bytes = arena_alloc(&g->arena, (size_t)st.st_size + 1);
     n = read(fd, bytes, (size_t)st.st_size);
-    close(fd);
     if (n < 0)
-        return unreadable(root, item->path);
+        return false;
     item->content = str_make(bytes, (size_t)n);
+    item->has_content = true;
     g->n_bytes += (size_t)n;
-    return NULL;
+    return true;
+}
+
+static bool take_content(struct guard *g, int dir, const char *name, struct guarded *item)
+{
+    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    bool done = fd >= 0 && read_content(g, fd, item);
+    int error = errno;
+
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return done;
+}
+
+static struct err *take_file(struct guard *g, struct guarded_root *root, int dir, const char *name,
+                             struct guarded *item)
+{
+    if (take_content(g, dir, name, item))
+        return NULL;
+    return errno == EFBIG ? too_much(root, item->path) : unreadable(root, item->path);
 }
 
 static void take_link(struct guard *g, struct guarded *item, int dir, const char *name)
@@ -82,6 +101,7 @@ static void take_link(struct guard *g, struct guarded *item, int dir, const char
     ssize_t n = readlinkat(dir, name, target, sizeof target);
 
     item->content = arena_str(&g->arena, str_make(target, n > 0 ? (size_t)n : 0));
+    item->has_content = true;
 }
 
 static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
@@ -90,7 +110,7 @@ static struct err *take(struct guard *g, struct guarded_root *root, int dir, con
 static struct err *take_entries(struct guard *g, struct guarded_root *root, const char *path,
                                 int depth)
 {
-    int fd = depth < MAX_DEPTH ? below_open_dir(root->fd, path) : -1;
+    int fd = depth < MAX_DEPTH ? below_open_dir(root->fd, path, NULL) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     struct err *e = NULL;
@@ -119,6 +139,16 @@ static bool is_kept_by_mounts(const struct guard *g, const struct stat *st, int 
     return depth > 0 || (!S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode));
 }
 
+/* What cannot be put back can still go aside. */
+static void take_mounted(struct guard *g, struct guarded_root *root, int dir, const char *name,
+                         const char *path, const struct stat *st)
+{
+    struct guarded *item = add(g, root, path, GUARDED_MOUNTED, st);
+
+    if (S_ISREG(st->st_mode))
+        take_content(g, dir, name, item);
+}
+
 static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
                         const char *path, int depth)
 {
@@ -131,14 +161,14 @@ static struct err *take(struct guard *g, struct guarded_root *root, int dir, con
             return unreadable(root, path);
         add(g, root, path, GUARDED_ABSENT, NULL);
     } else if (is_kept_by_mounts(g, &st, depth)) {
-        return NULL;
+        if (depth == 0)
+            take_mounted(g, root, dir, name, path, &st);
     } else if (S_ISLNK(st.st_mode)) {
         take_link(g, add(g, root, path, GUARDED_LINK, &st), dir, name);
     } else if (S_ISREG(st.st_mode)) {
-        return take_content(g, root, dir, name, add(g, root, path, GUARDED_FILE, &st));
+        return take_file(g, root, dir, name, add(g, root, path, GUARDED_FILE, &st));
     } else if (S_ISDIR(st.st_mode)) {
-        if (!g->namespaces)
-            add(g, root, path, GUARDED_DIRECTORY, &st);
+        add(g, root, path, g->namespaces ? GUARDED_MOUNTED : GUARDED_DIRECTORY, &st);
         return take_entries(g, root, path, depth);
     } else {
         add(g, root, path, GUARDED_SPECIAL, &st);
@@ -171,7 +201,7 @@ static struct err *take_ancestors(struct guard *g, struct guarded_root *root, co
         if (g->n_ancestors++ >= MAX_ANCESTORS)
             return too_much(root, path);
         item = add(g, root, directory, GUARDED_ANCESTOR, NULL);
-        item->fd = below_open_dir(root->fd, directory);
+        item->fd = below_open_dir(root->fd, directory, NULL);
         if (item->fd < 0 || fstat(item->fd, &st) < 0)
             return unreadable(root, directory);
         item->device = st.st_dev;
@@ -200,9 +230,29 @@ static int find_parent(struct guarded_root *root, const char *path, const char *
     if (!str_eq(parent, root->parent)) {
         close_parent(root);
         root->parent = parent;
-        root->parent_fd = below_open_parent(root->fd, path, ret_name);
+        root->parent_fd = below_open_parent(root->fd, path, ret_name, NULL);
     }
     return root->parent_fd;
+}
+
+/* Its directory is missing. Or it lies behind a link, which must stay as it is; where that leads to
+ * is guarded by its own name. Or in a directory that cannot be searched, and is hidden from
+ * commands. */
+static void take_missing(struct guard *g, struct guarded_root *root, const char *path)
+{
+    const char *name;
+    int dir;
+
+    if (errno == ENOENT || errno == ENOTDIR) {
+        add(g, root, path, GUARDED_ABSENT, NULL);
+    } else if (errno == ELOOP) {
+        path = arena_cstr(&g->arena, below_first_link(root->fd, path));
+        dir = below_open_parent(root->fd, path, &name, NULL);
+        if (dir < 0)
+            return;
+        take_link(g, add(g, root, path, GUARDED_LINK, NULL), dir, name);
+        close(dir);
+    }
 }
 
 static struct err *take_path(struct guard *g, struct guarded_root *root, const char *path)
@@ -212,7 +262,7 @@ static struct err *take_path(struct guard *g, struct guarded_root *root, const c
     int dir = find_parent(root, path, &name);
 
     if (dir < 0) {
-        add(g, root, path, GUARDED_ABSENT, NULL);
+        take_missing(g, root, path);
         return NULL;
     }
     e = take(g, root, dir, name, path, 0);

@@ -13,11 +13,15 @@ enum guarded_kind {
     GUARDED_DIRECTORY, /* with all that is in it, as items of their own */
     GUARDED_ANCESTOR,  /* a directory above another item: must stay the one that it is */
     GUARDED_SPECIAL,   /* a pipe, a socket: must stay the one that it is */
+    /* A file or directory that is mounted read-only in every sandbox. It stays so as long as it is
+     * the same: the kernel takes a mount away when somebody outside puts another in its place. */
+    GUARDED_MOUNTED,
 };
 
 struct guarded {
     const char *path; /* relative to the root */
     enum guarded_kind kind;
+    bool has_content;   /* it may be put back */
     struct str content; /* of a file; where a link leads */
     mode_t mode;
     dev_t device;

@@ -4,6 +4,7 @@
 #include "sandbox/git_dir.h"
 #include "sandbox/places.h"
 #include "sandbox/plan.h"
+#include "sandbox/unlock.h"
 
 #include <stdlib.h>
 
@@ -121,10 +122,10 @@ static void choose_home(struct scope *s, const char *home)
 
 /* --- looking --- */
 
-static struct err *look(struct scope *s)
+static struct err *look(struct scope *s, const struct dir_unlocker *unlocker)
 {
     for (size_t i = 0; i < s->n_surveys; i++) {
-        TRY(survey_look(&s->surveys[i], NULL));
+        TRY(survey_look(&s->surveys[i], unlocker));
         s->has_places &= !s->surveys[i].has_changed;
     }
     return NULL;
@@ -147,7 +148,7 @@ struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
 {
     TRY(choose_surveys(s, policy));
     choose_home(s, policy->home);
-    TRY(look(s));
+    TRY(look(s, NULL));
     for (size_t i = 0; i < s->n_surveys; i++)
         survey_accept(&s->surveys[i]);
     find_places(s);
@@ -156,9 +157,18 @@ struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
 
 struct err *scope_check(struct scope *s, struct strbuf *notes)
 {
-    TRY(look(s));
-    for (size_t i = 0; i < s->n_surveys; i++)
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
+
+    TRY(look(s, &unlocker));
+    for (size_t i = 0; i < s->n_surveys; i++) {
+        s->surveys[i].unlocks = &unlocks;
         git_dirs_check_new(&s->surveys[i], notes);
+        s->surveys[i].unlocks = NULL;
+    }
+    if (unlocks.n_left_open)
+        strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
+                    unlocks.n_left_open);
     find_places(s);
     return NULL;
 }

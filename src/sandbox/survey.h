@@ -50,7 +50,8 @@ struct survey {
     struct directory_list before; /* while no command ran */
     uint64_t version;             /* of the watch, that `now` is made of */
     uint64_t before_version;
-    bool has_changed; /* anything, by the last look */
+    bool has_changed;        /* anything, by the last look */
+    struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
 /* Takes a reference. */
 MUST_USE struct err *survey_init(struct survey *s, struct dir_watch *watch);
