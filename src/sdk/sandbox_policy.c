@@ -468,6 +468,8 @@ static struct err *make(struct making *k)
 {
     TRY(read_rules(k));
     add_added_dirs(k);
+    TRY(plan_check(&(struct sandbox_policy){
+        .workspace = k->workspace, .writable = k->writable.paths, .n_writable = k->writable.n}));
     deny_fixed(k);
     choose_patterns(k);
     TRY(choose_watched(k));

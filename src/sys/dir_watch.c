@@ -341,7 +341,8 @@ static struct err *read_entries(struct dir_watch *w, struct watched_dir *d, int 
         if (w->n_dirs > DIR_WATCH_MAX_DIRS)
             return too_much(w, "directories", DIR_WATCH_MAX_DIRS);
     }
-    if (n < 0 && errno != ENOENT)
+    /* One that goes away meanwhile is at its end; /proc says so in its own way. */
+    if (n < 0 && errno != ENOENT && errno != EINVAL)
         return err_errno(ERR_SANDBOX, errno, "cannot read a directory in %s", w->root_path);
     return NULL;
 }
