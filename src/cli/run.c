@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <uv.h>
 
-static const int heard[] = {SIGINT, SIGTERM, SIGHUP};
+static const int heard[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 struct signals {
     struct loop *loop;

@@ -133,6 +133,7 @@ static struct err *run_job(void *arg)
     TRY(read_rules(j));
     TRY(read_network(j));
     open_sandbox(j, &sandbox);
+    agent_sandbox_recover(&sandbox);
     group_begin(&j->tasks, 0, GROUP_KEEP_GOING);
     e = run_in(j, &sandbox.launcher);
     group_cancel(&j->tasks);

@@ -4,7 +4,6 @@
 #include "sandbox/guard.h"
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
-#include "sandbox/scope.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -111,7 +110,7 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
     bool is_done = false;
 
     if (namespaces && pthread_mutex_trylock(&s->lock) == 0) {
-        is_done = scope_is_quick(s->scope);
+        is_done = guard_is_quick(s->guard);
         if (is_done)
             e = fn(arg);
         pthread_mutex_unlock(&s->lock);
@@ -158,38 +157,24 @@ static struct err *open_plan(struct start *s)
     return NULL;
 }
 
-/* While commands run, the state before the first of them counts. One that was taken for another way
- * is of no use: none has gone that way. */
-static struct err *take_guard(struct start *s, const struct sandbox_policy *policy)
-{
-    struct sandbox *sandbox = s->sandbox;
-
-    if (sandbox->guard && guard_serves(sandbox->guard, s->namespaces))
-        return NULL;
-    guard_free(TAKE(sandbox->guard));
-    return guard_take(policy, s->namespaces, &sandbox->guard);
-}
-
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
+    struct sandbox *sandbox = s->sandbox;
     struct sandbox_policy policy;
 
-    TRY(plan_check(&s->sandbox->policy));
-    /* While others run, theirs is the state that counts. */
-    if (!s->sandbox->guard)
-        TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
-    policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
+    TRY(plan_check(&sandbox->policy));
+    TRY(guard_begin(sandbox->guard, &sandbox->policy, s->namespaces));
+    policy = guard_policy(sandbox->guard, &sandbox->policy);
     TRY(plan_write(&policy, s->namespaces, &s->plan));
-    TRY(open_plan(s));
-    return take_guard(s, &policy);
+    return open_plan(s);
 }
 
 /* A command that is being started counts: it may rely on the guard that another has taken. */
 static void end_one(struct sandbox *s)
 {
     if (--s->n_running == 0)
-        guard_free(TAKE(s->guard));
+        guard_end(s->guard);
 }
 
 /* Where temporary files go, under the names that programs know. */
@@ -316,6 +301,7 @@ static struct err *start_with(struct sandbox *sandbox, const struct proc_spec *s
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
     confinement.has_namespaces = namespaces;
+    confinement.held_fd = guard_held_fd(sandbox->guard);
     confined.environment = make_environment(&s.arena, spec->environment, &sandbox->policy);
     e = proc_spawn(&confined, ret_proc);
     if (e)
@@ -370,11 +356,11 @@ struct ended {
 static struct err *check_guard(void *arg)
 {
     struct ended *ended = arg;
+    struct sandbox *s = ended->sandbox;
 
-    guard_check(ended->sandbox->guard, ended->notes);
-    TRY(scope_check(ended->sandbox->scope, ended->notes));
-    if (!ended->sandbox->policy.is_for_one)
-        scope_settle(ended->sandbox->scope);
+    TRY(guard_check(s->guard, ended->notes));
+    if (!s->policy.is_for_one)
+        guard_settle(s->guard);
     return NULL;
 }
 
@@ -406,10 +392,15 @@ const char *sandbox_advice(const struct sandbox *s)
            "above hidden ones, such as /, cannot be listed.";
 }
 
+struct err *sandbox_recover(const char *guard_dir, const char *const *roots, size_t n_roots,
+                            struct strbuf *notes)
+{
+    return guard_recover(guard_dir, roots, n_roots, notes);
+}
+
 void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
-    scope_free(TAKE(s->scope));
     pthread_mutex_destroy(&s->lock);
     if (s->network_fd >= 0)
         close(s->network_fd);
@@ -423,7 +414,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     pthread_mutex_init(&s->lock, NULL);
-    s->scope = scope_new();
+    s->guard = guard_new(policy->guard_dir);
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

@@ -1,10 +1,8 @@
-/* scope.c - the writable directories of a sandbox, looked over before and after a command. */
+/* scope.c - the writable directories of a sandbox. */
 #include "sandbox/scope.h"
 
-#include "sandbox/git_dir.h"
 #include "sandbox/places.h"
 #include "sandbox/plan.h"
-#include "sandbox/unlock.h"
 
 #include <stdlib.h>
 
@@ -40,8 +38,7 @@ void scope_free(struct scope *s)
 
 /* --- which directories --- */
 
-/* The workspace, then those added that are not in it; NULL behind the last. */
-static const char *root_of(const struct sandbox_policy *policy, size_t index)
+const char *scope_root_of(const struct sandbox_policy *policy, size_t index)
 {
     if (index == 0)
         return policy->workspace;
@@ -55,7 +52,7 @@ static bool is_root(const struct sandbox_policy *policy, const char *path)
 {
     const char *root;
 
-    for (size_t i = 0; (root = root_of(policy, i)); i++)
+    for (size_t i = 0; (root = scope_root_of(policy, i)); i++)
         if (strcmp(root, path) == 0)
             return true;
     return false;
@@ -97,20 +94,6 @@ static struct err *open_survey(struct scope *s, const struct sandbox_policy *pol
     return NULL;
 }
 
-/* A policy may be another for each command. */
-static struct err *choose_surveys(struct scope *s, const struct sandbox_policy *policy)
-{
-    const char *root;
-
-    close_others(s, policy);
-    s->surveys =
-        mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
-    for (size_t i = 0; (root = root_of(policy, i)); i++)
-        if (!has_survey(s, root))
-            TRY(open_survey(s, policy, root));
-    return NULL;
-}
-
 static void choose_home(struct scope *s, const char *home)
 {
     if (!home != !s->home || (home && strcmp(home, s->home) != 0)) {
@@ -120,9 +103,34 @@ static void choose_home(struct scope *s, const char *home)
     }
 }
 
+struct err *scope_choose(struct scope *s, const struct sandbox_policy *policy, bool keeps_others)
+{
+    const char *root;
+
+    choose_home(s, policy->home);
+    if (!keeps_others)
+        close_others(s, policy);
+    s->surveys =
+        mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
+    for (size_t i = 0; (root = scope_root_of(policy, i)); i++)
+        if (!has_survey(s, root))
+            TRY(open_survey(s, policy, root));
+    return NULL;
+}
+
+size_t scope_n(const struct scope *s)
+{
+    return s->n_surveys;
+}
+
+struct survey *scope_survey(const struct scope *s, size_t index)
+{
+    return &s->surveys[index];
+}
+
 /* --- looking --- */
 
-static struct err *look(struct scope *s, const struct dir_unlocker *unlocker)
+struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker)
 {
     for (size_t i = 0; i < s->n_surveys; i++) {
         TRY(survey_look(&s->surveys[i], unlocker));
@@ -131,7 +139,7 @@ static struct err *look(struct scope *s, const struct dir_unlocker *unlocker)
     return NULL;
 }
 
-static void find_places(struct scope *s)
+void scope_find_places(struct scope *s)
 {
     const struct git_settings *settings = &s->places.settings;
 
@@ -142,35 +150,6 @@ static void find_places(struct scope *s)
     for (size_t i = 0; i < s->n_surveys; i++)
         places_add(&s->places, &s->surveys[i]);
     s->has_places = true;
-}
-
-struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
-{
-    TRY(choose_surveys(s, policy));
-    choose_home(s, policy->home);
-    TRY(look(s, NULL));
-    for (size_t i = 0; i < s->n_surveys; i++)
-        survey_accept(&s->surveys[i]);
-    find_places(s);
-    return NULL;
-}
-
-struct err *scope_check(struct scope *s, struct strbuf *notes)
-{
-    AUTO(unlocks) struct unlocks unlocks = {0};
-    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
-
-    TRY(look(s, &unlocker));
-    for (size_t i = 0; i < s->n_surveys; i++) {
-        s->surveys[i].unlocks = &unlocks;
-        git_dirs_check_new(&s->surveys[i], notes);
-        s->surveys[i].unlocks = NULL;
-    }
-    if (unlocks.n_left_open)
-        strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
-                    unlocks.n_left_open);
-    find_places(s);
-    return NULL;
 }
 
 void scope_settle(struct scope *s)

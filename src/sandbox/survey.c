@@ -1,9 +1,12 @@
 /* survey.c - lists the directories with names in them that matter to git. */
 #include "sandbox/survey.h"
 
+#include "sandbox/below.h"
+#include "sandbox/identity.h"
 #include "sandbox/plan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *const git_names[N_GIT_NAMES] = {".git", "HEAD", "objects", "refs", "commondir"};
 
@@ -89,6 +92,7 @@ struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker)
 {
     struct listing listing = {.list = &s->now};
 
+    s->time_ns = identity_now_ns();
     TRY(dir_watch_update(s->watch, unlocker));
     s->fd = dir_watch_root_fd(s->watch);
     if (s->fd < 0)
@@ -120,18 +124,30 @@ static bool is_accepted(const struct survey *s)
     return true;
 }
 
+static void set_before(struct survey *s, const struct directory *items, size_t n)
+{
+    clear(&s->before);
+    for (size_t i = 0; i < n; i++) {
+        struct directory d = items[i];
+
+        d.path = mem_strdup(d.path);
+        add(&s->before, d);
+    }
+}
+
 void survey_accept(struct survey *s)
 {
-    if (!is_accepted(s)) {
-        clear(&s->before);
-        for (size_t i = 0; i < s->now.n; i++) {
-            struct directory d = s->now.items[i];
-
-            d.path = mem_strdup(d.path);
-            add(&s->before, d);
-        }
-    }
+    if (!is_accepted(s))
+        set_before(s, s->now.items, s->now.n);
     s->before_version = s->version;
+    s->before_ns = 0;
+}
+
+void survey_recall(struct survey *s, const struct directory *items, size_t n, int64_t time_ns)
+{
+    set_before(s, items, n);
+    s->before_version = 0;
+    s->before_ns = time_ns;
 }
 
 const struct directory *survey_find(const struct survey *s, const char *path)
@@ -143,12 +159,25 @@ unsigned survey_names_before(const struct survey *s, const struct directory *d)
 {
     const struct directory *before = directory_list_find(&s->before, d->path);
 
-    return before && before->device == d->device && before->inode == d->inode ? before->names : 0;
+    return before && before->inode == d->inode ? before->names : 0;
+}
+
+/* Where only a time is known, by when it was made. */
+static bool was_born_since(const struct survey *s, const struct directory *d)
+{
+    int fd = below_open_dir(s->fd, d->path, s->unlocks);
+    struct identity id = {0};
+    struct stat st;
+    bool is_known = fd >= 0 && identity_look(fd, "", &st, &id) == 0 && id.born_ns;
+
+    if (fd >= 0)
+        close(fd);
+    return !is_known || id.born_ns >= s->before_ns;
 }
 
 bool survey_is_new(const struct survey *s, const struct directory *d)
 {
-    return d->since > s->before_version;
+    return s->before_ns ? was_born_since(s, d) : d->since > s->before_version;
 }
 
 /* --- its life --- */

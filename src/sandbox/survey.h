@@ -50,6 +50,8 @@ struct survey {
     struct directory_list before; /* while no command ran */
     uint64_t version;             /* of the watch, that `now` is made of */
     uint64_t before_version;
+    int64_t before_ns;       /* when `before` was another keel's; else 0 */
+    int64_t time_ns;         /* when the last look began */
     bool has_changed;        /* anything, by the last look */
     struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
@@ -60,6 +62,8 @@ void survey_done(struct survey *s);
 MUST_USE struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker);
 /* What is there now was not made by a command that runs. */
 void survey_accept(struct survey *s);
+/* What was there at that time, as another keel has seen it, or this one before a crash. */
+void survey_recall(struct survey *s, const struct directory *items, size_t n, int64_t time_ns);
 
 const struct directory *survey_find(const struct survey *s, const char *path);
 /* What was in it while no command ran. */

@@ -114,6 +114,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                            .tasks = &a->background,
                            .is_off = !sandbox_setting(r->settings, "sandbox.enabled", true, NULL),
                        });
+    agent_sandbox_recover(&a->sandbox);
     return NULL;
 }
 

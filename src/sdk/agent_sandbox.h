@@ -42,6 +42,8 @@ struct agent_sandbox {
 
 /* Starts nothing and looks at nothing. What the options borrow must outlive it. */
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options);
+/* Finishes what keels that ended while a command ran could not, and tells the person. In a task. */
+void agent_sandbox_recover(struct agent_sandbox *s);
 /* After the last command has ended. In a task; waits even when that is cancelled. */
 void agent_sandbox_done(struct agent_sandbox *s);
 DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)

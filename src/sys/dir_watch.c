@@ -665,6 +665,19 @@ void dir_watch_each_shut(struct dir_watch *w,
     pthread_mutex_unlock(&w->lock);
 }
 
+bool dir_watch_find(struct dir_watch *w, ino_t inode, struct strbuf *path)
+{
+    struct watched_dir *d;
+
+    pthread_mutex_lock(&w->lock);
+    for (d = w->oldest; d && (d->inode != inode || !d->above); d = d->newer)
+        continue;
+    if (d)
+        watched_dir_path(d, path);
+    pthread_mutex_unlock(&w->lock);
+    return d != NULL;
+}
+
 /* --- its life --- */
 
 uint64_t dir_watch_version(const struct dir_watch *w)

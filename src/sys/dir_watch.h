@@ -101,6 +101,9 @@ void dir_watch_each_shut(struct dir_watch *w,
                                        enum dir_shut why),
                          void *self);
 
+/* Appends the path of a directory with this number, other than the root's; false: there is none. */
+bool dir_watch_find(struct dir_watch *w, ino_t inode, struct strbuf *path) MUST_USE;
+
 /* Appends the path from the root, which is "". */
 void watched_dir_path(const struct watched_dir *d, struct strbuf *path);
 dev_t watched_dir_device(const struct watched_dir *d);

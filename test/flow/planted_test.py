@@ -1,16 +1,19 @@
-"""planted_test.py - what commands leave behind for somebody to run later, over the life of an agent:
-in the background, while other commands begin and end.
+"""planted_test.py - what commands leave behind for somebody to run later, over the life of agents: in
+the background, when keel dies, and where several keels share a workspace.
 
 The model is scripted and does what it should not. As root the whole suite runs four times: as root
 and as an ordinary user, with namespaces and where none can be made."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 import scripted
+from abort_test import Pipe
 from agent import AgentTest, Call, Turn
 from scripted import ANTHROPIC
 from scripted import keel_test
@@ -56,7 +59,7 @@ class PlantedTest(AgentTest):
         """What git would run or obey in the workspace's own repository."""
         git = self.project / ".git"
         return {str(path): path.read_text() for path in (git / "config", *git.glob("hooks/*"))
-                if not path.name.endswith((".sample", ".keel-untrusted"))}
+                if not path.name.endswith(".sample") and ".keel-untrusted" not in path.name}
 
     def bash(self, script, **more):
         """A turn that runs this. The gate does not see what is in the file."""
@@ -145,6 +148,210 @@ class InTheBackground(PlantedTest):
         self.assert_harmless("src")
 
 
+class Planting(PlantedTest):
+    """A command that plants all it can, says so, and waits."""
+
+    def setUp(self):
+        super().setUp()
+        self.pipe = Pipe(self.project / "pipe")
+        self.addCleanup(os.close, self.pipe.fd)
+
+    def plant(self, then="exec sleep 1000"):
+        return (PLAIN + "echo evil >.envrc; mkdir -p .claude; echo '{}' >.claude/settings.json; "
+                "repo new; " + self.evil_config("new") + self.evil_hook("new") +
+                self.evil_config(".") + self.evil_hook(".") +
+                f"echo evil >.git/hooks/post-checkout; echo >{self.pipe.name}; {then}")
+
+    def assert_clean(self):
+        self.assertEqual(self.picture(), self.before)
+        for name in (".envrc", ".claude", "new/.git/hooks/pre-commit"):
+            self.assertFalse((self.project / name).exists(), f"{name}\n{self.result}")
+        self.assert_harmless("new", ".")
+
+    def assert_told(self, result=None):
+        for name in (".envrc", ".claude", "new/.git/config"):
+            self.assertIn(f"/project/{name} was made by the command", (result or self.result).err)
+
+
+class KeelDies(Planting):
+    def kill(self, number):
+        """keel dies while the command waits."""
+        provider = self.play(ANTHROPIC, self.bash(self.plant()), Turn("Done."))
+        process = self.start_agent(ANTHROPIC, provider, "go")
+        self.pipe.wait()
+        process.send_signal(number)
+        self.result = self.finish(process)
+
+    def next_keel(self):
+        """One that runs no command."""
+        self.result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Hello.")), "hi")
+        self.assert_status(self.result, 0)
+        self.assertEqual(self.result.out, "Hello.\n")
+
+    def test_by_a_signal_that_it_hears(self):
+        for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                self.kill(number)
+                self.assert_status(self.result, 128 + number)
+                self.assert_told()
+                self.assert_clean()
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+
+    def test_by_one_that_it_does_not(self):
+        for number in (signal.SIGKILL, signal.SIGSEGV):
+            with self.subTest(number):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                self.kill(number)
+                self.assertTrue((self.project / ".envrc").exists())
+                self.next_keel()
+                self.assertIn("a keel ended while a command ran in", self.result.err)
+                self.assert_told()
+                self.assert_clean()
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+
+    def test_and_the_next_one_runs_a_command(self):
+        self.kill(signal.SIGKILL)
+        self.result = self.keel("sandbox", "--", "true")
+        self.assert_status(self.result, 0)
+        self.assert_told()
+        self.assert_clean()
+
+    def test_and_the_next_one_is_started_below(self):
+        (self.project / "sub").mkdir()
+        self.kill(signal.SIGKILL)
+        self.result = self.keel("sandbox", "--", "true", cwd=self.project / "sub")
+        self.assert_told()
+        self.assert_clean()
+
+    def test_between_commands(self):
+        """What a person does afterwards is theirs."""
+        asked, answer = threading.Event(), self.encode(ANTHROPIC, Turn([self.hold()]))
+
+        def give(_request):
+            asked.set()
+            return answer
+        provider = self.play(ANTHROPIC, self.bash("true"), give)
+        process = self.start_agent(ANTHROPIC, provider, "go")
+        self.assertTrue(asked.wait(scripted.HANG_SECONDS))
+        process.kill()
+        self.finish(process)
+        (self.project / ".envrc").write_text("mine\n")
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+        self.assertEqual((self.project / ".envrc").read_text(), "mine\n")
+
+
+class SeveralKeels(Planting):
+    """Each in a workspace that they share; what one's command plants is never put back by another."""
+
+    def setUp(self):
+        super().setUp()
+        self.numbers = iter(range(100))
+        self.hand_over()
+
+    def begin(self, script="", cwd=None):
+        """A keel whose command runs, and ends when its file is there."""
+        stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
+        script = (f"{script} echo ready; until [ -e {stop} ]; do :; done")
+        process = subprocess.Popen(
+            [*self.prefix, keel_test.KEEL, "sandbox", "--", "bash", "-c", script],
+            env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.close, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.stop = stop
+        return process
+
+    @staticmethod
+    def close(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def end(self, process):
+        process.stop.touch()
+        self.result = self.finish(process)
+        self.assert_status(self.result, 0)
+
+    def planting(self):
+        return self.plant(then="").replace(f"echo >{self.pipe.name}; ", "")
+
+    def test_the_first_ends_first(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        self.end(one)
+        self.assert_told()
+        self.assert_clean()
+        self.end(two)
+        self.assert_clean()
+
+    def test_the_first_ends_last(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        self.end(two)
+        self.assert_told()
+        self.assert_clean()
+        self.end(one)
+        self.assert_clean()
+
+    def test_three_in_every_order(self):
+        for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
+            with self.subTest(order):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                keels = [self.begin(self.planting()), self.begin(), self.begin()]
+                for number in order:
+                    self.end(keels[number])
+                    self.assert_clean()
+
+    def test_one_comes_and_goes_while_another_runs(self):
+        one = self.begin(self.planting())
+        self.end(self.begin())
+        self.end(self.begin())
+        two = self.begin()
+        self.end(one)
+        self.end(two)
+        self.assert_clean()
+
+    def test_the_first_is_killed(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        one.kill()
+        self.finish(one)
+        self.end(two)
+        self.assert_told()
+        self.assert_clean()
+
+    def test_a_keel_below(self):
+        """In a directory of the other's workspace, with a repository of its own."""
+        sub = self.project / "sub"
+        subprocess.run(["git", "init", "-q", str(sub)], check=True, env=self.environment())
+        config = (sub / ".git/config").read_text()
+        self.hand_over()
+        one = self.begin(self.evil_config("sub") + self.evil_hook("sub"))
+        two = self.begin(cwd=sub)
+        self.end(one)
+        self.end(two)
+        self.assertEqual((sub / ".git/config").read_text(), config)
+        self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+
+    def test_a_keel_above(self):
+        sub = self.project / "sub"
+        subprocess.run(["git", "init", "-q", str(sub)], check=True, env=self.environment())
+        config = (sub / ".git/config").read_text()
+        self.hand_over()
+        one = self.begin(self.evil_config(".") + self.evil_hook("."), cwd=sub)
+        two = self.begin()
+        self.end(one)
+        self.end(two)
+        self.assertEqual((sub / ".git/config").read_text(), config)
+        self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+
+
 def ways(*cases):
     """Every case in every way that this machine and this user have."""
     for case in cases:
@@ -160,7 +367,7 @@ def ways(*cases):
             yield made
 
 
-for way in ways(InTheBackground):
+for way in ways(InTheBackground, KeelDies, SeveralKeels):
     globals()[way.__name__] = way
 del way
 

@@ -1,14 +1,13 @@
-/* guard_check.c - looks at protected places after a command, and puts them right.
+/* baseline_check.c - looks at protected places after a command, and puts them right.
  *
  * A command in the background may still run and change things meanwhile, so nothing is done through
  * a path that it could bend: directories are opened from the root without following links, and
  * every change is made by name in one of them. */
-#include "sandbox/guard.h"
+#include "sandbox/baseline.h"
 
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
 #include "sandbox/git_config.h"
-#include "sandbox/guard_internal.h"
 #include "sandbox/plan.h"
 #include "sandbox/unlock.h"
 #include "sys/locked_file.h"
@@ -24,8 +23,9 @@
 
 enum { MAX_CONFIG_BYTES = 1 << 20 };
 
-struct check {
-    struct guarded_root *root;
+struct comparison {
+    const struct baseline *b;
+    struct survey *survey;
     struct teller teller;
 };
 
@@ -86,18 +86,28 @@ static bool link_is_same(int dir, const char *name, const struct guarded *item)
     return n >= 0 && str_eq(str_make(target, (size_t)n), item->content);
 }
 
-static bool is_same(int dir, const char *name, const struct guarded *item, const struct stat *st)
+/* Not even touched since it was read. */
+static bool has_its_time(const struct guarded *item, const struct stat *st,
+                         const struct identity *id)
+{
+    return item->changed.tv_sec && identity_eq(id, &item->identity) &&
+           st->st_ctim.tv_sec == item->changed.tv_sec &&
+           st->st_ctim.tv_nsec == item->changed.tv_nsec;
+}
+
+static bool is_same(int dir, const char *name, const struct guarded *item, const struct stat *st,
+                    const struct identity *id)
 {
     switch (item->kind) {
     case GUARDED_FILE:
         return st->st_mode == item->mode && st->st_size == (off_t)item->content.n &&
-               file_is_same(dir, name, item);
+               (has_its_time(item, st, id) || file_is_same(dir, name, item));
     case GUARDED_LINK:
         return S_ISLNK(st->st_mode) && link_is_same(dir, name, item);
     case GUARDED_DIRECTORY:
         return S_ISDIR(st->st_mode);
     default:
-        return st->st_dev == item->device && st->st_ino == item->inode;
+        return identity_eq(id, &item->identity);
     }
 }
 
@@ -117,12 +127,13 @@ static bool put_back(int dir, const char *name, const struct guarded *item)
 }
 
 /* What stands in the way is something else: it goes aside. A file is just replaced. */
-static void check_there(struct check *c, int dir, const char *name, const struct guarded *item)
+static void check_there(struct comparison *c, int dir, const char *name, const struct guarded *item)
 {
+    struct identity id;
     struct stat st;
-    bool exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    bool exists = identity_look(dir, name, &st, &id) == 0;
 
-    if (exists && is_same(dir, name, item, &st))
+    if (exists && is_same(dir, name, item, &st, &id))
         return;
     if (exists && !(item->kind == GUARDED_FILE && S_ISREG(st.st_mode)) &&
         !move_aside(&c->teller, dir, name)) {
@@ -168,12 +179,13 @@ static bool is_harmless(int dir, const char *name, const struct guarded *item,
 }
 
 /* Another one is there, without a mount: commands that run could write it. */
-static void check_mounted(struct check *c, int dir, const char *name, const struct guarded *item)
+static void check_mounted(struct comparison *c, int dir, const char *name,
+                          const struct guarded *item)
 {
+    struct identity id;
     struct stat st;
 
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        (st.st_dev == item->device && st.st_ino == item->inode) ||
+    if (identity_look(dir, name, &st, &id) < 0 || identity_eq(&id, &item->identity) ||
         is_harmless(dir, name, item, &st))
         return;
     if (!move_aside(&c->teller, dir, name))
@@ -191,65 +203,58 @@ static void check_mounted(struct check *c, int dir, const char *name, const stru
 
 /* --- directories --- */
 
-/* Wherever it was moved to in this root, it comes back. */
-static void check_ancestor(struct check *c, int dir, const char *name, const struct guarded *item)
+/* Brings it back from where it was moved to in this root. */
+static bool bring_back(const struct comparison *c, const struct guarded *item, int dir,
+                       const char *name)
 {
-    char link[64], now[PATH_MAX];
-    size_t n_root = strlen(c->root->path);
+    struct dir_unlocker unlocker = unlocks_for_watch(c->teller.unlocks);
+    AUTO(strbuf) struct strbuf now = {0};
+    struct identity id;
+    const char *old_name;
     struct stat st;
-    ssize_t n;
+    bool done = false;
     int from;
 
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        if (st.st_dev == item->device && st.st_ino == item->inode)
+    if (!dir_watch_find(c->survey->watch, item->identity.inode, &now))
+        return false;
+    from = below_open_parent(c->survey->fd, strbuf_cstr(&now), &old_name, c->teller.unlocks);
+    if (from < 0)
+        return false;
+    if (identity_look(from, old_name, &st, &id) == 0 && identity_eq(&id, &item->identity))
+        done = renameat2(from, old_name, dir, name, RENAME_NOREPLACE) == 0;
+    close(from);
+    if (done) /* what is in it has another path now */
+        err_ignore(dir_watch_update(c->survey->watch, &unlocker), "it comes up at the next look");
+    return done;
+}
+
+static void check_ancestor(struct comparison *c, int dir, const char *name,
+                           const struct guarded *item)
+{
+    struct identity id;
+    struct stat st;
+
+    if (identity_look(dir, name, &st, &id) == 0) {
+        if (identity_eq(&id, &item->identity))
             return;
         move_aside_told(&c->teller, dir, name, item->path);
     }
-    snprintf(link, sizeof link, "/proc/self/fd/%d", item->fd);
-    n = readlink(link, now, sizeof now - 1);
-    if (n > 0)
-        now[n] = 0;
-    if (n > 0 && fstat(item->fd, &st) == 0 && st.st_nlink > 0 &&
-        strncmp(now, c->root->path, n_root) == 0 && now[n_root] == '/') {
-        const char *old_name;
-
-        from = below_open_parent(c->root->fd, now + n_root + 1, &old_name, c->teller.unlocks);
-        if (from >= 0 && renameat2(from, old_name, dir, name, RENAME_NOREPLACE) == 0) {
-            tell(&c->teller, item->path, "was moved by the command; it has been put back");
-            close(from);
-            return;
-        }
-        if (from >= 0)
-            close(from);
-    }
-    tell(&c->teller, item->path, "was removed by the command and cannot be put back");
+    if (bring_back(c, item, dir, name))
+        tell(&c->teller, item->path, "was moved by the command; it has been put back");
+    else
+        tell(&c->teller, item->path, "was removed by the command and cannot be put back");
 }
 
-static int path_to_item_cmp(const void *path, const void *item)
+static bool is_guarded_directory(const struct baseline *b, const char *path)
 {
-    return path_cmp(path, ((const struct guarded *)item)->path);
-}
-
-static const struct guarded *find_item(const struct guarded_root *root, const char *path)
-{
-    return bsearch(path, root->items, root->n, sizeof *root->items, path_to_item_cmp);
-}
-
-static bool is_known(const struct guarded_root *root, const char *path)
-{
-    return find_item(root, path) != NULL;
-}
-
-static bool is_guarded_directory(const struct guarded_root *root, const char *path)
-{
-    const struct guarded *item = find_item(root, path);
+    const struct guarded *item = baseline_find(b, path);
 
     return item && item->kind == GUARDED_DIRECTORY;
 }
 
 /* Where to put what was made in a guarded directory, and in those in it: beside the topmost of
  * them, as some programs obey all that they find in such a directory. */
-static int open_beside(const struct check *c, const struct guarded *item)
+static int open_beside(const struct comparison *c, const struct guarded *item)
 {
     AUTO_FREE char *top = mem_strdup(item->path);
     const char *name;
@@ -257,19 +262,20 @@ static int open_beside(const struct check *c, const struct guarded *item)
 
     while ((slash = strrchr(top, '/'))) {
         *slash = 0;
-        if (!is_guarded_directory(c->root, top)) {
+        if (!is_guarded_directory(c->b, top)) {
             *slash = '/';
             break;
         }
     }
-    return below_open_parent(c->root->fd, top, &name, c->teller.unlocks);
+    return below_open_parent(c->survey->fd, top, &name, c->teller.unlocks);
 }
 
-static void check_entry(struct check *c, int dir, const char *name, const char *path, int beside)
+static void check_entry(struct comparison *c, int dir, const char *name, const char *path,
+                        int beside)
 {
     struct stat st;
 
-    if (is_known(c->root, path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (baseline_find(c->b, path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (S_ISREG(st.st_mode) && !is_aside(name))
         move_aside_told(&c->teller, dir, name, path);
@@ -278,9 +284,9 @@ static void check_entry(struct check *c, int dir, const char *name, const char *
 }
 
 /* What was not in it before goes aside. */
-static void check_entries(struct check *c, const struct guarded *item)
+static void check_entries(struct comparison *c, const struct guarded *item)
 {
-    int fd = below_open_dir(c->root->fd, item->path, c->teller.unlocks);
+    int fd = below_open_dir(c->survey->fd, item->path, c->teller.unlocks);
     int beside = open_beside(c, item);
     DIR *d = fd >= 0 && beside >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
@@ -306,7 +312,8 @@ static void check_entries(struct check *c, const struct guarded *item)
 
 /* --- what was not there --- */
 
-static void check_absent(struct check *c, int dir, const char *name, const struct guarded *item)
+static void check_absent(struct comparison *c, int dir, const char *name,
+                         const struct guarded *item)
 {
     struct stat st;
 
@@ -315,20 +322,20 @@ static void check_absent(struct check *c, int dir, const char *name, const struc
 }
 
 /* The quick look, and the usual answer. Links on the way do no harm: nothing is done. */
-static bool is_still_absent(const struct guarded_root *root, const char *path)
+static bool is_still_absent(int root, const char *path)
 {
     struct stat st;
 
-    return fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+    return fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
            (errno == ENOENT || errno == ENOTDIR);
 }
 
 /* A link that the command has made leads to something of that name. */
-static void move_link(struct check *c, const struct guarded *item)
+static void move_link(struct comparison *c, const struct guarded *item)
 {
-    AUTO_FREE char *link = str_dup(below_first_link(c->root->fd, item->path));
+    AUTO_FREE char *link = str_dup(below_first_link(c->survey->fd, item->path));
     const char *name;
-    int dir = below_open_parent(c->root->fd, link, &name, c->teller.unlocks);
+    int dir = below_open_parent(c->survey->fd, link, &name, c->teller.unlocks);
 
     if (dir >= 0) {
         move_aside_told(&c->teller, dir, name, link);
@@ -338,14 +345,14 @@ static void move_link(struct check *c, const struct guarded *item)
     }
 }
 
-static void check_item(struct check *c, const struct guarded *item)
+static void check_item(struct comparison *c, const struct guarded *item)
 {
     const char *name;
     int dir;
 
-    if (item->kind == GUARDED_ABSENT && is_still_absent(c->root, item->path))
+    if (item->kind == GUARDED_ABSENT && is_still_absent(c->survey->fd, item->path))
         return;
-    dir = below_open_parent(c->root->fd, item->path, &name, c->teller.unlocks);
+    dir = below_open_parent(c->survey->fd, item->path, &name, c->teller.unlocks);
     if (dir < 0) {
         if (item->kind == GUARDED_ABSENT && errno == ELOOP)
             move_link(c, item);
@@ -372,18 +379,16 @@ static void check_item(struct check *c, const struct guarded *item)
     case GUARDED_SPECIAL:
         check_there(c, dir, name, item);
         break;
+    case N_GUARDED_KINDS:
+        BUG("no kind");
     }
     close(dir);
 }
 
-void guard_check(struct guard *g, struct strbuf *notes)
+void baseline_check(const struct baseline *b, struct survey *s, struct strbuf *notes)
 {
-    AUTO(unlocks) struct unlocks unlocks = {0};
+    struct comparison c = {b, s, {s->root, notes, s->unlocks}};
 
-    for (size_t i = 0; i < g->n_roots; i++) {
-        struct check c = {&g->roots[i], {g->roots[i].path, notes, &unlocks}};
-
-        for (size_t j = 0; j < c.root->n; j++)
-            check_item(&c, &c.root->items[j]);
-    }
+    for (size_t i = 0; i < b->n; i++)
+        check_item(&c, &b->items[i]);
 }
