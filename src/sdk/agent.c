@@ -131,6 +131,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                         .tasks = &a->background,
                                         .is_off = !is_on,
                                     });
+    agent_sandbox_recover(&a->sandbox);
     return NULL;
 }
 
