@@ -1,6 +1,7 @@
 /* err.c - the error record, and what its table says about each kind. */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,8 @@ struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     e = make(kind, format_text(format, args));
     va_end(args);
     e->cause = make(kind, mem_strdup(strerrordesc_np(error) ? strerrordesc_np(error) : "error"));
+    if (kind == ERR_STORAGE && (error == ENOSPC || error == EDQUOT))
+        return err_hint(e, "the disk is full: make room there");
     return e;
 }
 

@@ -71,7 +71,7 @@ struct err {
 
 NEVER_NULL MUST_USE struct err *err_new(enum err_kind kind, const char *format, ...)
     PRINTF_LIKE(2, 3);
-/* The text, then what errno means. */
+/* The text, then what errno means; with a hint where a disk is full. */
 NEVER_NULL MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* Says what was being done when `take_cause` happened; keeps its kind and retry-after. */

@@ -57,7 +57,7 @@ static const struct option root_options[] = {
     {"add-dir", 0, "DIR", "a further directory to work in; may be repeated", .is_list = true},
     {"continue", 'c', NULL, "go on with the newest session of this directory"},
     {"resume", 'r', "ID|NAME", "go on with this session; without a prompt, finish its last turn"},
-    {"fork-session", 0, NULL, "with -c or -r: go on in a copy of it"},
+    {"fork-session", 0, NULL, "with -c or -r: go on in a copy; its budget begins anew"},
     {"answer", 0, "[CALL=]ANSWER",
      "with -c or -r: answers what the session waits for; may be repeated"},
     {"session-id", 0, "UUID", "the id of the new session"},

@@ -268,15 +268,33 @@ static bool is_in_holder(const struct policy_header *p, const struct policy_item
     return false;
 }
 
+/* The new /dev/shm is as empty as a holder. */
+static int make_place_in_shm(const struct builder *b, const char *path, int mount)
+{
+    int shm = open_below(b->roots->fd[0], "dev/shm");
+    int place = shm >= 0 ? make_place(shm, path, mount) : -1;
+
+    close_with(shm, errno);
+    return place;
+}
+
 /* Gives a root its place in the new tree. */
 static bool attach_root(const struct builder *b, const struct policy_header *p,
                         const struct policy_item *item, int mount)
 {
+    static const char shm[] = "/dev/shm/";
+    const size_t n_shm = sizeof shm - 1;
     struct stat st;
-    int place = is_in_holder(p, item)
-                    ? make_place(b->roots->fd[item->root], item->text + item->at, mount)
-                    : locate(b->roots, item, &st);
-    bool done = place >= 0 && attach_at(mount, place);
+    bool done;
+    int place;
+
+    if (is_in_holder(p, item))
+        place = make_place(b->roots->fd[item->root], item->text + item->at, mount);
+    else if (item->root == 0 && strncmp(item->text, shm, n_shm) == 0)
+        place = make_place_in_shm(b, item->text + n_shm, mount);
+    else
+        place = locate(b->roots, item, &st);
+    done = place >= 0 && attach_at(mount, place);
 
     close_with(place, errno);
     return done;

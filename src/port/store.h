@@ -76,6 +76,7 @@ struct store_page {
     /* With an error that says that records are damaged: the `from` (newest first: the `to`) with
      * which reading goes on behind them. 0: there is nothing to be read behind them. */
     uint64_t go_on_at;
+    uint64_t damaged_at; /* with the same error: the number of the first of them; 0: not known */
 };
 void store_page_done(struct store_page *p);
 DEFINE_AUTO_VAL(store_page, store_page_done)

@@ -218,7 +218,7 @@ void agent_close_session(struct agent *a)
     AUTO(err) struct err *e = session_shutdown(&a->session, "other");
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
-    if (e && a->hooks.on_notice)
+    if (e && a->hooks.on_notice && !(a->session.journal && journal_has_warned(a->session.journal)))
         a->hooks.on_notice(a->hooks.self, str_of(text));
     agent_hooks_end(a);
     prune(a);

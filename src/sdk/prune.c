@@ -403,16 +403,18 @@ struct err *prune_by_clock(struct store *s, const struct prune_limits *limits, s
                            const struct prune_clock *c, struct arena *a,
                            struct prune_report *ret_report)
 {
-    AUTO(err) struct err *unwritten = write_clock(s, c);
+    struct err *unwritten = write_clock(s, c);
     struct err *e;
 
     *ret_report = (struct prune_report){0};
     e = mend_and_remove(s, limits, kept, c, a, ret_report);
-    if (!unwritten)
-        return e;
-    err_free(TAKE(unwritten)); /* there was no room, perhaps; now there may be */
-    unwritten = write_clock(s, c);
-    return e ? e : TAKE(unwritten);
+    if (unwritten) { /* there was no room, perhaps; now there may be */
+        err_free(unwritten);
+        unwritten = write_clock(s, c);
+        ret_report->is_unnoted = unwritten;
+        err_ignore(unwritten, "the report tells it");
+    }
+    return e;
 }
 
 /* --- once a day --- */

@@ -33,6 +33,7 @@ struct prune_report {
     uint64_t n_bytes;
     size_t n_held;      /* that would go if the clock were believed */
     int64_t days_ahead; /* of the clock; 0: it is not far ahead */
+    bool is_unnoted;    /* keel's home has no room to remember that it was done */
 };
 /* Which ones would go; `kept` is not among them, it may be empty. */
 MUST_USE struct err *prune_plan(struct store *s, const struct prune_limits *limits, struct str kept,

@@ -146,6 +146,8 @@ MUST_USE struct err *codec_reader_result(struct codec_reader *r,
                                          void *self);
 /* Where the last codec_read() found its event, or failed to; NULL: it read no record. */
 const struct store_record *codec_reader_record(const struct codec_reader *r);
+/* The number of the record that the last codec_read() failed at; 0: it is not known. */
+uint64_t codec_reader_broken_seq(const struct codec_reader *r);
 /* The record that the last codec_read() failed at is fine, but was made with another history. */
 bool codec_reader_has_other_history(const struct codec_reader *r);
 /* The store itself has failed, and told so with the last codec_read(): there is no going on. */

@@ -58,6 +58,7 @@ struct codec_reader {
     struct store *store;
     struct str stream, parent; /* in the arena */
     uint64_t next_seq, to;
+    uint64_t damaged_at; /* what the store could not read last; 0: it could, or does not know */
     bool core_only, has_failed, has_other_history;
     unsigned leaves; /* codec_left */
     bool skips[EVENT_N_TYPES];

@@ -392,6 +392,11 @@ uint64_t journal_base_seq(const struct journal *j)
     return codec_writer_base(j->writer);
 }
 
+bool journal_has_warned(const struct journal *j)
+{
+    return j->has_warned;
+}
+
 size_t journal_n_core(const struct journal *j)
 {
     return j->n_core;

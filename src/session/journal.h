@@ -45,6 +45,8 @@ uint64_t journal_durable_seq(const struct journal *j); /* the number after the l
 uint64_t journal_base_seq(const struct journal *j);
 /* Events that opening the session reads, since the last checkpoint. */
 size_t journal_n_core(const struct journal *j);
+/* Has the person been told that something could not be stored? */
+bool journal_has_warned(const struct journal *j);
 
 /* Waits until its task has ended, even when the caller is cancelled. */
 void journal_join(struct journal *j);

@@ -83,6 +83,11 @@ const struct store_record *codec_reader_record(const struct codec_reader *r)
     return r->record;
 }
 
+uint64_t codec_reader_broken_seq(const struct codec_reader *r)
+{
+    return r->record ? r->record->seq : r->damaged_at;
+}
+
 bool codec_reader_has_other_history(const struct codec_reader *r)
 {
     return r->has_other_history;
@@ -102,6 +107,7 @@ static struct err *turn_page(struct codec_reader *r)
     r->at = 0;
     e = store_read(r->store, r->stream, &q, &r->page);
     if (e) {
+        r->damaged_at = r->page.damaged_at;
         r->has_failed = r->page.go_on_at <= r->next_seq;
         r->next_seq = MAX(r->next_seq, r->page.go_on_at); /* behind what is damaged */
         return e;
@@ -164,6 +170,7 @@ struct err *codec_read(struct codec_reader *r, const struct event **ret_event)
 
     *ret_event = NULL;
     r->record = NULL;
+    r->damaged_at = 0;
     r->left = NULL;
     r->has_other_history = false;
     TRY(find_record(r, &record));

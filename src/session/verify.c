@@ -19,6 +19,7 @@ struct verifying {
     uint64_t *checked; /* a part of the handle, at the place that another part says */
     /* the last list of files, while its call may still need it; empty: it does not */
     char tree[SHA256_HEX_SIZE];
+    uint64_t tree_seq;
     struct strbuf tree_call;
     uint64_t seq; /* of the event whose list is looked through */
     /* what the list should say; nobody knows where records cannot be read */
@@ -178,6 +179,7 @@ static void check_snapshot(struct verifying *v, const struct event *e)
         return;
     forget_tree(v);
     memcpy(v->tree, r->tree.p, SHA256_HEX_SIZE - 1);
+    v->tree_seq = e->seq;
     strbuf_add(&v->tree_call, e->body.snapshot.call_id);
 }
 
@@ -263,7 +265,7 @@ static void tell_unreadable(struct verifying *v, const struct codec_reader *r, c
         verifier_tell(v->verifier,
                       codec_reader_has_other_history(r) ? FINDING_HISTORY_MISMATCH
                                                         : FINDING_UNREADABLE_RECORD,
-                      record ? record->seq : 0, "%s", text);
+                      codec_reader_broken_seq(r), "%s", text);
 }
 
 static struct err *read_stream(struct verifying *v, struct codec_reader *r)
@@ -331,7 +333,7 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
     for (size_t i = 0; i < v->n_damages; i++)
         verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(v->damages[i]));
     if (v->tree[0])
-        check_contents(v, 0, str_of(v->tree));
+        check_contents(v, v->tree_seq, str_of(v->tree));
     compare_listed(v, session);
     return NULL;
 }

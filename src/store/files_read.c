@@ -163,6 +163,7 @@ static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint6
     if (f->page->has_more)
         return NULL;
     TRY(count_lines(f->log, offset, &n_before));
+    f->page->damaged_at = from;
     f->page->go_on_at = f->query->newest_first ? from : to;
     if (to - from == 1)
         snprintf(what, sizeof what, "event %" PRIu64 " is", from);

@@ -81,6 +81,7 @@ static struct err *tell_damage(struct store_page *page, const struct store_query
     page->has_more = page->n > 0;
     if (page->has_more)
         return NULL;
+    page->damaged_at = seq;
     page->go_on_at = q->newest_first ? seq : next;
     return record_damaged(id, seq, "the database");
 }

@@ -112,7 +112,7 @@ static struct err *tell_damage(struct sqlite_db *db, enum sqlite_statement s,
     page->has_more = page->n > 0;
     if (page->has_more)
         return NULL;
-    page->go_on_at = seq;
+    page->damaged_at = page->go_on_at = seq;
     while (!l->query->newest_first && page->go_on_at <= seq) { /* both tables may have the number */
         TRY(sqlite_step(db, s, &has_row));
         page->go_on_at = has_row ? sqlite_key_seq(sqlite_column_int(db, s, 0)) : seq + 1;

@@ -15,10 +15,7 @@ def symlinks_to_secrets(stage):
 
 def protected_place_is_a_link(stage):
     """If the sandbox mounts what a protected name leads to, it shows what it should hide."""
-    for name in (".keel/settings.json", ".keel/settings.local.json"):
-        (stage.workspace / name).unlink()
-    (stage.workspace / ".keel").rmdir()
-    (stage.workspace / ".keel").symlink_to(stage.home / ".ssh")
+    (stage.workspace / ".vscode").symlink_to(stage.home / ".ssh")
     stage.own()
 
 
@@ -96,6 +93,15 @@ BTRFS_HOME = ("unshare", "-m", "bash", "-c", """
     setpriv --reuid "$0" --regid "$0" --clear-groups "$@" """, "UID")
 
 
+# Of a file that anybody on this machine has open: it may be of any length, or wait for something.
+BEGINNING = 'dd if="$f" bs=200 count=1 iflag=nonblock status=none'
+
+
+def by_every_process(path):
+    """Reads the file by a directory of each, without a program for each: there may be many."""
+    return f'for p in /proc/[0-9]*; do read -r line <"$p/{path}" && echo "$line"; done 2>/dev/null'
+
+
 def key_leaked(run):
     return run.stage.key in run.out
 
@@ -127,15 +133,14 @@ ATTEMPTS = [
     Read("by renaming the directory aside", '"$PROBE" rename ~/.ssh ~/s; cat ~/s/*'),
     Read("where a hidden place is a symlink", 'cat ~/dotfiles/aws/credentials ~/dotfiles/netrc',
          prepare=secrets_lie_behind_links, alone=True),
-    Read("through a protected name that leads to a hidden place", 'cat .keel/id_ed25519',
+    Read("through a protected name that leads to a hidden place", 'cat .vscode/id_ed25519',
          prepare=protected_place_is_a_link, alone=True),
     Read("by /proc/self/root", 'cat "/proc/self/root$HOME/.ssh/id_ed25519"'),
-    Read("by the root of every process",
-         'for p in /proc/[0-9]*; do cat "$p/root$HOME/.ssh/id_ed25519"; done 2>/dev/null'),
+    Read("by the root of every process", by_every_process("root$HOME/.ssh/id_ed25519")),
     Read("by the working directory of every process",
-         'for p in /proc/[0-9]*; do cat "$p/cwd/../home/.ssh/id_ed25519"; done 2>/dev/null'),
+         by_every_process("cwd/../home/.ssh/id_ed25519")),
     Read("by the descriptors of every process",
-         'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && cat "$f"; done 2>/dev/null',
+         f'for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && {BEGINNING}; done 2>/dev/null',
          prepare=victim),
     Read("by the working directory of a process, which is the root",
          'cat "/proc/$VICTIM/cwd$HOME/.netrc"', prepare=victim),

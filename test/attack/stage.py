@@ -24,7 +24,7 @@ import termios
 import threading
 
 HERE = pathlib.Path(__file__).parent
-HANG_SECONDS = 60  # only ever ends an attempt that hangs
+HANG_SECONDS = 300  # only ever ends an attempt that hangs
 USER_ID = 61234    # an ordinary user that no machine has
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # none of them in a home
 KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "KEEL_EXEC")
@@ -112,6 +112,7 @@ def end_processes(pids, word):
             fd = os.pidfd_open(pid)
             if has_word(pid, word):
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
+                select.select([fd], [], [], HANG_SECONDS)  # until it is dead
             os.close(fd)
         except OSError:
             pass
@@ -544,6 +545,8 @@ class Stage:
             try:
                 status, hung = process.wait(HANG_SECONDS), False
             except subprocess.TimeoutExpired:
+                if self.terminal is None:
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.kill()
                 status, hung = process.wait(), True
         return Run(self, status, (self.logs / "out").read_text(errors="replace"),

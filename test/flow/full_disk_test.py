@@ -152,7 +152,30 @@ class FullDisk(AgentTest):
             self.user_settings({})
         self.for_each_store(test)
 
+    def test_nothing_to_prune_is_not_a_failure(self):
+        def test():
+            kept = self.add_session()
+            self.fill()
+            result = self.session("prune")
+            self.assert_status(result, 0)
+            self.assertEqual(result.out, "0 sessions (0.0 MB) removed\n")
+            self.assertIn("keel's home cannot be written", result.err)
+            self.assert_whole(kept)
+        self.for_each_store(test)
+
     # --- other changes ---
+
+    def test_what_has_no_room_says_what_to_do(self):
+        """And leaves all as it was."""
+        def test():
+            id = self.add_session()
+            self.fill()
+            path = str(self.keel_home / "out.jsonl")
+            for command in (["fork", id], ["rebuild"], ["export", id, "--output", path]):
+                with self.subTest(command[0]):
+                    self.assert_refused(self.session(*command), 1, "make room")
+            self.assert_whole(id)
+        self.for_each_store(test)
 
     def test_a_new_name_is_there_or_it_is_not(self):
         def test():
@@ -205,6 +228,9 @@ class FullDisk(AgentTest):
                                        store, "-c", "and?")
                 self.assert_status(again, 1)
                 self.assertIn("make room", again.err)
+                told = [line.split("cannot ")[-1] for line in again.err.splitlines()
+                        if "cannot " in line]
+                self.assertLessEqual(len(told), 2, again)  # while it ran, and as its result
                 self.make_room()
                 self.assert_status(self.session("verify", "--all"), 0)
 

@@ -20,6 +20,7 @@ SESSION = "00000000-0000-7000-8000-000000000001"
 N_ALL = 500  # of one kind: a log has more bytes than anybody waits for
 IS_ALL = os.environ.get("KEEL_TEST_DEPTH") == "all"
 SEED = int(os.environ.get("KEEL_TEST_SEED", random.SystemRandom().randrange(10**9)))
+SEQ_MASK = (1 << 40) - 1
 COLUMNS = ("key", "n", "ms", "type", "run", "turn", "round", "attempt", "total", "sum", "body")
 
 
@@ -125,6 +126,18 @@ class Files(TamperTest):
                 self.log.write_bytes(changed)
             self.assert_found(f"bit {bit} of byte {place}", flip)
 
+    def test_the_number_of_a_record_that_is_damaged(self):
+        """But for the last one, which nothing follows that could tell its number."""
+        line_of = {json.loads(line)["seq"]: number for number, line in enumerate(self.lines)
+                   if not self.is_own(number)}
+        line_of.pop(max(line_of))
+
+        def damage(seq):
+            number = line_of[seq]
+            self.write_lines(self.lines[:number] + [b"x" + self.lines[number][1:]]
+                             + self.lines[number + 1:])
+        check_numbers(self, [1, *self.sample(line_of, 4)], damage)
+
     def test_a_line_that_is_missing(self):
         numbers = range(len(self.lines))
         own = [number for number in numbers if self.is_own(number)]
@@ -178,6 +191,20 @@ class Files(TamperTest):
 
     def test_a_payload(self):
         check_payloads(self, self.store / f"{SESSION}.payloads")
+
+
+def check_numbers(test, numbers, damage):
+    """Each of these records is damaged: verify gives its number, in both forms."""
+    for number in numbers:
+        test.put_back()
+        damage(number)
+        found = [finding["seq"] for finding in test.findings()
+                 if finding["kind"] == "unreadable_record"]
+        test.assertEqual(found[0], number, f"seed {SEED}")  # then those that refer to it
+        test.assertNotIn(0, found)
+        told = test.keel("session", "verify", SESSION, "--store", test.url).out
+        test.assertRegex(told, rf"(?m)^ +{number}  unreadable_record  .*damaged")
+        test.assertNotRegex(told, r"(?m)^ +0  ")
 
 
 class Sqlite(TamperTest):
@@ -290,6 +317,14 @@ class Sqlite(TamperTest):
 
     def test_a_payload(self):
         check_payloads(self, self.store / "blobs")
+
+    def test_the_number_of_a_record_that_is_damaged(self):
+        table_of = {key & SEQ_MASK: (table, key) for table, key, _ in self.rows}
+
+        def damage(number):
+            table, key = table_of[number]
+            self.change(f"update {table} set body = body || ' ' where key = ?", key)
+        check_numbers(self, [1, max(table_of), *self.sample(table_of, 4)], damage)
 
     def test_reading_goes_on_behind_it(self):
         """The session opens, and says what is wrong."""

@@ -105,8 +105,8 @@ const struct command command_session_fork = {
     .name = "session fork",
     .usage = "[ID] [--at turn:N|EVENT] [--name NAME]",
     .summary = "copy a session and print the id of the copy",
-    .details = "History, tool state and stored results are copied, files are not touched. The\n"
-               "session may be open elsewhere, even at work.\n"
+    .details = "History, tool state and stored results are copied, files are not touched, and\n"
+               "the copy's budget begins anew. The session may be open elsewhere, even at work.\n"
                "\n"
                "  keel -p -r $(keel session fork --at turn:3) \"try it another way\"\n",
     .options = options,

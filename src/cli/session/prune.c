@@ -54,6 +54,9 @@ static struct err *prune(struct session_work *w)
     else
         failure = prune_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report);
     TRY(print_report(&report, is_dry));
+    if (report.is_unnoted)
+        cli_tell("keel's home cannot be written: that this was done today is not remembered, and "
+                 "the next run looks again");
     return TAKE(failure);
 }
 

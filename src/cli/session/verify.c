@@ -26,7 +26,10 @@ static void add_line(struct report *r, const struct finding *f)
     strbuf_add_cstr(&r->lines, "  ");
     if (!str_eq(f->stream, r->session))
         strbuf_addf(&r->lines, "%.*s ", SHORT_ID, f->stream.p);
-    strbuf_addf(&r->lines, "%6llu  ", (unsigned long long)f->seq);
+    if (f->seq)
+        strbuf_addf(&r->lines, "%6llu  ", (unsigned long long)f->seq);
+    else
+        strbuf_add_cstr(&r->lines, "     -  ");
     cli_add_tinted(&r->lines, finding_is_problem(f->kind) ? TINT_RED : TINT_FAINT,
                    str_of(finding_name(f->kind)));
     strbuf_add_cstr(&r->lines, "  ");

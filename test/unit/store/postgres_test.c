@@ -241,6 +241,7 @@ IN_TASK(a_row_that_was_changed_is_told_and_the_rest_is_read)
     store_page_done(&page);
     assert_err(store_read(s, ID_A, &(struct store_query){.from = 2}, &page), ERR_STORAGE);
     assert_int_equal(page.go_on_at, 3);
+    assert_int_equal(page.damaged_at, 2);
     assert_bodies(s, ID_A, "3:{} ", .from = 3);
 }
 
