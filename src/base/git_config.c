@@ -243,6 +243,30 @@ bool git_config_is_plain(struct str text)
     return !r.is_bad;
 }
 
+static bool is_set_in(struct str text, const struct git_setting *wanted, struct arena *arena)
+{
+    struct git_reader r = {.rest = text, .arena = arena};
+    struct git_setting s;
+
+    while (git_config_next(&r, &s))
+        if (str_eq_nocase(s.section, wanted->section) && str_eq_nocase(s.key, wanted->key) &&
+            str_eq(s.subsection, wanted->subsection) && str_eq(s.value, wanted->value))
+            return true;
+    return false;
+}
+
+bool git_config_adds_nothing(struct str before, struct str now)
+{
+    AUTO(arena) struct arena arena = {0};
+    struct git_reader r = {.rest = now, .arena = &arena};
+    struct git_setting s;
+
+    while (git_config_next(&r, &s))
+        if (!is_one_of(&s, harmless, ARRAY_LEN(harmless)) && !is_set_in(before, &s, &arena))
+            return false;
+    return !r.is_bad;
+}
+
 static const struct name commands[] = {
     {"alias", "*"},
     {"browser", "*"},

@@ -23,6 +23,9 @@ bool git_config_next(struct git_reader *r, struct git_setting *ret_setting);
 /* Does the file hold only what makes git run nothing? What is not known to be harmless is not. */
 bool git_config_is_plain(struct str text);
 
+/* Does `now` set nothing that could make git run something but what `before` sets, too? */
+bool git_config_adds_nothing(struct str before, struct str now);
+
 /* What the value of a setting is to git. */
 enum git_use {
     GIT_USE_NONE,

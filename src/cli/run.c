@@ -10,7 +10,7 @@
 
 #define LAST_OUTPUT_MS 1000 /* in all, after the signal */
 
-static const int heard[] = {SIGINT, SIGTERM, SIGHUP};
+static const int heard[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t first_signal; /* 0: none came */
 static volatile sig_atomic_t is_ignored[ARRAY_LEN(heard)];

@@ -1,9 +1,9 @@
 /* run.h - a command's work, as a task that the person can interrupt.
  *
- * The first SIGINT, SIGTERM or SIGHUP cancels the task, which unwinds and cleans up; a SIGINT or
- * SIGTERM after it ends the program on the spot. A terminal that is closed may send several
- * SIGHUPs, so these never do. A signal that was ignored when keel was started stays ignored.
- * Signals are the program's business: the library never touches them. */
+ * The first SIGINT, SIGTERM, SIGQUIT or SIGHUP cancels the task, which unwinds and cleans up; a
+ * second one ends the program on the spot, unless it is a SIGHUP. A terminal that is closed may
+ * send several SIGHUPs, so these never do. A signal that was ignored when keel was started stays
+ * ignored. Signals are the program's business: the library never touches them. */
 #ifndef KEEL_CLI_RUN_H
 #define KEEL_CLI_RUN_H
 
@@ -14,7 +14,7 @@
 MUST_USE struct err *cli_run(const struct clock *clock, task_fn fn, void *arg);
 
 /* The program's exit status, from what its command gives: that of an interrupted one tells the
- * signal, as a shell would (130, 143, 129). */
+ * signal, as a shell would (130, 143, 131, 129). */
 int cli_run_status(int status);
 
 /* For what is read or written on the loop's own thread: waits until fd is ready for `events` of

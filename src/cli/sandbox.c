@@ -89,6 +89,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                    .home = env_find(o->environment, "HOME"),
                    .keel_home = runtime_home(&j->runtime, &j->arena).p},
         .on_notice = tell_note,
+        .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
         .require_full = sandbox_setting(j->runtime.settings, "sandbox.requireFull", false, NULL),
         .network = &j->network,
@@ -133,6 +134,7 @@ static struct err *run_job(void *arg)
     TRY(read_rules(j));
     TRY(read_network(j));
     open_sandbox(j, &sandbox);
+    agent_sandbox_recover(&sandbox);
     group_begin(&j->tasks, 0, GROUP_KEEP_GOING);
     e = run_in(j, &sandbox.launcher);
     group_cancel(&j->tasks);

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The policy and two namespaces, behind the control channel. */
-enum { N_OWN_FDS = 3 };
+/* Behind the control channel: the policy, two namespaces, and one that is only held open. */
+enum { N_OWN_FDS = 4 };
 
 bool parse_number(const char *text, int *ret_value)
 {

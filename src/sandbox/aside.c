@@ -1,9 +1,13 @@
 /* aside.c - renames what is not to be trusted. */
 #include "sandbox/aside.h"
 
+#include "sandbox/unlock.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { MAX_ASIDE = 1000 }; /* of one name */
 
@@ -32,7 +36,7 @@ void tell_failure(const struct teller *t, const char *path)
                 strerror(error));
 }
 
-bool move_aside(int dir, const char *name)
+static bool rename_aside(int dir, const char *name, int to)
 {
     char aside[NAME_MAX + 1];
 
@@ -42,7 +46,7 @@ bool move_aside(int dir, const char *name)
 
         if (n >= (int)sizeof aside)
             return false;
-        if (renameat2(dir, name, dir, aside, RENAME_NOREPLACE) == 0)
+        if (renameat2(dir, name, to, aside, RENAME_NOREPLACE) == 0)
             return true;
         if (errno != EEXIST)
             return false;
@@ -50,15 +54,59 @@ bool move_aside(int dir, const char *name)
     return false;
 }
 
+/* A directory that gets another one above it must be writable, too. */
+static bool unlock_itself(const struct teller *t, int dir, const char *name)
+{
+    int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool done = fd >= 0 && unlocks_add(t->unlocks, fd);
+
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+static bool move_to(const struct teller *t, int dir, const char *name, int to)
+{
+    bool is_unlocked;
+
+    if (rename_aside(dir, name, to))
+        return true;
+    if (errno != EACCES)
+        return false;
+    is_unlocked = unlocks_add(t->unlocks, dir);
+    is_unlocked |= unlocks_add(t->unlocks, to);
+    if (dir != to)
+        is_unlocked |= unlock_itself(t, dir, name);
+    errno = EACCES;
+    return is_unlocked && rename_aside(dir, name, to);
+}
+
+bool move_aside(const struct teller *t, int dir, const char *name)
+{
+    return move_to(t, dir, name, dir);
+}
+
 void move_aside_told(const struct teller *t, int dir, const char *name, const char *path)
 {
-    if (move_aside(dir, name))
+    move_out_told(t, dir, name, dir, path);
+}
+
+void move_out_told(const struct teller *t, int dir, const char *name, int to, const char *path)
+{
+    if (move_to(t, dir, name, to))
         tell(t, path, "was made by the command; it is now called *" ASIDE);
     else
         tell_failure(t, path);
 }
 
+/* With or without a number. */
 bool is_aside(const char *name)
 {
-    return strstr(name, ASIDE) != NULL;
+    size_t n = strlen(name), n_digits = 0;
+
+    while (n_digits < n && name[n - 1 - n_digits] >= '0' && name[n - 1 - n_digits] <= '9')
+        n_digits++;
+    if (n_digits && n_digits < n && name[n - 1 - n_digits] == '-')
+        n -= n_digits + 1;
+    return str_ends(str_make(name, n), S(ASIDE));
 }

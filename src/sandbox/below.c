@@ -1,80 +1,105 @@
 /* below.c - opening what lies below a directory. */
 #include "sandbox/below.h"
 
+#include "sandbox/unlock.h"
+#include "sys/open_below.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Part by part, where a filter of system calls has no openat2(): in a sandbox of keel's own. */
-static int open_by_parts(int root, const char *path, int flags)
+static void close_quietly(int fd)
 {
-    int dir = fcntl(root, F_DUPFD_CLOEXEC, 0), fd, error;
-    const char *slash;
+    int error = errno;
+
+    close(fd);
+    errno = error;
+}
+
+/* Whether a directory may be searched, its "." tells. */
+static void unlock_for_search(int dir, struct unlocks *unlocks)
+{
     struct stat st;
 
-    while (dir >= 0 && (slash = strchr(path, '/'))) {
-        char name[NAME_MAX + 1];
+    if (fstatat(dir, ".", &st, 0) < 0 && errno == EACCES)
+        unlocks_add(unlocks, dir);
+}
 
-        snprintf(name, sizeof name, "%.*s", (int)(slash - path), path);
-        fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0 && (fstat(fd, &st) < 0 || S_ISLNK(st.st_mode) || strcmp(name, "..") == 0)) {
-            close(fd);
-            fd = -1;
-            errno = ELOOP;
+/* Name by name. O_PATH; -1 and errno. */
+static int open_by_steps(int root, const char *path, struct unlocks *unlocks)
+{
+    int dir = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    char name[NAME_MAX + 1];
+
+    while (dir >= 0 && *path) {
+        size_t n = strcspn(path, "/");
+        int next = -1;
+
+        unlock_for_search(dir, unlocks);
+        if (n <= NAME_MAX) {
+            memcpy(name, path, n);
+            name[n] = 0;
+            next = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        } else {
+            errno = ENAMETOOLONG;
         }
-        error = errno;
-        close(dir);
-        errno = error;
-        dir = fd;
-        path = slash + 1;
+        close_quietly(dir);
+        dir = next;
+        path += n + (path[n] == '/');
     }
+    return dir;
+}
+
+static int open_searchable(int root, const char *path, struct unlocks *unlocks)
+{
+    int dir = open_below(root, path, O_PATH | O_DIRECTORY);
+
+    if (dir < 0 && errno == EACCES && unlocks)
+        dir = open_by_steps(root, path, unlocks);
+    if (dir >= 0 && unlocks)
+        unlock_for_search(dir, unlocks);
+    return dir;
+}
+
+int below_open_dir(int root, const char *path, struct unlocks *unlocks)
+{
+    int dir = open_below(root, path, O_RDONLY | O_DIRECTORY), fd;
+
+    if (dir >= 0 || errno != EACCES || !unlocks)
+        return dir;
+    dir = open_searchable(root, path, unlocks);
     if (dir < 0)
         return -1;
-    fd = openat(dir, *path ? path : ".", flags | O_NOFOLLOW | O_CLOEXEC);
-    error = errno;
-    close(dir);
-    errno = error;
+    fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES && unlocks_add(unlocks, dir))
+        fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close_quietly(dir);
     return fd;
 }
 
-int below_open(int root, const char *path, int flags)
-{
-    struct open_how how = {
-        .flags = (unsigned)(flags | O_CLOEXEC),
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-    };
-    int fd = (int)syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
-
-    return fd < 0 && errno == ENOSYS ? open_by_parts(root, path, flags) : fd;
-}
-
-int below_open_dir(int root, const char *path)
-{
-    return below_open(root, path, O_RDONLY | O_DIRECTORY);
-}
-
-int below_open_parent(int root, const char *path, const char **ret_name)
+int below_open_parent(int root, const char *path, const char **ret_name, struct unlocks *unlocks)
 {
     const char *slash = strrchr(path, '/');
-    char parent[4096];
+    AUTO_FREE char *parent = str_dup(str_make(path, slash ? (size_t)(slash - path) : 0));
 
-    if (!slash) {
-        *ret_name = path;
-        return below_open_dir(root, "");
+    *ret_name = slash ? slash + 1 : path;
+    return open_searchable(root, parent, unlocks);
+}
+
+struct str below_first_link(int root, const char *path)
+{
+    AUTO_FREE char *partial = mem_strdup(path);
+    struct stat st;
+
+    for (size_t n = strcspn(path, "/"); path[n]; n += 1 + strcspn(path + n + 1, "/")) {
+        partial[n] = 0;
+        if (fstatat(root, partial, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+            return str_make(path, n);
+        partial[n] = '/';
     }
-    if ((size_t)(slash - path) >= sizeof parent) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(parent, path, (size_t)(slash - path));
-    parent[slash - path] = 0;
-    *ret_name = slash + 1;
-    return below_open_dir(root, parent);
+    return str_of(path);
 }
 
 /* "" counts too: two slashes in a row. */

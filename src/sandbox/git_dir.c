@@ -7,6 +7,7 @@
 #include "sys/locked_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ static bool read_lead(const struct survey *s, const char *path, const char *name
                       struct strbuf *lead)
 {
     char bytes[MAX_LEAD_BYTES];
-    int dir = below_open_dir(s->fd, path);
+    int dir = below_open_dir(s->fd, path, s->unlocks);
     size_t n = dir >= 0 ? read_file(dir, name, bytes, sizeof bytes) : STR_NONE;
 
     if (dir >= 0)
@@ -103,7 +104,7 @@ char *git_dir_resolve(const struct survey *s, const char *path, const char *name
     strbuf_add_cstr(&found, path);
     if (!join(&found, text))
         return NULL;
-    dir = below_open_dir(s->fd, strbuf_cstr(&found));
+    dir = below_open_dir(s->fd, strbuf_cstr(&found), s->unlocks);
     if (dir < 0)
         return NULL;
     close(dir);
@@ -115,6 +116,8 @@ char *git_dir_resolve(const struct survey *s, const char *path, const char *name
 struct check {
     const struct survey *survey;
     struct teller teller;
+    char **shut; /* paths */
+    size_t n_shut;
 };
 
 static void add_path_in(struct strbuf *path, const char *directory, const char *name)
@@ -140,15 +143,19 @@ static bool is_there(int dir, const char *name, mode_t *ret_type)
     return true;
 }
 
-/* All but the samples. */
+/* All but the samples; all of it where it cannot be listed. */
 static void check_hooks(struct check *c, int git_dir, const char *path)
 {
-    int fd = openat(git_dir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     AUTO(strbuf) struct strbuf hooks = {0};
     const struct dirent *entry;
+    DIR *d;
+    int fd;
 
     add_path_in(&hooks, path, "hooks");
+    fd = below_open_dir(c->survey->fd, strbuf_cstr(&hooks), c->survey->unlocks);
+    d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!d)
+        put_aside(c, git_dir, path, "hooks");
     while (d && (entry = readdir(d)))
         if (!is_dots(entry->d_name) && !is_aside(entry->d_name) &&
             !str_ends(str_of(entry->d_name), S(".sample")))
@@ -181,7 +188,7 @@ static bool is_known_git_dir(const struct survey *s, const char *path)
 {
     const struct directory *d = survey_find(s, path);
 
-    return d && !d->is_new && names_are_git_dir(d->before);
+    return d && names_are_git_dir(survey_names_before(s, d));
 }
 
 /* May a file that the command has made lead to it? Inside a ".git" it has always been git's. Others
@@ -195,7 +202,7 @@ static bool may_be_led_to(const struct survey *s, const char *path)
         return false;
     if (strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/") || is_dot_git(path))
         return true;
-    dir = below_open_dir(s->fd, path);
+    dir = below_open_dir(s->fd, path, s->unlocks);
     is_plain = dir >= 0 && is_plain_config(dir, "config");
     if (dir >= 0)
         close(dir);
@@ -214,7 +221,8 @@ static void check_commondir(struct check *c, int dir, const char *path)
         if (may_be_led_to(c->survey, common))
             return;
         d = survey_find(c->survey, common);
-        if (d && d->is_new && strcmp(common, path) != 0 && !(d->names & GIT_NAME_COMMONDIR)) {
+        if (d && survey_is_new(c->survey, d) && strcmp(common, path) != 0 &&
+            !(d->names & GIT_NAME_COMMONDIR)) {
             check_git_dir(c, common);
             return;
         }
@@ -222,10 +230,28 @@ static void check_commondir(struct check *c, int dir, const char *path)
     put_aside(c, dir, path, "commondir");
 }
 
+/* To be searched. What cannot be is not looked at, so it goes aside; unless it is gone. */
+static int open_to_check(struct check *c, const char *path)
+{
+    int dir = below_open_dir(c->survey->fd, path, c->survey->unlocks), above;
+    const char *name;
+
+    if (dir >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+        return dir;
+    above = *path ? below_open_parent(c->survey->fd, path, &name, c->survey->unlocks) : -1;
+    if (above < 0) {
+        tell_failure(&c->teller, path);
+        return -1;
+    }
+    move_aside_told(&c->teller, above, name, path);
+    close(above);
+    return -1;
+}
+
 static void check_git_dir(struct check *c, const char *path)
 {
     static const char *const configs[] = {"config", "config.worktree"};
-    int dir = below_open_dir(c->survey->fd, path);
+    int dir = open_to_check(c, path);
     mode_t type;
 
     if (dir < 0)
@@ -256,7 +282,7 @@ static void check_git_file(struct check *c, int dir, const char *path)
         if (may_be_led_to(c->survey, git_dir))
             return;
         d = survey_find(c->survey, git_dir);
-        if (d && d->is_new) {
+        if (d && survey_is_new(c->survey, d)) {
             check_git_dir(c, git_dir);
             return;
         }
@@ -266,7 +292,7 @@ static void check_git_file(struct check *c, int dir, const char *path)
 
 static void check_dot_git(struct check *c, const char *path)
 {
-    int dir = below_open_dir(c->survey->fd, path);
+    int dir = open_to_check(c, path);
     AUTO(strbuf) struct strbuf git_dir = {0};
     mode_t type;
 
@@ -285,32 +311,64 @@ static void check_dot_git(struct check *c, const char *path)
 }
 
 /* The names that make it a repository and were not there. */
-static void unmake(struct check *c, const struct directory *d)
+static void unmake(struct check *c, const struct directory *d, unsigned before)
 {
-    int dir = below_open_dir(c->survey->fd, d->path);
+    int dir = open_to_check(c, d->path);
 
     for (unsigned i = 1; dir >= 0 && i < N_GIT_NAMES; i++)
-        if (d->names & ~d->before & 1u << i)
+        if (d->names & ~before & 1u << i)
             put_aside(c, dir, d->path, git_names[i]);
     if (dir >= 0)
         close(dir);
 }
 
+/* What the last look could not look into, and what came or changed since no command ran. */
+static void check_shut(void *self, const struct watched_dir *dir, enum dir_shut why)
+{
+    struct check *c = self;
+    struct strbuf path = {0};
+
+    if (watched_dir_changed(dir) <= c->survey->before_version)
+        return;
+    watched_dir_path(dir, &path);
+    c->shut = mem_resize(c->shut, (c->n_shut + 1) * sizeof *c->shut);
+    c->shut[c->n_shut++] = strbuf_take(&path);
+}
+
+static void put_shut_aside(struct check *c)
+{
+    dir_watch_each_shut(c->survey->watch, check_shut, c);
+    for (size_t i = 0; i < c->n_shut; i++) {
+        const char *name;
+        int above = below_open_parent(c->survey->fd, c->shut[i], &name, c->survey->unlocks);
+
+        if (above >= 0 && move_aside(&c->teller, above, name))
+            tell(&c->teller, c->shut[i], "cannot be looked into; it is now called *" ASIDE);
+        else if (above < 0 || errno != ENOENT)
+            tell_failure(&c->teller, c->shut[i]);
+        if (above >= 0)
+            close(above);
+        mem_free(c->shut[i]);
+    }
+    mem_free(c->shut);
+}
+
 void git_dirs_check_new(const struct survey *s, struct strbuf *notes)
 {
-    struct check c = {s, {s->root, notes}};
+    struct check c = {s, {s->root, notes, s->unlocks}};
 
-    for (size_t i = 0; i < s->n; i++) {
-        const struct directory *d = s->all[i];
-        unsigned before = d->is_new ? 0 : d->before;
+    for (size_t i = 0; i < s->now.n; i++) {
+        const struct directory *d = &s->now.items[i];
+        unsigned before = survey_names_before(s, d);
 
         if (d->names & ~before & GIT_NAME_DOT_GIT)
             check_dot_git(&c, d->path);
         if (!names_are_git_dir(d->names) || names_are_git_dir(before))
             continue;
-        if (d->is_new)
+        if (survey_is_new(s, d))
             check_git_dir(&c, d->path);
         else if (!is_dot_git(d->path)) /* whose configuration is protected in any case */
-            unmake(&c, d);
+            unmake(&c, d, before);
     }
+    put_shut_aside(&c);
 }

@@ -1,318 +1,595 @@
-/* guard.c - remembers protected places before a command. */
+/* guard.c - baselines of writable directories: taken, shared, compared. */
 #include "sandbox/guard.h"
 
-#include "sandbox/below.h"
-#include "sandbox/guard_internal.h"
+#include "sandbox/baseline.h"
+#include "sandbox/claim.h"
+#include "sandbox/git_dir.h"
 #include "sandbox/plan.h"
-#include "sys/locked_file.h"
+#include "sandbox/scope.h"
+#include "sandbox/unlock.h"
+#include "sys/work.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
-    MAX_FILE_BYTES = 4 << 20,
-    MAX_BYTES = 64 << 20,
-    MAX_ITEMS = 200000,
-    MAX_ANCESTORS = 512, /* each keeps a descriptor open */
-    MAX_DEPTH = 64,
+    MAX_TRIES = 2000,      /* for a lock: a minute */
+    MAX_DYING_TRIES = 200, /* until the commands of a keel that died are gone */
+    MAX_RECOVERED = 64,    /* directories */
 };
 
-/* --- remembering --- */
+struct guarded_root {
+    char *path;
+    struct claim *claim;       /* NULL: none */
+    struct baseline *baseline; /* while commands run; else NULL */
+    struct baseline *last;     /* the one before; may be NULL */
+    bool is_stored;            /* `last` is what the file has, unless another keel has written it */
+};
 
-static struct guarded *add(struct guard *g, struct guarded_root *root, const char *path,
-                           enum guarded_kind kind, const struct stat *st)
+struct guard {
+    struct scope *scope;
+    struct claims *claims; /* NULL: this keel is alone */
+    struct guarded_root *roots;
+    size_t n_roots;
+    bool has_namespaces, is_running, is_locked;
+    struct strbuf pending; /* notes of what was found before a command */
+};
+
+/* --- taking turns --- */
+
+static void unlock_first(struct guard *g, size_t n)
 {
-    struct guarded *item;
-
-    root->items = arena_grow(&g->arena, root->items, root->n, &root->room, sizeof *root->items);
-    item = &root->items[root->n++];
-    *item = (struct guarded){.path = path, .kind = kind, .fd = -1};
-    if (st) {
-        item->mode = st->st_mode;
-        item->device = st->st_dev;
-        item->inode = st->st_ino;
-    }
-    g->n_items++;
-    return item;
+    while (n-- > 0)
+        if (g->roots[n].claim)
+            claim_unlock(g->roots[n].claim);
 }
 
-static struct err *too_much(const struct guarded_root *root, const char *path)
+/* Directories are sorted, so that two keels wait for each other in one order only. */
+static bool try_lock(struct guard *g)
 {
-    return err_hint(err_new(ERR_SANDBOX, "%s/%s is too large to be protected", root->path, path),
-                    "without namespaces protected files are copied before each command; move it, "
-                    "or allow namespaces: see keel doctor");
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (g->roots[i].claim && !claim_try_lock(g->roots[i].claim)) {
+            unlock_first(g, i);
+            return false;
+        }
+    return g->is_locked = true;
 }
 
-static struct err *unreadable(const struct guarded_root *root, const char *path)
+static bool lock(struct guard *g)
 {
-    return err_errno(ERR_SANDBOX, errno, "cannot remember %s/%s before a command", root->path,
-                     path);
+    for (unsigned i = 0; !g->is_locked && i < MAX_TRIES; i++)
+        if (!try_lock(g) && !work_pause(i))
+            break;
+    return g->is_locked;
 }
 
-static struct err *take_content(struct guard *g, struct guarded_root *root, int dir,
-                                const char *name, struct guarded *item)
+static void unlock(struct guard *g)
 {
-    int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    char *bytes = NULL;
-    ssize_t n = 0;
-    struct stat st;
+    if (g->is_locked)
+        unlock_first(g, g->n_roots);
+    g->is_locked = false;
+}
 
-    if (fd < 0)
-        return unreadable(root, item->path);
-    if (fstat(fd, &st) < 0 || st.st_size > MAX_FILE_BYTES || g->n_bytes > MAX_BYTES) {
-        close(fd);
-        return too_much(root, item->path);
-    }
-    bytes = arena_alloc(&g->arena, (size_t)st.st_size + 1);
-    n = read(fd, bytes, (size_t)st.st_size);
-    close(fd);
-    if (n < 0)
-        return unreadable(root, item->path);
-    item->content = str_make(bytes, (size_t)n);
-    g->n_bytes += (size_t)n;
+/* --- which directories --- */
+
+static struct guarded_root *find_root(const struct guard *g, const char *path)
+{
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (strcmp(g->roots[i].path, path) == 0)
+            return &g->roots[i];
     return NULL;
 }
 
-static void take_link(struct guard *g, struct guarded *item, int dir, const char *name)
+static int root_cmp(const void *a, const void *b)
 {
-    char target[4096];
-    ssize_t n = readlinkat(dir, name, target, sizeof target);
-
-    item->content = arena_str(&g->arena, str_make(target, n > 0 ? (size_t)n : 0));
+    return strcmp(((const struct guarded_root *)a)->path, ((const struct guarded_root *)b)->path);
 }
 
-static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
-                        const char *path, int depth);
-
-static struct err *take_entries(struct guard *g, struct guarded_root *root, const char *path,
-                                int depth)
+/* Where no keel can write into keel's home, each is alone. */
+static struct err *be_alone(struct guard *g, struct err *take_why)
 {
-    int fd = depth < MAX_DEPTH ? below_open_dir(root->fd, path) : -1;
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
+    AUTO_FREE char *text = err_message(take_why);
+
+    if (!err_is(take_why, ERR_STORAGE) || g->is_running)
+        return take_why;
+    err_free(take_why);
+    strbuf_addf(&g->pending,
+                "should keel be killed while a command runs, what that command left cannot be put "
+                "right later: %s\n",
+                text);
+    for (size_t i = 0; i < g->n_roots; i++)
+        g->roots[i].claim = NULL;
+    claims_free(TAKE(g->claims));
+    return NULL;
+}
+
+static struct err *add_root(struct guard *g, const char *path)
+{
+    struct guarded_root root = {0};
     struct err *e = NULL;
 
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
-        return unreadable(root, path);
+    if (find_root(g, path))
+        return NULL;
+    unlock(g); /* there is more to lock */
+    if (g->claims)
+        e = claims_get(g->claims, path, &root.claim);
+    if (e) {
+        root.claim = NULL;
+        TRY(be_alone(g, e));
     }
-    while (!e && (entry = readdir(d)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            e = take(g, root, dirfd(d), entry->d_name,
-                     arena_format(&g->arena, "%s/%s", path, entry->d_name).p, depth + 1);
-    closedir(d);
+    root.path = mem_strdup(path);
+    g->roots = mem_resize(g->roots, (g->n_roots + 1) * sizeof *g->roots);
+    g->roots[g->n_roots++] = root;
+    return NULL;
+}
+
+/* Those of the scope, in an order that all keels have in common. */
+static struct err *choose_roots(struct guard *g)
+{
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        TRY(add_root(g, scope_survey(g->scope, i)->root));
+    if (g->n_roots)
+        qsort(g->roots, g->n_roots, sizeof *g->roots, root_cmp);
+    return NULL;
+}
+
+static bool is_complete(const struct guard *g, const struct sandbox_policy *policy)
+{
+    const char *path;
+
+    for (size_t i = 0; (path = scope_root_of(policy, i)); i++) {
+        const struct guarded_root *root = find_root(g, path);
+
+        if (!root || !root->baseline)
+            return false;
+    }
+    return true;
+}
+
+/* --- looking --- */
+
+static struct err *read_stored(struct guarded_root *root, struct baseline **ret_baseline)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    bool exists = false;
+    struct err *e;
+
+    TRY(claim_read_baseline(root->claim, &bytes, &exists));
+    if (!exists)
+        return err_new(ERR_STORAGE, "it is not there");
+    e = baseline_parse(strbuf_str(&bytes), ret_baseline);
+    if (!e && strcmp((*ret_baseline)->root, root->path) != 0) {
+        baseline_free(TAKE(*ret_baseline));
+        e = err_new(ERR_STORAGE, "it is of another directory");
+    }
     return e;
 }
 
-/* With namespaces files and directories are mounts, and stay what they are by themselves: but for
- * files that have a second name somewhere. */
-static bool is_kept_by_mounts(const struct guard *g, const struct stat *st, int depth)
+/* Puts right what is not as it was; the survey has looked already. */
+static struct err *put_right(const struct baseline *b, struct survey *s, struct unlocks *unlocks,
+                             struct strbuf *notes)
 {
-    if (!g->namespaces)
-        return false;
-    if (S_ISREG(st->st_mode))
-        return st->st_nlink == 1;
-    return depth > 0 || (!S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode));
-}
+    struct dir_unlocker unlocker = unlocks_for_watch(unlocks);
+    size_t before = notes->n;
+    struct err *e = NULL;
 
-static struct err *take(struct guard *g, struct guarded_root *root, int dir, const char *name,
-                        const char *path, int depth)
-{
-    struct stat st;
-
-    if (g->n_items > MAX_ITEMS)
-        return too_much(root, path);
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-        if (errno != ENOENT)
-            return unreadable(root, path);
-        add(g, root, path, GUARDED_ABSENT, NULL);
-    } else if (is_kept_by_mounts(g, &st, depth)) {
-        return NULL;
-    } else if (S_ISLNK(st.st_mode)) {
-        take_link(g, add(g, root, path, GUARDED_LINK, &st), dir, name);
-    } else if (S_ISREG(st.st_mode)) {
-        return take_content(g, root, dir, name, add(g, root, path, GUARDED_FILE, &st));
-    } else if (S_ISDIR(st.st_mode)) {
-        if (!g->namespaces)
-            add(g, root, path, GUARDED_DIRECTORY, &st);
-        return take_entries(g, root, path, depth);
-    } else {
-        add(g, root, path, GUARDED_SPECIAL, &st);
-    }
-    return NULL;
-}
-
-static bool has_ancestor(const struct guarded_root *root, const char *path)
-{
-    for (size_t i = 0; i < root->n; i++)
-        if (root->items[i].kind == GUARDED_ANCESTOR && strcmp(root->items[i].path, path) == 0)
-            return true;
-    return false;
-}
-
-/* Each directory from below the root down to above `path`, once. Paths of one directory come
- * together, so most have those of the path before. */
-static struct err *take_ancestors(struct guard *g, struct guarded_root *root, const char *path)
-{
-    const char *before = root->last ? root->last : "";
-
-    root->last = path;
-    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
-        const char *directory = arena_cstr(&g->arena, str_make(path, (size_t)(slash - path)));
-        struct guarded *item;
-        struct stat st;
-
-        if (strncmp(before, path, (size_t)(slash - path) + 1) == 0 || has_ancestor(root, directory))
-            continue;
-        if (g->n_ancestors++ >= MAX_ANCESTORS)
-            return too_much(root, path);
-        item = add(g, root, directory, GUARDED_ANCESTOR, NULL);
-        item->fd = below_open_dir(root->fd, directory);
-        if (item->fd < 0 || fstat(item->fd, &st) < 0)
-            return unreadable(root, directory);
-        item->device = st.st_dev;
-        item->inode = st.st_ino;
-    }
-    return NULL;
-}
-
-static void close_parent(struct guarded_root *root)
-{
-    if (root->parent_fd >= 0)
-        close(root->parent_fd);
-    root->parent_fd = -1;
-}
-
-/* The directory that it is in, which most paths have in common with the one before; -1: there is
- * none. */
-static int find_parent(struct guarded_root *root, const char *path, const char **ret_name)
-{
-    const char *slash = strrchr(path, '/');
-    struct str parent = str_make(path, slash ? (size_t)(slash - path) : 0);
-
-    *ret_name = slash ? slash + 1 : path;
-    if (!slash)
-        return root->fd;
-    if (!str_eq(parent, root->parent)) {
-        close_parent(root);
-        root->parent = parent;
-        root->parent_fd = below_open_parent(root->fd, path, ret_name);
-    }
-    return root->parent_fd;
-}
-
-static struct err *take_path(struct guard *g, struct guarded_root *root, const char *path)
-{
-    const char *name;
-    struct err *e;
-    int dir = find_parent(root, path, &name);
-
-    if (dir < 0) {
-        add(g, root, path, GUARDED_ABSENT, NULL);
-        return NULL;
-    }
-    e = take(g, root, dir, name, path, 0);
-    if (!e && !g->namespaces)
-        e = take_ancestors(g, root, path);
-    return e;
-}
-
-/* --- roots --- */
-
-static int guarded_cmp(const void *a, const void *b)
-{
-    const struct guarded *left = a, *right = b;
-
-    int order = path_cmp(left->path, right->path);
-
-    return order ? order : (int)left->kind - (int)right->kind;
-}
-
-/* A directory that is guarded may lie above another such. */
-static void sort(struct guarded_root *root)
-{
-    size_t n = 0;
-
-    if (root->n)
-        qsort(root->items, root->n, sizeof *root->items, guarded_cmp);
-    for (size_t i = 0; i < root->n; i++) {
-        if (n && strcmp(root->items[n - 1].path, root->items[i].path) == 0) {
-            if (root->items[i].fd >= 0)
-                close(root->items[i].fd);
-            continue;
-        }
-        root->items[n++] = root->items[i];
-    }
-    root->n = n;
-}
-
-static struct err *take_paths(struct guard *g, struct guarded_root *root,
-                              const struct sandbox_policy *policy)
-{
-    for (size_t i = 0; i < policy->n_read_only; i++) {
-        const char *path = policy->read_only[i];
-
-        if (path_is_in(path, root->path) && strcmp(path, root->path) != 0)
-            TRY(take_path(g, root,
-                          arena_cstr(&g->arena, str_skip(str_of(path), strlen(root->path) + 1))));
-    }
-    return NULL;
-}
-
-static struct err *take_root(struct guard *g, const char *path, const struct sandbox_policy *policy)
-{
-    struct guarded_root *root = &g->roots[g->n_roots];
-    struct err *e;
-
-    *root = (struct guarded_root){
-        .path = arena_cstr(&g->arena, str_of(path)),
-        .fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
-        .parent_fd = -1,
-    };
-    if (root->fd < 0)
-        return err_errno(ERR_SANDBOX, errno, "cannot open %s", path);
-    g->n_roots++;
-    e = take_paths(g, root, policy);
-    close_parent(root);
+    s->unlocks = unlocks;
+    baseline_check(b, s, notes);
+    if (notes->n > before)
+        e = survey_look(s, &unlocker);
     if (!e)
-        sort(root);
+        git_dirs_check_new(s, notes);
+    s->unlocks = NULL;
     return e;
 }
 
-struct err *guard_take(const struct sandbox_policy *policy, bool namespaces,
-                       struct guard **ret_guard)
+static struct survey *survey_of(const struct guard *g, const struct guarded_root *root)
 {
-    AUTO(guard) struct guard *g = mem_alloc(sizeof *g);
-
-    g->namespaces = namespaces;
-    g->roots = ARENA_ARRAY(&g->arena, policy->n_writable + 1, struct guarded_root);
-    TRY(take_root(g, policy->workspace, policy));
-    for (size_t i = 0; i < policy->n_writable; i++)
-        if (!path_is_in(policy->writable[i], policy->workspace))
-            TRY(take_root(g, policy->writable[i], policy));
-    *ret_guard = TAKE(g);
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        if (strcmp(scope_survey(g->scope, i)->root, root->path) == 0)
+            return scope_survey(g->scope, i);
     return NULL;
 }
 
-bool guard_serves(const struct guard *g, bool namespaces)
+/* --- after a crash --- */
+
+static void tell_lost(const struct guarded_root *root, const struct err *why, struct strbuf *notes)
 {
-    return namespaces || !g->namespaces;
+    AUTO_FREE char *text = err_message(why);
+
+    strbuf_addf(notes,
+                "a keel ended while a command ran in %s, and what was there before is not known "
+                "(%s): look at .git/hooks, .git/config and settings there before you use them\n",
+                root->path, text);
+}
+
+static struct err *look_after_crash(struct guard *g, struct guarded_root *root,
+                                    const struct baseline *stored, struct strbuf *notes)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
+    struct survey *s = survey_of(g, root);
+    AUTO(strbuf) struct strbuf found = {0};
+
+    TRY(survey_look(s, &unlocker));
+    survey_recall(s, stored->directories, stored->n_directories, stored->time_ns);
+    TRY(put_right(stored, s, &unlocks, &found));
+    if (found.n)
+        strbuf_addf(notes,
+                    "a keel ended while a command ran in %s; what has changed there since has been "
+                    "put right, whoever changed it:\n%s",
+                    root->path, strbuf_cstr(&found));
+    return NULL;
+}
+
+/* Locked, and no command runs there. */
+static struct err *recover_root(struct guard *g, struct guarded_root *root, struct strbuf *notes)
+{
+    AUTO(baseline) struct baseline *stored = NULL;
+    AUTO(err) struct err *e = read_stored(root, &stored);
+
+    if (e)
+        tell_lost(root, e, notes);
+    else
+        TRY(look_after_crash(g, root, stored, notes));
+    return claim_mend(root->claim);
+}
+
+/* --- before a command --- */
+
+/* Commands of others run: their baseline counts. */
+static struct err *recall_others(struct guarded_root *root, struct baseline **fresh)
+{
+    struct baseline *stored = NULL;
+    struct err *e = read_stored(root, &stored);
+
+    if (e)
+        return err_hint(err_wrap(e,
+                                 "another keel runs commands in %s, and what was there before "
+                                 "cannot be read",
+                                 root->path),
+                        "wait until its commands have ended");
+    *fresh = baseline_merge(stored, *fresh);
+    return NULL;
+}
+
+/* The same for commands that run in a directory above or below. */
+struct overlap {
+    struct guard *guard;
+    struct guarded_root *root;
+    struct baseline **fresh;
+    bool has_any;
+};
+
+static void recall_overlap(void *self, const char *path)
+{
+    struct overlap *o = self;
+    struct guarded_root other = {.path = (char *)(uintptr_t)path};
+    AUTO(baseline) struct baseline *stored = NULL;
+    struct baseline *part;
+    struct err *e;
+
+    if (strcmp(path, o->root->path) == 0 ||
+        (!path_is_in(path, o->root->path) && !path_is_in(o->root->path, path)) ||
+        find_root(o->guard, path))
+        return;
+    e = claims_get(o->guard->claims, path, &other.claim);
+    if (!e && claim_is_run_by_others(other.claim))
+        e = read_stored(&other, &stored);
+    err_ignore(e, "what lies there is looked at by the keel that runs there");
+    part = stored ? baseline_part(stored, o->root->path) : NULL;
+    if (part) {
+        *o->fresh = baseline_merge(part, *o->fresh);
+        o->has_any = true;
+    }
+}
+
+static bool is_run_by_others(const struct guarded_root *root)
+{
+    return root->claim && claim_is_run_by_others(root->claim);
+}
+
+static struct err *store(struct guarded_root *root)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(baseline) struct baseline *stored = NULL;
+
+    if (!root->claim)
+        return NULL;
+    if (!root->is_stored || claim_has_new_baseline(root->claim))
+        err_ignore(read_stored(root, &stored), "then it is written");
+    else if (root->last && baseline_eq(root->last, root->baseline))
+        return NULL;
+    if (stored && baseline_eq(stored, root->baseline))
+        return NULL;
+    baseline_write(root->baseline, &bytes);
+    TRY(strbuf_check(&bytes, "what is protected"));
+    return claim_write_baseline(root->claim, strbuf_str(&bytes));
+}
+
+static struct err *take_root(struct guard *g, struct guarded_root *root,
+                             const struct sandbox_policy *policy)
+{
+    struct survey *s = survey_of(g, root);
+    struct baseline *fresh = NULL;
+    struct overlap overlap = {g, root, &fresh, is_run_by_others(root)};
+    struct err *e = NULL;
+
+    TRY(baseline_take(s, policy, g->has_namespaces, root->last, &fresh));
+    if (overlap.has_any)
+        e = recall_others(root, &fresh);
+    if (!e && g->claims)
+        claims_each_root(g->claims, recall_overlap, &overlap);
+    if (!e && overlap.has_any)
+        survey_recall(s, fresh->directories, fresh->n_directories, fresh->time_ns);
+    else if (!e)
+        survey_accept(s);
+    root->baseline = fresh;
+    if (!e)
+        e = store(root);
+    if (!e && root->claim)
+        e = claim_begin(root->claim);
+    root->is_stored = !e;
+    return e;
+}
+
+static void rest(struct guarded_root *root)
+{
+    if (!root->baseline)
+        return;
+    if (root->claim)
+        claim_end(root->claim);
+    baseline_free(root->last);
+    root->last = TAKE(root->baseline);
+}
+
+static struct err *recover_broken(struct guard *g)
+{
+    for (size_t i = 0; i < g->n_roots; i++) {
+        struct guarded_root *root = &g->roots[i];
+
+        if (!root->baseline && root->claim && !claim_is_run_by_others(root->claim) &&
+            claim_is_broken(root->claim))
+            TRY(recover_root(g, root, &g->pending));
+    }
+    return NULL;
+}
+
+static struct err *take_roots(struct guard *g, const struct sandbox_policy *policy)
+{
+    struct sandbox_policy all;
+
+    TRY(recover_broken(g));
+    TRY(scope_look(g->scope, NULL));
+    scope_find_places(g->scope);
+    all = scope_policy(g->scope, policy);
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (!g->roots[i].baseline && survey_of(g, &g->roots[i]))
+            TRY(take_root(g, &g->roots[i], &all));
+    return NULL;
+}
+
+static struct err *begin(struct guard *g, const struct sandbox_policy *policy)
+{
+    struct err *e;
+
+    TRY(scope_choose(g->scope, policy, /* keeps_others= */ g->is_running));
+    TRY(choose_roots(g));
+    if (!lock(g))
+        return err_hint(err_new(ERR_SANDBOX, "another keel is busy in %s", policy->workspace),
+                        "it may have been stopped; let it continue, or end it");
+    e = take_roots(g, policy);
+    if (e && !g->is_running)
+        for (size_t i = 0; i < g->n_roots; i++)
+            rest(&g->roots[i]);
+    unlock(g);
+    g->is_running |= !e;
+    return e;
+}
+
+struct err *guard_begin(struct guard *g, const struct sandbox_policy *policy, bool has_namespaces)
+{
+    struct err *e = NULL;
+
+    /* A baseline that was taken for another way is of no use: none has gone that way. */
+    if (g->is_running && g->has_namespaces && !has_namespaces)
+        guard_end(g);
+    if (!g->is_running)
+        g->has_namespaces = has_namespaces;
+    if (!g->is_running || !is_complete(g, policy))
+        e = begin(g, policy);
+    unlock(g);
+    return e;
+}
+
+struct sandbox_policy guard_policy(struct guard *g, const struct sandbox_policy *policy)
+{
+    return scope_policy(g->scope, policy);
+}
+
+int guard_held_fd(const struct guard *g)
+{
+    return g->claims ? claims_running_fd(g->claims) : -1;
+}
+
+/* --- after a command --- */
+
+/* Another keel began meanwhile, and has put what it knows besides into the file. */
+static void reload(struct guarded_root *root, struct survey *s)
+{
+    struct baseline *stored = NULL;
+
+    if (!root->claim || !claim_has_new_baseline(root->claim))
+        return;
+    err_ignore(read_stored(root, &stored), "what is known here still holds");
+    if (!stored)
+        return;
+    baseline_free(root->baseline);
+    root->baseline = stored;
+    if (s->before_ns)
+        survey_recall(s, stored->directories, stored->n_directories, stored->time_ns);
+}
+
+static struct err *check(struct guard *g, struct strbuf *notes)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
+
+    TRY(scope_look(g->scope, &unlocker));
+    for (size_t i = 0; i < g->n_roots; i++) {
+        struct guarded_root *root = &g->roots[i];
+        struct survey *s = root->baseline ? survey_of(g, root) : NULL;
+
+        if (!s)
+            continue;
+        reload(root, s);
+        TRY(put_right(root->baseline, s, &unlocks, notes));
+    }
+    if (unlocks.n_left_open)
+        strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
+                    unlocks.n_left_open);
+    return NULL;
+}
+
+struct err *guard_check(struct guard *g, struct strbuf *notes)
+{
+    struct err *e;
+
+    lock(g); /* and if another keel holds it until the end of this one: without */
+    strbuf_add(notes, strbuf_str(&g->pending));
+    strbuf_clear(&g->pending);
+    e = check(g, notes);
+    if (!e)
+        scope_find_places(g->scope);
+    unlock(g);
+    return e;
+}
+
+void guard_end(struct guard *g)
+{
+    if (!g->is_running)
+        return;
+    lock(g);
+    for (size_t i = 0; i < g->n_roots; i++)
+        rest(&g->roots[i]);
+    unlock(g);
+    g->is_running = false;
+}
+
+void guard_settle(struct guard *g)
+{
+    scope_settle(g->scope);
+}
+
+/* The first call opens files and waits for the disk. */
+bool guard_is_quick(struct guard *g)
+{
+    return g->n_roots && scope_is_quick(g->scope) && try_lock(g);
+}
+
+/* --- its life --- */
+
+struct guard *guard_new(const char *dir)
+{
+    struct guard *g = mem_alloc(sizeof *g);
+
+    g->scope = scope_new();
+    if (dir)
+        g->claims = claims_new(dir);
+    return g;
+}
+
+static void drop_root(struct guarded_root *root)
+{
+    baseline_free(root->baseline);
+    baseline_free(root->last);
+    mem_free(root->path);
 }
 
 void guard_free(struct guard *g)
 {
     if (!g)
         return;
-    for (size_t i = 0; i < g->n_roots; i++) {
-        for (size_t j = 0; j < g->roots[i].n; j++)
-            if (g->roots[i].items[j].fd >= 0)
-                close(g->roots[i].items[j].fd);
-        close(g->roots[i].fd);
-    }
-    arena_done(&g->arena);
+    guard_end(g);
+    if (lock(g))
+        for (size_t i = 0; i < g->n_roots; i++)
+            if (g->roots[i].claim)
+                claim_leave(g->roots[i].claim);
+    unlock(g);
+    for (size_t i = 0; i < g->n_roots; i++)
+        drop_root(&g->roots[i]);
+    mem_free(g->roots);
+    scope_free(g->scope);
+    claims_free(g->claims);
+    strbuf_done(&g->pending);
     mem_free(g);
+}
+
+/* --- recovering --- */
+
+struct broken_roots {
+    const char *const *near; /* directories that this keel is about */
+    size_t n_near;
+    char *paths[MAX_RECOVERED];
+    size_t n;
+};
+
+static void note_broken(void *self, const char *path)
+{
+    struct broken_roots *r = self;
+
+    for (size_t i = 0; i < r->n_near && r->n < MAX_RECOVERED; i++)
+        if (path_is_in(path, r->near[i]) || path_is_in(r->near[i], path)) {
+            r->paths[r->n++] = mem_strdup(path);
+            return;
+        }
+}
+
+/* Supervisors end the commands of a keel that is gone; this takes them a moment. */
+static bool wait_for_dying(struct claim *c)
+{
+    for (unsigned i = 0; i < MAX_DYING_TRIES; i++) {
+        if (!claim_is_run_by_others(c))
+            return true;
+        if (claim_is_used_by_others(c) || !work_pause(i))
+            break;
+    }
+    return false;
+}
+
+static struct err *recover_one(const char *dir, const char *path, struct strbuf *notes)
+{
+    AUTO(guard) struct guard *g = guard_new(dir);
+    struct sandbox_policy policy = {.workspace = path};
+    struct guarded_root *root;
+    struct err *e = NULL;
+
+    TRY(scope_choose(g->scope, &policy, /* keeps_others= */ false));
+    TRY(choose_roots(g));
+    root = find_root(g, path);
+    if (!lock(g))
+        return NULL; /* another keel is there, and looks */
+    if (claim_is_broken(root->claim)) {
+        if (wait_for_dying(root->claim))
+            e = recover_root(g, root, notes);
+        else if (!claim_is_used_by_others(root->claim))
+            strbuf_addf(notes, "commands of a keel that ended still run in %s\n", path);
+    }
+    unlock(g);
+    return e;
+}
+
+struct err *guard_recover(const char *dir, const char *const *roots, size_t n_roots,
+                          struct strbuf *notes)
+{
+    AUTO(claims) struct claims *all = claims_new(dir);
+    struct broken_roots broken = {.near = roots, .n_near = n_roots};
+    struct err *e = NULL;
+
+    claims_each_broken_root(all, note_broken, &broken);
+    for (size_t i = 0; i < broken.n; i++) {
+        if (!e)
+            e = recover_one(dir, broken.paths[i], notes);
+        mem_free(broken.paths[i]);
+    }
+    return e;
 }

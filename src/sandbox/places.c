@@ -159,10 +159,14 @@ static void protect_directory(struct places *p, const struct survey *s, const st
 
 void places_add(struct places *p, const struct survey *s)
 {
+    static char empty[] = "";
+    static const struct directory root = {.path = empty};
+
     p->root = s->root;
-    for (size_t i = 0; i < s->n; i++)
-        if (i == 0 || s->all[i]->names)
-            protect_directory(p, s, s->all[i]);
+    if (s->now.n == 0 || *s->now.items[0].path)
+        protect_directory(p, s, &root);
+    for (size_t i = 0; i < s->now.n; i++)
+        protect_directory(p, s, &s->now.items[i]);
 }
 
 void places_init(struct places *p, struct arena *a, const char *home)
@@ -183,12 +187,13 @@ void sandbox_protect_directory(struct path_list *l, const char *workspace, const
 struct err *sandbox_protected_places(struct arena *a, const char *workspace,
                                      const char *const **ret_paths, size_t *ret_n)
 {
+    AUTO(dir_watch) struct dir_watch *watch = dir_watch_new(workspace);
     struct survey s;
     struct places p;
     struct err *e;
 
-    TRY(survey_init(&s, workspace));
-    e = survey_look(&s);
+    TRY(survey_init(&s, watch));
+    e = survey_look(&s, NULL);
     if (!e) {
         places_init(&p, a, /* home= */ NULL);
         places_add(&p, &s);

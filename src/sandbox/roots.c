@@ -1,7 +1,7 @@
 /* roots.c - the writable directories of a sandbox, and what lies in them. */
 #include "sandbox/roots.h"
 
-#include "sandbox/below.h"
+#include "sys/open_below.h"
 #include "sandbox/plan.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static struct sighting sighting_of(const struct stat *st)
 
 static struct err *hold(struct held_roots *h, const char *path)
 {
-    int fd = below_open(h->top_fd, path + 1, O_PATH | O_DIRECTORY);
+    int fd = open_below(h->top_fd, path + 1, O_PATH | O_DIRECTORY);
     struct held_root *held = find(h, path);
     struct stat st;
 
@@ -139,7 +139,7 @@ static int open_above(struct held_roots *h, const struct held_root *root, const 
     held_roots_forget(h);
     h->last_dir = mem_strdup(path);
     h->last_dir[n] = 0;
-    h->last_fd = below_open(root->fd, h->last_dir + n_root + 1, O_PATH | O_DIRECTORY);
+    h->last_fd = open_below(root->fd, h->last_dir + n_root + 1, O_PATH | O_DIRECTORY);
     if (h->last_fd < 0) {
         int error = errno;
 

@@ -5,7 +5,6 @@
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
 #include "sandbox/roots.h"
-#include "sandbox/scope.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -117,8 +116,8 @@ static struct err *run_locked(void *arg)
     return e;
 }
 
-/* With namespaces and in a small workspace it is a few dozen lstat(), less than the way to a worker
- * and back takes. Without them files are read and written. */
+/* With namespaces, where few directories have changed, it is a few dozen lstat(), less than the way
+ * to a worker and back takes. Without them files are read and written. */
 static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), void *arg,
                                 bool namespaces)
 {
@@ -127,7 +126,7 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
     bool is_done = false;
 
     if (namespaces && pthread_mutex_trylock(&s->lock) == 0) {
-        is_done = scope_is_small(s->scope);
+        is_done = guard_is_quick(s->guard);
         if (is_done)
             e = fn(arg);
         pthread_mutex_unlock(&s->lock);
@@ -186,18 +185,6 @@ static struct err *open_plan(struct start *s)
     return NULL;
 }
 
-/* While commands run, the state before the first of them counts. One that was taken for another way
- * is of no use: none has gone that way. */
-static struct err *take_guard(struct start *s, const struct sandbox_policy *policy)
-{
-    struct sandbox *sandbox = s->sandbox;
-
-    if (sandbox->guard && guard_serves(sandbox->guard, s->namespaces))
-        return NULL;
-    guard_free(TAKE(sandbox->guard));
-    return guard_take(policy, s->namespaces, &sandbox->guard);
-}
-
 static struct err *find_cwd(struct attempt *a)
 {
     const char *cwd = a->spec->cwd ? a->spec->cwd : ".";
@@ -216,32 +203,30 @@ static struct err *find_cwd(struct attempt *a)
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
+    struct sandbox *sandbox = s->sandbox;
     const struct mount_table *mounts = NULL;
     struct sandbox_policy policy;
 
-    TRY(plan_check(&s->sandbox->policy));
-    TRY(mounts_look(&s->sandbox->mounts, &mounts));
+    TRY(plan_check(&sandbox->policy));
+    TRY(mounts_look(&sandbox->mounts, &mounts));
     TRY(find_cwd(s->attempt));
-    TRY(held_roots_update(s->sandbox->roots, &s->sandbox->policy));
-    /* While others run, theirs is the state that counts. */
-    if (!s->sandbox->guard)
-        TRY(scope_look(s->sandbox->scope, &s->sandbox->policy));
-    policy = scope_policy(s->sandbox->scope, &s->sandbox->policy);
+    TRY(held_roots_update(sandbox->roots, &sandbox->policy));
+    TRY(guard_begin(sandbox->guard, &sandbox->policy, s->namespaces));
+    policy = guard_policy(sandbox->guard, &sandbox->policy);
     TRY(plan_write(&(struct plan_input){.policy = &policy,
-                                        .roots = s->sandbox->roots,
+                                        .roots = sandbox->roots,
                                         .mounts = mounts,
                                         .cwd = s->attempt->cwd,
                                         .namespaces = s->namespaces},
                    &s->plan));
-    TRY(open_plan(s));
-    return take_guard(s, &policy);
+    return open_plan(s);
 }
 
 /* A command that is being started counts: it may rely on the guard that another has taken. */
 static void end_one(struct sandbox *s)
 {
     if (--s->n_running == 0)
-        guard_free(TAKE(s->guard));
+        guard_end(s->guard);
 }
 
 /* Where temporary files go, under the names that programs know. */
@@ -350,6 +335,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
     confinement.has_namespaces = a->namespaces;
+    confinement.held_fd = guard_held_fd(sandbox->guard);
     confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
     confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
     confined.before_self = a;
@@ -444,9 +430,12 @@ struct ended {
 static struct err *check_guard(void *arg)
 {
     struct ended *ended = arg;
+    struct sandbox *s = ended->sandbox;
 
-    guard_check(ended->sandbox->guard, ended->notes);
-    return scope_check(ended->sandbox->scope, ended->notes);
+    TRY(guard_check(s->guard, ended->notes));
+    if (!s->policy.is_for_one)
+        guard_settle(s->guard);
+    return NULL;
 }
 
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
@@ -479,10 +468,15 @@ const char *sandbox_advice(const struct sandbox *s)
            "/proc/self is readable for the shell itself only).";
 }
 
+struct err *sandbox_recover(const char *guard_dir, const char *const *roots, size_t n_roots,
+                            struct strbuf *notes)
+{
+    return guard_recover(guard_dir, roots, n_roots, notes);
+}
+
 void sandbox_done(struct sandbox *s)
 {
     guard_free(TAKE(s->guard));
-    scope_free(TAKE(s->scope));
     held_roots_free(TAKE(s->roots));
     mounts_done(&s->mounts);
     pthread_mutex_destroy(&s->lock);
@@ -498,7 +492,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
     pthread_mutex_init(&s->lock, NULL);
-    s->scope = scope_new();
+    s->guard = guard_new(policy->guard_dir);
     s->roots = held_roots_new();
     s->mounts = MOUNTS_NONE;
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+struct dir_watches;
 struct proxy;
 
 enum sandbox_network {
@@ -41,8 +42,14 @@ struct sandbox_policy {
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;
     struct proxy *proxy; /* for SANDBOX_PROXY_ONLY (proxy.h); outlives the sandbox */
-    bool require_full;   /* where a protection cannot be had, no command runs */
-    bool no_namespaces;  /* as if they could not be made: for tests */
+    /* Where keels meet that run commands in the same directories, in keel's home, and what they
+     * leave for the time after a crash (guard.h); NULL: this one is alone. */
+    const char *guard_dir;
+    /* The directories as others know them too (sys/dir_watch.h); NULL: the sandbox has its own. */
+    struct dir_watches *watches;
+    bool is_for_one;    /* no second command will come */
+    bool require_full;  /* where a protection cannot be had, no command runs */
+    bool no_namespaces; /* as if they could not be made: for tests */
 };
 
 /* What this machine can do, for keel doctor and for messages. */
@@ -74,11 +81,10 @@ struct sandbox {
     enum sandbox_way way;
     struct held_roots *roots; /* the writable directories, open */
     struct mounts mounts;     /* by which other paths hidden places are reached */
-    struct scope *scope;      /* what is protected in the writable directories */
-    struct guard *guard;     /* protected places before the commands that run now; NULL: none run */
-    size_t n_running;        /* commands, those that are being started too */
-    pthread_mutex_t lock;    /* for scope and guard */
-    int network_fd, user_fd; /* namespaces that all commands share; -1: not made yet */
+    struct guard *guard;      /* looks after the writable directories */
+    size_t n_running;         /* commands, those that are being started too */
+    pthread_mutex_t lock;     /* for the guard */
+    int network_fd, user_fd;  /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
 void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
@@ -93,6 +99,11 @@ MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *not
 const char *sandbox_weakness(const struct sandbox *s);
 const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi); /* on any machine */
 int sandbox_landlock_version(void);                                     /* 0: there is none */
+
+/* What keels that ended while commands ran have left in these directories: puts it right, and
+ * appends a line for the person about each. Blocks. */
+MUST_USE struct err *sandbox_recover(const char *guard_dir, const char *const *roots,
+                                     size_t n_roots, struct strbuf *notes);
 
 /* What a model should know about the commands that it runs here, once a command has failed; NULL:
  * nothing that it would not expect. */

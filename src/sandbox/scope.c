@@ -1,15 +1,13 @@
-/* scope.c - the writable directories of a sandbox, looked over before and after a command. */
+/* scope.c - the writable directories of a sandbox. */
 #include "sandbox/scope.h"
 
-#include "sandbox/git_dir.h"
 #include "sandbox/places.h"
 #include "sandbox/plan.h"
 
 #include <stdlib.h>
 
-enum { FEW_DIRECTORIES = 256 };
-
 struct scope {
+    struct dir_watches *own_watches; /* where the policy brings none; may be NULL */
     struct survey *surveys;
     size_t n_surveys;
     char *home;         /* may be NULL */
@@ -31,6 +29,7 @@ void scope_free(struct scope *s)
     for (size_t i = 0; i < s->n_surveys; i++)
         survey_done(&s->surveys[i]);
     mem_free(s->surveys);
+    dir_watches_free(s->own_watches);
     mem_free(s->home);
     mem_free(s->read_only);
     arena_done(&s->arena);
@@ -39,8 +38,7 @@ void scope_free(struct scope *s)
 
 /* --- which directories --- */
 
-/* The workspace, then those added that are not in it; NULL behind the last. */
-static const char *root_of(const struct sandbox_policy *policy, size_t index)
+const char *scope_root_of(const struct sandbox_policy *policy, size_t index)
 {
     if (index == 0)
         return policy->workspace;
@@ -54,7 +52,7 @@ static bool is_root(const struct sandbox_policy *policy, const char *path)
 {
     const char *root;
 
-    for (size_t i = 0; (root = root_of(policy, i)); i++)
+    for (size_t i = 0; (root = scope_root_of(policy, i)); i++)
         if (strcmp(root, path) == 0)
             return true;
     return false;
@@ -82,20 +80,17 @@ static void close_others(struct scope *s, const struct sandbox_policy *policy)
     s->n_surveys = n;
 }
 
-/* A policy may be another for each command. */
-static struct err *choose_surveys(struct scope *s, const struct sandbox_policy *policy)
+static struct err *open_survey(struct scope *s, const struct sandbox_policy *policy,
+                               const char *root)
 {
-    const char *root;
+    AUTO(dir_watch) struct dir_watch *watch = NULL;
 
-    close_others(s, policy);
-    s->surveys =
-        mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
-    for (size_t i = 0; (root = root_of(policy, i)); i++)
-        if (!has_survey(s, root)) {
-            TRY(survey_init(&s->surveys[s->n_surveys], root));
-            s->n_surveys++;
-            s->has_places = false;
-        }
+    if (!policy->watches && !s->own_watches)
+        s->own_watches = dir_watches_new();
+    watch = dir_watches_get(policy->watches ? policy->watches : s->own_watches, root);
+    TRY(survey_init(&s->surveys[s->n_surveys], watch));
+    s->n_surveys++;
+    s->has_places = false;
     return NULL;
 }
 
@@ -108,18 +103,43 @@ static void choose_home(struct scope *s, const char *home)
     }
 }
 
+struct err *scope_choose(struct scope *s, const struct sandbox_policy *policy, bool keeps_others)
+{
+    const char *root;
+
+    choose_home(s, policy->home);
+    if (!keeps_others)
+        close_others(s, policy);
+    s->surveys =
+        mem_resize(s->surveys, (s->n_surveys + policy->n_writable + 1) * sizeof *s->surveys);
+    for (size_t i = 0; (root = scope_root_of(policy, i)); i++)
+        if (!has_survey(s, root))
+            TRY(open_survey(s, policy, root));
+    return NULL;
+}
+
+size_t scope_n(const struct scope *s)
+{
+    return s->n_surveys;
+}
+
+struct survey *scope_survey(const struct scope *s, size_t index)
+{
+    return &s->surveys[index];
+}
+
 /* --- looking --- */
 
-static struct err *look(struct scope *s)
+struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker)
 {
     for (size_t i = 0; i < s->n_surveys; i++) {
-        TRY(survey_look(&s->surveys[i]));
+        TRY(survey_look(&s->surveys[i], unlocker));
         s->has_places &= !s->surveys[i].has_changed;
     }
     return NULL;
 }
 
-static void find_places(struct scope *s)
+void scope_find_places(struct scope *s)
 {
     const struct git_settings *settings = &s->places.settings;
 
@@ -132,23 +152,10 @@ static void find_places(struct scope *s)
     s->has_places = true;
 }
 
-struct err *scope_look(struct scope *s, const struct sandbox_policy *policy)
+void scope_settle(struct scope *s)
 {
-    TRY(choose_surveys(s, policy));
-    choose_home(s, policy->home);
-    TRY(look(s));
-    find_places(s);
-    return NULL;
-}
-
-struct err *scope_check(struct scope *s, struct strbuf *notes)
-{
-    TRY(look(s));
     for (size_t i = 0; i < s->n_surveys; i++)
-        if (s->surveys[i].has_changed)
-            git_dirs_check_new(&s->surveys[i], notes);
-    find_places(s);
-    return NULL;
+        dir_watch_settle(s->surveys[i].watch);
 }
 
 static int place_cmp(const void *a, const void *b)
@@ -185,11 +192,10 @@ struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy 
     return all;
 }
 
-bool scope_is_small(const struct scope *s)
+bool scope_is_quick(const struct scope *s)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < s->n_surveys; i++)
-        n += s->surveys[i].n;
-    return n > 0 && n <= FEW_DIRECTORIES;
+        if (!dir_watch_is_quick(s->surveys[i].watch))
+            return false;
+    return s->n_surveys > 0;
 }

@@ -1,25 +1,35 @@
-/* scope.h - the writable directories of a sandbox: what is protected in them now, and what a
- * command has made there.
+/* scope.h - the writable directories of a sandbox, each with its survey, and what is protected in
+ * them now.
  *
  * All of it blocks. */
 #ifndef KEEL_SANDBOX_SCOPE_H
 #define KEEL_SANDBOX_SCOPE_H
 
-#include "base/strbuf.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/survey.h"
 
 struct scope;
 struct scope *scope_new(void);
 void scope_free(struct scope *s);
 
-/* Before a command, while none runs: what has changed meanwhile is a person's doing. */
-MUST_USE struct err *scope_look(struct scope *s, const struct sandbox_policy *policy);
-/* After a command: what it made is put right, and the person told. */
-MUST_USE struct err *scope_check(struct scope *s, struct strbuf *notes);
+/* The workspace, then those added that are not in it; NULL behind the last. */
+const char *scope_root_of(const struct sandbox_policy *policy, size_t index);
+/* A policy may be another for each command. `keeps_others`: commands still run in those of earlier
+ * ones. */
+MUST_USE struct err *scope_choose(struct scope *s, const struct sandbox_policy *policy,
+                                  bool keeps_others);
+size_t scope_n(const struct scope *s);
+struct survey *scope_survey(const struct scope *s, size_t index);
 
-/* The policy with all that is to be read-only. Lives until the next look or check. */
+MUST_USE struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker);
+/* After a look: what is protected. */
+void scope_find_places(struct scope *s);
+/* The policy with all that is to be read-only. Lives until places are found again. */
 struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy);
+
+/* More commands will come: see dir_watch_settle(). */
+void scope_settle(struct scope *s);
 /* Is a look over in less time than the way to another thread and back takes? */
-bool scope_is_small(const struct scope *s);
+bool scope_is_quick(const struct scope *s);
 
 #endif

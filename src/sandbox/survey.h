@@ -1,15 +1,15 @@
-/* survey.h - the directories of a writable place, and which of them git takes for repositories.
+/* survey.h - which directories of a writable place git takes for repositories, or might.
  *
  * git looks for a repository in every directory from where it is called upwards: a ".git" in it, or
  * a HEAD with what belongs to it (a bare repository). A command can make either anywhere, with a
- * configuration that runs programs. The first look reads all directories; later ones only ask each
- * for the time of its last change, which nobody can set, and read those that have changed.
+ * configuration that runs programs. So all directories are known (sys/dir_watch.h), and those with
+ * such names in them are listed here: as they are now, and as they were when no command ran.
  *
  * All of it blocks. */
 #ifndef KEEL_SANDBOX_SURVEY_H
 #define KEEL_SANDBOX_SURVEY_H
 
-#include "base/err.h"
+#include "sys/dir_watch.h"
 
 #include <sys/stat.h>
 
@@ -24,37 +24,54 @@ enum git_name {
 #define N_GIT_NAMES 5
 extern const char *const git_names[N_GIT_NAMES]; /* in the order of the bits */
 
+/* One with such names in it. */
 struct directory {
-    struct directory *above; /* NULL: this is the root of the survey */
+    char *path; /* relative to the root, which is "" */
     dev_t device;
     ino_t inode;
-    struct timespec changed;
-    unsigned char names;  /* enum git_name: what is in it */
-    unsigned char before; /* what was in it before the last look */
-    bool is_new;          /* since the last look */
-    bool is_gone;
-    bool must_be_read; /* the time of its last change is too young to tell of another */
-    char path[];       /* relative to the root, which is "" */
+    uint64_t since; /* the version of the watch that it came in */
+    unsigned names; /* enum git_name */
 };
+
+/* Sorted by path. */
+struct directory_list {
+    struct directory *items;
+    size_t n, room;
+};
+void directory_list_done(struct directory_list *l);
+const struct directory *directory_list_find(const struct directory_list *l, const char *path);
 
 struct survey {
-    char *root;
-    int fd;
-    struct directory **all; /* one stands behind the one that it is in */
-    size_t n, room;
-    struct directory **slots; /* by path */
-    size_t n_slots;
-    bool has_changed; /* anything, before the last look */
+    const char *root; /* the watch's */
+    int fd;           /* O_PATH; the watch's */
+    struct dir_watch *watch;
+    int reader;
+    struct directory_list now;
+    struct directory_list before; /* while no command ran */
+    uint64_t version;             /* of the watch, that `now` is made of */
+    uint64_t before_version;
+    int64_t before_ns;       /* when `before` was another keel's; else 0 */
+    int64_t time_ns;         /* when the last look began */
+    bool has_changed;        /* anything, by the last look */
+    struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
-MUST_USE struct err *survey_init(struct survey *s, const char *root);
+/* Takes a reference. */
+MUST_USE struct err *survey_init(struct survey *s, struct dir_watch *watch);
 void survey_done(struct survey *s);
 
-MUST_USE struct err *survey_look(struct survey *s);
+MUST_USE struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker);
+/* What is there now was not made by a command that runs. */
+void survey_accept(struct survey *s);
+/* What was there at that time, as another keel has seen it, or this one before a crash. */
+void survey_recall(struct survey *s, const struct directory *items, size_t n, int64_t time_ns);
+
 const struct directory *survey_find(const struct survey *s, const char *path);
+/* What was in it while no command ran. */
+unsigned survey_names_before(const struct survey *s, const struct directory *d);
+/* Has the directory itself come since then? */
+bool survey_is_new(const struct survey *s, const struct directory *d);
 
 /* Is a directory with these names a git directory by itself? */
 bool names_are_git_dir(unsigned names);
-/* Is there a repository in it that was not there before the last look? */
-bool directory_has_new_repository(const struct directory *d);
 
 #endif

@@ -133,6 +133,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                         .require_full = sandbox_setting(
                                             r->settings, "sandbox.requireFull", false, NULL),
                                     });
+    agent_sandbox_recover(&a->sandbox);
     return NULL;
 }
 

@@ -2,6 +2,8 @@
  * them. */
 #include "sdk/agent_sandbox.h"
 
+#include "sys/dir_watch.h"
+#include "sys/fs.h"
 #include "sys/work.h"
 
 #include <limits.h>
@@ -43,6 +45,13 @@ static struct err *make_tmp_dir(struct agent_sandbox *s)
     return NULL;
 }
 
+static const char *guard_dir(const struct agent_sandbox *s, struct arena *a)
+{
+    const char *home = s->options.source.keel_home;
+
+    return home && *home == '/' ? fs_join(a, home, "guard") : NULL;
+}
+
 static struct err *prepare(void *arg)
 {
     struct preparation *p = arg;
@@ -50,11 +59,15 @@ static struct err *prepare(void *arg)
 
     if (!realpath(p->cwd, p->real_cwd))
         return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
-    if (!s->maker)
+    if (!s->maker) {
+        s->watches = s->options.source.watches = dir_watches_new();
         s->maker = policy_maker_new(&s->options.source);
+    }
     TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
+    p->policy.watches = s->watches;
+    p->policy.guard_dir = guard_dir(s, &p->arena);
     return NULL;
 }
 
@@ -113,6 +126,7 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
 
     p->policy.no_namespaces = s->options.no_namespaces;
     p->policy.require_full = s->options.require_full;
+    p->policy.is_for_one = s->options.is_for_one;
     set_network(s, &p->policy);
     if (is_first && s->options.on_tmp_dir)
         s->options.on_tmp_dir(s->options.tmp_self, s->tmp_dir);
@@ -215,6 +229,46 @@ static const char *advice(struct launcher *l)
     return s->sandbox.launcher.start ? sandbox_advice(&s->sandbox) : NULL;
 }
 
+/* --- after a crash --- */
+
+struct recovery {
+    const struct agent_sandbox *sandbox;
+    struct strbuf notes;
+};
+
+static struct err *recover(void *arg)
+{
+    struct recovery *r = arg;
+    const struct policy_source *source = &r->sandbox->options.source;
+    AUTO(arena) struct arena a = {0};
+    const char **roots = ARENA_ARRAY(&a, source->n_added_dirs + 1, const char *);
+    const char *dir = guard_dir(r->sandbox, &a);
+    size_t n = 0;
+
+    if (!dir || !fs_is_dir(dir))
+        return NULL;
+    roots[n++] = fs_resolve(&a, source->workspace);
+    for (size_t i = 0; i < source->n_added_dirs; i++)
+        roots[n++] = fs_resolve(&a, source->added_dirs[i][0] == '/'
+                                        ? source->added_dirs[i]
+                                        : fs_join(&a, source->workspace, source->added_dirs[i]));
+    return sandbox_recover(dir, roots, n, &r->notes);
+}
+
+void agent_sandbox_recover(struct agent_sandbox *s)
+{
+    struct recovery r = {.sandbox = s};
+    struct err *e = work_run(recover, &r);
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
+
+    if (e && !err_is(e, ERR_CANCELLED))
+        strbuf_addf(&r.notes, "what a command left when keel ended cannot be looked at: %s\n",
+                    text);
+    err_free(e);
+    tell(s, strbuf_str(&r.notes));
+    strbuf_done(&r.notes);
+}
+
 /* --- its life --- */
 
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
@@ -242,6 +296,7 @@ void agent_sandbox_done(struct agent_sandbox *s)
     }
     mem_free(s->tmp_dir);
     policy_maker_free(s->maker);
+    dir_watches_free(s->watches);
     chan_free(s->turn);
     arena_done(&s->arena);
     *s = (struct agent_sandbox){0};

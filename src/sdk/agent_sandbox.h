@@ -27,6 +27,7 @@ struct agent_sandbox_options {
     struct group *tasks;
     bool is_off;
     bool require_full;  /* where a protection cannot be had, no command runs */
+    bool is_for_one;    /* no second command will come */
     bool no_namespaces; /* as if they could not be made */
 };
 
@@ -34,6 +35,7 @@ struct agent_sandbox {
     struct launcher launcher; /* what tools are given */
     struct agent_sandbox_options options;
     /* the rest is private */
+    struct dir_watches *watches; /* the directories, for all that have to know them */
     struct policy_maker *maker;
     struct arena arena; /* of the policy in use */
     char *tmp_dir;      /* NULL: no command was started yet */
@@ -45,6 +47,8 @@ struct agent_sandbox {
 
 /* Starts nothing and looks at nothing. What the options borrow must outlive it. */
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options);
+/* Finishes what keels that ended while a command ran could not, and tells the person. In a task. */
+void agent_sandbox_recover(struct agent_sandbox *s);
 /* After the last command has ended. In a task; waits even when that is cancelled. */
 void agent_sandbox_done(struct agent_sandbox *s);
 DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)

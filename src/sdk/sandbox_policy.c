@@ -3,7 +3,7 @@
 
 #include "gate/denied_places.h"
 #include "sandbox/plan.h"
-#include "sandbox/tree.h"
+#include "sys/dir_watch.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -14,15 +14,15 @@
 enum {
     MAX_FOUND = 1024,         /* files that patterns name: each of them is a mount */
     MAX_UNTRUSTED_FOUND = 64, /* that rules of a project name which is not trusted */
-    FEW_DIRECTORIES = 256,
 };
 
-/* What an entry of a tree is. */
+/* What an entry of a directory is. */
 enum {
-    FOUND_HIDDEN = TREE_CLOSED << 1,
-    FOUND_READ_ONLY = TREE_CLOSED << 2,
-    FOUND_GIT = TREE_CLOSED << 3,    /* a .git: the directory that it is in is a repository */
-    FOUND_BY_OWN = TREE_CLOSED << 4, /* a rule says so that does not come from others */
+    FOUND_HIDDEN = 1 << 0,
+    FOUND_READ_ONLY = 1 << 1,
+    FOUND_GIT = 1 << 2,    /* a .git: the directory that it is in is a repository */
+    FOUND_BY_OWN = 1 << 3, /* a rule says so that does not come from others */
+    FOUND_CLOSED = 1 << 4, /* nothing in it is reached */
 };
 
 /* A directory that is kept known. */
@@ -32,7 +32,8 @@ struct watched {
     char *path;  /* canonical */
     char *named; /* as rules name it, where links lead to it; else the same */
     bool has_repositories;
-    struct tree *tree;
+    struct dir_watch *watch;
+    int reader;
 };
 
 struct policy_maker {
@@ -41,8 +42,9 @@ struct policy_maker {
     struct arena arena;
     const char *workspace, *home;
     struct path_list added_dirs;
+    struct dir_watches *own_watches; /* where the source brings none; may be NULL */
     struct watched *watched;
-    struct denied_places denied; /* that the trees were judged by */
+    struct denied_places denied; /* that the directories were judged by */
     bool has_denied;
     struct path_list private_places; /* by their mode, as the first command found them */
     bool has_private_places;
@@ -86,7 +88,7 @@ static const char *place_of_link(struct arena *a, const char *path)
     return fs_join(a, strcmp(above, "/") == 0 ? "" : above, slash + 1);
 }
 
-/* --- entries of a tree --- */
+/* --- entries of directories --- */
 
 static size_t span_without(struct str s, const char *special)
 {
@@ -110,30 +112,42 @@ static bool may_match(struct str pattern, struct str name)
     return str_starts(name, str_slice(last, 0, head)) && str_ends(name, str_skip(last, tail));
 }
 
-static unsigned judge_by(const struct denied_place *place, const char *path, const char *name)
+static unsigned judge_by(const struct denied_place *place, const struct strbuf *path)
 {
-    if (!place->glob || !may_match(place->pattern, str_of(name)) ||
-        !glob_matches(place->glob, str_of(path)))
+    if (!glob_matches(place->glob, strbuf_str(path)))
         return 0;
     if (place->is_untrusted) /* what is below must be known: it may not be hidden after all */
         return place->hides ? FOUND_HIDDEN : FOUND_READ_ONLY;
-    return FOUND_BY_OWN | (place->hides ? FOUND_HIDDEN | TREE_CLOSED : FOUND_READ_ONLY);
+    return FOUND_BY_OWN | (place->hides ? FOUND_HIDDEN | FOUND_CLOSED : FOUND_READ_ONLY);
 }
 
-static unsigned judge(void *self, const char *path, const char *name)
+/* An entry's path, with the name that rules have for the directory that is watched. */
+static void write_path(const char *top, const struct watched_dir *dir, const char *name,
+                       struct strbuf *path)
+{
+    strbuf_addf(path, "%s/", strcmp(top, "/") == 0 ? "" : top);
+    watched_dir_path(dir, path);
+    if (path->p[path->n - 1] != '/')
+        strbuf_add_char(path, '/');
+    strbuf_add_cstr(path, name);
+}
+
+static unsigned watched_judge(void *self, const struct watched_dir *dir, const char *name)
 {
     const struct watched *w = self;
     const struct denied_places *denied = &w->maker->denied;
-    AUTO(strbuf) struct strbuf named = {0};
+    AUTO(strbuf) struct strbuf path = {0};
     unsigned meaning = 0;
 
-    if (strcmp(w->path, w->named) != 0) {
-        strbuf_add_cstr(&named, w->named);
-        strbuf_add_cstr(&named, path + strlen(w->path));
-        path = strbuf_cstr(&named);
+    for (size_t i = 0; i < denied->n; i++) {
+        const struct denied_place *place = &denied->items[i];
+
+        if (!place->glob || !may_match(place->pattern, str_of(name)))
+            continue;
+        if (path.n == 0)
+            write_path(w->named, dir, name, &path);
+        meaning |= judge_by(place, &path);
     }
-    for (size_t i = 0; i < denied->n; i++)
-        meaning |= judge_by(&denied->items[i], path, name);
     if (w->has_repositories && strcmp(name, ".git") == 0)
         meaning |= FOUND_GIT;
     return meaning;
@@ -147,7 +161,9 @@ static void unwatch_all(struct policy_maker *m)
         struct watched *w = m->watched;
 
         m->watched = w->next;
-        tree_free(w->tree);
+        if (w->reader >= 0)
+            dir_watch_remove_reader(w->watch, w->reader);
+        dir_watch_unref(w->watch);
         mem_free(w->path);
         mem_free(w->named);
         mem_free(w);
@@ -167,22 +183,34 @@ static bool is_watched(const struct policy_maker *m, const char *path, const cha
     return false;
 }
 
-static void watch(struct policy_maker *m, const char *path, const char *named,
-                  bool has_repositories)
+static struct dir_watches *watches_of(struct policy_maker *m)
+{
+    if (m->source.watches)
+        return m->source.watches;
+    if (!m->own_watches)
+        m->own_watches = dir_watches_new();
+    return m->own_watches;
+}
+
+static struct err *watch(struct policy_maker *m, const char *path, const char *named,
+                         bool has_repositories)
 {
     struct watched *w;
 
     if (is_watched(m, path, named))
-        return;
+        return NULL;
     w = mem_alloc(sizeof *w);
     *w = (struct watched){.next = m->watched,
                           .maker = m,
                           .path = mem_strdup(path),
                           .named = mem_strdup(named),
-                          .has_repositories = has_repositories};
-    w->tree = tree_new(
-        path, (struct tree_judge){judge, w, FOUND_HIDDEN | FOUND_READ_ONLY | FOUND_BY_OWN});
+                          .has_repositories = has_repositories,
+                          .watch = dir_watches_get(watches_of(m), path)};
     m->watched = w;
+    w->reader = dir_watch_add_reader(
+        w->watch, &(struct dir_judge){watched_judge, w, /* closing= */ FOUND_CLOSED});
+    return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by rules in too many ways", path)
+                         : NULL;
 }
 
 static bool same_patterns(const struct denied_places *a, const struct denied_places *b)
@@ -290,7 +318,7 @@ struct making {
     struct denied_places denied; /* the rules as they are now */
     struct path_list writable, visible, hidden, read_only;
     struct path_list denied_hidden, denied_read_only; /* by rules, for what lies in them */
-    const struct watched *at;                         /* whose tree is visited */
+    const struct watched *at;                         /* whose finds are visited */
     size_t n_found;
     /* What rules of a project name that is not trusted, and its real place: in pairs. */
     struct path_list untrusted_hidden, untrusted_read_only;
@@ -346,7 +374,7 @@ static void deny_fixed(struct making *k)
 
 /* --- rules with patterns --- */
 
-/* Trees that were judged by other patterns are of no use. */
+/* What was judged by other patterns is of no use. */
 static void choose_patterns(struct making *k)
 {
     struct policy_maker *m = k->maker;
@@ -360,29 +388,31 @@ static void choose_patterns(struct making *k)
 }
 
 /* Directories may come into being. */
-static void choose_watched(struct making *k)
+static struct err *choose_watched(struct making *k)
 {
     struct policy_maker *m = k->maker;
 
-    watch(m, k->workspace, k->workspace, /* has_repositories= */ true);
+    TRY(watch(m, k->workspace, k->workspace, /* has_repositories= */ true));
     for (size_t i = 0; i < k->writable.n; i++)
-        watch(m, k->writable.paths[i], k->writable.paths[i], /* has_repositories= */ true);
+        TRY(watch(m, k->writable.paths[i], k->writable.paths[i], /* has_repositories= */ true));
     for (size_t i = 0; i < m->denied.n; i++) {
         const struct denied_place *p = &m->denied.items[i];
         const char *real = p->glob ? real_path(k->arena, p->path) : NULL;
 
         if (real)
-            watch(m, real, p->path, /* has_repositories= */ false);
+            TRY(watch(m, real, p->path, /* has_repositories= */ false));
     }
+    return NULL;
 }
 
-static void add_repository(struct making *k, const char *git)
+static void add_repository(struct making *k, const struct watched_dir *dir)
 {
-    const char *directory = arena_cstr(k->arena, str_slice(str_of(git), 0, strlen(git) - 5));
+    AUTO(strbuf) struct strbuf path = {0};
 
-    if (strcmp(directory, k->at->path) == 0)
-        return; /* with or without a .git, as the root */
-    sandbox_protect_directory(&k->read_only, k->at->path, directory);
+    watched_dir_path(dir, &path);
+    if (path.n) /* the root is one with or without a .git */
+        sandbox_protect_directory(&k->read_only, k->at->path,
+                                  fs_join(k->arena, k->at->path, strbuf_cstr(&path)));
 }
 
 static void add_untrusted(struct making *k, const char *path, bool hides)
@@ -407,35 +437,54 @@ static void deny_untrusted(struct making *k)
 }
 
 /* A link is denied with what it leads to, unless that is what everything is in. */
-static void add_found(void *self, const char *path, unsigned meaning)
+static void deny_found(struct making *k, const char *path, bool hides)
 {
-    struct making *k = self;
     const char *real;
 
-    if (meaning & FOUND_GIT)
-        add_repository(k, path);
-    if (!(meaning & (FOUND_HIDDEN | FOUND_READ_ONLY)))
-        return;
-    if (!(meaning & FOUND_BY_OWN)) {
-        add_untrusted(k, path, meaning & FOUND_HIDDEN);
-        return;
-    }
     k->n_found++;
     real = k->n_found > MAX_FOUND ? NULL : real_path(k->arena, path);
     if (real && !path_is_in(k->workspace, real))
-        deny(k, arena_cstr(k->arena, str_of(path)), real, meaning & FOUND_HIDDEN);
+        deny(k, arena_cstr(k->arena, str_of(path)), real, hides);
+}
+
+static void add_found(void *self, const struct watched_dir *dir, const char *name, unsigned meaning)
+{
+    struct making *k = self;
+    AUTO(strbuf) struct strbuf path = {0};
+
+    if (meaning & FOUND_GIT)
+        add_repository(k, dir);
+    if (!(meaning & (FOUND_HIDDEN | FOUND_READ_ONLY)))
+        return;
+    write_path(k->at->path, dir, name, &path);
+    if (!(meaning & FOUND_BY_OWN))
+        add_untrusted(k, strbuf_cstr(&path), meaning & FOUND_HIDDEN);
+    else
+        deny_found(k, strbuf_cstr(&path), meaning & FOUND_HIDDEN);
+}
+
+/* Nobody knows what is in it, and a command could open it. */
+static void add_shut(void *self, const struct watched_dir *dir, enum dir_shut why)
+{
+    struct making *k = self;
+    AUTO(strbuf) struct strbuf path = {0};
+
+    if (why != DIR_IS_SHUT)
+        return;
+    write_path(k->at->path, dir, "", &path);
+    strbuf_cut(&path, path.n - 1);
+    deny_found(k, strbuf_cstr(&path), /* hides= */ true);
 }
 
 static struct err *update_watched(struct making *k)
 {
-    time_t now = time(NULL);
-
     for (struct watched *w = k->maker->watched; w; w = w->next) {
-        TRY(tree_update(w->tree, now));
+        TRY(dir_watch_update(w->watch, NULL));
         k->at = w;
         if (w->has_repositories)
             sandbox_protect_directory(&k->read_only, w->path, w->path);
-        tree_each(w->tree, add_found, k);
+        dir_watch_each(w->watch, w->reader, add_found, k);
+        dir_watch_each_shut(w->watch, add_shut, k);
     }
     deny_untrusted(k);
     if (k->n_found <= MAX_FOUND)
@@ -530,9 +579,11 @@ static struct err *make(struct making *k)
     TRY(read_rules(k));
     for (size_t i = 0; i < k->maker->added_dirs.n; i++)
         path_list_add(&k->writable, k->maker->added_dirs.paths[i]);
+    TRY(plan_check(&(struct sandbox_policy){
+        .workspace = k->workspace, .writable = k->writable.paths, .n_writable = k->writable.n}));
     deny_fixed(k);
     choose_patterns(k);
-    choose_watched(k);
+    TRY(choose_watched(k));
     TRY(update_watched(k));
     TRY(weigh_workspace(k));
     weigh_added_dirs(k);
@@ -614,11 +665,10 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
 
 bool policy_maker_is_quick(const struct policy_maker *m)
 {
-    size_t n_dirs = 0;
-
     for (const struct watched *w = m->watched; w; w = w->next)
-        n_dirs += tree_n_dirs(w->tree);
-    return m->watched && n_dirs <= FEW_DIRECTORIES;
+        if (!dir_watch_is_quick(w->watch))
+            return false;
+    return m->watched;
 }
 
 void policy_maker_free(struct policy_maker *m)
@@ -626,6 +676,7 @@ void policy_maker_free(struct policy_maker *m)
     if (!m)
         return;
     unwatch_all(m);
+    dir_watches_free(m->own_watches);
     arena_done(&m->arena);
     mem_free(m);
 }

@@ -4,7 +4,7 @@
  * denied to Read is hidden from commands, one denied to Edit or Write is read-only; both win over
  * the workspace, as the workspace wins over a secret place that it lies in. Patterns are worked out
  * against what exists when a command starts, so a maker keeps what it knows of the directories
- * (sandbox/tree.h): the first policy takes a walk, later ones a look. */
+ * (sys/dir_watch.h): the first policy takes a walk, later ones a look. */
 #ifndef KEEL_SDK_SANDBOX_POLICY_H
 #define KEEL_SDK_SANDBOX_POLICY_H
 
@@ -20,6 +20,7 @@ struct policy_source {
     const struct permission_rules *rules; /* those that deny */
     const char *home;                     /* the person's; NULL: none */
     const char *keel_home;                /* NULL: none */
+    struct dir_watches *watches;          /* shared with others; NULL: the maker has its own */
 };
 
 struct policy_maker;

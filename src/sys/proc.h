@@ -39,8 +39,9 @@ struct proc_confinement {
     /* Of a policy with POLICY_PROXY, when this command's network is a new one: the socket where
      * commands find keel's proxy, for the caller to accept from and to close. -1: none. */
     int listener_fd;
-    bool has_proxy;             /* does the policy say POLICY_PROXY? */
-    bool has_namespaces;        /* and POLICY_NAMESPACES? */
+    int held_fd;         /* that the supervisor keeps open until the command's end; -1: none */
+    bool has_proxy;      /* does the policy say POLICY_PROXY? */
+    bool has_namespaces; /* and POLICY_NAMESPACES? */
     struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
 };
 

@@ -148,6 +148,8 @@ static struct err *add_confinement(struct supervisor_argv *v, struct child_fds *
         TRY(add_fd(v, c, EXEC_OPTION_NETWORK, confinement->network_fd));
     if (confinement->user_fd >= 0)
         TRY(add_fd(v, c, EXEC_OPTION_USER, confinement->user_fd));
+    if (confinement->held_fd >= 0)
+        TRY(child_fds_add(c, confinement->held_fd));
     return NULL;
 }
 
@@ -211,7 +213,7 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
 {
     AUTO(child_fds) struct child_fds c = {0};
 
-    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 7);
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 8);
     BUG_IF((spec->confinement || spec->before_start) && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
     if (spec->supervised)

@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import kernel  # noqa: E402
 import network  # noqa: E402
 import outside  # noqa: E402
+import planted  # noqa: E402
 import process  # noqa: E402
 import protected  # noqa: E402
 import secret  # noqa: E402
@@ -34,7 +35,7 @@ PARTS = {
     "files": (outside,),
     "secrets": (secret, network),
     "kernel": (kernel, process),
-    "repositories": (protected, work),
+    "repositories": (protected, planted, work),
 }
 # Attacks that could be made by each person in each mode; fewer would say little.
 LEAST_ATTACKS = {"files": 20, "secrets": 20, "kernel": 15, "repositories": 20}

@@ -123,7 +123,7 @@ class Sandbox(KeelTest):
         self.assertEqual((self.project / ".mcp.json").read_text(), "{}")
 
     def test_an_interrupted_command_ends_and_so_does_keel(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             process = self.start("sandbox", "sh", "-c", "echo ready; sleep 1000")
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.send_signal(number)

@@ -85,5 +85,18 @@ TEST(settings_that_name_programs_are_known)
     }
 }
 
-RUN_TESTS(UNIT(settings_are_read_as_git_reads_them), UNIT(settings_that_name_programs_are_known),
-          UNIT(what_git_writes_itself_is_plain), UNIT(what_could_run_something_is_not))
+TEST(what_a_changed_file_adds_is_known)
+{
+    struct str before = S("[core]\n\tfsmonitor = mine\n[Filter \"x\"]\n\tclean = a\n");
+
+    assert_true(git_config_adds_nothing(before, before));
+    assert_true(git_config_adds_nothing(before, S("[branch \"b\"]\n\tremote = r\n")));
+    assert_true(git_config_adds_nothing(before, S("[filter \"x\"]\n\tClean = a\n")));
+    assert_false(git_config_adds_nothing(before, S("[filter \"y\"]\n\tclean = a\n")));
+    assert_false(git_config_adds_nothing(before, S("[core]\n\tfsmonitor = evil\n")));
+    assert_false(git_config_adds_nothing(before, S("[core\n")));
+}
+
+RUN_TESTS(UNIT(what_a_changed_file_adds_is_known), UNIT(settings_are_read_as_git_reads_them),
+          UNIT(settings_that_name_programs_are_known), UNIT(what_git_writes_itself_is_plain),
+          UNIT(what_could_run_something_is_not))

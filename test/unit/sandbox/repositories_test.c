@@ -118,6 +118,74 @@ BOX_TEST(a_protected_file_with_a_second_name_is_put_back)
     return NULL;
 }
 
+/* --- what a person does meanwhile --- */
+
+/* Starts a command, has the person put another file in place of `name` once it runs, as git and
+ * editors do, and lets it go on. */
+static struct err *replace_while(struct box *b, const char *script, const char *name,
+                                 const char *text)
+{
+    struct proc_spec spec = box_spec(b, SHELL(script));
+    struct proc_status status;
+    AUTO(proc) struct proc *p = NULL;
+
+    TRY(box_open(b));
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(read_ready(p));
+    TRY(put_file(box_path(b, name), text));
+    TRY(put_file(box_path(b, "ws/go"), ""));
+    TRY(proc_wait(p, &status));
+    return sandbox_command_ended(&b->sandbox, &b->notes);
+}
+
+#define THEN "echo ready; until [ -e go ]; do :; done; "
+
+/* The kernel takes a mount away when somebody outside puts another file in its place. */
+BOX_TEST(a_configuration_that_a_person_replaces_is_no_way_in)
+{
+    TRY(put_git_dir(b, "ws/.git", "[core]\n"));
+    TRY(replace_while(b, THEN "printf '[core]\\n\\tfsmonitor = evil\\n' >.git/config; true",
+                      "ws/.git/config", "[core]\n[user]\n\tname = A\n"));
+    EXPECT(file_is(box_path(b, "ws/.git/config"), "[core]\n"));
+    EXPECT(has_text(&b->notes, has_namespaces(b) ? "ws/.git/config was replaced while a command ran"
+                                                 : "ws/.git/config was changed by the command"));
+    return NULL;
+}
+
+BOX_TEST(a_setting_that_a_person_replaces_is_no_way_in)
+{
+    TRY(put_file(box_path(b, "ws/.envrc"), "mine\n"));
+    TRY(replace_while(b, THEN "echo evil >.envrc", "ws/.envrc", "also mine\n"));
+    EXPECT(file_is(box_path(b, "ws/.envrc"), "mine\n"));
+    return NULL;
+}
+
+BOX_TEST(people_may_change_settings_of_a_repository_meanwhile)
+{
+    const char *text = "[core]\n\tfsmonitor = mine\n[branch \"x\"]\n\tremote = origin\n";
+
+    TRY(put_git_dir(b, "ws/.git", "[core]\n\tfsmonitor = mine\n"));
+    TRY(replace_while(b, THEN, "ws/.git/config", text));
+    EXPECT(file_is(box_path(b, "ws/.git/config"), text));
+    EXPECT_OUTPUT(b->notes, "");
+    return NULL;
+}
+
+/* --- asides --- */
+
+BOX_TEST(a_name_that_looks_like_an_aside_is_none)
+{
+    TRY(put_file(box_path(b, "ws/.claude/agents/mine.md"), "mine\n"));
+    TRY(box_run(b, "cd .claude/agents; mkdir d.keel-untrusted; echo evil >d.keel-untrusted/e.md; "
+                   "echo evil >a.keel-untrusted.md; mkdir d; echo evil >d/e.md; true"));
+    EXPECT(!fs_exists(box_path(b, "ws/.claude/agents/d.keel-untrusted")));
+    EXPECT(!fs_exists(box_path(b, "ws/.claude/agents/d")));
+    EXPECT(!fs_exists(box_path(b, "ws/.claude/agents/a.keel-untrusted.md")));
+    EXPECT(file_is(box_path(b, "ws/.claude/agents/mine.md"), "mine\n"));
+    EXPECT(has_namespaces(b) || fs_exists(box_path(b, "ws/d.keel-untrusted/e.md")));
+    return NULL;
+}
+
 BOX_TEST(names_with_newlines_do_not_forge_notes)
 {
     TRY(box_run(b, MAKE_GIT "make_git \"$(printf 'a\\nb\\033')\" 2>/dev/null; "
@@ -134,4 +202,8 @@ RUN_TESTS(BOTH_WAYS(a_directory_does_not_become_a_bare_repository),
           BOTH_WAYS(a_person_s_own_repository_is_not_questioned),
           BOTH_WAYS(hooks_that_the_configuration_names_cannot_be_changed),
           BOTH_WAYS(a_protected_file_with_a_second_name_is_put_back),
+          BOTH_WAYS(a_configuration_that_a_person_replaces_is_no_way_in),
+          BOTH_WAYS(a_setting_that_a_person_replaces_is_no_way_in),
+          WAY(people_may_change_settings_of_a_repository_meanwhile, with_namespaces),
+          BOTH_WAYS(a_name_that_looks_like_an_aside_is_none),
           BOTH_WAYS(names_with_newlines_do_not_forge_notes))

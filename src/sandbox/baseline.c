@@ -1,0 +1,585 @@
+/* baseline.c - remembers a writable directory. */
+#include "sandbox/baseline.h"
+
+#include "sandbox/below.h"
+#include "sandbox/plan.h"
+#include "sys/locked_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_FILE_BYTES = 4 << 20,
+    MAX_BYTES = 64 << 20,
+    MAX_ITEMS = 200000,
+    MAX_DEPTH = 64,
+    SURE_AFTER_S = 3, /* no file system has a coarser clock */
+};
+
+/* What is done once. */
+struct taking {
+    struct baseline *b;
+    int root_fd;
+    const struct baseline *previous; /* may be NULL */
+    const char *last;                /* path whose ancestors were remembered */
+    struct str parent;               /* the directory that was opened last */
+    int parent_fd;                   /* -1: it could not be, for this reason: */
+    int parent_error;
+};
+
+/* --- remembering --- */
+
+static struct guarded *add(struct baseline *b, const char *path, enum guarded_kind kind,
+                           const struct stat *st, const struct identity *identity)
+{
+    struct guarded *item;
+
+    b->items = arena_grow(&b->arena, b->items, b->n, &b->room, sizeof *b->items);
+    item = &b->items[b->n++];
+    *item = (struct guarded){.path = path, .kind = kind};
+    if (st) {
+        item->mode = st->st_mode;
+        item->identity = *identity;
+    }
+    return item;
+}
+
+static struct err *too_much(const struct taking *t, const char *path)
+{
+    return err_hint(err_new(ERR_SANDBOX, "%s/%s is too large to be protected", t->b->root, path),
+                    "without namespaces protected files are copied before each command; move it, "
+                    "or allow namespaces: see keel doctor");
+}
+
+static struct err *unreadable(const struct taking *t, const char *path)
+{
+    return err_errno(ERR_SANDBOX, errno, "cannot remember %s/%s before a command", t->b->root,
+                     path);
+}
+
+/* Whole, or not at all. */
+static bool read_content(struct baseline *b, int fd, struct guarded *item)
+{
+    struct stat st;
+    char *bytes;
+    ssize_t n;
+
+    if (fstat(fd, &st) < 0)
+        return false;
+    if (st.st_size > MAX_FILE_BYTES || b->n_bytes > MAX_BYTES) {
+        errno = EFBIG;
+        return false;
+    }
+    bytes = arena_alloc(&b->arena, (size_t)st.st_size + 1);
+    n = read(fd, bytes, (size_t)st.st_size);
+    if (n < 0)
+        return false;
+    item->content = str_make(bytes, (size_t)n);
+    item->has_content = true;
+    b->n_bytes += (size_t)n;
+    if (time(NULL) - st.st_ctim.tv_sec > SURE_AFTER_S)
+        item->changed = st.st_ctim;
+    return true;
+}
+
+static bool is_unchanged(const struct guarded *was, const struct guarded *item,
+                         const struct stat *st)
+{
+    return was && was->has_content && was->changed.tv_sec && was->kind == item->kind &&
+           identity_eq(&was->identity, &item->identity) &&
+           was->changed.tv_sec == st->st_ctim.tv_sec &&
+           was->changed.tv_nsec == st->st_ctim.tv_nsec && was->content.n == (size_t)st->st_size;
+}
+
+static bool take_content(struct taking *t, int dir, const char *name, const struct stat *st,
+                         struct guarded *item)
+{
+    const struct guarded *was = t->previous ? baseline_find(t->previous, item->path) : NULL;
+    bool done;
+    int fd, error;
+
+    if (is_unchanged(was, item, st)) {
+        item->content = arena_str(&t->b->arena, was->content);
+        item->has_content = true;
+        item->changed = was->changed;
+        t->b->n_bytes += item->content.n;
+        return true;
+    }
+    fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    done = fd >= 0 && read_content(t->b, fd, item);
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return done;
+}
+
+static struct err *take_file(struct taking *t, int dir, const char *name, const struct stat *st,
+                             struct guarded *item)
+{
+    if (take_content(t, dir, name, st, item))
+        return NULL;
+    return errno == EFBIG ? too_much(t, item->path) : unreadable(t, item->path);
+}
+
+static void take_link(struct baseline *b, struct guarded *item, int dir, const char *name)
+{
+    char target[4096];
+    ssize_t n = readlinkat(dir, name, target, sizeof target);
+
+    item->content = arena_str(&b->arena, str_make(target, n > 0 ? (size_t)n : 0));
+    item->has_content = true;
+}
+
+static struct err *take(struct taking *t, int dir, const char *name, const char *path, int depth);
+
+static struct err *take_entries(struct taking *t, const char *path, int depth)
+{
+    int fd = depth < MAX_DEPTH ? below_open_dir(t->root_fd, path, NULL) : -1;
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    struct err *e = NULL;
+
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return unreadable(t, path);
+    }
+    while (!e && (entry = readdir(d)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            e = take(t, dirfd(d), entry->d_name,
+                     arena_format(&t->b->arena, "%s/%s", path, entry->d_name).p, depth + 1);
+    closedir(d);
+    return e;
+}
+
+/* Links cannot be mounted, a file with a second name can be written by that name, and what is in a
+ * directory that is mounted is mounted with it. */
+static bool is_kept_by_mounts(const struct baseline *b, const struct stat *st, int depth)
+{
+    if (!b->has_namespaces)
+        return false;
+    if (S_ISREG(st->st_mode))
+        return st->st_nlink == 1;
+    return depth > 0 || (!S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode));
+}
+
+/* What cannot be put back can still go aside. */
+static void take_mounted(struct taking *t, int dir, const char *name, const char *path,
+                         const struct stat *st, const struct identity *identity)
+{
+    struct guarded *item = add(t->b, path, GUARDED_MOUNTED, st, identity);
+
+    if (S_ISREG(st->st_mode))
+        take_content(t, dir, name, st, item);
+}
+
+static struct err *take(struct taking *t, int dir, const char *name, const char *path, int depth)
+{
+    struct baseline *b = t->b;
+    struct identity id;
+    struct stat st;
+
+    if (b->n > MAX_ITEMS)
+        return too_much(t, path);
+    if (identity_look(dir, name, &st, &id) < 0) {
+        if (errno != ENOENT)
+            return unreadable(t, path);
+        add(b, path, GUARDED_ABSENT, NULL, NULL);
+    } else if (is_kept_by_mounts(b, &st, depth)) {
+        if (depth == 0)
+            take_mounted(t, dir, name, path, &st, &id);
+    } else if (S_ISLNK(st.st_mode)) {
+        take_link(b, add(b, path, GUARDED_LINK, &st, &id), dir, name);
+    } else if (S_ISREG(st.st_mode)) {
+        return take_file(t, dir, name, &st, add(b, path, GUARDED_FILE, &st, &id));
+    } else if (S_ISDIR(st.st_mode)) {
+        add(b, path, b->has_namespaces ? GUARDED_MOUNTED : GUARDED_DIRECTORY, &st, &id);
+        return take_entries(t, path, depth);
+    } else {
+        add(b, path, GUARDED_SPECIAL, &st, &id);
+    }
+    return NULL;
+}
+
+/* Each directory from below the root down to above `path`. Paths of one directory come together, so
+ * most have those of the path before; what comes twice is dropped in the end. */
+static struct err *take_ancestors(struct taking *t, const char *path)
+{
+    const char *before = t->last ? t->last : "";
+
+    t->last = path;
+    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+        const char *directory = arena_cstr(&t->b->arena, str_make(path, (size_t)(slash - path)));
+        struct identity id;
+        struct stat st;
+        int fd;
+
+        if (strncmp(before, path, (size_t)(slash - path) + 1) == 0)
+            continue;
+        if (t->b->n > MAX_ITEMS)
+            return too_much(t, path);
+        fd = below_open_dir(t->root_fd, directory, NULL);
+        if (fd < 0 || identity_look(fd, "", &st, &id) < 0)
+            return unreadable(t, directory);
+        close(fd);
+        add(t->b, directory, GUARDED_ANCESTOR, &st, &id);
+    }
+    return NULL;
+}
+
+/* --- places --- */
+
+static void close_parent(struct taking *t)
+{
+    if (t->parent_fd >= 0)
+        close(t->parent_fd);
+    t->parent_fd = -1;
+}
+
+/* The directory that it is in, which most paths have in common with the one before; -1: there is
+ * none. */
+static int find_parent(struct taking *t, const char *path, const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    struct str parent = str_make(path, slash ? (size_t)(slash - path) : 0);
+
+    *ret_name = slash ? slash + 1 : path;
+    if (!slash)
+        return t->root_fd;
+    if (!t->parent.p || !str_eq(parent, t->parent)) {
+        close_parent(t);
+        t->parent = parent;
+        t->parent_fd = below_open_parent(t->root_fd, path, ret_name, NULL);
+        t->parent_error = errno;
+    }
+    return t->parent_fd;
+}
+
+/* Its directory is missing. Or it lies behind a link, which must stay as it is; where that leads to
+ * is guarded by its own name. Or in a directory that cannot be searched, and is hidden from
+ * commands. */
+static void take_missing(struct taking *t, const char *path)
+{
+    struct baseline *b = t->b;
+    const char *name;
+    int dir;
+
+    if (t->parent_error == ENOENT || t->parent_error == ENOTDIR) {
+        add(b, path, GUARDED_ABSENT, NULL, NULL);
+    } else if (t->parent_error == ELOOP) {
+        path = arena_cstr(&b->arena, below_first_link(t->root_fd, path));
+        dir = below_open_parent(t->root_fd, path, &name, NULL);
+        if (dir < 0)
+            return;
+        take_link(b, add(b, path, GUARDED_LINK, NULL, NULL), dir, name);
+        close(dir);
+    }
+}
+
+static struct err *take_path(struct taking *t, const char *path)
+{
+    const char *name;
+    struct err *e;
+    int dir = find_parent(t, path, &name);
+
+    if (dir < 0) {
+        take_missing(t, path);
+        return NULL;
+    }
+    e = take(t, dir, name, path, 0);
+    if (!e && !t->b->has_namespaces)
+        e = take_ancestors(t, path);
+    return e;
+}
+
+static int guarded_cmp(const void *a, const void *b)
+{
+    const struct guarded *left = a, *right = b;
+    int order = path_cmp(left->path, right->path);
+
+    return order ? order : (int)left->kind - (int)right->kind;
+}
+
+/* A directory that is guarded may lie above another such: its own kind comes first. */
+static void sort(struct baseline *b)
+{
+    size_t n = 0;
+
+    if (b->n)
+        qsort(b->items, b->n, sizeof *b->items, guarded_cmp);
+    for (size_t i = 0; i < b->n; i++)
+        if (n == 0 || strcmp(b->items[n - 1].path, b->items[i].path) != 0)
+            b->items[n++] = b->items[i];
+    b->n = n;
+}
+
+static struct err *take_paths(struct taking *t, const struct sandbox_policy *policy)
+{
+    struct baseline *b = t->b;
+
+    for (size_t i = 0; i < policy->n_read_only; i++) {
+        const char *path = policy->read_only[i];
+
+        if (path_is_in(path, b->root) && strcmp(path, b->root) != 0)
+            TRY(take_path(t, arena_cstr(&b->arena, str_skip(str_of(path), strlen(b->root) + 1))));
+    }
+    return NULL;
+}
+
+static void take_directories(struct baseline *b, const struct directory *items, size_t n)
+{
+    b->directories = ARENA_ARRAY(&b->arena, n + 1, struct directory);
+    b->n_directories = n;
+    for (size_t i = 0; i < n; i++) {
+        b->directories[i] = items[i];
+        b->directories[i].path = arena_cstr(&b->arena, str_of(items[i].path));
+    }
+}
+
+struct err *baseline_take(const struct survey *s, const struct sandbox_policy *policy,
+                          bool has_namespaces, const struct baseline *previous,
+                          struct baseline **ret_baseline)
+{
+    AUTO(baseline) struct baseline *b = mem_alloc(sizeof *b);
+    struct taking t = {.b = b, .root_fd = s->fd, .previous = previous, .parent_fd = -1};
+    struct err *e;
+
+    b->root = arena_cstr(&b->arena, str_of(s->root));
+    b->has_namespaces = has_namespaces;
+    b->time_ns = s->time_ns;
+    b->covers = "";
+    e = take_paths(&t, policy);
+    close_parent(&t);
+    if (e)
+        return e;
+    sort(b);
+    take_directories(b, s->now.items, s->now.n);
+    *ret_baseline = TAKE(b);
+    return NULL;
+}
+
+void baseline_free(struct baseline *b)
+{
+    if (!b)
+        return;
+    arena_done(&b->arena);
+    mem_free(b);
+}
+
+/* --- finding and comparing --- */
+
+static int path_to_item_cmp(const void *path, const void *item)
+{
+    return path_cmp(path, ((const struct guarded *)item)->path);
+}
+
+const struct guarded *baseline_find(const struct baseline *b, const char *path)
+{
+    return b->n ? bsearch(path, b->items, b->n, sizeof *b->items, path_to_item_cmp) : NULL;
+}
+
+static bool guarded_eq(const struct guarded *a, const struct guarded *b)
+{
+    return a->kind == b->kind && a->mode == b->mode && a->has_content == b->has_content &&
+           a->identity.inode == b->identity.inode && a->identity.born_ns == b->identity.born_ns &&
+           strcmp(a->path, b->path) == 0 && str_eq(a->content, b->content);
+}
+
+static bool directory_eq(const struct directory *a, const struct directory *b)
+{
+    return a->names == b->names && a->inode == b->inode && strcmp(a->path, b->path) == 0;
+}
+
+bool baseline_eq(const struct baseline *a, const struct baseline *b)
+{
+    if (a->has_namespaces != b->has_namespaces || a->n != b->n ||
+        a->n_directories != b->n_directories || strcmp(a->root, b->root) != 0)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!guarded_eq(&a->items[i], &b->items[i]))
+            return false;
+    for (size_t i = 0; i < a->n_directories; i++)
+        if (!directory_eq(&a->directories[i], &b->directories[i]))
+            return false;
+    return true;
+}
+
+static int directory_cmp(const void *a, const void *b)
+{
+    return path_cmp(((const struct directory *)a)->path, ((const struct directory *)b)->path);
+}
+
+/* --- merging --- */
+
+static bool has_directory(const struct baseline *b, const char *path)
+{
+    for (size_t i = 0; i < b->n_directories; i++)
+        if (strcmp(b->directories[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Where `below` goes on below `directory`; NULL: it does not lie in it. */
+static const char *rest_below(const char *below, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    if (n == 0)
+        return below;
+    if (strncmp(below, directory, n) != 0)
+        return NULL;
+    return below[n] == '/' ? below + n + 1 : below[n] ? NULL : below + n;
+}
+
+/* Does it lie in a repository that came after `old` was taken? */
+static bool is_of_new_repository(const struct baseline *old, const struct baseline *fresh,
+                                 const char *path)
+{
+    for (size_t i = 0; i < fresh->n_directories; i++) {
+        const char *directory = fresh->directories[i].path;
+        bool is_new = rest_below(directory, old->covers) && !has_directory(old, directory);
+        const char *rest = is_new ? rest_below(path, directory) : NULL;
+
+        /* Of the root itself, only what is git's. */
+        if (rest && (*directory || rest_below(rest, ".git")))
+            return true;
+    }
+    return false;
+}
+
+/* Does `old` tell all there is to tell of what lies there? */
+static bool is_covered(const struct baseline *old, const char *path)
+{
+    AUTO_FREE char *above = mem_strdup(path);
+    char *slash;
+
+    while ((slash = strrchr(above, '/'))) {
+        const struct guarded *item;
+
+        *slash = 0;
+        item = baseline_find(old, above);
+        if (item && item->kind != GUARDED_ANCESTOR && item->kind != GUARDED_MOUNTED)
+            return true;
+    }
+    return false;
+}
+
+/* What was mounted read-only could not be changed, as long as it is the same: commands that have no
+ * mounts are compared with what it holds now. */
+static void merge_item(struct baseline *into, const struct guarded *old, const struct guarded *now)
+{
+    struct guarded *item =
+        add(into, arena_cstr(&into->arena, str_of(old->path)), old->kind, NULL, NULL);
+    const struct guarded *from = old;
+
+    if (now && old->kind == GUARDED_MOUNTED && now->kind != GUARDED_MOUNTED) {
+        if (identity_eq(&old->identity, &now->identity))
+            from = now;
+        item->kind = from == now ? now->kind : old->has_content ? GUARDED_FILE : GUARDED_MOUNTED;
+    }
+    item->mode = from->mode;
+    item->identity = from->identity;
+    item->has_content = from->has_content;
+    item->content = arena_str(&into->arena, from->content);
+}
+
+static void merge_directories(struct baseline *into, const struct baseline *old,
+                              const struct baseline *fresh)
+{
+    struct directory *all =
+        mem_alloc((old->n_directories + fresh->n_directories + 1) * sizeof *all);
+    size_t n = 0;
+
+    for (size_t i = 0; i < old->n_directories; i++)
+        all[n++] = old->directories[i];
+    for (size_t i = 0; i < fresh->n_directories; i++)
+        if (!rest_below(fresh->directories[i].path, old->covers))
+            all[n++] = fresh->directories[i];
+    if (n)
+        qsort(all, n, sizeof *all, directory_cmp);
+    take_directories(into, all, n);
+    mem_free(all);
+}
+
+struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take_fresh)
+{
+    AUTO(baseline) struct baseline *old = take_old, *fresh = take_fresh;
+    struct baseline *b = mem_alloc(sizeof *b);
+
+    b->root = arena_cstr(&b->arena, str_of(fresh->root));
+    b->has_namespaces = old->has_namespaces && fresh->has_namespaces;
+    b->time_ns = MIN(old->time_ns, fresh->time_ns);
+    b->covers = "";
+    for (size_t i = 0; i < old->n; i++)
+        merge_item(b, &old->items[i], baseline_find(fresh, old->items[i].path));
+    for (size_t i = 0; i < fresh->n; i++) {
+        const struct guarded *item = &fresh->items[i];
+
+        if (!baseline_find(old, item->path) && !is_covered(old, item->path) &&
+            !is_of_new_repository(old, fresh, item->path))
+            merge_item(b, item, NULL);
+    }
+    sort(b);
+    merge_directories(b, old, fresh);
+    return b;
+}
+
+/* --- parts --- */
+
+/* The path of something in `from`, as seen from `to`; NULL: it does not lie there. */
+static const char *move_path(struct arena *a, const char *from, const char *path, const char *to)
+{
+    const char *rest;
+
+    if (path_is_in(to, from)) {
+        const char *way = to + strlen(from);
+
+        rest = rest_below(path, way + (*way == '/'));
+        return rest && (*rest || !*way) ? rest : NULL;
+    }
+    return arena_format(a, "%s%s%s", from + strlen(to) + 1, *path ? "/" : "", path).p;
+}
+
+struct baseline *baseline_part(const struct baseline *whole, const char *root)
+{
+    struct baseline *b;
+    size_t n = 0;
+
+    if (!path_is_in(root, whole->root) && !path_is_in(whole->root, root))
+        return NULL;
+    b = mem_alloc(sizeof *b);
+    b->root = arena_cstr(&b->arena, str_of(root));
+    b->has_namespaces = whole->has_namespaces;
+    b->time_ns = whole->time_ns;
+    b->covers = path_is_in(root, whole->root)
+                    ? ""
+                    : arena_cstr(&b->arena, str_of(whole->root + strlen(root) + 1));
+    for (size_t i = 0; i < whole->n; i++) {
+        struct guarded item = whole->items[i];
+
+        item.path = move_path(&b->arena, whole->root, item.path, root);
+        if (item.path)
+            merge_item(b, &item, NULL);
+    }
+    sort(b);
+    take_directories(b, whole->directories, whole->n_directories);
+    for (size_t i = 0; i < b->n_directories; i++) {
+        struct directory d = b->directories[i];
+        const char *path = move_path(&b->arena, whole->root, d.path, root);
+
+        /* The root of the part itself counts, too. */
+        if (!path && strcmp(d.path, root + strlen(whole->root) + 1) == 0)
+            path = "";
+        if (!path)
+            continue;
+        d.path = arena_cstr(&b->arena, str_of(path));
+        b->directories[n++] = d;
+    }
+    b->n_directories = n;
+    return b;
+}

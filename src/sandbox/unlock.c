@@ -1,0 +1,70 @@
+/* unlock.c - widens modes of directories for a while. */
+#include "sandbox/unlock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_UNLOCKED = 256 }; /* each keeps a descriptor open */
+
+struct unlocked {
+    int fd;
+    mode_t mode;
+};
+
+static bool set_mode(int path_fd, mode_t mode)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
+    return chmod(path, mode & 07777) == 0;
+}
+
+/* Beyond what can be given back, the directory stays readable. */
+static void remember(struct unlocks *u, int path_fd, mode_t mode)
+{
+    int fd = u->n < MAX_UNLOCKED ? fcntl(path_fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+    if (fd < 0) {
+        u->n_left_open++;
+        return;
+    }
+    if (!u->items)
+        u->items = mem_alloc(MAX_UNLOCKED * sizeof *u->items);
+    u->items[u->n++] = (struct unlocked){fd, mode};
+}
+
+bool unlocks_add(struct unlocks *u, int path_fd)
+{
+    struct stat st;
+
+    if (fstat(path_fd, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & S_IRWXU) == S_IRWXU ||
+        !set_mode(path_fd, st.st_mode | S_IRWXU))
+        return false;
+    remember(u, path_fd, st.st_mode);
+    return true;
+}
+
+static bool unlocks_unlock(void *self, int path_fd)
+{
+    return unlocks_add(self, path_fd);
+}
+
+struct dir_unlocker unlocks_for_watch(struct unlocks *u)
+{
+    return (struct dir_unlocker){unlocks_unlock, u};
+}
+
+/* The innermost first: the way there is open that long. */
+void unlocks_done(struct unlocks *u)
+{
+    while (u->n > 0) {
+        struct unlocked *last = &u->items[--u->n];
+
+        set_mode(last->fd, last->mode);
+        close(last->fd);
+    }
+    mem_free(u->items);
+    *u = (struct unlocks){0};
+}

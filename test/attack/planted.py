@@ -1,0 +1,90 @@
+"""planted.py - what a command leaves behind for somebody to run later, where keel might not look:
+in directories that cannot be listed, or that have odd names."""
+from attempt import Attempt, MODES, evil_runs_in
+
+# Without namespaces no mode can be changed; but a directory can be made with any.
+NAMESPACES = (next(iter(MODES)),)
+
+# A repository of the shell's own making, so that directories may have modes of their own.
+MAKE = r'''
+fill() {  # DIRECTORY: what makes it a git directory, with a program in its configuration
+    mkdir "$1/objects" "$1/refs"
+    echo "ref: refs/heads/main" >"$1/HEAD"
+    printf "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = %s\n" "$EVIL" >"$1/config"
+}
+plain() {  # the same with an empty configuration, and a hook
+    mkdir "$1/objects" "$1/refs"
+    echo "ref: refs/heads/main" >"$1/HEAD"
+    printf "[core]\n\trepositoryformatversion = 0\n[user]\n\tname = A\n\temail = a@b.c\n" \
+        >"$1/config"
+}
+locked() { (umask 466; mkdir "$@"); }  # to be written and searched, not listed
+'''
+
+
+def Plant(name, script, where, **more):
+    """git is used afterwards in this directory, without a sandbox."""
+    return Attempt("planted: " + name, MAKE + script, evil_runs_in(where), alone=True,
+                   repositories=True, **more)
+
+
+def unreported(name):
+    def check(run):
+        return (run.stage.workspace / name).exists() and name not in run.err
+    return check
+
+
+def Unreported(name, script, file, **more):
+    return Attempt("planted: " + name, script, unreported(file), alone=True, **more)
+
+
+ATTEMPTS = [
+    Plant("a repository that cannot be listed", 'mkdir new; locked new/.git; fill new/.git', "new"),
+    Plant("a repository in a directory that cannot be listed",
+          'locked new; mkdir new/.git; fill new/.git', "new"),
+    Plant("a repository below two that cannot be listed",
+          'locked new new/a new/a/b; mkdir new/a/b/.git; fill new/a/b/.git', "new/a/b"),
+    Plant("a repository whose mode is taken away afterwards",
+          'git init -q new; git -C new config core.fsmonitor "$EVIL"; chmod 111 new/.git new',
+          "new", modes=NAMESPACES),
+    Plant("a repository that cannot be listed, of a group",
+          'mkdir new; locked new/.git; fill new/.git; chmod 2311 new/.git', "new",
+          modes=NAMESPACES),
+    Plant("a bare repository that cannot be listed",
+          'locked new; fill new; printf "\\tworktree = %s\\n" "$WS/src" >>new/config', "new"),
+    Plant("hooks that cannot be listed",
+          'mkdir -p new/.git; plain new/.git; locked new/.git/hooks; '
+          'cp "$EVIL" new/.git/hooks/pre-commit', "new"),
+    Plant("hooks whose mode is taken away afterwards",
+          'mkdir -p new/.git/hooks; plain new/.git; cp "$EVIL" new/.git/hooks/pre-commit; '
+          'chmod 111 new/.git/hooks', "new", modes=NAMESPACES),
+    Plant("hooks in a directory that cannot be changed",
+          'mkdir -p new/.git/hooks; plain new/.git; cp "$EVIL" new/.git/hooks/pre-commit; '
+          'chmod 555 new/.git/hooks', "new", modes=NAMESPACES),
+    Plant("a configuration in a directory that cannot be changed",
+          'mkdir -p new/.git; fill new/.git; chmod 444 new/.git/config; chmod 555 new/.git new',
+          "new", modes=NAMESPACES),
+    Plant("a git file that cannot be listed, and what it leads to",
+          'locked new other; mkdir other/g; fill other/g; echo "gitdir: ../other/g" >new/.git',
+          "new"),
+    Plant("a repository among the objects of one by name",
+          'mkdir -p x.git/objects/ab/.git; fill x.git/objects/ab/.git; '
+          'ln -s ../x.git/objects/ab src/tool', "src/tool"),
+    Plant("a repository among the objects of the workspace's own",
+          'mkdir -p .git/objects/ab/.git; fill .git/objects/ab/.git; '
+          'ln -s ../.git/objects/ab src/tool', "src/tool"),
+    Plant("a bare repository among objects",
+          'mkdir -p .git/objects/ab; fill .git/objects/ab; '
+          'printf "\\tworktree = %s\\n" "$WS/src" >>.git/objects/ab/config; '
+          'ln -s ../.git/objects/ab src/tool', "src/tool"),
+    Unreported("a start-up file, and a workspace that cannot be listed",
+               'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
+    Unreported("a start-up file, and a workspace that cannot be entered",
+               'echo evil >.envrc; chmod 0 .', ".envrc", modes=NAMESPACES),
+    Unreported("settings in a directory that cannot be listed",
+               'rm -rf .vault; mkdir .vault; echo evil >.vault/x; (umask 466; mkdir .config); '
+               'mkdir -p .config/fish; echo evil >.config/fish/config.fish', ".config/fish"),
+    Unreported("settings behind a link",
+               'mkdir -p conf/fish; echo evil >conf/fish/config.fish; ln -s conf .config',
+               ".config/fish"),
+]

@@ -1,0 +1,375 @@
+"""planted_test.py - what commands leave behind for somebody to run later, over the life of agents: in
+the background, when keel dies, and where several keels share a workspace.
+
+The model is scripted and does what it should not. As root the whole suite runs four times: as root
+and as an ordinary user, with namespaces and where none can be made."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+import scripted
+from abort_test import Pipe
+from agent import AgentTest, Call, Turn
+from scripted import ANTHROPIC
+from scripted import keel_test
+
+IS_ROOT = os.geteuid() == 0
+HERE = pathlib.Path(__file__).parent
+AS_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+WITHOUT_NAMESPACES = [sys.executable, str(HERE / "no_namespaces.py")]
+
+# A repository as git makes one, by hand: without namespaces git cannot.
+PLAIN = ("repo() { mkdir -p $1/.git/objects $1/.git/refs $1/.git/hooks; "
+         "echo 'ref: refs/heads/main' >$1/.git/HEAD; "
+         "printf '[core]\\n\\trepositoryformatversion = 0\\n' >$1/.git/config; }; ")
+
+
+class PlantedTest(AgentTest):
+    prefix = []  # keel is started through it
+    is_user = False
+    has_namespaces = True
+
+    def setUp(self):
+        super().setUp()
+        self.n_scripts = 0
+        self.evil = self.dir / "evil"
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True,
+                       env=self.environment())
+        self.before = self.picture()
+
+    def start(self, *arguments, env=None, cwd=None, **streams):
+        streams.setdefault("stdin", subprocess.DEVNULL)
+        streams.setdefault("stdout", subprocess.PIPE)
+        streams.setdefault("stderr", subprocess.PIPE)
+        self.hand_over()
+        return subprocess.Popen([*self.prefix, keel_test.KEEL, *arguments],
+                                env=self.environment(env), cwd=cwd or self.project, **streams)
+
+    def hand_over(self):
+        """Gives the files to whom keel runs as."""
+        if self.is_user:
+            subprocess.run(["chown", "-hR", "65534:65534", str(self.dir)], check=True)
+
+    def picture(self):
+        """What git would run or obey in the workspace's own repository."""
+        git = self.project / ".git"
+        return {str(path): path.read_text() for path in (git / "config", *git.glob("hooks/*"))
+                if not path.name.endswith(".sample") and ".keel-untrusted" not in path.name}
+
+    def bash(self, script, **more):
+        """A turn that runs this. The gate does not see what is in the file."""
+        self.n_scripts += 1
+        path = self.project / f"script-{self.n_scripts}"
+        path.write_text(script + "\n")
+        return Turn(Call("Bash", command=f". {path}", **more))
+
+    def run_turns(self, *turns):
+        provider = self.play(ANTHROPIC, *turns, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "go")
+        self.assert_status(self.result, 0)
+        self.assertEqual(self.result.out, "Done.\n")
+        return self.result
+
+    def as_person(self, script):
+        """Something that the person does afterwards, without a sandbox."""
+        prefix = AS_USER if self.is_user else []
+        subprocess.run([*prefix, "sh", "-c", script], cwd=self.project, check=False,
+                       env={**self.environment(), "GIT_CONFIG_NOSYSTEM": "1"},
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def assert_harmless(self, *directories):
+        """git runs nothing in these."""
+        self.hand_over()
+        for directory in directories:
+            self.as_person(f"cd {directory} && git -c user.name=A -c user.email=a@b.c "
+                           "commit -q --allow-empty -m x; git status")
+        self.assertFalse(self.evil.exists(), self.result)
+
+    def evil_config(self, directory):
+        """A line that makes git run something there."""
+        return (f"printf '[core]\\n\\tfsmonitor = touch {self.evil}\\n' "
+                f">>{directory}/.git/config; ")
+
+    def evil_hook(self, directory):
+        return (f"(umask 0; printf '#!/bin/sh\\ntouch {self.evil}\\n' "
+                f">{directory}/.git/hooks/pre-commit); "
+                f"cp --no-preserve=mode {directory}/.git/hooks/pre-commit x; "
+                f"python3 -c \"import os; os.close(os.open('{directory}/.git/hooks/pre-commit2', "
+                "os.O_CREAT | os.O_WRONLY, 0o777))\"; "
+                f"cat x >{directory}/.git/hooks/pre-commit2; rm x; "
+                f"mv {directory}/.git/hooks/pre-commit2 {directory}/.git/hooks/pre-commit; ")
+
+
+class InTheBackground(PlantedTest):
+    def wait(self, name):
+        return f"until [ -e {name} ]; do :; done; "
+
+    def test_a_repository_that_turns_bad_after_it_was_looked_at(self):
+        self.run_turns(
+            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_config("src") +
+                      self.evil_hook("src") + "touch planted; exec sleep 1000",
+                      run_in_background=True),
+            self.bash(self.wait("made")),
+            self.bash("touch go; " + self.wait("planted")))
+        self.assert_harmless("src")
+        self.assertIn("src/.git/config was made by the command", self.result.err)
+
+    def test_one_that_turns_bad_when_nobody_looks_any_more(self):
+        """The command in the background is the last one to end."""
+        self.run_turns(
+            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_hook("src") +
+                      "touch planted; exec sleep 1000", run_in_background=True),
+            self.bash(self.wait("made")), self.bash("touch go"), self.bash(self.wait("planted")),
+            Turn(Call("KillShell", shell_id="bash_1")))
+        self.assert_harmless("src")
+        self.assertIn("src/.git/hooks/pre-commit was made by the command", self.result.err)
+
+    def test_one_that_another_command_has_made(self):
+        """Made by one that has ended, and spoiled by one that began before."""
+        self.run_turns(
+            self.bash("touch up; " + self.wait("go") + self.evil_config("src") +
+                      "touch planted; exec sleep 1000", run_in_background=True),
+            self.bash(self.wait("up") + PLAIN + "repo src"), self.bash("true"),
+            self.bash("touch go; " + self.wait("planted")))
+        self.assert_harmless("src")
+
+    def test_a_directory_that_becomes_a_repository_step_by_step(self):
+        self.run_turns(
+            self.bash("mkdir -p src/.git/objects src/.git/refs; touch made; " + self.wait("go") +
+                      "echo 'ref: refs/heads/x' >src/.git/HEAD; " + self.evil_config("src") +
+                      "touch planted; exec sleep 1000", run_in_background=True),
+            self.bash(self.wait("made")), self.bash("true"),
+            self.bash("touch go; " + self.wait("planted")))
+        self.assert_harmless("src")
+
+
+class Planting(PlantedTest):
+    """A command that plants all it can, says so, and waits."""
+
+    def setUp(self):
+        super().setUp()
+        self.pipe = Pipe(self.project / "pipe")
+        self.addCleanup(os.close, self.pipe.fd)
+
+    def plant(self, then="exec sleep 1000"):
+        return (PLAIN + "echo evil >.envrc; mkdir -p .claude; echo '{}' >.claude/settings.json; "
+                "repo new; " + self.evil_config("new") + self.evil_hook("new") +
+                self.evil_config(".") + self.evil_hook(".") +
+                f"echo evil >.git/hooks/post-checkout; echo >{self.pipe.name}; {then}")
+
+    def assert_clean(self):
+        self.assertEqual(self.picture(), self.before)
+        for name in (".envrc", ".claude", "new/.git/hooks/pre-commit"):
+            self.assertFalse((self.project / name).exists(), f"{name}\n{self.result}")
+        self.assert_harmless("new", ".")
+
+    def assert_told(self, result=None):
+        for name in (".envrc", ".claude", "new/.git/config"):
+            self.assertIn(f"/project/{name} was made by the command", (result or self.result).err)
+
+
+class KeelDies(Planting):
+    def kill(self, number):
+        """keel dies while the command waits."""
+        provider = self.play(ANTHROPIC, self.bash(self.plant()), Turn("Done."))
+        process = self.start_agent(ANTHROPIC, provider, "go")
+        self.pipe.wait()
+        process.send_signal(number)
+        self.result = self.finish(process)
+
+    def next_keel(self):
+        """One that runs no command."""
+        self.result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Hello.")), "hi")
+        self.assert_status(self.result, 0)
+        self.assertEqual(self.result.out, "Hello.\n")
+
+    def test_by_a_signal_that_it_hears(self):
+        for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                self.kill(number)
+                self.assert_status(self.result, 128 + number)
+                self.assert_told()
+                self.assert_clean()
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+
+    def test_by_one_that_it_does_not(self):
+        for number in (signal.SIGKILL, signal.SIGSEGV):
+            with self.subTest(number):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                self.kill(number)
+                self.assertTrue((self.project / ".envrc").exists())
+                self.next_keel()
+                self.assertIn("a keel ended while a command ran in", self.result.err)
+                self.assert_told()
+                self.assert_clean()
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+
+    def test_and_the_next_one_runs_a_command(self):
+        self.kill(signal.SIGKILL)
+        self.result = self.keel("sandbox", "--", "true")
+        self.assert_status(self.result, 0)
+        self.assert_told()
+        self.assert_clean()
+
+    def test_and_the_next_one_is_started_below(self):
+        (self.project / "sub").mkdir()
+        self.kill(signal.SIGKILL)
+        self.result = self.keel("sandbox", "--", "true", cwd=self.project / "sub")
+        self.assert_told()
+        self.assert_clean()
+
+    def test_between_commands(self):
+        """What a person does afterwards is theirs."""
+        asked, answer = threading.Event(), self.encode(ANTHROPIC, Turn([self.hold()]))
+
+        def give(_request):
+            asked.set()
+            return answer
+        provider = self.play(ANTHROPIC, self.bash("true"), give)
+        process = self.start_agent(ANTHROPIC, provider, "go")
+        self.assertTrue(asked.wait(scripted.HANG_SECONDS))
+        process.kill()
+        self.finish(process)
+        (self.project / ".envrc").write_text("mine\n")
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+        self.assertEqual((self.project / ".envrc").read_text(), "mine\n")
+
+
+class SeveralKeels(Planting):
+    """Each in a workspace that they share; what one's command plants is never put back by another."""
+
+    def setUp(self):
+        super().setUp()
+        self.numbers = iter(range(100))
+        self.hand_over()
+
+    def begin(self, script="", cwd=None):
+        """A keel whose command runs, and ends when its file is there."""
+        stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
+        script = (f"{script} echo ready; until [ -e {stop} ]; do :; done")
+        process = subprocess.Popen(
+            [*self.prefix, keel_test.KEEL, "sandbox", "--", "bash", "-c", script],
+            env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.close, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.stop = stop
+        return process
+
+    @staticmethod
+    def close(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def end(self, process):
+        process.stop.touch()
+        self.result = self.finish(process)
+        self.assert_status(self.result, 0)
+
+    def planting(self):
+        return self.plant(then="").replace(f"echo >{self.pipe.name}; ", "")
+
+    def test_the_first_ends_first(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        self.end(one)
+        self.assert_told()
+        self.assert_clean()
+        self.end(two)
+        self.assert_clean()
+
+    def test_the_first_ends_last(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        self.end(two)
+        self.assert_told()
+        self.assert_clean()
+        self.end(one)
+        self.assert_clean()
+
+    def test_three_in_every_order(self):
+        for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
+            with self.subTest(order):
+                shutil.rmtree(self.project / "new", ignore_errors=True)
+                keels = [self.begin(self.planting()), self.begin(), self.begin()]
+                for number in order:
+                    self.end(keels[number])
+                    self.assert_clean()
+
+    def test_one_comes_and_goes_while_another_runs(self):
+        one = self.begin(self.planting())
+        self.end(self.begin())
+        self.end(self.begin())
+        two = self.begin()
+        self.end(one)
+        self.end(two)
+        self.assert_clean()
+
+    def test_the_first_is_killed(self):
+        one = self.begin(self.planting())
+        two = self.begin()
+        one.kill()
+        self.finish(one)
+        self.end(two)
+        self.assert_told()
+        self.assert_clean()
+
+    def test_a_keel_below(self):
+        """In a directory of the other's workspace, with a repository of its own."""
+        sub = self.project / "sub"
+        subprocess.run(["git", "init", "-q", str(sub)], check=True, env=self.environment())
+        config = (sub / ".git/config").read_text()
+        self.hand_over()
+        one = self.begin(self.evil_config("sub") + self.evil_hook("sub"))
+        two = self.begin(cwd=sub)
+        self.end(one)
+        self.end(two)
+        self.assertEqual((sub / ".git/config").read_text(), config)
+        self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+
+    def test_a_keel_above(self):
+        sub = self.project / "sub"
+        subprocess.run(["git", "init", "-q", str(sub)], check=True, env=self.environment())
+        config = (sub / ".git/config").read_text()
+        self.hand_over()
+        one = self.begin(self.evil_config(".") + self.evil_hook("."), cwd=sub)
+        two = self.begin()
+        self.end(one)
+        self.end(two)
+        self.assertEqual((sub / ".git/config").read_text(), config)
+        self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+
+
+def ways(*cases):
+    """Every case in every way that this machine and this user have."""
+    for case in cases:
+        for name, is_user, has_namespaces in (
+                ("", False, True), ("AsUser", True, True), ("Confined", False, False),
+                ("AsConfinedUser", True, False)):
+            prefix = ([] if has_namespaces else WITHOUT_NAMESPACES) + (AS_USER if is_user else [])
+            made = type(case.__name__ + name, (case,), {
+                "prefix": prefix, "is_user": is_user, "has_namespaces": has_namespaces,
+                "__doc__": case.__doc__})
+            if is_user and not (IS_ROOT and shutil.which("setpriv")):
+                made = unittest.skip("only root can be others")(made)
+            yield made
+
+
+for way in ways(InTheBackground, KeelDies, SeveralKeels):
+    globals()[way.__name__] = way
+del way
+
+if __name__ == "__main__":
+    scripted.keel_test.main()
