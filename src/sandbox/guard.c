@@ -4,6 +4,7 @@
 #include "sandbox/baseline.h"
 #include "sandbox/claim.h"
 #include "sandbox/git_dir.h"
+#include "sandbox/git_todo.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sandbox/unlock.h"
@@ -176,8 +177,10 @@ static struct err *put_right(const struct baseline *b, struct survey *s, struct 
     baseline_check(b, s, notes);
     if (notes->n > before)
         e = survey_look(s, &unlocker);
-    if (!e)
+    if (!e) {
         git_dirs_check_new(s, notes);
+        git_todos_check(b, s, notes);
+    }
     s->unlocks = NULL;
     return e;
 }
@@ -354,13 +357,22 @@ static struct err *recover_broken(struct guard *g)
     return NULL;
 }
 
+/* Repositories where commands run may be theirs. */
+static void make_empty(struct guard *g)
+{
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (!g->roots[i].baseline && !is_run_by_others(&g->roots[i]) && survey_of(g, &g->roots[i]))
+            git_dirs_make_empty(survey_of(g, &g->roots[i]));
+}
+
 static struct err *take_roots(struct guard *g, const struct sandbox_policy *policy)
 {
     struct sandbox_policy all;
 
     TRY(recover_broken(g));
     TRY(scope_look(g->scope, NULL));
-    scope_find_places(g->scope);
+    if (scope_find_places(g->scope) && g->has_namespaces)
+        make_empty(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
         if (!g->roots[i].baseline && survey_of(g, &g->roots[i]))

@@ -6,6 +6,7 @@
 #include "sandbox/plan.h"
 
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char *const git_names[N_GIT_NAMES] = {".git", "HEAD", "objects", "refs", "commondir"};
@@ -56,12 +57,15 @@ const struct directory *directory_list_find(const struct directory_list *l, cons
 
 /* --- looking --- */
 
+/* In letters of any case: there are file systems to which they are the same. */
 static unsigned judge_git_name(void *self, const struct watched_dir *dir, const char *name)
 {
-    if (!strchr(".Horc", name[0]))
+    if (!strchr(".HhOoRrCcSs", name[0]))
         return 0;
+    if (strcasecmp(name, "rebase-merge") == 0 || strcasecmp(name, "sequencer") == 0)
+        return GIT_NAME_TODO;
     for (unsigned i = 0; i < N_GIT_NAMES; i++)
-        if (strcmp(name, git_names[i]) == 0)
+        if (strcasecmp(name, git_names[i]) == 0)
             return 1u << i;
     return 0;
 }

@@ -20,9 +20,11 @@ enum git_name {
     GIT_NAME_OBJECTS = 1 << 2,
     GIT_NAME_REFS = 1 << 3,
     GIT_NAME_COMMONDIR = 1 << 4, /* says where objects and refs are */
+    GIT_NAME_TODO = 1 << 5,      /* what is left of a rebase: see git_todo.h */
 };
-#define N_GIT_NAMES 5
+#define N_GIT_NAMES 5                            /* that make a repository */
 extern const char *const git_names[N_GIT_NAMES]; /* in the order of the bits */
+#define ALL_GIT_NAMES (GIT_NAME_TODO * 2)
 
 /* One with such names in it. */
 struct directory {
