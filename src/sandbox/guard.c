@@ -5,6 +5,7 @@
 #include "sandbox/claim.h"
 #include "sandbox/git_dir.h"
 #include "sandbox/git_todo.h"
+#include "sandbox/linked.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sandbox/unlock.h"
@@ -24,6 +25,7 @@ struct guarded_root {
     struct baseline *baseline; /* while commands run; else NULL */
     struct baseline *last;     /* the one before; may be NULL */
     bool is_stored;            /* `last` is what the file has, unless another keel has written it */
+    struct linked_files linked;
 };
 
 struct guard {
@@ -327,6 +329,7 @@ static struct err *take_root(struct guard *g, struct guarded_root *root,
     else if (!e)
         survey_accept(s);
     root->baseline = fresh;
+    linked_files_look(&root->linked, s);
     if (!e)
         e = store(root);
     if (!e && root->claim)
@@ -455,6 +458,9 @@ static struct err *check(struct guard *g, struct strbuf *notes)
             continue;
         reload(root, s);
         TRY(put_right(root->baseline, s, &unlocks, notes));
+        s->unlocks = &unlocks;
+        linked_files_check(&root->linked, s, notes);
+        s->unlocks = NULL;
     }
     if (unlocks.n_left_open)
         strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
@@ -492,6 +498,12 @@ void guard_settle(struct guard *g)
     scope_settle(g->scope);
 }
 
+void guard_wait(struct guard *g)
+{
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        dir_watch_wait(scope_survey(g->scope, i)->watch);
+}
+
 /* The first call opens files and waits for the disk. */
 bool guard_is_quick(struct guard *g)
 {
@@ -514,6 +526,7 @@ static void drop_root(struct guarded_root *root)
 {
     baseline_free(root->baseline);
     baseline_free(root->last);
+    linked_files_done(&root->linked);
     mem_free(root->path);
 }
 

@@ -89,6 +89,10 @@ void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
  * line for the person about each. May wait. */
 MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
 
+/* Waits until all directories of a large workspace are followed, which the first command begins:
+ * for tests and measurements. */
+void sandbox_settle(struct sandbox *s);
+
 /* What keels that ended while commands ran have left in these directories: puts it right, and
  * appends a line for the person about each. Blocks. */
 MUST_USE struct err *sandbox_recover(const char *guard_dir, const char *const *roots,

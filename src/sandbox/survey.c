@@ -193,6 +193,7 @@ struct err *survey_init(struct survey *s, struct dir_watch *watch)
     if (s->reader < 0)
         return err_new(ERR_INTERNAL, "too many look at %s", s->root);
     s->watch = dir_watch_ref(watch);
+    dir_watch_follow_files(watch);
     return NULL;
 }
 

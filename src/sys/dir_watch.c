@@ -665,6 +665,16 @@ void dir_watch_each_shut(struct dir_watch *w,
     pthread_mutex_unlock(&w->lock);
 }
 
+void dir_watch_each_changed(struct dir_watch *w, uint64_t since,
+                            void (*found)(void *self, const struct watched_dir *dir), void *self)
+{
+    pthread_mutex_lock(&w->lock);
+    for (const struct watched_dir *d = w->oldest; d; d = d->newer)
+        if (d->last_change > since)
+            found(self, d);
+    pthread_mutex_unlock(&w->lock);
+}
+
 bool dir_watch_find(struct dir_watch *w, ino_t inode, struct strbuf *path)
 {
     struct watched_dir *d;

@@ -90,6 +90,10 @@ void dir_watch_each(struct dir_watch *w, int reader,
                                   unsigned meaning),
                     void *self);
 
+/* The directories that came or changed after that version. */
+void dir_watch_each_changed(struct dir_watch *w, uint64_t since,
+                            void (*found)(void *self, const struct watched_dir *dir), void *self);
+
 /* Why a directory was not read. */
 enum dir_shut {
     DIR_IS_OPEN,

@@ -1,5 +1,6 @@
 """planted.py - what a command leaves behind for somebody to run later, where keel might not look:
 in directories that cannot be listed, or that have odd names, and in what is left of a rebase."""
+import os
 import subprocess
 
 from attempt import Attempt, MODES, evil_runs_in
@@ -72,6 +73,17 @@ def Resume(name, script, prepare=REBASE, then=RESOLVE + "git rebase --continue")
                    repositories=True, prepare=prepare)
 
 
+def linked_file(stage):
+    """A file of the workspace that is one of a store outside, too."""
+    stage.owned(stage.outside / "store.js", "theirs\n")
+    os.link(stage.outside / "store.js", stage.workspace / "linked.js")
+
+
+def store_is_changed_unreported(run):
+    return (run.stage.outside / "store.js").read_text() != "theirs\n" and (
+        "linked.js" not in run.err)
+
+
 # A strategy of this name is a program in the working tree, which cp makes without chmod.
 STRATEGY = 'mkdir git-merge-x; cp "$EVIL" git-merge-x/evil; '
 
@@ -141,6 +153,8 @@ ATTEMPTS = [
           'mkdir -p .git/objects/ab; fill .git/objects/ab; '
           'printf "\\tworktree = %s\\n" "$WS/src" >>.git/objects/ab/config; '
           'ln -s ../.git/objects/ab src/tool', "src/tool"),
+    Attempt("planted: a change in a store outside, by a file with two names, of which nobody is told",
+            'echo evil >linked.js', store_is_changed_unreported, prepare=linked_file, alone=True),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
     Unreported("a start-up file, and a workspace that cannot be entered",

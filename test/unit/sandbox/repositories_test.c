@@ -230,6 +230,45 @@ BOX_TEST(a_name_that_looks_like_an_aside_is_none)
     return NULL;
 }
 
+/* --- files with a second name --- */
+
+BOX_TEST(a_file_with_a_second_name_outside_that_was_written_is_told)
+{
+    TRY(put_file(box_outside(b, "store/pkg.js"), "theirs\n"));
+    TRY(put_file(box_outside(b, "store/other.js"), "theirs\n"));
+    b->policy.workspace = box_outside(b, "ws");
+    TRY(put_file(box_outside(b, "ws/dep/mine"), "mine\n"));
+    EXPECT(link(box_outside(b, "store/pkg.js"), box_outside(b, "ws/dep/pkg.js")) == 0);
+    EXPECT(link(box_outside(b, "store/other.js"), box_outside(b, "ws/other.js")) == 0);
+    TRY(box_run(b, "echo more >>dep/mine; cat dep/pkg.js >/dev/null"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >dep/pkg.js"));
+    EXPECT(has_text(&b->notes, "ws/dep/pkg.js changed, and has another name (a hard link)"));
+    EXPECT(!strstr(strbuf_cstr(&b->notes), "other.js"));
+    TRY(box_run(b, "true"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >dep/pkg.js; echo evil >other.js"));
+    EXPECT(has_text(&b->notes, "have another name"));
+    return NULL;
+}
+
+/* So large that the kernel reports what changes. */
+BOX_TEST(in_a_large_workspace_it_is_told_too)
+{
+    TRY(put_file(box_outside(b, "store/pkg.js"), "theirs\n"));
+    b->policy.workspace = box_outside(b, "ws");
+    for (int i = 0; i < 600; i++)
+        TRY(fs_make_dirs(box_outside(b, arena_format(&b->arena, "ws/d/%d", i).p), 0755));
+    EXPECT(link(box_outside(b, "store/pkg.js"), box_outside(b, "ws/d/7/pkg.js")) == 0);
+    TRY(box_run(b, "true"));
+    sandbox_settle(&b->sandbox);
+    TRY(box_run(b, "cat d/7/pkg.js >/dev/null; echo x >d/8/new"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >>d/7/pkg.js"));
+    EXPECT(has_text(&b->notes, "ws/d/7/pkg.js changed, and has another name (a hard link)"));
+    return NULL;
+}
+
 BOX_TEST(names_with_newlines_do_not_forge_notes)
 {
     TRY(box_run(b, MAKE_GIT "make_git \"$(printf 'a\\nb\\033')\" 2>/dev/null; "
@@ -253,4 +292,6 @@ RUN_TESTS(BOTH_WAYS(a_directory_does_not_become_a_bare_repository),
           BOTH_WAYS(files_that_only_have_the_same_names_are_left_alone),
           BOTH_WAYS(a_directory_of_hooks_that_was_missing_cannot_be_filled),
           BOTH_WAYS(a_name_that_looks_like_an_aside_is_none),
+          BOTH_WAYS(a_file_with_a_second_name_outside_that_was_written_is_told),
+          BOTH_WAYS(in_a_large_workspace_it_is_told_too),
           BOTH_WAYS(names_with_newlines_do_not_forge_notes))
