@@ -368,12 +368,26 @@ static void make_empty(struct guard *g)
             git_dirs_make_empty(survey_of(g, &g->roots[i]));
 }
 
+/* With rules, somebody has looked a moment ago. Where others run commands, a moment is long. */
+static struct err *look_before(struct guard *g, const struct sandbox_policy *policy)
+{
+    bool is_fresh = policy->is_fresh && g->pending.n == 0;
+
+    for (size_t i = 0; i < g->n_roots; i++)
+        is_fresh &= !is_run_by_others(&g->roots[i]);
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        is_fresh &= dir_watch_is_whole(scope_survey(g->scope, i)->watch);
+    for (size_t i = 0; i < scope_n(g->scope) && is_fresh; i++)
+        scope_survey(g->scope, i)->time_ns = identity_now_ns();
+    return is_fresh ? scope_read(g->scope) : scope_look(g->scope, NULL);
+}
+
 static struct err *take_roots(struct guard *g, const struct sandbox_policy *policy)
 {
     struct sandbox_policy all;
 
     TRY(recover_broken(g));
-    TRY(scope_look(g->scope, NULL));
+    TRY(look_before(g, policy));
     if (scope_find_places(g->scope) && g->has_namespaces)
         make_empty(g);
     all = scope_policy(g->scope, policy);

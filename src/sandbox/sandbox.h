@@ -46,6 +46,7 @@ struct sandbox_policy {
     const char *guard_dir;
     /* The directories as others know them too (sys/dir_watch.h); NULL: the sandbox has its own. */
     struct dir_watches *watches;
+    bool is_fresh;      /* they have been updated for this command */
     bool is_for_one;    /* no second command will come */
     bool no_namespaces; /* as if they could not be made: for tests */
 };

@@ -139,6 +139,15 @@ struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker)
     return NULL;
 }
 
+struct err *scope_read(struct scope *s)
+{
+    for (size_t i = 0; i < s->n_surveys; i++) {
+        TRY(survey_read(&s->surveys[i]));
+        s->has_places &= !s->surveys[i].has_changed;
+    }
+    return NULL;
+}
+
 bool scope_find_places(struct scope *s)
 {
     const struct git_settings *settings = &s->places.settings;

@@ -57,11 +57,17 @@ struct survey {
     bool has_changed;        /* anything, by the last look */
     struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
+/* The reader that finds such names, for whoever looks at the directories first: what it finds are
+ * bits of enum git_name. -1: there are too many. */
+int survey_add_reader(struct dir_watch *watch) MUST_USE;
+
 /* Takes a reference. */
 MUST_USE struct err *survey_init(struct survey *s, struct dir_watch *watch);
 void survey_done(struct survey *s);
 
 MUST_USE struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker);
+/* The same by what the watch knows: somebody has just updated it. */
+MUST_USE struct err *survey_read(struct survey *s);
 /* What is there now was not made by a command that runs. */
 void survey_accept(struct survey *s);
 /* What was there at that time, as another keel has seen it, or this one before a crash. */
