@@ -388,7 +388,7 @@ static struct err *take_roots(struct guard *g, const struct sandbox_policy *poli
 
     TRY(recover_broken(g));
     TRY(look_before(g, policy));
-    if (scope_find_places(g->scope) && g->has_namespaces)
+    if (scope_find_places(g->scope) && g->has_namespaces && !policy->workspace_is_read_only)
         make_empty(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
