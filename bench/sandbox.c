@@ -22,6 +22,7 @@ struct bench {
     struct sandbox sandboxes[2];
     struct agent_sandbox agent;
     struct permission_rules rules;
+    char keel_home[4096]; /* where the agent keeps its baseline */
     double first;
     double took[N_WAYS][N_ROUNDS];
 };
@@ -85,6 +86,7 @@ static struct err *run(void *arg)
     agent_sandbox_init(&b->agent,
                        &(struct agent_sandbox_options){.source = {.workspace = b->policy.workspace,
                                                                   .home = b->policy.home,
+                                                                  .keel_home = b->keel_home,
                                                                   .rules = &b->rules}});
     e = run_rounds(b);
     agent_sandbox_done(&b->agent);
@@ -99,6 +101,7 @@ static struct err *set_up(struct bench *b, char tmp_dir[4096], char workspace[PA
     TRY(sandbox_protected_places(&b->arena, workspace, &b->policy.read_only,
                                  &b->policy.n_read_only));
     TRY(sandbox_make_tmp(tmp_dir));
+    TRY(sandbox_make_tmp(b->keel_home));
     b->policy.tmp_dir = tmp_dir;
     sandbox_init(&b->sandboxes[0], &b->policy);
     b->policy.no_namespaces = true;
@@ -117,6 +120,7 @@ int main(void)
     if (!e)
         e = loop_run_once(run, &b);
     sandbox_remove_tmp(tmp_dir);
+    sandbox_remove_tmp(b.keel_home);
     if (e) {
         fprintf(stderr, "%s\n", e->text);
         return EXIT_FAILURE;

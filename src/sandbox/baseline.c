@@ -2,6 +2,7 @@
 #include "sandbox/baseline.h"
 
 #include "sandbox/below.h"
+#include "sandbox/git_todo.h"
 #include "sandbox/plan.h"
 #include "sys/locked_file.h"
 
@@ -331,6 +332,41 @@ static struct err *take_paths(struct taking *t, const struct sandbox_policy *pol
     return NULL;
 }
 
+/* What a person has left to be done is known by the lines that git would run. */
+static void take_todo(struct taking *t, const char *path)
+{
+    const char *name;
+    int dir = below_open_parent(t->root_fd, path, &name, NULL);
+    AUTO(strbuf) struct strbuf lines = {0};
+    struct guarded list = {.path = path};
+    struct identity id;
+    struct stat st;
+
+    if (dir < 0)
+        return;
+    if (identity_look(dir, name, &st, &id) == 0 && S_ISREG(st.st_mode) &&
+        take_content(t, dir, name, &st, &list)) {
+        git_todo_find(list.content, &lines);
+        add(t->b, path, GUARDED_TODO, NULL, NULL)->content =
+            arena_str(&t->b->arena, strbuf_str(&lines));
+    }
+    close(dir);
+}
+
+static void take_todos(struct taking *t, const struct survey *s)
+{
+    for (size_t i = 0; i < s->now.n; i++) {
+        const char *git_dir = s->now.items[i].path;
+        unsigned names = s->now.items[i].names;
+        bool has_todo = names & GIT_NAME_TODO && names_are_git_dir(names);
+
+        for (size_t j = 0; has_todo && git_todo_paths[j]; j++)
+            take_todo(t, arena_format(&t->b->arena, "%s%s%s", git_dir, *git_dir ? "/" : "",
+                                      git_todo_paths[j])
+                             .p);
+    }
+}
+
 static void take_directories(struct baseline *b, const struct directory *items, size_t n)
 {
     b->directories = ARENA_ARRAY(&b->arena, n + 1, struct directory);
@@ -357,6 +393,7 @@ struct err *baseline_take(const struct survey *s, const struct sandbox_policy *p
     close_parent(&t);
     if (e)
         return e;
+    take_todos(&t, s);
     sort(b);
     take_directories(b, s->now.items, s->now.n);
     *ret_baseline = TAKE(b);
@@ -488,6 +525,12 @@ static void merge_item(struct baseline *into, const struct guarded *old, const s
     item->content = arena_str(&into->arena, from->content);
 }
 
+/* One that `old` would have, had it been there. */
+static bool is_new_todo(const struct baseline *old, const struct guarded *item)
+{
+    return item->kind == GUARDED_TODO && rest_below(item->path, old->covers);
+}
+
 static void merge_directories(struct baseline *into, const struct baseline *old,
                               const struct baseline *fresh)
 {
@@ -521,7 +564,7 @@ struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take
         const struct guarded *item = &fresh->items[i];
 
         if (!baseline_find(old, item->path) && !is_covered(old, item->path) &&
-            !is_of_new_repository(old, fresh, item->path))
+            !is_of_new_repository(old, fresh, item->path) && !is_new_todo(old, item))
             merge_item(b, item, NULL);
     }
     sort(b);

@@ -25,6 +25,7 @@ enum guarded_kind {
     /* A file or directory that is mounted read-only in every sandbox. It stays so as long as it is
      * the same: the kernel takes a mount away when somebody outside puts another in its place. */
     GUARDED_MOUNTED,
+    GUARDED_TODO, /* its content: the lines that git would run (git_todo.h) */
     N_GUARDED_KINDS,
 };
 

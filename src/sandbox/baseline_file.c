@@ -151,7 +151,7 @@ static void take_directories(struct parser *p, struct baseline *b)
     b->n_directories = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
     b->directories = ARENA_ARRAY(p->arena, b->n_directories + 1, struct directory);
     for (size_t i = 0; !p->is_bad && i < b->n_directories; i++) {
-        b->directories[i].names = (unsigned)take_below(p, 1u << N_GIT_NAMES);
+        b->directories[i].names = (unsigned)take_below(p, ALL_GIT_NAMES);
         b->directories[i].inode = take_number(p);
         b->directories[i].path =
             arena_cstr(p->arena, str_of(take_path(p, /* may_be_empty= */ true)));

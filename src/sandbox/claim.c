@@ -314,13 +314,22 @@ static void read_boot(char boot[BOOT_SIZE])
 static bool is_for_good(int error)
 {
     return error == EROFS || error == EACCES || error == EPERM || error == ENOTDIR ||
-           error == EOPNOTSUPP;
+           error == EOPNOTSUPP || error == ENOLCK || error == ENOSYS;
 }
 
 static struct err *cannot_meet(const char *path)
 {
     return err_errno(is_for_good(errno) ? ERR_STORAGE : ERR_SANDBOX, errno, "cannot write %s",
                      path);
+}
+
+/* A byte that is nobody's. */
+static bool can_lock(int fd)
+{
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = N_LOCKS - 1, .l_len = 1};
+
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
 static bool make_dir(const char *path)
@@ -341,7 +350,9 @@ static struct err *open_locks(struct claims *all)
         return cannot_meet(all->dir);
     all->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     all->running_fd = open(path, O_RDWR | O_CLOEXEC);
-    return all->fd < 0 || all->running_fd < 0 ? cannot_meet(path) : NULL;
+    if (all->fd < 0 || all->running_fd < 0 || !can_lock(all->fd))
+        return cannot_meet(path);
+    return NULL;
 }
 
 /* By what it is and by its name: another one of that name is another place. Not by its device,
@@ -421,6 +432,24 @@ static void list_root(struct claims *all, char *take_root)
     l->roots[l->n++] = take_root;
 }
 
+/* A directory that is not there any more, or is another, needs no files. */
+static void drop_stale(struct claims *all, const char *name, const char *root)
+{
+    AUTO(arena) struct arena a = {0};
+    struct claim c = {.all = all, .root = (char *)(uintptr_t)root};
+    struct stat st;
+
+    if (stat(root, &st) == 0)
+        identify(&c, &st);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return;
+    if (strncmp(name, c.id, strlen(name) - strlen(".state")) == 0 && c.id[0])
+        return;
+    snprintf(c.id, sizeof c.id, "%.*s", (int)(strlen(name) - strlen(".state")), name);
+    unlink(baseline_path(&a, &c));
+    unlink(path_of(&a, &c, ".state"));
+}
+
 static void read_list(struct claims *all, bool only_broken)
 {
     DIR *d = opendir(all->dir);
@@ -433,6 +462,8 @@ static void read_list(struct claims *all, bool only_broken)
 
         if (str_ends(str_of(entry->d_name), S(".state")))
             root = read_root(all, entry->d_name, &state);
+        if (root && !state.is_used)
+            drop_stale(all, entry->d_name, root);
         if (root && (!only_broken || is_broken(all, &state)))
             list_root(all, root);
         else

@@ -4,6 +4,8 @@
 #include "sandbox/baseline.h"
 #include "sandbox/claim.h"
 #include "sandbox/git_dir.h"
+#include "sandbox/git_todo.h"
+#include "sandbox/linked.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sandbox/unlock.h"
@@ -23,6 +25,7 @@ struct guarded_root {
     struct baseline *baseline; /* while commands run; else NULL */
     struct baseline *last;     /* the one before; may be NULL */
     bool is_stored;            /* `last` is what the file has, unless another keel has written it */
+    struct linked_files linked;
 };
 
 struct guard {
@@ -176,8 +179,10 @@ static struct err *put_right(const struct baseline *b, struct survey *s, struct 
     baseline_check(b, s, notes);
     if (notes->n > before)
         e = survey_look(s, &unlocker);
-    if (!e)
+    if (!e) {
         git_dirs_check_new(s, notes);
+        git_todos_check(b, s, notes);
+    }
     s->unlocks = NULL;
     return e;
 }
@@ -324,6 +329,7 @@ static struct err *take_root(struct guard *g, struct guarded_root *root,
     else if (!e)
         survey_accept(s);
     root->baseline = fresh;
+    linked_files_look(&root->linked, s);
     if (!e)
         e = store(root);
     if (!e && root->claim)
@@ -354,13 +360,36 @@ static struct err *recover_broken(struct guard *g)
     return NULL;
 }
 
+/* Repositories where commands run may be theirs. */
+static void make_empty(struct guard *g)
+{
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (!g->roots[i].baseline && !is_run_by_others(&g->roots[i]) && survey_of(g, &g->roots[i]))
+            git_dirs_make_empty(survey_of(g, &g->roots[i]));
+}
+
+/* With rules, somebody has looked a moment ago. Where others run commands, a moment is long. */
+static struct err *look_before(struct guard *g, const struct sandbox_policy *policy)
+{
+    bool is_fresh = policy->is_fresh && g->pending.n == 0;
+
+    for (size_t i = 0; i < g->n_roots; i++)
+        is_fresh &= !is_run_by_others(&g->roots[i]);
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        is_fresh &= dir_watch_is_whole(scope_survey(g->scope, i)->watch);
+    for (size_t i = 0; i < scope_n(g->scope) && is_fresh; i++)
+        scope_survey(g->scope, i)->time_ns = identity_now_ns();
+    return is_fresh ? scope_read(g->scope) : scope_look(g->scope, NULL);
+}
+
 static struct err *take_roots(struct guard *g, const struct sandbox_policy *policy)
 {
     struct sandbox_policy all;
 
     TRY(recover_broken(g));
-    TRY(scope_look(g->scope, NULL));
-    scope_find_places(g->scope);
+    TRY(look_before(g, policy));
+    if (scope_find_places(g->scope) && g->has_namespaces && !policy->workspace_is_read_only)
+        make_empty(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
         if (!g->roots[i].baseline && survey_of(g, &g->roots[i]))
@@ -443,6 +472,9 @@ static struct err *check(struct guard *g, struct strbuf *notes)
             continue;
         reload(root, s);
         TRY(put_right(root->baseline, s, &unlocks, notes));
+        s->unlocks = &unlocks;
+        linked_files_check(&root->linked, s, notes);
+        s->unlocks = NULL;
     }
     if (unlocks.n_left_open)
         strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
@@ -480,6 +512,12 @@ void guard_settle(struct guard *g)
     scope_settle(g->scope);
 }
 
+void guard_wait(struct guard *g)
+{
+    for (size_t i = 0; i < scope_n(g->scope); i++)
+        dir_watch_wait(scope_survey(g->scope, i)->watch);
+}
+
 /* The first call opens files and waits for the disk. */
 bool guard_is_quick(struct guard *g)
 {
@@ -502,6 +540,7 @@ static void drop_root(struct guarded_root *root)
 {
     baseline_free(root->baseline);
     baseline_free(root->last);
+    linked_files_done(&root->linked);
     mem_free(root->path);
 }
 

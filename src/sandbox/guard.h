@@ -35,6 +35,7 @@ void guard_end(struct guard *g);
 
 /* More commands will come: see dir_watch_settle(). */
 void guard_settle(struct guard *g);
+void guard_wait(struct guard *g); /* until that is done */
 /* Is the next call over in less time than the way to another thread and back takes? If so, it must
  * be made. */
 bool guard_is_quick(struct guard *g);

@@ -468,6 +468,11 @@ const char *sandbox_advice(const struct sandbox *s)
            "/proc/self is readable for the shell itself only).";
 }
 
+void sandbox_settle(struct sandbox *s)
+{
+    guard_wait(s->guard);
+}
+
 struct err *sandbox_recover(const char *guard_dir, const char *const *roots, size_t n_roots,
                             struct strbuf *notes)
 {

@@ -47,6 +47,7 @@ struct sandbox_policy {
     const char *guard_dir;
     /* The directories as others know them too (sys/dir_watch.h); NULL: the sandbox has its own. */
     struct dir_watches *watches;
+    bool is_fresh;      /* they have been updated for this command */
     bool is_for_one;    /* no second command will come */
     bool require_full;  /* where a protection cannot be had, no command runs */
     bool no_namespaces; /* as if they could not be made: for tests */
@@ -99,6 +100,10 @@ MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *not
 const char *sandbox_weakness(const struct sandbox *s);
 const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi); /* on any machine */
 int sandbox_landlock_version(void);                                     /* 0: there is none */
+
+/* Waits until all directories of a large workspace are followed, which the first command begins:
+ * for tests and measurements. */
+void sandbox_settle(struct sandbox *s);
 
 /* What keels that ended while commands ran have left in these directories: puts it right, and
  * appends a line for the person about each. Blocks. */

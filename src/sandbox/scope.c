@@ -139,17 +139,26 @@ struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker)
     return NULL;
 }
 
-void scope_find_places(struct scope *s)
+struct err *scope_read(struct scope *s)
+{
+    for (size_t i = 0; i < s->n_surveys; i++) {
+        TRY(survey_read(&s->surveys[i]));
+        s->has_places &= !s->surveys[i].has_changed;
+    }
+    return NULL;
+}
+
+bool scope_find_places(struct scope *s)
 {
     const struct git_settings *settings = &s->places.settings;
 
     if (s->has_places && git_stamps_are_good(settings->stamps, settings->n_stamps))
-        return;
+        return false;
     arena_clear(&s->arena);
     places_init(&s->places, &s->arena, s->home);
     for (size_t i = 0; i < s->n_surveys; i++)
         places_add(&s->places, &s->surveys[i]);
-    s->has_places = true;
+    return s->has_places = true;
 }
 
 void scope_settle(struct scope *s)

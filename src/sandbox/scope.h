@@ -22,8 +22,9 @@ size_t scope_n(const struct scope *s);
 struct survey *scope_survey(const struct scope *s, size_t index);
 
 MUST_USE struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker);
-/* After a look: what is protected. */
-void scope_find_places(struct scope *s);
+MUST_USE struct err *scope_read(struct scope *s); /* see survey_read() */
+/* After a look: what is protected. False: what was found before still holds. */
+bool scope_find_places(struct scope *s);
 /* The policy with all that is to be read-only. Lives until places are found again. */
 struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy *policy);
 

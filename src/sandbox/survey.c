@@ -6,6 +6,7 @@
 #include "sandbox/plan.h"
 
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char *const git_names[N_GIT_NAMES] = {".git", "HEAD", "objects", "refs", "commondir"};
@@ -56,12 +57,24 @@ const struct directory *directory_list_find(const struct directory_list *l, cons
 
 /* --- looking --- */
 
+/* In letters of any case: there are file systems to which they are the same. */
 static unsigned judge_git_name(void *self, const struct watched_dir *dir, const char *name)
 {
-    if (!strchr(".Horc", name[0]))
+    switch (name[0] | 0x20) { /* as a small letter */
+    case '.' | 0x20:
+    case 'h':
+    case 'o':
+    case 'r':
+    case 'c':
+    case 's':
+        break;
+    default:
         return 0;
+    }
+    if (strcasecmp(name, "rebase-merge") == 0 || strcasecmp(name, "sequencer") == 0)
+        return GIT_NAME_TODO;
     for (unsigned i = 0; i < N_GIT_NAMES; i++)
-        if (strcmp(name, git_names[i]) == 0)
+        if (strcasecmp(name, git_names[i]) == 0)
             return 1u << i;
     return 0;
 }
@@ -90,10 +103,15 @@ static void list_name(void *self, const struct watched_dir *dir, const char *nam
 
 struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker)
 {
-    struct listing listing = {.list = &s->now};
-
     s->time_ns = identity_now_ns();
     TRY(dir_watch_update(s->watch, unlocker));
+    return survey_read(s);
+}
+
+struct err *survey_read(struct survey *s)
+{
+    struct listing listing = {.list = &s->now};
+
     s->fd = dir_watch_root_fd(s->watch);
     if (s->fd < 0)
         return err_new(ERR_SANDBOX, "%s is gone", s->root);
@@ -182,13 +200,19 @@ bool survey_is_new(const struct survey *s, const struct directory *d)
 
 /* --- its life --- */
 
+int survey_add_reader(struct dir_watch *watch)
+{
+    return dir_watch_add_reader(watch, &(struct dir_judge){.judge = judge_git_name});
+}
+
 struct err *survey_init(struct survey *s, struct dir_watch *watch)
 {
     *s = (struct survey){.root = dir_watch_root(watch), .fd = -1};
-    s->reader = dir_watch_add_reader(watch, &(struct dir_judge){.judge = judge_git_name});
+    s->reader = survey_add_reader(watch);
     if (s->reader < 0)
         return err_new(ERR_INTERNAL, "too many look at %s", s->root);
     s->watch = dir_watch_ref(watch);
+    dir_watch_follow_files(watch);
     return NULL;
 }
 

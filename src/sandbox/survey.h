@@ -20,9 +20,11 @@ enum git_name {
     GIT_NAME_OBJECTS = 1 << 2,
     GIT_NAME_REFS = 1 << 3,
     GIT_NAME_COMMONDIR = 1 << 4, /* says where objects and refs are */
+    GIT_NAME_TODO = 1 << 5,      /* what is left of a rebase: see git_todo.h */
 };
-#define N_GIT_NAMES 5
+#define N_GIT_NAMES 5                            /* that make a repository */
 extern const char *const git_names[N_GIT_NAMES]; /* in the order of the bits */
+#define ALL_GIT_NAMES (GIT_NAME_TODO * 2)
 
 /* One with such names in it. */
 struct directory {
@@ -55,11 +57,17 @@ struct survey {
     bool has_changed;        /* anything, by the last look */
     struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
+/* The reader that finds such names, for whoever looks at the directories first: what it finds are
+ * bits of enum git_name. -1: there are too many. */
+int survey_add_reader(struct dir_watch *watch) MUST_USE;
+
 /* Takes a reference. */
 MUST_USE struct err *survey_init(struct survey *s, struct dir_watch *watch);
 void survey_done(struct survey *s);
 
 MUST_USE struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker);
+/* The same by what the watch knows: somebody has just updated it. */
+MUST_USE struct err *survey_read(struct survey *s);
 /* What is there now was not made by a command that runs. */
 void survey_accept(struct survey *s);
 /* What was there at that time, as another keel has seen it, or this one before a crash. */

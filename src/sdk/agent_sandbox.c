@@ -67,6 +67,7 @@ static struct err *prepare(void *arg)
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
     p->policy.watches = s->watches;
+    p->policy.is_fresh = true;
     p->policy.guard_dir = guard_dir(s, &p->arena);
     return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "gate/denied_places.h"
 #include "sandbox/plan.h"
+#include "sandbox/survey.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 
@@ -20,10 +21,11 @@ enum {
 enum {
     FOUND_HIDDEN = 1 << 0,
     FOUND_READ_ONLY = 1 << 1,
-    FOUND_GIT = 1 << 2,    /* a .git: the directory that it is in is a repository */
-    FOUND_BY_OWN = 1 << 3, /* a rule says so that does not come from others */
-    FOUND_CLOSED = 1 << 4, /* nothing in it is reached */
+    FOUND_BY_OWN = 1 << 2, /* a rule says so that does not come from others */
+    FOUND_CLOSED = 1 << 3, /* nothing in it is reached */
 };
+
+struct name_shape;
 
 /* A directory that is kept known. */
 struct watched {
@@ -31,9 +33,9 @@ struct watched {
     struct policy_maker *maker;
     char *path;  /* canonical */
     char *named; /* as rules name it, where links lead to it; else the same */
-    bool has_repositories;
     struct dir_watch *watch;
     int reader;
+    int git_reader; /* of repositories in a writable directory; -1: none */
 };
 
 struct policy_maker {
@@ -45,6 +47,7 @@ struct policy_maker {
     struct dir_watches *own_watches; /* where the source brings none; may be NULL */
     struct watched *watched;
     struct denied_places denied; /* that the directories were judged by */
+    struct name_shape *shapes;   /* one for each of them */
     bool has_denied;
     struct path_list private_places; /* by their mode, as the first command found them */
     bool has_private_places;
@@ -99,17 +102,27 @@ static size_t span_without(struct str s, const char *special)
     return n;
 }
 
-/* Most names do not begin and end as the pattern does, and that is quickly seen. */
-static bool may_match(struct str pattern, struct str name)
+/* How the names begin and end that a pattern can mean: for most names that is quickly seen. */
+struct name_shape {
+    struct str head, tail;
+};
+
+/* Empty where it may begin in the middle of something. */
+static struct name_shape shape_of(struct str pattern)
 {
     struct str last = str_skip(pattern, str_rfind_char(pattern, '/') + 1);
     size_t head = span_without(last, "*?"), tail = last.n;
 
     if (span_without(last, "[]{}\\") < last.n)
-        return true; /* it may begin in the middle of something */
+        return (struct name_shape){0};
     while (tail > head && !strchr("*?", last.p[tail - 1]))
         tail--;
-    return str_starts(name, str_slice(last, 0, head)) && str_ends(name, str_skip(last, tail));
+    return (struct name_shape){str_slice(last, 0, head), str_skip(last, tail)};
+}
+
+static bool may_match(const struct name_shape *shape, struct str name)
+{
+    return str_starts(name, shape->head) && str_ends(name, shape->tail);
 }
 
 static unsigned judge_by(const struct denied_place *place, const struct strbuf *path)
@@ -142,14 +155,12 @@ static unsigned watched_judge(void *self, const struct watched_dir *dir, const c
     for (size_t i = 0; i < denied->n; i++) {
         const struct denied_place *place = &denied->items[i];
 
-        if (!place->glob || !may_match(place->pattern, str_of(name)))
+        if (!place->glob || !may_match(&w->maker->shapes[i], str_of(name)))
             continue;
         if (path.n == 0)
             write_path(w->named, dir, name, &path);
         meaning |= judge_by(place, &path);
     }
-    if (w->has_repositories && strcmp(name, ".git") == 0)
-        meaning |= FOUND_GIT;
     return meaning;
 }
 
@@ -163,6 +174,8 @@ static void unwatch_all(struct policy_maker *m)
         m->watched = w->next;
         if (w->reader >= 0)
             dir_watch_remove_reader(w->watch, w->reader);
+        if (w->git_reader >= 0)
+            dir_watch_remove_reader(w->watch, w->git_reader);
         dir_watch_unref(w->watch);
         mem_free(w->path);
         mem_free(w->named);
@@ -170,6 +183,7 @@ static void unwatch_all(struct policy_maker *m)
     }
     if (m->has_denied)
         denied_places_done(&m->denied);
+    mem_free(TAKE(m->shapes));
     m->has_denied = false;
 }
 
@@ -204,9 +218,9 @@ static struct err *watch(struct policy_maker *m, const char *path, const char *n
                           .maker = m,
                           .path = mem_strdup(path),
                           .named = mem_strdup(named),
-                          .has_repositories = has_repositories,
                           .watch = dir_watches_get(watches_of(m), path)};
     m->watched = w;
+    w->git_reader = has_repositories ? survey_add_reader(w->watch) : -1;
     w->reader = dir_watch_add_reader(
         w->watch, &(struct dir_judge){watched_judge, w, /* closing= */ FOUND_CLOSED});
     return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by rules in too many ways", path)
@@ -384,6 +398,9 @@ static void choose_patterns(struct making *k)
     unwatch_all(m);
     m->denied = k->denied;
     m->has_denied = true;
+    m->shapes = mem_alloc((m->denied.n + 1) * sizeof *m->shapes);
+    for (size_t i = 0; i < m->denied.n; i++)
+        m->shapes[i] = shape_of(m->denied.items[i].pattern);
     k->denied = (struct denied_places){0};
 }
 
@@ -405,10 +422,14 @@ static struct err *choose_watched(struct making *k)
     return NULL;
 }
 
-static void add_repository(struct making *k, const struct watched_dir *dir)
+static void add_repository(void *self, const struct watched_dir *dir, const char *name,
+                           unsigned meaning)
 {
+    struct making *k = self;
     AUTO(strbuf) struct strbuf path = {0};
 
+    if (meaning != GIT_NAME_DOT_GIT)
+        return;
     watched_dir_path(dir, &path);
     if (path.n) /* the root is one with or without a .git */
         sandbox_protect_directory(&k->read_only, k->at->path,
@@ -452,10 +473,6 @@ static void add_found(void *self, const struct watched_dir *dir, const char *nam
     struct making *k = self;
     AUTO(strbuf) struct strbuf path = {0};
 
-    if (meaning & FOUND_GIT)
-        add_repository(k, dir);
-    if (!(meaning & (FOUND_HIDDEN | FOUND_READ_ONLY)))
-        return;
     write_path(k->at->path, dir, name, &path);
     if (!(meaning & FOUND_BY_OWN))
         add_untrusted(k, strbuf_cstr(&path), meaning & FOUND_HIDDEN);
@@ -481,8 +498,10 @@ static struct err *update_watched(struct making *k)
     for (struct watched *w = k->maker->watched; w; w = w->next) {
         TRY(dir_watch_update(w->watch, NULL));
         k->at = w;
-        if (w->has_repositories)
+        if (w->git_reader >= 0) {
             sandbox_protect_directory(&k->read_only, w->path, w->path);
+            dir_watch_each(w->watch, w->git_reader, add_repository, k);
+        }
         dir_watch_each(w->watch, w->reader, add_found, k);
         dir_watch_each_shut(w->watch, add_shut, k);
     }

@@ -17,6 +17,8 @@ enum {
     /* Times of files advance with the kernel's tick, of 10 ms at most. */
     TICK_NS = 20000000,
     FEW_TO_ASK = 256,
+    MANY_TO_READ = 64, /* that are worth some threads */
+    PREFETCH_AT_ONCE = 256,
     FEW_EVENT_BYTES = 4096,
 };
 
@@ -161,10 +163,10 @@ static int open_above(struct dir_watch *w, const struct watched_dir *d)
     return w->above_fd;
 }
 
-/* Readable, but not to be searched: what is in it is out of reach all the same. */
-static bool is_without_search(const struct stat *st)
+/* One may be readable, but not to be searched: what is in it is out of reach all the same. */
+bool dir_may_search(const struct stat *st)
 {
-    return geteuid() != 0 && st->st_uid == geteuid() && !(st->st_mode & S_IXUSR);
+    return geteuid() == 0 || st->st_uid != geteuid() || st->st_mode & S_IXUSR;
 }
 
 /* -1 and errno, which is EACCES where it cannot be searched. */
@@ -172,7 +174,7 @@ static int open_readable(int dir, const char *name, struct stat *ret_stat)
 {
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd >= 0 && (fstat(fd, ret_stat) < 0 || is_without_search(ret_stat))) {
+    if (fd >= 0 && (fstat(fd, ret_stat) < 0 || !dir_may_search(ret_stat))) {
         close_kept(&fd);
         errno = EACCES;
     }
@@ -319,28 +321,33 @@ static bool is_dots(const char *name)
     return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
+/* `fd` is for file systems that do not say what an entry is; -1: this one does. */
+static struct err *take_entries(struct dir_watch *w, struct watched_dir *d, int fd,
+                                struct str entries, struct dir_reading *r)
+{
+    for (size_t at = 0; at < entries.n;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(entries.p + at);
+        unsigned char closed;
+
+        at += entry->d_reclen;
+        if (is_dots(entry->d_name))
+            continue;
+        if (++w->n_entries > MAX_ENTRIES)
+            return too_much(w, "files", MAX_ENTRIES);
+        closed = judge_entry(w, d, r, entry->d_name);
+        if (is_directory(fd, entry))
+            take_child(w, d, entry, closed);
+    }
+    return w->n_dirs > DIR_WATCH_MAX_DIRS ? too_much(w, "directories", DIR_WATCH_MAX_DIRS) : NULL;
+}
+
 static struct err *read_entries(struct dir_watch *w, struct watched_dir *d, int fd,
                                 struct dir_reading *r)
 {
     ssize_t n;
 
-    while ((n = syscall(SYS_getdents64, fd, w->buffer, DIR_BUFFER_BYTES)) > 0) {
-        for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(w->buffer + at);
-            unsigned char closed;
-
-            at += entry->d_reclen;
-            if (is_dots(entry->d_name))
-                continue;
-            if (++w->n_entries > MAX_ENTRIES)
-                return too_much(w, "files", MAX_ENTRIES);
-            closed = judge_entry(w, d, r, entry->d_name);
-            if (is_directory(fd, entry))
-                take_child(w, d, entry, closed);
-        }
-        if (w->n_dirs > DIR_WATCH_MAX_DIRS)
-            return too_much(w, "directories", DIR_WATCH_MAX_DIRS);
-    }
+    while ((n = syscall(SYS_getdents64, fd, w->buffer, DIR_BUFFER_BYTES)) > 0)
+        TRY(take_entries(w, d, fd, str_make(w->buffer, (size_t)n), r));
     /* One that goes away meanwhile is at its end; /proc says so in its own way. */
     if (n < 0 && errno != ENOENT && errno != EINVAL)
         return err_errno(ERR_SANDBOX, errno, "cannot read a directory in %s", w->root_path);
@@ -417,6 +424,14 @@ static void become(struct dir_watch *w, struct watched_dir *d, const struct stat
     d->shut = DIR_IS_OPEN;
 }
 
+static void keep_reading(struct dir_watch *w, struct watched_dir *d, struct dir_reading *r)
+{
+    for (int i = 0; i < DIR_WATCH_MAX_READERS; i++)
+        keep_finds(w, d, r, i);
+    drop_unseen(w, d);
+    d->was_read = true;
+}
+
 static struct err *read_opened(struct dir_watch *w, struct watched_dir *d, int fd,
                                const struct stat *st)
 {
@@ -426,10 +441,7 @@ static struct err *read_opened(struct dir_watch *w, struct watched_dir *d, int f
     become(w, d, st);
     dir_events_watch(w, d, fd);
     TRY(read_entries(w, d, fd, &r));
-    for (int i = 0; i < DIR_WATCH_MAX_READERS; i++)
-        keep_finds(w, d, &r, i);
-    drop_unseen(w, d);
-    d->was_read = true;
+    keep_reading(w, d, &r);
     return NULL;
 }
 
@@ -466,8 +478,10 @@ static struct err *note_failure(struct dir_watch *w, struct watched_dir *d, int 
         dir_node_read_later(w, d);
         return cannot_read(w, d, error);
     }
-    if (!d->above)
+    if (!d->above) {
+        dir_node_read_later(w, d);
         return cannot_read(w, d, error);
+    }
     if (error == ENOENT || error == ENOTDIR || error == ELOOP) {
         if (!d->above
                  ->is_to_be_read) /* a command moves things about: the next update looks again */
@@ -507,6 +521,84 @@ static struct err *read_dir(struct dir_watch *w, struct watched_dir *d)
     if (e)
         dir_node_read_later(w, d);
     return e;
+}
+
+/* --- many at a time --- */
+
+/* Does every entry say what it is? */
+static bool has_types(const struct dir_prefetch *p)
+{
+    for (size_t at = 0; at < p->n;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(p->bytes + at);
+
+        if (entry->d_type == DT_UNKNOWN)
+            return false;
+        at += entry->d_reclen;
+    }
+    return true;
+}
+
+static struct err *take_prefetched(struct dir_watch *w, struct dir_prefetch *p)
+{
+    AUTO(dir_reading) struct dir_reading r = {0};
+    struct watched_dir *d = p->dir;
+
+    if (!p->is_whole || d->depth > DIR_WATCH_MAX_DEPTH || !has_types(p))
+        return read_dir(w, d);
+    w->n_read++;
+    become(w, d, &p->st);
+    TRY(take_entries(w, d, -1, str_make(p->bytes, p->n), &r));
+    keep_reading(w, d, &r);
+    return NULL;
+}
+
+/* The next ones of the list. They stay marked, so that none is freed meanwhile. */
+static size_t collect(struct dir_watch *w, struct dir_prefetch *items)
+{
+    struct watched_dir *d;
+    size_t n = 0;
+
+    while (n < PREFETCH_AT_ONCE && (d = dir_node_next_to_read(w))) {
+        struct strbuf path = {0};
+
+        watched_dir_path(d, &path);
+        d->is_to_be_read = true;
+        items[n++] =
+            (struct dir_prefetch){.dir = d, .path = path.n ? strbuf_take(&path) : mem_strdup("")};
+        strbuf_done(&path);
+    }
+    return n;
+}
+
+/* What is not done, after an error, is done by the next update. */
+static struct err *read_many(struct dir_watch *w)
+{
+    AUTO_FREE struct dir_prefetch *items = mem_alloc(PREFETCH_AT_ONCE * sizeof *items);
+    size_t n = collect(w, items);
+    struct err *e = NULL;
+
+    dir_prefetch(w, items, n);
+    for (size_t i = 0; i < n; i++) {
+        struct watched_dir *d = items[i].dir;
+
+        d->is_to_be_read = false;
+        if (d->is_gone)
+            dir_node_release(d);
+        else if (e)
+            dir_node_read_later(w, d);
+        else
+            e = take_prefetched(w, &items[i]);
+        mem_free(items[i].path);
+        mem_free(items[i].bytes);
+    }
+    return e;
+}
+
+/* Before anything is watched: what is read then counts from its time on, whoever reads it. */
+static bool may_prefetch(const struct dir_watch *w)
+{
+    return w->events_fd < 0 && !w->unlocker && w->to_read && w->to_read->next_to_read &&
+           w->n_dirs > MANY_TO_READ;
 }
 
 /* --- all of them --- */
@@ -577,14 +669,16 @@ static struct err *update(struct dir_watch *w)
     dir_events_read(w);
     if (w->must_ask_all || w->n_watched < w->n_dirs)
         ask_all(w);
-    while ((d = dir_node_next_to_read(w))) {
-        struct err *e = work_cancelled() ? err_new(ERR_CANCELLED, "interrupted") : read_dir(w, d);
-
-        if (!e)
+    while (w->to_read) {
+        if (work_cancelled())
+            return err_new(ERR_CANCELLED, "interrupted");
+        if (may_prefetch(w)) {
+            TRY(read_many(w));
             continue;
-        if (!d->is_gone)
-            dir_node_read_later(w, d);
-        return e;
+        }
+        d = dir_node_next_to_read(w);
+        if (d)
+            TRY(read_dir(w, d));
     }
     return NULL;
 }
@@ -616,28 +710,51 @@ struct err *dir_watch_update(struct dir_watch *w, const struct dir_unlocker *unl
 
 /* --- readers --- */
 
-int dir_watch_add_reader(struct dir_watch *w, const struct dir_judge *judge)
+static int find_reader(const struct dir_watch *w, const struct dir_judge *judge)
+{
+    for (int i = 0; i < DIR_WATCH_MAX_READERS; i++)
+        if (w->n_users[i] && w->judges[i].judge == judge->judge &&
+            w->judges[i].self == judge->self && w->judges[i].closing == judge->closing)
+            return i;
+    return -1;
+}
+
+static int take_reader(struct dir_watch *w, const struct dir_judge *judge)
 {
     int reader = 0;
 
-    pthread_mutex_lock(&w->lock);
-    while (reader < DIR_WATCH_MAX_READERS && w->judges[reader].judge)
+    while (reader < DIR_WATCH_MAX_READERS && w->n_users[reader])
         reader++;
-    if (reader < DIR_WATCH_MAX_READERS) {
-        w->judges[reader] = *judge;
-        for (struct watched_dir *d = w->newest; d; d = d->older)
-            dir_node_read_later(w, d);
-    }
+    if (reader == DIR_WATCH_MAX_READERS)
+        return -1;
+    w->judges[reader] = *judge;
+    for (struct watched_dir *d = w->newest; d; d = d->older)
+        dir_node_read_later(w, d);
+    return reader;
+}
+
+int dir_watch_add_reader(struct dir_watch *w, const struct dir_judge *judge)
+{
+    int reader;
+
+    pthread_mutex_lock(&w->lock);
+    reader = find_reader(w, judge);
+    if (reader < 0)
+        reader = take_reader(w, judge);
+    if (reader >= 0)
+        w->n_users[reader]++;
     pthread_mutex_unlock(&w->lock);
-    return reader < DIR_WATCH_MAX_READERS ? reader : -1;
+    return reader;
 }
 
 void dir_watch_remove_reader(struct dir_watch *w, int reader)
 {
     pthread_mutex_lock(&w->lock);
-    w->judges[reader] = (struct dir_judge){0};
-    while (w->finds[reader])
-        dir_finds_free(w->finds[reader]);
+    if (--w->n_users[reader] == 0) {
+        w->judges[reader] = (struct dir_judge){0};
+        while (w->finds[reader])
+            dir_finds_free(w->finds[reader]);
+    }
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -662,6 +779,16 @@ void dir_watch_each_shut(struct dir_watch *w,
     for (const struct watched_dir *d = w->oldest; d; d = d->newer)
         if (d->shut)
             found(self, d, d->shut);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void dir_watch_each_changed(struct dir_watch *w, uint64_t since,
+                            void (*found)(void *self, const struct watched_dir *dir), void *self)
+{
+    pthread_mutex_lock(&w->lock);
+    for (const struct watched_dir *d = w->oldest; d; d = d->newer)
+        if (d->last_change > since)
+            found(self, d);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -727,6 +854,16 @@ bool dir_watch_is_quick(struct dir_watch *w)
     if (pthread_mutex_trylock(&w->lock) != 0)
         return false;
     answer = is_quick(w);
+    pthread_mutex_unlock(&w->lock);
+    return answer;
+}
+
+bool dir_watch_is_whole(struct dir_watch *w)
+{
+    bool answer;
+
+    pthread_mutex_lock(&w->lock);
+    answer = w->root && !w->to_read;
     pthread_mutex_unlock(&w->lock);
     return answer;
 }

@@ -62,6 +62,8 @@ MUST_USE struct err *dir_watch_update(struct dir_watch *w, const struct dir_unlo
 void dir_watch_settle(struct dir_watch *w);
 void dir_watch_wait(struct dir_watch *w); /* until that thread has ended */
 
+/* Has the last update found out all that was asked for since? */
+bool dir_watch_is_whole(struct dir_watch *w);
 /* Counts the updates that found anything changed. */
 uint64_t dir_watch_version(const struct dir_watch *w);
 size_t dir_watch_n_dirs(const struct dir_watch *w);
@@ -81,7 +83,8 @@ struct dir_judge {
     unsigned closing; /* in an entry that means one of these, nothing is judged */
 };
 
-/* From the next update on, which reads all directories. -1: there are too many. */
+/* From the next update on, which reads all directories, unless a reader with the same judge is
+ * there already. -1: there are too many. */
 int dir_watch_add_reader(struct dir_watch *w, const struct dir_judge *judge) MUST_USE;
 void dir_watch_remove_reader(struct dir_watch *w, int reader);
 /* All that meant something when it was last read, in no order. */
@@ -89,6 +92,10 @@ void dir_watch_each(struct dir_watch *w, int reader,
                     void (*found)(void *self, const struct watched_dir *dir, const char *name,
                                   unsigned meaning),
                     void *self);
+
+/* The directories that came or changed after that version. */
+void dir_watch_each_changed(struct dir_watch *w, uint64_t since,
+                            void (*found)(void *self, const struct watched_dir *dir), void *self);
 
 /* Why a directory was not read. */
 enum dir_shut {

@@ -1,8 +1,9 @@
 /* dir_watch_internal.h - what the files of dir_watch share, and only they.
  *
- *     dir_watch.c   updates: which directories are asked and read
- *     dir_nodes.c   the directories in memory
- *     dir_events.c  what the kernel reports, and the log of it */
+ *     dir_watch.c     updates: which directories are asked and read
+ *     dir_nodes.c     the directories in memory
+ *     dir_events.c    what the kernel reports, and the log of it
+ *     dir_prefetch.c  many directories read at a time */
 #ifndef KEEL_SYS_DIR_WATCH_INTERNAL_H
 #define KEEL_SYS_DIR_WATCH_INTERNAL_H
 
@@ -72,6 +73,7 @@ struct dir_watch {
     struct watched_dir *to_read; /* the next one, and behind it the others */
 
     struct dir_judge judges[DIR_WATCH_MAX_READERS];
+    unsigned n_users[DIR_WATCH_MAX_READERS]; /* with the same judge */
     struct dir_finds *finds[DIR_WATCH_MAX_READERS];
 
     uint64_t version, next_version;
@@ -128,7 +130,23 @@ void dir_events_watch(struct dir_watch *w, struct watched_dir *d, int fd);
 void dir_events_unwatch(struct dir_watch *w, struct watched_dir *d);
 void dir_log_add(struct dir_watch *w, struct watched_dir *d, const char *name);
 
+/* --- dir_prefetch.c --- */
+
+struct dir_prefetch {
+    struct watched_dir *dir;
+    char *path;
+    struct stat st;
+    char *bytes; /* as the kernel gives them: struct dirent64 */
+    size_t n;
+    bool is_whole; /* all of it was read */
+};
+/* Reads what it can of each. */
+void dir_prefetch(const struct dir_watch *w, struct dir_prefetch *items, size_t n);
+
 /* --- dir_watch.c --- */
+
+/* May keel's user reach what is in it? */
+bool dir_may_search(const struct stat *st);
 
 /* Opens it, by descriptor. -1 and errno. */
 int dir_open(struct dir_watch *w, struct watched_dir *d, struct stat *ret_stat);

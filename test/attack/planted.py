@@ -1,5 +1,8 @@
 """planted.py - what a command leaves behind for somebody to run later, where keel might not look:
-in directories that cannot be listed, or that have odd names."""
+in directories that cannot be listed, or that have odd names, and in what is left of a rebase."""
+import os
+import subprocess
+
 from attempt import Attempt, MODES, evil_runs_in
 
 # Without namespaces no mode can be changed; but a directory can be made with any.
@@ -38,7 +41,80 @@ def Unreported(name, script, file, **more):
     return Attempt("planted: " + name, script, unreported(file), alone=True, **more)
 
 
+def conflict(command):
+    """The person has begun something that has stopped half-way, with more to do."""
+    def begin(stage):
+        env = {**stage.environment(), "GIT_CONFIG_NOSYSTEM": "1"}
+        script = ("for name in f g h; do echo 1 >$name; git add $name; git commit -qm $name; done; "
+                  "git checkout -q -b side HEAD~3; echo 3 >f; git add f; git commit -qm other; "
+                  f"git checkout -q {command[0]}; {command[1]}; true")
+        stage.person.start(["bash", "-c", script], cwd=stage.workspace, env=env,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
+    return begin
+
+
+REBASE = conflict(("main", "git rebase side"))
+PICK = conflict(("side", "git cherry-pick main~2 main~1 main"))
+
+
+def evil_runs_after(script):
+    """The person goes on with what was begun, and the attacker's program is run."""
+    def runs(run):
+        run.stage.as_person("export GIT_EDITOR=true; " + script)
+        return (run.stage.outside / "evil").exists()
+    return runs
+
+
+RESOLVE = "echo 4 >f; git add f; "
+
+
+def Resume(name, script, prepare=REBASE, then=RESOLVE + "git rebase --continue"):
+    return Attempt("planted: " + name, MAKE + script, evil_runs_after(then), alone=True,
+                   repositories=True, prepare=prepare)
+
+
+def linked_file(stage):
+    """A file of the workspace that is one of a store outside, too."""
+    stage.owned(stage.outside / "store.js", "theirs\n")
+    os.link(stage.outside / "store.js", stage.workspace / "linked.js")
+
+
+def store_is_changed_unreported(run):
+    return (run.stage.outside / "store.js").read_text() != "theirs\n" and (
+        "linked.js" not in run.err)
+
+
+# A strategy of this name is a program in the working tree, which cp makes without chmod.
+STRATEGY = 'mkdir git-merge-x; cp "$EVIL" git-merge-x/evil; '
+
 ATTEMPTS = [
+    Resume("a line for the shell in what is left of a rebase",
+           'echo "exec $EVIL" >>.git/rebase-merge/git-rebase-todo'),
+    Resume("a short line for the shell, with blanks",
+           'printf " \tx  %s \r\n" "$EVIL" >>.git/rebase-merge/git-rebase-todo'),
+    Resume("a list of things to do, replaced by another",
+           'cp .git/rebase-merge/git-rebase-todo l; echo "exec $EVIL" >>l; '
+           'mv l .git/rebase-merge/git-rebase-todo'),
+    Resume("a list of things to do, replaced by a link",
+           'cp .git/rebase-merge/git-rebase-todo l; echo "exec $EVIL" >>l; '
+           'ln -sf "$WS/l" .git/rebase-merge/git-rebase-todo'),
+    Resume("what is left of a rebase, replaced by a link",
+           'cp -r .git/rebase-merge r; echo "exec $EVIL" >>r/git-rebase-todo; '
+           'rm -r .git/rebase-merge; ln -s ../r .git/rebase-merge'),
+    Resume("what is left of a rebase, where it cannot be listed",
+           'cp -r .git/rebase-merge r; rm -r .git/rebase-merge; locked .git/rebase-merge; '
+           'cp r/* .git/rebase-merge; echo "exec $EVIL" >>.git/rebase-merge/git-rebase-todo'),
+    Resume("a rebase that nobody has begun",
+           'mkdir .git/rebase-merge; cd .git/rebase-merge; git rev-parse HEAD >orig-head; '
+           'git rev-parse HEAD >onto; echo refs/heads/main >head-name; touch interactive; '
+           'echo "exec $EVIL" >git-rebase-todo; echo 1 >msgnum; echo 1 >end',
+           prepare=lambda stage: None, then="git rebase --continue"),
+    Resume("a strategy that is a program",
+           STRATEGY + 'echo x/evil >.git/rebase-merge/strategy; '
+           'git log -1 --format="pick %H x" main >>.git/rebase-merge/git-rebase-todo'),
+    Resume("a strategy of a cherry-pick that is a program",
+           STRATEGY + 'printf "[options]\n\tstrategy = x/evil\n" >.git/sequencer/opts',
+           prepare=PICK, then=RESOLVE + "git cherry-pick --continue"),
     Plant("a repository that cannot be listed", 'mkdir new; locked new/.git; fill new/.git', "new"),
     Plant("a repository in a directory that cannot be listed",
           'locked new; mkdir new/.git; fill new/.git', "new"),
@@ -77,6 +153,8 @@ ATTEMPTS = [
           'mkdir -p .git/objects/ab; fill .git/objects/ab; '
           'printf "\\tworktree = %s\\n" "$WS/src" >>.git/objects/ab/config; '
           'ln -s ../.git/objects/ab src/tool', "src/tool"),
+    Attempt("planted: a change in a store outside, by a file with two names, of which nobody is told",
+            'echo evil >linked.js', store_is_changed_unreported, prepare=linked_file, alone=True),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
     Unreported("a start-up file, and a workspace that cannot be entered",

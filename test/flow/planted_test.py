@@ -252,12 +252,12 @@ class SeveralKeels(Planting):
         self.numbers = iter(range(100))
         self.hand_over()
 
-    def begin(self, script="", cwd=None):
+    def begin(self, script="", cwd=None, options=()):
         """A keel whose command runs, and ends when its file is there."""
         stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
         script = (f"{script} echo ready; until [ -e {stop} ]; do :; done")
         process = subprocess.Popen(
-            [*self.prefix, keel_test.KEEL, "sandbox", "--", "bash", "-c", script],
+            [*self.prefix, keel_test.KEEL, "sandbox", *options, "--", "bash", "-c", script],
             env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.close, process)
@@ -306,6 +306,18 @@ class SeveralKeels(Planting):
                 keels = [self.begin(self.planting()), self.begin(), self.begin()]
                 for number in order:
                     self.end(keels[number])
+                    self.assert_clean()
+
+    def test_one_with_mounts_and_one_without(self):
+        bare = ("--no-namespaces",)
+        for first, second in ((bare, ()), ((), bare)):
+            for order in ((0, 1), (1, 0)):
+                with self.subTest((first, order)):
+                    shutil.rmtree(self.project / "new", ignore_errors=True)
+                    keels = [self.begin(self.planting() if first else "", options=first),
+                             self.begin(self.planting() if second else "", options=second)]
+                    for number in order:
+                        self.end(keels[number])
                     self.assert_clean()
 
     def test_one_comes_and_goes_while_another_runs(self):

@@ -40,7 +40,7 @@ static void add_directory(struct baseline *b, const char *path, unsigned names, 
 
 static const char *shown(struct arena *a, const struct baseline *b)
 {
-    static const char letters[] = "alfdpsm";
+    static const char letters[] = "alfdpsmt";
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t i = 0; i < b->n; i++)

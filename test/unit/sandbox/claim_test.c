@@ -180,6 +180,25 @@ TEST(directories_are_found_that_were_left_broken)
     keel_close(&one);
 }
 
+TEST(directories_that_are_gone_leave_no_files)
+{
+    AUTO(temp_dir) struct temp_dir d = place();
+    AUTO(strbuf) struct strbuf all = {0};
+    struct keel one = keel_open(&d);
+
+    assert_ok(claim_write_baseline(one.claim, S("text")));
+    assert_ok(claim_begin(one.claim));
+    keel_close(&one);
+    assert_int_equal(count_entries(temp_path(&d, "guard/baselines")), 1);
+    assert_int_equal(rename(temp_path(&d, "ws"), temp_path(&d, "old")), 0);
+    put(&d, "ws/", "");
+    one = keel_open(&d);
+    claims_each_broken_root(one.all, note, &all);
+    assert_int_equal(count_entries(temp_path(&d, "guard/baselines")), 0);
+    assert_int_equal(count_entries(temp_path(&d, "guard")), 2);
+    keel_close(&one);
+}
+
 TEST(a_baseline_that_another_has_written_is_noticed)
 {
     AUTO(temp_dir) struct temp_dir d = place();
@@ -219,5 +238,6 @@ RUN_TESTS(UNIT(one_keel_at_a_time_has_the_lock), UNIT(commands_of_others_are_kno
           UNIT(while_another_s_commands_run_it_is_not_idle),
           UNIT(after_the_machine_stopped_nothing_is_believed_but_a_keel_that_left),
           UNIT(directories_are_found_that_were_left_broken),
+          UNIT(directories_that_are_gone_leave_no_files),
           UNIT(a_baseline_that_another_has_written_is_noticed),
           UNIT(another_directory_of_the_same_name_is_another))

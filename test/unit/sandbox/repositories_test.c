@@ -171,6 +171,50 @@ BOX_TEST(people_may_change_settings_of_a_repository_meanwhile)
     return NULL;
 }
 
+/* --- what is left of a rebase --- */
+
+BOX_TEST(lines_of_a_rebase_that_a_person_began_stay)
+{
+    const char *todo = box_path(b, "ws/.git/rebase-merge/git-rebase-todo");
+
+    TRY(put_git_dir(b, "ws/.git", "[core]\n"));
+    TRY(put_file(todo, "pick 1 one\nexec make test\n"));
+    TRY(box_run(b, "printf 'exec make test\\nexec evil\\npick 2 two\\n' >"
+                   ".git/rebase-merge/git-rebase-todo; true"));
+    EXPECT(file_is(todo, "exec make test\npick 2 two\n"));
+    EXPECT(has_text(&b->notes, "git-rebase-todo held lines of the command that git would run"));
+    EXPECT(file_is(box_path(b, "ws/.git/rebase-merge/git-rebase-todo.keel-untrusted"),
+                   "exec make test\nexec evil\npick 2 two\n"));
+    TRY(box_run(b, "echo break >>.git/rebase-merge/git-rebase-todo"));
+    EXPECT(file_is(todo, "exec make test\npick 2 two\nbreak\n"));
+    EXPECT_OUTPUT(b->notes, "");
+    return NULL;
+}
+
+BOX_TEST(files_that_only_have_the_same_names_are_left_alone)
+{
+    TRY(box_run(b, "mkdir sequencer rebase-merge; echo 'x = 1' >sequencer/todo; "
+                   "echo exec >rebase-merge/git-rebase-todo; echo a/b >rebase-merge/strategy"));
+    EXPECT(file_is(box_path(b, "ws/sequencer/todo"), "x = 1\n"));
+    EXPECT_OUTPUT(b->notes, "");
+    return NULL;
+}
+
+/* --- what does not exist yet --- */
+
+/* With mounts it cannot be made at all, not even for a moment. */
+BOX_TEST(a_directory_of_hooks_that_was_missing_cannot_be_filled)
+{
+    TRY(put_git_dir(b, "ws/.git", "[core]\n[extensions]\n\tworktreeConfig = true\n"));
+    TRY(box_run(b, "mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit; "
+                   "echo evil >.git/config.worktree; ls .git/hooks; cat .git/config.worktree"));
+    EXPECT(!fs_exists(box_path(b, "ws/.git/hooks/pre-commit")));
+    EXPECT(!file_is(box_path(b, "ws/.git/config.worktree"), "evil\n"));
+    EXPECT(has_namespaces(b) ? b->notes.n == 0 && !strstr(strbuf_cstr(&b->out), "evil")
+                             : has_text(&b->notes, "was made by the command"));
+    return NULL;
+}
+
 /* --- asides --- */
 
 BOX_TEST(a_name_that_looks_like_an_aside_is_none)
@@ -183,6 +227,45 @@ BOX_TEST(a_name_that_looks_like_an_aside_is_none)
     EXPECT(!fs_exists(box_path(b, "ws/.claude/agents/a.keel-untrusted.md")));
     EXPECT(file_is(box_path(b, "ws/.claude/agents/mine.md"), "mine\n"));
     EXPECT(has_namespaces(b) || fs_exists(box_path(b, "ws/d.keel-untrusted/e.md")));
+    return NULL;
+}
+
+/* --- files with a second name --- */
+
+BOX_TEST(a_file_with_a_second_name_outside_that_was_written_is_told)
+{
+    TRY(put_file(box_outside(b, "store/pkg.js"), "theirs\n"));
+    TRY(put_file(box_outside(b, "store/other.js"), "theirs\n"));
+    b->policy.workspace = box_outside(b, "ws");
+    TRY(put_file(box_outside(b, "ws/dep/mine"), "mine\n"));
+    EXPECT(link(box_outside(b, "store/pkg.js"), box_outside(b, "ws/dep/pkg.js")) == 0);
+    EXPECT(link(box_outside(b, "store/other.js"), box_outside(b, "ws/other.js")) == 0);
+    TRY(box_run(b, "echo more >>dep/mine; cat dep/pkg.js >/dev/null"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >dep/pkg.js"));
+    EXPECT(has_text(&b->notes, "ws/dep/pkg.js changed, and has another name (a hard link)"));
+    EXPECT(!strstr(strbuf_cstr(&b->notes), "other.js"));
+    TRY(box_run(b, "true"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >dep/pkg.js; echo evil >other.js"));
+    EXPECT(has_text(&b->notes, "have another name"));
+    return NULL;
+}
+
+/* So large that the kernel reports what changes. */
+BOX_TEST(in_a_large_workspace_it_is_told_too)
+{
+    TRY(put_file(box_outside(b, "store/pkg.js"), "theirs\n"));
+    b->policy.workspace = box_outside(b, "ws");
+    for (int i = 0; i < 600; i++)
+        TRY(fs_make_dirs(box_outside(b, arena_format(&b->arena, "ws/d/%d", i).p), 0755));
+    EXPECT(link(box_outside(b, "store/pkg.js"), box_outside(b, "ws/d/7/pkg.js")) == 0);
+    TRY(box_run(b, "true"));
+    sandbox_settle(&b->sandbox);
+    TRY(box_run(b, "cat d/7/pkg.js >/dev/null; echo x >d/8/new"));
+    EXPECT_OUTPUT(b->notes, "");
+    TRY(box_run(b, "echo evil >>d/7/pkg.js"));
+    EXPECT(has_text(&b->notes, "ws/d/7/pkg.js changed, and has another name (a hard link)"));
     return NULL;
 }
 
@@ -205,5 +288,10 @@ RUN_TESTS(BOTH_WAYS(a_directory_does_not_become_a_bare_repository),
           BOTH_WAYS(a_configuration_that_a_person_replaces_is_no_way_in),
           BOTH_WAYS(a_setting_that_a_person_replaces_is_no_way_in),
           WAY(people_may_change_settings_of_a_repository_meanwhile, with_namespaces),
+          BOTH_WAYS(lines_of_a_rebase_that_a_person_began_stay),
+          BOTH_WAYS(files_that_only_have_the_same_names_are_left_alone),
+          BOTH_WAYS(a_directory_of_hooks_that_was_missing_cannot_be_filled),
           BOTH_WAYS(a_name_that_looks_like_an_aside_is_none),
+          BOTH_WAYS(a_file_with_a_second_name_outside_that_was_written_is_told),
+          BOTH_WAYS(in_a_large_workspace_it_is_told_too),
           BOTH_WAYS(names_with_newlines_do_not_forge_notes))
