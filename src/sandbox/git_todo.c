@@ -1,10 +1,10 @@
 /* git_todo.c - lines of a rebase that git would run. */
 #include "sandbox/git_todo.h"
 
+#include "base/git_config.h"
 #include "sandbox/aside.h"
 #include "sandbox/baseline.h"
 #include "sandbox/below.h"
-#include "sandbox/git_config.h"
 #include "sys/locked_file.h"
 #include "sys/temp_file.h"
 
