@@ -23,7 +23,7 @@ struct args {
     struct arg {
         const struct option *option;
         const char *value;
-    } * given;
+    } *given;
     size_t n_given;
     const char **operands;
     size_t n_operands;

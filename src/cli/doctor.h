@@ -12,7 +12,7 @@ struct report {
         enum health health;
         const char *section;
         struct str name, text;
-    } * findings;
+    } *findings;
     size_t n, room;
 };
 

@@ -5,8 +5,8 @@
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/passed_variables.h"
-#include "sys/clean_env.h"
 #include "sdk/rule_set.h"
+#include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 

@@ -16,9 +16,7 @@ extern const struct command command_permissions_test;
         {"disallowed-tools", 0, "RULES", "as with keel -p", .alias = "disallowedTools"},           \
         {"add-dir", 0, "DIR", "as with keel -p; may be repeated"},                                 \
         {"settings", 0, "FILE|JSON", "further settings, above all files"},                         \
-    {                                                                                              \
-        "json", 0, NULL, "print one JSON object"                                                   \
-    }
+        {"json", 0, NULL, "print one JSON object"}
 
 /* What holds here and now. */
 struct permissions {

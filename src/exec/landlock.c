@@ -180,7 +180,7 @@ struct denials {
     struct denied_id {
         dev_t device;
         ino_t inode;
-    } * ids;
+    } *ids;
     unsigned n;
 };
 

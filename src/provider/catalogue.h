@@ -11,7 +11,7 @@
 #include "model/catalogue.h"
 
 /* Dollars a million tokens, as a price is kept. Rounded, so that 0.0375 is exactly 3,750,000. */
-#define USD(dollars) ((int64_t)((double)(dollars)*MICROCENTS_PER_USD + 0.5))
+#define USD(dollars) ((int64_t)((double)(dollars) * MICROCENTS_PER_USD + 0.5))
 #define NOT_TOLD (-1)
 
 #define SOURCE(page, day) .source = (page), .last_verified = (day)

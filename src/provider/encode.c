@@ -189,7 +189,7 @@ void jw_tool_schema(struct json_writer *w, const struct tool_def *t)
         jw_raw(w, S("{\"type\":\"object\",\"properties\":{}}"));
 }
 
-static bool requires(const struct json *schema, struct str name)
+static bool is_required(const struct json *schema, struct str name)
 {
     json_each (required, json_get(schema, "required"))
         if (str_eq(json_str(required), name))
@@ -219,7 +219,7 @@ static bool is_closed(const struct json *schema)
         if (json_bool(json_get(schema, "additionalProperties"), true))
             return false;
         json_each (member, members)
-            if (!requires(schema, member->key))
+            if (!is_required(schema, member->key))
                 return false;
     }
     return all_closed(members) && all_closed(json_get(schema, "anyOf")) &&

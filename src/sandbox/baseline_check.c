@@ -5,9 +5,9 @@
  * every change is made by name in one of them. */
 #include "sandbox/baseline.h"
 
+#include "base/git_config.h"
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
-#include "base/git_config.h"
 #include "sandbox/plan.h"
 #include "sandbox/unlock.h"
 #include "sys/locked_file.h"

@@ -1,8 +1,8 @@
 /* roots.c - the writable directories of a sandbox, and what lies in them. */
 #include "sandbox/roots.h"
 
-#include "sys/open_below.h"
 #include "sandbox/plan.h"
+#include "sys/open_below.h"
 
 #include <errno.h>
 #include <fcntl.h>

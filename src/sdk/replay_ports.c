@@ -12,7 +12,7 @@
 #define NO_GAIN_PREFIX STAYS_PREFIX "a summary would not make it shorter"
 #define PLUGIN_PREFIX "plugin "
 
-#define PORT_OF(port, member) ((struct replay *)((char *)(port)-offsetof(struct replay, member)))
+#define PORT_OF(port, member) ((struct replay *)((char *)(port) - offsetof(struct replay, member)))
 
 /* --- what the recording says --- */
 

@@ -276,7 +276,7 @@ static struct err *take_window(struct filling *f, const struct spot_in_log *line
         if (!files_line_parse(lines[i].line, &f->log->scratch, &l) || l.is_own)
             continue;
         after = l.record.seq + l.record.n_events;
-        if (*before && after<*before && * before> f->query->from)
+        if (*before && after < *before && *before > f->query->from)
             return tell_gap(f, MAX(after, f->query->from), *before, *offset);
         *before = l.record.seq;
         *offset = lines[i].start;

@@ -128,7 +128,7 @@ static uint16_t checksum(const uint16_t *words, size_t n)
     while (n--)
         sum += *words++;
     sum = (sum >> 16) + (sum & 0xffff);
-    return (uint16_t) ~(sum + (sum >> 16));
+    return (uint16_t)~(sum + (sum >> 16));
 }
 
 static int ping_over(int type, char **a)

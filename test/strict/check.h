@@ -46,20 +46,11 @@ struct member {
     const char *words; /* " one two ", with a space around each; NULL: any */
     bool (*check)(struct check *c, const struct json *v);
 };
-#define NEEDS(n, t, ...)                                                                           \
-    {                                                                                              \
-        .name = n, .types = t, .is_required = true, __VA_ARGS__                                    \
-    }
-#define MAY(n, t, ...)                                                                             \
-    {                                                                                              \
-        .name = n, .types = t, __VA_ARGS__                                                         \
-    }
+#define NEEDS(n, t, ...) {.name = n, .types = t, .is_required = true, __VA_ARGS__}
+#define MAY(n, t, ...) {.name = n, .types = t, __VA_ARGS__}
 #define WORDS(w) .words = " " w " "
 #define BY(f) .check = f
-#define END_OF_MEMBERS                                                                             \
-    {                                                                                              \
-        0                                                                                          \
-    }
+#define END_OF_MEMBERS {0}
 
 /* All members known, of their types, none missing. `more` may be NULL. */
 bool check_members(struct check *c, const struct json *object, const struct member *members,

@@ -23,9 +23,7 @@ extern const struct command command_session_verify;
 
 #define SESSION_OPTIONS                                                                            \
     {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
-    {                                                                                              \
-        "settings", 0, "FILE|JSON", "further settings, above all files"                            \
-    }
+        {"settings", 0, "FILE|JSON", "further settings, above all files"}
 
 /* A command at work, in a task. */
 struct session_work {

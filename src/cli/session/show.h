@@ -23,7 +23,7 @@ struct session_show {
     struct shown_call {
         size_t index;
         const struct json *args;
-    } * calls;
+    } *calls;
     size_t n_calls, calls_room;
     struct progress progress;
     struct strbuf out; /* the JSON that is not yet printed */

@@ -369,10 +369,7 @@ static struct err *ping(struct decode *d, const struct event_kind *kind, const s
     return NULL;
 }
 
-#define EVENT(name, ...)                                                                           \
-    {                                                                                              \
-        "response." name, __VA_ARGS__                                                              \
-    }
+#define EVENT(name, ...) {"response." name, __VA_ARGS__}
 
 static const struct event_kind event_kinds[] = {
     EVENT("output_text.delta", text_delta, "message", "delta", PART_TEXT),

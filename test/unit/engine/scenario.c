@@ -531,7 +531,7 @@ static void pause_answer(struct scenario *s)
 
 void scenario_init(struct scenario *s, uint64_t seed)
 {
-    static void (*const steps[])(struct scenario * s) = {
+    static void (*const steps[])(struct scenario *s) = {
         ask,          ask,          ask,          round_of_tools, round_of_tools, round_of_tools,
         reply,        interrupt,    interrupt,    crash,          late_result,    switch_model,
         diagnose,     forced_end,   pause_answer, inject,         switch_model,   compact,

@@ -114,12 +114,13 @@ static inline struct err *toy_late(const struct tool *t, struct tool_context *c,
 }
 
 #define TOY(Name, fn, properties, required, ...)                                                   \
-    {                                                                                              \
-        .name = Name, .description = "a toy", .risk = RISK_INSPECT, .run = fn,                     \
-        .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required    \
-                  "],\"properties\":{" properties "}}",                                            \
-        __VA_ARGS__                                                                                \
-    }
+    {.name = Name,                                                                                 \
+     .description = "a toy",                                                                       \
+     .risk = RISK_INSPECT,                                                                         \
+     .run = fn,                                                                                    \
+     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required       \
+               "],\"properties\":{" properties "}}",                                               \
+     __VA_ARGS__}
 
 static const struct tool world_toys[] = {
     TOY("Echo", toy_echo, "\"text\":{\"type\":\"string\"}", "\"text\""),

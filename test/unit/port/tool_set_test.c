@@ -392,10 +392,7 @@ TEST(what_cannot_be_pinned_is_refused_when_the_tool_is_added)
 
 /* --- grants --- */
 
-#define ALL                                                                                        \
-    {                                                                                              \
-        .allows_all = true                                                                         \
-    }
+#define ALL {.allows_all = true}
 #define LIST(...)                                                                                  \
     .allow = (const struct str[]){__VA_ARGS__},                                                    \
     .n_allow = sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str)

@@ -132,10 +132,7 @@ static void update_finds(struct tree *t, const char *wanted)
 }
 
 #define BOTH(t)                                                                                    \
-    cmocka_unit_test_prestate(t, NULL),                                                            \
-    {                                                                                              \
-#t " (watched)", t, NULL, NULL, (void *)(uintptr_t)1                                       \
-    }
+    cmocka_unit_test_prestate(t, NULL), {#t " (watched)", t, NULL, NULL, (void *)(uintptr_t)1}
 
 /* --- what is found --- */
 

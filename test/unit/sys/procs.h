@@ -19,10 +19,7 @@ static const struct way plain = {"plain", false, false};
 static const struct way in_namespace = {"namespace", true, false};
 static const struct way under_subreaper = {"subreaper", true, true};
 
-#define WAY(t, way)                                                                                \
-    {                                                                                              \
-#t ", " #way, t, NULL, NULL, (void *)&way                                                  \
-    }
+#define WAY(t, way) {#t ", " #way, t, NULL, NULL, (void *)&way}
 #define SUPERVISED(t) WAY(t, in_namespace), WAY(t, under_subreaper)
 #define EVERY_WAY(t) WAY(t, plain), SUPERVISED(t)
 
