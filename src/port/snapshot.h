@@ -9,6 +9,7 @@
 #define KEEL_PORT_SNAPSHOT_H
 
 #include "port/tool.h"
+#include "sys/write_observer.h"
 
 enum image_kind {
     IMAGE_NONE, /* nothing was there */
@@ -49,6 +50,8 @@ struct snapshot; /* of one call, between begin and end */
 /* What begin() saved. Lives in the arena it was given. */
 struct snapshot_record {
     struct snapshot *snapshot; /* for end(); NULL: the call changes nothing, or nothing is saved */
+    /* For the commands that the call starts; a reference. NULL: none is needed. */
+    struct write_observer *observer;
     bool has_file;
     struct pre_image file;    /* of the call's target; `after` is empty */
     struct str tree;          /* handle of the list of all files; empty: there is none */

@@ -45,6 +45,8 @@ struct proc_confinement {
     struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
 };
 
+struct write_observer;
+
 struct proc_spec {
     const char *const *argv;        /* argv[0] is looked up in the PATH of `environment` */
     const char *const *environment; /* NULL: empty; pass environ to inherit */
@@ -63,10 +65,13 @@ struct proc_spec {
      * keel-exec be killed by KILL, the command's own children may live on. */
     bool no_namespace;
     struct proc_confinement *confinement; /* NULL: none */
-    uint64_t grace_ms;                    /* between TERM and KILL; 0: 2 s */
-    unsigned short n_rows, n_columns;     /* of the pty; 0: 24 x 80 */
-    const int *extra_fds;                 /* become 3, 4, ... in the child, in this order */
-    size_t n_extra_fds;                   /* at most 25 */
+    /* Learns what the command is about to change (write_observer.h), where it is confined;
+     * borrowed. NULL: nothing does. */
+    struct write_observer *observer;
+    uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
+    unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
+    const int *extra_fds;             /* become 3, 4, ... in the child, in this order */
+    size_t n_extra_fds;               /* at most 25 */
 };
 
 enum proc_stream { PROC_OUT, PROC_ERR };
