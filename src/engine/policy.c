@@ -97,8 +97,8 @@ void final_instruction(struct strbuf *out, enum final_reason reason, struct str 
     static const char *const why[] = {
         [FINAL_NONE] = "",
         [FINAL_TURN_LIMIT] = "The limit of rounds for this run is reached.",
-        [FINAL_UNKNOWN_TOOLS] = "Tools were called that are not registered, more than once; those "
-                                "calls were not executed.",
+        [FINAL_UNKNOWN_TOOLS] = ("Tools were called that are not registered, more than once; those "
+                                 "calls were not executed."),
         [FINAL_CORRECTIONS] = "Tool calls kept having wrong arguments; they were not executed.",
         [FINAL_TOKEN_LIMIT] = "The context window is nearly full.",
         [FINAL_REPORT] = "The final report is due.",

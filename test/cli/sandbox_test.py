@@ -37,15 +37,16 @@ class Sandbox(KeelTest):
         """Where system calls are filtered already: no openat2, no namespaces."""
         subprocess.run(["git", "init", "-q", self.project], check=True)
         (self.project / ".env").write_text("hush")
+        (self.project / "sub").mkdir()
         inner = self.project / "keel-home"
         inner.mkdir()
         (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
         for result in self.both_ways(
                 "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
-                "cat .env; echo evil >>.git/config; echo x >new; cat new"):
+                "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new"):
             self.assertEqual(result.out, "x\n", result)
             self.assertNotIn("evil", (self.project / ".git/config").read_text())
-            (self.project / "new").unlink()
+            (self.project / "sub/new").unlink()
 
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
