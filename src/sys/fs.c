@@ -157,14 +157,29 @@ static struct err *sync_dir(const struct spot *p)
     return NULL;
 }
 
+/* What holds already is not asked for: where keel itself is confined, it may be refused. */
+static struct err *set_owner_and_mode(int fd, const char *path, unsigned mode,
+                                      const struct stat *like)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    if (like && (like->st_uid != st.st_uid || like->st_gid != st.st_gid) &&
+        fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
+        return err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
+    if (like)
+        mode = like->st_mode & 07777;
+    if ((st.st_mode & 07777) != mode && fchmod(fd, mode) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot set the mode of %s", path);
+    return NULL;
+}
+
 static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigned mode,
                              const struct stat *like)
 {
     TRY(write_all(fd, path, bytes));
-    if (like && fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
-        return err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
-    if (fchmod(fd, like ? like->st_mode & 07777 : mode) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot set the mode of %s", path);
+    TRY(set_owner_and_mode(fd, path, mode, like));
     if (fsync(fd) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
     return NULL;

@@ -41,12 +41,11 @@ class Sandbox(KeelTest):
         inner = self.project / "keel-home"
         inner.mkdir()
         (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
-        for result in self.both_ways(
-                "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
-                "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new"):
-            self.assertEqual(result.out, "x\n", result)
-            self.assertNotIn("evil", (self.project / ".git/config").read_text())
-            (self.project / "sub/new").unlink()
+        result = self.sandbox(
+            "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
+            "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new")
+        self.assertEqual(result.out, "x\n", result)
+        self.assertNotIn("evil", (self.project / ".git/config").read_text())
 
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
