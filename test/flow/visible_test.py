@@ -29,7 +29,6 @@ class Visible(AgentTest):
         self.session = "00000000-0000-7000-8000-000000000001"
         self.hostile_settings = {
             "model": f"openai/{HOSTILE}",
-            f"key{HOSTILE}": HOSTILE,
             "permissions": {"deny": [f"Read({HOSTILE})", "Bash(rm *)"], "ask": [f"Write({HOSTILE})"],
                             "allow": [f"Bash(echo {HOSTILE})"]},
             "hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"true {HOSTILE}"}]}]},
@@ -92,11 +91,13 @@ class Visible(AgentTest):
                 self.check(*arguments)
 
     def test_the_person_s_own_settings_may_be_copied_from_anywhere(self):
-        self.user_settings(self.hostile_settings)
-        for arguments in (("config", "show"), ("config", "show", "--json"), ("config", "provider"),
-                          ("permissions", "list"), ("doctor",), ("models",), ("-p", "hi")):
-            with self.subTest(arguments):
-                self.check(*arguments)
+        for wrong in ({}, {f"key{HOSTILE}": HOSTILE}):
+            self.user_settings({**self.hostile_settings, **wrong})
+            for arguments in (("config", "show"), ("config", "show", "--json"),
+                              ("config", "provider"), ("permissions", "list"), ("doctor",),
+                              ("models",), ("-p", "hi")):
+                with self.subTest(arguments, wrong=wrong):
+                    self.check(*arguments)
 
     def test_json_says_the_same(self):
         self.user_settings(self.hostile_settings)
