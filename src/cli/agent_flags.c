@@ -28,7 +28,7 @@ static size_t rule_length(struct str text)
     return n;
 }
 
-void rule_list_add(struct rule_list *list, struct arena *a, struct str text)
+void rule_list_add(struct flag_rules *list, struct arena *a, struct str text)
 {
     while (text.n) {
         size_t n = rule_length(text);
@@ -41,9 +41,9 @@ void rule_list_add(struct rule_list *list, struct arena *a, struct str text)
     }
 }
 
-static struct rule_list all_rules(const struct args *args, const char *flag, struct arena *a)
+static struct flag_rules all_rules(const struct args *args, const char *flag, struct arena *a)
 {
-    struct rule_list list = {0};
+    struct flag_rules list = {0};
     const char *value;
     size_t at = 0;
 
@@ -165,7 +165,7 @@ static struct err *read_thinking(const struct args *args, struct agent_options *
 /* NULL: all there are. */
 static const char *const *only_tools(const struct args *args, struct arena *a, size_t *ret_n)
 {
-    struct rule_list list = all_rules(args, "tools", a);
+    struct flag_rules list = all_rules(args, "tools", a);
     const char *given = args_get(args, "tools");
 
     *ret_n = 0;
@@ -209,8 +209,8 @@ static struct err *read_mode(const struct args *args, const char **ret_mode)
 struct err *agent_flags_read(const struct args *args, struct arena *a,
                              struct agent_options *ret_options)
 {
-    struct rule_list allowed = all_rules(args, "allowed-tools", a),
-                     disallowed = all_rules(args, "disallowed-tools", a);
+    struct flag_rules allowed = all_rules(args, "allowed-tools", a),
+                      disallowed = all_rules(args, "disallowed-tools", a);
     struct agent_options o = {
         .system_prompt = args_get(args, "system-prompt"),
         .append_system_prompt = args_get(args, "append-system-prompt"),

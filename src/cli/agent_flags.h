@@ -18,10 +18,10 @@ MUST_USE struct err *agent_flags_read(const struct args *args, struct arena *a,
 
 /* Rules separated by commas or blanks, as "Read, Bash(git log *)"; within parentheses neither
  * separates. Appends to the list. */
-struct rule_list {
+struct flag_rules {
     const char **items;
     size_t n, room;
 };
-void rule_list_add(struct rule_list *list, struct arena *a, struct str text);
+void rule_list_add(struct flag_rules *list, struct arena *a, struct str text);
 
 #endif

@@ -30,10 +30,10 @@ void report_add(struct report *r, enum health health, const char *section, const
     strbuf_vaddf(&text, format, args);
     va_end(args);
     r->findings = arena_grow(&r->arena, r->findings, r->n, &r->room, sizeof *r->findings);
-    r->findings[r->n++] = (struct finding){.health = health,
-                                           .section = section,
-                                           .name = arena_str(&r->arena, str_of(name)),
-                                           .text = arena_str(&r->arena, strbuf_str(&text))};
+    r->findings[r->n++] = (struct doctor_finding){.health = health,
+                                                  .section = section,
+                                                  .name = arena_str(&r->arena, str_of(name)),
+                                                  .text = arena_str(&r->arena, strbuf_str(&text))};
 }
 
 /* --- the probe --- */
@@ -100,7 +100,8 @@ static const char *mark(enum health h, bool in_colour)
 #define COLUMN 25
 
 /* Names and texts may come from a project's settings, or from a provider. */
-static void add_finding(struct strbuf *out, const struct finding *f, size_t width, bool in_colour)
+static void add_finding(struct strbuf *out, const struct doctor_finding *f, size_t width,
+                        bool in_colour)
 {
     AUTO(strbuf) struct strbuf name = {0}, text = {0};
 
@@ -117,7 +118,7 @@ static void add_text(const struct report *r, struct strbuf *out)
     const char *section = "";
 
     for (size_t i = 0; i < r->n; i++) {
-        const struct finding *f = &r->findings[i];
+        const struct doctor_finding *f = &r->findings[i];
 
         if (strcmp(section, f->section) != 0)
             strbuf_addf(out, "%s%s\n", i ? "\n" : "", f->section);

@@ -8,7 +8,7 @@ enum health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD };
 
 struct report {
     struct arena arena;
-    struct finding {
+    struct doctor_finding {
         enum health health;
         const char *section;
         struct str name, text;

@@ -168,7 +168,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     AUTO(shell_command) struct shell_command k = {0};
     AUTO(output) struct output output;
     AUTO(strbuf) struct strbuf notes = {0};
-    struct progress progress = {.context = c};
+    struct shell_progress progress = {.context = c};
     struct follow f = {
         .timeout_ms = timeout_ms, .on_output = add_output, .self = &output, .progress = &progress};
     const char *before = arena_cstr(&r->arena, str_of(tool_session_cwd(c->session)));

@@ -36,7 +36,7 @@ static bool is_chosen(struct checker *c, const struct choice *choice, const stru
     return false;
 }
 
-bool schema_check_choice(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_choice(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return is_chosen(c, &r->choice, f->value) || schema_fail_choice(c, f, &r->choice);
 }
@@ -57,31 +57,33 @@ static bool fail_number(struct checker *c, const struct frame *f, const char *wh
                 schema_brief(c->arena, f->value));
 }
 
-bool schema_check_minimum(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_minimum(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return !is_number(f) || json_number_cmp(f->value->text, r->number) >= 0 ||
            fail_number(c, f, "at least", r->number);
 }
 
-bool schema_check_maximum(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_maximum(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return !is_number(f) || json_number_cmp(f->value->text, r->number) <= 0 ||
            fail_number(c, f, "at most", r->number);
 }
 
-bool schema_check_exclusive_minimum(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_exclusive_minimum(struct checker *c, const struct frame *f,
+                                    const struct schema_rule *r)
 {
     return !is_number(f) || json_number_cmp(f->value->text, r->number) > 0 ||
            fail_number(c, f, "greater than", r->number);
 }
 
-bool schema_check_exclusive_maximum(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_exclusive_maximum(struct checker *c, const struct frame *f,
+                                    const struct schema_rule *r)
 {
     return !is_number(f) || json_number_cmp(f->value->text, r->number) < 0 ||
            fail_number(c, f, "less than", r->number);
 }
 
-bool schema_check_multiple_of(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_multiple_of(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return !is_number(f) || schema_divisor_divides(&r->divisor, f->value->text) ||
            fail_number(c, f, "a multiple of", r->divisor.text);
@@ -96,7 +98,7 @@ static bool fail_length(struct checker *c, const struct frame *f, const char *wh
                 limit == 1 ? "" : "s", n);
 }
 
-bool schema_check_min_length(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_min_length(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t n = utf8_count(json_str(f->value));
 
@@ -104,7 +106,7 @@ bool schema_check_min_length(struct checker *c, const struct frame *f, const str
            fail_length(c, f, "at least", r->limit, n);
 }
 
-bool schema_check_max_length(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_max_length(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t n = utf8_count(json_str(f->value));
 
@@ -112,7 +114,7 @@ bool schema_check_max_length(struct checker *c, const struct frame *f, const str
            fail_length(c, f, "at most", r->limit, n);
 }
 
-bool schema_check_pattern(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_pattern(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return f->value->type != JSON_STRING || schema_pattern_matches(c, r->pattern, f->value->text) ||
            FAIL(c, f, "must match the pattern %s",
@@ -139,34 +141,37 @@ static bool check_size(struct checker *c, const struct frame *f, enum json_type 
     return f->value->n <= max || fail_size(c, f, "at most", max);
 }
 
-bool schema_check_min_items(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_min_items(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return check_size(c, f, JSON_ARRAY, r->limit, UINT64_MAX);
 }
 
-bool schema_check_max_items(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_max_items(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return check_size(c, f, JSON_ARRAY, 0, r->limit);
 }
 
-bool schema_check_min_properties(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_min_properties(struct checker *c, const struct frame *f,
+                                 const struct schema_rule *r)
 {
     return check_size(c, f, JSON_OBJECT, r->limit, UINT64_MAX);
 }
 
-bool schema_check_max_properties(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_max_properties(struct checker *c, const struct frame *f,
+                                 const struct schema_rule *r)
 {
     return check_size(c, f, JSON_OBJECT, 0, r->limit);
 }
 
 /* --- members that must be there --- */
 
-static const struct str *find_required(const struct names *names, struct str name)
+static const struct str *find_required(const struct schema_names *names, struct str name)
 {
     return schema_names_find(names->items, names->n, sizeof *names->items, name);
 }
 
-static bool fail_required(struct checker *c, const struct frame *f, const struct names *names)
+static bool fail_required(struct checker *c, const struct frame *f,
+                          const struct schema_names *names)
 {
     AUTO_FREE bool *found = mem_alloc(names->n * sizeof *found);
 
@@ -183,7 +188,7 @@ static bool fail_required(struct checker *c, const struct frame *f, const struct
     return false;
 }
 
-bool schema_check_required(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_required(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t n_found = 0;
 
@@ -217,7 +222,8 @@ static bool find_twins(struct checker *c, const struct value_key *keys, size_t n
     return false;
 }
 
-bool schema_check_unique_items(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_unique_items(struct checker *c, const struct frame *f,
+                               const struct schema_rule *r)
 {
     const struct value_key *a, *b;
     struct value_key few[8], *keys = few;

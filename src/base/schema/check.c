@@ -81,11 +81,11 @@ static bool has_type(const struct json *value, unsigned types)
            schema_number_is_integer(value->text);
 }
 
-static bool check_all(struct checker *c, const struct frame *f, const struct rule *rules)
+static bool check_all(struct checker *c, const struct frame *f, const struct schema_rule *rules)
 {
     bool ok = true;
 
-    for (const struct rule *r = rules; r && (ok || c->faults); r = r->next)
+    for (const struct schema_rule *r = rules; r && (ok || c->faults); r = r->next)
         ok &= r->check(c, f, r);
     return ok;
 }
@@ -184,13 +184,13 @@ static bool follow(struct checker *c, const struct frame *f, const struct node *
     return schema_spend(c, n / 4) && schema_apply(c, f, target, f->seen);
 }
 
-bool schema_check_ref(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_ref(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     return follow(c, f, r->node);
 }
 
 /* The outermost resource of the dynamic scope that has the anchor decides. */
-bool schema_check_dynamic_ref(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_dynamic_ref(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     const struct node *target = r->dynamic.node;
     const struct resource *last = NULL;
@@ -209,7 +209,7 @@ bool schema_check_dynamic_ref(struct checker *c, const struct frame *f, const st
 
 /* --- combinations --- */
 
-bool schema_check_all_of(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_all_of(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     bool ok = true;
 
@@ -218,7 +218,7 @@ bool schema_check_all_of(struct checker *c, const struct frame *f, const struct 
     return ok;
 }
 
-bool schema_check_any_of(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_any_of(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     bool ok = false;
 
@@ -228,7 +228,7 @@ bool schema_check_any_of(struct checker *c, const struct frame *f, const struct 
     return ok || schema_fail_branches(c, f, &r->nodes);
 }
 
-bool schema_check_one_of(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_one_of(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t n_fit = 0, first = 0;
 
@@ -243,7 +243,7 @@ bool schema_check_one_of(struct checker *c, const struct frame *f, const struct 
     return n_fit == 1 || schema_fail_branches(c, f, &r->nodes);
 }
 
-bool schema_check_negation(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_negation(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     struct faults *faults = c->faults;
     bool ok;
@@ -254,7 +254,7 @@ bool schema_check_negation(struct checker *c, const struct frame *f, const struc
     return !ok || FAIL(c, f, "has a form that is not allowed");
 }
 
-bool schema_check_branch(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_branch(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     const struct node *next = fits(c, f, r->branch.condition) ? r->branch.yes : r->branch.no;
 
@@ -296,7 +296,7 @@ static bool check_member(struct checker *c, const struct frame *f, const struct 
     return ok;
 }
 
-bool schema_check_members(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_members(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t index = 0;
     bool ok = true;
@@ -325,7 +325,8 @@ static bool check_name(struct checker *c, const struct frame *f, const struct no
                 STR_ARG(own.items[0].message));
 }
 
-bool schema_check_property_names(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_property_names(struct checker *c, const struct frame *f,
+                                 const struct schema_rule *r)
 {
     bool ok = true;
 
@@ -349,7 +350,8 @@ static bool check_dependency(struct checker *c, const struct frame *f, const str
     return !d->node || schema_apply(c, f, d->node, f->seen);
 }
 
-bool schema_check_dependencies(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_dependencies(struct checker *c, const struct frame *f,
+                               const struct schema_rule *r)
 {
     const struct dependencies *all = &r->dependencies;
     bool ok = true;
@@ -367,7 +369,7 @@ bool schema_check_dependencies(struct checker *c, const struct frame *f, const s
 
 /* --- arrays --- */
 
-bool schema_check_prefix(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_prefix(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     const struct json *item = f->value->first;
     bool ok = true;
@@ -381,7 +383,7 @@ bool schema_check_prefix(struct checker *c, const struct frame *f, const struct 
     return ok;
 }
 
-bool schema_check_rest(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_rest(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t index = 0;
     bool ok = true;
@@ -407,7 +409,7 @@ static bool fail_contains(struct checker *c, const struct frame *f, const char *
                 (unsigned long long)limit, limit == 1 ? "" : "s", (unsigned long long)n);
 }
 
-bool schema_check_contains(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_contains(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     struct faults *faults = c->faults;
     uint64_t n = 0;
@@ -433,7 +435,7 @@ bool schema_check_contains(struct checker *c, const struct frame *f, const struc
 
 /* --- what nobody else looked at --- */
 
-static bool check_unevaluated(struct checker *c, const struct frame *f, const struct rule *r)
+static bool check_unevaluated(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     size_t index = 0;
     bool ok = true;
@@ -448,13 +450,14 @@ static bool check_unevaluated(struct checker *c, const struct frame *f, const st
     return ok;
 }
 
-bool schema_check_unevaluated_items(struct checker *c, const struct frame *f, const struct rule *r)
+bool schema_check_unevaluated_items(struct checker *c, const struct frame *f,
+                                    const struct schema_rule *r)
 {
     return f->value->type != JSON_ARRAY || check_unevaluated(c, f, r);
 }
 
 bool schema_check_unevaluated_properties(struct checker *c, const struct frame *f,
-                                         const struct rule *r)
+                                         const struct schema_rule *r)
 {
     return f->value->type != JSON_OBJECT || check_unevaluated(c, f, r);
 }

@@ -54,7 +54,7 @@ enum fault_kind {
     FAULT_CHOICE, /* const or enum: perhaps this was not the branch that was meant */
 };
 
-struct fault {
+struct schema_fault {
     struct str path, message;
     enum fault_kind kind;
     unsigned types; /* FAULT_TYPE: what was wanted */
@@ -62,7 +62,7 @@ struct fault {
 };
 
 struct faults {
-    struct fault *items;
+    struct schema_fault *items;
     size_t n, room;
 };
 

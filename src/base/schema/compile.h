@@ -27,14 +27,14 @@ struct site {
     bool is_wanted; /* is or was among those to compile */
 };
 
-struct entry {
+struct schema_entry {
     struct str key;
     struct site *site;
 };
 
 /* Sites by a key, open addressing. */
 struct table {
-    struct entry *slots;
+    struct schema_entry *slots;
     size_t n, n_slots;
 };
 

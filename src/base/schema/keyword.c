@@ -10,16 +10,16 @@
 
 #define MAX_SHOWN_BYTES 200 /* of a pattern in an error */
 
-static struct rule *append(struct compiler *c, struct rule **list, rule_check *check)
+static struct schema_rule *append(struct compiler *c, struct schema_rule **list, rule_check *check)
 {
     while (*list)
         list = &(*list)->next;
-    *list = ARENA_NEW(&c->schema->arena, struct rule);
+    *list = ARENA_NEW(&c->schema->arena, struct schema_rule);
     (*list)->check = check;
     return *list;
 }
 
-static struct rule *add_rule(struct compiler *c, struct site *site, const struct keyword *k)
+static struct schema_rule *add_rule(struct compiler *c, struct site *site, const struct keyword *k)
 {
     return append(c, &site->node->rules, k->check);
 }
@@ -62,7 +62,7 @@ static struct err *read_count(struct compiler *c, const struct site *site, const
 
 /* A list of names, sorted and each once. */
 static struct err *read_names(struct compiler *c, const struct site *site, const struct json *value,
-                              struct names *ret_names)
+                              struct schema_names *ret_names)
 {
     struct str *items;
     size_t n = 0;
@@ -76,7 +76,7 @@ static struct err *read_names(struct compiler *c, const struct site *site, const
         items[n++] = arena_str(&c->schema->arena, name->text);
     }
     schema_names_sort(items, n, sizeof *items);
-    *ret_names = (struct names){.items = items};
+    *ret_names = (struct schema_names){.items = items};
     for (size_t i = 0; i < n; i++)
         if (ret_names->n == 0 || !str_eq(items[ret_names->n - 1], items[i]))
             items[ret_names->n++] = items[i];
@@ -148,7 +148,7 @@ static struct err *compile_dynamic_ref(struct compiler *c, struct site *site,
 {
     struct str uri = json_str(value), anchor = schema_uri_cut_fragment(&uri);
     struct site *target;
-    struct rule *r;
+    struct schema_rule *r;
 
     TRY(want_type(c, site, value, JSON_STRING));
     TRY(schema_resolve(c, site, value->text, &target));
@@ -295,7 +295,7 @@ static struct err *compile_pattern(struct compiler *c, struct site *site, const 
 static struct err *compile_required(struct compiler *c, struct site *site, const struct keyword *k,
                                     const struct json *value)
 {
-    struct names names;
+    struct schema_names names;
 
     if (value->type == JSON_BOOL)
         return NULL; /* draft 3: a property said so of itself */
@@ -383,7 +383,7 @@ static struct err *compile_items(struct compiler *c, struct site *site, const st
                                  const struct json *value)
 {
     const struct json *prefix = present(site->at, "prefixItems");
-    struct rule *r;
+    struct schema_rule *r;
 
     if (value->type == JSON_ARRAY) {
         struct node_list nodes;
@@ -403,7 +403,7 @@ static struct err *compile_additional_items(struct compiler *c, struct site *sit
                                             const struct keyword *k, const struct json *value)
 {
     const struct json *prefix = present(site->at, "items");
-    struct rule *r;
+    struct schema_rule *r;
 
     if (!json_is(prefix, JSON_ARRAY))
         return NULL;
@@ -419,7 +419,7 @@ static struct err *compile_contains(struct compiler *c, struct site *site, const
     const struct json *min = present(site->at, "minContains");
     const struct json *max = present(site->at, "maxContains");
     bool counts = site->base->vocabularies & VOCABULARY_VALIDATION;
-    struct rule *r = add_rule(c, site, k);
+    struct schema_rule *r = add_rule(c, site, k);
 
     r->contains.node = schema_want(c, value);
     r->contains.min = 1;
@@ -456,7 +456,7 @@ static struct err *compile_if(struct compiler *c, struct site *site, const struc
                               const struct json *value)
 {
     const struct json *yes = present(site->at, "then"), *no = present(site->at, "else");
-    struct rule *r = add_rule(c, site, k);
+    struct schema_rule *r = add_rule(c, site, k);
 
     r->branch.condition = schema_want(c, value);
     r->branch.yes = yes ? schema_want(c, yes) : NULL;

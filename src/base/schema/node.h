@@ -12,7 +12,7 @@ struct checker;
 struct frame;
 struct node;
 struct pattern;
-struct rule;
+struct schema_rule;
 
 /* A schema with its own URI. While one of its nodes is being applied it is part of the dynamic
  * scope, in which $dynamicRef looks for its anchor. */
@@ -34,15 +34,16 @@ enum {
 
 struct node {
     const struct resource *resource;
-    struct rule *rules;
-    struct rule *unevaluated; /* checked after all others: they need to know what those looked at */
-    unsigned types;           /* bits 1 << JSON_x and TYPE_INTEGER; 0: any */
-    bool is_false;            /* the schema `false` */
+    struct schema_rule *rules;
+    struct schema_rule
+        *unevaluated; /* checked after all others: they need to know what those looked at */
+    unsigned types;   /* bits 1 << JSON_x and TYPE_INTEGER; 0: any */
+    bool is_false;    /* the schema `false` */
 };
 
 /* --- what rules hold; arrays that start with a name are sorted by it --- */
 
-struct names {
+struct schema_names {
     struct str *items; /* sorted, each once */
     size_t n;
 };
@@ -67,7 +68,7 @@ struct members {
 /* What must hold when the object has a member of this name. */
 struct dependency {
     struct str name;
-    struct names required;
+    struct schema_names required;
     const struct node *node; /* NULL: only `required` */
 };
 
@@ -101,16 +102,16 @@ struct divisor {
     struct str text;
 };
 
-typedef bool rule_check(struct checker *c, const struct frame *f, const struct rule *r);
+typedef bool rule_check(struct checker *c, const struct frame *f, const struct schema_rule *r);
 
-struct rule {
+struct schema_rule {
     rule_check *check;
-    struct rule *next;
+    struct schema_rule *next;
     union {
         const struct node *node; /* not, propertyNames, unevaluated*, $ref */
         struct node_list nodes;  /* allOf, anyOf, oneOf, prefixItems */
         struct members members;
-        struct names names;
+        struct schema_names names;
         struct dependencies dependencies;
         struct choice choice;
         struct divisor divisor;

@@ -127,7 +127,7 @@ static struct str path_of(struct checker *c, const struct frame *f, size_t *ret_
 
 /* --- faults --- */
 
-static void add_fault(struct checker *c, struct fault fault)
+static void add_fault(struct checker *c, struct schema_fault fault)
 {
     struct faults *list = c->faults;
 
@@ -137,10 +137,10 @@ static void add_fault(struct checker *c, struct fault fault)
     list->items[list->n++] = fault;
 }
 
-static struct fault *fail_with(struct checker *c, const struct frame *f, enum fault_kind kind,
-                               struct str message)
+static struct schema_fault *fail_with(struct checker *c, const struct frame *f,
+                                      enum fault_kind kind, struct str message)
 {
-    struct fault fault = {.kind = kind, .message = message};
+    struct schema_fault fault = {.kind = kind, .message = message};
 
     fault.path = path_of(c, f, &fault.level);
     add_fault(c, fault);
@@ -239,7 +239,7 @@ static struct nearness nearness_of(const struct faults *faults, size_t level)
     struct nearness near = {.level = SIZE_MAX, .n_faults = faults->n};
 
     for (size_t i = 0; i < faults->n; i++) {
-        const struct fault *fault = &faults->items[i];
+        const struct schema_fault *fault = &faults->items[i];
 
         near.other_type |= fault->kind == FAULT_TYPE && fault->level == level;
         near.other_choice |= fault->kind == FAULT_CHOICE && fault->level <= level + 1;
@@ -299,7 +299,7 @@ static struct str join_forms(struct checker *c, const struct nearest *best, stru
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t i = 0; i < best->n; i++) {
-        const struct fault *first = &best->forms[i].items[0];
+        const struct schema_fault *first = &best->forms[i].items[0];
         struct str below = str_skip(first->path, path.n);
 
         strbuf_addf(&text, "%s%" STR_FMT "%s%" STR_FMT, i ? "; or " : "", STR_ARG(below),
@@ -312,14 +312,14 @@ static struct str join_forms(struct checker *c, const struct nearest *best, stru
 
 static void fail_joined(struct checker *c, const struct frame *f, const struct nearest *best)
 {
-    struct fault fault = best->forms[0].items[0];
+    struct schema_fault fault = best->forms[0].items[0];
 
     if (is_one_place(best, FAULT_TYPE) && best->near.other_type && best->n_more == 0) {
         for (size_t i = 1; i < best->n; i++)
             fault.types |= best->forms[i].items[0].types;
         fault.message = type_message(c, f->value, fault.types);
     } else {
-        struct fault here = {.path = path_of(c, f, &here.level)};
+        struct schema_fault here = {.path = path_of(c, f, &here.level)};
 
         if (!is_one_place(best, fault.kind))
             fault = here;

@@ -13,7 +13,7 @@
 
 /* --- tables --- */
 
-static struct entry *slot_of(const struct table *t, struct str key)
+static struct schema_entry *slot_of(const struct table *t, struct str key)
 {
     size_t at = str_hash(key) & (t->n_slots - 1);
 
@@ -30,12 +30,12 @@ static struct site *table_find(const struct table *t, struct str key)
 /* The first one of a key stays. */
 static void table_add(struct arena *a, struct table *t, struct str key, struct site *site)
 {
-    struct entry *slot;
+    struct schema_entry *slot;
 
     if (t->n * 2 >= t->n_slots) {
         struct table bigger = {.n = t->n, .n_slots = MAX(t->n_slots * 2, (size_t)64)};
 
-        bigger.slots = ARENA_ARRAY(a, bigger.n_slots, struct entry);
+        bigger.slots = ARENA_ARRAY(a, bigger.n_slots, struct schema_entry);
         for (size_t i = 0; i < t->n_slots; i++)
             if (t->slots[i].site)
                 *slot_of(&bigger, t->slots[i].key) = t->slots[i];
@@ -43,7 +43,7 @@ static void table_add(struct arena *a, struct table *t, struct str key, struct s
     }
     slot = slot_of(t, key);
     if (!slot->site) {
-        *slot = (struct entry){.key = key, .site = site};
+        *slot = (struct schema_entry){.key = key, .site = site};
         t->n++;
     }
 }

@@ -6,7 +6,7 @@
 
 enum { PERIOD_MS = 100 };
 
-static void keep(struct progress *p, struct str bytes)
+static void keep(struct shell_progress *p, struct str bytes)
 {
     size_t n_old;
 
@@ -18,7 +18,7 @@ static void keep(struct progress *p, struct str bytes)
     p->n = n_old + bytes.n;
 }
 
-void progress_add(struct progress *p, struct str bytes, uint64_t now_ms)
+void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms)
 {
     if (!p->context->on_progress)
         return;
@@ -27,7 +27,7 @@ void progress_add(struct progress *p, struct str bytes, uint64_t now_ms)
         progress_show(p, now_ms);
 }
 
-uint64_t progress_wait_ms(const struct progress *p, uint64_t now_ms)
+uint64_t progress_wait_ms(const struct shell_progress *p, uint64_t now_ms)
 {
     if (p->n == 0)
         return UINT64_MAX;
@@ -35,7 +35,7 @@ uint64_t progress_wait_ms(const struct progress *p, uint64_t now_ms)
 }
 
 /* The start of a character whose rest is to come is shown with it. */
-void progress_show(struct progress *p, uint64_t now_ms)
+void progress_show(struct shell_progress *p, uint64_t now_ms)
 {
     AUTO(strbuf) struct strbuf text = {0};
     size_t n_later = utf8_incomplete_tail(str_make(p->newest, p->n));

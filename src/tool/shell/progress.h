@@ -4,7 +4,7 @@
 
 #include "port/tool.h"
 
-struct progress { /* zeroed but for its context */
+struct shell_progress { /* zeroed but for its context */
     const struct tool_context *context;
     char newest[4096]; /* not shown yet; older bytes make room */
     size_t n;
@@ -12,9 +12,9 @@ struct progress { /* zeroed but for its context */
 };
 
 /* Shows it at once when nothing was shown for a while. */
-void progress_add(struct progress *p, struct str bytes, uint64_t now_ms);
+void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms);
 /* How long what is there should still wait; UINT64_MAX: nothing is there. */
-uint64_t progress_wait_ms(const struct progress *p, uint64_t now_ms);
-void progress_show(struct progress *p, uint64_t now_ms);
+uint64_t progress_wait_ms(const struct shell_progress *p, uint64_t now_ms);
+void progress_show(struct shell_progress *p, uint64_t now_ms);
 
 #endif

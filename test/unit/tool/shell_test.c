@@ -130,7 +130,7 @@ TEST(progress_is_shown_at_once_and_then_now_and_then)
 {
     AUTO(strbuf) struct strbuf shown = {0};
     struct tool_context c = {.on_progress = note, .progress_self = &shown};
-    struct progress p = {.context = &c};
+    struct shell_progress p = {.context = &c};
 
     progress_add(&p, S("one "), 1000);
     assert_int_equal(progress_wait_ms(&p, 1000), UINT64_MAX);
@@ -148,7 +148,7 @@ TEST(progress_shows_the_newest_when_there_is_too_much)
 {
     AUTO(strbuf) struct strbuf shown = {0};
     struct tool_context c = {.on_progress = note, .progress_self = &shown};
-    struct progress p = {.context = &c};
+    struct shell_progress p = {.context = &c};
     char many[5000];
 
     progress_add(&p, S("x"), 0);
@@ -165,7 +165,7 @@ TEST(progress_waits_for_the_rest_of_a_character)
 {
     AUTO(strbuf) struct strbuf shown = {0};
     struct tool_context c = {.on_progress = note, .progress_self = &shown};
-    struct progress p = {.context = &c};
+    struct shell_progress p = {.context = &c};
 
     progress_add(&p, S("caf\xC3"), 0);
     progress_add(&p, S("\xA9"), 1);
