@@ -14,7 +14,7 @@ import time
 
 import stage
 from agent import Call, Turn
-from crash_test import IS_ALL, SEED, CrashTest, orders_of
+from crash_test import DEPTH, SEED, CrashTest, orders_of
 from stage import HANG_SECONDS, keel_test
 
 N_SAMPLES = {"sqlite": 2, "files": 2, "postgres": 1}  # of a command, unless all are tried
@@ -325,8 +325,9 @@ class KilledCommands(CrashTest):
         for store in self.stores:
             for command in commands:
                 orders = list(orders_of(self.boundaries(store, command)))
-                if not IS_ALL:
-                    orders = chance.sample(orders, min(N_SAMPLES[store.name], len(orders)))
+                if DEPTH:
+                    n = N_SAMPLES[store.name] * (3 - DEPTH)
+                    orders = chance.sample(orders, min(n, len(orders)))
                 items += [(store, f"{command.name} killed {order}",
                            self.play(command, order)) for order in orders]
         print(f"seed {SEED}")

@@ -4,7 +4,7 @@ A session with tools is run against a scripted provider and killed: at every cal
 something durable or visible (fault.c), and at random moments; with the power lost, too, so that
 only what was synced is left (disk.c); or a single write or sync fails. Then it is resumed, perhaps
 killed again, and finished. stage.py says what must be true on the way. KEEL_TEST_DEPTH=all tries
-all of it, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
+all of it, "more" a fifth, otherwise a sample; KEEL_CRASH_SEED repeats what a failure has printed.
 """
 import concurrent.futures
 import os
@@ -20,10 +20,10 @@ import stage
 import stores
 from stage import HANG_SECONDS, keel_test
 
-IS_ALL = os.environ.get("KEEL_TEST_DEPTH") == "all"
+DEPTH = {"all": 0, "more": 1}.get(os.environ.get("KEEL_TEST_DEPTH"), 2)
 SEED = int(os.environ.get("KEEL_CRASH_SEED", random.SystemRandom().randrange(10**9)))
 N_WORKERS = 3 * (os.cpu_count() or 1)  # they mostly wait
-N_RANDOM = 1000 if IS_ALL else 50
+N_RANDOM = (1000, 200, 50)[DEPTH]
 N_TOLD = 5
 WRITES = {"write", "pwrite", "writev", "pwritev", "send"}
 SYNCS = {"fsync", "fdatasync", "syncfs"}
@@ -132,7 +132,7 @@ class EveryBoundary(CrashTest):
                 case.check_begun(run)
                 case.finish_it()
             return kill_there
-        step = 1 if IS_ALL else 17
+        step = (1, 5, 17)[DEPTH]
         chosen = orders[SEED % step::step]
         self.try_all([(store, f"killed {order}", play(order)) for order in chosen])
         # The last ones may not be reached: what is written together depends on time.
@@ -158,7 +158,7 @@ class EveryBoundary(CrashTest):
             return kill_twice
         for store in self.stores:
             orders = list(orders_of(self.stage.boundaries(store)))
-            for _ in range(60 if IS_ALL else 4):
+            for _ in range((60, 15, 4)[DEPTH]):
                 first, second = chance.choice(orders), chance.choice(orders[:len(orders) // 2])
                 items.append((store, f"killed {first}, then {second}", play(first, second)))
         self.try_all(items)
@@ -197,7 +197,7 @@ class PowerLoss(CrashTest):
                 case.check_begun(run)
                 case.finish_it()
             return lose_there
-        step = 2 if IS_ALL else 41
+        step = (2, 11, 41)[DEPTH]
         chosen = ["never 0", *orders[SEED % step::step]]
         self.try_all([(store, f"without power {order}", play(order)) for order in chosen])
 
@@ -228,7 +228,7 @@ class OneError(CrashTest):
                     case.require_whole()
                     case.require_same()
             return fail_there
-        step = 1 if IS_ALL else 17
+        step = (1, 5, 17)[DEPTH]
         chosen = [f"error {number}" for number, _, _ in boundaries[SEED % step::step]]
         self.try_all([(store, order, play(order)) for order in chosen])
 
@@ -251,7 +251,7 @@ class Damage(CrashTest):
                 case.finish_damaged(*damage(case, chance))
             return damage_one
         # Runs that were killed behind their middle: there is a log, and something left to do.
-        numbers = [chance.randrange(n // 2, n * 4 // 5) for _ in range(60 if IS_ALL else 5)]
+        numbers = [chance.randrange(n // 2, n * 4 // 5) for _ in range((60, 15, 5)[DEPTH])]
         self.try_all([(store, f"damaged {number}", play(number)) for number in numbers])
 
     def test_of_a_log_that_was_cut(self):

@@ -381,8 +381,8 @@ static void add_result(struct scenario *s, const struct part *call)
         HANDLE_TEXT,
         "",
         " \n",
-        "a long result that is clipped, a long result that is clipped, a long result that is "
-        "clipped, a long result that is clipped, a long result that is clipped, and so on"};
+        ("a long result that is clipped, a long result that is clipped, a long result that is "
+         "clipped, a long result that is clipped, a long result that is clipped, and so on")};
     struct part content[2] = {{.kind = PART_TEXT, .text = PICK(s, said)}};
     struct part result = {.kind = PART_TOOL_RESULT,
                           .id = call->id,
