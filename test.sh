@@ -75,7 +75,8 @@ count_skips() {
 }
 run "unit, wire, fuzz corpora and command line, under ASan and UBSan" run_meson
 count_skips
-run "tasks as threads, under ThreadSanitizer" test/tsan.sh
+run "compiled by clang; tasks as threads, under ThreadSanitizer" test/tsan.sh
+run "clang-tidy" scripts/tidy.sh $([ "${KEEL_TEST_DEPTH-}" = all ] || echo --quick)
 run "tasks, under Valgrind" test/valgrind.sh
 run "killed anywhere" test/crash.sh
 exit $failed

@@ -5,7 +5,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-60}
 shift || true
 build=$top/build-fuzz
-[ -f "$build/build.ninja" ] || CC=clang meson setup "$build" "$top" -Dbuildtype=debugoptimized \
+[ -f "$build/build.ninja" ] || CC=clang-19 meson setup "$build" "$top" -Dbuildtype=debugoptimized \
   -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true -Dtests=true
 if [ $# -eq 0 ]; then
   for path in "$top"/test/fuzz/*_fuzz.c; do name=$(basename "$path" _fuzz.c); set -- "$@" "$name"; done

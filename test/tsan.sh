@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 build=build-tsan
 
 [ -f $build/build.ninja ] ||
-    CC=clang meson setup $build -Db_sanitize=thread -Db_lundef=false -Dtask_threads=true -Dwerror=true
+    CC=clang-19 meson setup $build -Db_sanitize=thread -Db_lundef=false -Dtask_threads=true -Dwerror=true
+[ "${1-}" != --setup ] || exit 0
 tests=$(meson test -C $build --list 2>/dev/null | grep -o 'unit/sys/[a-z0-9_]*')
 ninja -C $build keel keel-exec test/unit/misbehave test/unit/proc-host $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
 TSAN_OPTIONS=halt_on_error=1 meson test -C $build --no-rebuild --print-errorlogs $tests

@@ -42,7 +42,7 @@ static struct decimal take_apart(struct str text)
 
     point = str_find_char(text, '.');
     d.exponent += (int64_t)(point == STR_NONE ? text.n : point);
-    for (size_t i = 0; text.n && is_zero_or_point(text.p[0]); i++, text = str_skip(text, 1))
+    for (; text.n && is_zero_or_point(text.p[0]); text = str_skip(text, 1))
         d.exponent -= text.p[0] == '0';
     while (text.n && is_zero_or_point(text.p[text.n - 1]))
         text.n--;

@@ -7,7 +7,7 @@
 /* "domain:example.com" is that host and those below it, on any port; "host:example.com" is that
  * host alone, on the port that its scheme has, and "host:example.com:8443" on that one (widely: on
  * any). Anything else is the URL with wildcards. */
-enum match web_match(struct str pattern, struct str url, enum reading reading);
+enum match web_match(struct str pattern, struct str text, enum reading reading);
 
 /* Whom a request for this address goes to: "example.com", "example.com:8443", "[::1]:3000"; the
  * port only where it is not the scheme's own. In `a`. False: it is not an address of http or https,

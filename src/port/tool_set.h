@@ -61,7 +61,7 @@ struct tool_filter {
 };
 bool tool_filter_has(const struct tool_filter *f, struct str name);
 /* The set with only those that the filter lets through and whose needs are met. */
-struct tool_set *tool_set_narrow(struct tool_set *s, const struct tool_filter *f,
+struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filter *f,
                                  unsigned capabilities) MUST_USE;
 MUST_USE struct err *tool_filter_check(const struct tool_filter *parent,
                                        const struct tool_filter *child);

@@ -10,7 +10,7 @@ struct str summary_system(void);
 void summary_question(const struct str *wishes, size_t n_wishes, struct strbuf *out);
 
 /* What a question that was made by it cares for; empty: nothing special. */
-struct str summary_wishes(struct str question);
+struct str summary_wishes(struct str asked);
 
 /* The summary without what models put around it. Borrows from the answer. */
 struct str summary_trim(struct str answer, struct str prefix);

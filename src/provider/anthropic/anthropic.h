@@ -5,7 +5,7 @@
 #include "provider/protocol.h"
 
 struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
-                             struct strbuf *body);
+                             struct strbuf *out);
 void anthropic_headers(const struct model_request *r, const struct dialect *d, struct arena *a,
                        struct http_headers *out);
 

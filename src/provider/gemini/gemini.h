@@ -12,7 +12,7 @@ struct body;
 /* --- writing --- */
 
 struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *body);
+                          struct strbuf *out);
 void gemini_write_system(struct body *b);
 MUST_USE struct err *gemini_write_contents(struct body *b);
 

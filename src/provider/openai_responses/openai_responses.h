@@ -11,7 +11,7 @@
 #define RESPONSES_MAX_CALL_ID 64
 
 struct err *openai_responses_encode(const struct model_request *r, const struct dialect *d,
-                                    struct strbuf *body);
+                                    struct strbuf *out);
 
 void openai_responses_begin(struct decode *d);
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event);
