@@ -308,8 +308,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = ("execution.complete execution.failed execution.interrupted "
                               "execution.suspended task.completed task.failed agent.completion"),
             [VIEW_LIBRARY] = "progress final_report handoff log accounting_flush op_tree snapshot",
-            [VIEW_RUN_EVENTS] = ("node:completed node:failed run:completed run:failed run:cancelled "
-                                 "run:timeout run:paused session:turn_completed session:cancelled"),
+            [VIEW_RUN_EVENTS] =
+                ("node:completed node:failed run:completed run:failed run:cancelled "
+                 "run:timeout run:paused session:turn_completed session:cancelled"),
             [VIEW_STREAM_JSON] = "stream_event result",
         },
     [EVENT_REWOUND] =
