@@ -82,35 +82,34 @@ static bool add_name(char text[PATH_MAX], size_t *n_text, const char *name, size
 }
 
 /* Only at the beginning ".." is surely the directory above, and only a last name without a slash
- * behind it may be a link that counts itself. */
+ * or a dot behind it may be a link that counts itself. */
 bool command_path_join(const char *base, const char *path, char ret_text[PATH_MAX])
 {
+    size_t n_text = path[0] == '/' ? 0 : strlen(base);
     bool has_name = false;
-    size_t n, n_text = path[0] == '/' ? 0 : strlen(base);
 
     if (n_text >= PATH_MAX)
         return false;
     memcpy(ret_text, base, n_text);
     n_text -= n_text > 0 && ret_text[n_text - 1] == '/';
     ret_text[n_text] = 0;
-    for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
-        n = strcspn(path, "/");
+    for (path += strspn(path, "/"); *path;) {
+        size_t n = strcspn(path, "/"), n_slashes = strspn(path + n, "/");
+        bool is_last = !path[n + n_slashes], is_dot = is_name(path, n, ".");
+
         if (is_name(path, n, "..")) {
             if (has_name)
                 return false;
             n_text = cut_last(ret_text, n_text);
             ret_text[n_text] = 0;
-        } else if (is_name(path, n, ".")) {
-            if (has_name && !path[n])
+        } else if (!is_dot) {
+            if (!add_name(ret_text, &n_text, path, n))
                 return false;
-        } else if (!add_name(ret_text, &n_text, path, n)) {
-            return false;
-        } else {
             has_name = true;
-            if (path[n] && !path[n + strspn(path + n, "/")])
-                return false;
         }
-        path += n;
+        if (has_name && is_last && (is_dot || n_slashes))
+            return false;
+        path += n + n_slashes;
     }
     if (n_text == 0)
         strcpy(ret_text, "/");
