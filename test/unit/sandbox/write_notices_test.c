@@ -9,7 +9,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -438,10 +440,96 @@ BOX_TEST(the_end_of_a_command_waits_for_its_observer)
     return NULL;
 }
 
+/* As when a person stops it with ^Z, and as when keel waits. */
+BOX_TEST(a_command_that_is_stopped_in_the_middle_continues)
+{
+    struct proc_spec spec = box_spec(b, SHELL("echo x > new; echo y > newer"));
+    struct gate_at_notice gate;
+    AUTO(watcher) struct watcher w;
+    struct proc *p = NULL;
+    struct proc_status status;
+
+    watcher_init(&w, b->dir.path);
+    w.act = wait_at_gate;
+    w.act_self = &gate;
+    sem_init(&gate.inside, 0, 0);
+    sem_init(&gate.may_leave, 0, 2);
+    spec.observer = &w.observer;
+    TRY(box_open(b));
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(work_run(await_inside, &gate));
+    proc_signal(p, SIGSTOP);
+    proc_signal(p, SIGCONT);
+    TRY(proc_wait(p, &status));
+    proc_free(p);
+    TRY(sandbox_command_ended(&b->sandbox, &b->notes));
+    EXPECT_OUTPUT(w.lines, "content ws/new\ncontent ws/newer\n");
+    EXPECT(status.exited && status.exit_code == 0 && file_is(box_path(b, "ws/newer"), "y\n"));
+    return NULL;
+}
+
+/* What nothing looks after any more changes nothing any more, and holds nothing up. */
+BOX_TEST(a_sandbox_that_goes_first_leaves_a_command_that_cannot_write)
+{
+    const char *script = "mkfifo go; echo ready; read line < go; echo x > late";
+    struct proc_spec spec = box_spec(b, SHELL(script));
+    AUTO(proc_output) struct proc_output output = {0};
+    AUTO(watcher) struct watcher w;
+    struct proc *p = NULL;
+    int fd;
+
+    watcher_init(&w, b->dir.path);
+    spec.observer = &w.observer;
+    TRY(box_open(b));
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(read_ready(p));
+    TRY(sandbox_command_ended(&b->sandbox, &b->notes));
+    sandbox_done(&b->sandbox);
+    b->sandbox.launcher.start = NULL;
+    fd = open(box_path(b, "ws/go"), O_RDWR | O_CLOEXEC);
+    EXPECT(write(fd, "\n", 1) == 1);
+    TRY(proc_collect(p, 60000, &output));
+    proc_free(p);
+    close(fd);
+    EXPECT(w.observer.n_refs == 1 && !fs_exists(box_path(b, "ws/late")));
+    EXPECT(has_text(&output.out, "Function not implemented"));
+    return NULL;
+}
+
+static struct rlimit all_fds;
+
+static void take_fds_away(struct watcher *w, const struct write_notice *notice)
+{
+    struct rlimit none = {3, all_fds.rlim_max}; /* those that everybody has */
+
+    w->act = NULL;
+    setrlimit(RLIMIT_NOFILE, &none);
+}
+
+static void missed_and_give_back(struct write_observer *o, const char *why)
+{
+    watcher_missed(o, why);
+    setrlimit(RLIMIT_NOFILE, &all_fds);
+}
+
+BOX_TEST(a_keel_that_cannot_look_says_so_once_and_lets_the_command_go_on)
+{
+    AUTO(watcher) struct watcher w;
+
+    watcher_init(&w, b->dir.path);
+    EXPECT(getrlimit(RLIMIT_NOFILE, &all_fds) == 0);
+    w.act = take_fds_away;
+    w.observer.missed = missed_and_give_back;
+    TRY(box_watch(b, &w, "echo x > file; echo y > missed; echo z > file"));
+    EXPECT(b->exit_code == 0 && file_is(box_path(b, "ws/missed"), "y\n"));
+    EXPECT_OUTPUT(w.lines, "content ws/file\ncontent ws/file\n");
+    EXPECT_OUTPUT(w.missed, "keel could not follow what the command changes\n");
+    return NULL;
+}
+
 BOX_TEST(a_command_in_the_background_has_its_own_observer)
 {
-    const char *script = "mkfifo go; cat go; echo x > late";
-    struct proc_spec spec = box_spec(b, SHELL(script));
+    struct proc_spec spec = box_spec(b, SHELL("read line < go; echo x > late"));
     AUTO(watcher) struct watcher behind, before;
     struct proc *p = NULL;
     struct proc_status status;
@@ -449,14 +537,15 @@ BOX_TEST(a_command_in_the_background_has_its_own_observer)
     watcher_init(&behind, b->dir.path);
     watcher_init(&before, b->dir.path);
     spec.observer = &behind.observer;
+    EXPECT(mkfifo(box_path(b, "ws/go"), 0644) == 0);
     TRY(box_open(b));
     TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
-    TRY(box_watch(b, &before, "until test -p go; do :; done; echo y > now; echo z > go"));
+    TRY(box_watch(b, &before, "echo y > now; echo z > go"));
     TRY(proc_wait(p, &status));
     proc_free(p);
     TRY(sandbox_command_ended(&b->sandbox, &b->notes));
     EXPECT_OUTPUT(before.lines, "content ws/now\ncontent ws/go\n");
-    EXPECT_OUTPUT(behind.lines, "name ws/go\ncontent ws/late\n");
+    EXPECT_OUTPUT(behind.lines, "content ws/late\n");
     return NULL;
 }
 
@@ -569,6 +658,9 @@ int main(int argc, char **argv)
         BOTH_WAYS(processes_that_are_killed_in_the_middle_hold_nobody_up),
         BOTH_WAYS(a_path_that_changes_all_the_time_leads_nowhere_else),
         BOTH_WAYS(the_end_of_a_command_waits_for_its_observer),
+        BOTH_WAYS(a_command_that_is_stopped_in_the_middle_continues),
+        BOTH_WAYS(a_sandbox_that_goes_first_leaves_a_command_that_cannot_write),
+        BOTH_WAYS(a_keel_that_cannot_look_says_so_once_and_lets_the_command_go_on),
         BOTH_WAYS(a_command_in_the_background_has_its_own_observer),
         BOTH_WAYS(nothing_stays_open_after_a_command),
         UNIT(a_launcher_without_walls_says_that_it_reports_nothing),
