@@ -62,6 +62,8 @@ static struct fault become_command(const struct options *o, struct place *place,
         fault = privileges_drop(/* keep_files= */ false);
     if (fault.error)
         return fault;
+    if (o->has_notices)
+        notices_begin(o->control);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     release_variables();

@@ -4,7 +4,8 @@
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
  * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
  * reads what keel wants, locate.c, which opens what that names, mounts.c, listener.c, privileges.c,
- * landlock.c and seccomp.c with filter.c. Nothing here allocates. */
+ * landlock.c and seccomp.c with filter.c; notices.c lets keel see what the command changes. Nothing
+ * here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -25,7 +26,7 @@ struct options {
     int grace_ms;
     int policy_fd;           /* -1: none */
     int user_fd, network_fd; /* namespaces to join; -1: none */
-    bool tty, no_namespace, is_init, is_held;
+    bool tty, no_namespace, is_init, is_held, has_notices;
     const char *program;
     char **argv;
 };
@@ -107,6 +108,10 @@ struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
 struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
+
+/* Sends keel EXEC_NOTICES. The command runs even where that cannot be had: keel is the one to know
+ * what it means. */
+void notices_begin(int control);
 
 struct fault fault_of_item(int error, unsigned index);
 

@@ -56,6 +56,8 @@ static bool parse_option(const char *arg, struct options *o)
         return o->is_init = true;
     if (strcmp(arg, EXEC_OPTION_HELD) == 0)
         return o->is_held = true;
+    if (strcmp(arg, EXEC_OPTION_NOTICES) == 0)
+        return o->has_notices = true;
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
@@ -70,7 +72,8 @@ static bool parse_options(char **argv, struct options *ret)
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;
-    if (ret->is_init && (ret->policy_fd < 0 || getpid() != 1))
+    if ((ret->is_init && (ret->policy_fd < 0 || getpid() != 1)) ||
+        (ret->has_notices && ret->policy_fd < 0))
         return false;
     if (ret->control < 0 || !argv[0] || !argv[1] || !argv[2])
         return false;

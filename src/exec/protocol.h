@@ -7,16 +7,16 @@
  *
  * With EXEC_OPTION_HELD all is made ready, and the command starts when keel says EXEC_START; at any
  * other word, and when the channel ends, it never does. The first record of keel-exec is
- * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; after EXEC_STARTED comes one EXEC_EXITED or
- * EXEC_SIGNALLED as soon as the command has ended, or EXEC_LOST when it could not be ended.
- * keel-exec itself exits when the whole tree is gone. When keel's end of the channel closes, for
- * whatever reason, the tree is ended. */
+ * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; before it, with EXEC_OPTION_NOTICES, may come one
+ * EXEC_NOTICES. After EXEC_STARTED comes one EXEC_EXITED or EXEC_SIGNALLED as soon as the command
+ * has ended, or EXEC_LOST when it could not be ended. keel-exec itself exits when the whole tree is
+ * gone. When keel's end of the channel closes, for whatever reason, the tree is ended. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 6
+#define EXEC_PROTOCOL_VERSION 7
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -24,6 +24,8 @@
 #define EXEC_OPTION_GRACE "--grace-ms="
 /* The command waits for EXEC_START. */
 #define EXEC_OPTION_HELD "--held"
+/* keel wants to learn what the command is about to change: EXEC_NOTICES; only with a policy. */
+#define EXEC_OPTION_NOTICES "--notices"
 /* Stdin becomes the controlling terminal. */
 #define EXEC_OPTION_TTY "--tty"
 /* It is init of a pid namespace already, which keel has made for it; only with a policy. */
@@ -56,6 +58,9 @@ enum exec_kind {
     EXEC_EXITED,      /* value: exit code */
     EXEC_SIGNALLED,   /* value: signal */
     EXEC_LOST,        /* it has gained privileges: KILL did not reach it */
+    /* Comes with the listener of the calls in write_calls.h (SCM_RIGHTS): the kernel holds each of
+     * them until it is answered there. value: 0, or an errno and no listener. */
+    EXEC_NOTICES,
     /* from keel */
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */

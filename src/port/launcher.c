@@ -1,6 +1,8 @@
 /* launcher.c - commands as they are, under supervision. */
 #include "port/launcher.h"
 
+#include "sys/write_observer.h"
+
 struct err *launcher_start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
 {
     return l->start(l, spec, ret_proc);
@@ -22,7 +24,10 @@ static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
     struct proc_spec supervised = *spec;
 
     supervised.supervised = true;
-    return proc_spawn(&supervised, ret_proc);
+    TRY(proc_spawn(&supervised, ret_proc));
+    if (spec->observer)
+        spec->observer->missed(spec->observer, "commands run without the sandbox");
+    return NULL;
 }
 
 struct launcher launcher_plain = {.start = start_plain};

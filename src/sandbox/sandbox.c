@@ -5,6 +5,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
 #include "sandbox/roots.h"
+#include "sandbox/write_notices.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -305,6 +306,41 @@ static void note_start(struct sandbox *s, const struct proc_confinement *confine
     }
 }
 
+/* --- what it changes --- */
+
+static void tell_unobserved(struct write_observer *o, int error)
+{
+    AUTO(strbuf) struct strbuf why = {0};
+
+    if (error == EBUSY)
+        strbuf_add(&why, S("something that keel runs in follows all system calls already"));
+    else
+        strbuf_addf(&why, "the kernel does not report what commands change (%s)", strerror(error));
+    o->missed(o, strbuf_cstr(&why));
+}
+
+/* The command waits with its first change until this has been called. */
+static struct err *observe(struct sandbox *s, const struct proc_spec *spec,
+                           const struct proc_confinement *confinement)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct sandbox_policy *p = &s->policy;
+    const char **roots = ARENA_ARRAY(&a, p->n_writable + 1, const char *);
+    struct write_notices_scope scope = {.roots = roots, .scratch = p->tmp_dir};
+
+    if (confinement->notices_fd < 0) {
+        tell_unobserved(spec->observer, confinement->notices_error);
+        return NULL;
+    }
+    for (size_t i = 0; i < p->n_writable; i++)
+        roots[scope.n_roots++] = p->writable[i];
+    if (!p->workspace_is_read_only)
+        roots[scope.n_roots++] = p->workspace;
+    return write_notices_add(s->notices, confinement->notices_fd, spec->observer, &scope);
+}
+
+/* --- starting, from both ends --- */
+
 static struct err *announce(void *self)
 {
     struct attempt *a = self;
@@ -313,13 +349,30 @@ static struct err *announce(void *self)
     return a->spec->before_start(a->spec->before_self);
 }
 
+static struct err *spawn(struct sandbox *s, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    AUTO(proc) struct proc *p = NULL;
+    struct err *e = proc_spawn(spec, &p);
+
+    if (e && spec->confinement->notices_fd >= 0)
+        close(spec->confinement->notices_fd);
+    if (!e && spec->observer)
+        e = observe(s, spec, spec->confinement);
+    if (!e)
+        *ret_proc = TAKE(p);
+    return e;
+}
+
 static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
     AUTO(start)
     struct start s = {.attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1};
-    struct proc_confinement confinement = {
-        .network_fd = sandbox->network_fd, .user_fd = sandbox->user_fd, .listener_fd = -1};
+    struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
+                                           .user_fd = sandbox->user_fd,
+                                           .listener_fd = -1,
+                                           .wants_notices = a->spec->observer != NULL,
+                                           .notices_fd = -1};
     struct proc_spec confined = *a->spec;
     struct err *e;
 
@@ -339,7 +392,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
     confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
     confined.before_self = a;
-    e = proc_spawn(&confined, ret_proc);
+    e = spawn(sandbox, &confined, ret_proc);
     if (e)
         end_one(sandbox);
     else
@@ -438,12 +491,31 @@ static struct err *check_guard(void *arg)
     return NULL;
 }
 
+static struct err *settle(void *arg)
+{
+    write_notices_settle(arg);
+    return NULL;
+}
+
+/* An observer may still save something for a process that was killed meanwhile. */
+static void settle_notices(struct sandbox *s)
+{
+    if (write_notices_are_settled(s->notices)) {
+        write_notices_settle(s->notices);
+        return;
+    }
+    task_shield_begin();
+    err_ignore(work_run(settle, s->notices), "a shielded task is not cancelled");
+    task_shield_end();
+}
+
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 {
     struct ended ended = {s, notes};
     struct err *e;
 
     BUG_IF(s->n_running == 0);
+    settle_notices(s);
     e = run_blocking(s, check_guard, &ended, s->way == SANDBOX_WITH_NAMESPACES);
     end_one(s);
     return e;
@@ -481,6 +553,7 @@ struct err *sandbox_recover(const char *guard_dir, const char *const *roots, siz
 
 void sandbox_done(struct sandbox *s)
 {
+    write_notices_free(TAKE(s->notices));
     guard_free(TAKE(s->guard));
     held_roots_free(TAKE(s->roots));
     mounts_done(&s->mounts);
@@ -499,6 +572,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     pthread_mutex_init(&s->lock, NULL);
     s->guard = guard_new(policy->guard_dir);
     s->roots = held_roots_new();
+    s->notices = write_notices_new();
     s->mounts = MOUNTS_NONE;
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)

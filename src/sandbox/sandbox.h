@@ -15,6 +15,7 @@
 
 struct dir_watches;
 struct proxy;
+struct write_notices;
 
 enum sandbox_network {
     SANDBOX_NO_NETWORK,
@@ -80,12 +81,13 @@ struct sandbox {
     struct launcher launcher; /* what tools are given */
     struct sandbox_policy policy;
     enum sandbox_way way;
-    struct held_roots *roots; /* the writable directories, open */
-    struct mounts mounts;     /* by which other paths hidden places are reached */
-    struct guard *guard;      /* looks after the writable directories */
-    size_t n_running;         /* commands, those that are being started too */
-    pthread_mutex_t lock;     /* for the guard */
-    int network_fd, user_fd;  /* namespaces that all commands share; -1: not made yet */
+    struct held_roots *roots;      /* the writable directories, open */
+    struct mounts mounts;          /* by which other paths hidden places are reached */
+    struct guard *guard;           /* looks after the writable directories */
+    size_t n_running;              /* commands, those that are being started too */
+    struct write_notices *notices; /* what they are about to change, for their observers */
+    pthread_mutex_t lock;          /* for the guard */
+    int network_fd, user_fd;       /* namespaces that all commands share; -1: not made yet */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
 void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */

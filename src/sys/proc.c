@@ -47,47 +47,64 @@ static struct err *supervisor_is_gone(const struct proc *p)
                     "keel-exec was killed, or the system is out of memory or processes");
 }
 
-/* Takes the descriptors that came with a record. */
-static void take_fds(struct msghdr *message, int *fds[], size_t n_fds)
+/* Descriptors that came with a record. */
+struct came_fds {
+    int fd[4];
+    size_t n;
+};
+
+static void came_fds_done(struct came_fds *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        close(c->fd[i]);
+}
+DEFINE_AUTO_VAL(came_fds, came_fds_done)
+
+/* Takes the next one, or closes it where there is one already. */
+static void take_fd(struct came_fds *c, int *to)
+{
+    if (c->n == 0)
+        return;
+    if (*to < 0)
+        *to = c->fd[0];
+    else
+        close(c->fd[0]);
+    memmove(c->fd, c->fd + 1, --c->n * sizeof c->fd[0]);
+}
+
+static void read_fds(struct msghdr *message, struct came_fds *ret)
 {
     struct cmsghdr *header = CMSG_FIRSTHDR(message);
-    size_t n = 0;
-    int fd;
 
     if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
         return;
-    for (; CMSG_LEN((n + 1) * sizeof fd) <= header->cmsg_len; n++) {
-        memcpy(&fd, CMSG_DATA(header) + n * sizeof fd, sizeof fd);
-        if (n < n_fds && *fds[n] < 0)
-            *fds[n] = fd;
-        else
-            close(fd);
-    }
+    ret->n = MIN((header->cmsg_len - CMSG_LEN(0)) / sizeof ret->fd[0], ARRAY_LEN(ret->fd));
+    memcpy(ret->fd, CMSG_DATA(header), ret->n * sizeof ret->fd[0]);
 }
 
-static ssize_t receive(int control, struct exec_record *ret, int *fds[], size_t n_fds)
+static ssize_t receive(int control, struct exec_record *ret, struct came_fds *fds)
 {
-    char data[CMSG_SPACE(4 * sizeof(int))] __attribute__((aligned(8)));
+    char data[CMSG_SPACE(sizeof fds->fd)] __attribute__((aligned(8)));
     struct iovec part = {ret, sizeof *ret};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
-                             .msg_control = n_fds ? data : NULL,
-                             .msg_controllen = n_fds ? sizeof data : 0};
+                             .msg_control = fds ? data : NULL,
+                             .msg_controllen = fds ? sizeof data : 0};
     ssize_t n = recvmsg(control, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-    if (n > 0)
-        take_fds(&message, fds, n_fds);
+    if (n > 0 && fds)
+        read_fds(&message, fds);
     return n;
 }
 
-/* Waits for the next record. Descriptors may come with it. */
-static struct err *read_record(struct proc *p, struct exec_record *ret, int *fds[], size_t n_fds)
+/* Waits for the next record. Descriptors may come with it, for the caller to take or to close. */
+static struct err *read_record(struct proc *p, struct exec_record *ret, struct came_fds *ret_fds)
 {
     ssize_t n;
 
     do {
         TRY(task_wait_fd(p->control, TASK_FD_READ, NULL));
-        n = receive(p->control, ret, fds, n_fds);
+        n = receive(p->control, ret, ret_fds);
         /* ECONNRESET tells that a request was not read any more; records come after it. */
     } while (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET));
     if (n <= 0)
@@ -118,25 +135,42 @@ static struct err *refuse(const struct proc *p, const struct proc_spec *spec,
     return err_errno(ERR_SANDBOX, record->value, "cannot build the sandbox of %s", p->name);
 }
 
+/* With what keel needs for later commands. */
+static void take_confinement(struct proc_confinement *c, struct came_fds *fds)
+{
+    take_fd(fds, &c->network_fd);
+    if (c->has_proxy)
+        take_fd(fds, &c->listener_fd);
+    take_fd(fds, &c->user_fd);
+}
+
+/* The command itself sends it just before it is executed, where it is to send it. */
+static struct err *await_notices(struct proc *p, struct proc_confinement *c,
+                                 struct exec_record *ret_next, struct came_fds *ret_fds)
+{
+    TRY(read_record(p, ret_next, ret_fds));
+    if (!c || ret_next->kind != EXEC_NOTICES)
+        return NULL;
+    take_fd(ret_fds, &c->notices_fd);
+    c->notices_error = ret_next->value;
+    came_fds_done(ret_fds);
+    *ret_fds = (struct came_fds){0};
+    return read_record(p, ret_next, ret_fds);
+}
+
 /* Waits until the command runs. */
 static struct err *await_start(struct proc *p, const struct proc_spec *spec, const char *program)
 {
-    struct proc_confinement *c = spec->confinement;
+    AUTO(came_fds) struct came_fds fds = {0};
     struct exec_record record;
-    int *fds[3];
-    size_t n_fds = 0;
 
-    if (c) {
-        fds[n_fds++] = &c->network_fd;
-        if (c->has_proxy)
-            fds[n_fds++] = &c->listener_fd;
-        fds[n_fds++] = &c->user_fd;
-    }
-    TRY(read_record(p, &record, fds, n_fds));
+    TRY(await_notices(p, spec->confinement, &record, &fds));
     if (record.kind == EXEC_FAILED)
         return proc_exec_error(spec, program, record.value);
     if (record.kind == EXEC_REFUSED)
         return refuse(p, spec, &record);
+    if (spec->confinement)
+        take_confinement(spec->confinement, &fds);
     p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
     return NULL;
 }
@@ -209,7 +243,7 @@ static struct err *wait_supervised(struct proc *p)
 {
     struct exec_record record;
 
-    TRY(read_record(p, &record, NULL, 0));
+    TRY(read_record(p, &record, NULL));
     if (record.kind == EXEC_LOST)
         return err_hint(err_new(ERR_TOOL_FAILED, "%s could not be ended", p->name),
                         "it has privileges that keel lacks; end it as root");

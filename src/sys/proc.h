@@ -39,6 +39,10 @@ struct proc_confinement {
     /* Of a policy with POLICY_PROXY, when this command's network is a new one: the socket where
      * commands find keel's proxy, for the caller to accept from and to close. -1: none. */
     int listener_fd;
+    /* Is the caller to learn what the command is about to change? Then the listener of its notices
+     * (exec/write_calls.h), for the caller to answer and to close; -1: why not. */
+    bool wants_notices;
+    int notices_fd, notices_error;
     int held_fd;         /* that the supervisor keeps open until the command's end; -1: none */
     bool has_proxy;      /* does the policy say POLICY_PROXY? */
     bool has_namespaces; /* and POLICY_NAMESPACES? */

@@ -150,6 +150,8 @@ static struct err *add_confinement(struct supervisor_argv *v, struct child_fds *
         TRY(add_fd(v, c, EXEC_OPTION_USER, confinement->user_fd));
     if (confinement->held_fd >= 0)
         TRY(child_fds_add(c, confinement->held_fd));
+    if (confinement->wants_notices)
+        v->words[v->n++] = EXEC_OPTION_NOTICES;
     return NULL;
 }
 
@@ -159,7 +161,7 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
 {
     size_t n_argv = count(spec->argv);
 
-    v->words = ARENA_ARRAY(&v->arena, n_argv + 13, const char *);
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 14, const char *);
     v->words[v->n++] = "keel-exec";
     v->words[v->n++] = EXEC_OPTION_INIT;
     add_option(v, EXEC_OPTION_CONTROL, c->n);

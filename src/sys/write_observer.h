@@ -19,19 +19,22 @@ enum write_kind {
 };
 
 /* Paths are absolute, as keel's own name space has them, with no link in them but perhaps the last
- * name, where the call would not follow it. Something else may stand there a moment later: open
- * them through no link (sys/open_plain.h). */
+ * name, where the call would not follow it. One of the two at least lies in a directory whose
+ * changes count: the workspace, or one that was added. The call may still fail, and nothing need be
+ * there. Something else may stand there a moment later: open them through no link
+ * (sys/open_plain.h). */
 struct write_notice {
     enum write_kind kind;
     const char *path;
-    const char *to; /* NULL where it has no meaning */
+    const char *to; /* NULL where it has no meaning, and of a file that has had no name yet */
 };
 
 struct write_observer {
-    /* The command waits until this returns. From any thread but one at a time; after the last
-     * reference of the launcher is gone, no more. */
+    /* The command waits until this returns. From any thread but one at a time, as long as the
+     * launcher has a reference: that is until launcher_ended() of the command has returned. */
     void (*about_to)(struct write_observer *o, const struct write_notice *notice);
-    /* Not every change is reported, or no longer: why, for a person. From any thread. */
+    /* Not every change is reported, or no longer: why, for a person. From any thread, while the
+     * command starts or runs; at most once a command. */
     void (*missed)(struct write_observer *o, const char *why);
     void (*free)(struct write_observer *o);
     _Atomic(unsigned) n_refs; /* 1 at first */
