@@ -176,6 +176,22 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
            is_allowed_as_named(rules, mode, &named, &rule);
 }
 
+/* --- commands in a sandbox --- */
+
+static bool is_look(const struct rulebook *rules, const struct subject *s)
+{
+    return rules->looks_freely && s->tool->risk == RISK_EXECUTE && s->prepared &&
+           s->prepared->looks_freely;
+}
+
+/* It takes the place of a question, not of a no. */
+static bool runs_freely(const struct rulebook *rules, enum permission_mode mode,
+                        const struct subject *s)
+{
+    return rules->commands_run_freely && s->command && s->tool->risk == RISK_EXECUTE &&
+           permission_mode_decide(mode, RISK_EXECUTE) == DECISION_APPROVE;
+}
+
 /* --- requests --- */
 
 static bool is_typed_host(const struct subject *s, struct str *ret_key)
@@ -283,6 +299,10 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
         return outside;
     if (is_allowed(rules, mode, &own, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
+    if (is_look(rules, s))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_LOOKING, S(RULE_LOOKING)};
+    if (runs_freely(rules, mode, s))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_SANDBOXED, S(RULE_SANDBOXED)};
     if (is_typed_host(&own, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_PERSON, rule};
     if (mode == MODE_ACCEPT_EDITS && s->tool->risk == RISK_MODIFY && place->guarded)
@@ -304,7 +324,8 @@ struct decided permission_decide(const struct rulebook *rules, enum permission_m
                         .args = args,
                         .session = session,
                         .environment = rules->environment,
-                        .prepared = prepared};
+                        .prepared = prepared,
+                        .other_shell = rules->other_shell};
     struct path_bases bases = path_bases_of(&s);
     struct place place;
 
