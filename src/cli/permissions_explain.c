@@ -6,6 +6,7 @@
 #include "cli/permission_warnings.h"
 #include "cli/run.h"
 #include "cli/text.h"
+#include "gate/look/look.h"
 #include "gate/pattern.h"
 #include "gate/wildcard.h"
 
@@ -243,6 +244,33 @@ static struct err *explain(void *arg)
     return NULL;
 }
 
+/* --- the table of commands that only look --- */
+
+static struct err *explain_looking(void)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    size_t n;
+    const struct look_program *all = look_programs(&a, &n);
+
+    cli_add_tinted(&out, TINT_BOLD, S(RULE_LOOKING));
+    strbuf_add_cstr(&out, "\n  ");
+    text_wrap(&out,
+              S("Lines of Bash whose every command only looks. They run without a question, in a "
+                "sandbox where nothing can be changed, without network, and where nothing is seen "
+                "but what Read shows without a question. A line that names another path is asked "
+                "about. Rules that deny or ask win. Of sed and awk programs that only print, of "
+                "git what lists and shows; and --version of common programs."),
+              2, WIDTH);
+    strbuf_add_cstr(&out, "\n\n");
+    for (size_t i = 0; i < n; i++)
+        if (all[i].but)
+            strbuf_addf(&out, "  %-10s without %s\n", all[i].name, all[i].but);
+        else
+            strbuf_addf(&out, "  %s\n", all[i].name);
+    return cli_print(strbuf_str(&out));
+}
+
 static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(permissions) struct permissions p = {0};
@@ -251,6 +279,8 @@ static struct err *run(const struct args *args, int *ret_status)
 
     TRY(args_count(args, 1, 1, "a RULE, in quotes"));
     x.text = str_of(args->operands[0]);
+    if (str_is(x.text, RULE_LOOKING))
+        return explain_looking();
     if (!pattern_parse(x.text, &x.pattern))
         return err_hint(err_new(ERR_VALIDATION, "\"%s\" is not a valid rule", args->operands[0]),
                         "a rule is a tool's name, or one with a pattern: Read, Bash(git *); in "
@@ -276,7 +306,8 @@ const struct command command_permissions_explain = {
                "the hard policy does not let through, whatever the rules say.\n\n"
                "  keel permissions explain 'Bash(git log:*)'\n"
                "  keel permissions explain 'Edit(/docs/**)'\n"
-               "  keel permissions explain 'WebFetch(domain:example.com)'\n",
+               "  keel permissions explain 'WebFetch(domain:example.com)'\n"
+               "  keel permissions explain " RULE_LOOKING "\n",
     .options = options,
     .run = run,
 };

@@ -59,8 +59,19 @@ static void add_classes(struct strbuf *out, enum permission_mode mode)
     }
 }
 
+static const char *note_on_class(const struct rule *r)
+{
+    if (!r->is_used)
+        return "not used: there is no sandbox, a setting says ask, or bash is missing";
+    return str_is(r->text, RULE_LOOKING)
+               ? "commands that only look; keel permissions explain " RULE_LOOKING
+               : "all commands, in the sandbox";
+}
+
 static const char *note_on(const struct rule *r)
 {
+    if (r->is_class)
+        return note_on_class(r);
     if (!r->is_used)
         return "not used: the project is not trusted (keel trust)";
     if (!permission_pattern_is_valid(r->text))
@@ -90,7 +101,8 @@ static void add_rule(struct strbuf *out, const struct rule *r, size_t width)
 
     permissions_add_source(&source, &r->source);
     strbuf_add_cstr(out, "  ");
-    cli_add_tinted(out, note ? TINT_FAINT : tints[r->kind], r->text);
+    cli_add_tinted(out, note && !(r->is_class && r->is_used) ? TINT_FAINT : tints[r->kind],
+                   r->text);
     strbuf_addf(out, "%*s", (int)(r->text.n < width ? width - r->text.n : 0) + 2, "");
     cli_add_tinted(out, TINT_FAINT, strbuf_str(&source));
     if (note)
@@ -192,7 +204,7 @@ static void write_rules(struct json_writer *w, const struct rule_set *set)
         jw_kv_str(w, "rule", r->text);
         permissions_write_source(w, &r->source);
         jw_kv_bool(w, "used", r->is_used);
-        jw_kv_bool(w, "valid", permission_pattern_is_valid(r->text));
+        jw_kv_bool(w, "valid", r->is_class || permission_pattern_is_valid(r->text));
         jw_end_object(w);
     }
     jw_end_array(w);

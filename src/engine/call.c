@@ -297,6 +297,14 @@ static struct err *await_begin(void *self)
     return c->ends_run ? err_copy(c->ends_run) : NULL;
 }
 
+static struct launcher *launcher_of(const struct call *c)
+{
+    const struct run_options *o = c->run->options;
+
+    BUG_IF(c->verdict.must_only_look && !o->looker);
+    return c->verdict.must_only_look ? o->looker : o->launcher;
+}
+
 static struct err *run_tool(struct call *c)
 {
     const struct run_options *o = c->run->options;
@@ -306,7 +314,7 @@ static struct err *run_tool(struct call *c)
                                    .target = c->verdict.target,
                                    .session = c->run->conversation->tools,
                                    .config = o->tool_config ? o->tool_config : &no_config,
-                                   .launcher = o->launcher,
+                                   .launcher = launcher_of(c),
                                    .http = o->http,
                                    .blobs = o->blobs,
                                    .asker = o->asker,

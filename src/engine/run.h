@@ -120,6 +120,7 @@ struct run_options {
     struct provider_call call;
     const struct tool_config *tool_config;
     struct launcher *launcher;
+    struct launcher *looker; /* of commands that must change nothing; NULL: the gate allows none */
     const struct http_source *http;
     struct blob_store *blobs;
     struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */

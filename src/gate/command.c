@@ -4,10 +4,11 @@
 #include "gate/options.h"
 #include "gate/wildcard.h"
 
-void command_init(struct command *c, struct arena *a, struct str line)
+void command_init(struct command *c, struct arena *a, struct str line, bool other_shell)
 {
     *c = (struct command){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
+    c->split.is_sure = c->split.is_sure && !other_shell;
     command_glance_init(&c->glance, c->line, &c->split);
 }
 

@@ -18,7 +18,8 @@ struct command {
     struct shell_split split;
     struct command_glance glance; /* of all texts that a pattern is held against */
 };
-void command_init(struct command *c, struct arena *a, struct str line);
+/* With another shell than bash nothing about the line is sure: grammars differ. */
+void command_init(struct command *c, struct arena *a, struct str line, bool other_shell);
 
 enum match command_match(struct str pattern, const struct command *c, enum reading reading);
 

@@ -176,6 +176,62 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
            is_allowed_as_named(rules, mode, &named, &rule);
 }
 
+/* --- programs that can start any other --- */
+
+/* A rule that denies some commands, though what this line starts cannot be seen. */
+static bool is_in_doubt(const struct rulebook *rules, const struct subject *s, struct str *ret_rule)
+{
+    const struct rule_list *deny = &rules->lists[RULE_DENY];
+
+    if (!s->command || !s->command->split.starts_unseen)
+        return false;
+    for (size_t i = 0; i < deny->n; i++)
+        if (!deny->patterns[i].is_broken && !pattern_takes_any(&deny->patterns[i]) &&
+            str_is(deny->patterns[i].tool, s->tool->name)) {
+            *ret_rule = deny->patterns[i].text;
+            return true;
+        }
+    return false;
+}
+
+/* By a rule that names the program, or the very line: who wrote it knows what it can do. A rule for
+ * all commands says nothing about this one. */
+static bool is_allowed_by_name(const struct rulebook *rules, enum permission_mode mode,
+                               const struct subject *s, const struct place *place)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct rule_list *all = &rules->lists[RULE_ALLOW];
+    struct rulebook named = *rules;
+    struct rule_list *list = &named.lists[RULE_ALLOW];
+    struct str rule;
+
+    list->patterns = ARENA_ARRAY(&a, all->n, struct pattern);
+    list->keys = ARENA_ARRAY(&a, all->n, struct rule_key);
+    list->n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (!pattern_takes_any(&all->patterns[i])) {
+            list->patterns[list->n] = all->patterns[i];
+            list->keys[list->n++] = all->keys[i];
+        }
+    return is_allowed(&named, mode, s, place, &rule);
+}
+
+/* --- commands in a sandbox --- */
+
+static bool is_look(const struct rulebook *rules, const struct subject *s)
+{
+    return rules->looks_freely && s->tool->risk == RISK_EXECUTE && s->prepared &&
+           s->prepared->looks_freely;
+}
+
+/* It takes the place of a question, not of a no. */
+static bool runs_freely(const struct rulebook *rules, enum permission_mode mode,
+                        const struct subject *s)
+{
+    return rules->commands_run_freely && s->command && s->tool->risk == RISK_EXECUTE &&
+           permission_mode_decide(mode, RISK_EXECUTE) == DECISION_APPROVE;
+}
+
 /* --- requests --- */
 
 static bool is_typed_host(const struct subject *s, struct str *ret_key)
@@ -278,11 +334,18 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
                                 DECIDED_BY_UNCLEAR_DENY, rule};
     if (find_rule(&rules->lists[RULE_ASK], &named, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
+    if (is_in_doubt(rules, s, &rule) && !is_allowed_by_name(rules, mode, &own, place))
+        return (struct decided){mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE,
+                                DECIDED_BY_UNCLEAR_DENY, rule};
     if (s->tool->risk == RISK_INSPECT && mode != MODE_BYPASS && s->prepared &&
         decide_outside(rules, mode, &own, &outside))
         return outside;
     if (is_allowed(rules, mode, &own, place, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_ALLOW, rule};
+    if (is_look(rules, s))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_LOOKING, S(RULE_LOOKING)};
+    if (runs_freely(rules, mode, s))
+        return (struct decided){DECISION_AUTO, DECIDED_BY_SANDBOXED, S(RULE_SANDBOXED)};
     if (is_typed_host(&own, &rule))
         return (struct decided){DECISION_AUTO, DECIDED_BY_PERSON, rule};
     if (mode == MODE_ACCEPT_EDITS && s->tool->risk == RISK_MODIFY && place->guarded)
@@ -304,7 +367,8 @@ struct decided permission_decide(const struct rulebook *rules, enum permission_m
                         .args = args,
                         .session = session,
                         .environment = rules->environment,
-                        .prepared = prepared};
+                        .prepared = prepared,
+                        .other_shell = rules->other_shell};
     struct path_bases bases = path_bases_of(&s);
     struct place place;
 

@@ -24,6 +24,8 @@
  *   rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
  *   assignment before a command, a function or text that cannot be split for sure is allowed by
  *   nothing else.
+ * - A line of which every command only looks (gate/look/look.h) is allowed by a rule of keel's own,
+ *   after those of the person, and runs where nothing can be changed.
  * - A line is denied when any command in it is, by whatever path the program is named, and those
  *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
  * - A path that is denied is denied with all below it, from the root and from the current
@@ -61,6 +63,11 @@ struct permission_rules {
      * like others. */
     const bool *deny_is_untrusted;
     const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
+    /* A line that only looks needs no question: it runs in a sandbox where nothing can be changed
+     * (struct verdict, port/gate.h). Only where there is one. */
+    bool looks_freely;
+    bool commands_run_freely; /* no command does, as long as the mode would only ask */
+    bool other_shell;         /* commands are read by another shell than bash: nothing is sure */
 };
 
 /* The same, read once for many calls. Whoever decides changes nothing in it: threads may share it.
@@ -76,12 +83,18 @@ void rulebook_add(struct rulebook *b, enum rule_kind kind, struct str text); /* 
 enum decision { DECISION_AUTO, DECISION_APPROVE, DECISION_DENY };
 const char *decision_name(enum decision d); /* "auto", "approve", "deny" */
 
+/* What DECIDED_BY_LOOKING and DECIDED_BY_SANDBOXED are called where rules are. */
+#define RULE_LOOKING "built-in:looking"
+#define RULE_SANDBOXED "permissions.sandboxedCommands"
+
 enum decided_by {
     DECIDED_BY_DENY,
     DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
-    DECIDED_BY_PERSON, /* who typed the host or the path in a prompt (gate/typed.h) */
+    DECIDED_BY_LOOKING,   /* every command of the line only looks, and only where Read may */
+    DECIDED_BY_SANDBOXED, /* all commands run without a question, in the sandbox */
+    DECIDED_BY_PERSON,    /* who typed the host or the path in a prompt (gate/typed.h) */
     DECIDED_BY_MODE,
     DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
 };

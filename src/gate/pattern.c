@@ -103,7 +103,7 @@ void subject_split_command(struct subject *s, struct arena *a)
     s->command = s->prepared ? s->prepared->command : NULL;
     if (!s->command) {
         c = ARENA_NEW(a, struct command);
-        command_init(c, a, line->text);
+        command_init(c, a, line->text, s->other_shell);
         s->command = c;
     }
 }

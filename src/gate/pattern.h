@@ -42,6 +42,7 @@ struct subject {
     const struct names *names;      /* of the path that the call is about; NULL: the one given */
     const struct path_bases *bases; /* NULL: found for each rule */
     const struct sieve *sieve;      /* for lists of rules */
+    bool other_shell;               /* it is not bash that would read the command */
 };
 
 /* Splits the call's command once for all rules; it lives as long as the arena. */

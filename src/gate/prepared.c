@@ -4,6 +4,7 @@
 #include "base/protected_places.h"
 #include "gate/command.h"
 #include "gate/git_places.h"
+#include "gate/look/look.h"
 #include "gate/path.h"
 #include "gate/reach.h"
 #include "gate/rulebook.h"
@@ -229,6 +230,22 @@ static void find_reaches(const struct job *j)
     find_reach(&map, p->written, p->n_written);
 }
 
+/* In the background it would go on after this call. */
+static void find_look(const struct job *j)
+{
+    struct prepared *p = j->prepared;
+    struct subject s = *j->subject;
+    struct reach_map map;
+
+    p->only_looks = p->command && split_only_looks(&p->command->split) &&
+                    !json_bool(json_get(s.args, "run_in_background"), false);
+    if (!p->only_looks || !j->rules || !j->rules->looks_freely)
+        return;
+    s.command = p->command;
+    reach_map_init(&map, j->arena, &j->policy, p->workspace, p->home);
+    p->looks_freely = look_stays_free(&s, &map, j->arena);
+}
+
 static struct err *look(void *arg)
 {
     const struct job *j = arg;
@@ -250,6 +267,7 @@ static struct err *look(void *arg)
         find_reaches(j);
         find_guards(j);
     }
+    find_look(j);
     return NULL;
 }
 
@@ -260,6 +278,7 @@ struct err *gate_prepare(const struct rulebook *rules, const struct hard_policy 
     struct job job = {
         .rules = rules, .policy = *policy, .subject = s, .arena = a, .prepared = ret_prepared};
 
+    split.other_shell = rules && rules->other_shell;
     subject_split_command(&split, a);
     *ret_prepared = (struct prepared){.command = split.command};
     return task_self() ? work_run(look, &job) : look(&job);

@@ -26,6 +26,9 @@ struct prepared {
     struct place *redirected;      /* by the split's index */
     struct place *written;         /* by its operands */
     size_t n_written;
+    /* By the table of commands that only look (gate/look/look.h), and where it would look Read
+     * would not ask either. The second implies the first. */
+    bool only_looks, looks_freely;
 };
 
 /* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */

@@ -282,6 +282,12 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
     if (d->by == DECIDED_BY_ALLOW)
         return arena_format(a, "The rule %" STR_FMT " allows it.",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
+    if (d->by == DECIDED_BY_LOOKING)
+        return S("Every command of the line only looks: it runs without a question, in a sandbox "
+                 "where nothing can be changed.");
+    if (d->by == DECIDED_BY_SANDBOXED)
+        return S("The setting permissions.sandboxedCommands lets commands run without a question, "
+                 "in the sandbox.");
     if (d->by == DECIDED_BY_PERSON)
         return arena_format(a, "The person typed it in a prompt of this session (%" STR_FMT ").",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));

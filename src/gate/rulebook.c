@@ -23,6 +23,9 @@ struct rulebook *rulebook_new(const struct permission_rules *rules)
     struct rulebook *b = mem_alloc(sizeof *b);
 
     b->environment = rules->environment;
+    b->looks_freely = rules->looks_freely;
+    b->commands_run_freely = rules->commands_run_freely;
+    b->other_shell = rules->other_shell;
     add_all(b, RULE_DENY, rules->deny, rules->n_deny);
     add_all(b, RULE_ASK, rules->ask, rules->n_ask);
     add_all(b, RULE_ALLOW, rules->allow, rules->n_allow);

@@ -15,6 +15,7 @@ struct rule_list {
 struct rulebook {
     struct rule_list lists[N_RULE_KINDS];
     const char *const *environment;
+    bool looks_freely, commands_run_freely, other_shell; /* as in struct permission_rules */
     struct arena arena;
 };
 

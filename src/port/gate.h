@@ -47,6 +47,11 @@ struct verdict {
      * exists. NULL: the call is not about one. */
     const char *target;
     struct str rule; /* the pattern or the mode's cell that decided; may be empty */
+    /* The call runs a line that changes nothing, as far as its text tells. */
+    bool only_looks;
+    /* It is allowed for that alone: it must run where nothing can be changed (run_options.looker).
+     */
+    bool must_only_look;
     struct str reason;
     struct ask ask;
     /* What hooks said besides: for the model with the result, for the person; may be empty. The

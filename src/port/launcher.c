@@ -13,9 +13,9 @@ struct err *launcher_ended(struct launcher *l, struct strbuf *notes)
     return l->ended ? l->ended(l, notes) : NULL;
 }
 
-const char *launcher_advice(struct launcher *l)
+const char *launcher_advice(struct launcher *l, struct str output)
 {
-    return l->advice ? l->advice(l) : NULL;
+    return l->advice ? l->advice(l, output) : NULL;
 }
 
 static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,

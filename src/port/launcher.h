@@ -12,9 +12,9 @@ struct launcher {
     struct err *(*start)(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc);
     /* Puts right what the command should not have done; NULL: there is nothing to do. */
     struct err *(*ended)(struct launcher *l, struct strbuf *notes);
-    /* What a model should know whose command was not permitted something; may be NULL, and so may
-     * what it returns. */
-    const char *(*advice)(struct launcher *l);
+    /* What a model should know whose command printed this, because something was kept from it; may
+     * be NULL, and so may what it returns. */
+    const char *(*advice)(struct launcher *l, struct str output);
 };
 
 MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *spec,
@@ -23,7 +23,8 @@ MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *
  * was put right; the person has been told already. Waits even when the task is cancelled. */
 MUST_USE struct err *launcher_ended(struct launcher *l, struct strbuf *notes);
 
-const char *launcher_advice(struct launcher *l); /* NULL: there is nothing to know */
+/* NULL: there is nothing to know. */
+const char *launcher_advice(struct launcher *l, struct str output);
 
 /* Supervised, so that no descendant is left behind, and otherwise as it is. */
 extern struct launcher launcher_plain;

@@ -93,6 +93,7 @@ static bool has_effect(const struct entry *e)
     case ROLE_HIDDEN:
         return !is_hidden;
     case ROLE_VISIBLE:
+    case ROLE_SHOWN:
         return is_hidden;
     case ROLE_READ_ONLY:
     case ROLE_ANCHOR:
@@ -153,11 +154,15 @@ static const char *const granted_in_part[] = {"/dev", "/proc"};
 
 static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
 {
-    add(p, policy->workspace, policy->workspace_is_read_only ? ROLE_VISIBLE : ROLE_WRITABLE);
+    bool is_shown = policy->nothing_is_writable;
+    enum role writable = is_shown ? ROLE_SHOWN : ROLE_WRITABLE;
+
+    add(p, policy->workspace,
+        policy->workspace_is_read_only && !is_shown ? ROLE_VISIBLE : writable);
     if (policy->tmp_dir)
-        add(p, policy->tmp_dir, ROLE_WRITABLE);
-    add_all(p, policy->writable, policy->n_writable, ROLE_WRITABLE);
-    add_all(p, policy->visible, policy->n_visible, ROLE_VISIBLE);
+        add(p, policy->tmp_dir, writable);
+    add_all(p, policy->writable, policy->n_writable, writable);
+    add_all(p, policy->visible, policy->n_visible, is_shown ? ROLE_SHOWN : ROLE_VISIBLE);
     add_all(p, policy->hidden, policy->n_hidden, ROLE_HIDDEN);
     add_all(p, always_hidden, ARRAY_LEN(always_hidden), ROLE_HIDDEN);
     if (policy->home)
@@ -219,6 +224,17 @@ static void add_aliases(struct plan *p, const struct mount_table *mounts)
         add(p, p->aliases[i], ROLE_HIDDEN);
     if (p->n_aliases)
         settle(p);
+}
+
+/* What is closed has no other paths, but what is hidden in it has: so it comes after those were
+ * found, and to all that the policy names. */
+static void add_closed(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
+{
+    p->n = 0;
+    add_policy(p, policy, namespaces);
+    add_all(p, policy->closed, policy->n_closed, ROLE_HIDDEN);
+    add_all(p, p->aliases, p->n_aliases, ROLE_HIDDEN);
+    settle(p);
 }
 
 /* --- items --- */
@@ -340,6 +356,7 @@ static enum policy_kind kind_of(const struct entry *e)
     case ROLE_WRITABLE:
         return POLICY_WRITABLE;
     case ROLE_VISIBLE:
+    case ROLE_SHOWN:
         return POLICY_VISIBLE;
     case ROLE_HIDDEN:
         return e->is_holder ? POLICY_HOLDER : POLICY_HIDDEN;
@@ -416,13 +433,16 @@ struct err *plan_write(const struct plan_input *input, struct strbuf *out)
 
     BUG_IF(out->n);
     TRY(plan_check(policy));
-    if (policy->n_hidden + policy->n_read_only + policy->n_writable + policy->n_visible >
+    if (policy->n_hidden + policy->n_read_only + policy->n_writable + policy->n_visible +
+            policy->n_closed >
         MAX_ENTRIES)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
     add_policy(&p, policy, input->namespaces);
     settle(&p);
     if (input->mounts)
         add_aliases(&p, input->mounts);
+    if (policy->n_closed)
+        add_closed(&p, policy, input->namespaces);
     put_header(out, flags_of(policy, input->namespaces));
     if (input->namespaces)
         put_mounts(&p);

@@ -11,6 +11,7 @@ enum role {
     ROLE_READ_ONLY,
     ROLE_VISIBLE,
     ROLE_HIDDEN,
+    ROLE_SHOWN, /* visible, though the same place is hidden */
     ROLE_WRITABLE,
 };
 

@@ -107,6 +107,6 @@ void plan_put_rules(struct plan *p)
             plan_put_entry(p, POLICY_NEVER, e);
     grant(p, NULL);
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
-        if (e->role == ROLE_WRITABLE || e->role == ROLE_VISIBLE)
+        if (e->role == ROLE_WRITABLE || e->role == ROLE_VISIBLE || e->role == ROLE_SHOWN)
             grant(p, e);
 }

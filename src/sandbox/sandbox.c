@@ -212,8 +212,11 @@ static struct err *prepare(void *arg)
     TRY(mounts_look(&sandbox->mounts, &mounts));
     TRY(find_cwd(s->attempt));
     TRY(held_roots_update(sandbox->roots, &sandbox->policy));
-    TRY(guard_begin(sandbox->guard, &sandbox->policy, s->namespaces));
-    policy = guard_policy(sandbox->guard, &sandbox->policy);
+    policy = sandbox->policy;
+    if (!policy.nothing_is_writable) {
+        TRY(guard_begin(sandbox->guard, &sandbox->policy, s->namespaces));
+        policy = guard_policy(sandbox->guard, &sandbox->policy);
+    }
     TRY(plan_write(&(struct plan_input){.policy = &policy,
                                         .roots = sandbox->roots,
                                         .mounts = mounts,
@@ -516,6 +519,10 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 
     BUG_IF(s->n_running == 0);
     settle_notices(s);
+    if (s->policy.nothing_is_writable) {
+        end_one(s);
+        return NULL;
+    }
     e = run_blocking(s, check_guard, &ended, s->way == SANDBOX_WITH_NAMESPACES);
     end_one(s);
     return e;

@@ -39,6 +39,13 @@ struct sandbox_policy {
      * start-up files the sandbox finds by itself. */
     const char *const *read_only;
     size_t n_read_only;
+    /* Directories that are not to be read but for what lies in them and is visible or writable.
+     * Unlike what is hidden they hold no secret: by other paths, what is in them may be seen. */
+    const char *const *closed;
+    size_t n_closed;
+    /* Workspace, added directories and tmp_dir are only to be read, and so is all the rest: nobody
+     * has to look after them. */
+    bool nothing_is_writable;
     const char *home;    /* the person's */
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;

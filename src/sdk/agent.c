@@ -219,6 +219,7 @@ static struct run_options options_of(struct agent *a)
         .hooks = agent_hooks_port(a),
         .tool_config = &a->tool_config,
         .launcher = &a->sandbox.launcher,
+        .looker = &a->sandbox.looker.launcher,
         .http = &a->http,
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,

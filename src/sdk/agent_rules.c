@@ -80,6 +80,7 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
     a->plan.mode = set.mode;
     a->tool_config.added_dirs = set.added_dirs;
     a->tool_config.n_added_dirs = set.n_added_dirs;
+    a->tool_config.shell = str_of(set.shell);
     permission_gate_init(&a->gate, &set.gate_rules);
     a->gate.policy = set.policy;
     a->gate.keeper = (struct rule_keeper){keep, a};

@@ -28,6 +28,8 @@ static void end_turn(struct agent_sandbox *s)
 
 struct preparation {
     struct agent_sandbox *sandbox;
+    struct agent_walls *walls;
+    bool only_looks;
     const char *cwd;
     char real_cwd[PATH_MAX]; /* a link may lie where commands do not see it */
     struct arena arena;
@@ -69,7 +71,7 @@ static struct err *prepare(void *arg)
     p->policy.watches = s->watches;
     p->policy.is_fresh = true;
     p->policy.guard_dir = guard_dir(s, &p->arena);
-    return NULL;
+    return p->only_looks ? policy_only_look(s->maker, &p->arena, &p->policy) : NULL;
 }
 
 static struct err *run_prepare(struct preparation *p)
@@ -123,27 +125,29 @@ static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
 
 static void use_policy(struct agent_sandbox *s, struct preparation *p)
 {
-    bool is_first = !s->sandbox.launcher.start;
+    struct agent_walls *walls = p->walls;
 
     p->policy.no_namespaces = s->options.no_namespaces;
     p->policy.require_full = s->options.require_full;
     p->policy.is_for_one = s->options.is_for_one;
-    set_network(s, &p->policy);
-    if (is_first && s->options.on_tmp_dir)
+    if (!p->only_looks)
+        set_network(s, &p->policy);
+    if (!s->has_told_tmp_dir && s->options.on_tmp_dir)
         s->options.on_tmp_dir(s->options.tmp_self, s->tmp_dir);
-    if (is_first)
-        sandbox_init(&s->sandbox, &p->policy);
+    s->has_told_tmp_dir = true;
+    if (!walls->sandbox.launcher.start)
+        sandbox_init(&walls->sandbox, &p->policy);
     else
-        s->sandbox.policy = p->policy;
-    arena_done(&s->arena);
-    s->arena = p->arena;
+        walls->sandbox.policy = p->policy;
+    arena_done(&walls->arena);
+    walls->arena = p->arena;
     p->arena = (struct arena){0};
 }
 
 /* Told once: commands are confined, but less than elsewhere. Who has chosen it knows. */
-static void tell_weakness(struct agent_sandbox *s)
+static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox)
 {
-    const char *weakness = sandbox_weakness(&s->sandbox);
+    const char *weakness = sandbox_weakness(sandbox);
     AUTO(strbuf) struct strbuf line = {0};
 
     if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
@@ -151,6 +155,54 @@ static void tell_weakness(struct agent_sandbox *s)
     s->has_told_weakness = true;
     strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor has more", weakness);
     s->options.on_notice(s->options.self, strbuf_str(&line));
+}
+
+/* git is run so that neither its repository nor the person's settings start a program or write:
+ * others may have made the repository, and it may be somebody else's. The walls hold what is left
+ * (a driver for diffs, say). */
+static const char *const look_variables[] = {
+    "GIT_OPTIONAL_LOCKS=0",
+    "GIT_NO_LAZY_FETCH=1",
+    "GIT_TERMINAL_PROMPT=0",
+    "GIT_CONFIG_COUNT=4",
+    "GIT_CONFIG_KEY_0=core.fsmonitor",
+    "GIT_CONFIG_VALUE_0=false",
+    "GIT_CONFIG_KEY_1=core.hooksPath",
+    "GIT_CONFIG_VALUE_1=/dev/null",
+    "GIT_CONFIG_KEY_2=log.showSignature",
+    "GIT_CONFIG_VALUE_2=false",
+    "GIT_CONFIG_KEY_3=safe.directory",
+    "GIT_CONFIG_VALUE_3=*",
+    NULL,
+};
+
+/* What gives commands of the table another meaning: functions, options, programs. */
+static const char *const dropped_variables[] = {
+    "BASH_FUNC_",    "GIT_EXTERNAL_DIFF=", "RIPGREP_CONFIG_PATH=",
+    "NODE_OPTIONS=", "GIT_CONFIG_",        NULL};
+
+static bool is_dropped(const char *entry)
+{
+    for (const char *const *name = dropped_variables; *name; name++)
+        if (strncmp(entry, *name, strlen(*name)) == 0)
+            return true;
+    return false;
+}
+
+static const char *const *look_environment(struct arena *a, const char *const *given)
+{
+    size_t n_given = 0, n = 0;
+    const char **all;
+
+    while (given && given[n_given])
+        n_given++;
+    all = ARENA_ARRAY(a, n_given + ARRAY_LEN(look_variables), const char *);
+    for (size_t i = 0; i < n_given; i++)
+        if (!is_dropped(given[i]))
+            all[n++] = given[i];
+    for (size_t i = 0; look_variables[i]; i++)
+        all[n++] = look_variables[i];
+    return all;
 }
 
 static struct err *start_confined(struct agent_sandbox *s, struct preparation *p,
@@ -162,29 +214,49 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
     if (!e) {
         use_policy(s, p);
         at_real_place.cwd = p->real_cwd;
-        e = launcher_start(&s->sandbox.launcher, &at_real_place, ret_proc);
+        at_real_place.environment = p->only_looks
+                                        ? look_environment(&p->walls->arena, spec->environment)
+                                        : spec->environment;
+        e = launcher_start(&p->walls->sandbox.launcher, &at_real_place, ret_proc);
     }
     if (!e)
-        tell_weakness(s);
+        tell_weakness(s, &p->walls->sandbox);
     arena_done(&p->arena);
     return e;
 }
 
-static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
+                                  const struct proc_spec *spec, struct proc **ret_proc)
 {
-    struct agent_sandbox *s = (struct agent_sandbox *)l;
-    AUTO_FREE struct preparation *p = NULL;
+    AUTO_FREE struct preparation *p = mem_alloc(sizeof *p);
     struct err *e;
 
-    if (s->options.is_off)
-        return launcher_start(&launcher_plain, spec, ret_proc);
-    p = mem_alloc(sizeof *p);
     p->sandbox = s;
+    p->only_looks = only_looks;
+    p->walls = only_looks ? &s->look_walls : &s->walls;
     p->cwd = spec->cwd ? spec->cwd : s->options.source.workspace;
     TRY(begin_turn(s));
     e = start_confined(s, p, spec, ret_proc);
     end_turn(s);
     return e ? add_remedy(s, e) : NULL;
+}
+
+static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->options.is_off)
+        return launcher_start(&launcher_plain, spec, ret_proc);
+    return start_in_walls(s, /* only_looks= */ false, spec, ret_proc);
+}
+
+static struct err *looker_start(struct launcher *l, const struct proc_spec *spec,
+                                struct proc **ret_proc)
+{
+    struct agent_sandbox *s = ((struct agent_looker *)l)->of;
+
+    BUG_IF(s->options.is_off); /* the gate lets nothing run here then */
+    return start_in_walls(s, /* only_looks= */ true, spec, ret_proc);
 }
 
 /* --- after a command --- */
@@ -198,12 +270,13 @@ static void tell(const struct agent_sandbox *s, struct str notes)
             s->options.on_notice(s->options.self, line);
 }
 
-static struct err *look_after(struct agent_sandbox *s, struct strbuf *notes)
+static struct err *look_after(struct agent_sandbox *s, struct sandbox *sandbox,
+                              struct strbuf *notes)
 {
     struct err *e;
 
     TRY(begin_turn(s));
-    e = sandbox_command_ended(&s->sandbox, notes);
+    e = sandbox_command_ended(sandbox, notes);
     end_turn(s);
     return e;
 }
@@ -217,17 +290,53 @@ static struct err *ended(struct launcher *l, struct strbuf *notes)
     if (s->options.is_off)
         return NULL;
     task_shield_begin();
-    e = look_after(s, notes);
+    e = look_after(s, &s->walls.sandbox, notes);
     task_shield_end();
     tell(s, str_skip(strbuf_str(notes), before));
     return e;
 }
 
-static const char *advice(struct launcher *l)
+/* It has changed nothing. */
+static struct err *looker_ended(struct launcher *l, struct strbuf *notes)
 {
+    struct agent_sandbox *s = ((struct agent_looker *)l)->of;
+    struct err *e;
+
+    task_shield_begin();
+    e = look_after(s, &s->look_walls.sandbox, notes);
+    task_shield_end();
+    return e;
+}
+
+static bool says_one_of(struct str output, const char *const *phrases)
+{
+    for (; *phrases; phrases++)
+        if (str_find(output, str_of(*phrases)) != STR_NONE)
+            return true;
+    return false;
+}
+
+static const char *advice(struct launcher *l, struct str output)
+{
+    static const char *const phrases[] = {"Operation not permitted", NULL};
     const struct agent_sandbox *s = (const struct agent_sandbox *)l;
 
-    return s->sandbox.launcher.start ? sandbox_advice(&s->sandbox) : NULL;
+    if (!says_one_of(output, phrases))
+        return NULL;
+    return s->walls.sandbox.launcher.start ? sandbox_advice(&s->walls.sandbox) : NULL;
+}
+
+static const char *looker_advice(struct launcher *l, struct str output)
+{
+    static const char *const phrases[] = {"No such file or directory", "Permission denied",
+                                          "Read-only file system", "Operation not permitted", NULL};
+
+    if (!says_one_of(output, phrases))
+        return NULL;
+    return "This command only looks, so it ran without a question where nothing can be changed, "
+           "there is no network, and only the workspace, added directories and the public "
+           "directories of the system can be seen. To look elsewhere, name the path itself in the "
+           "command (cat /path/to/file): the person is asked then.";
 }
 
 /* --- after a crash --- */
@@ -275,8 +384,19 @@ void agent_sandbox_recover(struct agent_sandbox *s)
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
 {
     *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advice = advice},
+                                .looker = {.launcher = {.start = looker_start,
+                                                        .ended = looker_ended,
+                                                        .advice = looker_advice},
+                                           .of = s},
                                 .options = *options,
                                 .turn = chan_new(1)};
+}
+
+static void walls_done(struct agent_walls *w)
+{
+    if (w->sandbox.launcher.start)
+        sandbox_done(&w->sandbox);
+    arena_done(&w->arena);
 }
 
 static struct err *remove_tmp(void *arg)
@@ -287,8 +407,8 @@ static struct err *remove_tmp(void *arg)
 
 void agent_sandbox_done(struct agent_sandbox *s)
 {
-    if (s->sandbox.launcher.start)
-        sandbox_done(&s->sandbox);
+    walls_done(&s->walls);
+    walls_done(&s->look_walls);
     proxy_free(s->proxy);
     if (s->tmp_dir) {
         task_shield_begin();
@@ -299,11 +419,31 @@ void agent_sandbox_done(struct agent_sandbox *s)
     policy_maker_free(s->maker);
     dir_watches_free(s->watches);
     chan_free(s->turn);
-    arena_done(&s->arena);
     *s = (struct agent_sandbox){0};
 }
 
 /* --- settings --- */
+
+static const struct json *value_in(const struct settings *s, enum layer layer, const char *path)
+{
+    struct str file, group = str_of(path), name;
+    const struct json *value = settings_layer(s, layer, &file);
+
+    while (str_split(&group, '.', &name))
+        value = json_get_str(value, name);
+    return value;
+}
+
+struct str own_setting(const struct settings *s, const char *path)
+{
+    struct setting_origin origin;
+    size_t at = 0;
+
+    while (settings_next_origin(s, path, &at, &origin))
+        if (!layer_is_foreign(origin.layer) && !layer_is_project(origin.layer))
+            return json_str(value_in(s, origin.layer, path));
+    return (struct str){0};
+}
 
 bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
                      struct setting_origin *ret_origin)
@@ -312,13 +452,10 @@ bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
     size_t at = 0;
 
     while (settings_next_origin(s, path, &at, &origin)) {
-        struct str file, group = str_of(path), name;
-        const struct json *layer = settings_layer(s, origin.layer, &file);
+        const struct json *layer = value_in(s, origin.layer, path);
 
         if (layer_is_foreign(origin.layer))
             continue;
-        while (str_split(&group, '.', &name))
-            layer = json_get_str(layer, name);
         if (ret_origin)
             *ret_origin = origin;
         return json_bool(layer, otherwise);
@@ -326,4 +463,18 @@ bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
     if (ret_origin)
         *ret_origin = (struct setting_origin){0};
     return otherwise;
+}
+
+/* With Landlock alone there is a sandbox already. */
+bool sandbox_is_there(const struct settings *s)
+{
+    struct sandbox_probe probe;
+    AUTO(err) struct err *e = NULL;
+
+    if (!sandbox_setting(s, "sandbox.enabled", true, NULL))
+        return false;
+    if (sandbox_landlock_version() > 0)
+        return true;
+    e = sandbox_probe(&probe);
+    return !e && !probe.missing[0];
 }

@@ -31,17 +31,30 @@ struct agent_sandbox_options {
     bool no_namespaces; /* as if they could not be made */
 };
 
+/* One of two ways in which commands are confined, with the policy in use. */
+struct agent_walls {
+    struct sandbox sandbox;
+    struct arena arena;
+};
+
+/* For commands that only look: they change nothing, speak to nobody, and see what Read shows
+ * without a question (docs/sandbox.md). There is none where the sandbox is off. */
+struct agent_looker {
+    struct launcher launcher;
+    struct agent_sandbox *of;
+};
+
 struct agent_sandbox {
     struct launcher launcher; /* what tools are given */
+    struct agent_looker looker;
     struct agent_sandbox_options options;
     /* the rest is private */
     struct dir_watches *watches; /* the directories, for all that have to know them */
     struct policy_maker *maker;
-    struct arena arena; /* of the policy in use */
-    char *tmp_dir;      /* NULL: no command was started yet */
+    char *tmp_dir; /* NULL: no command was started yet */
     struct proxy *proxy;
-    struct sandbox sandbox;
-    bool has_told_weakness;
+    struct agent_walls walls, look_walls;
+    bool has_told_weakness, has_told_tmp_dir;
     struct chan *turn; /* holds something while a command is started or looked after */
 };
 
@@ -57,5 +70,10 @@ DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)
  * set it. */
 bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
                      struct setting_origin *ret_origin);
+/* A text that only the person may set, for keel: in their own file or by --settings. Empty: they
+ * have not. */
+struct str own_setting(const struct settings *s, const char *path);
+/* Can commands be confined here, and are they to be? May block for some milliseconds. */
+bool sandbox_is_there(const struct settings *s);
 
 #endif

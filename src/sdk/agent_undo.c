@@ -1,17 +1,19 @@
 /* agent_undo.c - what an agent saves before its tools change files. */
 #include "sdk/agent_parts.h"
 
+#include "gate/look/look.h"
 #include "sdk/own_files.h"
-#include "sdk/reads_only.h"
 #include "sdk/rewind.h"
 #include "snapshot/snapshot.h"
 
+/* What another shell makes of a line is not known. */
 static bool may_write(void *self, const struct snapshot_call *call)
 {
+    const struct agent *a = self;
     const char *arg = call->tool->permission_arg;
 
-    return !arg || strcmp(arg, "command") != 0 ||
-           !command_reads_only(json_get_text(call->args, arg));
+    return !arg || strcmp(arg, "command") != 0 || a->gate.rules.other_shell ||
+           !line_only_looks(json_get_text(call->args, arg));
 }
 
 /* As the state of the session tells: background.h of the tools writes it. */

@@ -34,9 +34,9 @@ static struct err *checked_launcher_ended(struct launcher *l, struct strbuf *not
     return launcher_ended(((struct checked_launcher *)l)->inner, notes);
 }
 
-static const char *checked_launcher_advice(struct launcher *l)
+static const char *checked_launcher_advice(struct launcher *l, struct str output)
 {
-    return launcher_advice(((struct checked_launcher *)l)->inner);
+    return launcher_advice(((struct checked_launcher *)l)->inner, output);
 }
 
 void checked_launcher_init(struct checked_launcher *c, struct launcher *inner,

@@ -5,6 +5,7 @@
 #include "sdk/agent_parts.h"
 #include "sys/fs.h"
 #include "tool/names.h"
+#include "tool/shell/command.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -192,6 +193,57 @@ static void set_gate_rules(struct making *m)
     };
 }
 
+/* --- commands in a sandbox --- */
+
+/* "auto" or "ask"; a project has no say. */
+static struct err *read_auto(const struct making *m, const char *path, bool otherwise,
+                             bool *ret_is_auto)
+{
+    struct str given = own_setting(m->runtime->settings, path);
+
+    *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
+    if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is nothing keel can do", path,
+                            STR_ARG(given)),
+                    "one of: auto, ask");
+}
+
+/* In POSIX mode bash reads some lines otherwise. */
+static void choose_shell(struct making *m)
+{
+    const char *const *environment = m->runtime->options.environment;
+
+    m->set->shell = shell_of(environment);
+    m->set->gate_rules.other_shell =
+        !shell_is_bash(m->set->shell) || env_find(environment, "POSIXLY_CORRECT");
+}
+
+/* Nothing runs without a question where there are no walls around it. */
+static struct err *set_sandboxed(struct making *m)
+{
+    struct permission_rules *rules = &m->set->gate_rules;
+    bool looks, runs, has_walls;
+
+    TRY(read_auto(m, "permissions.lookingCommands", true, &looks));
+    TRY(read_auto(m, "permissions.sandboxedCommands", false, &runs));
+    has_walls = (looks || runs) && sandbox_is_there(m->runtime->settings);
+    rules->looks_freely = looks && has_walls;
+    rules->commands_run_freely = runs && has_walls;
+    add_rule(m, &(struct rule){.text = S(RULE_LOOKING),
+                               .kind = RULE_ALLOW,
+                               .source = {.layer = "built in"},
+                               .is_class = true,
+                               .is_used = rules->looks_freely && !rules->other_shell});
+    if (runs)
+        add_rule(m, &(struct rule){.text = S(RULE_SANDBOXED),
+                                   .kind = RULE_ALLOW,
+                                   .source = {.layer = layer_name(LAYER_USER)},
+                                   .is_class = true,
+                                   .is_used = rules->commands_run_freely});
+    return NULL;
+}
+
 /* --- the mode --- */
 
 struct err *agent_find_mode(const char *where, struct str name, enum permission_mode *ret_mode)
@@ -322,6 +374,8 @@ struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct ru
     *set = (struct rule_set){0};
     TRY(add_all(&m));
     set_gate_rules(&m);
+    choose_shell(&m);
+    TRY(set_sandboxed(&m));
     TRY(choose_mode(&m));
     find_directories(&m);
     set_policy(&m);

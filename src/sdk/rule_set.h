@@ -21,7 +21,8 @@ struct rule {
     enum rule_kind kind;
     struct rule_source source;
     bool is_untrusted; /* it stands in a project that is not trusted */
-    bool is_used;      /* false: it does, and would allow something */
+    bool is_used;      /* false: it does, and would allow something; or what it needs is missing */
+    bool is_class;     /* no pattern, but a name for calls of a kind: RULE_LOOKING */
 };
 
 struct rule_set {
@@ -36,6 +37,7 @@ struct rule_set {
      */
     const char *const *added_dirs;
     size_t n_added_dirs;
+    const char *shell; /* that reads command lines */
 };
 
 /* Of the options only those about permissions count. Blocks: directories are looked up. */

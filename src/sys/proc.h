@@ -125,6 +125,8 @@ MUST_USE struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms,
 /* The same with one that was started already, and that nobody else reads or waits for. */
 MUST_USE struct err *proc_collect(struct proc *p, uint64_t timeout_ms, struct proc_output *output);
 
+/* Is the program in the PATH of the environment? NULL: the process's own. Blocks a little. */
+bool proc_can_run(const char *program, const char *const *environment);
 /* Where keel-exec is: where the environment variable KEEL_EXEC says, else beside the running
  * program or library, else in its libexec directory. */
 MUST_USE struct err *proc_find_supervisor(char path[4096]);

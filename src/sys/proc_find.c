@@ -123,6 +123,17 @@ struct err *proc_find_program(const struct proc_spec *spec, char **ret_path)
     return NULL;
 }
 
+bool proc_can_run(const char *program, const char *const *environment)
+{
+    const char *const argv[] = {program, NULL};
+    const struct proc_spec spec = {
+        .argv = argv, .environment = environment ? environment : (const char *const *)environ};
+    AUTO_FREE char *path = NULL;
+
+    err_ignore(proc_find_program(&spec, &path), "then it is not");
+    return path != NULL;
+}
+
 /* --- the supervisor --- */
 
 static bool try_supervisor(char path[4096], const char *directory, const char *name)

@@ -46,6 +46,7 @@ class List(PermissionsTest):
 
     def test_the_folders_of_settings_may_be_looked_at(self):
         built_in = {rule["rule"] for rule in self.listed()["rules"] if rule["layer"] == "built in"}
+        built_in.remove("built-in:looking")
         self.assertEqual(built_in, {f"{tool}({name}/**)" for tool in ("Read", "Glob")
                                     for name in (".agents", ".claude", ".keel", ".robota")})
 
@@ -212,7 +213,33 @@ class Test(PermissionsTest):
         self.assertIn(f"(deny, user: {file})", result.out)
 
     def test_who_is_asked_is_told(self):
-        self.assertIn("where nobody is there", self.keel("permissions", "test", "Bash", "ls").out)
+        self.assertIn("where nobody is there", self.keel("permissions", "test", "Bash", "rm x").out)
+
+    def test_a_line_that_only_looks_is_allowed_by_a_rule_of_keels_own(self):
+        for mode in ("plan", "default", "acceptEdits", "bypassPermissions"):
+            judged = self.judged("Bash", "git log | head", "--mode", mode)
+            self.assertEqual((judged["decision"], judged["rule"], judged["kind"], judged["layer"]),
+                             ("auto", "built-in:looking", "allow", "built in"))
+        self.assertEqual(self.judged("Bash", "cat ~/notes")["decision"], "approve")
+        self.assertTrue(self.rule("built-in:looking")["used"])
+
+    def test_the_table_of_commands_that_only_look_can_be_read(self):
+        result = self.keel("permissions", "explain", "built-in:looking")
+        self.assert_fine(result)
+        self.assertRegex(result.out, r"(?m)^  find +without .*-delete")
+
+    def test_only_the_person_chooses_what_runs_unasked(self):
+        self.user({"lookingCommands": "ask", "sandboxedCommands": "auto"})
+        self.assertEqual(self.judged("Bash", "ls")["rule"], "permissions.sandboxedCommands")
+        self.assertEqual(self.judged("Bash", "touch a")["decision"], "auto")
+        self.assertEqual(self.judged("Bash", "touch a", "--mode", "plan")["decision"], "deny")
+        self.assertFalse(self.rule("built-in:looking")["used"])
+        self.user({"sandboxedCommands": "always"})
+        self.assert_refused(self.keel("permissions", "list"), 2, "permissions.sandboxedCommands")
+        self.user({})
+        self.bring({"sandboxedCommands": "auto"})
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertEqual(self.judged("Bash", "touch a")["decision"], "approve")
 
     def test_hooks_are_mentioned(self):
         self.user_settings({"hooks": {"PreToolUse": [

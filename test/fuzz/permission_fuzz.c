@@ -135,7 +135,7 @@ static enum match match_line(struct str pattern, struct str line, enum reading r
     AUTO(arena) struct arena a = {0};
     struct command c;
 
-    command_init(&c, &a, line);
+    command_init(&c, &a, line, /* other_shell= */ false);
     return command_match(pattern, &c, reading);
 }
 

@@ -166,6 +166,12 @@ void splitter_add(struct splitter *s, const struct shell_word *words, size_t n_w
 /* Lists one that may be anything. */
 void splitter_add_anything(struct splitter *s);
 
+/* --- starter.c --- */
+
+/* Can the program of this name start any other, with these words, and does the line not tell
+ * which? */
+bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t n);
+
 /* --- wrapper.c --- */
 
 /* Lists what the command starts: `env`, `sudo`, `xargs`, `sh -c`, `eval`... */

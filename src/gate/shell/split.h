@@ -53,6 +53,7 @@ struct shell_split {
     size_t n_redirections;
     bool is_sure;
     bool changes_names;  /* it defines functions, or its loops set variables that programs heed */
+    bool starts_unseen;  /* a program that can start any other: python -c, make, ssh */
     bool sets_variables; /* one of its commands may, such as read, export, printf -v */
 };
 

@@ -19,6 +19,7 @@ static const struct wrapper {
     bool takes_assignments;
 } wrappers[] = {
     {"builtin", STARTS_WORDS, "", "", " ", " ", 0, false},
+    {"choom", STARTS_WORDS, "", "np", " ", " --adjust --pid ", 0, false},
     {"chroot", STARTS_WORDS, "", "", " --skip-chdir ", " ", 1, false},
     {"chrt", STARTS_WORDS, "abdfimorRv", "DPT", " --batch --fifo --idle --other --rr ", " ", 1,
      false},
@@ -31,19 +32,33 @@ static const struct wrapper {
     {"flock", STARTS_OPTION, "exsunoFv", "wE",
      " --exclusive --shared --nonblock --unlock --close --no-fork --verbose ",
      " --timeout --wait --conflict-exit-code ", 1, false},
+    {"i386", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 0, false},
     {"ionice", STARTS_WORDS, "t", "cn", " --ignore ", " --class --classdata ", 0, false},
+    {"linux32", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 0, false},
+    {"linux64", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 0, false},
     {"ltrace", STARTS_WORDS, "cCfhiLrStTV", "aAbDeFlnopsuwx", " ", " ", 0, false},
     {"nice", STARTS_WORDS, "0123456789", "n", " ", " --adjustment ", 0, false},
     {"nohup", STARTS_WORDS, "", "", " ", " ", 0, false},
+    {"nsenter", STARTS_WORDS, "amuinpCUTFZe", "tSG",
+     " --all --no-fork --preserve-credentials --mount --uts --ipc --net --pid --cgroup --user "
+     "--time ",
+     " --target --setuid --setgid ", 0, false},
     {"parallel", STARTS_CODE, "0kmqtuvwX", "aCdEIjJLlnNPsS",
      " --null --keep-order --verbose --will-cite --bar --progress --dry-run --line-buffer ",
      " --jobs --max-args --max-procs --colsep --arg-file --delay --timeout --joblog ", 0, false},
     {"pkexec", STARTS_WORDS, "", "", " --disable-internal-agent --keep-cwd ", " --user ", 0, false},
+    {"prlimit", STARTS_WORDS, "", "", " --noheadings --raw --verbose ", " --pid --output ", 0,
+     false},
     {"runuser", STARTS_OPTION, "lmp", "ugGsw", " --login --preserve-environment ",
      " --user --group --supp-group --shell ", 0, false},
-    {"script", STARTS_OPTION, "aefq", "BEIOTmotc", " --append --flush --quiet --return ", " ", 1,
+    {"script", STARTS_OPTION, "aefq", "BEIOTmot", " --append --flush --quiet --return ", " ", 1,
      false},
     {"setarch", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 1, false},
+    {"setpriv", STARTS_WORDS, "d", "",
+     " --clear-groups --init-groups --keep-groups --nnp --no-new-privs --reset-env ",
+     " --reuid --regid --ruid --euid --rgid --egid --groups --inh-caps --ambient-caps "
+     "--bounding-set --securebits ",
+     0, false},
     {"setsid", STARTS_WORDS, "cfw", "", " --ctty --fork --wait ", " ", 0, false},
     {"stdbuf", STARTS_WORDS, "", "ioe", " ", " --input --output --error ", 0, false},
     {"strace", STARTS_WORDS, "cCdDfFhiknqrtTvVwxyYzZ", "abeEIopPsSuUX", " ", " ", 0, false},
@@ -61,12 +76,14 @@ static const struct wrapper {
      " --format --output ", 0, false},
     {"timeout", STARTS_WORDS, "v", "ks", " --foreground --preserve-status --verbose ",
      " --kill-after --signal ", 1, false},
+    {"uname26", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 0, false},
     {"unbuffer", STARTS_WORDS, "p", "", " ", " ", 0, false},
     {"unshare", STARTS_WORDS, "cfimnprTuUC", "GRSw",
      " --fork --ipc --map-root-user --mount --net --pid --user --uts ", " ", 0, false},
     {"watch", STARTS_CODE, "bcdegptwx", "nq",
      " --beep --color --differences --errexit --chgexit --precise --no-title --no-wrap --exec ",
      " --interval --equexit ", 0, false},
+    {"x86_64", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 0, false},
     {"xargs", STARTS_MORE, "0eiloprtx", "adEILnPs",
      " --null --open-tty --interactive --no-run-if-empty --verbose --exit ",
      " --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var ", 0, false},
@@ -165,7 +182,29 @@ struct options {
     bool is_unclear;    /* one that is not known may take the next word */
     struct str replace; /* of xargs -I */
     size_t code_at;     /* the word after -c; 0: there is none */
+    struct str code;    /* what stands in one word with -c; empty: nothing does */
 };
+
+/* "-c", "-qc", "-c'code'", "--command=code": where the code is. */
+static bool find_code_in(const struct wrapper *w, struct str text, size_t at, struct options *o)
+{
+    if (str_is(text, "--command"))
+        o->code_at = at + 1;
+    else if (str_starts(text, S("--command=")))
+        o->code = str_skip(text, strlen("--command="));
+    else if (text.n < 2 || text.p[0] != '-' || text.p[1] == '-')
+        return false;
+    for (size_t i = 1; text.p[1] != '-' && i < text.n; i++) {
+        if (text.p[i] == 'c') {
+            o->code = str_skip(text, i + 1);
+            o->code_at = o->code.n ? 0 : at + 1;
+            return true;
+        }
+        if (strchr(w->valued, text.p[i]))
+            return false;
+    }
+    return o->code_at || o->code.n;
+}
 
 /* A cluster of short options; true: the next word is the last one's value. */
 static bool short_options(const struct wrapper *w, struct str cluster, struct options *o)
@@ -195,10 +234,8 @@ static struct options read_options(const struct wrapper *w, const struct shell_w
             o.is_unclear = true;
         if (text.n < 2 || text.p[0] != '-')
             break;
-        if (w->kind == STARTS_OPTION && (str_is(text, "-c") || str_is(text, "--command"))) {
-            o.code_at = o.n + 1;
+        if (w->kind == STARTS_OPTION && find_code_in(w, text, o.n, &o))
             break;
-        }
         o.n++;
         if (str_is(text, "--"))
             break;
@@ -219,12 +256,11 @@ static struct options read_options(const struct wrapper *w, const struct shell_w
 }
 
 /* "su me -c 'code'": behind operands too. */
-static size_t find_code(const struct shell_word *words, size_t n, size_t from)
+static void find_code(const struct wrapper *w, const struct shell_word *words, size_t n,
+                      struct options *o)
 {
-    for (size_t i = from; i + 1 < n; i++)
-        if (str_is(words[i].text, "-c") || str_is(words[i].text, "--command"))
-            return i + 1;
-    return 0;
+    for (size_t i = o->n; !o->code_at && !o->code.n && i < n; i++)
+        find_code_in(w, words[i].text, i, o);
 }
 
 static size_t words_before_list(const struct shell_word *words, size_t n)
@@ -247,10 +283,15 @@ static void wrapped(struct splitter *s, const struct wrapper *w, const struct sh
     if (o.is_unclear)
         splitter_add_anything(s);
     if (w->kind == STARTS_OPTION) {
-        size_t code_at = o.code_at ? o.code_at : find_code(words, n, o.n);
-
-        if (code_at && code_at < n) {
-            start_code(s, words + code_at, 1);
+        find_code(w, words, n, &o);
+        if (o.code.n) {
+            splitter_read(s, o.code);
+            if (!are_known(words, n))
+                splitter_add_anything(s);
+            return;
+        }
+        if (o.code_at && o.code_at < n) {
+            start_code(s, words + o.code_at, 1);
             return;
         }
     }
@@ -278,8 +319,8 @@ static void wrapped(struct splitter *s, const struct wrapper *w, const struct sh
 
 static bool is_shell(struct str name)
 {
-    static const char *const names[] = {"bash", "sh",    "dash", "zsh", "ksh",
-                                        "mksh", "rbash", "ash",  "fish"};
+    static const char *const names[] = {"bash", "sh",   "dash", "zsh",  "ksh",  "mksh", "rbash",
+                                        "ash",  "fish", "csh",  "tcsh", "yash", "oksh", "posh"};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(name, names[i]))
@@ -350,12 +391,38 @@ static void found_files(struct splitter *s, const struct shell_word *words, size
 /* fd . -x a {} */
 static void listed_files(struct splitter *s, const struct shell_word *words, size_t n)
 {
-    for (size_t i = 1; i < n; i++)
-        if (str_is(words[i].text, "-x") || str_is(words[i].text, "-X") ||
-            str_is(words[i].text, "--exec") || str_is(words[i].text, "--exec-batch")) {
+    for (size_t i = 1; i < n; i++) {
+        struct str text = words[i].text;
+
+        if (str_is(text, "-x") || str_is(text, "-X") || str_is(text, "--exec") ||
+            str_is(text, "--exec-batch")) {
             start_filled(s, words + i + 1, n - i - 1, S("{"), /* more= */ true);
             return;
         }
+        if (str_starts(text, S("--exec")) || str_starts(text, S("-x")) ||
+            str_starts(text, S("-X"))) { /* with its program in the same word */
+            splitter_add_anything(s);
+            return;
+        }
+    }
+}
+
+/* /lib64/ld-linux-x86-64.so.2 [--library-path x] program */
+static bool is_linker(struct str name)
+{
+    return str_starts(name, S("ld-linux")) || str_starts(name, S("ld-musl")) ||
+           str_is(name, "ld.so") || str_is(name, "ld64.so.2");
+}
+
+static void linked(struct splitter *s, const struct shell_word *words, size_t n)
+{
+    static const char valued[] = " --library-path --inhibit-rpath --audit --preload --argv0 "
+                                 "--glibc-hwcaps-prepend --glibc-hwcaps-mask ";
+    size_t i = 1;
+
+    while (i < n && str_starts(words[i].text, S("--")))
+        i += has_listed(valued, words[i].text) ? 2 : 1;
+    start_words(s, words + MIN(i, n), n - MIN(i, n), 0);
 }
 
 /* trap 'code' EXIT */
@@ -453,9 +520,14 @@ void splitter_look_through(struct splitter *s, const struct shell_word *words, s
     const struct wrapper *w = find_wrapper(name);
     bool was_inner = s->is_inner;
 
+    if (shell_starts_unseen(name, words, n))
+        s->split->starts_unseen = true;
     s->is_inner = true;
-    if (is_shell(name)) {
-        started_shell(s, words, n);
+    if (is_shell(name) || is_linker(name)) {
+        if (is_linker(name))
+            linked(s, words, n);
+        else
+            started_shell(s, words, n);
         s->is_inner = was_inner;
         return;
     }

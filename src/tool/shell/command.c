@@ -217,17 +217,26 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
     return NULL;
 }
 
+const char *shell_of(const char *const *environment)
+{
+    return proc_can_run(DEFAULT_SHELL, environment) ? DEFAULT_SHELL : SPARE_SHELL;
+}
+
+bool shell_is_bash(const char *shell)
+{
+    struct str name = str_of(shell);
+
+    return str_is(str_skip(name, str_rfind_char(name, '/') + 1), "bash"); /* STR_NONE + 1 is 0 */
+}
+
 struct err *shell_command_start(const struct tool_context *c, struct str text, bool asks_place,
                                 struct shell_command *ret_command)
 {
     struct str chosen = c->config->shell;
-    AUTO_FREE char *shell = chosen.n ? str_dup(chosen) : mem_strdup(DEFAULT_SHELL);
-    struct err *e = start_in(c, shell, text, asks_place, ret_command);
+    AUTO_FREE char *shell =
+        chosen.n ? str_dup(chosen) : mem_strdup(shell_of(c->config->environment));
 
-    if (chosen.n || !err_is(e, ERR_CONFIGURATION))
-        return e;
-    err_ignore(e, "without bash there is still sh; what else is wrong comes back with it");
-    return start_in(c, SPARE_SHELL, text, asks_place, ret_command);
+    return start_in(c, shell, text, asks_place, ret_command);
 }
 
 static void add_trouble(struct strbuf *notes, struct err *take_error)

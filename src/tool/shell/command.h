@@ -26,6 +26,11 @@ void shell_command_end(struct shell_command *k, struct strbuf *notes);
 void shell_command_done(struct shell_command *k); /* the same, for those who do not ask */
 DEFINE_AUTO_VAL(shell_command, shell_command_done)
 
+/* The shell that reads command lines where none was chosen, as seen from this environment: bash,
+ * or where that is missing /bin/sh. Blocks a little. */
+const char *shell_of(const char *const *environment);
+bool shell_is_bash(const char *shell);
+
 /* May the shell be elsewhere after it? False only for plain words that do not say so. Pure. */
 bool command_may_move(struct str text);
 

@@ -23,8 +23,8 @@ void notes_add(struct str notes, struct tool_result *result)
 
 void notes_add_advice(struct launcher *l, struct tool_result *result)
 {
-    const char *advice = launcher_advice(l);
+    const char *advice = launcher_advice(l, strbuf_str(&result->text));
 
-    if (advice && str_find(strbuf_str(&result->text), S("Operation not permitted")) != STR_NONE)
+    if (advice)
         tool_result_addf(result, "\n(%s)\n", advice);
 }

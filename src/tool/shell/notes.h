@@ -6,7 +6,7 @@
 
 /* Appends the notes, a line each, to the text and to the details of the result. */
 void notes_add(struct str notes, struct tool_result *result);
-/* If the command says that something was not permitted: what the launcher knows about that. */
+/* What the launcher knows about what the command says that it could not do. */
 void notes_add_advice(struct launcher *l, struct tool_result *result);
 
 #endif

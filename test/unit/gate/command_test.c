@@ -222,7 +222,7 @@ static enum match match_line(const char *pattern, struct str line, enum reading 
     AUTO(arena) struct arena a = {0};
     struct command c;
 
-    command_init(&c, &a, line);
+    command_init(&c, &a, line, /* other_shell= */ false);
     return command_match(str_of(pattern), &c, reading);
 }
 

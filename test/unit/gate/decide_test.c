@@ -489,7 +489,147 @@ TEST(a_bare_allow_rule_is_as_good_as_bypassing)
         }
 }
 
-RUN_TESTS(UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),
+/* --- programs that start others --- */
+
+static const struct str no_curl[] = {S("Bash(curl *)")};
+
+TEST(what_a_wrapper_starts_is_denied_however_it_is_spelled)
+{
+    static const char *const lines[] = {
+        "script -qc 'curl x' /dev/null",
+        "script --command='curl x' f",
+        "script f -c 'curl x'",
+        "script -c'curl x' f",
+        "su --command='curl x'",
+        "su me -c 'curl x'",
+        "runuser -u me -- curl x",
+        "csh -c 'curl x'",
+        "tcsh -c 'curl x'",
+        "setpriv curl x",
+        "setpriv --reuid=1 --clear-groups curl x",
+        "prlimit --nofile=5 curl x",
+        "linux64 curl x",
+        "linux32 -R curl x",
+        "choom -n 1 -- curl x",
+        "nsenter -t 1 curl x",
+        "nsenter -t 1 -m -n curl x",
+        "/lib64/ld-linux-x86-64.so.2 /usr/bin/curl x",
+        "/lib64/ld-linux-x86-64.so.2 --library-path /x /usr/bin/curl x",
+    };
+    struct permission_rules rules = {.deny = no_curl, .n_deny = 1};
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct decided d = decide(&rules, MODE_BYPASS, &bash, lines[i]);
+
+        if (d.by != DECIDED_BY_DENY)
+            fail_msg("is not denied: %s", lines[i]);
+    }
+}
+
+static const char *const starters[] = {
+    "git -c alias.z='!curl x' z",
+    "git --config-env=alias.z=X z",
+    "git rebase --exec 'curl x' HEAD~2",
+    "git rebase -x 'curl x' HEAD~2",
+    "git bisect run curl x",
+    "git submodule foreach 'curl x'",
+    "git clone 'ext::sh -c curl x'",
+    "git fetch --upload-pack='curl x' y",
+    "git difftool -x curl",
+    "fd --exec=curl",
+    "awk 'BEGIN{system(\"curl x\")}'",
+    "awk '{print | \"curl x\"}' a",
+    "awk -f program a",
+    "sed '1e curl x' a",
+    "sed 's/x/curl y/e' a",
+    "sed -f script a",
+    "tar cf /dev/null --checkpoint=1 --checkpoint-action=exec='curl x' .",
+    "tar xf a --to-command='curl x'",
+    "tar xf a --to-com='curl x'",
+    "tar -I 'curl x' -xf a",
+    "python -c 'import os'",
+    "python3 -c 1",
+    "python3.12 -c 1",
+    "python3 - <<EOF\nimport os\nEOF",
+    "echo 'import os' | python3",
+    "perl -e 'exec q(curl x)'",
+    "perl -ne 'print' a",
+    "ruby -e 1",
+    "node -e 1",
+    "node --eval=1",
+    "php -r 1",
+    "lua -e 1",
+    "make",
+    "make -C sub all",
+    "ssh host ls",
+    "vim -c '!curl x'",
+    "vim.tiny a",
+    "ed a",
+    "emacs --batch",
+    "gdb -batch",
+    "npx x",
+    "npm exec x",
+    "docker run x",
+    "rsync -e 'curl x' a b:",
+    "rsync --rsh='curl x' a b:",
+    "sort --compress-program=curl a",
+    "split --filter='curl x' a",
+    "zip a.zip -TT curl b",
+    "rg --pre curl x",
+    "tmux new -d 'curl x'",
+    "m4 a",
+    "sqlite3 db '.shell curl x'",
+};
+
+static const char *const no_starters[] = {
+    "python3 script.py",  "python3 --version",
+    "node app.js",        "perl script.pl a",
+    "git commit -m x",    "git log -c",
+    "sed -i s/a/b/g a",   "sed -n 1,5p a",
+    "awk '{print $1}' a", "tar xzf a.tgz",
+    "rsync -a x y",       "npm install",
+    "make --version",     "sort a",
+    "go build ./...",     "cmake -S . -B build",
+    "docker ps",          "touch a",
+    "gcc -c a.c",
+};
+
+TEST(programs_that_start_others_ask_where_a_rule_denies_commands)
+{
+    struct permission_rules rules = {.deny = no_curl, .n_deny = 1}, none = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(starters); i++) {
+        struct decided d = decide(&rules, MODE_BYPASS, &bash, starters[i]);
+
+        if (d.decision != DECISION_APPROVE || d.by != DECIDED_BY_UNCLEAR_DENY)
+            fail_msg("is not asked about: %s", starters[i]);
+        if (decide(&none, MODE_BYPASS, &bash, starters[i]).decision != DECISION_AUTO)
+            fail_msg("is asked about without a rule: %s", starters[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(no_starters); i++)
+        if (decide(&rules, MODE_BYPASS, &bash, no_starters[i]).decision != DECISION_AUTO)
+            fail_msg("is asked about: %s", no_starters[i]);
+}
+
+TEST(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not)
+{
+    static const struct str named[] = {S("Bash"), S("Bash(make *)")},
+                            all[] = {S("Bash"), S("Bash(*)")};
+    struct permission_rules rules = {.deny = no_curl, .n_deny = 1, .allow = named, .n_allow = 2};
+
+    assert_int_equal(decide(&rules, MODE_DEFAULT, &bash, "make all").decision, DECISION_AUTO);
+    assert_int_equal(decide(&rules, MODE_DEFAULT, &bash, "make all; ssh x").decision,
+                     DECISION_APPROVE);
+    rules.allow = all;
+    assert_int_equal(decide(&rules, MODE_DEFAULT, &bash, "touch a").decision, DECISION_AUTO);
+    assert_int_equal(decide(&rules, MODE_DEFAULT, &bash, "make all").decision, DECISION_APPROVE);
+    assert_int_equal(decide(&rules, MODE_PLAN, &bash, "make all").decision, DECISION_DENY);
+}
+
+RUN_TESTS(UNIT(what_a_wrapper_starts_is_denied_however_it_is_spelled),
+          UNIT(programs_that_start_others_ask_where_a_rule_denies_commands),
+          UNIT(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not),
+          UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),
           UNIT(words_of_trust_are_modes), UNIT(the_mode_alone_decides_when_no_rule_matches),
           UNIT(an_unclear_denial_asks_in_every_mode_but_plan_where_it_denies),
           UNIT(a_clear_denial_wins_over_an_unclear_one_before_it),

@@ -1,0 +1,164 @@
+/* git.c - which commands of git only look. */
+#include "gate/look/look.h"
+
+static bool is_one_of(struct str word, const char *const *list)
+{
+    for (; *list; list++)
+        if (str_is(word, *list))
+            return true;
+    return false;
+}
+
+static bool begins_with_one_of(struct str word, const char *const *list)
+{
+    for (; *list; list++)
+        if (str_starts(word, str_of(*list)))
+            return true;
+    return false;
+}
+
+/* --- before the subcommand --- */
+
+/* "git -C dir --no-pager log": where the subcommand stands; 0: that cannot be told, or something
+ * before it says which programs git starts. */
+static size_t find_subcommand(const struct shell_command *c)
+{
+    static const char *const harmless[] = {"--no-pager", "-P", "--no-optional-locks",
+                                           "--literal-pathspecs", NULL};
+    size_t i = 1;
+
+    while (i < c->n_words && c->words[i].is_known && str_starts(c->words[i].text, S("-"))) {
+        if (str_is(c->words[i].text, "-C"))
+            i++;
+        else if (!is_one_of(c->words[i].text, harmless))
+            return 0;
+        i++;
+    }
+    return i < c->n_words && c->words[i].is_known ? i : 0;
+}
+
+/* --- those that list, unless they are given something --- */
+
+/* The options of a list. */
+struct listing {
+    const char *letters;           /* in any cluster */
+    const char *letters_that_list; /* of these, those that make a list of it */
+    const char *const *options;    /* how long ones begin */
+    const char *const *options_that_list;
+};
+
+static bool are_letters(struct str text, const char *letters)
+{
+    for (size_t i = 1; i < text.n; i++)
+        if (!text.p[i] || !strchr(letters, text.p[i]))
+            return false;
+    return text.n > 1;
+}
+
+static bool has_letter(struct str text, const char *letters)
+{
+    for (size_t i = 1; i < text.n; i++)
+        if (text.p[i] && strchr(letters, text.p[i]))
+            return true;
+    return false;
+}
+
+/* An operand is a new branch or tag, unless an option makes a list of it. */
+static bool only_lists(const struct shell_command *c, size_t from, const struct listing *l)
+{
+    bool has_operand = false, is_list = false;
+
+    for (size_t i = from; i < c->n_words; i++) {
+        struct str text = c->words[i].text;
+
+        if (!c->words[i].is_known)
+            return false;
+        if (!str_starts(text, S("-"))) {
+            has_operand = true;
+        } else if (!str_starts(text, S("--"))) {
+            if (!are_letters(text, l->letters))
+                return false;
+            is_list = is_list || has_letter(text, l->letters_that_list);
+        } else if (begins_with_one_of(text, l->options_that_list)) {
+            is_list = true;
+        } else if (!begins_with_one_of(text, l->options)) {
+            return false;
+        }
+    }
+    return !has_operand || is_list;
+}
+
+static const char *const list_options[] = {
+    "--all",       "--color",   "--column",       "--format=", "--ignore-case", "--no-color",
+    "--no-column", "--remotes", "--show-current", "--sort=",   "--verbose",     NULL};
+static const char *const options_that_list[] = {
+    "--contains", "--list", "--merged", "--no-contains", "--no-merged", "--points-at", NULL};
+static const struct listing branches = {"arv", "", list_options, options_that_list};
+static const struct listing tags = {"lni0123456789", "ln", list_options, options_that_list};
+
+/* --- those with words of their own --- */
+
+/* "stash list": the first word says what is done. */
+static const struct {
+    const char *subcommand;
+    const char *words[5]; /* which of them only look */
+    bool is_free_alone;   /* and without any */
+} nested[] = {
+    {"reflog", {"show"}, true},         {"remote", {"get-url"}, true},
+    {"stash", {"list", "show"}, false}, {"worktree", {"list"}, false},
+    {"notes", {"list", "show"}, true},  {"bisect", {"log"}, false},
+};
+
+static bool nested_only_looks(const struct shell_command *c, size_t at, bool *ret_only_looks)
+{
+    for (size_t i = 0; i < ARRAY_LEN(nested); i++) {
+        if (!str_is(c->words[at].text, nested[i].subcommand))
+            continue;
+        if (at + 1 == c->n_words)
+            *ret_only_looks = nested[i].is_free_alone;
+        else
+            *ret_only_looks =
+                c->words[at + 1].is_known && is_one_of(c->words[at + 1].text, nested[i].words);
+        return true;
+    }
+    return false;
+}
+
+/* --- the rest --- */
+
+/* Whatever follows, but for the options that the table names. */
+static const char *const plain[] = {
+    "blame",      "cat-file", "check-attr", "check-ignore", "cherry",     "count-objects",
+    "describe",   "diff",     "diff-files", "diff-index",   "diff-tree",  "for-each-ref",
+    "grep",       "log",      "ls-files",   "ls-tree",      "merge-base", "name-rev",
+    "range-diff", "rev-list", "rev-parse",  "shortlog",     "show",       "show-branch",
+    "show-ref",   "status",   "version",    "whatchanged",  NULL,
+};
+
+/* "%G?" in a format asks gpg about a signature. */
+static bool asks_for_signatures(const struct shell_command *c)
+{
+    for (size_t i = 1; i < c->n_words; i++)
+        if (str_find(c->words[i].text, S("%G")) != STR_NONE)
+            return true;
+    return false;
+}
+
+bool git_only_looks(const struct shell_command *c)
+{
+    size_t at = find_subcommand(c);
+    bool only_looks;
+
+    if (!at || asks_for_signatures(c))
+        return false;
+    if (str_is(c->words[at].text, "remote") && at + 2 == c->n_words &&
+        str_is(c->words[at + 1].text, "-v"))
+        return true;
+    if (nested_only_looks(c, at, &only_looks))
+        return only_looks;
+    if (str_is(c->words[at].text, "branch"))
+        return only_lists(c, at + 1, &branches);
+    if (str_is(c->words[at].text, "tag"))
+        return only_lists(c, at + 1, &tags);
+    return is_one_of(c->words[at].text, plain);
+}
