@@ -38,6 +38,10 @@ struct sandbox_policy {
      * start-up files the sandbox finds by itself. */
     const char *const *read_only;
     size_t n_read_only;
+    /* Directories in which nothing can be made or removed, but in those of them that are open:
+     * where git keeps repositories. With namespaces only; the sandbox finds them by itself. */
+    const char *const *sealed, *const *open;
+    size_t n_sealed, n_open;
     const char *home;    /* the person's */
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;
