@@ -106,25 +106,38 @@ class PlantedTest(AgentTest):
 
 
 class InTheBackground(PlantedTest):
+    """Commands wait for each other at named pipes: whoever comes first blocks."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("up", "made", "go", "planted"):
+            os.mkfifo(self.project / name)
+
+    def tell(self, name):
+        return f"echo >{name}; "
+
     def wait(self, name):
-        return f"until [ -e {name} ]; do :; done; "
+        return f"read -r _ <{name}; "
 
     def test_a_repository_that_turns_bad_after_it_was_looked_at(self):
         self.run_turns(
-            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_config("src") +
-                      self.evil_hook("src") + "touch planted; exec sleep 1000",
+            self.bash(PLAIN + "repo src; " + self.tell("made") + self.wait("go") +
+                      self.evil_config("src") + self.evil_hook("src") + self.tell("planted") +
+                      "exec sleep 1000",
                       run_in_background=True),
             self.bash(self.wait("made")),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
         self.assertIn("src/.git/config was made by the command", self.result.err)
 
     def test_one_that_turns_bad_when_nobody_looks_any_more(self):
         """The command in the background is the last one to end."""
         self.run_turns(
-            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_hook("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
-            self.bash(self.wait("made")), self.bash("touch go"), self.bash(self.wait("planted")),
+            self.bash(PLAIN + "repo src; " + self.tell("made") + self.wait("go") +
+                      self.evil_hook("src") + self.tell("planted") + "exec sleep 1000",
+                      run_in_background=True),
+            self.bash(self.wait("made")), self.bash(self.tell("go")),
+            self.bash(self.wait("planted")),
             Turn(Call("KillShell", shell_id="bash_1")))
         self.assert_harmless("src")
         self.assertIn("src/.git/hooks/pre-commit was made by the command", self.result.err)
@@ -132,19 +145,20 @@ class InTheBackground(PlantedTest):
     def test_one_that_another_command_has_made(self):
         """Made by one that has ended, and spoiled by one that began before."""
         self.run_turns(
-            self.bash("touch up; " + self.wait("go") + self.evil_config("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
+            self.bash(self.tell("up") + self.wait("go") + self.evil_config("src") +
+                      self.tell("planted") + "exec sleep 1000", run_in_background=True),
             self.bash(self.wait("up") + PLAIN + "repo src"), self.bash("true"),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
 
     def test_a_directory_that_becomes_a_repository_step_by_step(self):
         self.run_turns(
-            self.bash("mkdir -p src/.git/objects src/.git/refs; touch made; " + self.wait("go") +
+            self.bash("mkdir -p src/.git/objects src/.git/refs; " + self.tell("made") +
+                      self.wait("go") +
                       "echo 'ref: refs/heads/x' >src/.git/HEAD; " + self.evil_config("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
+                      self.tell("planted") + "exec sleep 1000", run_in_background=True),
             self.bash(self.wait("made")), self.bash("true"),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
 
 
@@ -253,9 +267,11 @@ class SeveralKeels(Planting):
         self.hand_over()
 
     def begin(self, script="", cwd=None, options=()):
-        """A keel whose command runs, and ends when its file is there."""
+        """A keel whose command runs, and ends when something comes from its pipe."""
         stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
-        script = (f"{script} echo ready; until [ -e {stop} ]; do :; done")
+        os.mkfifo(stop)
+        os.chmod(stop, 0o666)
+        script = f"{script} echo ready; read -r _ <{stop}"
         process = subprocess.Popen(
             [*self.prefix, keel_test.KEEL, "sandbox", *options, "--", "bash", "-c", script],
             env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
@@ -274,7 +290,7 @@ class SeveralKeels(Planting):
         process.stderr.close()
 
     def end(self, process):
-        process.stop.touch()
+        process.stop.write_text("\n")
         self.result = self.finish(process)
         self.assert_status(self.result, 0)
 
