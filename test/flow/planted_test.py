@@ -5,6 +5,7 @@ The model is scripted and does what it should not. As root the whole suite runs 
 and as an ordinary user, with namespaces and where none can be made."""
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,17 @@ WITHOUT_NAMESPACES = [sys.executable, str(HERE / "no_namespaces.py")]
 PLAIN = ("repo() { mkdir -p $1/.git/objects $1/.git/refs $1/.git/hooks; "
          "echo 'ref: refs/heads/main' >$1/.git/HEAD; "
          "printf '[core]\\n\\trepositoryformatversion = 0\\n' >$1/.git/config; }; ")
+
+
+class Bell(Pipe):
+    """A pipe that commands write to one after the other: it has no end in between."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        os.close(self.fd)
+        self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.poll = select.poll()
+        self.poll.register(self.fd, select.POLLIN)
 
 
 class PlantedTest(AgentTest):
@@ -167,7 +179,9 @@ class Planting(PlantedTest):
 
     def setUp(self):
         super().setUp()
-        self.pipe = Pipe(self.project / "pipe")
+        shutil.rmtree(self.project / ".git/info")
+        self.names_before = self.names()
+        self.pipe = Bell(self.project / "pipe")
         self.addCleanup(os.close, self.pipe.fd)
 
     def plant(self, then="exec sleep 1000"):
@@ -176,11 +190,22 @@ class Planting(PlantedTest):
                 self.evil_config(".") + self.evil_hook(".") +
                 f"echo evil >.git/hooks/post-checkout; echo >{self.pipe.name}; {then}")
 
+    def names(self):
+        """What is in the repository, but for what the person's own git makes."""
+        git = self.project / ".git"
+        return {str(path.relative_to(git)) for path in (*git.glob("*"), *git.glob("info/*"))
+                if ".keel-untrusted" not in path.name} - {
+                    "index", "COMMIT_EDITMSG", "logs", "ORIG_HEAD"}
+
     def assert_clean(self):
         self.assertEqual(self.picture(), self.before)
         for name in (".envrc", ".claude", "new/.git/hooks/pre-commit"):
             self.assertFalse((self.project / name).exists(), f"{name}\n{self.result}")
         self.assert_harmless("new", ".")
+
+    def assert_nothing_is_left(self):
+        """No keel is there any more, and no command."""
+        self.assertEqual(self.names(), self.names_before, self.result)
 
     def assert_told(self, result=None):
         for name in (".envrc", ".claude", "new/.git/config"):
@@ -210,6 +235,7 @@ class KeelDies(Planting):
                 self.assert_status(self.result, 128 + number)
                 self.assert_told()
                 self.assert_clean()
+                self.assert_nothing_is_left()
         self.next_keel()
         self.assertEqual(self.result.err, "")
 
@@ -223,6 +249,7 @@ class KeelDies(Planting):
                 self.assertIn("a keel ended while a command ran in", self.result.err)
                 self.assert_told()
                 self.assert_clean()
+                self.assert_nothing_is_left()
         self.next_keel()
         self.assertEqual(self.result.err, "")
 
@@ -232,6 +259,7 @@ class KeelDies(Planting):
         self.assert_status(self.result, 0)
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_and_the_next_one_is_started_below(self):
         (self.project / "sub").mkdir()
@@ -239,6 +267,7 @@ class KeelDies(Planting):
         self.result = self.keel("sandbox", "--", "true", cwd=self.project / "sub")
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_between_commands(self):
         """What a person does afterwards is theirs."""
@@ -256,6 +285,7 @@ class KeelDies(Planting):
         self.next_keel()
         self.assertEqual(self.result.err, "")
         self.assertEqual((self.project / ".envrc").read_text(), "mine\n")
+        self.assert_nothing_is_left()
 
 
 class SeveralKeels(Planting):
@@ -305,6 +335,7 @@ class SeveralKeels(Planting):
         self.assert_clean()
         self.end(two)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_the_first_ends_last(self):
         one = self.begin(self.planting())
@@ -314,6 +345,7 @@ class SeveralKeels(Planting):
         self.assert_clean()
         self.end(one)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_three_in_every_order(self):
         for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
@@ -323,6 +355,7 @@ class SeveralKeels(Planting):
                 for number in order:
                     self.end(keels[number])
                     self.assert_clean()
+                self.assert_nothing_is_left()
 
     def test_one_with_mounts_and_one_without(self):
         bare = ("--no-namespaces",)
@@ -335,6 +368,8 @@ class SeveralKeels(Planting):
                     for number in order:
                         self.end(keels[number])
                     self.assert_clean()
+                    self.assert_nothing_is_left()
+                self.assert_nothing_is_left()
 
     def test_one_comes_and_goes_while_another_runs(self):
         one = self.begin(self.planting())
@@ -344,6 +379,7 @@ class SeveralKeels(Planting):
         self.end(one)
         self.end(two)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_the_first_is_killed(self):
         one = self.begin(self.planting())
@@ -353,6 +389,7 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_a_keel_below(self):
         """In a directory of the other's workspace, with a repository of its own."""
@@ -366,6 +403,8 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assertEqual((sub / ".git/config").read_text(), config)
         self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+        self.assert_nothing_is_left()
+        self.assertFalse((sub / ".git/modules").exists())
 
     def test_a_keel_above(self):
         sub = self.project / "sub"
@@ -378,6 +417,8 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assertEqual((sub / ".git/config").read_text(), config)
         self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+        self.assert_nothing_is_left()
+        self.assertFalse((sub / ".git/modules").exists())
 
 
 def ways(*cases):
