@@ -36,7 +36,7 @@ const struct protected_place protected_places[] = {
     /* version control: hooks, drivers, where else things are */
     {".git", REFUSED, "git"}, /* the sandbox looks into it: sandbox/places.c */
     {".gitconfig", BOTH, "git"},
-    {".gitmodules", BOTH, "git"},
+    {".gitmodules", REFUSED | PLACE_REPORTED, "git"},
     {".hg", REFUSED, "Mercurial"},
     {".hg/hgrc", KEPT, "Mercurial"},
     {".hgrc", BOTH, "Mercurial"},

@@ -19,6 +19,8 @@ enum protected_how {
     PLACE_KEPT = 1 << 2,
     /* Only where the directory is somebody's home. */
     PLACE_OF_HOME = 1 << 3,
+    /* Commands write it, as they switch branches, and the person learns of it. There too. */
+    PLACE_REPORTED = 1 << 4,
 };
 
 struct protected_place {

@@ -57,6 +57,14 @@ static bool set_attributes(int fd, uint64_t attributes)
     return kernel_mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) == 0;
 }
 
+/* Of one that this process has made read-only; what is mounted in it stays as it is. */
+static bool make_writable(int fd)
+{
+    struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
+
+    return kernel_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) == 0;
+}
+
 static bool attach_at(int mount, int place)
 {
     return kernel_move_mount(mount, place, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
@@ -335,6 +343,13 @@ static bool cover(const struct builder *b, const struct policy_item *item, int h
     return done;
 }
 
+static bool set_right(int mount, uint32_t kind)
+{
+    if (kind == POLICY_OPEN)
+        return make_writable(mount);
+    return kind != POLICY_READ_ONLY || set_attributes(mount, MOUNT_ATTR_RDONLY);
+}
+
 /* Binds it to itself. */
 static bool pin(const struct builder *b, const struct policy_item *item)
 {
@@ -349,9 +364,7 @@ static bool pin(const struct builder *b, const struct policy_item *item)
         return true;
     }
     mount = clone_tree(place);
-    done = mount >= 0 &&
-           (item->kind != POLICY_READ_ONLY || set_attributes(mount, MOUNT_ATTR_RDONLY)) &&
-           attach_at(mount, place);
+    done = mount >= 0 && set_right(mount, item->kind) && attach_at(mount, place);
     close_with(mount, errno);
     close_with(place, errno);
     return done;
@@ -371,6 +384,7 @@ static bool carry_out(const struct builder *b, const struct policy_header *p,
         return cover(b, item, -1);
     case POLICY_READ_ONLY:
     case POLICY_ANCHOR:
+    case POLICY_OPEN:
         return pin(b, item);
     case POLICY_CWD:
         return true;

@@ -9,7 +9,7 @@
  * is only the way to something, and the item also says what keel has seen at its end. keel-exec
  * opens it from the directory that it lies in (`root`), through no link, and compares.
  *
- * There are two ways. With namespaces the items are mounts (POLICY_WRITABLE to POLICY_ANCHOR).
+ * There are two ways. With namespaces the items are mounts (POLICY_WRITABLE to POLICY_OPEN).
  * Without, they are Landlock rules (POLICY_ROOT to POLICY_EXCEPT): Landlock can only grant, so a
  * directory in which something is denied is split, each of its entries granted but those that
  * follow it as POLICY_EXCEPT. */
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POLICY_VERSION 2
+#define POLICY_VERSION 3
 #define POLICY_MAX_ROOTS 256
 
 enum policy_flag {
@@ -37,6 +37,7 @@ enum policy_kind {
     POLICY_HIDDEN,       /* nothing is in it any more */
     POLICY_READ_ONLY,    /* inside what is writable */
     POLICY_ANCHOR,       /* a directory above a read-only one: cannot be moved away */
+    POLICY_OPEN,         /* a directory in a read-only one: writable */
 
     POLICY_ROOT = 16, /* a root. A writable directory, for the items that follow */
     POLICY_NEVER,     /* hidden: granted under no name */

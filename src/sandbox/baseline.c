@@ -1,6 +1,7 @@
 /* baseline.c - remembers a writable directory. */
 #include "sandbox/baseline.h"
 
+#include "base/protected_places.h"
 #include "sandbox/below.h"
 #include "sandbox/git_todo.h"
 #include "sandbox/plan.h"
@@ -367,6 +368,32 @@ static void take_todos(struct taking *t, const struct survey *s)
     }
 }
 
+/* A file that a command may write. What is too long to be compared is none. */
+static void take_reported(struct taking *t, const char *path)
+{
+    const char *name;
+    int dir = below_open_parent(t->root_fd, path, &name, NULL);
+    struct guarded *item = add(t->b, path, GUARDED_REPORTED, NULL, NULL);
+    struct identity id;
+    struct stat st;
+
+    if (dir < 0)
+        return;
+    if (identity_look(dir, name, &st, &id) == 0 && S_ISREG(st.st_mode))
+        take_content(t, dir, name, &st, item);
+    close(dir);
+}
+
+static void take_all_reported(struct taking *t, const struct survey *s)
+{
+    for (size_t i = 0; i < s->now.n; i++)
+        for (const struct protected_place *row = protected_places; row->path; row++)
+            if (row->how & PLACE_REPORTED && s->now.items[i].names & GIT_NAME_DOT_GIT)
+                take_reported(t, arena_format(&t->b->arena, "%s%s%s", s->now.items[i].path,
+                                              *s->now.items[i].path ? "/" : "", row->path)
+                                     .p);
+}
+
 static void take_directories(struct baseline *b, const struct directory *items, size_t n)
 {
     b->directories = ARENA_ARRAY(&b->arena, n + 1, struct directory);
@@ -394,6 +421,7 @@ struct err *baseline_take(const struct survey *s, const struct sandbox_policy *p
     if (e)
         return e;
     take_todos(&t, s);
+    take_all_reported(&t, s);
     sort(b);
     take_directories(b, s->now.items, s->now.n);
     *ret_baseline = TAKE(b);
@@ -406,6 +434,13 @@ void baseline_free(struct baseline *b)
         return;
     arena_done(&b->arena);
     mem_free(b);
+}
+
+void baseline_add_mount_point(struct baseline *b, const char *path)
+{
+    b->mount_points = arena_grow(&b->arena, b->mount_points, b->n_mount_points,
+                                 &b->mount_point_room, sizeof *b->mount_points);
+    b->mount_points[b->n_mount_points++] = arena_cstr(&b->arena, str_of(path));
 }
 
 /* --- finding and comparing --- */
@@ -435,8 +470,12 @@ static bool directory_eq(const struct directory *a, const struct directory *b)
 bool baseline_eq(const struct baseline *a, const struct baseline *b)
 {
     if (a->has_namespaces != b->has_namespaces || a->n != b->n ||
-        a->n_directories != b->n_directories || strcmp(a->root, b->root) != 0)
+        a->n_directories != b->n_directories || a->n_mount_points != b->n_mount_points ||
+        strcmp(a->root, b->root) != 0)
         return false;
+    for (size_t i = 0; i < a->n_mount_points; i++)
+        if (strcmp(a->mount_points[i], b->mount_points[i]) != 0)
+            return false;
     for (size_t i = 0; i < a->n; i++)
         if (!guarded_eq(&a->items[i], &b->items[i]))
             return false;
@@ -549,6 +588,21 @@ static void merge_directories(struct baseline *into, const struct baseline *old,
     mem_free(all);
 }
 
+static bool has_mount_point(const struct baseline *b, const char *path)
+{
+    for (size_t i = 0; i < b->n_mount_points; i++)
+        if (strcmp(b->mount_points[i], path) == 0)
+            return true;
+    return false;
+}
+
+static void merge_mount_points(struct baseline *into, const struct baseline *from)
+{
+    for (size_t i = 0; i < from->n_mount_points; i++)
+        if (!has_mount_point(into, from->mount_points[i]))
+            baseline_add_mount_point(into, from->mount_points[i]);
+}
+
 struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take_fresh)
 {
     AUTO(baseline) struct baseline *old = take_old, *fresh = take_fresh;
@@ -569,6 +623,8 @@ struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take
     }
     sort(b);
     merge_directories(b, old, fresh);
+    merge_mount_points(b, old);
+    merge_mount_points(b, fresh);
     return b;
 }
 
@@ -624,5 +680,11 @@ struct baseline *baseline_part(const struct baseline *whole, const char *root)
         b->directories[n++] = d;
     }
     b->n_directories = n;
+    for (size_t i = 0; i < whole->n_mount_points; i++) {
+        const char *path = move_path(&b->arena, whole->root, whole->mount_points[i], root);
+
+        if (path)
+            baseline_add_mount_point(b, path);
+    }
     return b;
 }

@@ -25,7 +25,8 @@ enum guarded_kind {
     /* A file or directory that is mounted read-only in every sandbox. It stays so as long as it is
      * the same: the kernel takes a mount away when somebody outside puts another in its place. */
     GUARDED_MOUNTED,
-    GUARDED_TODO, /* its content: the lines that git would run (git_todo.h) */
+    GUARDED_TODO,     /* its content: the lines that git would run (git_todo.h) */
+    GUARDED_REPORTED, /* a file that commands may change; without content: there was none */
     N_GUARDED_KINDS,
 };
 
@@ -35,6 +36,7 @@ struct guarded {
     mode_t mode;
     struct identity identity;
     bool has_content;   /* it may be put back */
+    bool was_reported;  /* GUARDED_REPORTED: once is enough */
     struct str content; /* of a file; where a link leads */
     /* When the content was read, in this process; a file that still has this time has not changed.
      * Zero: that is not known. */
@@ -51,6 +53,8 @@ struct baseline {
     size_t n, room;
     struct directory *directories; /* that git takes for repositories, sorted */
     size_t n_directories;
+    const char **mount_points; /* that keels have made there: mount_points.h */
+    size_t n_mount_points, mount_point_room;
     size_t n_bytes; /* of contents */
 };
 void baseline_free(struct baseline *b);
@@ -70,6 +74,7 @@ struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take
 struct baseline *baseline_part(const struct baseline *whole, const char *root) MUST_USE;
 
 /* Pure. */
+void baseline_add_mount_point(struct baseline *b, const char *path); /* copied */
 const struct guarded *baseline_find(const struct baseline *b, const char *path);
 bool baseline_eq(const struct baseline *a, const struct baseline *b); /* the time apart */
 void baseline_write(const struct baseline *b, struct strbuf *bytes);
@@ -78,6 +83,6 @@ MUST_USE struct err *baseline_parse(struct str bytes, struct baseline **ret_base
 
 /* Puts protected places right, and appends a line for a person about each. The survey is of the
  * same root and has looked after the command; its unlocks are set. */
-void baseline_check(const struct baseline *b, struct survey *s, struct strbuf *notes);
+void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes);
 
 #endif

@@ -345,7 +345,21 @@ static void move_link(struct comparison *c, const struct guarded *item)
     }
 }
 
-static void check_item(struct comparison *c, const struct guarded *item)
+/* It stays as the command has left it. */
+static void check_reported(struct comparison *c, int dir, const char *name, struct guarded *item)
+{
+    struct stat st;
+    bool exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+    if (item->was_reported || !exists ||
+        (item->has_content && S_ISREG(st.st_mode) && file_is_same(dir, name, item)))
+        return;
+    tell(&c->teller, item->path,
+         "was changed by the command; look at it before you use what it names");
+    item->was_reported = true;
+}
+
+static void check_item(struct comparison *c, struct guarded *item)
 {
     const char *name;
     int dir;
@@ -358,7 +372,8 @@ static void check_item(struct comparison *c, const struct guarded *item)
     if (dir < 0) {
         if (item->kind == GUARDED_ABSENT && errno == ELOOP)
             move_link(c, item);
-        else if (item->kind != GUARDED_ABSENT || (errno != ENOENT && errno != ENOTDIR))
+        else if ((item->kind != GUARDED_ABSENT && item->kind != GUARDED_REPORTED) ||
+                 (errno != ENOENT && errno != ENOTDIR))
             tell_failure(&c->teller, item->path);
         return;
     }
@@ -381,6 +396,9 @@ static void check_item(struct comparison *c, const struct guarded *item)
     case GUARDED_SPECIAL:
         check_there(c, dir, name, item);
         break;
+    case GUARDED_REPORTED:
+        check_reported(c, dir, name, item);
+        break;
     case GUARDED_TODO:
     case N_GUARDED_KINDS:
         BUG("nothing to compare");
@@ -388,7 +406,7 @@ static void check_item(struct comparison *c, const struct guarded *item)
     close(dir);
 }
 
-void baseline_check(const struct baseline *b, struct survey *s, struct strbuf *notes)
+void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes)
 {
     struct comparison c = {b, s, {s->root, notes, s->unlocks}};
 

@@ -5,7 +5,7 @@
 #include "base/sha256.h"
 #include "sandbox/plan.h"
 
-static const char magic[] = "keel baseline 1\n";
+static const char magic[] = "keel baseline 2\n";
 
 enum { MAX_ITEMS = 1 << 20, MAX_PATH_BYTES = 1 << 20 };
 
@@ -51,6 +51,9 @@ void baseline_write(const struct baseline *b, struct strbuf *bytes)
         put_number(bytes, b->directories[i].inode);
         put_text(bytes, str_of(b->directories[i].path));
     }
+    put_number(bytes, b->n_mount_points);
+    for (size_t i = 0; i < b->n_mount_points; i++)
+        put_text(bytes, str_of(b->mount_points[i]));
     sha256_init(&h);
     sha256_add(&h, strbuf_str(bytes));
     sha256_end(&h, digest);
@@ -158,6 +161,15 @@ static void take_directories(struct parser *p, struct baseline *b)
     }
 }
 
+static void take_mount_points(struct parser *p, struct baseline *b)
+{
+    b->n_mount_points = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
+    b->mount_point_room = b->n_mount_points + 1;
+    b->mount_points = ARENA_ARRAY(p->arena, b->mount_point_room, const char *);
+    for (size_t i = 0; !p->is_bad && i < b->n_mount_points; i++)
+        b->mount_points[i] = arena_cstr(p->arena, str_of(take_path(p, /* may_be_empty= */ false)));
+}
+
 static bool has_its_hash(struct str bytes)
 {
     unsigned char digest[SHA256_SIZE];
@@ -195,6 +207,7 @@ static bool parse(struct parser *p, struct baseline *b)
     p->is_bad |= b->root[0] != '/' || memchr(root.p, 0, root.n);
     take_items(p, b);
     take_directories(p, b);
+    take_mount_points(p, b);
     return !p->is_bad && p->rest.n == 0 && b->time_ns >= 0 && is_sorted(b);
 }
 

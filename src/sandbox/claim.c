@@ -201,6 +201,12 @@ bool claim_is_broken(struct claim *c)
     return is_broken(c->all, &s);
 }
 
+bool claim_is_deserted(struct claim *c)
+{
+    return read_state(c).is_used && !c->is_used && !claim_is_used_by_others(c) &&
+           !claim_is_run_by_others(c);
+}
+
 struct err *claim_mend(struct claim *c)
 {
     struct claim_state state = {.is_used = claim_is_used_by_others(c), .is_idle = true};
@@ -450,7 +456,7 @@ static void drop_stale(struct claims *all, const char *name, const char *root)
     unlink(path_of(&a, &c, ".state"));
 }
 
-static void read_list(struct claims *all, bool only_broken)
+static void read_list(struct claims *all, bool only_used)
 {
     DIR *d = opendir(all->dir);
     const struct dirent *entry;
@@ -464,7 +470,7 @@ static void read_list(struct claims *all, bool only_broken)
             root = read_root(all, entry->d_name, &state);
         if (root && !state.is_used)
             drop_stale(all, entry->d_name, root);
-        if (root && (!only_broken || is_broken(all, &state)))
+        if (root && (!only_used || state.is_used))
             list_root(all, root);
         else
             mem_free(root);
@@ -498,16 +504,16 @@ void claims_each_root(struct claims *all, void (*found)(void *self, const char *
     if (stat(all->dir, &st) < 0)
         return;
     if (!is_listed(all, &st)) {
-        read_list(all, /* only_broken= */ false);
+        read_list(all, /* only_used= */ false);
         all->list.changed = st.st_mtim;
     }
     tell_list(all, found, self);
 }
 
-void claims_each_broken_root(struct claims *all, void (*found)(void *self, const char *root),
-                             void *self)
+void claims_each_used_root(struct claims *all, void (*found)(void *self, const char *root),
+                           void *self)
 {
-    read_list(all, /* only_broken= */ true);
+    read_list(all, /* only_used= */ true);
     tell_list(all, found, self);
     drop_list(all);
 }

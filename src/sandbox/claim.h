@@ -26,10 +26,9 @@ DEFINE_AUTO_PTR(claims, claims_free)
 MUST_USE struct err *claims_get(struct claims *all, const char *root, struct claim **ret_claim);
 /* Calls `found` with every directory that a keel has run commands in. It may call claims_get(). */
 void claims_each_root(struct claims *all, void (*found)(void *self, const char *root), void *self);
-/* The same for those where one has not left in order, and where no command may run any more: see
- * claim_is_broken(). */
-void claims_each_broken_root(struct claims *all, void (*found)(void *self, const char *root),
-                             void *self);
+/* The same for those where one has not left in order, or not yet. */
+void claims_each_used_root(struct claims *all, void (*found)(void *self, const char *root),
+                           void *self);
 /* The lock that tells of running commands, for their supervisors; -1: none yet. */
 int claims_running_fd(const struct claims *all);
 
@@ -46,6 +45,9 @@ bool claim_is_used_by_others(struct claim *c); /* another keel has run some ther
 
 /* Has a keel ended, by itself or with the machine, while a command ran there? */
 bool claim_is_broken(struct claim *c);
+
+/* Has one ended without leaving, and no other is there? */
+bool claim_is_deserted(struct claim *c);
 
 MUST_USE struct err *claim_mend(struct claim *c); /* what it left has been put right */
 

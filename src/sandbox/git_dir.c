@@ -14,7 +14,6 @@
 enum {
     MAX_CONFIG_BYTES = 4096, /* of a new repository; git itself writes some hundred */
     MAX_LEAD_BYTES = 4096,
-    MAX_OWN_CONFIG_BYTES = 1 << 20,
 };
 
 static bool is_dots(const char *name)
@@ -110,74 +109,6 @@ char *git_dir_resolve(const struct survey *s, const char *path, const char *name
         return NULL;
     close(dir);
     return mem_strdup(strbuf_cstr(&found));
-}
-
-/* --- what is made before a command --- */
-
-static bool is_true(struct str value)
-{
-    return value.n == 0 || str_eq_nocase(value, S("true")) || str_eq_nocase(value, S("yes")) ||
-           str_eq_nocase(value, S("on")) || str_eq_nocase(value, S("1"));
-}
-
-/* Does git read a config.worktree there? */
-static bool reads_worktree_config(int git_dir)
-{
-    AUTO_FREE char *text = mem_alloc(MAX_OWN_CONFIG_BYTES);
-    size_t n = read_file(git_dir, "config", text, MAX_OWN_CONFIG_BYTES);
-    AUTO(arena) struct arena arena = {0};
-    struct git_reader r = {.rest = str_make(text, n == STR_NONE ? 0 : n), .arena = &arena};
-    struct git_setting s;
-
-    while (git_config_next(&r, &s))
-        if (str_eq_nocase(s.section, S("extensions")) &&
-            str_eq_nocase(s.key, S("worktreeconfig")) && is_true(s.value))
-            return true;
-    return false;
-}
-
-/* It belongs to whom the repository belongs to. */
-static void give_to_owner(int git_dir, const char *name)
-{
-    struct stat st;
-
-    if (geteuid() == 0 && fstat(git_dir, &st) == 0 &&
-        fchownat(git_dir, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* root's, then */
-}
-
-static void make_empty_config(int git_dir)
-{
-    int fd = openat(git_dir, "config.worktree", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-
-    if (fd < 0)
-        return; /* it is there, or commands cannot make it either */
-    close(fd);
-    give_to_owner(git_dir, "config.worktree");
-}
-
-static void make_empty(const struct survey *s, const struct directory *d)
-{
-    AUTO_FREE char *common =
-        d->names & GIT_NAME_COMMONDIR ? git_dir_resolve(s, d->path, "commondir") : NULL;
-    int dir = below_open_dir(s->fd, d->path, NULL);
-    int common_dir = common ? below_open_dir(s->fd, common, NULL) : -1;
-
-    if (dir >= 0 && !(d->names & GIT_NAME_COMMONDIR) && mkdirat(dir, "hooks", 0755) == 0)
-        give_to_owner(dir, "hooks");
-    if (dir >= 0 && reads_worktree_config(common_dir >= 0 ? common_dir : dir))
-        make_empty_config(dir);
-    if (dir >= 0)
-        close(dir);
-    if (common_dir >= 0)
-        close(common_dir);
-}
-
-void git_dirs_make_empty(const struct survey *s)
-{
-    for (size_t i = 0; i < s->now.n; i++)
-        if (names_are_git_dir(s->now.items[i].names))
-            make_empty(s, &s->now.items[i]);
 }
 
 /* --- what is in a new one --- */

@@ -12,11 +12,6 @@
  * else on the heap. */
 char *git_dir_resolve(const struct survey *s, const char *path, const char *name) MUST_USE;
 
-/* Before a command that has mounts, while none runs: what does not exist cannot be mounted, so what
- * git would obey is made, empty, where an empty one means nothing to git: the directory of hooks,
- * and a configuration of the working tree, in repositories that are set to read it. It stays. */
-void git_dirs_make_empty(const struct survey *s);
-
 /* After a command: looks at every repository that the last look has found. A command may make
  * repositories as git makes them; hooks, and a configuration that could run anything, go aside, and
  * so does what makes a repository of a directory that was there before. */

@@ -6,12 +6,15 @@
 #include "sandbox/git_dir.h"
 #include "sandbox/git_todo.h"
 #include "sandbox/linked.h"
+#include "sandbox/mount_points.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sandbox/unlock.h"
 #include "sys/work.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     MAX_TRIES = 2000,      /* for a lock: a minute */
@@ -26,6 +29,7 @@ struct guarded_root {
     struct baseline *last;     /* the one before; may be NULL */
     bool is_stored;            /* `last` is what the file has, unless another keel has written it */
     struct linked_files linked;
+    struct mount_points made; /* by this keel, or by others that may leave before it */
 };
 
 struct guard {
@@ -168,7 +172,7 @@ static struct err *read_stored(struct guarded_root *root, struct baseline **ret_
 }
 
 /* Puts right what is not as it was; the survey has looked already. */
-static struct err *put_right(const struct baseline *b, struct survey *s, struct unlocks *unlocks,
+static struct err *put_right(struct baseline *b, struct survey *s, struct unlocks *unlocks,
                              struct strbuf *notes)
 {
     struct dir_unlocker unlocker = unlocks_for_watch(unlocks);
@@ -195,6 +199,69 @@ static struct survey *survey_of(const struct guard *g, const struct guarded_root
     return NULL;
 }
 
+/* --- mount points --- */
+
+static void adopt_mount_points(struct guarded_root *root, const struct baseline *b)
+{
+    for (size_t i = 0; i < b->n_mount_points; i++)
+        mount_points_add(&root->made, b->mount_points[i]);
+}
+
+/* For whoever has to remove them. */
+static void list_mount_points(const struct guarded_root *root, struct baseline *b)
+{
+    b->n_mount_points = 0;
+    for (size_t i = 0; i < root->made.n; i++)
+        baseline_add_mount_point(b, root->made.paths[i]);
+}
+
+struct need {
+    struct guard *guard;
+    const char *path; /* absolute */
+    bool is_needed;
+};
+
+static void need_running(void *self, const char *path)
+{
+    struct need *n = self;
+    struct claim *claim = NULL;
+
+    if (n->is_needed || !path_is_in(n->path, path))
+        return;
+    err_ignore(claims_get(n->guard->claims, path, &claim), "then no command runs there");
+    n->is_needed = claim && claim_is_run_by_others(claim);
+}
+
+struct needs {
+    struct guard *guard;
+    const struct guarded_root *root;
+};
+
+/* Commands of another keel have mounts on it, which would go with it. That keel knows of it. */
+static bool is_mount_point_needed(void *self, const char *path)
+{
+    struct needs *n = self;
+    AUTO(strbuf) struct strbuf full = {0};
+    struct need need = {.guard = n->guard};
+
+    strbuf_addf(&full, "%s/%s", n->root->path, path);
+    need.path = strbuf_cstr(&full);
+    if (n->guard->claims)
+        claims_each_root(n->guard->claims, need_running, &need);
+    return need.is_needed;
+}
+
+static void remove_mount_points(struct guard *g, struct guarded_root *root)
+{
+    struct needs needs = {g, root};
+    int fd = root->made.n ? open(root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return;
+    mount_points_remove(&root->made, fd, is_mount_point_needed, &needs);
+    close(fd);
+}
+
 /* --- after a crash --- */
 
 static void tell_lost(const struct guarded_root *root, const struct err *why, struct strbuf *notes)
@@ -208,7 +275,7 @@ static void tell_lost(const struct guarded_root *root, const struct err *why, st
 }
 
 static struct err *look_after_crash(struct guard *g, struct guarded_root *root,
-                                    const struct baseline *stored, struct strbuf *notes)
+                                    struct baseline *stored, struct strbuf *notes)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
     struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
@@ -236,6 +303,21 @@ static struct err *recover_root(struct guard *g, struct guarded_root *root, stru
         tell_lost(root, e, notes);
     else
         TRY(look_after_crash(g, root, stored, notes));
+    if (stored)
+        adopt_mount_points(root, stored);
+    remove_mount_points(g, root);
+    return claim_mend(root->claim);
+}
+
+/* Locked, and the keel that has ended there did so between two commands. */
+static struct err *clear_deserted(struct guard *g, struct guarded_root *root)
+{
+    AUTO(baseline) struct baseline *stored = NULL;
+
+    err_ignore(read_stored(root, &stored), "what it has made is empty, and stays");
+    if (stored)
+        adopt_mount_points(root, stored);
+    remove_mount_points(g, root);
     return claim_mend(root->claim);
 }
 
@@ -278,14 +360,18 @@ static void recall_overlap(void *self, const char *path)
         find_root(o->guard, path))
         return;
     e = claims_get(o->guard->claims, path, &other.claim);
-    if (!e && claim_is_run_by_others(other.claim))
+    if (!e && (claim_is_run_by_others(other.claim) || claim_is_used_by_others(other.claim)))
         e = read_stored(&other, &stored);
     err_ignore(e, "what lies there is looked at by the keel that runs there");
     part = stored ? baseline_part(stored, o->root->path) : NULL;
-    if (part) {
+    if (!part)
+        return;
+    adopt_mount_points(o->root, part);
+    o->has_any |= claim_is_run_by_others(other.claim);
+    if (claim_is_run_by_others(other.claim))
         *o->fresh = baseline_merge(part, *o->fresh);
-        o->has_any = true;
-    }
+    else
+        baseline_free(part);
 }
 
 static bool is_run_by_others(const struct guarded_root *root)
@@ -311,6 +397,18 @@ static struct err *store(struct guarded_root *root)
     return claim_write_baseline(root->claim, strbuf_str(&bytes));
 }
 
+/* Those of a keel that lives, but runs nothing at the moment. */
+static void adopt_from_idle(struct guarded_root *root)
+{
+    AUTO(baseline) struct baseline *stored = NULL;
+
+    if (!root->claim || !claim_is_used_by_others(root->claim))
+        return;
+    err_ignore(read_stored(root, &stored), "then it has made nothing that is known");
+    if (stored)
+        adopt_mount_points(root, stored);
+}
+
 static struct err *take_root(struct guard *g, struct guarded_root *root,
                              const struct sandbox_policy *policy)
 {
@@ -328,6 +426,8 @@ static struct err *take_root(struct guard *g, struct guarded_root *root,
         survey_recall(s, fresh->directories, fresh->n_directories, fresh->time_ns);
     else if (!e)
         survey_accept(s);
+    adopt_from_idle(root);
+    list_mount_points(root, fresh);
     root->baseline = fresh;
     linked_files_look(&root->linked, s);
     if (!e)
@@ -361,11 +461,11 @@ static struct err *recover_broken(struct guard *g)
 }
 
 /* Repositories where commands run may be theirs. */
-static void make_empty(struct guard *g)
+static void make_mount_points(struct guard *g)
 {
     for (size_t i = 0; i < g->n_roots; i++)
         if (!g->roots[i].baseline && !is_run_by_others(&g->roots[i]) && survey_of(g, &g->roots[i]))
-            git_dirs_make_empty(survey_of(g, &g->roots[i]));
+            mount_points_make(&g->roots[i].made, survey_of(g, &g->roots[i]));
 }
 
 /* With rules, somebody has looked a moment ago. Where others run commands, a moment is long. */
@@ -388,8 +488,9 @@ static struct err *take_roots(struct guard *g, const struct sandbox_policy *poli
 
     TRY(recover_broken(g));
     TRY(look_before(g, policy));
-    if (scope_find_places(g->scope) && g->has_namespaces && !policy->workspace_is_read_only)
-        make_empty(g);
+    scope_find_places(g->scope);
+    if (g->has_namespaces && !policy->workspace_is_read_only)
+        make_mount_points(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
         if (!g->roots[i].baseline && survey_of(g, &g->roots[i]))
@@ -541,6 +642,7 @@ static void drop_root(struct guarded_root *root)
     baseline_free(root->baseline);
     baseline_free(root->last);
     linked_files_done(&root->linked);
+    mount_points_done(&root->made);
     mem_free(root->path);
 }
 
@@ -550,9 +652,11 @@ void guard_free(struct guard *g)
         return;
     guard_end(g);
     if (lock(g))
-        for (size_t i = 0; i < g->n_roots; i++)
+        for (size_t i = 0; i < g->n_roots; i++) {
+            remove_mount_points(g, &g->roots[i]);
             if (g->roots[i].claim)
                 claim_leave(g->roots[i].claim);
+        }
     unlock(g);
     for (size_t i = 0; i < g->n_roots; i++)
         drop_root(&g->roots[i]);
@@ -565,16 +669,16 @@ void guard_free(struct guard *g)
 
 /* --- recovering --- */
 
-struct broken_roots {
+struct left_roots {
     const char *const *near; /* directories that this keel is about */
     size_t n_near;
     char *paths[MAX_RECOVERED];
     size_t n;
 };
 
-static void note_broken(void *self, const char *path)
+static void note_left(void *self, const char *path)
 {
-    struct broken_roots *r = self;
+    struct left_roots *r = self;
 
     for (size_t i = 0; i < r->n_near && r->n < MAX_RECOVERED; i++)
         if (path_is_in(path, r->near[i]) || path_is_in(r->near[i], path)) {
@@ -605,9 +709,11 @@ static struct err *recover_one(const char *dir, const char *path, struct strbuf 
     TRY(scope_choose(g->scope, &policy, /* keeps_others= */ false));
     TRY(choose_roots(g));
     root = find_root(g, path);
-    if (!lock(g))
+    if ((!claim_is_broken(root->claim) && !claim_is_deserted(root->claim)) || !lock(g))
         return NULL; /* another keel is there, and looks */
-    if (claim_is_broken(root->claim)) {
+    if (claim_is_deserted(root->claim) && !claim_is_broken(root->claim)) {
+        e = clear_deserted(g, root);
+    } else if (claim_is_broken(root->claim)) {
         if (wait_for_dying(root->claim))
             e = recover_root(g, root, notes);
         else if (!claim_is_used_by_others(root->claim))
@@ -621,14 +727,14 @@ struct err *guard_recover(const char *dir, const char *const *roots, size_t n_ro
                           struct strbuf *notes)
 {
     AUTO(claims) struct claims *all = claims_new(dir);
-    struct broken_roots broken = {.near = roots, .n_near = n_roots};
+    struct left_roots left = {.near = roots, .n_near = n_roots};
     struct err *e = NULL;
 
-    claims_each_broken_root(all, note_broken, &broken);
-    for (size_t i = 0; i < broken.n; i++) {
+    claims_each_used_root(all, note_left, &left);
+    for (size_t i = 0; i < left.n; i++) {
         if (!e)
-            e = recover_one(dir, broken.paths[i], notes);
-        mem_free(broken.paths[i]);
+            e = recover_one(dir, left.paths[i], notes);
+        mem_free(left.paths[i]);
     }
     return e;
 }

@@ -11,9 +11,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Of a git directory. The last two say where the others are to be found. */
-static const char *const git_dir_names[] = {"config", "config.worktree", "hooks", "commondir",
-                                            "gitdir"};
+/* Of a git directory. Attributes choose among the programs of the configuration; other files in
+ * "info" name none. "branches" and "remotes" say where remote repositories are, as a configuration
+ * does. The last two say where all the others are to be found. */
+static const char *const git_dir_names[] = {"config",          "config.worktree", "hooks",
+                                            "info/attributes", "branches",        "remotes",
+                                            "commondir",       "gitdir"};
+
+/* Directories in a git directory that hold others: submodules' and further working trees'. */
+static const char *const git_dir_holders[] = {"modules", "worktrees"};
 
 /* --- one place --- */
 
@@ -140,6 +146,20 @@ static void protect_names(struct places *p, const char *directory)
             protect_in(p, directory, row->path);
 }
 
+static bool is_in_holder(const char *git_dir)
+{
+    return strstr(git_dir, "/modules/") || strstr(git_dir, "/worktrees/");
+}
+
+/* git directories that are there can be worked with, and none can come beside them. */
+static void seal_holders(struct places *p, const char *git_dir)
+{
+    for (size_t i = 0; i < ARRAY_LEN(git_dir_holders); i++)
+        path_list_add(&p->sealed, fs_join(p->arena, git_dir, git_dir_holders[i]));
+    if (is_in_holder(git_dir))
+        path_list_add(&p->open, git_dir);
+}
+
 static void protect_directory(struct places *p, const struct survey *s, const struct directory *d)
 {
     bool has_dot_git = d->names & GIT_NAME_DOT_GIT;
@@ -152,6 +172,7 @@ static void protect_directory(struct places *p, const struct survey *s, const st
     if (names_are_git_dir(d->names)) {
         protect_git_dir(p, path);
         protect_programs(p, path, path);
+        seal_holders(p, path);
         if (d->names & GIT_NAME_COMMONDIR)
             protect_git_dir_at(p, s, d->path, "commondir", path);
     }
@@ -171,7 +192,11 @@ void places_add(struct places *p, const struct survey *s)
 
 void places_init(struct places *p, struct arena *a, const char *home)
 {
-    *p = (struct places){.arena = a, .settings = {.arena = a, .home = home}, .list.arena = a};
+    *p = (struct places){.arena = a,
+                         .settings = {.arena = a, .home = home},
+                         .list.arena = a,
+                         .sealed.arena = a,
+                         .open.arena = a};
     git_settings_read_global(&p->settings);
 }
 

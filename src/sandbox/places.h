@@ -11,7 +11,8 @@ struct places {
     struct arena *arena;
     struct git_settings settings; /* the global ones; its stamps are of all files that were read */
     const char *root;
-    struct path_list list; /* absolute; one may come twice */
+    struct path_list list;         /* absolute; one may come twice */
+    struct path_list sealed, open; /* see struct sandbox_policy */
 };
 void places_init(struct places *p, struct arena *a, const char *home);
 /* Those in the directory of a survey, for each of its repositories. Blocks. */

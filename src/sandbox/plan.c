@@ -81,23 +81,30 @@ static void sort(struct plan *p)
     p->n = n;
 }
 
+static bool is_writable(const struct entry *e)
+{
+    return e && (e->role == ROLE_WRITABLE || e->role == ROLE_OPEN);
+}
+
 /* Does it change anything where it lies? */
 static bool has_effect(const struct entry *e)
 {
-    bool is_writable = e->above && e->above->role == ROLE_WRITABLE;
     bool is_hidden = e->above && e->above->role == ROLE_HIDDEN;
 
     switch (e->role) {
     case ROLE_WRITABLE:
-        return !is_writable;
+        return !is_writable(e->above);
     case ROLE_HIDDEN:
         return !is_hidden;
     case ROLE_VISIBLE:
     case ROLE_SHOWN:
         return is_hidden;
+    case ROLE_OPEN:
+        return e->above && e->above->role == ROLE_SEALED;
     case ROLE_READ_ONLY:
+    case ROLE_SEALED:
     case ROLE_ANCHOR:
-        return is_writable || (e->above && e->above->role == ROLE_ANCHOR);
+        return is_writable(e->above) || (e->above && e->above->role == ROLE_ANCHOR);
     }
     return false;
 }
@@ -167,10 +174,13 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
     add_all(p, always_hidden, ARRAY_LEN(always_hidden), ROLE_HIDDEN);
     if (policy->home)
         add(p, policy->home, ROLE_VISIBLE);
-    if (namespaces)
-        add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
-    else
+    if (!namespaces) {
         add_all(p, granted_in_part, ARRAY_LEN(granted_in_part), ROLE_HIDDEN);
+        return;
+    }
+    add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
+    add_all(p, policy->sealed, policy->n_sealed, ROLE_SEALED);
+    add_all(p, policy->open, policy->n_open, ROLE_OPEN);
 }
 
 /* --- other paths to what is hidden --- */
@@ -343,7 +353,7 @@ static void add_anchors(struct plan *p)
         struct str path = str_of(e->path), directory;
         size_t at = 0;
 
-        if (e->role == ROLE_WRITABLE || !e->above || e->above->role != ROLE_WRITABLE)
+        if (e->role == ROLE_WRITABLE || !is_writable(e->above))
             continue;
         while (next_directory(path, str_of(e->above->path), &at, &directory))
             add(p, arena_cstr(&p->arena, directory), ROLE_ANCHOR);
@@ -361,7 +371,10 @@ static enum policy_kind kind_of(const struct entry *e)
     case ROLE_HIDDEN:
         return e->is_holder ? POLICY_HOLDER : POLICY_HIDDEN;
     case ROLE_READ_ONLY:
+    case ROLE_SEALED:
         return POLICY_READ_ONLY;
+    case ROLE_OPEN:
+        return POLICY_OPEN;
     case ROLE_ANCHOR:
         break;
     }
@@ -433,8 +446,8 @@ struct err *plan_write(const struct plan_input *input, struct strbuf *out)
 
     BUG_IF(out->n);
     TRY(plan_check(policy));
-    if (policy->n_hidden + policy->n_read_only + policy->n_writable + policy->n_visible +
-            policy->n_closed >
+    if (policy->n_hidden + policy->n_read_only + policy->n_sealed + policy->n_open +
+            policy->n_writable + policy->n_visible + policy->n_closed >
         MAX_ENTRIES)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d rules", MAX_ENTRIES);
     add_policy(&p, policy, input->namespaces);

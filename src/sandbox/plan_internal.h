@@ -8,6 +8,8 @@
 /* Of two for the same path the greater one counts. */
 enum role {
     ROLE_ANCHOR,
+    ROLE_OPEN,   /* in a sealed one */
+    ROLE_SEALED, /* read-only, but for what is open in it */
     ROLE_READ_ONLY,
     ROLE_VISIBLE,
     ROLE_HIDDEN,

@@ -46,6 +46,10 @@ struct sandbox_policy {
     /* Workspace, added directories and tmp_dir are only to be read, and so is all the rest: nobody
      * has to look after them. */
     bool nothing_is_writable;
+    /* Directories in which nothing can be made or removed, but in those of them that are open:
+     * where git keeps repositories. With namespaces only; the sandbox finds them by itself. */
+    const char *const *sealed, *const *open;
+    size_t n_sealed, n_open;
     const char *home;    /* the person's */
     const char *tmp_dir; /* private, made for this session; becomes TMPDIR */
     enum sandbox_network network;

@@ -196,6 +196,10 @@ struct sandbox_policy scope_policy(struct scope *s, const struct sandbox_policy 
         s->read_only[n++] = policy->read_only[i];
     for (size_t i = 0; i < s->places.list.n; i++)
         s->read_only[n++] = s->places.list.paths[i];
+    all.sealed = s->places.sealed.paths;
+    all.n_sealed = s->places.sealed.n;
+    all.open = s->places.open.paths;
+    all.n_open = s->places.open.n;
     all.read_only = s->read_only;
     all.n_read_only = sort_places(s->read_only, n);
     return all;

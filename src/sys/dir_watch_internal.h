@@ -1,6 +1,10 @@
 /* dir_watch_internal.h - what the files of dir_watch share, and only they.
  *
  *     dir_watch.c     updates: which directories are asked and read
+ *     dir_open.c      opening one, and whether it is as it was
+ *     dir_read.c      reading one, or many
+ *     dir_readers.c   who wants to know what
+ *     dir_watches.c   several watches
  *     dir_nodes.c     the directories in memory
  *     dir_events.c    what the kernel reports, and the log of it
  *     dir_prefetch.c  many directories read at a time */
@@ -143,14 +147,26 @@ struct dir_prefetch {
 /* Reads what it can of each. */
 void dir_prefetch(const struct dir_watch *w, struct dir_prefetch *items, size_t n);
 
-/* --- dir_watch.c --- */
-
-/* May keel's user reach what is in it? */
-bool dir_may_search(const struct stat *st);
+/* --- dir_open.c --- */
 
 /* Opens it, by descriptor. -1 and errno. */
 int dir_open(struct dir_watch *w, struct watched_dir *d, struct stat *ret_stat);
+/* The directory that `d` is in; stays open for the next one in it. -1 and errno. */
+int dir_open_above(struct dir_watch *w, const struct watched_dir *d);
+void dir_close_kept(int *fd); /* if it is open */
 void dir_forget_fds(struct dir_watch *w);
+/* May keel's user reach what is in it? */
+bool dir_may_search(const struct stat *st);
+bool dir_is_it(const struct watched_dir *d, const struct stat *st); /* or another in its place */
+bool dir_is_as_it_was(const struct watched_dir *d, const struct stat *st);
+/* So close to now that a change which comes yet may get the same time? */
 bool dir_is_young(const struct timespec *changed);
+
+/* --- dir_read.c --- */
+
+MUST_USE struct err *dir_read(struct dir_watch *w, struct watched_dir *d);
+/* The next ones of the list, by several threads, if that is worth it. */
+bool dir_may_prefetch(const struct dir_watch *w);
+MUST_USE struct err *dir_read_many(struct dir_watch *w);
 
 #endif

@@ -26,6 +26,7 @@ import outside  # noqa: E402
 import planted  # noqa: E402
 import process  # noqa: E402
 import protected  # noqa: E402
+import repository  # noqa: E402
 import secret  # noqa: E402
 import work  # noqa: E402
 from attempt import MODES, nothing  # noqa: E402
@@ -35,7 +36,7 @@ PARTS = {
     "files": (outside,),
     "secrets": (secret, network),
     "kernel": (kernel, process),
-    "repositories": (protected, planted, work),
+    "repositories": (protected, planted, repository, work),
 }
 # Attacks that could be made by each person in each mode; fewer would say little.
 LEAST_ATTACKS = {"files": 20, "secrets": 20, "kernel": 15, "repositories": 20}

@@ -27,7 +27,7 @@ def survived_somewhere(run):
     return any(survived(run) for _ in range(20))
 
 
-UNTIL_UP = 'until [ -s up ]; do :; done'
+UNTIL_UP = 'until [ -s up ]; do sleep 0.01; done'
 OF_HERS = '"$PROBE" stay "$TOKEN"'
 
 

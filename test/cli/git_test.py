@@ -44,7 +44,8 @@ PICTURE = SETTINGS + """
 for d in repo repo/sub tree begun new upstream.git; do
     [ -e $d ] || continue
     (cd $d; echo "== $d"; git log --all --format='%T %s' | sort; git status --porcelain
-     git branch -a; git stash list; cat ran 2>/dev/null; true)
+     git branch -a; git stash list; cat ran 2>/dev/null
+     cd "$(git rev-parse --git-dir)"; ls -A . info modules worktrees 2>/dev/null; true)
 done
 git -C repo worktree list
 git -C repo config --list --local | sort
@@ -66,6 +67,11 @@ WORKS = {
     "rebase": "git checkout -q -b r side; git rebase -q main",
     "rebase with a conflict that is resolved": "git checkout -q clash; git rebase -q main; "
                                                "echo 9 >f; git add f; git rebase --continue",
+    "rebase by a list that an editor writes":
+        "git checkout -q -b r side; "
+        "GIT_SEQUENCE_EDITOR='sed -i -e 1s/pick/reword/' git rebase -q -i main~1",
+    "squash by a list that an editor writes":
+        "GIT_SEQUENCE_EDITOR='sed -i -e 2s/pick/squash/' git rebase -q -i HEAD~3",
     "rebase with lines for the shell": "git checkout -q -b r side; git rebase -q -x true main",
     "rebase that the person has begun": "cd ../begun; echo 9 >f; git add f; "
                                         "git rebase --continue",
@@ -75,6 +81,11 @@ WORKS = {
     "fetch": "git fetch -q; git merge -q --ff-only origin/main",
     "push to a path": "echo x >n; git add n; git commit -qm n; git fetch -q; "
                       "git rebase -q origin/main; git push -q origin HEAD:topic",
+    "fetch from a path": "git fetch -q ../lib main:lib; git log --oneline lib; "
+                         "git fetch -q --tags ../begun",
+    "worktree list, prune": "git worktree list; git worktree prune",
+    "read-tree, update-index, reset": "git read-tree HEAD; git update-index --refresh; "
+                                      "git reset -q HEAD~1",
     "gc, repack, prune, fsck": "git gc -q; git repack -adq; git prune; git fsck --no-progress",
     "a second working tree": "cd ../tree; echo x >n; git add n; git commit -qm n; git stash list; "
                              "git log --oneline",
@@ -90,8 +101,6 @@ NEEDS_NAMESPACES = {
     "init": "git init -q ../new; cd ../new; git commit -q --allow-empty -m x",
     "clone": "git clone -q . ../new 2>&1; cd ../new; git log --oneline",
     "clone of a bare one": "git clone -q --bare . ../new; git -C ../new log --oneline",
-    "a new working tree": "git worktree add -q ../new clash; cd ../new; git status; "
-                          "git worktree list; cd ../repo; git worktree remove ../new",
 }
 
 # The configuration of a repository is the person's.
@@ -101,13 +110,41 @@ DOES_NOT_WORK = {
     "branch that follows another": "git branch -q new origin/main",
     "submodule init of another": "git submodule --quiet add ../lib more",
     "a hook": "echo evil >.git/hooks/pre-commit",
+    "attributes": "echo '* filter=evil' >>.git/info/attributes",
+    "a remote repository without a configuration": "mkdir -p .git/remotes; "
+                                                   "echo 'URL: /x' >.git/remotes/evil",
+    "a common directory": "echo ../../upstream.git >.git/commondir",
+    "a common directory of a working tree": "echo ../../../../upstream.git "
+                                            ">.git/worktrees/tree/commondir",
+    "a working tree's place": "echo /x/.git >.git/worktrees/tree/gitdir",
+    "a configuration of the worktree": "git config extensions.worktreeConfig true; "
+                                       "git config --worktree user.name evil",
+    "the repository elsewhere": "git init -q --separate-git-dir ../new.git",
+    "another repository": "mv .git old; git init -q",
 }
+
+# What the kernel refuses with namespaces. Without, it is looked at when the command has ended.
+SEALED = {
+    "a new working tree": "git worktree add -q ../new clash",
+    "a new submodule's repository": "git init -q --bare .git/modules/evil || "
+                                    "cp -r ../upstream.git .git/modules/evil",
+}
+
+# What of a repository git runs, or obeys to find what it runs.
+OBEYED = """
+cd repo/.git; cat config config.worktree commondir info/attributes
+find hooks remotes branches modules/*/hooks modules/*/config worktrees/*/*dir -type f |
+    grep -v untrusted | sort | xargs tail
+ls modules worktrees | grep -v untrusted
+cat ../../tree/.git ../sub/.git
+"""
 
 
 class Git(keel_test.KeelTest):
     is_user = False
     options = ()
     works = {**WORKS, **NEEDS_NAMESPACES}
+    does_not_work = {**DOES_NOT_WORK, **SEALED}
 
     @classmethod
     def setUpClass(cls):
@@ -168,13 +205,12 @@ class Git(keel_test.KeelTest):
                 self.assertNotIn("keel-untrusted", got.stderr)
 
     def test_what_is_the_person_s_does_not(self):
-        for name, script in DOES_NOT_WORK.items():
+        for name, script in self.does_not_work.items():
             with self.subTest(name):
                 self.fresh()
-                before = self.outside("cat repo/.git/config; ls repo/.git/hooks", self.project)
+                before = self.outside(OBEYED, self.project)
                 self.inside(script)
-                after = self.outside("cat repo/.git/config; ls repo/.git/hooks | "
-                                     "grep -v untrusted", self.project)
+                after = self.outside(OBEYED, self.project)
                 self.assertEqual(after.stdout, before.stdout)
 
 
@@ -189,6 +225,7 @@ class AsUser(Git):
 class WithoutNamespaces(Git):
     options = ("--no-namespaces",)
     works = WORKS
+    does_not_work = DOES_NOT_WORK
 
 
 class AsUserWithoutNamespaces(WithoutNamespaces):

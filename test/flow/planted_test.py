@@ -5,6 +5,7 @@ The model is scripted and does what it should not. As root the whole suite runs 
 and as an ordinary user, with namespaces and where none can be made."""
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,17 @@ WITHOUT_NAMESPACES = [sys.executable, str(HERE / "no_namespaces.py")]
 PLAIN = ("repo() { mkdir -p $1/.git/objects $1/.git/refs $1/.git/hooks; "
          "echo 'ref: refs/heads/main' >$1/.git/HEAD; "
          "printf '[core]\\n\\trepositoryformatversion = 0\\n' >$1/.git/config; }; ")
+
+
+class Bell(Pipe):
+    """A pipe that commands write to one after the other: it has no end in between."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        os.close(self.fd)
+        self.fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.poll = select.poll()
+        self.poll.register(self.fd, select.POLLIN)
 
 
 class PlantedTest(AgentTest):
@@ -106,25 +118,38 @@ class PlantedTest(AgentTest):
 
 
 class InTheBackground(PlantedTest):
+    """Commands wait for each other at named pipes: whoever comes first blocks."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("up", "made", "go", "planted"):
+            os.mkfifo(self.project / name)
+
+    def tell(self, name):
+        return f"echo >{name}; "
+
     def wait(self, name):
-        return f"until [ -e {name} ]; do :; done; "
+        return f"read -r _ <{name}; "
 
     def test_a_repository_that_turns_bad_after_it_was_looked_at(self):
         self.run_turns(
-            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_config("src") +
-                      self.evil_hook("src") + "touch planted; exec sleep 1000",
+            self.bash(PLAIN + "repo src; " + self.tell("made") + self.wait("go") +
+                      self.evil_config("src") + self.evil_hook("src") + self.tell("planted") +
+                      "exec sleep 1000",
                       run_in_background=True),
             self.bash(self.wait("made")),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
         self.assertIn("src/.git/config was made by the command", self.result.err)
 
     def test_one_that_turns_bad_when_nobody_looks_any_more(self):
         """The command in the background is the last one to end."""
         self.run_turns(
-            self.bash(PLAIN + "repo src; touch made; " + self.wait("go") + self.evil_hook("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
-            self.bash(self.wait("made")), self.bash("touch go"), self.bash(self.wait("planted")),
+            self.bash(PLAIN + "repo src; " + self.tell("made") + self.wait("go") +
+                      self.evil_hook("src") + self.tell("planted") + "exec sleep 1000",
+                      run_in_background=True),
+            self.bash(self.wait("made")), self.bash(self.tell("go")),
+            self.bash(self.wait("planted")),
             Turn(Call("KillShell", shell_id="bash_1")))
         self.assert_harmless("src")
         self.assertIn("src/.git/hooks/pre-commit was made by the command", self.result.err)
@@ -132,19 +157,20 @@ class InTheBackground(PlantedTest):
     def test_one_that_another_command_has_made(self):
         """Made by one that has ended, and spoiled by one that began before."""
         self.run_turns(
-            self.bash("touch up; " + self.wait("go") + self.evil_config("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
+            self.bash(self.tell("up") + self.wait("go") + self.evil_config("src") +
+                      self.tell("planted") + "exec sleep 1000", run_in_background=True),
             self.bash(self.wait("up") + PLAIN + "repo src"), self.bash("true"),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
 
     def test_a_directory_that_becomes_a_repository_step_by_step(self):
         self.run_turns(
-            self.bash("mkdir -p src/.git/objects src/.git/refs; touch made; " + self.wait("go") +
+            self.bash("mkdir -p src/.git/objects src/.git/refs; " + self.tell("made") +
+                      self.wait("go") +
                       "echo 'ref: refs/heads/x' >src/.git/HEAD; " + self.evil_config("src") +
-                      "touch planted; exec sleep 1000", run_in_background=True),
+                      self.tell("planted") + "exec sleep 1000", run_in_background=True),
             self.bash(self.wait("made")), self.bash("true"),
-            self.bash("touch go; " + self.wait("planted")))
+            self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
 
 
@@ -153,7 +179,9 @@ class Planting(PlantedTest):
 
     def setUp(self):
         super().setUp()
-        self.pipe = Pipe(self.project / "pipe")
+        shutil.rmtree(self.project / ".git/info")
+        self.names_before = self.names()
+        self.pipe = Bell(self.project / "pipe")
         self.addCleanup(os.close, self.pipe.fd)
 
     def plant(self, then="exec sleep 1000"):
@@ -162,11 +190,22 @@ class Planting(PlantedTest):
                 self.evil_config(".") + self.evil_hook(".") +
                 f"echo evil >.git/hooks/post-checkout; echo >{self.pipe.name}; {then}")
 
+    def names(self):
+        """What is in the repository, but for what the person's own git makes."""
+        git = self.project / ".git"
+        return {str(path.relative_to(git)) for path in (*git.glob("*"), *git.glob("info/*"))
+                if ".keel-untrusted" not in path.name} - {
+                    "index", "COMMIT_EDITMSG", "logs", "ORIG_HEAD"}
+
     def assert_clean(self):
         self.assertEqual(self.picture(), self.before)
         for name in (".envrc", ".claude", "new/.git/hooks/pre-commit"):
             self.assertFalse((self.project / name).exists(), f"{name}\n{self.result}")
         self.assert_harmless("new", ".")
+
+    def assert_nothing_is_left(self):
+        """No keel is there any more, and no command."""
+        self.assertEqual(self.names(), self.names_before, self.result)
 
     def assert_told(self, result=None):
         for name in (".envrc", ".claude", "new/.git/config"):
@@ -196,6 +235,7 @@ class KeelDies(Planting):
                 self.assert_status(self.result, 128 + number)
                 self.assert_told()
                 self.assert_clean()
+                self.assert_nothing_is_left()
         self.next_keel()
         self.assertEqual(self.result.err, "")
 
@@ -209,6 +249,7 @@ class KeelDies(Planting):
                 self.assertIn("a keel ended while a command ran in", self.result.err)
                 self.assert_told()
                 self.assert_clean()
+                self.assert_nothing_is_left()
         self.next_keel()
         self.assertEqual(self.result.err, "")
 
@@ -218,6 +259,7 @@ class KeelDies(Planting):
         self.assert_status(self.result, 0)
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_and_the_next_one_is_started_below(self):
         (self.project / "sub").mkdir()
@@ -225,6 +267,7 @@ class KeelDies(Planting):
         self.result = self.keel("sandbox", "--", "true", cwd=self.project / "sub")
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_between_commands(self):
         """What a person does afterwards is theirs."""
@@ -242,6 +285,7 @@ class KeelDies(Planting):
         self.next_keel()
         self.assertEqual(self.result.err, "")
         self.assertEqual((self.project / ".envrc").read_text(), "mine\n")
+        self.assert_nothing_is_left()
 
 
 class SeveralKeels(Planting):
@@ -253,9 +297,11 @@ class SeveralKeels(Planting):
         self.hand_over()
 
     def begin(self, script="", cwd=None, options=()):
-        """A keel whose command runs, and ends when its file is there."""
+        """A keel whose command runs, and ends when something comes from its pipe."""
         stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
-        script = (f"{script} echo ready; until [ -e {stop} ]; do :; done")
+        os.mkfifo(stop)
+        os.chmod(stop, 0o666)
+        script = f"{script} echo ready; read -r _ <{stop}"
         process = subprocess.Popen(
             [*self.prefix, keel_test.KEEL, "sandbox", *options, "--", "bash", "-c", script],
             env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
@@ -274,7 +320,7 @@ class SeveralKeels(Planting):
         process.stderr.close()
 
     def end(self, process):
-        process.stop.touch()
+        process.stop.write_text("\n")
         self.result = self.finish(process)
         self.assert_status(self.result, 0)
 
@@ -289,6 +335,7 @@ class SeveralKeels(Planting):
         self.assert_clean()
         self.end(two)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_the_first_ends_last(self):
         one = self.begin(self.planting())
@@ -298,6 +345,7 @@ class SeveralKeels(Planting):
         self.assert_clean()
         self.end(one)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_three_in_every_order(self):
         for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
@@ -307,6 +355,7 @@ class SeveralKeels(Planting):
                 for number in order:
                     self.end(keels[number])
                     self.assert_clean()
+                self.assert_nothing_is_left()
 
     def test_one_with_mounts_and_one_without(self):
         bare = ("--no-namespaces",)
@@ -319,6 +368,8 @@ class SeveralKeels(Planting):
                     for number in order:
                         self.end(keels[number])
                     self.assert_clean()
+                    self.assert_nothing_is_left()
+                self.assert_nothing_is_left()
 
     def test_one_comes_and_goes_while_another_runs(self):
         one = self.begin(self.planting())
@@ -328,6 +379,7 @@ class SeveralKeels(Planting):
         self.end(one)
         self.end(two)
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_the_first_is_killed(self):
         one = self.begin(self.planting())
@@ -337,6 +389,7 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assert_told()
         self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_a_keel_below(self):
         """In a directory of the other's workspace, with a repository of its own."""
@@ -350,6 +403,8 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assertEqual((sub / ".git/config").read_text(), config)
         self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+        self.assert_nothing_is_left()
+        self.assertFalse((sub / ".git/modules").exists())
 
     def test_a_keel_above(self):
         sub = self.project / "sub"
@@ -362,6 +417,8 @@ class SeveralKeels(Planting):
         self.end(two)
         self.assertEqual((sub / ".git/config").read_text(), config)
         self.assertFalse((sub / ".git/hooks/pre-commit").exists())
+        self.assert_nothing_is_left()
+        self.assertFalse((sub / ".git/modules").exists())
 
 
 def ways(*cases):

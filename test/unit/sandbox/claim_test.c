@@ -159,10 +159,10 @@ static void note(void *self, const char *root)
     strbuf_addf(self, "%s ", strrchr(root, '/') + 1);
 }
 
-TEST(directories_are_found_that_were_left_broken)
+TEST(directories_are_found_that_nobody_has_left_in_order)
 {
     AUTO(temp_dir) struct temp_dir d = place();
-    AUTO(strbuf) struct strbuf all = {0}, broken = {0};
+    AUTO(strbuf) struct strbuf all = {0}, used = {0};
     struct keel one = keel_open(&d);
     struct claim *other;
 
@@ -170,14 +170,30 @@ TEST(directories_are_found_that_were_left_broken)
     assert_ok(claims_get(one.all, temp_path(&d, "a\nb"), &other));
     assert_ok(claim_begin(one.claim));
     claim_end(one.claim);
+    claim_leave(one.claim);
     assert_ok(claim_begin(other));
-    claims_each_broken_root(one.all, note, &broken);
-    assert_string_equal(strbuf_cstr(&broken), "a\nb ");
+    claims_each_used_root(one.all, note, &used);
+    assert_string_equal(strbuf_cstr(&used), "a\nb ");
     claims_each_root(one.all, note, &all);
     assert_int_equal(all.n, strlen("a\nb ws "));
     claim_end(other);
     claim_leave(other);
     keel_close(&one);
+}
+
+TEST(who_dies_between_commands_leaves_it_deserted)
+{
+    AUTO(temp_dir) struct temp_dir d = place();
+    struct keel one = keel_open(&d), two = keel_open(&d);
+
+    assert_ok(claim_begin(one.claim));
+    claim_end(one.claim);
+    assert_false(claim_is_deserted(two.claim));
+    keel_die(&one);
+    assert_true(claim_is_deserted(two.claim) && !claim_is_broken(two.claim));
+    assert_ok(claim_mend(two.claim));
+    assert_false(claim_is_deserted(two.claim));
+    keel_close(&two);
 }
 
 TEST(directories_that_are_gone_leave_no_files)
@@ -193,7 +209,7 @@ TEST(directories_that_are_gone_leave_no_files)
     assert_int_equal(rename(temp_path(&d, "ws"), temp_path(&d, "old")), 0);
     put(&d, "ws/", "");
     one = keel_open(&d);
-    claims_each_broken_root(one.all, note, &all);
+    claims_each_used_root(one.all, note, &all);
     assert_int_equal(count_entries(temp_path(&d, "guard/baselines")), 0);
     assert_int_equal(count_entries(temp_path(&d, "guard")), 2);
     keel_close(&one);
@@ -237,7 +253,8 @@ RUN_TESTS(UNIT(one_keel_at_a_time_has_the_lock), UNIT(commands_of_others_are_kno
           UNIT(who_dies_while_a_command_runs_leaves_it_broken),
           UNIT(while_another_s_commands_run_it_is_not_idle),
           UNIT(after_the_machine_stopped_nothing_is_believed_but_a_keel_that_left),
-          UNIT(directories_are_found_that_were_left_broken),
+          UNIT(directories_are_found_that_nobody_has_left_in_order),
+          UNIT(who_dies_between_commands_leaves_it_deserted),
           UNIT(directories_that_are_gone_leave_no_files),
           UNIT(a_baseline_that_another_has_written_is_noticed),
           UNIT(another_directory_of_the_same_name_is_another))

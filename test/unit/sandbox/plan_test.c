@@ -15,6 +15,7 @@ static const char *const names[] = {
     [POLICY_HOLDER] = "holder",
     [POLICY_READ_ONLY] = "read-only",
     [POLICY_ANCHOR] = "anchor",
+    [POLICY_OPEN] = "open",
     [POLICY_ROOT] = "root",
     [POLICY_NEVER] = "never",
     [POLICY_GRANT_READ] = "read",
@@ -100,6 +101,41 @@ TEST(every_directory_above_a_protected_file_is_an_anchor)
         true,
         "writable /w\nanchor /w/lib\nanchor /w/lib/a\nanchor /w/lib/a/.git\n"
         "read-only /w/lib/a/.git/config\nread-only /w/lib/a/.git/hooks\n");
+}
+
+TEST(in_a_sealed_directory_only_what_is_open_can_be_written)
+{
+    static const char *const read_only[] = {"/w/.git/modules/a/config",
+                                            "/w/.git/modules/gone/config"};
+    static const char *const sealed[] = {"/w/.git/modules", "/w/.git/modules/a/modules"};
+    static const char *const open[] = {"/w/.git/modules/a", "/w/elsewhere"};
+
+    assert_plan((&(struct sandbox_policy){.workspace = "/w",
+                                          .read_only = read_only,
+                                          .n_read_only = 2,
+                                          .sealed = sealed,
+                                          .n_sealed = 2,
+                                          .open = open,
+                                          .n_open = 2}),
+                true,
+                "writable /w\nanchor /w/.git\nread-only /w/.git/modules\nopen /w/.git/modules/a\n"
+                "read-only /w/.git/modules/a/config\nread-only /w/.git/modules/a/modules\n");
+}
+
+TEST(what_a_rule_denies_stays_read_only_where_it_could_be_open)
+{
+    static const char *const read_only[] = {"/w/.git"};
+    static const char *const sealed[] = {"/w/.git/modules"};
+    static const char *const open[] = {"/w/.git/modules/a"};
+
+    assert_plan((&(struct sandbox_policy){.workspace = "/w",
+                                          .read_only = read_only,
+                                          .n_read_only = 1,
+                                          .sealed = sealed,
+                                          .n_sealed = 1,
+                                          .open = open,
+                                          .n_open = 1}),
+                true, "writable /w\nread-only /w/.git\n");
 }
 
 TEST(a_workspace_in_a_hidden_place_is_held_there)
@@ -374,6 +410,8 @@ TEST(a_workspace_must_be_a_directory_with_a_path_of_its_own)
 
 RUN_TESTS(UNIT(a_directory_sorts_before_what_is_in_it),
           UNIT(every_directory_above_a_protected_file_is_an_anchor),
+          UNIT(in_a_sealed_directory_only_what_is_open_can_be_written),
+          UNIT(what_a_rule_denies_stays_read_only_where_it_could_be_open),
           UNIT(a_workspace_in_a_hidden_place_is_held_there),
           UNIT(a_hidden_place_in_the_workspace_stays_hidden_and_where_it_is),
           UNIT(what_is_the_same_is_said_once_and_the_workspace_wins),
