@@ -103,6 +103,7 @@ struct err *sqlite_db_error(struct sqlite_db *db, const char *what)
     const char *hint = advice(code);
 
     db->lacks_room = is_about_room(db, code);
+    db->is_damaged = (code & 0xFF) == SQLITE_CORRUPT;
     if (db->lacks_room)
         hint = "the disk is full: make room, for example with keel session delete, or use another "
                "store with --store";

@@ -260,10 +260,15 @@ static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement 
                                     const struct sqlite_look *l, struct store_summary *summary)
 {
     struct sqlite_end end;
+    struct err *e = sqlite_find_end(db, sqlite_column_int(db, s, 12), &end);
 
-    TRY(sqlite_find_end(db, sqlite_column_int(db, s, 12), &end));
-    summary->next_seq = end.next_seq;
-    summary->n_bytes = (uint64_t)end.total;
+    if (!e) {
+        summary->next_seq = end.next_seq;
+        summary->n_bytes = (uint64_t)end.total;
+    } else if (!db->is_damaged) {
+        return e;
+    }
+    err_ignore(e, "damage of one must not keep others from the list; who reads it gets the error");
     /* Who died has not said that it is closed; only the lock tells. */
     if (sqlite_column_int(db, s, 11))
         summary->holder = session_lock_holder(l->lock_dir, summary->id, l->arena);

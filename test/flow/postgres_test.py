@@ -346,6 +346,24 @@ class Tampered(PostgresTest):
             self.assert_found(f"UPDATE KEEL_sessions SET {value}", "--all")
         self.assert_found("DELETE FROM KEEL_sessions", "--all")
 
+    def test_a_session_that_cannot_be_read_keeps_no_other_from_being_checked(self):
+        self.assert_status(self.talk("--session-id", OTHER, "go"), 0)
+        self.rows("CREATE FUNCTION KEEL_fail() RETURNS text LANGUAGE plpgsql AS"
+                  " 'BEGIN RAISE EXCEPTION ''missing chunk number 0''; END'")
+        for broken, fine in ((SESSION, OTHER), (OTHER, SESSION)):
+            self.rows("ALTER TABLE KEEL_records RENAME TO keel_rows; CREATE VIEW KEEL_records AS"
+                      " SELECT stream, seq, n, ms, type, run, turn, round, attempt, core, CASE WHEN"
+                      f" stream = (SELECT number FROM KEEL_sessions WHERE id = '{broken}')"
+                      " THEN KEEL_fail() ELSE body END AS body, sum FROM KEEL_rows")
+            result = self.keel("session", "verify", "--all", "--json", env={"KEEL_STORE": self.url})
+            self.assert_status(result, 1)
+            checked = {one["id"]: one for one in result.json()}
+            self.assertTrue(checked[fine]["whole"])
+            [finding] = checked[broken]["findings"]
+            self.assertEqual(finding["kind"], "damaged_store")
+            self.assertIn("missing chunk number 0", finding["text"])
+            self.rows("DROP VIEW KEEL_records; ALTER TABLE KEEL_rows RENAME TO keel_records")
+
     def test_a_payload(self):
         self.assert_found("UPDATE KEEL_blobs SET bytes = bytes || 'x'")
         self.assert_found("DELETE FROM KEEL_blobs")
