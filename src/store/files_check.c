@@ -107,6 +107,8 @@ static void check_entry(struct checking *c, const struct files_entry *e)
         {"model", str_eq(listed->model, told->model)},
         {"preview", str_eq(listed->preview, told->preview)},
         {"time of its beginning", listed->created_ms == told->created_ms},
+        {"time of its last use", listed->updated_ms == told->updated_ms},
+        {"number of events", listed->next_seq == told->next_seq},
         {"number of messages", listed->n_messages == told->n_messages},
     };
 

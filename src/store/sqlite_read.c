@@ -185,7 +185,8 @@ struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l)
     return e;
 }
 
-/* What the session's row says of its end was true when it was closed, and records only come. */
+/* What the session's row says of its end was true when it was closed, and records only come.
+ * *ret_found: the row fits its sum. */
 struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
 {
     uint64_t known = 0;
@@ -200,6 +201,7 @@ struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
     if (!e && has_row) {
         known = (uint64_t)sqlite_column_int(db, SQL_KNOWN_END, 0);
         number = sqlite_column_int(db, SQL_KNOWN_END, 1);
+        *l->ret_found = sqlite_column_int(db, SQL_KNOWN_END, 2);
     }
     sqlite_end(db, SQL_KNOWN_END);
     if (e || !has_row)
