@@ -338,6 +338,26 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
     return NULL;
 }
 
+/* What keeps one stream from being read is a finding of it, as long as the store answers: the
+ * others are checked all the same. One that was removed meanwhile is found out by the caller. */
+static struct err *tell_broken_store(struct verifying *v, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error, *unanswered = NULL;
+    AUTO(arena) struct arena a = {0};
+    AUTO_FREE char *text = NULL;
+    struct store_summary *items;
+    size_t n;
+
+    if (!e || err_is(e, ERR_CANCELLED))
+        return TAKE(e);
+    unanswered = store_list(v->store, &(struct store_list_query){.n_max = 1}, &a, &items, &n);
+    if (unanswered)
+        return TAKE(e);
+    text = err_message(e);
+    verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%s", text);
+    return NULL;
+}
+
 static struct err *verify_stream(struct store *s, const struct store_summary *session,
                                  tree_reader *read_tree, struct finding_sink sink,
                                  struct verified *totals)
@@ -352,6 +372,7 @@ static struct err *verify_stream(struct store *s, const struct store_summary *se
     bool is_moving = true;
     struct err *e = check_all(&v, session, &is_moving);
 
+    e = tell_broken_store(&v, e);
     mem_free(v.checked);
     strbuf_done(&v.tree_call);
     arena_done(&v.digest_arena);

@@ -85,8 +85,9 @@ void verifier_end(struct verifier *v, uint64_t next_seq, bool is_open, struct ve
 typedef struct err *tree_reader(struct blob_store *blobs, struct str tree,
                                 void (*on_content)(void *self, struct str handle), void *self);
 
-/* The stream and its children. `read_tree` NULL: contents in lists of files are not looked at. An
- * error is the store's: it cannot be read any further. May wait. */
+/* The stream and its children. `read_tree` NULL: contents in lists of files are not looked at. A
+ * stream that cannot be read is a finding. An error is the store's: it answers nothing any more.
+ * May wait. */
 MUST_USE struct err *session_verify(struct store *s, const struct store_summary *session,
                                     tree_reader *read_tree, struct finding_sink sink,
                                     struct verified *ret_totals);

@@ -424,10 +424,23 @@ static struct err *not_there(struct str handle)
                     "it may have been removed by the retention or quota setting");
 }
 
+/* Opening a pipe would wait for who writes it. */
+static struct err *check_kind(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+        return NULL;
+    return err_hint(err_new(ERR_STORAGE, "%s is not a file", path),
+                    "move it away, and put the file itself there if you have it");
+}
+
 static struct err *get_job(struct job *job)
 {
-    struct err *e = fs_read_range(job->path, job->from, job->n, job->out);
+    struct err *e = check_kind(job->path);
 
+    if (!e)
+        e = fs_read_range(job->path, job->from, job->n, job->out);
     if (e && !fs_exists(job->path)) {
         err_ignore(e, "the caller gets a better one");
         return not_there(str_make(strrchr(job->path, '/') + 1, SHA256_HEX_SIZE - 1));

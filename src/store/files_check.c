@@ -107,6 +107,8 @@ static void check_entry(struct checking *c, const struct files_entry *e)
         {"model", str_eq(listed->model, told->model)},
         {"preview", str_eq(listed->preview, told->preview)},
         {"time of its beginning", listed->created_ms == told->created_ms},
+        {"time of its last use", listed->updated_ms == told->updated_ms},
+        {"number of events", listed->next_seq == told->next_seq},
         {"number of messages", listed->n_messages == told->n_messages},
     };
 
@@ -157,17 +159,16 @@ struct err *files_check_log(const char *dir, struct str id, struct store_damage_
 {
     char path[FILES_MAX_PATH];
     struct checking c = {.id = id, .path = path, .sink = sink, .next_seq = 1};
-    struct stat st;
+    uint64_t end;
     struct err *e;
     int fd;
 
     TRY(files_path(path, dir, id, ".jsonl"));
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    TRY(files_open_to_read(path, &fd, &end));
     if (fd < 0)
-        return errno == ENOENT ? files_no_session(id) : files_cannot_open(errno, path);
+        return files_no_log(id, path);
     files_state_init(&c.state, id);
-    e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
-                           : walk(&c, dir, fd, (uint64_t)st.st_size);
+    e = walk(&c, dir, fd, end);
     close(fd);
     arena_done(&c.scratch);
     files_state_done(&c.state);
@@ -222,6 +223,25 @@ static struct err *list_logs(const char *dir, struct arena *a, struct str **ret_
     return NULL;
 }
 
+/* What there is to say of a log that is not in the list; empty: it is gone meanwhile. */
+static struct str tell_unlisted(const char *path, struct arena *a)
+{
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *text = NULL;
+    uint64_t end;
+    int fd;
+
+    e = files_open_to_read(path, &fd, &end);
+    if (e) {
+        text = err_message(e);
+        return arena_str(a, str_of(text));
+    }
+    if (fd < 0)
+        return (struct str){0};
+    close(fd);
+    return arena_format(a, "%s is not in the list; keel session rebuild lists it", path);
+}
+
 /* The list knows of a session before its log is there: so the logs are looked at first. */
 struct err *files_check_list(const char *dir, struct store_damage_sink sink)
 {
@@ -236,11 +256,13 @@ struct err *files_check_list(const char *dir, struct store_damage_sink sink)
     if (x.n)
         qsort(x.entries, x.n, sizeof *x.entries, compare_ids);
     for (size_t i = 0; i < n; i++) {
+        struct str text = {0};
+
         TRY(files_path(path, dir, ids[i], ".jsonl"));
-        if (!find_sorted(&x, ids[i]) && !files_index_removes(&x, ids[i]) && access(path, F_OK) == 0)
-            sink.on_damage(
-                sink.self,
-                arena_format(&a, "%s is not in the list; keel session rebuild lists it", path));
+        if (!find_sorted(&x, ids[i]) && !files_index_removes(&x, ids[i]))
+            text = tell_unlisted(path, &a);
+        if (text.n)
+            sink.on_damage(sink.self, text);
     }
     for (size_t i = 0; i < x.n; i++)
         if (is_stray(&x, &x.entries[i]))

@@ -243,35 +243,36 @@ static struct err *read_index(const char *dir, struct files_index *x, bool *ret_
 
 /* --- from the logs --- */
 
-static struct err *add_log(const char *dir, struct str id, struct files_index *x)
+/* One that cannot be read must not keep the others from the list; files_check_list() reports it. */
+static void add_log(const char *dir, struct str id, struct files_index *x)
 {
     AUTO(files_state) struct files_state s = {0};
     bool found;
+    struct err *e;
 
     files_state_init(&s, id);
-    TRY(files_state_load(&s, dir, &found));
-    if (found)
+    e = files_state_load(&s, dir, &found);
+    if (!e && found)
         add_entry(x, &(struct files_entry){.summary = files_copy_summary(&x->arena, &s.summary),
                                            .root = arena_str(&x->arena, s.root),
                                            .end = s.end});
-    return NULL;
+    err_ignore(e, "who opens it gets the reason");
 }
 
 static struct err *read_logs(const char *dir, struct files_index *x)
 {
     struct dirent *entry;
-    struct err *e = NULL;
     struct str id;
     DIR *d = opendir(dir);
 
     x->n = 0;
     if (!d)
         return errno == ENOENT ? NULL : err_errno(ERR_STORAGE, errno, "cannot list %s", dir);
-    while (!e && (entry = readdir(d)))
-        if (files_id_of(entry->d_name, &id) && entry->d_type != DT_LNK) /* opening it says why */
-            e = add_log(dir, id, x);
+    while ((entry = readdir(d)))
+        if (files_id_of(entry->d_name, &id))
+            add_log(dir, id, x);
     closedir(d);
-    return e;
+    return NULL;
 }
 
 /* --- writing --- */
@@ -509,17 +510,20 @@ static void take_removals(const char *dir, struct files_index *x, const struct r
 
 /* --- bringing it up to date --- */
 
-/* *ret_found false: its log is gone. */
+/* *ret_found false: its log was never made. An entry that knows of lines whose log is missing now
+ * stays: only a removal takes a session from the list. */
 static struct err *bring_up_to_date(const char *dir, struct files_index *x, struct files_entry *e,
                                     bool *ret_found)
 {
     AUTO(files_state) struct files_state s = {0};
     struct stat st;
     char path[FILES_MAX_PATH];
+    bool is_there;
 
     TRY(files_path(path, dir, e->summary.id, ".jsonl"));
-    *ret_found = stat(path, &st) == 0;
-    if (!*ret_found || (uint64_t)st.st_size == e->end)
+    is_there = lstat(path, &st) == 0;
+    *ret_found = is_there || e->end > 0;
+    if (!is_there || (uint64_t)st.st_size == e->end)
         return NULL;
     files_state_init(&s, e->summary.id);
     if ((uint64_t)st.st_size > e->end) {
@@ -581,7 +585,7 @@ static struct err *look_at_open_ones(const char *dir, struct files_index *x)
         bool found = true;
 
         if (is_doubtful(&e, &roots)) {
-            TRY(bring_up_to_date(dir, x, &e, &found));
+            err_ignore(bring_up_to_date(dir, x, &e, &found), "who opens it gets the reason");
             e.summary.holder = session_lock_holder(lock_dir, e.root, &x->arena);
             e.summary.is_open = e.summary.holder.n > 0;
         }

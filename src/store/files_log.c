@@ -40,12 +40,47 @@ struct err *files_no_session(struct str id)
                     "keel session list shows those that are there");
 }
 
+struct err *files_no_log(struct str id, const char *path)
+{
+    return err_hint(
+        err_new(ERR_STORAGE, "session %" STR_FMT " has no log: %s is missing", STR_ARG(id), path),
+        "restore it from a backup, or remove the rest with keel session delete");
+}
+
 struct err *files_cannot_open(int error, const char *path)
 {
     if (error != ELOOP)
         return err_errno(ERR_STORAGE, error, "cannot open %s", path);
     return err_hint(err_new(ERR_STORAGE, "%s is a link", path),
                     "a log must be a file of its own: move the file itself to this name");
+}
+
+struct err *files_not_a_log(const char *path)
+{
+    return err_hint(err_new(ERR_STORAGE, "%s is not a file", path),
+                    "move it away, and put the log itself there if you have it");
+}
+
+/* A pipe would let the opening wait for who writes it. */
+struct err *files_open_to_read(const char *path, int *ret_fd, uint64_t *ret_end)
+{
+    struct err *e = NULL;
+    struct stat st;
+
+    *ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (*ret_fd < 0)
+        return errno == ENOENT ? NULL : files_cannot_open(errno, path);
+    if (fstat(*ret_fd, &st) < 0)
+        e = err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    else if (!S_ISREG(st.st_mode))
+        e = files_not_a_log(path);
+    if (e) {
+        close(*ret_fd);
+        *ret_fd = -1;
+        return e;
+    }
+    *ret_end = (uint64_t)st.st_size;
+    return NULL;
 }
 
 bool files_id_of(const char *name, struct str *ret_id)
@@ -305,17 +340,16 @@ struct err *files_state_scan(struct files_state *s, const char *path, int fd, ui
 struct err *files_state_load(struct files_state *s, const char *dir, bool *ret_found)
 {
     char path[FILES_MAX_PATH];
-    struct stat st;
+    uint64_t end;
     struct err *e;
     int fd;
 
     TRY(files_path(path, dir, s->summary.id, ".jsonl"));
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    TRY(files_open_to_read(path, &fd, &end));
     *ret_found = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT ? NULL : files_cannot_open(errno, path);
-    e = fstat(fd, &st) < 0 ? err_errno(ERR_STORAGE, errno, "cannot look at %s", path)
-                           : files_state_scan(s, path, fd, (uint64_t)st.st_size);
+        return NULL;
+    e = files_state_scan(s, path, fd, end);
     close(fd);
     return e;
 }

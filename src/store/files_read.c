@@ -36,16 +36,9 @@ DEFINE_AUTO_VAL(log, log_done)
 
 static struct err *open_log(struct log *l, const char *dir, struct str id)
 {
-    struct stat st;
-
     TRY(files_path(l->path, dir, id, ".jsonl"));
-    l->fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (l->fd < 0)
-        return errno == ENOENT ? files_no_session(id) : files_cannot_open(errno, l->path);
-    if (fstat(l->fd, &st) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot look at %s", l->path);
-    l->end = (uint64_t)st.st_size;
-    return NULL;
+    TRY(files_open_to_read(l->path, &l->fd, &l->end));
+    return l->fd < 0 ? files_no_log(id, l->path) : NULL;
 }
 
 /* The next line that is a record. */

@@ -74,9 +74,13 @@ MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, stru
                                 const char *suffix);
 const char *files_lock_dir(struct arena *a, const char *dir);
 NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
+NEVER_NULL MUST_USE struct err *files_no_log(struct str id, const char *path);
 NEVER_NULL MUST_USE struct err *files_cannot_open(int error, const char *path); /* for reading */
-bool files_id_of(const char *name, struct str *ret_id);                         /* of "ID.jsonl" */
-bool files_is_name(struct str name); /* "UUID.jsonl" and what stands beside it */
+NEVER_NULL MUST_USE struct err *files_not_a_log(const char *path);
+/* A log, and how long it is now. *ret_fd is -1, and there is no error, when there is none. */
+MUST_USE struct err *files_open_to_read(const char *path, int *ret_fd, uint64_t *ret_end);
+bool files_id_of(const char *name, struct str *ret_id); /* of "ID.jsonl" */
+bool files_is_name(struct str name);                    /* "UUID.jsonl" and what stands beside it */
 /* Locks the whole file, waiting for others, in a worker; closing unlocks. */
 MUST_USE struct err *files_lock(int fd, const char *path);
 MUST_USE struct err *files_sync_dir(const char *dir);

@@ -56,6 +56,8 @@ static struct err *size_of(int fd, const char *path, uint64_t *ret_bytes)
 
     if (fstat(fd, &st) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+    if (!S_ISREG(st.st_mode))
+        return files_not_a_log(path);
     *ret_bytes = (uint64_t)st.st_size;
     return NULL;
 }

@@ -4,6 +4,7 @@
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
+#include "store/record_sum.h"
 #include "sys/random.h"
 
 #include <stdio.h>
@@ -170,7 +171,7 @@ static struct err *open_session(struct store *store, struct str id,
     struct postgres_store *p = postgres_of(store);
 
     TRY(begin_change(p));
-    return end_change(p, postgres_open(p, id, create, ret_lease));
+    return end_change(p, postgres_open(p, id, create, a, ret_lease));
 }
 
 static void close_session(struct store *store, struct str id, uint64_t fence)
@@ -292,6 +293,20 @@ static struct err *rebuild(struct store *store)
     return postgres_look(postgres_of(store), PG_FORGET_WORDS, &none, false, &rows);
 }
 
+static struct err *postgres_check(struct store *store, struct str stream,
+                                  struct store_damage_sink sink)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+
+    postgres_text(&args, stream);
+    TRY(postgres_look(postgres_of(store), PG_ROW, &args, false, &rows));
+    if (rows.n && !postgres_row_bool(&rows, 0, 0))
+        sink.on_damage(sink.self, row_damaged(&a, stream, "the database"));
+    return NULL;
+}
+
 static struct err *postgres_check_all(struct store *store, struct store_damage_sink sink)
 {
     AUTO(arena) struct arena a = {0};
@@ -405,6 +420,7 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .read_belief = postgres_read_belief,
         .write_belief = postgres_write_belief,
         .blobs = blobs,
+        .check = postgres_check,
         .check_all = postgres_check_all,
         .keeps = keeps,
         .free = free_store,

@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION "3"
+#define VERSION "4"
+#define UNSEALED 3     /* as 4, but rows of sessions have no sum */
+#define IN_USE "KEEL1" /* a state of our own: an older keel has sessions open */
 #define RETRY_MS 13000 /* to get back a connection that there was */
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 1000
@@ -35,7 +37,8 @@ static const char tables[] =
     " n_messages bigint NOT NULL, n_bytes bigint NOT NULL DEFAULT 0,"
     " fence bigint NOT NULL DEFAULT 0, owner text NOT NULL DEFAULT '',"
     " holder text NOT NULL DEFAULT '', until timestamptz NOT NULL DEFAULT '-infinity',"
-    " used timestamptz NOT NULL DEFAULT clock_timestamp(), indexed bigint NOT NULL DEFAULT 1);"
+    " used timestamptz NOT NULL DEFAULT clock_timestamp(), indexed bigint NOT NULL DEFAULT 1,"
+    " sum bytea NOT NULL);"
     "CREATE INDEX IF NOT EXISTS keel_sessions_by_time"
     " ON keel_sessions (parent, updated DESC, id DESC);"
     "CREATE INDEX IF NOT EXISTS keel_sessions_unindexed ON keel_sessions (number)"
@@ -58,6 +61,22 @@ static const char tables[] =
     /* One row: what was believed of the time (struct store_belief). */
     "CREATE TABLE IF NOT EXISTS keel_clock (id integer PRIMARY KEY CHECK (id = 1),"
     " looked bigint NOT NULL, believed bigint NOT NULL);"
+    "COMMIT";
+
+/* Once, whoever comes first. An older keel that writes knows nothing of sums, and would leave rows
+ * that do not fit theirs: so no session may be open. */
+static const char seal[] =
+    "BEGIN; SELECT pg_advisory_xact_lock(7811887);"
+    "DO $$ DECLARE who text; BEGIN"
+    " IF (SELECT version FROM keel_version) <> 3 THEN RETURN; END IF;"
+    " LOCK TABLE keel_sessions IN ACCESS EXCLUSIVE MODE;"
+    " SELECT format('session %s open in %s', id, holder) INTO who FROM keel_sessions"
+    " WHERE owner <> '' AND until > clock_timestamp() LIMIT 1;"
+    " IF FOUND THEN RAISE EXCEPTION '%', who USING ERRCODE = '" IN_USE "'; END IF;"
+    " ALTER TABLE keel_sessions ADD COLUMN sum bytea;"
+    " UPDATE keel_sessions s SET sum = " POSTGRES_ROW_SUM ";"
+    " ALTER TABLE keel_sessions ALTER COLUMN sum SET NOT NULL;"
+    " UPDATE keel_version SET version = " VERSION "; END $$;"
     "COMMIT";
 
 /* --- the server --- */
@@ -199,6 +218,18 @@ static struct err *connect_handle(struct postgres_conn *c)
 
 /* --- the tables --- */
 
+static struct err *seal_rows(struct postgres_conn *c)
+{
+    char value[POSTGRES_VALUE_SIZE], state[6];
+    struct err *e = postgres_run_script(c, seal, value, state);
+
+    if (!e || strcmp(state, IN_USE) != 0)
+        return e;
+    return err_hint(
+        err_wrap(e, "the database must be brought up to date, but an older keel uses it"),
+        "end that keel first, or use another store with --store");
+}
+
 static struct err *check_tables(struct postgres_conn *c)
 {
     char value[POSTGRES_VALUE_SIZE], state[6];
@@ -207,22 +238,22 @@ static struct err *check_tables(struct postgres_conn *c)
                                         "SELECT version || CASE WHEN to_regclass('keel_clock')"
                                         " IS NULL THEN ' old' ELSE '' END FROM keel_version",
                                         value, state);
+    long version = e ? 0 : strtol(value, NULL, 10);
 
     if (!e && strcmp(value, VERSION) == 0)
         return NULL;
-    if (!e && strcmp(value, VERSION " old") == 0)
-        return postgres_run_script(c, tables, value, state);
     if (e && strcmp(state, NO_TABLE) != 0)
         return e;
-    if (!e && *value && strtol(value, NULL, 10) < strtol(VERSION, NULL, 10))
+    if (!e && *value && version < UNSEALED)
         return err_hint(err_new(ERR_STORAGE, "the tables were made by a keel before the first "
                                              "release"),
                         "drop the tables keel_*, or use another store with --store");
-    if (!e && *value)
+    if (!e && version > strtol(VERSION, NULL, 10))
         return err_hint(err_new(ERR_STORAGE, "the database was made by a newer keel"),
                         "update keel, or use another store with --store");
     err_free(e);
-    return postgres_run_script(c, tables, value, state);
+    TRY(postgres_run_script(c, tables, value, state));
+    return version == UNSEALED ? seal_rows(c) : NULL;
 }
 
 static void ignore_notice(void *arg, const char *text)

@@ -5,6 +5,8 @@
  * it again as long as no other has taken it: the fence is then still its own. */
 #include "store/postgres_store.h"
 
+#include "store/record_sum.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -132,8 +134,8 @@ void postgres_add_new(struct postgres_args *args, const struct store_summary *s,
 }
 
 static struct err *take(struct postgres_store *p, enum postgres_statement s, struct str id,
-                        const struct store_summary *create, struct store_lease *lease,
-                        bool *ret_taken)
+                        const struct store_summary *create, struct arena *texts,
+                        struct store_lease *lease, bool *ret_taken)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -153,6 +155,8 @@ static struct err *take(struct postgres_store *p, enum postgres_statement s, str
         *lease = (struct store_lease){.fence = (uint64_t)postgres_row_int(&rows, 0, 0),
                                       .next_seq = (uint64_t)postgres_row_int(&rows, 0, 1),
                                       .is_new = create != NULL};
+    if (rows.n && !postgres_row_bool(&rows, 0, 2))
+        lease->notice = row_damaged(texts, id, "the database");
     return NULL;
 }
 
@@ -176,15 +180,16 @@ static struct err *is_open_here(struct postgres_store *p, struct str id)
 }
 
 static struct err *take_or_create(struct postgres_store *p, struct str id,
-                                  const struct store_summary *create, struct store_lease *lease)
+                                  const struct store_summary *create, struct arena *texts,
+                                  struct store_lease *lease)
 {
     AUTO(arena) struct arena a = {0};
     struct postgres_standing now;
     bool taken;
 
-    TRY(take(p, PG_LEASE, id, NULL, lease, &taken));
+    TRY(take(p, PG_LEASE, id, NULL, texts, lease, &taken));
     if (!taken && create)
-        TRY(take(p, PG_CREATE, id, create, lease, &taken));
+        TRY(take(p, PG_CREATE, id, create, texts, lease, &taken));
     if (taken)
         return NULL;
     TRY(postgres_look_at_lease(p, id, 0, &a, &now));
@@ -196,15 +201,16 @@ static struct err *take_or_create(struct postgres_store *p, struct str id,
 /* The answer may have been lost with the connection: what this store has taken it may take again.
  */
 struct err *postgres_open(struct postgres_store *p, struct str id,
-                          const struct store_summary *create, struct store_lease *ret_lease)
+                          const struct store_summary *create, struct arena *a,
+                          struct store_lease *ret_lease)
 {
     struct err *e;
 
     TRY(is_open_here(p, id));
-    e = take_or_create(p, id, create, ret_lease);
+    e = take_or_create(p, id, create, a, ret_lease);
     if (postgres_may_retry(&p->writer, e)) {
         err_ignore(e, "the second try tells");
-        e = take_or_create(p, id, create, ret_lease);
+        e = take_or_create(p, id, create, a, ret_lease);
     }
     return e ? e : remember(p, id, ret_lease->fence);
 }

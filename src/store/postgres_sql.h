@@ -23,18 +23,62 @@
     " coalesce((SELECT r.holder FROM keel_sessions r WHERE r.id = s.root"                          \
     " AND r.owner <> '' AND r.until > clock_timestamp()), '')"
 
-#define POSTGRES_NEW "created, updated, cwd, name, provider, model, preview, n_messages"
-#define POSTGRES_NEW_VALUES                                                                        \
-    "least($1::bigint, " POSTGRES_NOW "), least(greatest($1::bigint, $2), " POSTGRES_NOW "),"      \
-    " $3, $4, $5, $6, $7, $8"
+/* The sum of a row of keel_sessions: of all that it says of the session, in this order. Not in it:
+ * the row's number, which its records name; who has the session open, when it was used by the
+ * server's clock, and how far the search has come. The database makes it itself, as it alone knows
+ * what a change makes of the row. What changes a row changes its sum in the same statement; a row
+ * that did not fit its sum before does not fit it afterwards. */
+#define POSTGRES_SUM_OF(id, parent, root, created, cwd, name, provider, model, preview, updated,   \
+                        next_seq, n_messages, n_bytes)                                             \
+    "sha256(convert_to(ROW(" id "::text, " parent "::text, " root "::text, " created               \
+    "::bigint, " cwd "::text, " name "::text, " provider "::text, " model "::text, " preview       \
+    "::text, " updated "::bigint, " next_seq "::bigint, " n_messages "::bigint, " n_bytes          \
+    "::bigint)::text, 'UTF8'))"
+#define POSTGRES_ROW_SUM                                                                           \
+    POSTGRES_SUM_OF("s.id", "s.parent", "s.root", "s.created", "s.cwd", "s.name", "s.provider",    \
+                    "s.model", "s.preview", "s.updated", "s.next_seq", "s.n_messages",             \
+                    "s.n_bytes")
+#define POSTGRES_IS_WHOLE "s.sum = " POSTGRES_ROW_SUM
+#define POSTGRES_SEAL(cwd, name, provider, model, preview, updated, next_seq, n_messages, n_bytes) \
+    "sum = CASE WHEN " POSTGRES_IS_WHOLE " THEN " POSTGRES_SUM_OF(                                 \
+        "s.id", "s.parent", "s.root", "s.created", cwd, name, provider, model, preview, updated,   \
+        next_seq, n_messages, n_bytes) " ELSE s.sum END"
 
+/* The time is looked at once, in a row `c` of its own: a volatile function says something else each
+ * time, and the sum would not fit. */
+#define POSTGRES_CLOCK "(SELECT " POSTGRES_NOW " AS now) c"
+
+#define POSTGRES_NEW "created, updated, cwd, name, provider, model, preview, n_messages"
+#define POSTGRES_NEW_TIMES                                                                         \
+    "(SELECT least($1::bigint, c.now) AS created, least(greatest($1::bigint, $2), c.now)"          \
+    " AS updated FROM " POSTGRES_CLOCK ") t"
+#define POSTGRES_NEW_VALUES "t.created, t.updated, $3, $4, $5, $6, $7, $8"
+#define POSTGRES_NEW_SUM(parent, root)                                                             \
+    POSTGRES_SUM_OF("$9", parent, root, "t.created", "$3", "$4", "$5", "$6", "$7", "t.updated",    \
+                    "1", "$8", "0")
+#define POSTGRES_ROOT_SUM POSTGRES_NEW_SUM("''", "$9")
+#define POSTGRES_CHILD_SUM POSTGRES_NEW_SUM("$10", "root.id")
+
+/* What a change makes of the columns. */
+#define POSTGRES_CWD "coalesce(nullif($2::text, ''), s.cwd)"
+#define POSTGRES_NAME "coalesce(nullif($3::text, ''), s.name)"
+#define POSTGRES_PROVIDER "coalesce(nullif($4::text, ''), s.provider)"
+#define POSTGRES_MODEL "coalesce(nullif($5::text, ''), s.model)"
+#define POSTGRES_PREVIEW "coalesce(nullif($6::text, ''), s.preview)"
+#define POSTGRES_UPDATED "least(greatest(s.updated, $7::bigint), c.now)"
+#define POSTGRES_MESSAGES "coalesce(nullif($8::bigint, 0), s.n_messages)"
 #define POSTGRES_CHANGES                                                                           \
-    "cwd = coalesce(nullif($2::text, ''), s.cwd), name = coalesce(nullif($3::text, ''), s.name),"  \
-    " provider = coalesce(nullif($4::text, ''), s.provider),"                                      \
-    " model = coalesce(nullif($5::text, ''), s.model),"                                            \
-    " preview = coalesce(nullif($6::text, ''), s.preview),"                                        \
-    " updated = least(greatest(s.updated, $7::bigint), " POSTGRES_NOW "),"                         \
-    " n_messages = coalesce(nullif($8::bigint, 0), s.n_messages)"
+    "cwd = " POSTGRES_CWD ", name = " POSTGRES_NAME ", provider = " POSTGRES_PROVIDER              \
+    ", model = " POSTGRES_MODEL ", preview = " POSTGRES_PREVIEW ", updated = " POSTGRES_UPDATED    \
+    ", n_messages = " POSTGRES_MESSAGES ", "
+#define POSTGRES_SEAL_CHANGES(next_seq, n_bytes)                                                   \
+    POSTGRES_SEAL(POSTGRES_CWD, POSTGRES_NAME, POSTGRES_PROVIDER, POSTGRES_MODEL,                  \
+                  POSTGRES_PREVIEW, POSTGRES_UPDATED, next_seq, POSTGRES_MESSAGES, n_bytes)
+#define POSTGRES_SEAL_UPDATE POSTGRES_SEAL_CHANGES("s.next_seq", "s.n_bytes")
+#define POSTGRES_SEAL_APPEND POSTGRES_SEAL_CHANGES("$11", "(s.n_bytes + $12)")
+#define POSTGRES_SEAL_TIME                                                                         \
+    POSTGRES_SEAL("s.cwd", "s.name", "s.provider", "s.model", "s.preview", "$2", "s.next_seq",     \
+                  "s.n_messages", "s.n_bytes")
 
 /* Who has put a blob again, or lost its last reference, after this may be about to refer to it.
  * COLLECT takes the locks of all that it may remove before it looks whether something refers to
@@ -55,10 +99,10 @@
     " AND ($4 = '' OR type = $4) AND (core OR NOT $5::boolean) ORDER BY seq "
 
 #define POSTGRES_STATEMENTS(X)                                                                     \
-    X(LEASE, "UPDATE keel_sessions SET fence = fence + 1, owner = $2, holder = $3,"                \
+    X(LEASE, "UPDATE keel_sessions s SET fence = fence + 1, owner = $2, holder = $3,"              \
              " until = " POSTGRES_UNTIL("$4") " WHERE id = $1"                                     \
                                               " AND (owner = $2 OR " POSTGRES_IS_FREE              \
-                                              ") RETURNING fence, next_seq")                       \
+                                              ") RETURNING fence, next_seq, " POSTGRES_IS_WHOLE)   \
     X(RENEW, "UPDATE keel_sessions s SET until = " POSTGRES_UNTIL(                                 \
                  "$4") " FROM"                                                                     \
                        " (SELECT k.number FROM keel_sessions k"                                    \
@@ -67,20 +111,24 @@
                        " WHERE k.owner = $1 FOR NO KEY UPDATE OF k SKIP LOCKED) mine"              \
                        " WHERE s.number = mine.number")                                            \
     X(UNLEASE, "UPDATE keel_sessions SET owner = '' WHERE id = $1 AND owner = $2 AND fence = $3")  \
-    X(CREATE, "INSERT INTO keel_sessions (" POSTGRES_NEW ", id, parent, root, fence, owner,"       \
-              " holder, until) VALUES (" POSTGRES_NEW_VALUES ", $9, '', $9, 1, $10, $11,"          \
-              " " POSTGRES_UNTIL("$12") ")"                                                        \
-                                        " ON CONFLICT (id) DO NOTHING RETURNING fence, next_seq")  \
-    X(CREATE_CHILD, "WITH root AS (SELECT id FROM keel_sessions WHERE owner = $11"                 \
-                    " AND fence = $12 AND until > clock_timestamp()"                               \
-                    " AND id = (SELECT root FROM keel_sessions WHERE id = $10) FOR SHARE)"         \
-                    " INSERT INTO keel_sessions (" POSTGRES_NEW ", id, parent, root)"              \
-                    " SELECT " POSTGRES_NEW_VALUES ", $9, $10, root.id"                            \
-                    " FROM root ON CONFLICT (id) DO NOTHING RETURNING number")                     \
+    X(CREATE,                                                                                      \
+      "INSERT INTO keel_sessions (" POSTGRES_NEW ", sum, id, parent, root, fence, owner, holder,"  \
+      " until) SELECT " POSTGRES_NEW_VALUES ", " POSTGRES_ROOT_SUM ", $9, '', $9, 1, $10, $11,"    \
+      " " POSTGRES_UNTIL("$12") " FROM " POSTGRES_NEW_TIMES                                        \
+                                " ON CONFLICT (id) DO NOTHING RETURNING fence, next_seq, true")    \
+    X(CREATE_CHILD,                                                                                \
+      "WITH root AS (SELECT id FROM keel_sessions WHERE owner = $11"                               \
+      " AND fence = $12 AND until > clock_timestamp()"                                             \
+      " AND id = (SELECT root FROM keel_sessions WHERE id = $10) FOR SHARE)"                       \
+      " INSERT INTO keel_sessions (" POSTGRES_NEW ", sum, id, parent, root)"                       \
+      " SELECT " POSTGRES_NEW_VALUES ", " POSTGRES_CHILD_SUM ", $9, $10, root.id"                  \
+      " FROM root, " POSTGRES_NEW_TIMES " ON CONFLICT (id) DO NOTHING RETURNING number")           \
     X(STREAM, "SELECT s.number, s.next_seq, r.fence, r.owner, r.id, r.holder,"                     \
               " r.until > clock_timestamp(), s.parent FROM keel_sessions s"                        \
               " JOIN keel_sessions r ON r.id = s.root WHERE s.id = $1")                            \
-    X(UPDATE, "UPDATE keel_sessions s SET " POSTGRES_CHANGES " WHERE id = $1 RETURNING number")    \
+    X(UPDATE, "UPDATE keel_sessions s SET " POSTGRES_CHANGES POSTGRES_SEAL_UPDATE                  \
+              " FROM " POSTGRES_CLOCK " WHERE id = $1 RETURNING number")                           \
+    X(ROW, "SELECT " POSTGRES_IS_WHOLE " FROM keel_sessions s WHERE s.id = $1")                    \
     X(APPEND,                                                                                      \
       "WITH owner AS (SELECT fence FROM keel_sessions WHERE owner = $24"                           \
       " AND until > clock_timestamp()"                                                             \
@@ -91,8 +139,9 @@
                  " moved AS (UPDATE keel_sessions s SET next_seq = $11, used = clock_timestamp()," \
                  " until = CASE WHEN s.id = s.root THEN " POSTGRES_UNTIL(                          \
                      "$25") " ELSE s.until END,"                                                   \
-                            " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES                        \
-                            " FROM owner o WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"  \
+                            " n_bytes = s.n_bytes + $12, " POSTGRES_CHANGES POSTGRES_SEAL_APPEND   \
+                            " FROM owner o, " POSTGRES_CLOCK                                       \
+                            " WHERE s.id = $1 AND o.fence = $9 AND s.next_seq = $10"               \
                             " AND NOT EXISTS (SELECT 1 FROM missing)"                              \
                             " RETURNING s.number),"                                                \
                             " written AS (INSERT INTO keel_records (stream, " POSTGRES_RECORD ")"  \
@@ -147,7 +196,7 @@
               " WHERE w.words @@ plainto_tsquery('simple', $1)"                                    \
               " ORDER BY r.ms DESC, r.stream DESC, r.seq DESC LIMIT $2")                           \
     X(FORGET_WORDS, "WITH gone AS (DELETE FROM keel_words)"                                        \
-                    " UPDATE keel_sessions SET indexed = 1")                                       \
+                    " UPDATE keel_sessions s SET indexed = 1, sum = " POSTGRES_ROW_SUM)            \
     X(REMOVE,                                                                                      \
       "WITH RECURSIVE free AS (SELECT id FROM keel_sessions WHERE id ="                            \
       " (SELECT root FROM keel_sessions WHERE id = $1) AND " POSTGRES_IS_FREE " FOR UPDATE),"      \
@@ -179,7 +228,7 @@
     X(SIZE_BLOB, "SELECT length(bytes) FROM keel_blobs WHERE handle = $1")                         \
     X(REMOVE_BLOB, "DELETE FROM keel_blobs WHERE handle = $1")                                     \
     X(NOW, "SELECT " POSTGRES_NOW)                                                                 \
-    X(CLAMP, "UPDATE keel_sessions SET updated = $2 WHERE updated > $1")                           \
+    X(CLAMP, "UPDATE keel_sessions s SET updated = $2, " POSTGRES_SEAL_TIME " WHERE updated > $1") \
     X(BELIEF, "SELECT looked, believed FROM keel_clock")                                           \
     X(BELIEVE, "INSERT INTO keel_clock (id, looked, believed) VALUES (1, $1, $2)"                  \
                " ON CONFLICT (id) DO UPDATE SET looked = $1, believed = $2")

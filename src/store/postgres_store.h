@@ -80,7 +80,7 @@ MUST_USE struct err *postgres_look(struct postgres_store *p, enum postgres_state
 /* --- leases; the writer's turn is theirs --- */
 
 MUST_USE struct err *postgres_open(struct postgres_store *p, struct str id,
-                                   const struct store_summary *create,
+                                   const struct store_summary *create, struct arena *a,
                                    struct store_lease *ret_lease);
 void postgres_close(struct postgres_store *p, struct str id, uint64_t fence);
 void postgres_forget_lease(struct postgres_store *p, struct str id);

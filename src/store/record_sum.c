@@ -30,3 +30,12 @@ struct err *record_damaged(struct str stream, uint64_t seq, const char *place)
                             seq, STR_ARG(stream), place),
                     "restore it from a backup if you have one; the rest of the session is used");
 }
+
+struct str row_damaged(struct arena *a, struct str id, const char *place)
+{
+    return arena_format(a,
+                        "name, directory, times or other values of session %" STR_FMT
+                        " were changed: what %s holds does not fit its checksum; keel session "
+                        "rebuild accepts them as they are now",
+                        STR_ARG(id), place);
+}

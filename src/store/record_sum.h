@@ -13,4 +13,7 @@ int64_t record_sum(struct str stream, const struct store_record *r, int64_t tota
 /* The error that tells of a row that does not fit its sum. */
 NEVER_NULL MUST_USE struct err *record_damaged(struct str stream, uint64_t seq, const char *place);
 
+/* What there is to say of a session's own row that does not fit its sum; in `a`. */
+struct str row_damaged(struct arena *a, struct str id, const char *place);
+
 #endif

@@ -6,6 +6,7 @@
 #include "store/sqlite.h"
 
 #include "store/blob_files.h"
+#include "store/record_sum.h"
 #include "store/session_lock.h"
 #include "store/sqlite_log.h"
 #include "store/sqlite_store.h"
@@ -525,9 +526,13 @@ static struct err *check(struct store *store, struct str stream, struct store_da
 {
     AUTO(arena) struct arena a = {0};
     size_t n_missing = 0;
-    struct sqlite_look l = {.run = sqlite_look_check, .id = stream, .ret_n = &n_missing};
+    bool is_row_whole = true;
+    struct sqlite_look l = {
+        .run = sqlite_look_check, .id = stream, .ret_n = &n_missing, .ret_found = &is_row_whole};
 
     TRY(look(store, &l));
+    if (!is_row_whole)
+        sink.on_damage(sink.self, row_damaged(&a, stream, sqlite_of(store)->path));
     if (n_missing)
         sink.on_damage(sink.self,
                        arena_format(&a,

@@ -18,6 +18,12 @@
     X(reset)                                                                                       \
     X(clear_bindings)                                                                              \
     X(step)                                                                                        \
+    X(create_function_v2)                                                                          \
+    X(value_type)                                                                                  \
+    X(value_int64)                                                                                 \
+    X(value_text)                                                                                  \
+    X(value_bytes)                                                                                 \
+    X(result_int64)                                                                                \
     X(bind_int64)                                                                                  \
     X(bind_text64)                                                                                 \
     X(bind_null)                                                                                   \

@@ -1,6 +1,8 @@
 /* sqlite_db.c - opening, asking, and saying what went wrong. */
 #include "store/sqlite_db.h"
 
+#include "base/checksum.h"
+#include "store/session_lock.h"
 #include "store/sqlite_log.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
@@ -8,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +19,8 @@
 /* How long a transaction waits for those of other processes. */
 #define BUSY_MS 30000
 #define BUSY_TRIES (BUSY_MS / WORK_PAUSE_MS)
-#define VERSION 3
+#define VERSION 4
+#define UNSEALED 3 /* as 4, but rows of sessions have no sum */
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -40,6 +44,8 @@ static const char *const statement_texts[] = {
 #define CLOCK_TABLE                                                                                \
     "CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1),"                     \
     " looked INTEGER NOT NULL, believed INTEGER NOT NULL);"
+/* SQLITE_ROW_SUM */
+#define SUM_COLUMN " sum INTEGER NOT NULL DEFAULT 0"
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS sessions ("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -49,7 +55,7 @@ static const char tables[] =
     " created INTEGER NOT NULL, updated INTEGER NOT NULL, next_seq INTEGER NOT NULL DEFAULT 1,"
     " n_messages INTEGER NOT NULL DEFAULT 0, n_bytes INTEGER NOT NULL DEFAULT 0,"
     " fence INTEGER NOT NULL DEFAULT 0, is_leased INTEGER NOT NULL DEFAULT 0,"
-    " indexed INTEGER NOT NULL DEFAULT 1);"
+    " indexed INTEGER NOT NULL DEFAULT 1," SUM_COLUMN ");"
     "CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (parent, updated DESC, id DESC);"
     "CREATE INDEX IF NOT EXISTS sessions_by_cwd ON sessions (parent, cwd, updated DESC, id DESC);"
     "CREATE INDEX IF NOT EXISTS sessions_by_root ON sessions (root);"
@@ -103,6 +109,7 @@ struct err *sqlite_db_error(struct sqlite_db *db, const char *what)
     const char *hint = advice(code);
 
     db->lacks_room = is_about_room(db, code);
+    db->is_damaged = (code & 0xFF) == SQLITE_CORRUPT;
     if (db->lacks_room)
         hint = "the disk is full: make room, for example with keel session delete, or use another "
                "store with --store";
@@ -131,14 +138,135 @@ static int read_version(void *self, int n, char **values, char **names)
     return 0;
 }
 
-static struct err *make_tables(struct sqlite_db *db)
+/* --- the sum of a row --- */
+
+/* For what SQLite calls; even what it is called with can only be asked by one of them. */
+static struct sqlite_api functions;
+static pthread_once_t functions_once = PTHREAD_ONCE_INIT;
+
+static void load_functions(void)
+{
+    err_ignore(sqlite_api_load(&functions), "the connection that asks for it has loaded them");
+}
+
+/* Every value with its type: a text and a number that look alike are not the same. */
+static void sqlite_sum_row(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    uint64_t sum = CHECKSUM_START;
+
+    for (int i = 0; i < n; i++) {
+        int type = functions.value_type(values[i]);
+        const char *text;
+
+        sum = checksum_add_number(sum, (uint64_t)type);
+        if (type == SQLITE_INTEGER) {
+            sum = checksum_add_number(sum, (uint64_t)functions.value_int64(values[i]));
+            continue;
+        }
+        text = (const char *)functions.value_text(values[i]);
+        sum =
+            checksum_add(sum, str_make(text, text ? (size_t)functions.value_bytes(values[i]) : 0));
+    }
+    functions.result_int64(context, (int64_t)sum);
+}
+
+static struct err *make_functions(struct sqlite_db *db)
+{
+    pthread_once(&functions_once, load_functions);
+    if (db->api.create_function_v2(db->handle, "row_sum", -1,
+                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                                   sqlite_sum_row, NULL, NULL, NULL) == SQLITE_OK)
+        return NULL;
+    return sqlite_db_error(db, "open sessions");
+}
+
+/* --- tables --- */
+
+/* Who has this session open, if it is another process? Empty: nobody has. */
+static struct str find_other_holder(const struct sqlite_db *db, struct str id, struct arena *a)
+{
+    const char *lock_dir = arena_format(a, "%s-locks", db->path).p;
+    struct str holder = session_lock_holder(lock_dir, id, a);
+    struct str own = arena_format(a, "process %ld", (long)getpid());
+
+    return str_eq(holder, own) ? (struct str){0} : holder;
+}
+
+struct open_sessions {
+    const struct sqlite_db *db;
+    struct arena arena;
+    struct str id, holder; /* of one that another process has open */
+};
+
+static int note_holder(void *self, int n, char **values, char **names)
+{
+    struct open_sessions *o = self;
+    struct str holder = find_other_holder(o->db, str_of(values[0] ? values[0] : ""), &o->arena);
+
+    if (!o->holder.n && holder.n) {
+        o->id = arena_str(&o->arena, str_of(values[0]));
+        o->holder = holder;
+    }
+    return 0;
+}
+
+/* An older keel that writes knows nothing of sums, and would leave rows that do not fit theirs. */
+static struct err *check_nobody_writes(struct sqlite_db *db)
+{
+    struct open_sessions o = {.db = db};
+    struct err *e = NULL;
+
+    if (db->api.exec(db->handle, "SELECT id FROM sessions WHERE is_leased = 1 AND parent = ''",
+                     note_holder, &o, NULL) != SQLITE_OK)
+        e = sqlite_db_error(db, "look");
+    else if (o.holder.n)
+        e = err_hint(err_new(ERR_STORAGE,
+                             "%s must be brought up to date, but an older keel has session "
+                             "%" STR_FMT " open in %" STR_FMT,
+                             db->path, STR_ARG(o.id), STR_ARG(o.holder)),
+                     "end that keel first, or use another store with --store");
+    arena_done(&o.arena);
+    return e;
+}
+
+static struct err *look_at_version(struct sqlite_db *db, struct sqlite_version *ret_version)
 {
     static const char look[] = "SELECT user_version, EXISTS (SELECT 1 FROM sqlite_master"
                                " WHERE name = 'clock') FROM pragma_user_version";
-    struct sqlite_version version = {0};
 
-    if (db->api.exec(db->handle, look, read_version, &version, NULL) != SQLITE_OK)
-        return sqlite_db_error(db, "look");
+    *ret_version = (struct sqlite_version){0};
+    return db->api.exec(db->handle, look, read_version, ret_version, NULL) == SQLITE_OK
+               ? NULL
+               : sqlite_db_error(db, "look");
+}
+
+/* In one transaction, and only once: another process may have done it meanwhile. On failure the
+ * connection is closed, which undoes it. */
+static struct err *write_tables(struct sqlite_db *db)
+{
+    static const char what[] = "make the tables";
+    struct sqlite_version version;
+
+    TRY(run_script(db, "BEGIN IMMEDIATE", what));
+    TRY(look_at_version(db, &version));
+    if (version.number == UNSEALED) {
+        TRY(check_nobody_writes(db));
+        TRY(run_script(db, "ALTER TABLE sessions ADD COLUMN" SUM_COLUMN, what));
+        TRY(run_script(db, CLOCK_TABLE "UPDATE sessions SET sum = " SQLITE_ROW_SUM, what));
+    } else if (version.number == 0) {
+        TRY(run_script(db, tables, what));
+    } else {
+        return run_script(db, "COMMIT", what);
+    }
+    TRY(run_script(db, "PRAGMA user_version = 4", what));
+    return run_script(db, "COMMIT", what);
+}
+
+static struct err *make_tables(struct sqlite_db *db)
+{
+    struct sqlite_version version;
+
+    TRY(look_at_version(db, &version));
     if (version.number == VERSION && !version.has_clock)
         err_ignore(run_script(db, CLOCK_TABLE, "make the tables"), "it may only be read");
     if (version.number == VERSION)
@@ -146,14 +274,11 @@ static struct err *make_tables(struct sqlite_db *db)
     if (version.number > VERSION)
         return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
                         "update keel, or use another store with --store");
-    if (version.number > 0)
+    if (version.number > 0 && version.number < UNSEALED)
         return err_hint(
             err_new(ERR_STORAGE, "%s was made by a keel before the first release", db->path),
             "move it away, or use another store with --store");
-    TRY(run_script(db, "BEGIN IMMEDIATE", "make the tables"));
-    TRY(run_script(db, tables, "make the tables"));
-    TRY(run_script(db, "PRAGMA user_version = 3", "make the tables"));
-    return run_script(db, "COMMIT", "make the tables");
+    return write_tables(db);
 }
 
 /* Others must not read what people say to a model. SQLite gives its own files the same mode. The
@@ -233,6 +358,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
     db->api.busy_handler(db->handle, wait_for_others, NULL);
     TRY(sqlite_log_set_up(db));
     TRY(run_script(db, settings, "open sessions"));
+    TRY(make_functions(db));
     TRY(make_tables(db));
     register_files(db);
     return NULL;

@@ -20,26 +20,26 @@
     X(LIST_NAME, "SELECT " SQLITE_SUMMARY " FROM sessions WHERE parent = ?1 AND name = ?6"         \
                  " AND (?5 = '' OR cwd = ?5) AND (updated, id) < (?2, ?3)"                         \
                  " ORDER BY updated DESC, id DESC LIMIT ?4")                                       \
-    X(CREATE, "INSERT INTO sessions (id, parent, root, created, updated)"                          \
-              " VALUES (?1, ?2, ?3, ?4, ?4)")                                                      \
-    X(UPDATE, "UPDATE sessions SET cwd = iif(?2 = '', cwd, ?2), name = iif(?3 = '', name, ?3),"    \
-              " provider = iif(?4 = '', provider, ?4), model = iif(?5 = '', model, ?5),"           \
-              " preview = iif(?6 = '', preview, ?6), updated = max(updated, ?7),"                  \
-              " n_messages = iif(?8 = 0, n_messages, ?8) WHERE id = ?1")                           \
+    X(CREATE, "INSERT INTO sessions (id, parent, root, created, updated, sum) VALUES (?1, ?2, ?3," \
+              " ?4, ?4, row_sum(?1, ?2, ?3, ?4, '', '', '', '', '', ?4, 1, 0, 0))")                \
+    X(UPDATE, "UPDATE sessions SET cwd = " SQLITE_CWD ", name = " SQLITE_NAME                      \
+              ", provider = " SQLITE_PROVIDER ", model = " SQLITE_MODEL                            \
+              ", preview = " SQLITE_PREVIEW ", updated = " SQLITE_UPDATED                          \
+              ", n_messages = " SQLITE_MESSAGES ", " SQLITE_SEAL_UPDATE " WHERE id = ?1")          \
     X(LEASE, "UPDATE sessions SET fence = fence + 1, is_leased = 1 WHERE id = ?1"                  \
-             " RETURNING fence, number")                                                           \
-    X(UNLEASE, "UPDATE sessions AS s SET is_leased = 0, next_seq = " SQLITE_NEXT_SEQ ","           \
-               " n_bytes = " SQLITE_TOTAL ", updated = max(updated, " SQLITE_LAST(                 \
-                   "ms") ")"                                                                       \
-                         " WHERE root = ?1"                                                        \
-                         " AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")                   \
+             " RETURNING fence, number, sum = " SQLITE_ROW_SUM)                                    \
+    X(UNLEASE, "UPDATE sessions AS s SET is_leased = 0, next_seq = " SQLITE_NEXT_SEQ               \
+               ", n_bytes = " SQLITE_TOTAL ", updated = " SQLITE_LAST_USED ", " SQLITE_SEAL_CLOSED \
+               " WHERE root = ?1 AND ?2 = (SELECT fence FROM sessions WHERE id = ?1)")             \
     X(STREAM, "SELECT number, fence, is_leased, root, updated FROM sessions WHERE id = ?1")        \
     X(LAST_RECORD, "SELECT key + n, total FROM records WHERE key BETWEEN ?1 AND ?2"                \
                    " ORDER BY key DESC LIMIT 1")                                                   \
     X(LAST_STREAMED, "SELECT key + n, total FROM streamed WHERE key BETWEEN ?1 AND ?2"             \
                      " ORDER BY key DESC LIMIT 1")                                                 \
-    X(TOUCH, "UPDATE sessions SET updated = ?2 WHERE number = ?1 AND updated < ?2")                \
-    X(CLAMP, "UPDATE sessions SET updated = ?2 WHERE updated > ?1")                                \
+    X(TOUCH,                                                                                       \
+      "UPDATE sessions SET updated = ?2, " SQLITE_SEAL_TIME " WHERE number = ?1 AND updated < ?2") \
+    X(CLAMP, "UPDATE sessions SET updated = ?2, " SQLITE_SEAL_TIME " WHERE updated > ?1")          \
+    X(SEAL_ALL, "UPDATE sessions SET sum = " SQLITE_ROW_SUM)                                       \
     X(BELIEF, "SELECT looked, believed FROM clock")                                                \
     X(BELIEVE, "INSERT OR REPLACE INTO clock (id, looked, believed) VALUES (1, ?1, ?2)")           \
     X(APPEND,                                                                                      \
@@ -50,7 +50,7 @@
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                    \
     X(KEEPS, "SELECT 1 FROM payloads WHERE handle = ?1 AND stream ="                               \
              " (SELECT number FROM sessions WHERE id = ?2)")                                       \
-    X(KNOWN_END, "SELECT next_seq, number FROM sessions WHERE id = ?1")                            \
+    X(KNOWN_END, "SELECT next_seq, number, sum = " SQLITE_ROW_SUM " FROM sessions WHERE id = ?1")  \
     X(STRAY, "SELECT id, parent FROM sessions WHERE id NOT IN (" SQLITE_REACHED ") OR root <>"     \
              " iif(parent = '', id, (SELECT root FROM sessions p WHERE p.id = sessions.parent))")  \
     X(ORPHANS,                                                                                     \
@@ -113,6 +113,39 @@
 #define SQLITE_NEXT_SEQ "max(1, " SQLITE_LAST("key + n - (s.number << 40)") ")"
 #define SQLITE_TOTAL SQLITE_LAST("total")
 
+#define SQLITE_LAST_USED "max(updated, " SQLITE_LAST("ms") ")"
+
+/* The sum of a row of `sessions`: of all that it says of the session, in this order. row_sum() is
+ * made by sqlite_db_open(). Not in it: the row's number, which its records name; who has the
+ * session open, and how far the search has come.
+ *
+ * What changes a row changes its sum in the same statement. A row that did not fit its sum before
+ * does not fit it afterwards. */
+#define SQLITE_SUM_OF(cwd, name, provider, model, preview, updated, next_seq, n_messages, n_bytes) \
+    "row_sum(id, parent, root, created, " cwd ", " name ", " provider ", " model ", " preview      \
+    ", " updated ", " next_seq ", " n_messages ", " n_bytes ")"
+#define SQLITE_ROW_SUM                                                                             \
+    SQLITE_SUM_OF("cwd", "name", "provider", "model", "preview", "updated", "next_seq",            \
+                  "n_messages", "n_bytes")
+#define SQLITE_SEAL(...) "sum = iif(sum = " SQLITE_ROW_SUM ", " SQLITE_SUM_OF(__VA_ARGS__) ", sum)"
+
+/* What a change makes of the columns. */
+#define SQLITE_CWD "iif(?2 = '', cwd, ?2)"
+#define SQLITE_NAME "iif(?3 = '', name, ?3)"
+#define SQLITE_PROVIDER "iif(?4 = '', provider, ?4)"
+#define SQLITE_MODEL "iif(?5 = '', model, ?5)"
+#define SQLITE_PREVIEW "iif(?6 = '', preview, ?6)"
+#define SQLITE_UPDATED "max(updated, ?7)"
+#define SQLITE_MESSAGES "iif(?8 = 0, n_messages, ?8)"
+#define SQLITE_SEAL_UPDATE                                                                         \
+    SQLITE_SEAL(SQLITE_CWD, SQLITE_NAME, SQLITE_PROVIDER, SQLITE_MODEL, SQLITE_PREVIEW,            \
+                SQLITE_UPDATED, "next_seq", SQLITE_MESSAGES, "n_bytes")
+#define SQLITE_SEAL_END(updated, next_seq, n_bytes)                                                \
+    SQLITE_SEAL("cwd", "name", "provider", "model", "preview", updated, next_seq, "n_messages",    \
+                n_bytes)
+#define SQLITE_SEAL_TIME SQLITE_SEAL_END("?2", "next_seq", "n_bytes")
+#define SQLITE_SEAL_CLOSED SQLITE_SEAL_END(SQLITE_LAST_USED, SQLITE_NEXT_SEQ, SQLITE_TOTAL)
+
 /* A session is leased with all that is below it. While it is, its rows do not say where its streams
  * end: appends leave them alone. */
 #define SQLITE_IS_LEASED                                                                           \
@@ -151,6 +184,7 @@ struct sqlite_db {
      */
     bool is_log_suspect;
     bool lacks_room; /* the last failure was for this */
+    bool is_damaged; /* the last failure was that a page is not what it should be */
     /* of the log, see sqlite_log.h */
     uint64_t n_log_bytes;    /* after the last commit here */
     uint64_t log_room_until; /* the file was this long when it was looked at */

@@ -185,7 +185,8 @@ struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l)
     return e;
 }
 
-/* What the session's row says of its end was true when it was closed, and records only come. */
+/* What the session's row says of its end was true when it was closed, and records only come.
+ * *ret_found: the row fits its sum. */
 struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
 {
     uint64_t known = 0;
@@ -200,6 +201,7 @@ struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
     if (!e && has_row) {
         known = (uint64_t)sqlite_column_int(db, SQL_KNOWN_END, 0);
         number = sqlite_column_int(db, SQL_KNOWN_END, 1);
+        *l->ret_found = sqlite_column_int(db, SQL_KNOWN_END, 2);
     }
     sqlite_end(db, SQL_KNOWN_END);
     if (e || !has_row)
@@ -260,10 +262,15 @@ static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement 
                                     const struct sqlite_look *l, struct store_summary *summary)
 {
     struct sqlite_end end;
+    struct err *e = sqlite_find_end(db, sqlite_column_int(db, s, 12), &end);
 
-    TRY(sqlite_find_end(db, sqlite_column_int(db, s, 12), &end));
-    summary->next_seq = end.next_seq;
-    summary->n_bytes = (uint64_t)end.total;
+    if (!e) {
+        summary->next_seq = end.next_seq;
+        summary->n_bytes = (uint64_t)end.total;
+    } else if (!db->is_damaged) {
+        return e;
+    }
+    err_ignore(e, "damage of one must not keep others from the list; who reads it gets the error");
     /* Who died has not said that it is closed; only the lock tells. */
     if (sqlite_column_int(db, s, 11))
         summary->holder = session_lock_holder(l->lock_dir, summary->id, l->arena);

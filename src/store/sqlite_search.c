@@ -93,6 +93,8 @@ struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j)
     TRY(sqlite_finish(db, SQL_FORGET_WORDS));
     TRY(sqlite_begin(db, SQL_UNINDEX));
     TRY(sqlite_finish(db, SQL_UNINDEX));
+    TRY(sqlite_begin(db, SQL_SEAL_ALL)); /* what the list says now counts */
+    TRY(sqlite_finish(db, SQL_SEAL_ALL));
     return sqlite_job_index(db, j);
 }
 

@@ -118,8 +118,8 @@ static struct err *create(struct sqlite_db *db, struct str id, struct str root,
     return write_summary(db, id, s);
 }
 
-static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease *ret_lease,
-                         bool *ret_found)
+static struct err *lease(struct sqlite_db *db, struct str id, struct arena *a,
+                         struct store_lease *ret_lease, bool *ret_found)
 {
     struct sqlite_end end;
     int64_t number = 0;
@@ -131,6 +131,8 @@ static struct err *lease(struct sqlite_db *db, struct str id, struct store_lease
     if (!e && *ret_found) {
         ret_lease->fence = (uint64_t)sqlite_column_int(db, SQL_LEASE, 0);
         number = sqlite_column_int(db, SQL_LEASE, 1);
+        if (!sqlite_column_int(db, SQL_LEASE, 2))
+            ret_lease->notice = row_damaged(a, id, db->path);
     }
     sqlite_end(db, SQL_LEASE);
     if (e || !*ret_found)
@@ -144,14 +146,14 @@ struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j)
 {
     bool found;
 
-    TRY(lease(db, j->id, j->ret_lease, &found));
+    TRY(lease(db, j->id, j->arena, j->ret_lease, &found));
     if (found)
         return NULL;
     if (!j->summary)
         return refuse(sqlite_no_session(j->id));
     TRY(create(db, j->id, j->id, j->summary));
     j->ret_lease->is_new = true;
-    return lease(db, j->id, j->ret_lease, &found);
+    return lease(db, j->id, j->arena, j->ret_lease, &found);
 }
 
 struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j)

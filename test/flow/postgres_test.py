@@ -338,13 +338,81 @@ class Tampered(PostgresTest):
 
     def test_what_the_list_says_of_a_session(self):
         for value in ("provider = 'x'", "model = 'x'", "preview = 'x'", "n_messages = 1",
-                      "next_seq = 3"):
+                      "next_seq = 3", "name = 'x'", "cwd = '/elsewhere'", "created = created - 1",
+                      "updated = updated + 1", "n_bytes = n_bytes + 1", "sum = 'x'"):
             self.assert_found(f"UPDATE KEEL_sessions SET {value}")
+
+    def session(self, *arguments):
+        result = self.keel("session", *arguments, env={"KEEL_STORE": self.url})
+        self.assert_status(result, 0)
+
+    def test_what_the_list_says_is_whole_whatever_keel_changes(self):
+        for arguments in (("rename", SESSION, "a name, ünïcode \u2713"), ("fork", SESSION),
+                          ("prune", "--trust-clock"), ("rebuild",)):
+            self.session(*arguments)
+            self.session("verify", "--all")
+        self.assert_status(self.talk("-r", SESSION, "more"), 0)
+        self.session("verify", "--all")
+
+    def test_a_changed_row_stays_found_when_keel_changes_it_again(self):
+        self.rows("UPDATE KEEL_sessions SET cwd = '/elsewhere'")
+        self.session("rename", SESSION, "other")
+        result = self.talk("-r", SESSION, "more")
+        self.assert_status(result, 0)
+        self.assertIn("does not fit its checksum", result.err)
+        self.assertIn("damaged_store", self.verify().out)
+        self.session("rebuild")
+        self.assert_status(self.verify(), 0)
+
+    def make_old(self):
+        """Tables as keel made them before rows of sessions had a sum."""
+        self.rows("ALTER TABLE KEEL_sessions DROP COLUMN sum; UPDATE KEEL_version SET version = 3")
+
+    def test_tables_of_the_version_before_get_their_sums(self):
+        self.make_old()
+        lists = [self.start("session", "list", "--all", "--json", env={"KEEL_STORE": self.url})
+                 for _ in range(4)]
+        for process in lists:
+            self.assertEqual([one["id"] for one in self.finish(process).json()], [SESSION])
+        self.assert_status(self.verify(), 0)
+        self.assertEqual(self.rows("SELECT version FROM KEEL_version"), ["4\n"])
+        self.rows("UPDATE KEEL_sessions SET name = 'x'")
+        self.assert_status(self.verify(), 1)
+
+    def test_tables_that_an_older_keel_writes_to_are_left_alone(self):
+        self.make_old()
+        self.rows("UPDATE KEEL_sessions SET owner = 'other', holder = 'process 7 on a machine',"
+                  " until = clock_timestamp() + interval '1 hour'")
+        result = self.verify()
+        self.assert_status(result, 1)
+        self.assertIn("an older keel", result.err)
+        self.assertIn("process 7 on a machine", result.err)
+        self.assertEqual(self.rows("SELECT version FROM KEEL_version"), ["3\n"])
+        self.rows("UPDATE KEEL_sessions SET until = clock_timestamp()")
+        self.assert_status(self.verify(), 0)
 
     def test_a_session_that_the_list_does_not_lead_to(self):
         for value in ("parent = 'nothing'", f"parent = '{SESSION}'", "root = 'nothing'"):
             self.assert_found(f"UPDATE KEEL_sessions SET {value}", "--all")
         self.assert_found("DELETE FROM KEEL_sessions", "--all")
+
+    def test_a_session_that_cannot_be_read_keeps_no_other_from_being_checked(self):
+        self.assert_status(self.talk("--session-id", OTHER, "go"), 0)
+        self.rows("CREATE FUNCTION KEEL_fail() RETURNS text LANGUAGE plpgsql AS"
+                  " 'BEGIN RAISE EXCEPTION ''missing chunk number 0''; END'")
+        for broken, fine in ((SESSION, OTHER), (OTHER, SESSION)):
+            self.rows("ALTER TABLE KEEL_records RENAME TO keel_rows; CREATE VIEW KEEL_records AS"
+                      " SELECT stream, seq, n, ms, type, run, turn, round, attempt, core, CASE WHEN"
+                      f" stream = (SELECT number FROM KEEL_sessions WHERE id = '{broken}')"
+                      " THEN KEEL_fail() ELSE body END AS body, sum FROM KEEL_rows")
+            result = self.keel("session", "verify", "--all", "--json", env={"KEEL_STORE": self.url})
+            self.assert_status(result, 1)
+            checked = {one["id"]: one for one in result.json()}
+            self.assertTrue(checked[fine]["whole"])
+            [finding] = checked[broken]["findings"]
+            self.assertEqual(finding["kind"], "damaged_store")
+            self.assertIn("missing chunk number 0", finding["text"])
+            self.rows("DROP VIEW KEEL_records; ALTER TABLE KEEL_rows RENAME TO keel_records")
 
     def test_a_payload(self):
         self.assert_found("UPDATE KEEL_blobs SET bytes = bytes || 'x'")

@@ -4,6 +4,7 @@ A session with tools, a long result, a command that changes files and a summary 
 thing is changed at a time: a bit or a line of a log, a column or a row of a table, a payload. A
 sample is tried; KEEL_TEST_DEPTH=all tries 500 of each kind, and KEEL_TEST_SEED repeats what a failure has
 printed."""
+import fcntl
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import tempfile
 
 import scripted
 from agent import AgentTest, Call, Turn
+from record_sum import ROW, row_sum
 from scripted import ANTHROPIC
 
 SESSION = "00000000-0000-7000-8000-000000000001"
@@ -180,7 +182,7 @@ class Files(TamperTest):
 
     def test_what_the_list_says_of_a_session(self):
         for number, value in ((3, "/elsewhere"), (4, "name"), (5, "x"), (6, "x"), (7, "x"),
-                              (8, "5"), (10, "3"), (11, "1")):
+                              (8, "5"), (9, "5"), (10, "3"), (11, "1")):
             self.assert_found(f"value {number}", lambda: self.change_list(number, value))
 
     def test_a_session_that_the_list_does_not_lead_to(self):
@@ -305,9 +307,93 @@ class Sqlite(TamperTest):
 
     def test_what_the_list_says_of_a_session(self):
         for column, value in (("provider", "x"), ("model", "x"), ("preview", "x"),
-                              ("n_messages", 1), ("n_messages", 1000)):
+                              ("n_messages", 1), ("n_messages", 1000), ("name", "x"),
+                              ("cwd", "/elsewhere"), ("created", 5), ("updated", 5),
+                              ("updated", 1 << 50), ("next_seq", 3), ("n_bytes", 1),
+                              ("root", "x"), ("parent", "x"), ("sum", 5), ("sum", 0)):
             self.assert_found(column, lambda: self.change(f"update sessions set {column} = ?",
                                                           value))
+
+    def test_what_the_list_says_is_whole_whatever_keel_changes(self):
+        """Names, copies, times: each statement that changes a row changes its sum."""
+        self.put_back()
+        for arguments in (("rename", SESSION, "a name, ünïcode \u2713"), ("fork", SESSION),
+                          ("prune", "--trust-clock")):
+            result = self.keel("session", *arguments, "--store", self.url)
+            self.assert_status(result, 0)
+            self.assert_all_whole()
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Yes.")), "-r", SESSION,
+                                "--store", self.url, "more")
+        self.assert_status(result, 0)
+        self.assert_all_whole()
+
+    def assert_all_whole(self):
+        result = self.keel("session", "verify", "--all", "--store", self.url)
+        self.assert_status(result, 0)
+        with self.open() as db:
+            rows = db.execute(f"select sum, {', '.join(ROW)} from sessions").fetchall()
+        self.assertTrue(rows)
+        for sum, *row in rows:
+            self.assertEqual(sum, row_sum(*row))
+
+    def test_a_changed_row_stays_found_when_keel_changes_it_again(self):
+        """Until a person says that it is to stay as it is."""
+        self.put_back()
+        self.change("update sessions set cwd = '/elsewhere'")
+        self.assert_fine(self.keel("session", "rename", SESSION, "other", "--store", self.url))
+        [finding] = self.findings()
+        self.assertEqual(finding["kind"], "damaged_store")
+        self.assertIn("does not fit its checksum", finding["text"])
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Yes.")), "-r", SESSION,
+                                "--store", self.url, "more")
+        self.assert_status(result, 0)
+        self.assertIn("does not fit its checksum", result.err)
+        self.assertEqual(len(self.findings()), 1)
+        self.assert_fine(self.keel("session", "rebuild", "--store", self.url))
+        self.assertEqual(self.findings(), [])
+
+    def make_old(self):
+        """A database as keel made it before rows of sessions had a sum."""
+        self.put_back()
+        with self.open() as db:
+            db.execute("alter table sessions drop column sum")
+            db.execute("pragma user_version = 3")
+        db.close()
+
+    def test_a_database_of_the_version_before_gets_its_sums(self):
+        self.make_old()
+        self.assertEqual(self.findings(), [])
+        self.assert_all_whole()
+        self.change("update sessions set name = 'x'")
+        self.assertTrue(self.findings())
+
+    def test_many_bring_a_database_up_to_date_at_once(self):
+        self.make_old()
+        lists = [self.start("session", "list", "--all", "--json", "--store", self.url)
+                 for _ in range(6)]
+        for process in lists:
+            result = self.finish(process)
+            self.assert_fine(result)
+            self.assertEqual([one["id"] for one in json.loads(result.out)], [SESSION])
+        self.assert_all_whole()
+
+    def test_a_database_that_an_older_keel_writes_to_is_left_alone(self):
+        """The older one holds the lock of its session, and its row says that it is open."""
+        self.make_old()
+        self.change("update sessions set is_leased = 1")
+        locks = self.store / "keel.db-locks"
+        locks.mkdir(exist_ok=True)
+        with open(locks / f"{SESSION}.lock", "w") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            lock.write("process 1")
+            lock.flush()
+            result = self.keel("session", "list", "--all", "--store", self.url)
+            self.assert_status(result, 1)
+            self.assertIn("an older keel", result.err)
+            with self.open() as db:
+                self.assertEqual(db.execute("pragma user_version").fetchall(), [(3,)])
+            db.close()
+        self.assertEqual(self.findings(), [])
 
     def test_a_session_that_the_list_does_not_lead_to(self):
         for column, value in (("parent", "nothing"), ("parent", SESSION), ("root", "nothing")):

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import sqlite3
 
 import scripted
@@ -15,6 +16,8 @@ from record_sum import seal
 from scripted import ANTHROPIC, for_each_protocol
 
 SESSION = "00000000-0000-7000-8000-000000000001"
+PAGE_SIZE = 4096  # of a database
+LEAF = 0x0d       # the first byte of a page of rows
 
 
 class Kept(AgentTest):
@@ -148,6 +151,134 @@ class Damaged(Kept):
         self.assertIn("invalid_payload", self.findings())
         blobs[0].unlink()
         self.assertIn("invalid_payload", self.findings())
+
+
+class OneOfMany(AgentTest):
+    """One session is broken so that its store cannot read it: the others are checked all the same."""
+    IDS = [f"00000000-0000-7000-8000-{i:012d}" for i in range(1, 6)]
+    BROKEN = IDS[2]
+
+    def keep_many(self, url):
+        self.url = url
+        records = [{"id": id, "updatedAt": 1_700_000_000_000, "name": f"session {id[-1]}",
+                    "messages": [{"role": "user", "content": f"hello {id}"}]} for id in self.IDS]
+        path = self.write("in.json", json.dumps(records))
+        self.assert_fine(self.keel("session", "import", str(path), "--store", url))
+
+    def assert_others_are_checked(self, said, broken=(BROKEN,)):
+        told = self.keel("session", "verify", "--all", "--store", self.url)
+        result = self.keel("session", "verify", "--all", "--json", "--store", self.url)
+        self.assertEqual((told.status, result.status, result.err), (1, 1, ""), told)
+        self.assertEqual(told.out.count("whole"), len(self.IDS) - len(broken), told)
+        self.assertRegex(told.out, said)
+        sessions = {session["id"]: session for session in json.loads(result.out)}
+        for id in self.IDS:
+            if id not in broken:
+                self.assertTrue(sessions.pop(id)["whole"])
+        self.assertLessEqual(set(sessions), {"", *broken})  # "": of what the list does not have
+        findings = [finding for session in sessions.values() for finding in session["findings"]]
+        self.assertEqual({finding["kind"] for finding in findings}, {"damaged_store"})
+        self.assertRegex(findings[0]["text"], said)
+
+    def break_log(self, directory, kind):
+        log = directory / f"{self.BROKEN}.jsonl"
+        log.unlink()
+        if kind == "directory":
+            log.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(log)
+        elif kind == "dangling link":
+            log.symlink_to("nowhere")
+        elif kind == "circle of links":
+            log.symlink_to(log.name)
+        elif kind == "socket":
+            with socket.socket(socket.AF_UNIX) as end:
+                end.bind(str(log))
+
+    def test_a_log_that_is_not_there_or_not_a_file(self):
+        """Also where the session was open when its process died, which its lock tells."""
+        directory = self.project / "sessions"
+        self.keep_many(f"files:{directory}")
+        kept = self.project / "kept"
+        shutil.copytree(directory, kept)
+        for kind, said in (("missing", "missing"), ("directory", "is not a file"),
+                           ("pipe", "is not a file"), ("dangling link", "is a link"),
+                           ("circle of links", "is a link"), ("socket", "cannot open")):
+            for was_open in (False, True):
+                with self.subTest(kind, was_open=was_open):
+                    shutil.rmtree(directory)
+                    shutil.copytree(kept, directory)
+                    self.break_log(directory, kind)
+                    if was_open:
+                        (directory / ".locks" / f"{self.BROKEN}.lock").touch()
+                    self.assert_others_are_checked(said)
+
+    def test_a_log_that_the_list_cannot_be_made_of(self):
+        directory = self.project / "sessions"
+        self.keep_many(f"files:{directory}")
+        for kind, said in (("pipe", "is not a file"), ("dangling link", "is a link")):
+            with self.subTest(kind):
+                self.break_log(directory, kind)
+                (directory / ".index").unlink()
+                self.assert_others_are_checked(said)
+
+    def test_a_log_that_may_not_be_read(self):
+        if os.geteuid() == 0:
+            self.skipTest("root reads everything")
+        directory = self.project / "sessions"
+        self.keep_many(f"files:{directory}")
+        (directory / f"{self.BROKEN}.jsonl").chmod(0)
+        self.assert_others_are_checked("cannot open")
+
+    def test_a_payload_that_is_a_pipe(self):
+        directory = self.project / "sessions"
+        provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command="seq 20000")),
+                             Turn("Done."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "--session-id", SESSION, "--store",
+                                          f"files:{directory}", "go"), 0)
+        path = next((directory / f"{SESSION}.payloads").iterdir())
+        path.unlink()
+        os.mkfifo(path)
+        result = self.keel("session", "verify", "--all", "--store", f"files:{directory}")
+        self.assert_status(result, 1)
+        self.assertIn("is not a file", result.out)
+
+    def break_pages(self, n_bytes, is_broken, change):
+        """Records of the session get pages of their own; what `change` makes of them is written."""
+        path = self.project / "keel.db"
+        with sqlite3.connect(path) as db:
+            db.execute("pragma journal_mode = delete")
+            db.execute("update records set body = body || printf('%*c', ? - length(body), ' ') where"
+                       " key >> 40 = (select number from sessions where id = ?)",
+                       (n_bytes, self.BROKEN))
+            seal(db)
+        db.close()
+        data = path.read_bytes()
+        pages = [data[at:at + PAGE_SIZE] for at in range(0, len(data), PAGE_SIZE)]
+        self.assertTrue(any(is_broken(page) for page in pages))
+        path.write_bytes(b"".join(change(page) if is_broken(page) else page for page in pages))
+
+    def test_a_page_of_a_long_record_in_a_database(self):
+        """Such pages are a chain: the first word leads to the next one."""
+        self.keep_many(f"sqlite:{self.project}/keel.db")
+        self.break_pages(8 * PAGE_SIZE, lambda page: page[4:] == b" " * (PAGE_SIZE - 4),
+                         lambda page: b"\xff\xff\xff\xff" + page[4:])
+        self.assert_others_are_checked("malformed")
+
+    def test_a_page_of_records_in_a_database(self):
+        """The session was open when its process died: the list looks at its last record. Who reads
+        the one before it comes to the page, too."""
+        self.keep_many(f"sqlite:{self.project}/keel.db")
+        with sqlite3.connect(self.project / "keel.db") as db:
+            db.execute("update sessions set is_leased = 1 where id = ?", (self.BROKEN,))
+        db.close()
+        self.break_pages(PAGE_SIZE - 400, lambda page: page[0] == LEAF and b" " * 1000 in page,
+                         lambda page: b"\xff" + page[1:])
+        with sqlite3.connect(self.project / "keel.db") as db:
+            [[before]] = db.execute("select b.id from sessions a join sessions b on b.number ="
+                                    " a.number - 1 where a.id = ?", (self.BROKEN,))
+        db.close()
+        self.assert_others_are_checked("malformed", (before, self.BROKEN))
 
 
 class Rebuilt(Kept):

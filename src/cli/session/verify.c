@@ -159,6 +159,12 @@ static struct err *verify_store(struct session_work *w, const bool *is_first)
     jw_init(&s.report.json, &s.report.array);
     jw_begin_array(&s.report.json);
     e = store_check_all(w->store, (struct store_damage_sink){on_stray, &s});
+    if (e && !err_is(e, ERR_CANCELLED)) {
+        AUTO(err) struct err *failure = TAKE(e);
+        AUTO_FREE char *text = err_message(failure);
+
+        on_stray(&s, str_of(text));
+    }
     jw_end_array(&s.report.json);
     if (!e && s.totals.n_problems) {
         w->status = 1;

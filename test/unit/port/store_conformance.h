@@ -597,6 +597,60 @@ IN_TASK(a_last_use_that_is_still_to_come_can_be_set_right)
     store_free(again);
 }
 
+static inline void on_conformance_damage(void *self, struct str text)
+{
+    print_message("%.*s\n", (int)text.n, text.p);
+    ++*(size_t *)self;
+}
+
+#define assert_whole(s, id)                                                                        \
+    do {                                                                                           \
+        size_t n_damages_ = 0;                                                                     \
+        assert_ok(store_check((s), (id),                                                           \
+                              (struct store_damage_sink){on_conformance_damage, &n_damages_}));    \
+        assert_int_equal(n_damages_, 0);                                                           \
+    } while (0)
+
+/* Stores that keep a sum of what they say of a session change it with what they say. */
+IN_TASK(whatever_changes_what_is_said_of_a_session_leaves_it_whole)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(arena) struct arena a = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_summary child = {.id = ID_C, .parent = ID_A, .created_ms = 7, .name = S("below")};
+    struct store_summary update = {.id = ID_A,
+                                   .name = S("a \"name\", (with) \\ and \xc3\xbc"),
+                                   .cwd = S("/elsewhere"),
+                                   .model = S("m"),
+                                   .provider = S("p"),
+                                   .preview = S("\n"),
+                                   .updated_ms = 30000,
+                                   .n_messages = 3};
+    struct store_record r = record_of(1, "notice", "{}");
+    struct store_lease lease;
+
+    assert_whole(s, ID_A);
+    assert_ok(store_add_child(s, &child, fence));
+    assert_whole(s, ID_C);
+    assert_ok(store_append(s, ID_C, 1, fence, &r, 1, NULL));
+    assert_ok(store_append(s, ID_A, 1, fence, &r, 1, &update));
+    assert_whole(s, ID_A);
+    update.name = S("other");
+    assert_ok(store_update(s, &update));
+    assert_whole(s, ID_A);
+    assert_ok(store_clamp_times(s, 20000, 15000));
+    assert_whole(s, ID_A);
+    store_close(s, ID_A, fence);
+    assert_whole(s, ID_A);
+    assert_whole(s, ID_C);
+    assert_ok(store_rebuild(s));
+    assert_ok(store_open(s, ID_A, NULL, &a, &lease));
+    assert_int_equal(lease.notice.n, 0);
+    assert_whole(s, ID_A);
+    store_close(s, ID_A, lease.fence);
+    assert_whole(s, ID_C);
+}
+
 IN_TASK(what_was_believed_of_the_time_is_kept_for_all_who_share_the_store)
 {
     struct store *s = conformance_store(), *again;
@@ -715,6 +769,7 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(appends_that_wait_together_are_all_made_in_their_order),                              \
         UNIT(a_wrong_number_appends_nothing), UNIT(one_writer_a_session),                          \
         UNIT(what_is_not_there_is_said_so),                                                        \
+        UNIT(whatever_changes_what_is_said_of_a_session_leaves_it_whole),                          \
         UNIT(sessions_are_listed_newest_first_by_directory_and_page),                              \
         UNIT(a_summary_is_kept_and_changed),                                                       \
         UNIT(children_are_hidden_written_and_removed_with_their_root),                             \

@@ -544,6 +544,8 @@ IN_TASK(a_killed_writer_is_listed_as_its_log_says)
     assert_false(got.is_open);
 }
 
+#define A_NAME "0190a000-0000-7000-8000-00000000000a"
+
 /* The list is told first, so that no session is there that nobody finds. */
 IN_TASK(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten)
 {
@@ -552,10 +554,13 @@ IN_TASK(a_log_that_a_killed_process_did_not_come_to_make_is_forgotten)
 
     make_session(2);
     assert_int_equal(unlink(in_store(LOG_A)), 0);
-    write_file(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock"), S("process 1"));
+    /* as it stands there before the log is made: of no byte of it */
+    write_file(in_store(".index"),
+               S("keel-index 1\n" A_NAME "\t\t" A_NAME "\t\t\t\t\t\t5\t5\t1\t0\t0\t0\n"));
+    write_file(in_store(".locks/" A_NAME ".lock"), S("process 1"));
     s = conformance_again();
     assert_listed(s, "", .n_max = 0);
-    assert_int_equal(unlink(in_store(".locks/0190a000-0000-7000-8000-00000000000a.lock")), 0);
+    assert_int_equal(unlink(in_store(".locks/" A_NAME ".lock")), 0);
     again = conformance_again();
     assert_listed(again, "", .n_max = 0);
     fence = open_new(again, ID_A, 7);
@@ -587,12 +592,15 @@ IN_TASK(a_session_whose_log_could_not_be_made_is_not_listed)
 
 IN_TASK(a_log_that_was_removed_by_hand_is_missed)
 {
-    AUTO(store) struct store *s = NULL;
+    AUTO(store) struct store *s = NULL, *after_a_crash = NULL;
 
     make_session(2);
     assert_int_equal(unlink(in_store(LOG_A)), 0);
     s = conformance_again();
     assert_listed(s, "a", .n_max = 0);
+    write_file(in_store(".locks/" A_NAME ".lock"), S("process 1"));
+    after_a_crash = conformance_again();
+    assert_listed(after_a_crash, "a", .n_max = 0);
 }
 
 IN_TASK(whoever_lost_the_lease_leaves_the_list_alone)
