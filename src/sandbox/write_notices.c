@@ -118,11 +118,11 @@ static void *notice_thread_run(void *arg)
     for (;;) {
         struct pollfd fds[] = {{t->listener, POLLIN, 0}, {t->stop, POLLIN, 0}};
 
-        if (poll(fds, ARRAY_LEN(fds), -1) < 0)
-            continue;
-        if (fds[1].revents || (fds[0].revents && !(fds[0].revents & POLLIN)))
+        int n = poll(fds, ARRAY_LEN(fds), -1);
+
+        if (n > 0 && (fds[1].revents || !(fds[0].revents & POLLIN)))
             break;
-        serve_call(t);
+        serve_call(t); /* waits by itself where poll() cannot */
     }
     thread_unref(t);
     return NULL;
