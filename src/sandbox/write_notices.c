@@ -226,6 +226,7 @@ struct err *write_notices_add(struct write_notices *n, int take_listener,
     *t = (struct notice_thread){.listener = take_listener, .n_refs = 2};
     t->observer = write_observer_ref(observer);
     t->call.roots = &t->roots;
+    t->call.is_blind = !command_path_can_look();
     pthread_mutex_init(&t->reporting, NULL);
     write_roots_init(&t->roots, scope->roots, scope->n_roots, scope->scratch);
     pthread_mutex_lock(&n->lock);
