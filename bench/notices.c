@@ -1,8 +1,9 @@
 /* notices.c - what it costs a command that its changes are reported before they are made.
  *
- * Medians of the start of /bin/true, which changes nothing, and of 4,000 new files, each opened,
- * written and closed, without an observer and with one that only counts; the ways take turns. As
- * `bench-notices make N` it is the command that makes the files. */
+ * The start of /bin/true, which changes nothing, and 4,000 files, each made, written and removed,
+ * without an observer and with one that only counts. The ways take turns, and of each the fastest
+ * tenth counts: the difference is small, and the rest is what else the machine does. As
+ * `bench-notices make` it is the command that makes the files. */
 #include "bench.h"
 
 #include "sandbox/sandbox.h"
@@ -69,7 +70,7 @@ static int double_cmp(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Prints the medians, in microseconds. */
+/* Prints what the fastest tenth took at most, in microseconds. */
 static struct err *run_rounds(struct notices_bench *b, int n_rounds, const char *what,
                               const char *const *argv)
 {

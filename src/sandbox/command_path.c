@@ -124,6 +124,20 @@ static int proc_error(int error)
     return error == EACCES ? EPERM : error == ENAMETOOLONG ? EOVERFLOW : error;
 }
 
+/* What each process has must be there, or the process is not. */
+static int proc_error_of_own(int error)
+{
+    return error == ENOENT ? ESRCH : proc_error(error);
+}
+
+bool command_path_can_look(void)
+{
+    char self[16], text[16] = "";
+
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    return readlink("/proc/self", text, sizeof text - 1) > 0 && strcmp(self, text) == 0;
+}
+
 static void proc_path(char ret[64], pid_t process, int dir)
 {
     if (dir == AT_FDCWD)
@@ -202,7 +216,7 @@ static int start_at_root(struct way_down *w)
     int fd = open_process(w->process, "/root");
 
     if (fd < 0)
-        return proc_error(errno);
+        return proc_error_of_own(errno);
     enter(w, fd);
     w->n_text = 0;
     w->path->text[0] = 0;
@@ -363,7 +377,7 @@ int command_path_find(struct command_path *p, const struct write_roots *roots, p
         proc_path(link, process, dir);
         error = read_proc_link(link, p->base);
         if (error)
-            return error;
+            return dir == AT_FDCWD ? proc_error_of_own(error) : error;
     }
     root = command_path_join(p->base, path, p->text) ? find_root(roots, p->text) : NULL;
     if (root) {

@@ -36,9 +36,12 @@ struct command_path {
     char link[PATH_MAX];
 };
 
+/* Does /proc here show processes by the numbers that this process knows them by? */
+bool command_path_can_look(void);
+
 /* These return 0 or an errno: ENOENT, ENOTDIR, EACCES, ELOOP and ENAMETOOLONG are what the command
- * gets too. EPERM: the process does not let itself be looked into. EOVERFLOW: the place has no name
- * that keel could use. */
+ * gets too. EPERM: the process does not let itself be looked into. ESRCH: it is gone. EOVERFLOW:
+ * the place has no name that keel could use. */
 
 /* `dir` is a descriptor of that process, or AT_FDCWD. */
 int command_path_find(struct command_path *p, const struct write_roots *roots, pid_t process,

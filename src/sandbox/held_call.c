@@ -136,7 +136,7 @@ static int find_place(struct held_call *c, struct command_path *p, const struct 
 static bool is_failure(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP ||
-           error == ENAMETOOLONG || error == ESRCH;
+           error == ENAMETOOLONG;
 }
 
 static enum held_call_answer fail(struct held_call *c, int error)
@@ -157,6 +157,8 @@ enum held_call_answer held_call_read(struct held_call *c, const struct seccomp_n
 
     if (!w)
         return HELD_CALL_IGNORE;
+    if (c->is_blind)
+        return fail(c, ESRCH);
     error = find_place(c, &c->path, call,
                        &(struct place_args){w->dir, w->path, follows_last(w, flags), takes_empty});
     if (error)

@@ -2,8 +2,8 @@
  *
  * It reads the call's arguments from the memory of a process that may mean harm: whatever lies
  * there, keel opens nothing for it but directories, as paths (O_PATH), name by name and through no
- * link. What a command writes where it cannot be read is refused, as the kernel refuses what it
- * cannot read. Blocks as long as the file systems do on the way. */
+ * link. A path in memory that cannot be read is refused, as the kernel refuses what it cannot read.
+ * Blocks as long as the file systems do on the way. */
 #ifndef KEEL_SANDBOX_HELD_CALL_H
 #define KEEL_SANDBOX_HELD_CALL_H
 
@@ -24,6 +24,7 @@ enum held_call_answer {
 /* One after the other: the notice lives in it until the next call. */
 struct held_call {
     const struct write_roots *roots;
+    bool is_blind; /* nothing can be found out here: command_path_can_look() */
     struct write_notice notice;
     int error; /* errno */
     struct command_path path, to;

@@ -118,11 +118,11 @@ static void *notice_thread_run(void *arg)
     for (;;) {
         struct pollfd fds[] = {{t->listener, POLLIN, 0}, {t->stop, POLLIN, 0}};
 
-        if (poll(fds, ARRAY_LEN(fds), -1) < 0)
-            continue;
-        if (fds[1].revents || (fds[0].revents && !(fds[0].revents & POLLIN)))
+        int n = poll(fds, ARRAY_LEN(fds), -1);
+
+        if (n > 0 && (fds[1].revents || !(fds[0].revents & POLLIN)))
             break;
-        serve_call(t);
+        serve_call(t); /* waits by itself where poll() cannot */
     }
     thread_unref(t);
     return NULL;
@@ -226,6 +226,7 @@ struct err *write_notices_add(struct write_notices *n, int take_listener,
     *t = (struct notice_thread){.listener = take_listener, .n_refs = 2};
     t->observer = write_observer_ref(observer);
     t->call.roots = &t->roots;
+    t->call.is_blind = !command_path_can_look();
     pthread_mutex_init(&t->reporting, NULL);
     write_roots_init(&t->roots, scope->roots, scope->n_roots, scope->scratch);
     pthread_mutex_lock(&n->lock);

@@ -9,8 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,6 +197,56 @@ TEST(random_paths_mean_what_the_kernel_says)
     }
 }
 
+/* --- mounts --- */
+
+/* In a child with mounts of its own: 0, or the line that failed. */
+static int find_under_second_path(const char *root, const char *second)
+{
+    struct write_roots roots;
+    char path[PATH_MAX], want[PATH_MAX];
+    int line = 0;
+
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount(root, second, NULL, MS_BIND, NULL) < 0)
+        return 77;
+    write_roots_init(&roots, &root, 1, NULL);
+    snprintf(path, sizeof path, "%s/d/new", second);
+    snprintf(want, sizeof want, "%s/d/new", root);
+    if (command_path_find(&found, &roots, getpid(), AT_FDCWD, path, true) ||
+        strcmp(found.text, want) != 0)
+        line = __LINE__;
+    if (chdir(second) < 0 || chdir("d") < 0 ||
+        command_path_find(&found, &roots, getpid(), AT_FDCWD, "../d/new", false) ||
+        strcmp(found.text, want) != 0)
+        line = __LINE__;
+    write_roots_done(&roots);
+    return line;
+}
+
+/* Landlock grants what a directory holds under each of its paths. */
+TEST(a_writable_directory_that_is_mounted_elsewhere_too_has_one_name)
+{
+    struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *root = fs_join(&a, dir.path, "ws"), *second = fs_join(&a, dir.path, "second");
+    int status;
+    pid_t pid;
+
+    assert_ok(fs_make_dirs(fs_join(&a, root, "d"), 0755));
+    assert_ok(fs_make_dirs(second, 0755));
+    pid = fork();
+    if (pid == 0)
+        _exit(find_under_second_path(root, second));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    temp_dir_done(&dir);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("nothing can be mounted here\n");
+        skip();
+    }
+    assert_int_equal(status, 0);
+}
+
 RUN_TESTS(UNIT(a_plain_path_is_put_behind_its_directory), UNIT(dots_at_the_beginning_go_up),
           UNIT(what_depends_on_links_is_not_said_by_the_text),
-          UNIT(a_text_that_is_too_long_is_refused), UNIT(random_paths_mean_what_the_kernel_says))
+          UNIT(a_text_that_is_too_long_is_refused), UNIT(random_paths_mean_what_the_kernel_says),
+          UNIT(a_writable_directory_that_is_mounted_elsewhere_too_has_one_name))

@@ -572,6 +572,18 @@ BOX_TEST(nothing_stays_open_after_a_command)
             n = count_fds();
     }
     EXPECT(w.n_notices == 12);
+    TRY(put_file(box_path(b, "ws/broken"), "\177ELF"));
+    EXPECT(chmod(box_path(b, "ws/broken"), 0755) == 0);
+    for (int i = 0; i < 12; i++) {
+        struct proc_spec spec = box_spec(b, ARGV("./broken"));
+        struct proc *p = NULL;
+        AUTO(err) struct err *e = NULL;
+
+        spec.observer = &w.observer;
+        e = launcher_start(&b->sandbox.launcher, &spec, &p);
+        EXPECT(e && strstr(e->text, "cannot run ./broken"));
+    }
+    EXPECT(w.observer.n_refs == 1 && w.missed.n == 0);
     /* Threads of the last few may be on their way out; each has two. */
     EXPECT(count_fds() <= n + 8);
     return NULL;
