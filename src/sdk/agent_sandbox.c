@@ -71,7 +71,8 @@ static struct err *prepare(void *arg)
     p->policy.watches = s->watches;
     p->policy.is_fresh = true;
     p->policy.guard_dir = guard_dir(s, &p->arena);
-    return p->only_looks ? policy_only_look(s->maker, &p->arena, &p->policy) : NULL;
+    return p->only_looks ? policy_only_look(policy_maker_home(s->maker), &p->arena, &p->policy)
+                         : NULL;
 }
 
 static struct err *run_prepare(struct preparation *p)

@@ -1,18 +1,15 @@
 /* sandbox_policy.c - from directories and rules to a policy. */
 #include "sdk/sandbox_policy.h"
 
-#include "base/public_places.h"
 #include "gate/denied_places.h"
 #include "sandbox/plan.h"
 #include "sandbox/survey.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -677,84 +674,17 @@ struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a
     return NULL;
 }
 
-/* --- for commands that only look --- */
-
-/* The devices of all, and the processes of the sandbox itself: mounts and keel-exec see to it. */
-static bool is_made_anew(const char *path)
-{
-    return strcmp(path, "/dev") == 0 || strcmp(path, "/proc") == 0;
-}
-
-/* Is the directory public, or does it hold what is? The latter is noted. */
-static bool is_public(struct path_list *visible, const char *path)
-{
-    for (const char *const *p = public_places; *p; p++) {
-        const char *real = path_is_in(*p, path) ? real_path(visible->arena, *p) : NULL;
-
-        if (strcmp(*p, path) == 0)
-            return true;
-        if (real && strcmp(real, *p) == 0)
-            path_list_add(visible, real);
-    }
-    return false;
-}
-
-/* Everything at the top that is not public. A link there leads to a place that has its own name. */
-static struct err *close_top(struct path_list *closed, struct path_list *visible)
-{
-    DIR *top = opendir("/");
-    const struct dirent *entry;
-
-    if (!top)
-        return err_errno(ERR_SANDBOX, errno, "cannot read the directory /");
-    while ((entry = readdir(top))) {
-        const char *path = arena_format(closed->arena, "/%s", entry->d_name).p;
-        struct stat st;
-
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            is_made_anew(path) || lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
-            continue;
-        if (!is_public(visible, path))
-            path_list_add(closed, path);
-    }
-    closedir(top);
-    return NULL;
-}
-
-static void append(struct path_list *l, const char *const *paths, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        path_list_add(l, paths[i]);
-}
-
-/* The home may lie in a public place. */
-struct err *policy_only_look(const struct policy_maker *m, struct arena *a,
-                             struct sandbox_policy *policy)
-{
-    struct path_list closed = {.arena = a}, visible = {.arena = a}, hidden = {.arena = a};
-
-    append(&visible, policy->visible, policy->n_visible);
-    append(&hidden, policy->hidden, policy->n_hidden);
-    TRY(close_top(&closed, &visible));
-    if (m->home && strcmp(m->home, "/") != 0)
-        path_list_add(&hidden, m->home);
-    policy->nothing_is_writable = true;
-    policy->home = NULL;
-    policy->closed = closed.paths;
-    policy->n_closed = closed.n;
-    policy->visible = visible.paths;
-    policy->n_visible = visible.n;
-    policy->hidden = hidden.paths;
-    policy->n_hidden = hidden.n;
-    return NULL;
-}
-
 struct policy_maker *policy_maker_new(const struct policy_source *source)
 {
     struct policy_maker *m = mem_alloc(sizeof *m);
 
     m->source = *source;
     return m;
+}
+
+const char *policy_maker_home(const struct policy_maker *m)
+{
+    return m->home;
 }
 
 bool policy_maker_is_quick(const struct policy_maker *m)

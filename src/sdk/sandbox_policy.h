@@ -33,10 +33,13 @@ DEFINE_AUTO_PTR(policy_maker, policy_maker_free)
  * leaves nothing to run in, or cannot be worked out. Blocks; not twice at a time. */
 MUST_USE struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
                                  struct sandbox_policy *ret_policy);
+/* Where the home leads, once a policy was made; NULL: there is none. */
+const char *policy_maker_home(const struct policy_maker *m);
+
 /* Makes of a policy one for a command that only looks: nothing can be changed, and nothing is seen
  * but what Read shows without a question: workspace, added directories, tmp_dir, and the public
- * places of the system (base/public_places.h). Blocks. */
-MUST_USE struct err *policy_only_look(const struct policy_maker *m, struct arena *a,
+ * places of the system (base/public_places.h). `home` is canonical, or NULL. Blocks. */
+MUST_USE struct err *policy_only_look(const char *home, struct arena *a,
                                       struct sandbox_policy *policy);
 /* The next policy is made of what is known and a few dozen lstat(): less than the way to a worker
  * and back takes. */

@@ -1,5 +1,6 @@
 /* shell_fuzz.c - what must hold for whatever is split: texts and offsets fit, and a command that
  * stands before the line is seen. */
+#include "gate/look/look.h"
 #include "gate/shell/split.h"
 
 #include "base/strbuf.h"
@@ -35,6 +36,7 @@ static void check(struct str line)
         check_command(&s.commands[i]);
     for (size_t i = 0; i < s.n_redirections; i++)
         check_word(&s.redirections[i].target);
+    BUG_IF(split_only_looks(&s) && (!s.is_sure || s.sets_variables || s.n_commands == 0));
     shell_written_paths(&a, &s, &paths, &n);
     for (size_t i = 0; i < n; i++)
         BUG_IF(paths[i].n == 0);

@@ -40,7 +40,7 @@ static size_t find_subcommand(const struct shell_command *c)
 /* --- those that list, unless they are given something --- */
 
 /* The options of a list. */
-struct listing {
+struct git_listing {
     const char *letters;           /* in any cluster */
     const char *letters_that_list; /* of these, those that make a list of it */
     const char *const *options;    /* how long ones begin */
@@ -64,7 +64,7 @@ static bool has_letter(struct str text, const char *letters)
 }
 
 /* An operand is a new branch or tag, unless an option makes a list of it. */
-static bool only_lists(const struct shell_command *c, size_t from, const struct listing *l)
+static bool only_lists(const struct shell_command *c, size_t from, const struct git_listing *l)
 {
     bool has_operand = false, is_list = false;
 
@@ -93,8 +93,8 @@ static const char *const list_options[] = {
     "--no-column", "--remotes", "--show-current", "--sort=",   "--verbose",     NULL};
 static const char *const options_that_list[] = {
     "--contains", "--list", "--merged", "--no-contains", "--no-merged", "--points-at", NULL};
-static const struct listing branches = {"arv", "", list_options, options_that_list};
-static const struct listing tags = {"lni0123456789", "ln", list_options, options_that_list};
+static const struct git_listing branches = {"arv", "", list_options, options_that_list};
+static const struct git_listing tags = {"lni0123456789", "ln", list_options, options_that_list};
 
 /* --- those with words of their own --- */
 

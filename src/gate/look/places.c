@@ -25,6 +25,19 @@ static bool is_free(const struct look_walk *w, const char *path)
     return place.real && reach_of(w->map, place.real, NULL) == REACH_FREE;
 }
 
+/* As the shell would take it. */
+static const char *path_of(const struct look_walk *w, struct str text)
+{
+    if (str_starts(text, S("/")))
+        return arena_cstr(w->arena, text);
+    if (str_is(text, "~") || str_starts(text, S("~/")))
+        return w->map->home
+                   ? arena_format(w->arena, "%s%" STR_FMT, w->map->home, STR_ARG(str_skip(text, 1)))
+                         .p
+                   : "/";
+    return arena_format(w->arena, "%s/%" STR_FMT, w->base, STR_ARG(text)).p;
+}
+
 /* --- programs --- */
 
 static bool is_executable(const char *path)
@@ -57,12 +70,10 @@ static bool program_is_free(const struct look_walk *w, struct str name)
     if (str_find_char(name, '/') != STR_NONE || name.n > PATH_MAX_BYTES)
         return false;
     while (str_split(&path, ':', &directory)) {
-        const char *file = fs_join(w->arena, arena_cstr(w->arena, directory.n ? directory : S(".")),
-                                   arena_cstr(w->arena, name));
+        const char *file = fs_join(w->arena, path_of(w, directory), arena_cstr(w->arena, name));
 
-        if (!is_executable(file))
-            continue;
-        return file[0] == '/' && is_free(w, file) && !is_writable(w, file);
+        if (is_executable(file))
+            return is_free(w, file) && !is_writable(w, file);
     }
     return true;
 }
@@ -77,18 +88,6 @@ static bool begins_with_home(const struct shell_word *word)
     if (str_starts(source, S("\"")))
         source = str_skip(source, 1);
     return str_starts(source, S("$HOME")) || str_starts(source, S("${HOME}"));
-}
-
-static const char *path_of(const struct look_walk *w, struct str text)
-{
-    if (str_starts(text, S("/")))
-        return arena_cstr(w->arena, text);
-    if (str_is(text, "~") || str_starts(text, S("~/")))
-        return w->map->home
-                   ? arena_format(w->arena, "%s%" STR_FMT, w->map->home, STR_ARG(str_skip(text, 1)))
-                         .p
-                   : "/";
-    return arena_format(w->arena, "%s/%" STR_FMT, w->base, STR_ARG(text)).p;
 }
 
 /* What is expanded in it stands for names of files in the directory before it, or cannot be told:

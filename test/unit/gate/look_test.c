@@ -367,6 +367,32 @@ TEST(a_line_that_names_a_place_outside_does_not)
     assert_false(looks_freely(&y, "ls", yard_path(&y, "out")));
 }
 
+TEST(a_program_that_path_finds_elsewhere_is_asked_about)
+{
+    static const char *const directories[] = {"PATH=.:/usr/bin",      "PATH=:/usr/bin",
+                                              "PATH=bin:/usr/bin",    "PATH=@/proj/bin:/usr/bin",
+                                              "PATH=@/home:/usr/bin", "PATH=@/out:/usr/bin"};
+    AUTO(yard) struct yard y;
+
+    yard_init(&y);
+    for (size_t i = 0; i < ARRAY_LEN(directories); i++) {
+        static const char *const places[] = {"proj/look-ls", "proj/bin/look-ls", "home/look-ls",
+                                             "out/look-ls"};
+        const char *environment[] = {y.environment[0], yard_text(&y, directories[i]), NULL};
+
+        y.rules.environment = environment;
+        assert_true(looks_freely(&y, "which look-ls", tool_session_workspace(y.session)));
+        for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+            put(&y.dir, places[k], "");
+            assert_int_equal(chmod(temp_path(&y.dir, places[k]), 0755), 0);
+        }
+        assert_false(looks_freely(&y, "which look-ls", tool_session_workspace(y.session)));
+        for (size_t k = 0; k < ARRAY_LEN(places); k++)
+            unlink(temp_path(&y.dir, places[k]));
+    }
+}
+
 RUN_TESTS(UNIT(lines_that_only_look_are_known), UNIT(everything_else_may_do_more),
           UNIT(every_row_says_its_name_once), UNIT(a_line_looks_freely_where_read_would_not_ask),
-          UNIT(a_line_that_names_a_place_outside_does_not))
+          UNIT(a_line_that_names_a_place_outside_does_not),
+          UNIT(a_program_that_path_finds_elsewhere_is_asked_about))
