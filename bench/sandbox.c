@@ -2,7 +2,8 @@
  *
  * The ways take turns, so that a busy machine is as unfair to one as to the others. The last one is
  * an agent's: with a policy that is made anew for each command, by a rule with a pattern. Its first
- * command, which looks at the whole workspace, is told apart. */
+ * command, which looks at the whole workspace, is told apart, and so are those that change it: a
+ * shell that makes a file and removes it. */
 #include "bench.h"
 
 #include "sdk/agent_sandbox.h"
@@ -12,9 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { N_ROUNDS = 300, BARE = 0, SUPERVISED, NAMESPACES, LANDLOCK, AGENT, N_WAYS };
+enum { N_ROUNDS = 300, BARE = 0, SUPERVISED, NAMESPACES, LANDLOCK, AGENT, WRITER, N_WAYS };
 
-static const char *const names[N_WAYS] = {"bare", "supervised", "namespaces", "landlock", "agent"};
+static const char *const names[N_WAYS] = {"bare",     "supervised", "namespaces",
+                                          "landlock", "agent",      "writer"};
 
 struct bench {
     struct arena arena;
@@ -29,14 +31,16 @@ struct bench {
 
 static struct err *start(struct bench *b, int way, struct proc **ret_proc)
 {
-    static const char *const argv[] = {"/bin/true", NULL};
-    struct proc_spec spec = {.argv = argv, .stdin_kind = PROC_STDIN_INHERIT};
+    static const char *const idle[] = {"/bin/true", NULL};
+    static const char *const writer[] = {"/bin/sh", "-c", "echo >made; rm made", NULL};
+    struct proc_spec spec = {.argv = way == WRITER ? writer : idle,
+                             .stdin_kind = PROC_STDIN_INHERIT};
 
     spec.stdout_kind = PROC_STDOUT_INHERIT;
     spec.supervised = way == SUPERVISED;
     if (way < NAMESPACES)
         return proc_spawn(&spec, ret_proc);
-    if (way == AGENT)
+    if (way >= AGENT)
         return launcher_start(&b->agent.launcher, &spec, ret_proc);
     return launcher_start(&b->sandboxes[way - NAMESPACES].launcher, &spec, ret_proc);
 }
@@ -50,7 +54,7 @@ static struct err *run_once(struct bench *b, int way)
     TRY(start(b, way, &p));
     TRY(proc_wait(p, &status));
     proc_free(p);
-    if (way == AGENT)
+    if (way >= AGENT)
         return launcher_ended(&b->agent.launcher, &notes);
     return way < NAMESPACES ? NULL : sandbox_command_ended(&b->sandboxes[way - NAMESPACES], &notes);
 }

@@ -438,9 +438,13 @@ void baseline_free(struct baseline *b)
 
 void baseline_add_mount_point(struct baseline *b, const char *path)
 {
+    struct guarded *item = (struct guarded *)(uintptr_t)baseline_find(b, path);
+
     b->mount_points = arena_grow(&b->arena, b->mount_points, b->n_mount_points,
                                  &b->mount_point_room, sizeof *b->mount_points);
     b->mount_points[b->n_mount_points++] = arena_cstr(&b->arena, str_of(path));
+    if (item)
+        item->is_made = true;
 }
 
 /* --- finding and comparing --- */
@@ -457,9 +461,12 @@ const struct guarded *baseline_find(const struct baseline *b, const char *path)
 
 static bool guarded_eq(const struct guarded *a, const struct guarded *b)
 {
+    bool is_same =
+        a->identity.inode == b->identity.inode && a->identity.born_ns == b->identity.born_ns;
+
     return a->kind == b->kind && a->mode == b->mode && a->has_content == b->has_content &&
-           a->identity.inode == b->identity.inode && a->identity.born_ns == b->identity.born_ns &&
-           strcmp(a->path, b->path) == 0 && str_eq(a->content, b->content);
+           (is_same || a->is_made || b->is_made) && strcmp(a->path, b->path) == 0 &&
+           str_eq(a->content, b->content);
 }
 
 static bool directory_eq(const struct directory *a, const struct directory *b)
@@ -559,7 +566,7 @@ static void merge_item(struct baseline *into, const struct guarded *old, const s
         item->kind = from == now ? now->kind : old->has_content ? GUARDED_FILE : GUARDED_MOUNTED;
     }
     item->mode = from->mode;
-    item->identity = from->identity;
+    item->identity = from->identity.inode || !now ? from->identity : now->identity;
     item->has_content = from->has_content;
     item->content = arena_str(&into->arena, from->content);
 }

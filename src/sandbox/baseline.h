@@ -35,8 +35,11 @@ struct guarded {
     enum guarded_kind kind;
     mode_t mode;
     struct identity identity;
-    bool has_content;   /* it may be put back */
-    bool was_reported;  /* GUARDED_REPORTED: once is enough */
+    bool has_content;  /* it may be put back */
+    bool was_reported; /* GUARDED_REPORTED: once is enough */
+    /* A mount point that keel has made: another one each time, so a file does not have its
+     * identity, which is zero when it was read from one. */
+    bool is_made;
     struct str content; /* of a file; where a link leads */
     /* When the content was read, in this process; a file that still has this time has not changed.
      * Zero: that is not known. */
@@ -74,7 +77,8 @@ struct baseline *baseline_merge(struct baseline *take_old, struct baseline *take
 struct baseline *baseline_part(const struct baseline *whole, const char *root) MUST_USE;
 
 /* Pure. */
-void baseline_add_mount_point(struct baseline *b, const char *path); /* copied */
+/* One that is to be removed; copied. */
+void baseline_add_mount_point(struct baseline *b, const char *path);
 const struct guarded *baseline_find(const struct baseline *b, const char *path);
 bool baseline_eq(const struct baseline *a, const struct baseline *b); /* the time apart */
 void baseline_write(const struct baseline *b, struct strbuf *bytes);

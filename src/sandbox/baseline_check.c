@@ -178,6 +178,13 @@ static bool is_harmless(int dir, const char *name, const struct guarded *item,
            (is_git_config(name) && is_harmless_config(dir, name, item));
 }
 
+/* A directory of a mount point's is known only by its name, where another keel has made it. */
+static bool is_mounted_one(const struct guarded *item, const struct stat *st,
+                           const struct identity *id)
+{
+    return identity_eq(id, &item->identity) || (!item->identity.inode && S_ISDIR(st->st_mode));
+}
+
 /* Another one is there, without a mount: commands that run could write it. */
 static void check_mounted(struct comparison *c, int dir, const char *name,
                           const struct guarded *item)
@@ -185,7 +192,7 @@ static void check_mounted(struct comparison *c, int dir, const char *name,
     struct identity id;
     struct stat st;
 
-    if (identity_look(dir, name, &st, &id) < 0 || identity_eq(&id, &item->identity) ||
+    if (identity_look(dir, name, &st, &id) < 0 || is_mounted_one(item, &st, &id) ||
         is_harmless(dir, name, item, &st))
         return;
     if (!move_aside(&c->teller, dir, name))

@@ -26,8 +26,8 @@ static void put_item(struct strbuf *b, const struct guarded *item)
 {
     put_number(b, item->kind);
     put_number(b, item->mode);
-    put_number(b, item->identity.inode);
-    put_number(b, (uint64_t)item->identity.born_ns);
+    put_number(b, item->is_made ? 0 : item->identity.inode);
+    put_number(b, item->is_made ? 0 : (uint64_t)item->identity.born_ns);
     put_number(b, item->has_content);
     put_text(b, str_of(item->path));
     put_text(b, item->content);

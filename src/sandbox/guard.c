@@ -299,13 +299,13 @@ static struct err *recover_root(struct guard *g, struct guarded_root *root, stru
     AUTO(baseline) struct baseline *stored = NULL;
     AUTO(err) struct err *e = read_stored(root, &stored);
 
+    if (stored)
+        adopt_mount_points(root, stored);
+    remove_mount_points(g, root);
     if (e)
         tell_lost(root, e, notes);
     else
         TRY(look_after_crash(g, root, stored, notes));
-    if (stored)
-        adopt_mount_points(root, stored);
-    remove_mount_points(g, root);
     return claim_mend(root->claim);
 }
 
