@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-#define CURLE_LINE_TOO_LONG ((CURLcode)100) /* CURLE_TOO_LARGE, which older headers lack */
+/* CURLE_TOO_LARGE, which older headers lack: of a line, or of newer versions for all lines. */
+#define CURLE_HEAD_TOO_LARGE ((CURLcode)100)
 
 /* OpenSSL's results of a verification, whose headers we do not need otherwise. */
 enum {
@@ -159,10 +160,10 @@ struct err *exchange_error(const struct http_exchange *x)
         return err_new(ERR_NETWORK, "%" STR_FMT " closed the connection without an answer",
                        STR_ARG(at));
     case CURLE_OUT_OF_MEMORY: /* so it calls a line that is longer than it takes */
-    case CURLE_LINE_TOO_LONG:
-        return err_hint(err_new(ERR_BAD_RESPONSE,
-                                "%" STR_FMT " sent a header line that is too long", STR_ARG(at)),
-                        "check the URL: does it lead to the API?");
+    case CURLE_HEAD_TOO_LARGE:
+        return err_hint(
+            err_new(ERR_BAD_RESPONSE, "%" STR_FMT " sent headers that are too long", STR_ARG(at)),
+            "check the URL: does it lead to the API?");
     case CURLE_OK: /* libcurl is content with the end of a connection in the middle of headers */
         return err_new(ERR_NETWORK,
                        "%" STR_FMT " closed the connection in the middle of its headers",

@@ -335,7 +335,7 @@ TEST(a_header_line_without_an_end_is_not_called_a_lack_of_memory)
     t.server = server_start(serve_long_line, NULL);
     e = trial_run(&t);
     assert_true(err_is(e, ERR_BAD_RESPONSE));
-    assert_non_null(strstr(e->text, "a header line that is too long"));
+    assert_non_null(strstr(e->text, "headers that are too long"));
 }
 
 /* Chunks of one byte, each with an extension of many. */
