@@ -140,8 +140,16 @@ size_t json_string_size(struct str text);
 
 /* Writes JSON from left to right without a tree: commas and colons come by themselves.
  * Misuse (a value without a name inside an object, unbalanced ends) is a bug and aborts. */
+/* What jw_str() writes in the place of long texts: one JSON value each. */
+struct json_long_texts {
+    size_t min_bytes;
+    void (*write)(void *self, struct str text, struct strbuf *out);
+    void *self;
+};
+
 struct json_writer {
     struct strbuf *out;
+    const struct json_long_texts *long_texts; /* NULL: they stand there as they are */
     unsigned depth;
     bool needs_comma, has_key;
     uint64_t is_object[4]; /* one bit a level: JSON_MAX_DEPTH levels */

@@ -238,7 +238,10 @@ void jw_key(struct json_writer *w, const char *key)
 void jw_str(struct json_writer *w, struct str text)
 {
     before_value(w);
-    json_write_string(w->out, text);
+    if (w->long_texts && text.n >= w->long_texts->min_bytes)
+        w->long_texts->write(w->long_texts->self, text, w->out);
+    else
+        json_write_string(w->out, text);
 }
 
 void jw_int(struct json_writer *w, int64_t value)

@@ -149,10 +149,17 @@ struct err *hook_tool_done(struct call *c)
 
 /* --- the end --- */
 
+/* Without a copy, as an answer may be long: it outlives the question. */
 static void set_answer(struct arena *a, struct json *fields, struct str answer)
 {
-    json_set_str(a, fields, "response", answer);
-    json_set_str(a, fields, "last_assistant_message", answer);
+    static const char *const names[] = {"response", "last_assistant_message"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct json *v = json_new(a, JSON_STRING);
+
+        v->text = answer;
+        json_set(a, fields, names[i], v);
+    }
 }
 
 /* The answer is durable before a hook acts on it: a run that is resumed asks the hook

@@ -167,6 +167,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
 
     read_answer(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
+    strbuf_done(&text);
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
     return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);

@@ -90,6 +90,10 @@ static void write_content(struct json_writer *w, const struct message *m)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
+    if (m->n_parts == 1 && m->parts[0].kind == PART_TEXT && !m->parts[0].n_content) {
+        jw_kv_str(w, "content", m->parts[0].text); /* it may be long */
+        return;
+    }
     message_text(m, &text);
     for (size_t i = 0; i < m->n_parts; i++)
         for (size_t k = 0; k < m->parts[i].n_content; k++)

@@ -222,6 +222,7 @@ static struct err *run_in_group(struct replay *r, const struct loaded *loaded)
     err_ignore(group_end(&g), "the run gives its result as events");
     r->tasks = NULL;
     replay_compare_end(r);
+    replay_load_difference(r);
     return task_check();
 }
 
@@ -242,6 +243,7 @@ static struct err *prepare(struct replay *r, struct loaded *loaded)
 
 static void replay_done(struct replay *r)
 {
+    message_unref(r->summary.reattached);
     compaction_done(&r->compaction);
     conversation_done(&r->conversation);
     tool_registry_free(r->tools);

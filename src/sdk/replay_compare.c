@@ -56,6 +56,32 @@ static struct str recorded_id(struct replay *r, size_t number, struct str there)
     return *known ? str_of(known) : S("(an id that was not recorded)");
 }
 
+/* The number of the id that is marked at this place of the line; false: it is something else. */
+static bool find_number(const struct replay *r, struct str line, size_t at, uint64_t *ret_number)
+{
+    struct str digits = str_slice(line, at + strlen(ID_MARK), 10);
+    char text[11] = "";
+
+    memcpy(text, digits.p, digits.n);
+    *ret_number = strtoull(text, NULL, 16);
+    return at >= MARK_AT && digits.n == 10 && *ret_number < r->ids.n;
+}
+
+/* Ids whose recorded one is known, in place: they are of the same length. */
+static void use_known_ids(struct replay *r, struct strbuf *line)
+{
+    size_t from = 0, at;
+
+    while ((at = str_find(str_skip(strbuf_str(line), from), S(ID_MARK))) != STR_NONE) {
+        uint64_t number;
+
+        at += from;
+        from = at + 1;
+        if (find_number(r, strbuf_str(line), at, &number) && *r->ids.items[number])
+            memcpy(line->p + at - MARK_AT, r->ids.items[number], UUID_TEXT_SIZE - 1);
+    }
+}
+
 /* The line with recorded ids instead of those that were made here. */
 static void use_recorded_ids(struct replay *r, struct str line, struct str recorded,
                              struct strbuf *out)
@@ -63,14 +89,9 @@ static void use_recorded_ids(struct replay *r, struct str line, struct str recor
     size_t at;
 
     while ((at = str_find(line, S(ID_MARK))) != STR_NONE) {
-        struct str digits = str_slice(line, at + strlen(ID_MARK), 10);
-        char text[11] = "";
         uint64_t number;
 
-        memcpy(text, digits.p, digits.n);
-        number = strtoull(text, NULL, 16);
-
-        if (at < MARK_AT || digits.n < 10 || number >= r->ids.n) {
+        if (!find_number(r, line, at, &number)) {
             strbuf_add(out, str_slice(line, 0, at + 1));
             line = str_skip(line, at + 1);
             continue;
@@ -86,7 +107,7 @@ static void use_recorded_ids(struct replay *r, struct str line, struct str recor
 
 /* The event as it would have been told then. */
 static void write_as_recorded(const struct event *e, const struct recorded_event *x,
-                              struct strbuf *out)
+                              const struct json_long_texts *long_texts, struct strbuf *out)
 {
     struct event copy = *e;
     struct run_result result;
@@ -111,7 +132,7 @@ static void write_as_recorded(const struct event *e, const struct recorded_event
         result.api_duration_ms = x->api_duration_ms;
         copy.body.result = &result;
     }
-    replay_line(&copy, NULL, out);
+    replay_line(&copy, NULL, long_texts, out);
 }
 
 /* Rests and delays last as long as they did. */
@@ -257,19 +278,63 @@ static void tell_other(struct replay *r, const struct recorded_event *x, struct 
     tell_difference(r, x->seq, x->type == EVENT_DELTA ? strbuf_str(&pieces) : x->line, line);
 }
 
-static void compare_line(struct replay *r, const struct recorded_event *x, struct str line)
+/* A long text as the recording has it: with recorded ids. */
+static void write_long_text(void *self, struct str text, struct strbuf *out)
 {
-    AUTO(strbuf) struct strbuf now = {0};
+    AUTO(strbuf) struct strbuf beginning = {0};
+    struct replay *r = self;
+    unsigned char digest[SHA256_SIZE];
+    char hash[SHA256_HEX_SIZE];
+    struct str rest = text;
+    struct sha256 sum;
+    size_t at;
 
-    strbuf_init(&now, SIZE_MAX / 2);
-    if (str_find(line, S(ID_MARK)) != STR_NONE) {
-        use_recorded_ids(r, line, x->line, &now);
-        line = strbuf_str(&now);
+    if (str_find(text, S(ID_MARK)) == STR_NONE) {
+        replay_write_long_text(NULL, text, out);
+        return;
     }
-    if (x->type != EVENT_DELTA && str_eq(line, x->line))
-        advance(r, x);
-    else
-        tell_other(r, x, line);
+    sha256_init(&sum);
+    while ((at = str_find(rest, S(ID_MARK))) != STR_NONE) {
+        AUTO(strbuf) struct strbuf piece = {0};
+
+        strbuf_init(&piece, SIZE_MAX / 2);
+        strbuf_add(&piece, str_slice(rest, 0, at + UUID_TEXT_SIZE - 1 - MARK_AT));
+        use_known_ids(r, &piece);
+        sha256_add(&sum, strbuf_str(&piece));
+        rest = str_skip(rest, MIN(piece.n, rest.n));
+    }
+    sha256_add(&sum, rest);
+    sha256_end(&sum, digest);
+    sha256_format_hex(digest, hash);
+    strbuf_add(&beginning, str_slice(text, 0, REPLAY_SHOWN_OF_LONG + UUID_TEXT_SIZE));
+    use_known_ids(r, &beginning);
+    replay_write_hashed(strbuf_str(&beginning), text.n, hash, out);
+}
+
+/* Whole lines tell more than beginnings and hashes: that of the recording is loaded when the run is
+ * over. */
+static void keep_whole_line(struct replay *r, const struct event *e, const struct recorded_event *x)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_init(&line, SIZE_MAX / 2);
+    write_as_recorded(e, x, NULL, &line);
+    use_known_ids(r, &line);
+    if (line.n > REPLAY_LONG_TEXT)
+        r->whole_line = arena_str(&r->arena, strbuf_str(&line));
+}
+
+void replay_load_difference(struct replay *r)
+{
+    AUTO(strbuf) struct strbuf recorded = {0};
+    AUTO(err) struct err *e = NULL;
+
+    if (!r->whole_line.n || !r->result.different_seq)
+        return;
+    strbuf_init(&recorded, SIZE_MAX / 2);
+    e = recording_load_line(r->recording, r->result.different_seq, r->result.recorded, &recorded);
+    if (!e) /* else there is still what was compared */
+        tell_difference(r, r->result.different_seq, strbuf_str(&recorded), r->whole_line);
 }
 
 /* --- pieces of an answer --- */
@@ -323,16 +388,26 @@ static void end_pieces(struct replay *r)
 
 static void compare_event(struct replay *r, const struct event *e)
 {
-    AUTO(strbuf) struct strbuf line = {0};
+    AUTO(strbuf) struct strbuf line = {0}, now = {0};
     static const struct recorded_event none;
     const struct recorded_event *x = recording_at(r->recording, 0);
+    struct json_long_texts hashed = {REPLAY_LONG_TEXT, write_long_text, r};
 
     if (!x)
         x = &none;
     strbuf_init(&line, SIZE_MAX / 2);
-    write_as_recorded(e, x, &line);
-    if (!has_ended(r, strbuf_str(&line)))
-        compare_line(r, x, strbuf_str(&line));
+    strbuf_init(&now, SIZE_MAX / 2);
+    write_as_recorded(e, x, &hashed, &line);
+    if (has_ended(r, strbuf_str(&line)))
+        return;
+    use_recorded_ids(r, strbuf_str(&line), x->line, &now);
+    if (x->type != EVENT_DELTA && str_eq(strbuf_str(&now), x->line)) {
+        advance(r, x);
+        return;
+    }
+    if (x->type != EVENT_DELTA)
+        keep_whole_line(r, e, x);
+    tell_other(r, x, strbuf_str(&now));
 }
 
 static void append(struct recorder *recorder, const struct event *e)

@@ -24,6 +24,13 @@ struct replay_waiting {
     struct replay_waiting *next;
 };
 
+/* What was made of a summary, known before it is asked for. */
+struct replay_summary {
+    bool was_automatic;
+    struct message *reattached; /* the message with what was put back; NULL: there was none */
+    struct str no_gain;         /* the notice that it gained nothing; empty: there was none */
+};
+
 struct replay {
     const struct replay_options *options;
     struct recording *recording;
@@ -34,6 +41,7 @@ struct replay {
     bool is_over;    /* a difference, or the end of the recording */
     bool fails_sync; /* waiting for the journal is interrupted, or the journal fails */
     struct replayed_run result;
+    struct str whole_line; /* where that is a difference: with its long texts */
     struct replay_pieces pieces;
     struct replay_ids ids;
     uint64_t clock_start_ms; /* what the clock said at the first event */
@@ -53,6 +61,7 @@ struct replay {
     struct plugin plugin;
     struct compactor compactor;
     struct compaction compaction;
+    struct replay_summary summary; /* the last one */
     struct blob_store blobs;
 };
 
@@ -61,6 +70,9 @@ void replay_compare_init(struct replay *r);
 void replay_compare_done(struct replay *r);
 /* After the run: is there anything left that should have come? */
 void replay_compare_end(struct replay *r);
+/* After that: the lines of the difference as they are, where long texts were compared by hash. May
+ * wait. */
+void replay_load_difference(struct replay *r);
 /* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
 const struct recorded_event *replay_peek(const struct replay *r);
 /* Loads what comes until the next model is asked. May wait. */

@@ -525,16 +525,38 @@ bool replay_drops_text(void *replay)
 
 /* --- compaction --- */
 
-/* What was put back, in the message that says so. */
-static const struct message *find_reattached(const struct replay *r)
+/* What comes of the summary that begins now: what was put back, in the message that says so, and
+ * that it gained nothing. One that failed does not say who asked for it. */
+static bool look_at_summary(void *self, const struct event *e)
 {
-    const struct recorded_event *x;
+    struct replay *r = self;
+    struct replay_summary *s = &r->summary;
+    const struct message *m = e->type == EVENT_HISTORY ? e->body.message.message : NULL;
 
-    for (size_t i = 0; (x = recording_at(r->recording, i)) && x->type != EVENT_COMPACTED; i++)
-        if (x->type == EVENT_HISTORY && x->message && x->message->role == ROLE_USER &&
-            str_eq(first_text(x->message), S(REATTACH_NOTE)))
-            return x->message;
-    return NULL;
+    if (m && !s->reattached && m->role == ROLE_USER && str_eq(first_text(m), S(REATTACH_NOTE)))
+        s->reattached = message_ref((struct message *)m);
+    if (e->type == EVENT_COMPACTED)
+        s->was_automatic = strcmp(e->body.compact.trigger, "auto") == 0;
+    if (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0) {
+        if (str_starts(e->body.notice.text, S(NO_GAIN_PREFIX)))
+            s->no_gain = arena_str(&r->arena, e->body.notice.text);
+        return false;
+    }
+    return e->type != EVENT_COMPACTED;
+}
+
+static struct err *look_ahead(struct replay *r)
+{
+    struct err *e;
+
+    message_unref(r->summary.reattached);
+    r->summary = (struct replay_summary){0};
+    task_shield_begin();
+    e = recording_load(r->recording);
+    if (!e)
+        e = recording_look_ahead(r->recording, look_at_summary, r);
+    task_shield_end();
+    return e;
 }
 
 static struct err *attach(void *self, const struct reattaching *context, struct strbuf *out)
@@ -547,33 +569,22 @@ static struct err *attach(void *self, const struct reattaching *context, struct 
 static struct err *refuse_to_attach(void *self, const struct reattaching *context,
                                     struct strbuf *out)
 {
-    struct str text = ((const struct recorded_event *)self)->text;
+    const struct replay *r = self;
 
-    return err_new(ERR_PROVIDER_ERROR, "%" STR_FMT, STR_ARG(str_skip(text, strlen(STAYS_PREFIX))));
-}
-
-/* The notice that this summary gained nothing, or NULL. */
-static const struct recorded_event *find_no_gain(const struct replay *r)
-{
-    const struct recorded_event *x;
-
-    for (size_t i = 0; (x = recording_at(r->recording, i)) && x->type != EVENT_COMPACTED; i++)
-        if (str_is(x->source, "compaction"))
-            return str_starts(x->text, S(NO_GAIN_PREFIX)) ? x : NULL;
-    return NULL;
+    return err_new(ERR_PROVIDER_ERROR, "%" STR_FMT,
+                   STR_ARG(str_skip(r->summary.no_gain, strlen(STAYS_PREFIX))));
 }
 
 static void set_reattachers(struct replay *r)
 {
-    const struct message *m = find_reattached(r);
-    const struct recorded_event *no_gain = find_no_gain(r);
+    struct message *m = r->summary.reattached;
     size_t n = m ? m->n_parts - 1 : 0;
     struct reattacher *list = ARENA_ARRAY(&r->arena, n + 1, struct reattacher);
 
     for (size_t i = 0; i < n; i++)
         list[i] = (struct reattacher){attach, &m->parts[i + 1]};
-    if (no_gain)
-        list[n++] = (struct reattacher){refuse_to_attach, (void *)no_gain};
+    if (r->summary.no_gain.n)
+        list[n++] = (struct reattacher){refuse_to_attach, r};
     r->compaction.options.reattachers = list;
     r->compaction.options.n_reattachers = n;
 }
@@ -602,32 +613,17 @@ static struct str find_wishes(struct replay *r)
     return (struct str){0};
 }
 
-/* One that failed does not say. */
-static bool was_automatic(const struct replay *r)
-{
-    const struct recorded_event *x;
-
-    for (size_t i = 0; (x = recording_at(r->recording, i)); i++)
-        if (x->type == EVENT_COMPACTED || str_is(x->source, "compaction"))
-            return str_is(x->text, "auto");
-    return false;
-}
-
 /* It is compacted where it was, whatever the threshold was. */
 static struct err *compact(struct compactor *c, struct run *run)
 {
     struct replay *r = PORT_OF(c, compactor);
-    struct err *e;
 
     if (!is_compacted_now(r))
         return NULL;
-    task_shield_begin();
-    e = recording_load_until(r->recording, EVENT_COMPACTED, "compaction");
-    task_shield_end();
-    TRY(e);
+    TRY(look_ahead(r));
     set_reattachers(r);
     r->compaction.options.instructions = find_wishes(r);
-    if (!was_automatic(r))
+    if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
     return r->compaction.compactor.compact(&r->compaction.compactor, run);
 }

@@ -116,6 +116,9 @@ void codec_reader_leave(struct codec_reader *r, unsigned what);
 /* Records of these types are passed over, unread. The array has EVENT_N_TYPES values. Before the
  * first codec_read(). */
 void codec_reader_skip(struct codec_reader *r, const bool *types);
+/* Frees what can be read again; the event that was read last is good no more. The end of a later
+ * run is without its text where that was said before this. */
+void codec_reader_let_go(struct codec_reader *r);
 /* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
 

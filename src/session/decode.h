@@ -15,13 +15,11 @@
 #define N_SEEN_MESSAGES (2 * N_KNOWN)
 #define N_SEEN_RESULTS N_KNOWN
 
-/* A message that a record may refer to. Those that are long are not held, unless they are parts of
- * an answer, which stands elsewhere: they are read again. */
+/* A message that a record may refer to. Those that are long are not held: they are read again. */
 struct seen_message {
     char *id;
     uint64_t seq;            /* of its record */
     struct message *message; /* a reference; NULL: it is not held */
-    bool is_answer;
 };
 
 /* Those without long texts; others are read again where they are referred to. */
@@ -143,6 +141,7 @@ MUST_USE struct err *codec_get_message(struct decoding *d, const char *key,
 MUST_USE struct err *codec_get_result(struct decoding *d, bool is_whole,
                                       const struct part **ret_part);
 void codec_forget_seen(struct codec_reader *r);
+void codec_forget_reply_read(struct codec_reader *r);
 MUST_USE struct err *codec_check_history(struct decoding *d, const char *key);
 
 /* --- tools that were offered --- */

@@ -227,12 +227,14 @@ static void begin_reply(struct codec_reader *r)
 static struct err *add_reply_part(struct decoding *d, const struct json *v)
 {
     struct reply *r = &d->reader->reply;
-    struct part part;
+    struct part part, rest;
     size_t index;
 
     TRY(part_read(v, d->arena, &part));
     TRY(reply_begin(r, part.kind, (struct str){0}, (struct str){0}, &index));
-    *reply_part(r, index) = part_copy(&r->arena, &part);
+    rest = part;
+    rest.text = (struct str){0};
+    *reply_part(r, index) = part_copy(&r->arena, &rest);
     TRY(reply_set_text(r, index, part.text));
     return part.kind == PART_TOOL_CALL || part.kind == PART_SERVER_TOOL_USE
                ? reply_set_args(r, index, part.args)

@@ -26,8 +26,7 @@ static struct err *read_record(struct decoding *d, uint64_t seq, struct store_pa
 
 /* --- messages --- */
 
-#define HELD_MAX_BYTES ((size_t)8 << 20) /* of all messages that are held */
-#define MIN_ANSWERS 4                    /* that are held whatever their size */
+#define HELD_MAX_BYTES ((size_t)8 << 20) /* of all messages that are held, but for the last one */
 
 static struct seen_message *find_message(struct codec_reader *r, struct str id)
 {
@@ -58,13 +57,13 @@ static void hold(struct codec_reader *r, struct seen_message *x, struct message 
     for (size_t i = 0; i < r->n_messages && r->n_held_bytes > HELD_MAX_BYTES; i++) {
         struct seen_message *other = &r->messages[i];
 
-        if (other != x && (!other->is_answer || i + MIN_ANSWERS < r->n_messages))
+        if (other != x)
             let_go(r, other);
     }
 }
 
 /* An id that comes again means the newer message. */
-static void keep_message(struct decoding *d, struct message *m, bool is_answer)
+static void keep_message(struct decoding *d, struct message *m)
 {
     struct codec_reader *r = d->reader;
     struct seen_message *x = find_message(r, m->id);
@@ -74,8 +73,27 @@ static void keep_message(struct decoding *d, struct message *m, bool is_answer)
     if (r->n_messages == N_SEEN_MESSAGES)
         forget_message(r, 0);
     x = &r->messages[r->n_messages++];
-    *x = (struct seen_message){.id = str_dup(m->id), .seq = d->record->seq, .is_answer = is_answer};
+    *x = (struct seen_message){.id = str_dup(m->id), .seq = d->record->seq};
     hold(r, x, m);
+}
+
+void codec_forget_reply_read(struct codec_reader *r)
+{
+    if (r->has_reply)
+        reply_done(&r->reply);
+    r->has_reply = false;
+}
+
+void codec_reader_let_go(struct codec_reader *r)
+{
+    for (size_t i = 0; i < r->n_messages; i++)
+        let_go(r, &r->messages[i]);
+    message_unref(TAKE(r->answer));
+    codec_forget_reply_read(r);
+    if (r->n_in_record == 0) {
+        arena_done(&r->scratch);
+        r->scratch = (struct arena){0};
+    }
 }
 
 void codec_forget_seen(struct codec_reader *r)
@@ -87,14 +105,44 @@ void codec_forget_seen(struct codec_reader *r)
     r->n_results = 0;
 }
 
+/* One that is not held any more. */
+static struct err *read_reply_parts(struct decoding *d, uint64_t seq, struct message *m)
+{
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(arena) struct arena a = {0};
+    struct decoding from = *d, there;
+    const struct json *parts;
+
+    from.arena = &a;
+    TRY(read_record(&from, seq, &page, &there));
+    if (!str_is(there.record->type, event_type_name(EVENT_RESPONSE_RAW)))
+        return codec_broken(d, "refers to an answer that is not there");
+    TRY(codec_get_json(&there, "parts", &parts));
+    json_each (v, parts) {
+        struct part part;
+
+        TRY(part_read(v, &a, &part));
+        message_add(m, &part);
+    }
+    return NULL;
+}
+
+/* A message with its parts is what is needed of a long answer from then on. */
 static struct err *add_reply_parts(struct decoding *d, const struct json *v, struct message *m)
 {
-    const struct codec_reader *r = d->reader;
+    struct codec_reader *r = d->reader;
+    uint64_t seq = (uint64_t)json_int_or(json_get(v, "$reply"), 0);
 
-    if (!r->has_reply || (uint64_t)json_int_or(json_get(v, "$reply"), 0) != r->reply_seq)
-        return codec_broken(d, "refers to an answer that is not there");
-    for (size_t i = 0; i < r->reply.n_parts; i++)
-        message_add(m, &r->reply.parts[i].part);
+    if (!r->has_reply || seq != r->reply_seq)
+        return read_reply_parts(d, seq, m);
+    for (size_t i = 0; i < r->reply.n_parts; i++) {
+        struct part part = r->reply.parts[i].part;
+
+        part.text = strbuf_str(&r->reply.parts[i].text);
+        message_add(m, &part);
+    }
+    if (r->reply.n_bytes > HELD_MAX_BYTES)
+        codec_forget_reply_read(r);
     return NULL;
 }
 
@@ -154,7 +202,7 @@ struct err *codec_get_message(struct decoding *d, const char *key, struct messag
         return NULL;
     if (id.n) {
         x = find_message(d->reader, id);
-        if (!x || (!x->message && x->is_answer))
+        if (!x)
             return codec_broken(d, "refers to a message that is not there");
         if (!x->message)
             TRY(read_message_again(d, x));
@@ -162,7 +210,7 @@ struct err *codec_get_message(struct decoding *d, const char *key, struct messag
         return NULL;
     }
     TRY(read_message(d, v, &m));
-    keep_message(d, m, json_has(v, "$reply"));
+    keep_message(d, m);
     *ret_message = m;
     return NULL;
 }
@@ -278,7 +326,7 @@ static struct err *get_tool_message(struct decoding *d, struct message **ret_mes
     AUTO(message) struct message *m = NULL;
 
     TRY(read_tool_message(d, &m));
-    keep_message(d, m, /* is_answer= */ false);
+    keep_message(d, m);
     *ret_message = m;
     return NULL;
 }

@@ -62,11 +62,16 @@ static struct err *get_asks(struct decoding *d, struct run_result *r)
 static struct err *get_answer(struct decoding *d, struct str *ret_text)
 {
     AUTO(strbuf) struct strbuf text = {0};
+    const struct message *answer = d->reader->answer;
 
     if (!codec_get_bool(d, "contentIsLastMessage"))
         return codec_get_text(d, "content", ret_text);
-    if (d->reader->answer)
-        message_text(d->reader->answer, &text);
+    if (answer && answer->n_parts == 1 && answer->parts[0].kind == PART_TEXT) {
+        *ret_text = answer->parts[0].text; /* which may be long */
+        return NULL;
+    }
+    if (answer)
+        message_text(answer, &text);
     *ret_text = arena_str(d->arena, strbuf_str(&text));
     return NULL;
 }

@@ -23,9 +23,14 @@ bool codec_get_bool(const struct decoding *d, const char *key)
 struct err *codec_load_blob(struct decoding *d, struct str handle, struct arena *a,
                             struct str *ret_bytes)
 {
+    struct blob_store *blobs = store_blobs(d->reader->store, d->reader->stream);
     AUTO(strbuf) struct strbuf bytes = {0};
+    uint64_t n_bytes;
 
-    TRY(blob_get(store_blobs(d->reader->store, d->reader->stream), handle, &bytes));
+    TRY(blob_size(blobs, handle, &n_bytes));
+    if (!strbuf_reserve(&bytes, (size_t)n_bytes)) /* else it would grow to twice of that */
+        return err_new(ERR_STORAGE, "stored content %.12s... is too large", handle.p);
+    TRY(blob_get(blobs, handle, &bytes));
     *ret_bytes = arena_str(a, strbuf_str(&bytes));
     return NULL;
 }

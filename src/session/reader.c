@@ -31,8 +31,7 @@ void codec_reader_free(struct codec_reader *r)
     message_unref(r->answer);
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);
-    if (r->has_reply)
-        reply_done(&r->reply);
+    codec_forget_reply_read(r);
     built_messages_done(&r->built);
     err_free(r->error);
     store_page_done(&r->page);

@@ -423,6 +423,8 @@ struct err *recording_read(struct recording_reader *r, struct recording *ret_rec
         ret_recording->tools = recorded_tool_set(&ret_recording->arena, r->tools);
     take(&l, begin);
     e = read_rest(r, &l);
+    if (!r->begin)
+        codec_reader_let_go(r->facts); /* it waits until this run was played */
     if (!e)
         e = follow(r, ret_recording->seq);
     if (e) {

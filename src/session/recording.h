@@ -67,7 +67,7 @@ struct recorded_event {
     enum event_type type;
     uint64_t seq;
     int64_t unix_ms;
-    struct str line;
+    struct str line;                       /* with replay_write_long_text() */
     bool has_left;                         /* long texts of it were not loaded */
     uint64_t duration_ms, api_duration_ms; /* are taken from here */
     uint64_t tools_version;
@@ -159,9 +159,11 @@ MUST_USE struct err *recording_load_payload(struct recording *r,
 /* Pieces of an answer: those that the next event of the type EVENT_DELTA is about, as far as they
  * are loaded. NULL: none are. */
 struct replay_pieces *recording_pieces(const struct recording *r);
-/* Loads on until an event of this type has come, or a notice of this source, or the end. */
-MUST_USE struct err *recording_load_until(struct recording *r, enum event_type type,
-                                          const char *source);
+/* Events of the run from the next one on, without loading them: until `look` says false, or the
+ * end. What streams in is left out, and what cannot be read without what stands before it. */
+MUST_USE struct err *recording_look_ahead(const struct recording *r,
+                                          bool (*look)(void *self, const struct event *e),
+                                          void *self);
 /* The event that comes `ahead` events after the next one; NULL: there is none, or it is not loaded.
  */
 const struct recorded_event *recording_at(const struct recording *r, size_t ahead);
@@ -182,6 +184,11 @@ bool recorded_call_is_interrupted(const struct recorded_call *c);
 MUST_USE struct err *recording_load_end(const struct recording *r, const struct recorded_call *c,
                                         struct codec_reader **ret_reader,
                                         const struct part **ret_end);
+
+/* The line of an event that was loaded with this one, now with all of its long texts; appends. An
+ * error: without what stands before it, it cannot be read. May wait. */
+MUST_USE struct err *recording_load_line(const struct recording *r, uint64_t seq, struct str line,
+                                         struct strbuf *out);
 
 /* --- for recording*.c --- */
 

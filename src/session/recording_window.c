@@ -154,12 +154,23 @@ static void begin_attempt(struct recording_window *w, const struct event_attempt
         (struct recorded_attempt){.delay_ms = -1, .limited_to = b->reserved.max_output};
 }
 
+/* Its texts come with what the provider sent, where that was sent over a wire. */
 static void take_reply(struct round *r, const struct reply *reply)
 {
+    struct reply read = *reply;
+    AUTO_FREE struct reply_part *parts = NULL;
+
     if (!r->attempt)
         return;
+    if (r->attempt->was_sent && reply->n_parts) {
+        parts = mem_alloc(reply->n_parts * sizeof *parts);
+        memcpy(parts, reply->parts, reply->n_parts * sizeof *parts);
+        for (size_t i = 0; i < reply->n_parts; i++)
+            parts[i].text = (struct strbuf){0};
+        read.parts = parts;
+    }
     message_unref(r->attempt->said);
-    r->attempt->said = reply_to_message(reply, reply->id, reply_state(reply),
+    r->attempt->said = reply_to_message(&read, reply->id, reply_state(reply),
                                         (struct origin){.model = reply->model});
 }
 
@@ -387,6 +398,14 @@ static void add_event(struct recording_window *w, struct recorded_event *x, cons
     w->events[w->n++] = x;
 }
 
+static const struct json_long_texts hashed_texts = {REPLAY_LONG_TEXT, replay_write_long_text, NULL};
+
+static void write_short_line(const struct recording_window *w, const struct event *e,
+                             struct strbuf *out)
+{
+    replay_line(e, codec_reader_left(w->source->events), &hashed_texts, out);
+}
+
 static void take_streamed(struct recording_window *w, const struct event *e)
 {
     struct streamed_event *s = mem_alloc(sizeof *s);
@@ -394,7 +413,7 @@ static void take_streamed(struct recording_window *w, const struct event *e)
 
     strbuf_init(&s->line, SIZE_MAX / 2);
     strbuf_init(&s->bytes, SIZE_MAX / 2);
-    replay_line(e, NULL, &s->line);
+    write_short_line(w, e, &s->line);
     strbuf_add(&s->bytes, p->bytes);
     strbuf_add(&s->type, p->event_type);
     s->payload = (struct recorded_payload){p->kind, p->http_status, strbuf_str(&s->bytes),
@@ -452,10 +471,11 @@ static void take(struct recording_window *w, const struct event *e)
         end_pieces(w, e);
     if (e->type == EVENT_ATTEMPT_BEGIN)
         add_round(w);
+    strbuf_init(&line, SIZE_MAX / 2);
     x = ARENA_NEW(&w->last->arena, struct recorded_event);
     add_event(w, x, e);
     x->has_left = codec_reader_left(w->source->events) != NULL;
-    replay_line(e, codec_reader_left(w->source->events), &line);
+    write_short_line(w, e, &line);
     x->line = arena_str(&w->last->arena, strbuf_str(&line));
     take_facts(w, e, x);
 }
@@ -525,23 +545,30 @@ struct err *recording_load_payload(struct recording *r, const struct recorded_pa
     return NULL;
 }
 
-/* Among the events from *from on, which moves behind what was looked at: an answer may have come in
- * a hundred thousand pieces. */
-static bool is_there(const struct recording_window *w, enum event_type type, const char *source,
-                     size_t *from)
+struct err *recording_look_ahead(const struct recording *r,
+                                 bool (*look)(void *self, const struct event *e), void *self)
 {
-    for (; *from < w->n; ++*from)
-        if (w->events[*from]->type == type || str_is(w->events[*from]->source, source))
-            return true;
-    return false;
-}
+    static const bool streamed[EVENT_N_TYPES] = {
+        [EVENT_DELTA] = true, [EVENT_NATIVE_PAYLOAD] = true};
+    const struct recording_source *s = r->events->source;
+    const struct recorded_event *next = recording_at(r, 0);
+    AUTO(codec_reader) struct codec_reader *reader = NULL;
+    const struct event *e = NULL;
+    bool wants_more = next != NULL;
 
-struct err *recording_load_until(struct recording *r, enum event_type type, const char *source)
-{
-    size_t from = r->events->at;
+    reader = codec_reader_new(s->store, s->stream, next ? next->seq : 1, CODEC_READ_ALL);
+    codec_reader_leave(reader, CODEC_PASS | CODEC_LEAVE_RESULTS);
+    codec_reader_skip(reader, streamed);
+    while (wants_more) {
+        AUTO(err) struct err *failure = codec_read(reader, &e);
 
-    while (!r->events->is_read && !is_there(r->events, type, source, &from))
-        TRY(read_one(r->events));
+        if (codec_reader_has_failed(reader))
+            return TAKE(failure);
+        if (failure)
+            continue;
+        wants_more = e && e->type != EVENT_RUN_BEGIN &&
+                     (!str_eq(e->run_id, r->run_id) || !replay_compares(e) || look(self, e));
+    }
     return NULL;
 }
 
@@ -562,6 +589,28 @@ struct err *recording_load_end(const struct recording *r, const struct recorded_
         return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
                        (unsigned long long)x->seq, STR_ARG(s->stream));
     *ret_end = e->body.tool.result;
+    return NULL;
+}
+
+struct err *recording_load_line(const struct recording *r, uint64_t seq, struct str line,
+                                struct strbuf *out)
+{
+    const struct recording_source *s = r->events->source;
+    AUTO(codec_reader)
+    struct codec_reader *reader = codec_reader_new(s->store, s->stream, seq, CODEC_READ_ALL);
+    AUTO(strbuf) struct strbuf hashed = {0};
+    const struct event *e;
+
+    codec_reader_leave(reader, CODEC_LEAVE_ENDS | CODEC_LEAVE_REQUESTS);
+    do
+        TRY(codec_read(reader, &e));
+    while (e && e->seq < seq);
+    if (e && e->seq == seq)
+        replay_line(e, codec_reader_left(reader), &hashed_texts, &hashed);
+    if (!str_eq(strbuf_str(&hashed), line))
+        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
+                       (unsigned long long)seq, STR_ARG(s->stream));
+    replay_line(e, codec_reader_left(reader), NULL, out);
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "session/replay_line.h"
 
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "session/long_texts.h"
 #include "view/journal.h"
 
@@ -35,24 +36,27 @@ bool replay_compares(const struct event *e)
 
 /* --- the line --- */
 
-static void write_line(const struct event *e, struct strbuf *out)
+static void write_line(const struct event *e, const struct json_long_texts *long_texts,
+                       struct strbuf *out)
 {
-    journal_write(e, out);
+    journal_write_brief(e, long_texts, out);
     strbuf_cut(out, out->n - 1);
 }
 
-static void write_request(const struct event *e, struct strbuf *out)
+static void write_request(const struct event *e, const struct json_long_texts *long_texts,
+                          struct strbuf *out)
 {
     struct event copy = *e;
     struct model_request request = *e->body.request.request;
 
     request.n_messages = request.n_tools = 0;
     copy.body.request.request = &request;
-    write_line(&copy, out);
+    write_line(&copy, long_texts, out);
 }
 
 /* A recording has only the hash of what was sent. */
-static void write_payload(const struct event *e, struct strbuf *out)
+static void write_payload(const struct event *e, const struct json_long_texts *long_texts,
+                          struct strbuf *out)
 {
     struct event copy = *e;
     struct native_payload payload = *e->body.payload;
@@ -64,10 +68,11 @@ static void write_payload(const struct event *e, struct strbuf *out)
         payload.n_bytes = payload.bytes.n;
     }
     copy.body.payload = &payload;
-    write_line(&copy, out);
+    write_line(&copy, long_texts, out);
 }
 
-static void write_tool_end(const struct event *e, const struct json *left, struct strbuf *out)
+static void write_tool_end(const struct event *e, const struct json *left,
+                           const struct json_long_texts *long_texts, struct strbuf *out)
 {
     AUTO(long_texts) struct long_texts texts = {0};
     struct event copy = *e;
@@ -75,7 +80,7 @@ static void write_tool_end(const struct event *e, const struct json *left, struc
 
     if (!left && e->body.tool.result)
         copy.body.tool.result = long_texts_take_out(&texts, e->body.tool.result, 1);
-    write_line(&copy, out);
+    write_line(&copy, long_texts, out);
     jw_init(&w, out);
     if (left)
         jw_json(&w, left);
@@ -92,20 +97,40 @@ static void forget_estimates(struct event *e)
     e->body.attempt.assumed = NULL;
 }
 
-void replay_line(const struct event *e, const struct json *left, struct strbuf *out)
+void replay_line(const struct event *e, const struct json *left,
+                 const struct json_long_texts *long_texts, struct strbuf *out)
 {
     struct event copy = *e;
 
     copy.history = NULL;
     forget_estimates(&copy);
     if (e->type == EVENT_PROVIDER_REQUEST)
-        write_request(e, out);
+        write_request(e, long_texts, out);
     else if (e->type == EVENT_NATIVE_PAYLOAD)
-        write_payload(e, out);
+        write_payload(e, long_texts, out);
     else if (e->type == EVENT_TOOL_END)
-        write_tool_end(&copy, left, out);
+        write_tool_end(&copy, left, long_texts, out);
     else
-        write_line(&copy, out);
+        write_line(&copy, long_texts, out);
+}
+
+/* --- long texts of a line --- */
+
+void replay_write_hashed(struct str beginning, size_t n_bytes, const char *hash, struct strbuf *out)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_addf(&text, "%" STR_FMT "... (%zu bytes, SHA-256 %s)",
+                STR_ARG(utf8_truncate(beginning, REPLAY_SHOWN_OF_LONG)), n_bytes, hash);
+    json_write_string(out, strbuf_str(&text));
+}
+
+void replay_write_long_text(void *self, struct str text, struct strbuf *out)
+{
+    char hash[SHA256_HEX_SIZE];
+
+    sha256_hex(text, hash);
+    replay_write_hashed(text, text.n, hash, out);
 }
 
 /* --- pieces --- */

@@ -15,8 +15,20 @@
 /* The engine's own, or somebody else's? */
 bool replay_compares(const struct event *e);
 /* Appends the line, without its end. Long texts of a tool_end stand there as their handles; `left`:
- * those that the reader has left (codec_reader_left()), NULL: the event has all. */
-void replay_line(const struct event *e, const struct json *left, struct strbuf *out);
+ * those that the reader has left (codec_reader_left()), NULL: the event has all. Of other long
+ * texts what `long_texts` says stands there; NULL: all of them. */
+void replay_line(const struct event *e, const struct json *left,
+                 const struct json_long_texts *long_texts, struct strbuf *out);
+
+/* A text of this many bytes is compared by its length, its hash and its beginning: several lines of
+ * an answer have all of its text, and are kept until the others come. */
+#define REPLAY_LONG_TEXT ((size_t)8 << 10)
+#define REPLAY_SHOWN_OF_LONG ((size_t)256)
+/* For json_long_texts. */
+void replay_write_long_text(void *self, struct str text, struct strbuf *out);
+/* The same with a beginning and a hash that the caller has made. */
+void replay_write_hashed(struct str beginning, size_t n_bytes, const char *hash,
+                         struct strbuf *out);
 
 /* Pieces of an answer, joined as long as they are of one kind and one part. Those of a run and of
  * its recording are compared as they come: what is the same in both is dropped. */

@@ -481,6 +481,17 @@ bool journal_write_shown(const struct event *e, struct strbuf *out)
     return true;
 }
 
+void journal_write_brief(const struct event *e, const struct json_long_texts *long_texts,
+                         struct strbuf *out)
+{
+    struct json_writer w;
+
+    begin_line(&w, e, journal_name(e), out);
+    w.long_texts = long_texts;
+    body_fields(&w, e, NULL);
+    end_line(&w, out);
+}
+
 void journal_write(const struct event *e, struct strbuf *out)
 {
     journal_write_linked(e, NULL, out);

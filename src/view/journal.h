@@ -19,6 +19,9 @@
 struct str journal_name(const struct event *e);
 /* Appends one line: {"timestamp":...,"sessionId":...,"event":...,...}\n */
 void journal_write(const struct event *e, struct strbuf *out);
+/* The same with something else in the place of long texts. */
+void journal_write_brief(const struct event *e, const struct json_long_texts *long_texts,
+                         struct strbuf *out);
 /* Appends the second line, "text_delta", of a text that was shown as it came; false: there is none.
  */
 bool journal_write_shown(const struct event *e, struct strbuf *out);

@@ -94,13 +94,17 @@ class Runs(Big):
                                            f"sqlite:{self.dir}/{n}.db") for n in (2, N_CALLS))
                 self.assertLess(after - before, LIMIT_KB - 16 * 1024)
 
-    def record_pieces(self, n):
-        """One answer, in this many events."""
-        first, *more = self.encode(ANTHROPIC, Turn("tok ")).pieces
+    def answer_in_pieces(self, text, n):
+        """One answer that says this text again and again, in this many events."""
+        first, *more = self.encode(ANTHROPIC, Turn(text)).pieces
         [piece] = [event for event in more if b"text_delta" in event]
         at = more.index(piece)
-        answer = scripted.Answer([first, *more[:at], *[piece * 1000] * (n // 1000), *more[at:]],
-                                 content_type="text/event-stream")
+        n_together = min(n, max(1, 200_000 // len(piece)))
+        return scripted.Answer([first, *more[:at], *[piece * n_together] * (n // n_together),
+                                *more[at:]], content_type="text/event-stream")
+
+    def record_pieces(self, n, text="tok "):
+        answer = self.answer_in_pieces(text, n)
         self.assert_fine(self.run_agent(ANTHROPIC, self.provider(lambda request: answer), "go",
                                         "--store", f"sqlite:{self.dir}/{n}.db"))
 
@@ -109,6 +113,30 @@ class Runs(Big):
         self.record_pieces(N_PIECES)
         before, after = (self.peak("replay", self.last(n), "--store", f"sqlite:{self.dir}/{n}.db")
                          for n in (1000, N_PIECES))
+        self.assertLess(after - before, LIMIT_KB - 16 * 1024)
+
+    def test_a_long_answer_is_replayed_in_a_small_multiple_of_its_size(self):
+        """Its text stands in five records and is compared in each: none of them is held."""
+        self.record_pieces(2, "x" * 1000)
+        self.record_pieces(14_000, "x" * 1000)
+        before, after = (self.peak("replay", self.last(n), "--store", f"sqlite:{self.dir}/{n}.db")
+                         for n in (2, 14_000))
+        self.assertLess(after - before, 80 * 1024)
+
+    def record_summary(self, n):
+        """Of an answer that is longer than it, but fits into the window."""
+        store = f"sqlite:{self.dir}/{n}.db"
+        self.record_pieces(n=1, text="hello " * 70_000)
+        (self.dir / "1.db").rename(self.dir / f"{n}.db")
+        answer = self.answer_in_pieces("t", n)
+        self.assert_fine(self.keel("session", "compact", self.last(n), "--store", store,
+                                   env=ANTHROPIC.environment(self.provider(lambda _: answer))))
+
+    def test_a_summary_in_many_pieces_is_replayed_in_little_memory(self):
+        self.record_summary(1000)
+        self.record_summary(100_000)
+        before, after = (self.peak("replay", self.last(n), "--store", f"sqlite:{self.dir}/{n}.db")
+                         for n in (1000, 100_000))
         self.assertLess(after - before, LIMIT_KB - 16 * 1024)
 
     def last(self, n):

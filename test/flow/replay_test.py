@@ -541,6 +541,18 @@ class Different(ReplayTest):
         shown = self.keel("session", "replay", session).out
         self.assertRegex(shown, r"recorded .*I look\.[^\n]*\n +\^\n +replayed .*I lock\.")
 
+    def test_a_byte_of_a_long_text(self):
+        """It is compared by its hash; the difference is shown where it is."""
+        session = self.record(ANTHROPIC, Turn("I look. " + "x" * 20_000 + " The end."))
+        self.change("update records set body = replace(body, 'The end.', 'The and.') where "
+                    "type = 'provider_response_raw' and body like '%The end.%'")
+        [run] = self.replay(session)
+        self.assertEqual(run["verdict"], "different")
+        self.assertIn("xx The and.", run["difference"]["recorded"])
+        self.assertIn("xx The end.", run["difference"]["replayed"])
+        shown = self.keel("session", "replay", session).out
+        self.assertRegex(shown, r"recorded .*The and\.[^\n]*\n +\^\n +replayed .*The end\.")
+
     def test_a_request_that_would_be_another(self):
         session = self.record_usual()
         self.change("update records set body = replace(body, '\"sha256\":\"', '\"sha256\":\"0') "
