@@ -62,6 +62,12 @@ static bool is_name(const char *path, size_t n, const char *name)
     return n == strlen(name) && memcmp(path, name, n) == 0;
 }
 
+static void name_root(char text[PATH_MAX])
+{
+    text[0] = '/';
+    text[1] = 0;
+}
+
 /* "" is "/" here. */
 static size_t cut_last(const char *text, size_t n)
 {
@@ -112,7 +118,7 @@ bool command_path_join(const char *base, const char *path, char ret_text[PATH_MA
         path += n + n_slashes;
     }
     if (n_text == 0)
-        strcpy(ret_text, "/");
+        name_root(ret_text);
     return true;
 }
 
@@ -176,7 +182,9 @@ static int open_above(const char *text, const char **ret_name)
     size_t n = cut_last(text, strlen(text));
 
     memcpy(above, text, n);
-    strcpy(above + n, n ? "" : "/");
+    above[n] = 0;
+    if (n == 0)
+        name_root(above);
     *ret_name = text + n + 1;
     return open_plain(above, O_PATH | O_DIRECTORY);
 }
@@ -206,12 +214,11 @@ struct way_down {
 
 static void enter(struct way_down *w, int take_fd)
 {
-    if (w->fd >= 0)
-        close(w->fd);
+    close(w->fd);
     w->fd = take_fd;
 }
 
-static int start_at_root(struct way_down *w)
+static int return_to_root(struct way_down *w)
 {
     int fd = open_process(w->process, "/root");
 
@@ -272,7 +279,7 @@ static int follow(struct way_down *w, int link_fd, const char *rest)
         return EOVERFLOW;
     memmove(p->rest + n, rest, n_rest + 1);
     memcpy(p->rest, p->link, (size_t)n);
-    return p->link[0] == '/' ? start_at_root(w) : 0;
+    return p->link[0] == '/' ? return_to_root(w) : 0;
 }
 
 /* /proc/self means the command, and not who looks. Nothing is opened here that could wait or have
@@ -285,8 +292,7 @@ static int open_name(const struct way_down *w, const char *name)
     return openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* One name, which is not "." or "..". *rest is what follows it; afterwards what is left to go, or
- * NULL at the end. */
+/* One name, which is not "." or "..". *rest is what follows it; afterwards what is left to go. */
 static int go_on(struct way_down *w, const char *name, const char **rest, bool follows_last)
 {
     const char *next = *rest;
@@ -294,7 +300,7 @@ static int go_on(struct way_down *w, const char *name, const char **rest, bool f
     int fd, error = 0;
     struct stat st;
 
-    *rest = is_last ? NULL : next;
+    *rest = is_last ? "" : next;
     if (is_plain && !follows_last)
         return name_it(w, name);
     fd = open_name(w, name);
@@ -314,14 +320,14 @@ static int go_on(struct way_down *w, const char *name, const char **rest, bool f
     return error;
 }
 
-/* All of `rest`, from the process's root. */
+/* All of `rest`. */
 static int go_down(struct way_down *w, bool follows_last)
 {
     const char *rest = w->path->rest;
     char name[NAME_MAX + 1];
-    int error = start_at_root(w);
+    int error = 0;
 
-    while (!error && rest && *(rest += strspn(rest, "/"))) {
+    while (!error && *(rest += strspn(rest, "/"))) {
         size_t n = strcspn(rest, "/");
 
         if (n > NAME_MAX)
@@ -335,20 +341,23 @@ static int go_down(struct way_down *w, bool follows_last)
             error = go_on(w, name, &rest, follows_last);
     }
     if (!error && w->n_text == 0)
-        strcpy(w->path->text, "/");
+        name_root(w->path->text);
     return error;
 }
 
 static int find_slowly(struct command_path *p, const struct write_roots *roots, pid_t process,
                        const char *path, bool follows_last)
 {
-    struct way_down w = {.path = p, .roots = roots, .process = process, .fd = -1};
+    struct way_down w = {.path = p, .roots = roots, .process = process};
     int error;
 
     snprintf(p->rest, sizeof p->rest, "%s/%s", path[0] == '/' ? "" : p->base, path);
+    p->text[0] = 0;
+    w.fd = open_process(process, "/root");
+    if (w.fd < 0)
+        return proc_error_of_own(errno);
     error = go_down(&w, follows_last);
-    if (w.fd >= 0)
-        close(w.fd);
+    close(w.fd);
     return error;
 }
 
@@ -370,7 +379,7 @@ int command_path_find(struct command_path *p, const struct write_roots *roots, p
     if (!*path)
         return ENOENT;
     if (is_common_device(path)) {
-        strcpy(p->text, path);
+        memcpy(p->text, path, strlen(path) + 1);
         return 0;
     }
     if (path[0] != '/') {
