@@ -178,6 +178,8 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
         add_all(p, granted_in_part, ARRAY_LEN(granted_in_part), ROLE_HIDDEN);
         return;
     }
+    if (is_shown) /* so is all that is in them */
+        return;
     add_all(p, policy->read_only, policy->n_read_only, ROLE_READ_ONLY);
     add_all(p, policy->sealed, policy->n_sealed, ROLE_SEALED);
     add_all(p, policy->open, policy->n_open, ROLE_OPEN);

@@ -167,6 +167,25 @@ class Looking(LookTest):
                 self.assertNotIn("Permission denied.", result)
         self.assertIn("name the path itself", results[0])
 
+    def test_a_workspace_in_the_home_is_seen_and_the_home_is_not(self):
+        (self.dir / "notes").write_text(SECRET)
+        results = self.run_lines("ls", "git log --oneline", "cat $(echo ../notes)", "ls $(dirname $PWD)",
+                                 "cat ../notes", env={"HOME": str(self.dir)})
+        self.assertIn("story.txt", results[0])
+        self.assertIn("first", results[1])
+        self.assertNotIn(SECRET, results[2])
+        self.assertNotIn("notes", results[3])
+        self.assert_asked(results[4])
+
+    def test_an_added_directory_is_seen(self):
+        added = self.dir / "added"
+        added.mkdir()
+        (added / "page").write_text("in it\n")
+        results = self.run_lines(f"cat {added}/page", f"touch {added}/new",
+                                 arguments=["--add-dir", str(added)])
+        self.assertIn("in it", results[0])
+        self.assert_asked(results[1])
+
     def test_a_deny_rule_for_a_file_holds(self):
         (self.project / ".env").write_text(SECRET)
         self.user_settings({"permissions": {"deny": ["Read(.env)"]}})

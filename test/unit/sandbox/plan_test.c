@@ -408,7 +408,73 @@ TEST(a_workspace_must_be_a_directory_with_a_path_of_its_own)
         ERR_SANDBOX);
 }
 
-RUN_TESTS(UNIT(a_directory_sorts_before_what_is_in_it),
+/* --- nothing is writable --- */
+
+/* A workspace in a home, in a directory that is closed; another path leads into the home. */
+static const char *const look_hidden[] = {"/home/me", "/home/me/w/secret"};
+static const char *const look_closed[] = {"/home", "/srv", "/var"};
+static const char *const look_visible[] = {"/var/lib/dpkg"};
+static const char *const look_open[] = {"/home/me/w/.git/modules/a"};
+static const struct sandbox_policy look = {
+    .workspace = "/home/me/w",
+    .nothing_is_writable = true,
+    .hidden = look_hidden,
+    .n_hidden = ARRAY_LEN(look_hidden),
+    .closed = look_closed,
+    .n_closed = ARRAY_LEN(look_closed),
+    .visible = look_visible,
+    .n_visible = ARRAY_LEN(look_visible),
+    .read_only = look_open,
+    .n_read_only = 1,
+    .sealed = look_open,
+    .n_sealed = 1,
+    .open = look_open,
+    .n_open = 1,
+};
+
+TEST(where_nothing_is_writable_all_is_only_visible)
+{
+    assert_plan(&look, true,
+                "holder /home\nvisible /home/me/w\nhidden /home/me/w/secret\nhidden /srv\n"
+                "holder /var\nvisible /var/lib/dpkg\n");
+}
+
+TEST(without_namespaces_nothing_is_granted_for_writing_either)
+{
+    struct strbuf text = plan_text(&look, false);
+
+    assert_int_equal(str_find(strbuf_str(&text), S("write")), STR_NONE);
+    assert_int_equal(str_find(strbuf_str(&text), S("root ")), STR_NONE);
+    assert_int_not_equal(str_find(strbuf_str(&text), S("split-read /home/me/w\n")), STR_NONE);
+    assert_int_not_equal(str_find(strbuf_str(&text), S("  except home\n")), STR_NONE);
+    assert_int_not_equal(str_find(strbuf_str(&text), S("  except srv\n")), STR_NONE);
+    strbuf_done(&text);
+}
+
+TEST(what_is_closed_is_seen_by_other_paths_and_what_is_hidden_is_not)
+{
+    assert_plan_with("2 1 8:1 /home/me /opt/me rw - ext4 /dev/a rw\n"
+                     "3 1 8:1 /srv/site /usr/site rw - ext4 /dev/a rw\n",
+                     &look, true,
+                     "holder /home\nvisible /home/me/w\nhidden /home/me/w/secret\n"
+                     "hidden /opt/me\nhidden /srv\nholder /var\nvisible /var/lib/dpkg\n");
+}
+
+TEST(a_workspace_that_is_closed_itself_is_seen)
+{
+    static const char *const closed[] = {"/srv"};
+
+    assert_plan(
+        (&(struct sandbox_policy){
+            .workspace = "/srv", .nothing_is_writable = true, .closed = closed, .n_closed = 1}),
+        true, "");
+}
+
+RUN_TESTS(UNIT(where_nothing_is_writable_all_is_only_visible),
+          UNIT(without_namespaces_nothing_is_granted_for_writing_either),
+          UNIT(what_is_closed_is_seen_by_other_paths_and_what_is_hidden_is_not),
+          UNIT(a_workspace_that_is_closed_itself_is_seen),
+          UNIT(a_directory_sorts_before_what_is_in_it),
           UNIT(every_directory_above_a_protected_file_is_an_anchor),
           UNIT(in_a_sealed_directory_only_what_is_open_can_be_written),
           UNIT(what_a_rule_denies_stays_read_only_where_it_could_be_open),
