@@ -10,6 +10,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sandbox/unlock.h"
+#include "sys/open_below.h"
 #include "sys/work.h"
 
 #include <fcntl.h>
@@ -30,6 +31,7 @@ struct guarded_root {
     bool is_stored;            /* `last` is what the file has, unless another keel has written it */
     struct linked_files linked;
     struct mount_points made; /* by this keel, or by others that may leave before it */
+    uint64_t made_version;    /* of the survey when they were; 0: never */
 };
 
 struct guard {
@@ -254,12 +256,15 @@ static bool is_mount_point_needed(void *self, const char *path)
 static void remove_mount_points(struct guard *g, struct guarded_root *root)
 {
     struct needs needs = {g, root};
-    int fd = root->made.n ? open(root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int top = root->made.n ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = top >= 0 ? open_below(top, root->path + 1, O_PATH | O_DIRECTORY) : -1;
 
-    if (fd < 0)
-        return;
-    mount_points_remove(&root->made, fd, is_mount_point_needed, &needs);
-    close(fd);
+    if (fd >= 0) {
+        mount_points_remove(&root->made, fd, is_mount_point_needed, &needs);
+        close(fd);
+    }
+    if (top >= 0)
+        close(top);
 }
 
 /* --- after a crash --- */
@@ -460,12 +465,18 @@ static struct err *recover_broken(struct guard *g)
     return NULL;
 }
 
-/* Repositories where commands run may be theirs. */
+/* Repositories where commands run may be theirs. Where nothing has changed since, all are there. */
 static void make_mount_points(struct guard *g)
 {
-    for (size_t i = 0; i < g->n_roots; i++)
-        if (!g->roots[i].baseline && !is_run_by_others(&g->roots[i]) && survey_of(g, &g->roots[i]))
-            mount_points_make(&g->roots[i].made, survey_of(g, &g->roots[i]));
+    for (size_t i = 0; i < g->n_roots; i++) {
+        struct guarded_root *root = &g->roots[i];
+        const struct survey *s = root->baseline ? NULL : survey_of(g, root);
+
+        if (!s || s->version == root->made_version || is_run_by_others(root))
+            continue;
+        mount_points_make(&root->made, s);
+        root->made_version = s->version;
+    }
 }
 
 /* With rules, somebody has looked a moment ago. Where others run commands, a moment is long. */

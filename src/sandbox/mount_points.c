@@ -84,66 +84,61 @@ static bool reads_worktree_config(int git_dir)
 
 /* --- making --- */
 
-/* It belongs to whom the repository belongs to. */
-static void give_to_owner(int git_dir, const char *name)
+/* It belongs to whom the directory belongs to. */
+static void give_to_owner(int dir, const char *name)
 {
     struct stat st;
 
-    if (geteuid() == 0 && fstat(git_dir, &st) == 0 &&
-        fchownat(git_dir, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
+    if (geteuid() == 0 && fstat(dir, &st) == 0 &&
+        fchownat(dir, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* root's, then */
 }
 
 /* False: it is there, or commands cannot make it either. */
-static bool make_point(int git_dir, const struct mount_point *point)
+static bool make_point(int dir, const char *name, enum mount_point_kind kind)
 {
     int fd;
 
-    if (point->kind == POINT_DIRECTORY)
-        return mkdirat(git_dir, point->name, 0755) == 0;
-    fd = openat(git_dir, point->name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (kind == POINT_DIRECTORY)
+        return mkdirat(dir, name, 0755) == 0;
+    fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-static void make_in(struct mount_points *c, int git_dir, const char *path,
+/* Where a directory on the way is a link, nothing is made: it leads elsewhere. */
+static void make_in(struct mount_points *c, int root_fd, const char *git_dir,
                     const struct mount_point *point)
 {
-    AUTO(strbuf) struct strbuf full = {0};
+    AUTO(strbuf) struct strbuf path = {0};
+    const char *name;
+    int dir;
 
-    if (!make_point(git_dir, point))
+    strbuf_addf(&path, "%s%s%s", git_dir, *git_dir ? "/" : "", point->name);
+    dir = below_open_parent(root_fd, strbuf_cstr(&path), &name, NULL);
+    if (dir < 0)
         return;
-    give_to_owner(git_dir, point->name);
-    strbuf_addf(&full, "%s%s%s", path, *path ? "/" : "", point->name);
-    mount_points_add(c, strbuf_cstr(&full));
-}
-
-/* A link on the way leads elsewhere, and is looked after by itself. */
-static bool has_plain_info(int git_dir)
-{
-    struct stat st;
-
-    return fstatat(git_dir, "info", &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode);
+    if (make_point(dir, name, point->kind)) {
+        give_to_owner(dir, name);
+        mount_points_add(c, strbuf_cstr(&path));
+    }
+    close(dir);
 }
 
 static void make_all(struct mount_points *c, const struct survey *s, const struct directory *d)
 {
     bool is_linked = d->names & GIT_NAME_COMMONDIR;
     AUTO_FREE char *common = is_linked ? git_dir_resolve(s, d->path, "commondir") : NULL;
-    int dir = below_open_dir(s->fd, d->path, NULL);
-    int common_dir = common ? below_open_dir(s->fd, common, NULL) : -1;
-    bool has_info = dir >= 0 && has_plain_info(dir);
+    int dir = below_open_dir(s->fd, common ? common : d->path, NULL);
 
-    for (size_t i = 0; dir >= 0 && i < ARRAY_LEN(wanted); i++)
-        if ((wanted[i].is_of_each || !is_linked) && (has_info || !strchr(wanted[i].name, '/')))
-            make_in(c, dir, d->path, &wanted[i]);
-    if (dir >= 0 && reads_worktree_config(common_dir >= 0 ? common_dir : dir))
-        make_in(c, dir, d->path, &worktree_config);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        if (wanted[i].is_of_each || !is_linked)
+            make_in(c, s->fd, d->path, &wanted[i]);
+    if (dir >= 0 && reads_worktree_config(dir))
+        make_in(c, s->fd, d->path, &worktree_config);
     if (dir >= 0)
         close(dir);
-    if (common_dir >= 0)
-        close(common_dir);
 }
 
 void mount_points_make(struct mount_points *c, const struct survey *s)

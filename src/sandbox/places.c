@@ -47,12 +47,22 @@ static void protect(struct places *p, const char *path)
         path_list_add(&p->list, arena_cstr(p->arena, str_of(real)));
 }
 
+/* From where on links are to be looked for in it: many names are of one directory. */
+static const char *find_base(struct places *p, const char *directory)
+{
+    if (p->plain && strcmp(p->plain, directory) == 0)
+        return directory;
+    if (!is_inside(p, directory) || below_has_link(p->root, directory))
+        return p->root;
+    return p->plain = directory;
+}
+
 /* Most are no links, which is sooner seen than where they lead. */
 static void protect_in(struct places *p, const char *directory, const char *name)
 {
     const char *path = fs_join(p->arena, directory, name);
 
-    if (is_inside(p, path) && !below_has_link(p->root, path))
+    if (is_inside(p, path) && !below_has_link(find_base(p, directory), path))
         path_list_add(&p->list, path);
     else
         protect(p, path);
@@ -66,18 +76,36 @@ static void protect_git_dir(struct places *p, const char *git_dir)
 
 /* --- repositories --- */
 
-/* What is named by its settings. A file must be there; a directory of hooks need not. */
+/* The path of something that need not be there, by its own name: as far as there is anything,
+ * through the links on the way; from there on by what it says. */
+static const char *canonical_path(struct places *p, const char *path)
+{
+    struct str rest = str_of(path), part;
+    AUTO(strbuf) struct strbuf found = {0};
+    char real[PATH_MAX];
+
+    while (str_split(&rest, '/', &part)) {
+        if (part.n == 0 || str_is(part, "."))
+            continue;
+        if (str_is(part, "..")) {
+            strbuf_cut(&found, MIN(found.n, str_rfind_char(strbuf_str(&found), '/')));
+            continue;
+        }
+        strbuf_addf(&found, "/%" STR_FMT, STR_ARG(part));
+        if (realpath(strbuf_cstr(&found), real)) {
+            strbuf_clear(&found);
+            strbuf_add_cstr(&found, real);
+        }
+    }
+    return arena_cstr(p->arena, strbuf_str(&found));
+}
+
+/* What is named by its settings, be it there or not: a command could make it. */
 static void protect_named(void *self, const char *path)
 {
     struct places *p = self;
-    char real[PATH_MAX];
 
-    /* By its own name; links on the way may lead here too. */
-    if (realpath(path, real))
-        path = arena_cstr(p->arena, str_of(real));
-    if (strstr(path, "/../") || str_ends(str_of(path), S("/..")))
-        return;
-    protect(p, path);
+    protect(p, canonical_path(p, path));
 }
 
 /* The settings of a git directory, for a repository whose files are in `top`. */
@@ -193,7 +221,7 @@ void places_add(struct places *p, const struct survey *s)
 void places_init(struct places *p, struct arena *a, const char *home)
 {
     *p = (struct places){.arena = a,
-                         .settings = {.arena = a, .home = home},
+                         .settings = {.arena = a, .home = home, .takes_missing = true},
                          .list.arena = a,
                          .sealed.arena = a,
                          .open.arena = a};

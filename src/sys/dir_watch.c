@@ -3,6 +3,7 @@
  */
 #include "sys/dir_watch_internal.h"
 
+#include "sys/open_below.h"
 #include "sys/work.h"
 
 #include <errno.h>
@@ -45,30 +46,38 @@ static void ask_all(struct dir_watch *w)
     w->is_log_broken = true;
 }
 
+/* Through no link: a command that can write above it may have put one in its place, and keel would
+ * put files right where that leads. */
+static int open_root(const struct dir_watch *w, struct stat *ret_stat)
+{
+    int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), error;
+    int fd = top >= 0 ? open_below(top, w->root_path + 1, O_PATH | O_DIRECTORY) : -1;
+
+    error = errno;
+    dir_close_kept(&top);
+    if (fd >= 0 && fstat(fd, ret_stat) < 0)
+        dir_close_kept(&fd);
+    errno = error;
+    return fd;
+}
+
 /* The root by its name: a person may have put another in its place. */
 static struct err *find_root(struct dir_watch *w)
 {
     struct stat st;
+    int fd = open_root(w, &st), error = errno;
 
-    if (stat(w->root_path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-        int error = errno;
-
-        if (w->root)
-            dir_node_remove(w, w->root), w->has_changed = true;
-        dir_close_kept(&w->root_fd);
-        if (error == EACCES)
-            return err_errno(ERR_SANDBOX, error, "cannot open %s", w->root_path);
+    if (fd < 0 && error != ENOENT && error != ENOTDIR && error != ELOOP)
+        return err_errno(ERR_SANDBOX, error, "cannot open %s", w->root_path);
+    if (fd >= 0 && w->root && w->root_fd >= 0 && w->root->was_read && dir_is_it(w->root, &st)) {
+        close(fd);
         return NULL;
     }
-    if (w->root && w->root_fd >= 0 && w->root->was_read && dir_is_it(w->root, &st))
-        return NULL;
-    if (w->root && w->root->was_read)
+    if (w->root && (fd < 0 || w->root->was_read))
         dir_node_remove(w, w->root), w->has_changed = true;
     dir_close_kept(&w->root_fd);
-    w->root_fd = open(w->root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (w->root_fd < 0)
-        return err_errno(ERR_SANDBOX, errno, "cannot open %s", w->root_path);
-    if (!w->root)
+    w->root_fd = fd;
+    if (fd >= 0 && !w->root)
         w->root = dir_node_add(w, NULL, "");
     return NULL;
 }

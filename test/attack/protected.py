@@ -10,6 +10,14 @@ NESTED = evil_runs_in("deep/er/nested")
 CONFIG = 'printf "[core]\\n\\t%s = %s\\n" {key} {value} >>{config}'
 
 
+def evil_runs_by(script):
+    """The person does this, and the attacker's program is run."""
+    def runs(run):
+        run.stage.as_person(script)
+        return (run.stage.outside / "evil").exists()
+    return runs
+
+
 def Hook(name, script, got=HERE, **more):
     """git is used afterwards, without a sandbox, and the attacker's program runs."""
     return Attempt("git: " + name, script, got, alone=True, repositories=True, **more)
@@ -88,6 +96,15 @@ def included_configuration(stage):
     with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
         config.write("[include]\n\tpath = ../gitconfig\n")
     stage.owned(stage.workspace / "gitconfig", "")
+
+
+def configured(*lines):
+    """The configuration names something that is not there, as on a branch that lacks it."""
+    def prepare(stage):
+        with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+            config.write("\n".join(lines) + "\n")
+        stage.owned(stage.workspace / ".gitattributes", "* filter=x\n")
+    return prepare
 
 
 def second_name(stage):
@@ -176,6 +193,25 @@ ATTEMPTS = [
     Hook("a configuration that is included",
          CONFIG.format(key="fsmonitor", value='"$EVIL"', config="gitconfig"),
          prepare=included_configuration),
+    Hook("a configuration that is included and was not there",
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="more"),
+         prepare=configured("[include]", "\tpath = ../more")),
+    Hook("a configuration that is included, in a directory that was not there", 'mkdir -p a/b; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="a/b/more"),
+         prepare=configured('[includeIf "gitdir:**"]', "\tpath = ../a/./b/more")),
+    Hook("a configuration that is included and was not there, by a link", 'mkdir e; ln -s e a; ' +
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="e/more"),
+         prepare=configured("[include]", "\tpath = ../a/more")),
+    Hook("a program that the configuration names and that was not there",
+         'mkdir bin; cp "$EVIL" bin/monitor',
+         prepare=configured("[core]", "\tfsmonitor = bin/monitor")),
+    Hook("a script that a filter names and that was not there",
+         'mkdir bin; cat "$EVIL" >bin/clean; echo new >new',
+         got=evil_runs_by("git add new"),
+         prepare=configured('[filter "x"]', '\tclean = sh bin/clean')),
+    Hook("hooks in a directory that was not there, by a way around",
+         'mkdir a hk; cp "$EVIL" hk/pre-commit',
+         prepare=configured("[core]", "\thooksPath = ./a/../hk")),
     Hook("the configuration, by a second name that it had", 'cp .git/config c; ' +
          CONFIG.format(key="fsmonitor", value='"$EVIL"', config="c") + '; cat c >second',
          prepare=second_name),

@@ -244,6 +244,30 @@ TEST(no_link_leads_out_of_the_tree)
     assert_int_equal(dir_watch_n_dirs(t.watch), 2);
 }
 
+/* A command that can write above it could have keel put files right elsewhere. */
+TEST(a_link_in_the_place_of_the_root_leads_nowhere)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    int reader;
+    struct dir_watch *w;
+
+    put(&d, "above/root/key", "");
+    put(&d, "home/root/key", "");
+    w = watch_of(temp_path(&d, "above/root"), &reader);
+    assert_ok(dir_watch_update(w, NULL));
+    assert_int_equal(dir_watch_n_dirs(w), 1);
+    assert_int_equal(rename(temp_path(&d, "above/root"), temp_path(&d, "above/was")), 0);
+    assert_int_equal(symlink(temp_path(&d, "home/root"), temp_path(&d, "above/root")), 0);
+    assert_ok(dir_watch_update(w, NULL));
+    assert_int_equal(dir_watch_n_dirs(w), 0);
+    assert_int_equal(dir_watch_root_fd(w), -1);
+    assert_int_equal(rename(temp_path(&d, "above"), temp_path(&d, "real")), 0);
+    assert_int_equal(symlink("home", temp_path(&d, "above")), 0);
+    assert_ok(dir_watch_update(w, NULL));
+    assert_int_equal(dir_watch_root_fd(w), -1);
+    dir_watch_unref(w);
+}
+
 TEST(a_root_that_is_not_there_holds_nothing)
 {
     AUTO(tree) struct tree t;
@@ -495,6 +519,7 @@ RUN_TESTS(BOTH(what_means_something_is_found_at_every_depth),
           BOTH(another_directory_under_the_same_name_is_read),
           BOTH(a_file_that_becomes_a_link_or_a_directory_is_no_surprise),
           BOTH(no_link_leads_out_of_the_tree), BOTH(a_root_that_is_not_there_holds_nothing),
+          UNIT(a_link_in_the_place_of_the_root_leads_nowhere),
           BOTH(a_directory_that_was_shut_keeps_what_was_known_of_it),
           BOTH(what_is_shut_is_read_if_it_may_be_unlocked),
           BOTH(paths_that_are_longer_than_the_kernel_takes_are_gone_in_steps),
