@@ -307,6 +307,7 @@ static struct err *run_tool(struct call *c)
                                    .session = c->run->conversation->tools,
                                    .config = o->tool_config ? o->tool_config : &no_config,
                                    .launcher = o->launcher,
+                                   .observer = c->observer,
                                    .http = o->http,
                                    .blobs = o->blobs,
                                    .asker = o->asker,

@@ -8,7 +8,7 @@
 #include "sandbox/linked.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
-#include "sandbox/unlock.h"
+#include "sys/unlock.h"
 #include "sys/work.h"
 
 #include <stdlib.h>
