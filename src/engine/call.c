@@ -315,6 +315,7 @@ static struct err *run_tool(struct call *c)
                                    .session = c->run->conversation->tools,
                                    .config = o->tool_config ? o->tool_config : &no_config,
                                    .launcher = launcher_of(c),
+                                   .observer = c->observer,
                                    .http = o->http,
                                    .blobs = o->blobs,
                                    .asker = o->asker,

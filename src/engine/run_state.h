@@ -161,7 +161,8 @@ struct call {
     const struct given_outcome *outcome; /* of an earlier process's try, or NULL */
     struct err *ends_run;                /* a hook has said so */
     struct secrets_stream progress;
-    struct snapshot *snapshot; /* while it runs; NULL: nothing was saved */
+    struct snapshot *snapshot;       /* while it runs; NULL: nothing was saved */
+    struct write_observer *observer; /* of the commands it starts; a reference, or NULL */
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);

@@ -61,9 +61,10 @@ struct err *save_before(struct call *c)
         tell_failure(r, "what this call changes cannot be undone", failure);
     }
     c->snapshot = record.snapshot;
+    c->observer = record.observer;
     tell_note(r, record.note);
     tell_images(r, (struct str){0}, &record.before);
-    if (!record.has_file && !record.tree.n && !record.unsaved.n)
+    if (!record.has_file && !record.log.n && !record.unsaved.n)
         return NULL;
     run_emit(r, EVENT_SNAPSHOT, &e);
     run_hurry(r);
@@ -77,6 +78,7 @@ void save_after(struct call *c)
     struct snapshot_changes changes;
     struct err *failure;
 
+    write_observer_unref(TAKE(c->observer)); /* who still holds it runs in the background */
     task_shield_begin();
     failure = snapshot_end(r->options->snapshotter, TAKE(c->snapshot), &c->arena, &changes);
     task_shield_end();

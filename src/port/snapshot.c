@@ -18,6 +18,12 @@ bool image_kind_find(struct str name, enum image_kind *ret_kind)
     return false;
 }
 
+void pre_images_add(struct pre_images *list, struct arena *a, struct pre_image image)
+{
+    list->items = arena_grow(a, list->items, list->n, &list->room, sizeof *list->items);
+    list->items[list->n++] = image;
+}
+
 struct err *snapshot_begin(struct snapshotter *s, const struct snapshot_call *call, struct arena *a,
                            struct snapshot_record *ret_record)
 {

@@ -1,10 +1,12 @@
-/* snapshot.h - what files held before a call changed them, so that the change can be taken back.
+/* snapshot.h - what files held before a call changed them, so that the change can be undone.
  *
- * The engine asks before a call and after it. Contents go to the blob store, each once. Before the
- * call EVENT_SNAPSHOT tells what was saved, so that nothing is lost when keel dies in the middle of
- * it; after the call one EVENT_PRE_IMAGE a file tells what was changed, and those events are all
- * that taking back needs. What cannot be saved (too large, no regular file) does not keep a call
- * from running, but is told: a person who relies on it must know. */
+ * The engine asks before a call and after it. Contents go to the blob store, each once. The one
+ * file of a call is saved before it runs; what a command changes is saved while it runs, by an
+ * observer of what it is about to do. EVENT_SNAPSHOT names what was saved, or the log that the
+ * observer writes, so that nothing is lost when keel dies in the middle of the call; after it one
+ * EVENT_PRE_IMAGE a file reports what was changed, and those events are all that an undo needs.
+ * What cannot be saved (too large, no regular file) does not keep a call from running, but is
+ * reported: a person who relies on it must know. */
 #ifndef KEEL_PORT_SNAPSHOT_H
 #define KEEL_PORT_SNAPSHOT_H
 
@@ -24,12 +26,18 @@ bool image_kind_find(struct str name, enum image_kind *ret_kind);
 /* One path as it was before. */
 struct pre_image {
     struct str path;      /* absolute, without links; any bytes but NUL */
-    enum image_kind kind; /* NONE: taking back removes what is there now */
+    enum image_kind kind; /* NONE: an undo removes what is there now */
     unsigned mode;        /* permissions; 0 for a link */
     struct str content;   /* a blob's handle: the file's bytes, the link's target; else empty */
-    struct str why_not;   /* cannot be taken back: "it is larger than 64 MiB"; else empty */
+    bool keeps_content;   /* only permissions or owner were changed: there is no content */
+    struct str why_not;   /* cannot be undone: "it is larger than 64 MiB"; else empty */
+    bool has_owner;       /* the next two are known */
+    unsigned uid, gid;
+    /* Of a file: how many names it has, and which file it is. 0 names: not known. */
+    unsigned n_names;
+    uint64_t device, inode;
     /* What the call left: SHA-256 of the file, "link:" and that of its target, "directory",
-     * "other", "stamp:..." for a file too large to be read; empty: nothing is there. */
+     * "other", "stamp:..." for a file that was not read; empty: nothing is there. */
     struct str after;
 };
 
@@ -37,6 +45,7 @@ struct pre_images {
     struct pre_image *items;
     size_t n, room;
 };
+void pre_images_add(struct pre_images *list, struct arena *a, struct pre_image image);
 
 /* What is about to run. All borrowed. */
 struct snapshot_call {
@@ -54,16 +63,16 @@ struct snapshot_record {
     struct write_observer *observer;
     bool has_file;
     struct pre_image file;    /* of the call's target; `after` is empty */
-    struct str tree;          /* handle of the list of all files; empty: there is none */
-    struct str tree_base;     /* of the list that this one says the difference to; may be empty */
-    int64_t taken_ns;         /* of the tree: since 1970, by the kernel's clock for files */
-    int64_t ready_ns;         /* files that were made later are the call's */
-    size_t n_files;           /* of the tree */
+    struct str log;           /* name of what the observer writes, in keel's home; may be empty */
     struct pre_images before; /* what commands in the background have changed since the last look */
     struct str note;          /* for the person: what is not covered; empty: nothing to tell */
-    /* Why not all that the call may change is saved: "there are more than 20000 files". Told with
-     * every such call, so that an undo knows what it cannot undo; empty: all of it is. */
+    /* Why not all that the call may change is saved: "the sandbox is off". Reported with every
+     * such call, so that an undo knows what it cannot undo; empty: all of it is. */
     struct str unsaved;
+    /* Of earlier versions, which listed all files before a command: the list, and when. */
+    struct str tree;
+    int64_t taken_ns, ready_ns;
+    size_t n_files;
 };
 
 struct snapshot_changes {

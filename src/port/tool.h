@@ -140,6 +140,7 @@ struct tool_context {
     struct tool_session *session; /* what the tools of this session know */
     const struct tool_config *config;
     struct launcher *launcher;        /* NULL: no commands */
+    struct write_observer *observer;  /* of the commands that it starts; NULL: none is needed */
     const struct http_source *http;   /* NULL: no network */
     struct blob_store *blobs;         /* NULL: nothing can be stored */
     struct asker *asker;              /* NULL: nobody is there */

@@ -1,7 +1,7 @@
 /* aside.c - renames what is not to be trusted. */
 #include "sandbox/aside.h"
 
-#include "sandbox/unlock.h"
+#include "sys/unlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,9 +9,9 @@
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
 #include "sandbox/plan.h"
-#include "sandbox/unlock.h"
 #include "sys/locked_file.h"
 #include "sys/temp_file.h"
+#include "sys/unlock.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* below.c - opening what lies below a directory. */
 #include "sandbox/below.h"
 
-#include "sandbox/unlock.h"
 #include "sys/open_below.h"
+#include "sys/unlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 #include "sandbox/mount_points.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
-#include "sandbox/unlock.h"
 #include "sys/open_below.h"
+#include "sys/unlock.h"
 #include "sys/work.h"
 
 #include <fcntl.h>

@@ -41,5 +41,7 @@ void agent_remember_typed(struct agent *a);
 /* What is saved before tools change files, and what a crash has left of that. After the blobs are
  * there. */
 MUST_USE struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options);
+/* Before the session is closed, when no command runs any more. */
+void agent_settle_snapshots(struct agent *a);
 
 #endif

@@ -61,10 +61,8 @@ static struct err *prepare(void *arg)
 
     if (!realpath(p->cwd, p->real_cwd))
         return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
-    if (!s->maker) {
-        s->watches = s->options.source.watches = dir_watches_new();
+    if (!s->maker)
         s->maker = policy_maker_new(&s->options.source);
-    }
     TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
@@ -390,7 +388,14 @@ void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_opti
                                                         .advice = looker_advice},
                                            .of = s},
                                 .options = *options,
+                                .watches = dir_watches_new(),
                                 .turn = chan_new(1)};
+    s->options.source.watches = s->watches;
+}
+
+struct dir_watches *agent_sandbox_watches(struct agent_sandbox *s)
+{
+    return s->watches;
 }
 
 static void walls_done(struct agent_walls *w)

@@ -60,6 +60,8 @@ struct agent_sandbox {
 
 /* Starts nothing and looks at nothing. What the options borrow must outlive it. */
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options);
+/* The directories as its commands know them, for others to share; live as long as the sandbox. */
+struct dir_watches *agent_sandbox_watches(struct agent_sandbox *s);
 /* Finishes what keels that ended while a command ran could not, and tells the person. In a task. */
 void agent_sandbox_recover(struct agent_sandbox *s);
 /* After the last command has ended. In a task; waits even when that is cancelled. */

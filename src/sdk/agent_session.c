@@ -3,6 +3,7 @@
 
 #include "sdk/prune.h"
 #include "sdk/shelf.h"
+#include "snapshot/snapshot.h"
 #include "store/memory.h"
 
 #define MODE_KEY "mode"
@@ -215,9 +216,14 @@ static void prune(struct agent *a)
 
 void agent_close_session(struct agent *a)
 {
-    AUTO(err) struct err *e = session_shutdown(&a->session, "other");
-    AUTO_FREE char *text = e ? err_message(e) : NULL;
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *text = NULL;
 
+    agent_settle_snapshots(a);
+    e = session_shutdown(&a->session, "other");
+    text = e ? err_message(e) : NULL;
+    if (!e)
+        snapshotter_forget_logs(a->snapshotter);
     if (e && a->hooks.on_notice && !(a->session.journal && journal_has_warned(a->session.journal)))
         a->hooks.on_notice(a->hooks.self, str_of(text));
     agent_hooks_end(a);

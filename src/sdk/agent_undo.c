@@ -16,20 +16,6 @@ static bool may_write(void *self, const struct snapshot_call *call)
            !line_only_looks(json_get_text(call->args, arg));
 }
 
-/* As the state of the session tells: background.h of the tools writes it. */
-static bool has_background(void *self)
-{
-    const struct agent *a = self;
-    const struct json *shell;
-    struct str key;
-    size_t at = 0;
-
-    while (tool_session_next(a->session.conversation.tools, S("shell:"), &at, &key, &shell))
-        if (str_is(json_get_text(shell, "state"), "running"))
-            return true;
-    return false;
-}
-
 static struct err *limit(const struct runtime *r, const char *path, int64_t *ret_value)
 {
     int64_t value = settings_int(r->settings, path, 0);
@@ -45,15 +31,13 @@ static struct err *limit(const struct runtime *r, const char *path, int64_t *ret
 struct err *undo_options_read(const struct runtime *r, struct arena *a,
                               struct snapshot_options *ret_options)
 {
-    int64_t max_files, max_bytes, max_file_bytes;
+    int64_t max_bytes, max_file_bytes;
 
-    TRY(limit(r, "snapshot.maxFiles", &max_files));
     TRY(limit(r, "snapshot.maxBytes", &max_bytes));
     TRY(limit(r, "snapshot.maxFileBytes", &max_file_bytes));
     *ret_options = (struct snapshot_options){
         .workspace = r->options.cwd,
         .home = runtime_home(r, a).p,
-        .max_files = (size_t)max_files,
         .max_bytes = (uint64_t)max_bytes,
         .max_file_bytes = (uint64_t)max_file_bytes,
     };
@@ -106,11 +90,23 @@ struct err *agent_add_snapshots(struct agent *a, const struct agent_options *opt
     o.own = own_files(a->store, o.workspace, o.added_dirs, o.n_added_dirs, &a->arena);
     o.blobs = a->blobs;
     o.may_write = may_write;
-    o.is_busy = has_background;
+    o.watches = agent_sandbox_watches(&a->sandbox);
     o.self = a;
     if (!o.is_off)
         recover(a, &o, options);
     finish_rewind(a, &o, options);
     a->snapshotter = snapshotter_new(&o);
     return NULL;
+}
+
+/* What commands in the background did until they were ended with the session. */
+void agent_settle_snapshots(struct agent *a)
+{
+    struct snapshot_changes changes;
+    struct err *e = snapshot_settle(a->snapshotter, &a->arena, &changes);
+
+    err_ignore(e, "the undo log has it, for the process that opens the session next");
+    session_tell_images(&a->session, changes.images.items, changes.images.n);
+    if (changes.unsaved.n)
+        session_tell_unsaved(&a->session, (struct str){0}, changes.unsaved);
 }

@@ -7,7 +7,6 @@
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 
-#include "snapshot/compare.h"
 #include "snapshot/state.h"
 #include "sys/work.h"
 #include "view/journal_fields.h"
@@ -46,8 +45,11 @@ static void keep_undone(struct finishing *f)
 
         while (k < f->found.n && str_cmp(f->found.items[k].path, item.aim.path) < 0)
             k++;
-        if (k == f->found.n || !str_eq(f->found.items[k].path, item.aim.path) ||
-            !image_sign(f->arena, &f->found.items[k], &item.aim.after))
+        if (k == f->found.n || !str_eq(f->found.items[k].path, item.aim.path))
+            continue;
+        if (f->found.items[k].keeps_content)
+            item.aim.after = f->found.items[k].after; /* it is the same before and after */
+        else if (!image_sign(f->arena, &f->found.items[k], &item.aim.after))
             continue;
         item.knows_before = item.changed_between = false;
         f->plan.items[n++] = item;

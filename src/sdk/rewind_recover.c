@@ -17,8 +17,8 @@ struct recovery {
     struct open_snapshot *items;
     size_t n, room;
     const struct snapshot_options *options;
-    const struct snapshot_record *record; /* that is looked at */
-    struct pre_images images;
+    const struct open_snapshot *current;
+    struct recovered_call found;
 };
 
 static void note_snapshot(void *self, uint64_t seq, const struct json *body)
@@ -26,7 +26,7 @@ static void note_snapshot(void *self, uint64_t seq, const struct json *body)
     struct recovery *x = self;
     const struct snapshot_record *record = snapshot_record_parse(body, &x->arena);
 
-    if (!record->has_file && !record->tree.n) /* it only says what is not saved */
+    if (!record->has_file && !record->log.n && !record->tree.n) /* it only says what is not saved */
         return;
     x->items = arena_grow(&x->arena, x->items, x->n, &x->room, sizeof *x->items);
     x->items[x->n++] = (struct open_snapshot){
@@ -50,22 +50,38 @@ static struct err *recover_one(void *arg)
 {
     struct recovery *x = arg;
 
-    return snapshot_recover(x->options, x->record, &x->arena, &x->images);
+    return snapshot_recover(x->options, x->current->record, x->current->has_ended, &x->arena,
+                            &x->found);
 }
 
-/* The first list of all files shows the changes of everything after it, too. */
 static struct err *recover_all(struct recovery *x, struct session *s)
 {
     for (size_t i = 0; i < x->n; i++) {
-        if (x->items[i].has_ended)
+        if (x->items[i].has_ended && !x->items[i].record->log.n)
             continue;
-        x->record = x->items[i].record;
+        x->current = &x->items[i];
         TRY(work_run(recover_one, x));
-        session_tell_images(s, x->images.items, x->images.n);
-        if (x->record->tree.n)
-            break;
+        session_tell_images(s, x->found.images.items, x->found.images.n);
+        if (x->found.unsaved.n)
+            session_tell_unsaved(s, x->items[i].call_id, x->found.unsaved);
     }
     return NULL;
+}
+
+/* The logs are not needed any more when the journal has what they say. */
+static struct err *forget_logs(const struct recovery *x, struct session *s)
+{
+    TRY(journal_sync(s->journal));
+    for (size_t i = 0; i < x->n; i++)
+        snapshot_forget_log(x->options, x->items[i].record);
+    return NULL;
+}
+
+/* Commands ran in the background when the process died, of whatever turn: the model is to hear of
+ * it. */
+static bool had_background(const struct session *s)
+{
+    return s->notice.n > 0;
 }
 
 static struct err *recover(struct recovery *x, struct session *s)
@@ -78,12 +94,13 @@ static struct err *recover(struct recovery *x, struct session *s)
     TRY(turn_list_read(store, id, &x->arena, &turns));
     if (!turns.n)
         return NULL;
-    from = turns.items[turns.n - 1].seq;
+    from = had_background(s) ? 0 : turns.items[turns.n - 1].seq;
     TRY(bodies_read(store, id, "snapshot", from, &x->arena, note_snapshot, x));
     if (!x->n)
         return NULL;
     TRY(bodies_read(store, id, "tool_end", from, &x->arena, note_end, x));
-    return recover_all(x, s);
+    TRY(recover_all(x, s));
+    return forget_logs(x, s);
 }
 
 struct err *rewind_recover(struct session *s, const struct snapshot_options *o)
@@ -91,7 +108,8 @@ struct err *rewind_recover(struct session *s, const struct snapshot_options *o)
     struct recovery x = {.options = o};
     struct err *e = NULL;
 
-    if (s->loaded.last_run == LAST_RUN_CUT_OFF && str_eq(s->loaded.summary.cwd, s->options.cwd))
+    if ((s->loaded.last_run == LAST_RUN_CUT_OFF || had_background(s)) &&
+        str_eq(s->loaded.summary.cwd, s->options.cwd))
         e = recover(&x, s);
     arena_done(&x.arena);
     return e;

@@ -83,12 +83,10 @@ const struct setting_key setting_keys[] = {
 
     /* what is saved before tools change files */
     {"snapshot", SETTING_OBJECT, .help = "what is saved before tools change files"},
-    {"snapshot.enabled", SETTING_BOOL, .help = "false: nothing can be taken back (true)"},
-    {"snapshot.maxFiles", SETTING_INTEGER,
-     .help = "a workspace with more is not saved before commands (20000)"},
+    {"snapshot.enabled", SETTING_BOOL, .help = "false: nothing can be undone (true)"},
     {"snapshot.maxBytes", SETTING_INTEGER,
-     .help = "of all files together; the largest are left out (268435456)"},
-    {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are left out (10485760)"},
+     .help = "of all that one command changes; what is over is not saved (268435456)"},
+    {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are not saved (10485760)"},
 
     /* sessions */
     {"store", SETTING_STRING,

@@ -63,7 +63,6 @@ void codec_encode_snapshot(struct encoding *c)
 
     journal_snapshot(&c->json, &c->event->body.snapshot);
     codec_add_handle(c, r->tree);
-    codec_add_handle(c, r->tree_base);
     codec_add_handle(c, r->file.content);
 }
 

@@ -71,6 +71,14 @@ void session_tell_images(struct session *s, const struct pre_image *images, size
     }
 }
 
+void session_tell_unsaved(struct session *s, struct str call_id, struct str why)
+{
+    struct snapshot_record record = {.unsaved = why};
+    struct event e = {.body.snapshot = {.call_id = call_id, .record = &record}};
+
+    session_emit(s, EVENT_SNAPSHOT, &e);
+}
+
 static void tell_rewind(struct session *s, const struct session_rewind *how)
 {
     struct event e = {.body.rewind = {.turn = how->turn,

@@ -112,6 +112,8 @@ struct unfinished_rewind {
 struct unfinished_rewind session_unfinished_rewind(const struct session *s);
 /* Tells of changes that nobody told when they were made, because the process died. */
 void session_tell_images(struct session *s, const struct pre_image *images, size_t n);
+/* That what a call changed is not saved, or not all of it; no id: commands in the background. */
+void session_tell_unsaved(struct session *s, struct str call_id, struct str why);
 MUST_USE struct err *session_rename(struct session *s, struct str name);
 /* What the person has said yes to for the length of the session. */
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);

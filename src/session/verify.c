@@ -173,7 +173,6 @@ static void check_snapshot(struct verifying *v, const struct event *e)
 
     if (r->has_file)
         check_image(v, e->seq, &r->file);
-    check_tree(v, e->seq, r->tree_base);
     check_tree(v, e->seq, r->tree);
     if (!blob_handle_is_valid(r->tree))
         return;

@@ -7,8 +7,49 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
-int plain_open_parent(const char *path, const char **ret_name)
+#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* One name of the path; `dir` is closed. */
+static int step_down(int dir, const char *name, struct unlocks *unlocks)
+{
+    int fd = openat(dir, name, DIR_FLAGS), error;
+
+    if (fd < 0 && errno == EACCES && unlocks_add(unlocks, dir))
+        fd = openat(dir, name, DIR_FLAGS);
+    error = errno;
+    close(dir);
+    errno = error;
+    return fd;
+}
+
+/* Name by name: something on the way is locked. */
+static int open_by_steps(char *dir, struct unlocks *unlocks)
+{
+    int fd = open("/", DIR_FLAGS);
+    char *rest = dir, *name;
+
+    while (fd >= 0 && (name = strsep(&rest, "/")))
+        if (*name)
+            fd = step_down(fd, name, unlocks);
+    return fd;
+}
+
+static int open_dir(char *dir, int access, struct unlocks *unlocks)
+{
+    int fd = open_plain(*dir ? dir : "/", O_PATH | O_DIRECTORY);
+
+    if (!unlocks)
+        return fd;
+    if (fd < 0 && errno == EACCES)
+        fd = open_by_steps(dir, unlocks);
+    if (fd >= 0 && geteuid() != 0 && faccessat(fd, ".", access, AT_EACCESS) < 0)
+        unlocks_add(unlocks, fd);
+    return fd;
+}
+
+static int open_parent(const char *path, int access, struct unlocks *unlocks, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
@@ -21,7 +62,17 @@ int plain_open_parent(const char *path, const char **ret_name)
     memcpy(dir, path, n);
     dir[n] = '\0';
     *ret_name = slash + 1;
-    return open_plain(n ? dir : "/", O_PATH | O_DIRECTORY);
+    return open_dir(dir, access, unlocks);
+}
+
+int plain_open_parent(const char *path, struct unlocks *unlocks, const char **ret_name)
+{
+    return open_parent(path, X_OK, unlocks, ret_name);
+}
+
+int plain_open_writable(const char *path, struct unlocks *unlocks, const char **ret_name)
+{
+    return open_parent(path, W_OK | X_OK, unlocks, ret_name);
 }
 
 bool plain_is_absent(int error)

@@ -1,18 +1,22 @@
 /* restore.c - looks at what a plan is about, then carries it out in three passes over the paths.
  *
- * Up: what must go, from the deepest path. Down: directories, then what is in them. Up again: the
- * permissions of directories, which might have kept files from being made in them. */
+ * Up: what must go, from the deepest path. Down: directories, then what is in them; of files with
+ * several names first those that still are the same file. Up again: the permissions of directories,
+ * which might have kept files from being made in them. A directory that keel's user owns and may
+ * not enter or write is unlocked as long as that takes. */
 #include "snapshot/restore.h"
 
-#include "snapshot/compare.h"
+#include "snapshot/path_table.h"
 #include "snapshot/plain.h"
 #include "snapshot/state.h"
 #include "sys/auto_fd.h"
-#include "sys/open_plain.h"
+#include "sys/locked_file.h"
 #include "sys/temp_file.h"
+#include "sys/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -23,6 +27,8 @@ struct restoring {
     struct arena *arena;
     struct restore_plan *plan;
     struct strbuf bytes;
+    struct unlocks unlocks;  /* directories, while files in them are changed */
+    struct path_table names; /* struct linked_names */
 };
 
 static void end_item(struct restore_item *item, enum restore_outcome outcome, struct str why)
@@ -66,26 +72,19 @@ static bool is_own(const struct restore_options *o, struct str path)
     return o->own && o->own->is_hidden(o->own->self, path, /* is_dir= */ false);
 }
 
-/* A directory that its owner may not enter hides what is in it; it gets its permissions last. */
-static void open_up(const char *path, const struct file_state *now)
+static bool has_owner(const struct pre_image *aim, const struct file_state *now)
 {
-    AUTO_FD fd = -1;
-    char name[64];
-
-    if (now->kind != IMAGE_DIRECTORY || (now->mode & 0700) == 0700)
-        return;
-    fd = open_plain(path, O_PATH | O_DIRECTORY);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && chmod(name, now->mode | 0700) < 0)
-        return; /* what is in it will fail and say so */
+    return !aim->has_owner || (aim->uid == now->uid && aim->gid == now->gid);
 }
 
 static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const struct file_state *now)
 {
     struct str was;
 
-    return aim->kind == now->kind && aim->mode == now->mode && image_sign(a, aim, &was) &&
-           str_eq(was, state_sign(a, now));
+    if (aim->kind != now->kind || aim->mode != now->mode || !has_owner(aim, now) ||
+        (aim->n_names > 1 && (aim->inode != now->stamp.inode || aim->device != now->stamp.device)))
+        return false;
+    return aim->keeps_content || (image_sign(a, aim, &was) && str_eq(was, state_sign(a, now)));
 }
 
 /* As the last call left it, or as if that call had never been: a restore that died on its way. */
@@ -100,34 +99,43 @@ static bool is_as_left(struct arena *a, const struct file_state *now,
     return str_eq(sign, item->aim.after) || (item->knows_before && str_eq(sign, item->before));
 }
 
+/* Why it must not be touched; empty: it may be. */
+static struct str why_forbidden(const struct restoring *r, const struct pre_image *aim)
+{
+    struct str was;
+
+    if (!is_inside(r->options, aim->path))
+        return S("it is outside of the workspace");
+    if (is_own(r->options, aim->path))
+        return S("it belongs to keel itself");
+    if (aim->why_not.n)
+        return aim->why_not;
+    return aim->keeps_content || image_sign(r->arena, aim, &was) ? (struct str){0}
+                                                                 : S("it was not saved");
+}
+
 static struct err *look_at_item(struct restoring *r, struct restore_item *item,
                                 struct file_state *now)
 {
     const struct pre_image *aim = &item->aim;
-    struct str was;
+    struct str why = why_forbidden(r, aim);
 
-    if (!is_inside(r->options, aim->path)) {
-        end_item(item, RESTORE_IMPOSSIBLE, S("it is outside of the workspace"));
-        return NULL;
-    }
-    if (is_own(r->options, aim->path)) {
-        end_item(item, RESTORE_IMPOSSIBLE, S("it belongs to keel itself"));
+    if (why.n) {
+        end_item(item, RESTORE_IMPOSSIBLE, why);
         return NULL;
     }
     now->path = arena_cstr(r->arena, aim->path);
     if (!state_look(now)) {
-        end_item(item, RESTORE_FAILED, S("nobody may look at it"));
+        end_item(item, RESTORE_FAILED, S("it may not be looked at"));
         return NULL;
     }
-    if (state_has_content(now))
+    if (state_has_content(now) && !(aim->keeps_content && now->kind == aim->kind))
         TRY(state_read(now, MAX_BYTES, r->options->blobs, &r->bytes));
-    if (r->options->blobs)
-        open_up(now->path, now);
-    if (!image_sign(r->arena, aim, &was))
-        end_item(item, RESTORE_IMPOSSIBLE, aim->why_not.n ? aim->why_not : S("it was not saved"));
-    else if (is_as_it_was(r->arena, aim, now))
+    if (is_as_it_was(r->arena, aim, now))
         end_item(item, RESTORE_NOT_NEEDED, (struct str){0});
-    else if (!r->options->force && !is_as_left(r->arena, now, item))
+    else if (aim->keeps_content && aim->kind != now->kind)
+        end_item(item, RESTORE_CONFLICT, S("something else is there now"));
+    else if (!r->options->force && !aim->keeps_content && !is_as_left(r->arena, now, item))
         end_item(item, RESTORE_CONFLICT, S("it was changed since"));
     else if (!r->options->force && item->changed_between)
         end_item(item, RESTORE_CONFLICT, S("somebody else changed it in between"));
@@ -136,8 +144,14 @@ static struct err *look_at_item(struct restoring *r, struct restore_item *item,
 
 static bool make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo)
 {
-    *ret_undo = state_image(r->arena, &r->plan->now[i], NULL);
-    return image_sign(r->arena, &r->plan->items[i].aim, &ret_undo->after);
+    const struct pre_image *aim = &r->plan->items[i].aim;
+    const struct file_state *now = &r->plan->now[i];
+
+    *ret_undo = state_image(r->arena, now, aim->keeps_content, NULL);
+    if (!aim->keeps_content)
+        return image_sign(r->arena, aim, &ret_undo->after);
+    ret_undo->after = state_sign(r->arena, now);
+    return true;
 }
 
 static struct err *look(struct restoring *r, struct pre_images *undo)
@@ -182,7 +196,7 @@ static bool must_go(const struct restore_item *item, const struct file_state *no
 static void remove_item(struct restoring *r, struct restore_item *item, struct file_state *now)
 {
     const char *name;
-    AUTO_FD dir_fd = plain_open_parent(now->path, &name);
+    AUTO_FD dir_fd = plain_open_writable(now->path, &r->unlocks, &name);
     int flags = now->kind == IMAGE_DIRECTORY ? AT_REMOVEDIR : 0;
 
     if (dir_fd >= 0 && unlinkat(dir_fd, name, flags) == 0) {
@@ -209,7 +223,7 @@ static void make_parents(struct restoring *r, const char *path)
             continue;
         partial[i] = '\0';
         if (is_inside(r->options, str_of(partial))) {
-            AUTO_FD dir_fd = plain_open_parent(partial, &name);
+            AUTO_FD dir_fd = plain_open_writable(partial, &r->unlocks, &name);
 
             if (dir_fd >= 0 && mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
                 return; /* what comes next fails and says so */
@@ -220,12 +234,12 @@ static void make_parents(struct restoring *r, const char *path)
 
 static int open_parent(struct restoring *r, const char *path, const char **ret_name)
 {
-    int fd = plain_open_parent(path, ret_name);
+    int fd = plain_open_writable(path, &r->unlocks, ret_name);
 
     if (fd >= 0 || errno != ENOENT)
         return fd;
     make_parents(r, path);
-    return plain_open_parent(path, ret_name);
+    return plain_open_writable(path, &r->unlocks, ret_name);
 }
 
 static bool write_all(int fd, struct str bytes)
@@ -242,18 +256,314 @@ static bool write_all(int fd, struct str bytes)
     return true;
 }
 
-/* A file keeps the owner of the one that it replaces, if that may be. */
-static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim)
+/* Only root may give a file to somebody else; what cannot be is reported. */
+static bool give_owner(int fd, const char *name, const struct pre_image *aim,
+                       const struct stat *now)
+{
+    if (!aim->has_owner || (now->st_uid == aim->uid && now->st_gid == aim->gid))
+        return true;
+    return fchownat(fd, name, aim->uid, aim->gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void end_restored(struct restore_item *item, bool has_owner)
+{
+    if (has_owner)
+        end_item(item, RESTORE_DONE, (struct str){0});
+    else
+        end_item(item, RESTORE_PARTLY, S("it has another owner now"));
+}
+
+/* Owner before permissions: the kernel drops some of those with it. */
+static bool set_attributes(int fd, const struct pre_image *aim, bool *ret_has_owner)
+{
+    struct stat now;
+
+    if (fstat(fd, &now) < 0)
+        return false;
+    *ret_has_owner = give_owner(fd, "", aim, &now);
+    return fchmod(fd, aim->mode) == 0;
+}
+
+/* A file of an earlier version keeps the owner of the one that it replaces, if that may be. */
+static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim,
+                     bool *ret_has_owner)
 {
     AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
     struct stat st;
 
     if (temp_file_open(&t, dir_fd, name) < 0 || !write_all(t.fd, strbuf_str(&r->bytes)))
         return false;
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-        fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
+    if (!aim->has_owner && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(st.st_mode) && fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
         return false;
-    return fchmod(t.fd, aim->mode) == 0 && temp_file_replace(&t) == 0;
+    return set_attributes(t.fd, aim, ret_has_owner) && temp_file_replace(&t) == 0;
+}
+
+/* --- files with several names --- */
+
+/* Those of a plan that are one file, by device and inode. */
+struct linked_names {
+    const char *anchor; /* one of them that is that file, or has become it; NULL: none yet */
+    struct str content; /* as they were */
+    unsigned n, n_all;  /* names that are known, and that there were */
+    unsigned n_new;     /* names in the plan that were something else before the first call */
+    bool was_missing;   /* the anchor was found by a walk, or not at all */
+};
+
+struct name_search {
+    struct restoring *restoring;
+    const char *root;
+    pthread_mutex_t lock;
+    struct path_table planned; /* paths that are restored by themselves */
+};
+
+static struct str inode_key(uint64_t device, uint64_t inode, char text[48])
+{
+    return str_make(text, (size_t)snprintf(text, 48, "%llx:%llx", (unsigned long long)device,
+                                           (unsigned long long)inode));
+}
+
+static struct linked_names *names_of(struct restoring *r, const struct pre_image *aim)
+{
+    char key[48];
+    struct path_slot *slot =
+        aim->n_names > 1 && aim->kind == IMAGE_FILE
+            ? path_table_find(&r->names, inode_key(aim->device, aim->inode, key))
+            : NULL;
+
+    return slot ? slot->value : NULL;
+}
+
+/* Is it still the file that it was? Then its other names get their content back with it. */
+static bool is_in_place(const struct pre_image *aim, const struct file_state *now)
+{
+    return aim->n_names > 1 && aim->kind == IMAGE_FILE && now->kind == IMAGE_FILE &&
+           aim->device == now->stamp.device && aim->inode == now->stamp.inode;
+}
+
+static bool may_be_anchor(const struct restore_item *item)
+{
+    return item->outcome == RESTORE_PLANNED || item->outcome == RESTORE_NOT_NEEDED;
+}
+
+static void note_name(struct restoring *r, const struct restore_item *item,
+                      const struct file_state *now)
+{
+    struct linked_names *names;
+    struct path_slot *slot;
+    char key[48];
+
+    if (item->aim.n_names < 2 || item->aim.kind != IMAGE_FILE || !now->path)
+        return;
+    slot = path_table_put(&r->names, inode_key(item->aim.device, item->aim.inode, key));
+    if (!slot->value)
+        slot->value = ARENA_NEW(&r->names.arena, struct linked_names);
+    names = slot->value;
+    names->n++;
+    names->n_all = MAX(names->n_all, item->aim.n_names);
+    if (item->aim.content.n)
+        names->content = item->aim.content;
+    if (may_be_anchor(item) && is_in_place(&item->aim, now))
+        names->anchor = now->path;
+}
+
+static struct linked_names *find_file(struct restoring *r, uint64_t device, uint64_t inode)
+{
+    char key[48];
+    struct path_slot *slot = path_table_find(&r->names, inode_key(device, inode, key));
+
+    return slot ? slot->value : NULL;
+}
+
+static bool holds(struct restoring *r, const char *path, struct str content)
+{
+    struct file_state f = {.path = path};
+    struct err *e =
+        state_look(&f) && f.kind == IMAGE_FILE ? state_read(&f, MAX_BYTES, NULL, &r->bytes) : NULL;
+
+    err_ignore(e, "nothing is stored");
+    return f.is_known && str_eq(state_sign(r->arena, &f), content);
+}
+
+/* A name that was the only one left when its call changed it. */
+static void join_names(struct restoring *r, struct restore_item *item, const struct file_state *now)
+{
+    struct linked_names *names = find_file(r, item->aim.device, item->aim.inode);
+
+    if (item->aim.n_names != 1 || item->aim.kind != IMAGE_FILE || !now->path || !names ||
+        names->n >= names->n_all)
+        return;
+    if (item->aim.keeps_content ? !holds(r, now->path, names->content)
+                                : !str_eq(names->content, item->aim.content))
+        return;
+    item->aim.n_names = names->n_all;
+    note_name(r, item, now);
+}
+
+/* A name of the file that was something else before the first call. */
+static void count_new_name(struct restoring *r, const struct restore_item *item,
+                           const struct file_state *now)
+{
+    bool is_it = now->path && now->kind == IMAGE_FILE;
+    struct linked_names *is = is_it ? find_file(r, now->stamp.device, now->stamp.inode) : NULL;
+    struct linked_names *was = find_file(r, item->became_device, item->became_inode);
+    struct linked_names *own = names_of(r, &item->aim);
+
+    if (is && is != own)
+        is->n_new++;
+    else if (was && was != own)
+        was->n_new++;
+}
+
+/* The last name that was left of a file had no other when it was changed itself. */
+static bool adopt_name(struct restoring *r, struct restore_item *item, const struct file_state *now)
+{
+    struct linked_names *names;
+
+    if (!now->path || now->kind != IMAGE_FILE || !may_be_anchor(item) || item->aim.n_names > 1 ||
+        item->aim.kind != IMAGE_FILE)
+        return false;
+    names = find_file(r, now->stamp.device, now->stamp.inode);
+    if (!names || names->anchor || !str_eq(names->content, item->aim.content))
+        return false;
+    names->n++;
+    names->anchor = now->path;
+    item->aim.n_names = names->n_all;
+    item->aim.device = now->stamp.device;
+    item->aim.inode = now->stamp.inode;
+    return true;
+}
+
+/* A name that no call has touched is found by a walk. */
+static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct name_search *x = self;
+    AUTO(strbuf) struct strbuf path = {0};
+    struct linked_names *names;
+    struct path_slot *slot;
+    struct stat st;
+    char key[48];
+
+    if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISREG(st.st_mode))
+        return true;
+    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    pthread_mutex_lock(&x->lock);
+    slot = path_table_find(&x->restoring->names, inode_key(st.st_dev, st.st_ino, key));
+    names = slot ? slot->value : NULL;
+    if (names && !names->anchor && names->was_missing &&
+        !path_table_find(&x->planned, strbuf_str(&path))) {
+        names->anchor = arena_cstr(x->restoring->arena, strbuf_str(&path));
+        names->n++;
+    }
+    pthread_mutex_unlock(&x->lock);
+    return true;
+}
+
+/* Another file may have got its number since: then it holds something else. */
+static void check_anchor(struct restoring *r, struct linked_names *names)
+{
+    if (!names || !names->was_missing || !names->anchor || holds(r, names->anchor, names->content))
+        return;
+    names->anchor = NULL;
+    names->n--;
+}
+
+static void search_names(struct restoring *r)
+{
+    struct name_search x = {.restoring = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+    for (size_t i = 0; i < r->plan->n; i++)
+        path_table_put(&x.planned, r->plan->items[i].aim.path);
+    for (size_t i = 0; i < r->options->n_roots; i++) {
+        struct walk_options options = {
+            .root = r->options->roots[i], .hidden = true, .no_ignore = true};
+        struct walk_visitor visitor = {.visit = visit_name, .self = &x};
+        struct walk_report report;
+
+        x.root = options.root;
+        err_ignore(walk_run(&options, &visitor, &report), "then the name is not found");
+    }
+    path_table_done(&x.planned);
+    for (size_t i = 0; i < r->names.room; i++)
+        check_anchor(r, r->names.slots[i].value);
+}
+
+static void find_names(struct restoring *r)
+{
+    bool has_missing = false;
+
+    for (size_t i = 0; i < r->plan->n; i++)
+        note_name(r, &r->plan->items[i], &r->plan->now[i]);
+    for (size_t i = 0; i < r->plan->n && r->names.n; i++)
+        join_names(r, &r->plan->items[i], &r->plan->now[i]);
+    for (size_t i = 0; i < r->plan->n && r->names.n; i++)
+        if (!adopt_name(r, &r->plan->items[i], &r->plan->now[i]))
+            count_new_name(r, &r->plan->items[i], &r->plan->now[i]);
+    for (size_t i = 0; i < r->names.room; i++) {
+        struct linked_names *names = r->names.slots[i].value;
+
+        if (names && !names->anchor && names->n_all > names->n)
+            has_missing = names->was_missing = true;
+    }
+    if (has_missing)
+        search_names(r);
+}
+
+static int open_for_writing(int dir_fd, const char *name)
+{
+    int fd = locked_file_openat(dir_fd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD path_fd = -1;
+    char path[64];
+    struct stat st;
+
+    if (fd >= 0 || errno != EACCES)
+        return fd;
+    path_fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
+    if (path_fd < 0 || fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        chmod(path, (st.st_mode & 07777) | S_IWUSR) < 0)
+        return -1;
+    return locked_file_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* Through its own name, so that all other names see it. */
+static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
+                         const struct pre_image *aim, bool *ret_has_owner)
+{
+    AUTO_FD fd = open_for_writing(dir_fd, name);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return false;
+    if (st.st_ino != aim->inode || st.st_dev != aim->device) {
+        errno = ESTALE;
+        return false;
+    }
+    return write_all(fd, strbuf_str(&r->bytes)) && ftruncate(fd, (off_t)r->bytes.n) == 0 &&
+           set_attributes(fd, aim, ret_has_owner);
+}
+
+/* Another name for the anchor. */
+static bool put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor)
+{
+    const char *anchor_name;
+    AUTO_FD anchor_fd = plain_open_parent(anchor, &r->unlocks, &anchor_name);
+    struct leftover own;
+    bool is_done;
+    int error;
+
+    if (anchor_fd < 0)
+        return false;
+    leftover_begin(&own, dir_fd, name);
+    is_done = linkat(anchor_fd, anchor_name, dir_fd, own.name, 0) == 0 &&
+              renameat(dir_fd, own.name, dir_fd, name) == 0;
+    error = errno;
+    if (!is_done)
+        unlinkat(dir_fd, own.name, 0);
+    leftover_done(&own);
+    errno = error;
+    return is_done;
 }
 
 /* One that replaces something is made beside it first. */
@@ -278,29 +588,85 @@ static bool put_link(struct restoring *r, int dir_fd, const char *name)
     return is_done;
 }
 
-static struct err *put_content(struct restoring *r, struct restore_item *item, int dir_fd,
-                               const char *name)
+static void end_named(struct restore_item *item, const struct linked_names *names, bool has_owner)
 {
-    bool is_done;
+    end_restored(item, has_owner);
+    if (item->outcome == RESTORE_DONE && names && names->n_all > names->n + names->n_new)
+        end_item(item, RESTORE_PARTLY,
+                 S("it had other names, which are another file now; its content is restored"));
+}
 
+static struct err *put_content(struct restoring *r, struct restore_item *item,
+                               const struct file_state *now, int dir_fd, const char *name)
+{
+    struct linked_names *names = names_of(r, &item->aim);
+    bool has_owner = true, in_place = is_in_place(&item->aim, now);
+
+    if (names && names->anchor && !in_place && put_name(r, dir_fd, name, names->anchor)) {
+        end_item(item, RESTORE_DONE, (struct str){0});
+        return NULL;
+    }
     strbuf_clear(&r->bytes);
     TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
-    is_done = item->aim.kind == IMAGE_LINK ? put_link(r, dir_fd, name)
-                                           : put_file(r, dir_fd, name, &item->aim);
-    if (is_done)
-        end_item(item, RESTORE_DONE, (struct str){0});
-    else
+    if (in_place ? !put_in_place(r, dir_fd, name, &item->aim, &has_owner)
+                 : !put_file(r, dir_fd, name, &item->aim, &has_owner)) {
         fail_item(r, item, "it cannot be written");
+    } else if (in_place) {
+        end_restored(item, has_owner);
+    } else {
+        end_named(item, names, has_owner);
+        if (names)
+            names->anchor = now->path;
+    }
     return NULL;
 }
 
-static void put_at(struct restoring *r, struct restore_item *item, int dir_fd, const char *name)
+static struct err *put_link_content(struct restoring *r, struct restore_item *item, int dir_fd,
+                                    const char *name)
 {
-    AUTO(err) struct err *e = put_content(r, item, dir_fd, name);
+    struct stat st;
+
+    strbuf_clear(&r->bytes);
+    TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
+    if (!put_link(r, dir_fd, name))
+        fail_item(r, item, "it cannot be written");
+    else
+        end_restored(item, fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                               give_owner(dir_fd, name, &item->aim, &st));
+    return NULL;
+}
+
+static void put_at(struct restoring *r, struct restore_item *item, const struct file_state *now,
+                   int dir_fd, const char *name)
+{
+    AUTO(err)
+    struct err *e = item->aim.kind == IMAGE_LINK ? put_link_content(r, item, dir_fd, name)
+                                                 : put_content(r, item, now, dir_fd, name);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e)
         end_item(item, RESTORE_FAILED, arena_str(r->arena, str_of(text)));
+}
+
+/* Permissions and owner, of what is not open for reading either. */
+static void put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
+                           const char *name)
+{
+    AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+    struct stat st;
+    bool has_owner;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        fail_item(r, item, "it cannot be opened");
+        return;
+    }
+    has_owner = give_owner(fd, "", &item->aim, &st);
+    if (item->aim.kind != IMAGE_LINK && chmod(path, item->aim.mode) < 0)
+        fail_item(r, item, "its permissions cannot be set");
+    else
+        end_restored(item, has_owner);
 }
 
 static void put_item(struct restoring *r, struct restore_item *item, const struct file_state *now)
@@ -310,38 +676,26 @@ static void put_item(struct restoring *r, struct restore_item *item, const struc
 
     if (dir_fd < 0)
         fail_item(r, item, "its directory cannot be opened");
+    else if (item->aim.keeps_content)
+        put_attributes(r, item, dir_fd, name);
     else if (item->aim.kind != IMAGE_DIRECTORY)
-        put_at(r, item, dir_fd, name);
+        put_at(r, item, now, dir_fd, name);
     else if (mkdirat(dir_fd, name, item->aim.mode | 0700) < 0 && errno != EEXIST)
         fail_item(r, item, "the directory cannot be made");
 }
 
 /* --- directories, at last --- */
 
-static void set_mode(struct restoring *r, struct restore_item *item, const char *path,
-                     unsigned mode)
+static void finish_directory(struct restoring *r, struct restore_item *item, const char *path)
 {
-    AUTO_FD fd = open_plain(path, O_PATH | O_DIRECTORY);
-    char name[64];
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    const char *name;
+    AUTO_FD dir_fd = plain_open_parent(path, &unlocks, &name);
 
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && chmod(name, mode) == 0) {
-        if (item->outcome == RESTORE_PLANNED)
-            end_item(item, RESTORE_DONE, (struct str){0});
-        return;
-    }
-    fail_item(r, item, "the directory's permissions cannot be set");
-}
-
-static void finish_directory(struct restoring *r, struct restore_item *item,
-                             const struct file_state *now)
-{
-    bool was_opened = now->kind == IMAGE_DIRECTORY && (now->mode & 0700) != 0700;
-
-    if (item->outcome == RESTORE_PLANNED && item->aim.kind == IMAGE_DIRECTORY)
-        set_mode(r, item, now->path, item->aim.mode);
-    else if (was_opened && item->outcome != RESTORE_DONE) /* as we found it */
-        set_mode(r, item, now->path, now->mode);
+    if (dir_fd < 0)
+        fail_item(r, item, "the directory's permissions cannot be set");
+    else
+        put_attributes(r, item, dir_fd, name);
 }
 
 /* --- all --- */
@@ -354,12 +708,18 @@ static void count(struct restoring *r, struct restore_report *report)
 
         report->n_conflicts += item->outcome == RESTORE_CONFLICT;
         report->n_failed += item->outcome == RESTORE_FAILED || item->outcome == RESTORE_IMPOSSIBLE;
-        if (item->outcome != RESTORE_DONE)
+        report->n_partly += item->outcome == RESTORE_PARTLY;
+        if (item->outcome != RESTORE_DONE && item->outcome != RESTORE_PARTLY)
             continue;
         report->n_restored++;
         if (make_undo(r, i, &undo))
             pre_images_add(&report->undo, r->arena, undo);
     }
+}
+
+static bool is_to_be_put(const struct restore_item *item)
+{
+    return item->outcome == RESTORE_PLANNED && item->aim.kind != IMAGE_NONE;
 }
 
 static void change(struct restoring *r)
@@ -372,11 +732,15 @@ static void change(struct restoring *r)
         if (must_go(&items[i], &now[i]))
             remove_item(r, &items[i], &now[i]);
     for (size_t i = 0; i < n; i++)
-        if (items[i].outcome == RESTORE_PLANNED && items[i].aim.kind != IMAGE_NONE)
+        if (is_to_be_put(&items[i]) && is_in_place(&items[i].aim, &now[i]))
             put_item(r, &items[i], &now[i]);
+    for (size_t i = 0; i < n; i++)
+        if (is_to_be_put(&items[i]))
+            put_item(r, &items[i], &now[i]);
+    unlocks_done(&r->unlocks);
     for (size_t i = n; i-- > 0;)
-        if (now[i].path)
-            finish_directory(r, &items[i], &now[i]);
+        if (items[i].outcome == RESTORE_PLANNED && items[i].aim.kind == IMAGE_DIRECTORY)
+            finish_directory(r, &items[i], now[i].path);
 }
 
 void restore_change(struct restore_plan *plan, const struct restore_options *options,
@@ -387,7 +751,9 @@ void restore_change(struct restore_plan *plan, const struct restore_options *opt
                           .plan = plan,
                           .bytes = {.max_bytes = MAX_BYTES + (1 << 18)}};
 
+    find_names(&r);
     change(&r);
+    path_table_done(&r.names);
     strbuf_done(&r.bytes);
     *ret_report = (struct restore_report){0};
     count(&r, ret_report);

@@ -1,14 +1,16 @@
-/* restore.h - takes changes back: puts files where and as they were.
+/* restore.h - undoes changes: puts files where and as they were.
  *
  * The plan is made from the pre-images of all calls after some point, in their order: of each path
  * the earliest image is the aim. It is pure. Carrying it out is not: a file that is not as the last
  * call left it, because somebody else has changed it since or in between, is reported and left
  * alone, unless it is forced. Each file is replaced whole or not at all, no link is followed, and
- * nothing outside the roots is touched. Owners, times and extended attributes are not restored:
- * what is put back is newer than what was built from it.
+ * nothing outside the roots is touched. A file with several names that is still the same file is
+ * written in place, so that all its names come back; one that is not gets its names again as far as
+ * they are known. Times and extended attributes are not restored: what is put back is newer than
+ * what was built from it.
  *
- * What stands there is saved before it is replaced, and told as pre-images again: taking back can
- * be taken back. */
+ * What is there is saved before it is replaced, and reported as pre-images again: an undo can be
+ * undone. */
 #ifndef KEEL_SNAPSHOT_RESTORE_H
 #define KEEL_SNAPSHOT_RESTORE_H
 
@@ -21,14 +23,17 @@ enum restore_outcome {
     RESTORE_CONFLICT,   /* somebody else has changed it */
     RESTORE_IMPOSSIBLE, /* it was not saved, or is outside the roots */
     RESTORE_FAILED,     /* see `why` */
+    RESTORE_PARTLY,     /* its content is as it was; see `why` */
 };
 const char *restore_outcome_name(enum restore_outcome o); /* "restored", "conflict", ... */
 
 struct restore_item {
-    struct pre_image aim; /* its `after` is what the last call left */
+    struct pre_image aim; /* its `after` is what the last call left that changed content */
     bool knows_before;    /* `before` is what that call found, in the same terms */
     struct str before;
     bool changed_between; /* somebody else changed it between two calls */
+    /* Another file that it was meanwhile; 0: none. */
+    uint64_t became_device, became_inode;
     enum restore_outcome outcome;
     struct str why; /* of all but DONE and NOT_NEEDED */
 };
@@ -51,6 +56,7 @@ struct restore_options {
 
 struct restore_report {
     size_t n_restored, n_conflicts, n_failed; /* failed or impossible */
+    size_t n_partly;                          /* of those restored */
     struct pre_images undo;                   /* what was there, to take this back */
 };
 

@@ -6,8 +6,8 @@
 
 const char *restore_outcome_name(enum restore_outcome o)
 {
-    static const char *const names[] = {"planned",  "restored",   "not needed",
-                                        "conflict", "impossible", "failed"};
+    static const char *const names[] = {"planned",    "restored", "not needed",      "conflict",
+                                        "impossible", "failed",   "restored in part"};
 
     return names[o];
 }
@@ -43,14 +43,40 @@ static bool is_told(struct arena *a, const struct place *places, size_t i)
     return i == 0;
 }
 
+/* The first calls have changed attributes only: what it held is what the next one found. */
+static void find_content(struct pre_image *aim, const struct place *places, size_t n)
+{
+    for (size_t i = 1; i < n && aim->keeps_content; i++) {
+        const struct pre_image *image = places[i].image;
+
+        if (image->keeps_content)
+            continue;
+        aim->keeps_content = false;
+        aim->content = image->content;
+        aim->why_not =
+            image->kind == aim->kind ? image->why_not : S("somebody else changed it in between");
+    }
+}
+
 static struct restore_item plan_path(struct arena *a, const struct place *places, size_t n)
 {
     struct restore_item item = {.aim = *places[0].image};
+    size_t last = n - 1;
 
-    item.aim.after = places[n - 1].image->after;
-    item.knows_before = image_sign(a, places[n - 1].image, &item.before);
-    for (size_t i = 1; i < n && !item.changed_between; i++)
-        item.changed_between = !is_told(a, places, i);
+    find_content(&item.aim, places, n);
+    while (last > 0 && places[last].image->keeps_content)
+        last--;
+    item.aim.after = places[last].image->after;
+    item.knows_before = image_sign(a, places[last].image, &item.before);
+    for (size_t i = 1; i < n; i++) {
+        const struct pre_image *image = places[i].image;
+
+        item.changed_between |= !is_told(a, places, i);
+        if (image->n_names && image->inode != item.aim.inode && !item.became_inode) {
+            item.became_device = image->device;
+            item.became_inode = image->inode;
+        }
+    }
     return item;
 }
 

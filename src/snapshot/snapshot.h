@@ -1,10 +1,10 @@
-/* snapshot.h - the snapshotter of an agent: one file before Write and Edit, the workspace before a
- * command.
+/* snapshot.h - the snapshotter of an agent: one file before Write and Edit, and what a command is
+ * about to change while it runs.
  *
  * Which calls are looked at: those that modify a file are saved by that file alone, where it is
- * known; those that modify without saying what, and those that start commands, by the workspace.
- * Calls that only inspect are not looked at. While commands run in the background every such call
- * looks at the workspace, and what has changed between two looks is told as theirs.
+ * known; those that start commands get an observer. Calls that only inspect are not looked at. What
+ * commands in the background have changed is reported before the next call that may write, and at
+ * the end of the run.
  *
  * docs/undo.md has the reasons and the limits. */
 #ifndef KEEL_SNAPSHOT_SNAPSHOT_H
@@ -12,38 +12,47 @@
 
 #include "port/snapshot.h"
 
-#define SNAPSHOT_DEFAULT_MAX_FILES 20000
 #define SNAPSHOT_DEFAULT_MAX_BYTES ((uint64_t)256 << 20)
 #define SNAPSHOT_DEFAULT_MAX_FILE_BYTES ((uint64_t)10 << 20)
+
+struct dir_watches;
 
 struct snapshot_options {
     const char *workspace;         /* absolute */
     const char *const *added_dirs; /* may be NULL */
     size_t n_added_dirs;
     struct blob_store *blobs; /* borrowed */
-    const char *home;         /* keel's own, which is never saved; also remembers what is known of
-                                 the workspace for the next process. NULL: nothing */
-    size_t max_files;         /* 0: the default, and so on */
-    uint64_t max_bytes, max_file_bytes;
-    int64_t racy_ns; /* see file_tree.h; 0: 2 s */
-    /* Files of keel's own store, which are no part of the workspace; NULL: there are none in it.
+    const char *home;        /* keel's own, which is never saved; undo logs are there. NULL: none */
+    uint64_t max_bytes;      /* of all that one command changes; 0: the default */
+    uint64_t max_file_bytes; /* of one file; 0: the default */
+    /* Files of keel's own store, which are not part of the workspace; NULL: there are none in it.
      * Borrowed; called from several threads. */
     const struct path_filter *own;
-    bool is_off; /* nothing is saved, and every call reports that */
+    struct dir_watches *watches; /* borrowed, shared with the sandbox; NULL: files are asked */
+    bool is_off;                 /* nothing is saved, and every call reports that */
     /* Might this call of a tool that starts commands write? NULL: each might. */
     bool (*may_write)(void *self, const struct snapshot_call *call);
-    /* Do commands run in the background? NULL: never. */
-    bool (*is_busy)(void *self);
     void *self;
 };
 
-/* Everything is copied but the store. Walks nothing yet. */
+/* Everything is copied but the store and the watches. Looks at nothing yet. */
 struct snapshotter *snapshotter_new(const struct snapshot_options *options) MUST_USE;
+/* The journal is durable: undo logs of calls that have ended are not needed any more. */
+void snapshotter_forget_logs(struct snapshotter *s);
 
-/* After a crash: what EVENT_SNAPSHOT told, without the pre-images that should have followed.
- * Gives those, as if the call had ended now. Blocks: tasks use work_run(). */
+/* After a crash: what EVENT_SNAPSHOT reported, without the pre-images that should have followed.
+ * Gives those, as if the call had ended now. `has_ended`: the journal has the end of the call, so
+ * that only a command which ran on in the background is left to be looked at. *ret_unsaved: why
+ * they cannot be given; else empty. Blocks: tasks use work_run(). */
+struct recovered_call {
+    struct pre_images images;
+    struct str unsaved;
+};
 MUST_USE struct err *snapshot_recover(const struct snapshot_options *options,
-                                      const struct snapshot_record *record, struct arena *a,
-                                      struct pre_images *ret_images);
+                                      const struct snapshot_record *record, bool has_ended,
+                                      struct arena *a, struct recovered_call *ret_call);
+/* The journal has them for good. */
+void snapshot_forget_log(const struct snapshot_options *options,
+                         const struct snapshot_record *record);
 
 #endif

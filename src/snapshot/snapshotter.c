@@ -1,26 +1,55 @@
 /* snapshotter.c - which calls are looked at, and the looks, in a worker. */
-#include "snapshot/compare.h"
-#include "snapshot/keeper.h"
+#include "snapshot/recorder.h"
+#include "snapshot/unreported.h"
+
+#include "base/quoted.h"
 #include "sys/fs.h"
 #include "sys/work.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #define MAX_ONE_FILE ((uint64_t)64 << 20) /* as Write and Edit have it */
+#define MAX_NAMED 3                       /* in a note */
+#define UNREPORTED_TEXT "it was changed while a command ran, without a report"
+
+/* The recorder of a call, as long as what it knows is needed. */
+struct observed {
+    struct recorder *recorder;
+    struct change_marks marks;
+    int64_t since_ns;   /* of the last look */
+    bool has_ended;     /* the call; its command may run on */
+    bool is_background; /* it does */
+    struct observed *next;
+};
+
+/* A log whose call has ended. */
+struct ended_log {
+    char name[UNDO_LOG_NAME_SIZE];
+    uint64_t ended_at;
+};
 
 struct agent_snapshotter {
     struct snapshotter port;
-    struct keeper keeper;
-    pthread_mutex_t lock; /* for the keeper: calls run side by side */
     struct snapshot_options options;
-    bool was_busy; /* at the last look */
+    struct coverage coverage;
+    char *home;
+    pthread_mutex_t lock; /* for all below: calls run side by side */
+    struct observed *observed;
+    size_t n_active;           /* calls */
+    struct path_table touched; /* files of Write and Edit, while calls are active */
+    uint64_t now;              /* counts beginnings and ends */
+    struct ended_log *logs;
+    size_t n_logs;
+    bool has_told_missed, has_swept;
 };
 
 struct snapshot {
     char *path; /* of the one file; NULL: there is none */
     struct file_state file;
-    struct file_tree *tree; /* NULL: none */
+    struct observed *observed; /* NULL: no command */
     bool had_git;
+    uint64_t began_at;
 };
 
 /* What a worker is given, and gives back. */
@@ -29,11 +58,10 @@ struct look {
     struct err *(*run)(struct look *look);
     struct arena *arena;
     struct snapshot *snapshot;
-    bool wants_tree;
-    bool wants_before; /* what commands in the background have changed since the last look */
-    bool is_busy;
+    bool wants_observer;
     struct snapshot_record *record;
     struct snapshot_changes *changes;
+    bool has_run;
 };
 
 static struct err *run_locked(void *arg)
@@ -41,6 +69,7 @@ static struct err *run_locked(void *arg)
     struct look *look = arg;
     struct err *e;
 
+    look->has_run = true;
     pthread_mutex_lock(&look->of->lock);
     e = look->run(look);
     pthread_mutex_unlock(&look->of->lock);
@@ -52,9 +81,12 @@ static struct err *run_look(struct look *look)
     return task_self() ? work_run(run_locked, look) : run_locked(look);
 }
 
-static bool is_busy(const struct agent_snapshotter *s)
+static int64_t now_ns(void)
 {
-    return s->options.is_busy && s->options.is_busy(s->options.self);
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* --- one file --- */
@@ -65,7 +97,7 @@ static struct err *save_file(struct file_state *f, struct blob_store *blobs)
     char handle[SHA256_HEX_SIZE];
 
     if (!state_look(f))
-        f->why_not = "nobody may look at it";
+        f->why_not = "it may not be looked at";
     if (!state_has_content(f))
         return NULL;
     TRY(state_read(f, MAX_ONE_FILE, NULL, &bytes));
@@ -85,254 +117,527 @@ static struct err *compare_file(const struct file_state *before, struct arena *a
     if (state_look(&now) && state_has_content(&now))
         TRY(state_read(&now, MAX_ONE_FILE, NULL, &bytes));
     if (!state_eq(before, &now))
-        pre_images_add(&changes->images, a, state_image(a, before, &now));
+        pre_images_add(&changes->images, a,
+                       state_image(a, before, /* keeps_content= */ false, &now));
     return NULL;
 }
 
-/* The tree has seen it too. */
-static void drop_image(struct pre_images *list, const char *path)
+/* --- undo logs --- */
+
+/* A call that began later has been let run, and before that the journal was made durable: it has
+ * all that ended logs are about. */
+static void remove_logs(struct agent_snapshotter *s, uint64_t ended_before)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < list->n; i++)
-        if (!str_is(list->items[i].path, path))
-            list->items[n++] = list->items[i];
-    list->n = n;
+    for (size_t i = 0; i < s->n_logs; i++)
+        if (s->logs[i].ended_at < ended_before)
+            undo_log_remove(s->home, str_of(s->logs[i].name));
+        else
+            s->logs[n++] = s->logs[i];
+    s->n_logs = n;
+}
+
+static void note_log(struct agent_snapshotter *s, struct recorder *r)
+{
+    struct ended_log *log;
+
+    if (recorder_n_entries(r) == 0)
+        return;
+    s->logs = mem_resize(s->logs, (s->n_logs + 1) * sizeof *s->logs);
+    log = &s->logs[s->n_logs++];
+    *log = (struct ended_log){.ended_at = ++s->now};
+    memcpy(log->name, recorder_log_name(r), sizeof log->name);
+}
+
+void snapshotter_forget_logs(struct snapshotter *port)
+{
+    struct agent_snapshotter *s = (struct agent_snapshotter *)port;
+
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    remove_logs(s, UINT64_MAX);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- what was not announced --- */
+
+struct strangers {
+    struct agent_snapshotter *of;
+    struct recorder *recorder;
+};
+
+static bool is_announced(struct agent_snapshotter *s, struct str path)
+{
+    for (const struct observed *o = s->observed; o; o = o->next)
+        if (recorder_has(o->recorder, path))
+            return true;
+    return path_table_find(&s->touched, path) != NULL;
+}
+
+/* By another of its names. */
+static bool is_announced_file(struct agent_snapshotter *s, const struct stat *st)
+{
+    for (const struct observed *o = s->observed; o; o = o->next)
+        if (recorder_has_file(o->recorder, st->st_dev, st->st_ino))
+            return true;
+    return false;
+}
+
+static bool is_strange(void *self, struct str path, const struct stat *st)
+{
+    const struct strangers *x = self;
+
+    if (is_announced(x->of, path) || (st && !S_ISDIR(st->st_mode) && is_announced_file(x->of, st)))
+        return false;
+    return recorder_covers(x->recorder, path, st && S_ISDIR(st->st_mode)) ||
+           (coverage_is_rules(path) && recorder_covers_rules(x->recorder, path));
+}
+
+/* keel's own store may make files there, of which nothing is announced. */
+static bool is_strange_dir(void *self, struct str path)
+{
+    const struct strangers *x = self;
+
+    if (x->of->coverage.own || is_announced(x->of, path))
+        return false;
+    for (const struct observed *o = x->of->observed; o; o = o->next)
+        if (recorder_has_in(o->recorder, path))
+            return false;
+    return true;
+}
+
+static bool is_covered_dir(void *self, struct str path)
+{
+    const struct strangers *x = self;
+
+    return recorder_covers(x->recorder, path, /* is_dir= */ true);
+}
+
+static struct str text_of_unreported(const struct unreported *found, struct arena *a)
+{
+    if (found->was_cut)
+        return S("the workspace is too large to find out whether all changes were reported");
+    if (found->n > UNREPORTED_MAX)
+        return arena_format(a, "%zu files were changed while it ran, without a report", found->n);
+    return (struct str){0};
+}
+
+static struct err *find_unreported(struct agent_snapshotter *s, struct observed *o, struct arena *a,
+                                   struct pre_images *images, struct str *unsaved)
+{
+    struct strangers self = {s, o->recorder};
+    struct unreported_query q = {.coverage = &s->coverage,
+                                 .marks = &o->marks,
+                                 .since_ns = o->since_ns,
+                                 .is_strange = is_strange,
+                                 .is_strange_dir = is_strange_dir,
+                                 .is_covered_dir = is_covered_dir,
+                                 .self = &self};
+    struct unreported found;
+
+    if (recorder_has_missed(o->recorder))
+        return NULL;
+    TRY(unreported_find(&q, a, &found));
+    for (size_t i = 0; i < MIN(found.n, (size_t)UNREPORTED_MAX); i++) {
+        struct file_state now = {.path = found.paths[i]};
+
+        pre_images_add(
+            images, a,
+            (struct pre_image){.path = str_of(found.paths[i]),
+                               .kind = IMAGE_OTHER,
+                               .why_not = S(UNREPORTED_TEXT),
+                               .after = state_look(&now) ? state_sign(a, &now) : (struct str){0}});
+    }
+    *unsaved = text_of_unreported(&found, a);
+    return NULL;
+}
+
+/* --- commands --- */
+
+static bool has_content(const struct pre_images *images)
+{
+    for (size_t i = 0; i < images->n; i++)
+        if (images->items[i].content.n)
+            return true;
+    return false;
+}
+
+/* Nothing waited for the disk while the command ran: now all of it does, at once. */
+static struct err *look_at_command(struct agent_snapshotter *s, struct observed *o, struct arena *a,
+                                   struct pre_images *images, struct str *unsaved)
+{
+    bool is_last = !recorder_is_in_use(o->recorder);
+    int64_t now = now_ns();
+    struct pre_images changed = {0};
+    struct str unreported = {0};
+
+    TRY(find_unreported(s, o, a, images, &unreported));
+    TRY(recorder_look(o->recorder, is_last, a, &changed, unsaved));
+    if (!unsaved->n)
+        *unsaved = unreported;
+    if (has_content(&changed))
+        TRY(blob_sync(s->options.blobs));
+    for (size_t i = 0; i < changed.n; i++)
+        pre_images_add(images, a, changed.items[i]);
+    o->is_background = !is_last;
+    o->since_ns = now;
+    if (is_last)
+        note_log(s, o->recorder);
+    else
+        change_marks_take(&o->marks, &s->coverage, s->options.watches);
+    return NULL;
+}
+
+static void observed_free(struct observed *o)
+{
+    recorder_close(o->recorder);
+    recorder_unref(o->recorder);
+    change_marks_done(&o->marks);
+    mem_free(o);
+}
+
+static bool has_background(const struct agent_snapshotter *s)
+{
+    const struct observed *o = s->observed;
+
+    while (o && !(o->has_ended && o->is_background))
+        o = o->next;
+    return o != NULL;
+}
+
+/* Others that ran at the same time may have to know what it has announced: so not while a call is
+ * active, and behind a look at those in the background. */
+static void drop_ended(struct agent_snapshotter *s)
+{
+    struct observed **link = &s->observed;
+
+    if (s->n_active)
+        return;
+    path_table_done(&s->touched);
+    while (*link) {
+        struct observed *o = *link;
+
+        if (!o->has_ended || o->is_background) {
+            link = &o->next;
+            continue;
+        }
+        *link = o->next;
+        observed_free(o);
+    }
+}
+
+static struct err *look_at_background(struct agent_snapshotter *s, struct arena *a,
+                                      struct pre_images *images, struct str *unsaved)
+{
+    for (struct observed *o = s->observed; o; o = o->next) {
+        struct str why = {0};
+
+        if (!o->has_ended || !o->is_background)
+            continue;
+        TRY(look_at_command(s, o, a, images, &why));
+        if (!unsaved->n)
+            *unsaved = why;
+    }
+    return NULL;
+}
+
+static struct observed *observe(struct agent_snapshotter *s)
+{
+    struct observed *o = mem_alloc(sizeof *o);
+
+    o->recorder = recorder_new(&(struct recorder_options){
+        .coverage = &s->coverage,
+        .blobs = s->options.blobs,
+        .home = s->home,
+        .max_bytes = s->options.max_bytes,
+        .max_file_bytes = s->options.max_file_bytes,
+    });
+    change_marks_take(&o->marks, &s->coverage, s->options.watches);
+    o->since_ns = now_ns();
+    o->next = s->observed;
+    s->observed = o;
+    return o;
+}
+
+/* --- notes --- */
+
+static struct str tell_lost(struct arena *a, const struct pre_images *images)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < images->n; i++) {
+        const struct pre_image *p = &images->items[i];
+
+        if (p->why_not.n == 0)
+            continue;
+        if (n++ < MAX_NAMED)
+            strbuf_addf(&text, "%s%" STR_FMT " (%" STR_FMT ")", n > 1 ? ", " : "",
+                        STR_ARG(quoted(a, p->path)), STR_ARG(p->why_not));
+    }
+    if (n == 0)
+        return (struct str){0};
+    if (n > MAX_NAMED)
+        strbuf_addf(&text, " and %zu more", n - MAX_NAMED);
+    return arena_format(a, "This change cannot be undone: %" STR_FMT ".",
+                        STR_ARG(strbuf_str(&text)));
+}
+
+/* Once a session: it is the same for each command. The journal says it of each. */
+static struct str tell_missed(struct agent_snapshotter *s, struct arena *a, struct str unsaved)
+{
+    if (!unsaved.n || s->has_told_missed)
+        return (struct str){0};
+    s->has_told_missed = true;
+    return arena_format(a,
+                        "What commands change cannot be undone, or not all of it: %" STR_FMT
+                        ". Changes of Write and Edit can.",
+                        STR_ARG(unsaved));
+}
+
+static struct str join(struct arena *a, struct str one, const char *separator, struct str two)
+{
+    return arena_format(a, "%" STR_FMT "%s%" STR_FMT, STR_ARG(one), one.n && two.n ? separator : "",
+                        STR_ARG(two));
+}
+
+static bool has_git(const struct agent_snapshotter *s)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return s->coverage.n_roots && fs_exists(fs_join(&a, s->coverage.roots[0], ".git"));
+}
+
+static struct str tell_git_gone(const struct look *look)
+{
+    if (!look->snapshot->had_git || has_git(look->of))
+        return (struct str){0};
+    return arena_format(look->arena, "%s/.git is gone, and keel does not save it",
+                        look->of->coverage.roots[0]);
 }
 
 /* --- before a call --- */
 
-static bool has_git(const struct keeper *k)
+static void touch(struct agent_snapshotter *s, const char *path)
 {
-    AUTO(arena) struct arena a = {0};
+    size_t slash = str_rfind_char(str_of(path), '/');
 
-    return k->scope.n_roots && fs_exists(fs_join(&a, k->scope.roots[0], ".git"));
-}
-
-static struct err *save_tree(struct look *look)
-{
-    struct keeper *k = &look->of->keeper;
-    struct snapshot_record *r = look->record;
-    char manifest[SHA256_HEX_SIZE];
-    struct str note = {0}, unsaved = {0};
-
-    if (look->wants_before && k->latest)
-        TRY(keeper_compare(k, k->latest, /* saves= */ true, look->arena, &r->before, &note,
-                           &unsaved));
-    TRY(keeper_save(k, look->arena, &look->snapshot->tree, manifest, &r->note, &r->unsaved));
-    if (!r->unsaved.n)
-        r->unsaved = unsaved;
-    if (!r->note.n)
-        r->note = note;
-    look->snapshot->had_git = has_git(k);
-    if (!look->snapshot->tree)
-        return NULL;
-    r->tree = arena_str(look->arena, str_of(manifest));
-    r->tree_base = arena_str(look->arena, str_of(k->base.handle));
-    r->taken_ns = look->snapshot->tree->taken_ns;
-    r->ready_ns = look->snapshot->tree->ready_ns;
-    r->n_files = look->snapshot->tree->n;
-    return NULL;
+    path_table_put(&s->touched, str_of(path));
+    if (slash != STR_NONE)
+        path_table_put(&s->touched, str_make(path, MAX(slash, (size_t)1)));
 }
 
 static struct err *begin_look(struct look *look)
 {
+    struct agent_snapshotter *s = look->of;
     struct snapshot *x = look->snapshot;
     struct snapshot_record *r = look->record;
 
+    if (!s->has_swept)
+        undo_log_sweep(s->home);
+    s->has_swept = true;
+    TRY(look_at_background(s, look->arena, &r->before, &r->unsaved));
+    r->note = tell_lost(look->arena, &r->before);
+    drop_ended(s);
     if (x->path) {
-        TRY(save_file(&x->file, look->of->keeper.blobs));
+        TRY(save_file(&x->file, s->options.blobs));
         r->has_file = true;
-        r->file = state_image(look->arena, &x->file, NULL);
+        r->file = state_image(look->arena, &x->file, /* keeps_content= */ false, NULL);
+        touch(s, x->path);
     }
-    return look->wants_tree ? save_tree(look) : NULL;
+    x->began_at = ++s->now;
+    if (look->wants_observer) {
+        x->had_git = has_git(s);
+        x->observed = observe(s);
+        r->observer = write_observer_ref(recorder_observer(x->observed->recorder));
+        r->log = arena_str(look->arena, str_of(recorder_log_name(x->observed->recorder)));
+    }
+    s->n_active++;
+    return NULL;
 }
 
-static void snapshot_free(struct snapshot *x)
-{
-    if (!x)
-        return;
-    file_tree_unref(x->tree);
-    mem_free(x->path);
-    mem_free(x);
-}
-
-static bool wants_tree(const struct agent_snapshotter *s, const struct snapshot_call *call)
+static bool wants_observer(const struct agent_snapshotter *s, const struct snapshot_call *call)
 {
     const struct tool *t = call->tool;
 
-    if (t->risk == RISK_INSPECT || t->risk == RISK_NETWORK)
-        return false;
-    if (t->risk == RISK_MODIFY)
-        return !call->target;
-    return (t->needs & NEEDS_LAUNCHER) &&
+    return t->risk == RISK_EXECUTE && (t->needs & NEEDS_LAUNCHER) &&
            (!s->options.may_write || s->options.may_write(s->options.self, call));
 }
 
-static struct err *begin(struct snapshotter *port, const struct snapshot_call *call,
-                         struct arena *a, struct snapshot_record *ret_record)
+static struct err *snapshotter_begin(struct snapshotter *port, const struct snapshot_call *call,
+                                     struct arena *a, struct snapshot_record *ret_record)
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
-    bool wants_file = call->tool->risk == RISK_MODIFY && call->target;
+    bool modifies = call->tool->risk == RISK_MODIFY;
     struct look look = {.of = s, .run = begin_look, .arena = a, .record = ret_record};
     struct err *e;
 
-    look.wants_tree = wants_tree(s, call);
-    if (!wants_file && !look.wants_tree)
+    look.wants_observer = wants_observer(s, call);
+    if (!modifies && !look.wants_observer)
         return NULL;
-    if (s->options.is_off) {
-        ret_record->unsaved = S("snapshot.enabled is false");
+    if (s->options.is_off || (modifies && !call->target)) {
+        ret_record->unsaved = s->options.is_off
+                                  ? S("snapshot.enabled is false")
+                                  : S("keel does not know which files this tool changes");
         return NULL;
     }
-    look.is_busy = is_busy(s);
-    look.wants_before = s->was_busy;
-    look.wants_tree |= look.is_busy || s->was_busy;
     look.snapshot = mem_alloc(sizeof *look.snapshot);
-    if (wants_file) {
+    if (modifies) {
         look.snapshot->path = mem_strdup(call->target);
         look.snapshot->file.path = look.snapshot->path;
     }
     e = run_look(&look);
-    if (!e && look.wants_tree)
-        s->was_busy = look.is_busy;
-    if (!e && (ret_record->has_file || ret_record->tree.n))
-        ret_record->snapshot = TAKE(look.snapshot);
-    snapshot_free(look.snapshot);
+    if (!e) {
+        ret_record->snapshot = look.snapshot;
+        return NULL;
+    }
+    mem_free(look.snapshot->path);
+    mem_free(look.snapshot);
     return e;
 }
 
 /* --- after it --- */
 
-static struct str tell_git_gone(const struct look *look)
+static struct err *look_after(struct look *look)
 {
-    const struct keeper *k = &look->of->keeper;
-
-    if (!look->snapshot->had_git || has_git(k))
-        return (struct str){0};
-    return arena_format(look->arena, "%s/.git is gone, and keel does not save it",
-                        k->scope.roots[0]);
-}
-
-static struct err *compare_tree(struct look *look)
-{
-    struct keeper *k = &look->of->keeper;
-    struct snapshot_changes *changes = look->changes;
-    struct str lost = {0}, git = tell_git_gone(look);
-
-    TRY(keeper_compare(k, look->snapshot->tree, look->is_busy, look->arena, &changes->images, &lost,
-                       &changes->unsaved));
-    if (!changes->unsaved.n)
-        changes->unsaved = git;
-    changes->note = arena_format(look->arena, "%" STR_FMT "%s%" STR_FMT, STR_ARG(git),
-                                 git.n ? ". " : "", STR_ARG(lost));
-    return NULL;
-}
-
-static struct err *compare_all(struct look *look)
-{
+    struct agent_snapshotter *s = look->of;
     struct snapshot *x = look->snapshot;
+    struct snapshot_changes *changes = look->changes;
+    struct str git = {0};
 
-    if (x->tree)
-        TRY(compare_tree(look));
-    if (!x->path)
-        return NULL;
-    drop_image(&look->changes->images, x->path);
-    return compare_file(&x->file, look->arena, look->changes);
+    if (x->observed) {
+        git = tell_git_gone(look);
+        TRY(look_at_command(s, x->observed, look->arena, &changes->images, &changes->unsaved));
+    }
+    if (x->path)
+        TRY(compare_file(&x->file, look->arena, changes));
+    changes->note = join(look->arena, tell_missed(s, look->arena, changes->unsaved), " ",
+                         tell_lost(look->arena, &changes->images));
+    if (git.n) {
+        changes->note = join(look->arena, git, ". ", changes->note);
+        changes->unsaved = join(look->arena, changes->unsaved, "; ", git);
+    }
+    if (x->observed && recorder_n_entries(x->observed->recorder))
+        remove_logs(s, x->began_at);
+    return NULL;
 }
 
 static struct err *end_look(struct look *look)
 {
-    struct err *e = compare_all(look);
+    struct agent_snapshotter *s = look->of;
+    struct snapshot *x = look->snapshot;
+    struct err *e = look_after(look);
 
-    snapshot_free(TAKE(look->snapshot));
+    if (x->observed)
+        x->observed->has_ended = true;
+    s->n_active--;
+    if (!has_background(s))
+        drop_ended(s);
+    mem_free(x->path);
+    mem_free(x);
     return e;
 }
 
-static struct err *end(struct snapshotter *port, struct snapshot *take_snapshot, struct arena *a,
-                       struct snapshot_changes *ret_changes)
+static struct err *snapshotter_end(struct snapshotter *port, struct snapshot *take_snapshot,
+                                   struct arena *a, struct snapshot_changes *ret_changes)
 {
-    struct agent_snapshotter *s = (struct agent_snapshotter *)port;
-    struct look look = {.of = s,
+    struct look look = {.of = (struct agent_snapshotter *)port,
                         .run = end_look,
                         .arena = a,
                         .snapshot = take_snapshot,
-                        .is_busy = is_busy(s),
                         .changes = ret_changes};
-    bool has_tree = take_snapshot->tree != NULL;
     struct err *e = run_look(&look);
 
-    snapshot_free(look.snapshot); /* no worker took it up */
-    if (has_tree)
-        s->was_busy |= look.is_busy;
-    return e;
+    if (look.has_run)
+        return e;
+    err_ignore(e, "no worker took it up");
+    return run_locked(&look);
 }
 
 /* --- at the end of a run --- */
 
 static struct err *settle_look(struct look *look)
 {
-    struct keeper *k = &look->of->keeper;
+    struct snapshot_changes *c = look->changes;
 
-    if (!k->latest)
-        return NULL;
-    return keeper_compare(k, k->latest, look->is_busy, look->arena, &look->changes->images,
-                          &look->changes->note, &look->changes->unsaved);
+    TRY(look_at_background(look->of, look->arena, &c->images, &c->unsaved));
+    c->note = tell_lost(look->arena, &c->images);
+    drop_ended(look->of);
+    return NULL;
 }
 
-static struct err *settle(struct snapshotter *port, struct arena *a,
-                          struct snapshot_changes *ret_changes)
+static struct err *snapshotter_settle(struct snapshotter *port, struct arena *a,
+                                      struct snapshot_changes *ret_changes)
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
-    struct look look = {
-        .of = s, .run = settle_look, .arena = a, .is_busy = is_busy(s), .changes = ret_changes};
+    struct look look = {.of = s, .run = settle_look, .arena = a, .changes = ret_changes};
 
-    if (!s->was_busy)
-        return NULL;
-    TRY(run_look(&look));
-    s->was_busy = look.is_busy;
-    return NULL;
+    return s->observed ? run_look(&look) : NULL;
 }
 
 /* --- the whole --- */
 
-static void free_snapshotter(struct snapshotter *port)
+static void snapshotter_destroy(struct snapshotter *port)
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
 
-    keeper_done(&s->keeper);
+    while (s->observed) {
+        struct observed *o = s->observed;
+
+        s->observed = o->next;
+        observed_free(o);
+    }
+    path_table_done(&s->touched);
+    coverage_done(&s->coverage);
     pthread_mutex_destroy(&s->lock);
+    mem_free(s->logs);
+    mem_free(s->home);
     mem_free(s);
+}
+
+static struct snapshot_options with_defaults(const struct snapshot_options *o)
+{
+    struct snapshot_options all = *o;
+
+    all.max_bytes = o->max_bytes ? o->max_bytes : SNAPSHOT_DEFAULT_MAX_BYTES;
+    all.max_file_bytes = o->max_file_bytes ? o->max_file_bytes : SNAPSHOT_DEFAULT_MAX_FILE_BYTES;
+    return all;
 }
 
 struct snapshotter *snapshotter_new(const struct snapshot_options *options)
 {
     struct agent_snapshotter *s = mem_alloc(sizeof *s);
 
-    s->port = (struct snapshotter){begin, end, settle, free_snapshotter};
-    s->options = (struct snapshot_options){.may_write = options->may_write,
-                                           .is_busy = options->is_busy,
-                                           .self = options->self,
-                                           .is_off = options->is_off};
+    s->port = (struct snapshotter){snapshotter_begin, snapshotter_end, snapshotter_settle,
+                                   snapshotter_destroy};
+    s->options = with_defaults(options);
+    s->options.workspace = s->options.home = NULL;
+    s->options.added_dirs = NULL;
+    s->home = options->home ? mem_strdup(options->home) : NULL;
     pthread_mutex_init(&s->lock, NULL);
-    keeper_init(&s->keeper, options);
+    coverage_init(&s->coverage, options);
     return &s->port;
 }
 
 /* --- after a crash --- */
 
-static struct err *recover_tree(struct keeper *k, const struct snapshot_record *record,
-                                struct arena *a, struct pre_images *ret_images)
+static struct err *recover_command(const struct snapshot_options *o,
+                                   const struct snapshot_record *record, bool has_ended,
+                                   struct arena *a, struct recovered_call *call)
 {
-    AUTO(file_tree) struct file_tree *before = NULL;
-    struct str note, unsaved;
+    struct snapshot_options all = with_defaults(o);
+    struct undo_records records;
+    bool exists;
 
-    TRY(manifest_load(k->blobs, record->tree, &before));
-    before->taken_ns = record->taken_ns;
-    before->ready_ns = record->ready_ns;
-    return keeper_compare(k, before, /* saves= */ false, a, ret_images, &note, &unsaved);
+    TRY(undo_log_read(o->home, record->log, a, &records, &exists));
+    if (exists && !(has_ended && records.is_reported))
+        TRY(recorder_recover(&records, all.max_file_bytes, a, &call->images));
+    return NULL;
 }
 
-/* The file as it was told; what it holds is known if it was saved. */
+/* The file as it was reported; what it holds is known if it was saved. */
 static void recover_file(const struct pre_image *told, struct arena *a, struct pre_images *images)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_ONE_FILE + (1 << 18)};
@@ -348,16 +653,24 @@ static void recover_file(const struct pre_image *told, struct arena *a, struct p
 }
 
 struct err *snapshot_recover(const struct snapshot_options *options,
-                             const struct snapshot_record *record, struct arena *a,
-                             struct pre_images *ret_images)
+                             const struct snapshot_record *record, bool has_ended, struct arena *a,
+                             struct recovered_call *ret_call)
 {
-    AUTO(keeper) struct keeper k;
-
-    *ret_images = (struct pre_images){0};
-    keeper_init(&k, options);
+    *ret_call = (struct recovered_call){0};
+    if (record->log.n)
+        TRY(recover_command(options, record, has_ended, a, ret_call));
+    if (has_ended)
+        return NULL;
     if (record->tree.n)
-        TRY(recover_tree(&k, record, a, ret_images));
+        ret_call->unsaved =
+            S("keel ended while it ran, and an earlier version has saved its files");
     if (record->has_file)
-        recover_file(&record->file, a, ret_images);
+        recover_file(&record->file, a, &ret_call->images);
     return NULL;
+}
+
+void snapshot_forget_log(const struct snapshot_options *options,
+                         const struct snapshot_record *record)
+{
+    undo_log_remove(options->home, record->log);
 }

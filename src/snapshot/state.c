@@ -3,21 +3,33 @@
 
 #include "snapshot/plain.h"
 #include "sys/auto_fd.h"
+#include "sys/locked_file.h"
 #include "sys/open_plain.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #define READ_STEP ((size_t)1 << 16)
+#define TICK_NS 20000000 /* times of files advance with the kernel's tick, of 10 ms at most */
 
 /* --- looking --- */
 
 static int64_t to_ns(struct statx_timestamp t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static enum image_kind kind_of(mode_t mode)
@@ -33,6 +45,10 @@ static void take_stat(struct file_state *f, const struct statx *st)
 {
     f->kind = kind_of(st->stx_mode);
     f->mode = f->kind == IMAGE_LINK ? 0 : st->stx_mode & 07777;
+    f->uid = st->stx_uid;
+    f->gid = st->stx_gid;
+    f->n_names = f->kind == IMAGE_DIRECTORY ? 0 : st->stx_nlink;
+    f->seen_ns = now_ns();
     f->stamp = (struct stamp){
         .mtime_ns = to_ns(st->stx_mtime),
         .ctime_ns = to_ns(st->stx_ctime),
@@ -40,29 +56,20 @@ static void take_stat(struct file_state *f, const struct statx *st)
         .inode = st->stx_ino,
         .device = makedev(st->stx_dev_major, st->stx_dev_minor),
     };
-    f->born_ns = st->stx_mask & STATX_BTIME ? to_ns(st->stx_btime) : 0;
-}
-
-bool state_look_at(int dir_fd, const char *name, struct file_state *f)
-{
-    struct statx st;
-
-    *f = (struct file_state){.path = f->path};
-    if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
-        return plain_is_absent(errno);
-    take_stat(f, &st);
-    return true;
 }
 
 bool state_look(struct file_state *f)
 {
+    AUTO(unlocks) struct unlocks unlocks = {0};
     const char *name;
-    AUTO_FD dir_fd = plain_open_parent(f->path, &name);
+    AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
+    struct statx st;
 
-    if (dir_fd >= 0)
-        return state_look_at(dir_fd, name, f);
-    *f = (struct file_state){.path = f->path};
-    return plain_is_absent(errno);
+    *f = (struct file_state){.path = f->path, .seen_ns = now_ns()};
+    if (dir_fd < 0 || statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st) < 0)
+        return plain_is_absent(errno);
+    take_stat(f, &st);
+    return true;
 }
 
 /* --- reading --- */
@@ -74,14 +81,56 @@ static const char *why_unreadable(int error)
     return plain_is_absent(error) ? "it was gone before it could be read" : "it cannot be read";
 }
 
+/* Its owner may read it for a moment. */
+static int open_shut(int path_fd, unsigned mode)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
+    if (chmod(path, mode | S_IRUSR) < 0)
+        return -1;
+    fd = locked_file_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (chmod(path, mode) < 0 && fd >= 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int open_to_read(const struct file_state *f)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    int fd = open_plain(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const char *name;
+    struct stat st;
+
+    if (fd >= 0 || errno != EACCES)
+        return fd;
+    AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
+    if (dir_fd < 0)
+        return -1;
+    fd =
+        locked_file_openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 || errno != EACCES)
+        return fd;
+    AUTO_FD path_fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (path_fd < 0 || fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    fd = open_shut(path_fd, st.st_mode & 07777);
+    if (fd < 0)
+        errno = EACCES;
+    return fd;
+}
+
 static const char *read_file(struct file_state *f, uint64_t max_bytes, struct strbuf *out)
 {
-    AUTO_FD fd = open_plain(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    AUTO_FD fd = open_to_read(f);
     struct statx st;
 
     if (fd < 0)
         return why_unreadable(errno);
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0)
         return why_unreadable(errno);
     /* The stamp goes with what is read now: one that is written to meanwhile has another then. */
     take_stat(f, &st);
@@ -105,9 +154,10 @@ static const char *read_file(struct file_state *f, uint64_t max_bytes, struct st
 
 static const char *read_link(struct file_state *f, struct strbuf *out)
 {
+    AUTO(unlocks) struct unlocks unlocks = {0};
     char *at = strbuf_reserve(out, PATH_MAX);
     const char *name;
-    AUTO_FD dir_fd = plain_open_parent(f->path, &name);
+    AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
     ssize_t n = dir_fd < 0 || !at ? -1 : readlinkat(dir_fd, name, at, PATH_MAX);
 
     if (n < 0)
@@ -152,9 +202,22 @@ bool stamp_eq(const struct stamp *a, const struct stamp *b)
            a->inode == b->inode && a->device == b->device;
 }
 
+bool state_is_racy(const struct file_state *f)
+{
+    int64_t changed_ns = MAX(f->stamp.ctime_ns, f->stamp.mtime_ns);
+    int64_t granule_ns = changed_ns % 1000000000 ? TICK_NS : 2000000000; /* some count in s */
+
+    return changed_ns > f->seen_ns - granule_ns;
+}
+
+bool state_eq_attributes(const struct file_state *a, const struct file_state *b)
+{
+    return a->kind == b->kind && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
+}
+
 bool state_eq(const struct file_state *a, const struct file_state *b)
 {
-    if (a->kind != b->kind || a->mode != b->mode)
+    if (!state_eq_attributes(a, b))
         return false;
     if (a->is_known && b->is_known)
         return memcmp(a->digest, b->digest, sizeof a->digest) == 0;
@@ -189,7 +252,7 @@ bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_
 {
     bool has_content = image->kind == IMAGE_FILE || image->kind == IMAGE_LINK;
 
-    if (image->why_not.n || (has_content && image->content.n == 0))
+    if (image->why_not.n || image->keeps_content || (has_content && image->content.n == 0))
         return false;
     if (image->kind == IMAGE_NONE)
         *ret_sign = (struct str){0};
@@ -202,28 +265,38 @@ bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_
     return true;
 }
 
-static struct str reason(const struct file_state *before)
+static struct str reason(const struct file_state *before, bool keeps_content)
 {
     if (before->why_not)
         return str_of(before->why_not);
-    if (before->kind == IMAGE_OTHER)
+    if (before->kind == IMAGE_OTHER && !keeps_content)
         return S("it was no regular file");
-    if (state_has_content(before) && !before->is_saved)
+    if (state_has_content(before) && !before->is_saved && !keeps_content)
         return S("its content was not saved");
     return (struct str){0};
 }
 
-struct pre_image state_image(struct arena *a, const struct file_state *before,
+struct pre_image state_image(struct arena *a, const struct file_state *before, bool keeps_content,
                              const struct file_state *after)
 {
-    bool has_content = state_has_content(before) && before->is_saved;
-
-    return (struct pre_image){
+    bool has_content = state_has_content(before) && before->is_saved && !keeps_content;
+    struct pre_image image = {
         .path = arena_str(a, str_of(before->path)),
         .kind = before->kind,
         .mode = before->mode,
         .content = has_content ? hex_of(a, before->digest) : (struct str){0},
-        .why_not = arena_str(a, reason(before)),
+        .keeps_content = keeps_content,
+        .why_not = arena_str(a, reason(before, keeps_content)),
+        .has_owner = before->kind != IMAGE_NONE,
+        .uid = before->uid,
+        .gid = before->gid,
         .after = after ? state_sign(a, after) : (struct str){0},
     };
+
+    if (before->kind == IMAGE_FILE) {
+        image.n_names = before->n_names;
+        image.device = before->stamp.device;
+        image.inode = before->stamp.inode;
+    }
+    return image;
 }

@@ -1,7 +1,9 @@
-/* state.h - what stands at one path: its kind, its stamp, and the hash of what it holds.
+/* state.h - what is at one path: its kind, its attributes, its stamp, and the hash of what it
+ * holds.
  *
  * The stamp tells whether a file is still the one whose hash is known, so that most files are never
- * read twice. These calls block, and may be made from several threads. */
+ * read twice. A directory or file that keel's user owns and may not read is made readable for as
+ * long as the call takes. These calls block, and may be made from several threads. */
 #ifndef KEEL_SNAPSHOT_STATE_H
 #define KEEL_SNAPSHOT_STATE_H
 
@@ -16,17 +18,19 @@ struct file_state {
     const char *path; /* absolute */
     enum image_kind kind;
     unsigned mode; /* permissions; 0 for a link */
+    unsigned uid, gid;
+    unsigned n_names; /* hard links of a file or link */
     struct stamp stamp;
-    int64_t born_ns; /* 0: the file system does not say */
+    int64_t seen_ns; /* when the stamp was taken */
     bool is_known;   /* `digest` is that of its content, or of a link's target */
     bool is_saved;   /* and the content is in the blob store */
     unsigned char digest[SHA256_SIZE];
-    const char *why_not; /* it could not be saved; NULL: it could, or nobody tried */
+    const char *why_not; /* it could not be saved; NULL: it could, or was not to be */
 };
 
-/* Fills in all but path and content. Nothing there: IMAGE_NONE. False: nobody may look. */
-bool state_look_at(int dir_fd, const char *name, struct file_state *f);
-bool state_look(struct file_state *f); /* by its path, through no link */
+/* By its path, through no link; fills in all but path and content. Nothing there: IMAGE_NONE.
+ * False: it cannot be looked at. */
+bool state_look(struct file_state *f);
 
 /* Has it content that is worth a hash? */
 static inline bool state_has_content(const struct file_state *f)
@@ -41,7 +45,11 @@ MUST_USE struct err *state_read(struct file_state *f, uint64_t max_bytes, struct
                                 struct strbuf *buffer);
 
 bool stamp_eq(const struct stamp *a, const struct stamp *b);
-/* Same kind, permissions and, as far as it is known, content. */
+/* Might it have been changed after it was seen, without another stamp? */
+bool state_is_racy(const struct file_state *f);
+/* Same kind, permissions, owner. */
+bool state_eq_attributes(const struct file_state *a, const struct file_state *b);
+/* And, as far as it is known, content. */
 bool state_eq(const struct file_state *a, const struct file_state *b);
 
 /* What pre_image.after says of it. */
@@ -49,8 +57,8 @@ struct str state_sign(struct arena *a, const struct file_state *f) MUST_USE;
 /* The same of a file that was, where its content was saved; false: that is not known. */
 bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_sign);
 
-/* As it was, with what stands there now. */
-struct pre_image state_image(struct arena *a, const struct file_state *before,
+/* As it was, with what is there now. `keeps_content`: only attributes were changed. */
+struct pre_image state_image(struct arena *a, const struct file_state *before, bool keeps_content,
                              const struct file_state *after) MUST_USE;
 
 #endif

@@ -22,7 +22,18 @@ static void image_fields(struct json_writer *w, const struct pre_image *p)
     jw_kv_bool(w, "existed", p->kind != IMAGE_NONE);
     jw_kv_str(w, "kind", str_of(image_kind_name(p->kind)));
     jw_kv_int(w, "mode", p->mode);
+    if (p->has_owner) {
+        jw_kv_int(w, "uid", p->uid);
+        jw_kv_int(w, "gid", p->gid);
+    }
+    if (p->n_names) {
+        jw_kv_int(w, "names", p->n_names);
+        jw_kv_int(w, "device", (int64_t)p->device);
+        jw_kv_int(w, "inode", (int64_t)p->inode);
+    }
     journal_text(w, "content", p->content);
+    if (p->keeps_content)
+        jw_kv_bool(w, "keepsContent", true);
     journal_text(w, "whyNot", p->why_not);
 }
 
@@ -37,6 +48,7 @@ void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
         image_fields(w, &r->file);
         jw_end_object(w);
     }
+    journal_text(w, "log", r->log);
     if (r->tree.n) {
         jw_kv_str(w, "tree", r->tree);
         jw_kv_int(w, "takenNs", r->taken_ns);
@@ -75,6 +87,13 @@ const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
         return p;
     }
     p->mode = (unsigned)json_int_or(json_get(v, "mode"), 0) & 07777;
+    p->has_owner = json_get(v, "uid") && json_get(v, "gid");
+    p->uid = (unsigned)json_int_or(json_get(v, "uid"), 0);
+    p->gid = (unsigned)json_int_or(json_get(v, "gid"), 0);
+    p->n_names = (unsigned)json_int_or(json_get(v, "names"), 0);
+    p->device = (uint64_t)json_int_or(json_get(v, "device"), 0);
+    p->inode = (uint64_t)json_int_or(json_get(v, "inode"), 0);
+    p->keeps_content = json_bool(json_get(v, "keepsContent"), false);
     p->content = json_get_text(v, "content");
     p->why_not = json_get_text(v, "whyNot");
     p->after = json_get_text(v, "after");
@@ -89,6 +108,7 @@ const struct snapshot_record *snapshot_record_parse(const struct json *v, struct
     r->has_file = file != NULL;
     if (file)
         r->file = *pre_image_parse(file, a);
+    r->log = json_get_text(v, "log");
     r->tree = json_get_text(v, "tree");
     r->taken_ns = json_int_or(json_get(v, "takenNs"), 0);
     r->ready_ns = json_int_or(json_get(v, "readyNs"), 0);

@@ -207,13 +207,13 @@ class NotSaved(RewindTest):
                   Turn(Call("Bash", command="rm run.sh; echo x > made")), Turn("Changed."),
                   status=0)
 
-    def test_a_workspace_with_too_many_files_is_no_success(self):
+    def test_a_command_outside_of_the_sandbox_is_no_success(self):
         session = self.new_id()
-        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.user_settings({"sandbox": {"enabled": False}})
         self.change(session)
         result = self.rewind(session, status=1)
         self.assertIn("cannot   undo Bash: rm run.sh; echo x > made: not all of its changes were "
-                      "saved (there are more than 2 files", result.out)
+                      "saved (", result.out)
         self.assertIn("done, but not all is undone", result.out)
         self.assertIn("what 1 call changed could not be undone", result.err)
         self.assertTrue((self.work / "made").exists())
@@ -221,7 +221,7 @@ class NotSaved(RewindTest):
 
     def test_a_dry_run_says_it_too(self):
         session = self.new_id()
-        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.user_settings({"sandbox": {"enabled": False}})
         self.change(session)
         result = self.keel("session", "rewind", session, "--dry-run", cwd=self.work)
         self.assert_status(result, 1)
@@ -230,7 +230,7 @@ class NotSaved(RewindTest):
 
     def test_programs_read_it_as_json(self):
         session = self.new_id()
-        self.user_settings({"snapshot": {"maxFiles": 2}})
+        self.user_settings({"sandbox": {"enabled": False}})
         self.change(session)
         dry = json.loads(self.keel("session", "rewind", session, "--dry-run", "--json",
                                    cwd=self.work).out)
@@ -258,14 +258,16 @@ class NotSaved(RewindTest):
         self.assertIn("cannot   undo Bash", result.out)
         self.assertIn("snapshot.enabled is false", result.out)
 
-    def test_a_command_that_makes_too_many_files_is_listed(self):
+    def test_a_file_over_the_limit_is_listed(self):
         session = self.new_id()
-        self.user_settings({"snapshot": {"maxFiles": 10}})
+        self.user_settings({"snapshot": {"maxFileBytes": 1000}})
+        (self.work / "large").write_bytes(b"x" * 2000)
         self.talk(ANTHROPIC, session, "change",
-                  Turn(Call("Bash", command="for i in $(seq 40); do touch f$i; done")),
-                  Turn("Made."), status=0)
+                  Turn(Call("Bash", command="echo y >> large; echo y >> notes.txt")),
+                  Turn("Changed."), status=0)
         result = self.rewind(session, status=1)
-        self.assertIn("cannot   undo Bash: for i in", result.out)
+        self.assertIn("cannot   large: it is larger than snapshot.maxFileBytes allows", result.out)
+        self.assertEqual((self.work / "notes.txt").read_text(), "one\ntwo\n")
 
     def test_a_repository_that_is_gone_is_listed(self):
         session = self.new_id()

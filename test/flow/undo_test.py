@@ -1,6 +1,5 @@
 """undo_test.py - what an agent does to files over HTTP, taken back from what was saved before."""
 import hashlib
-import pathlib
 
 import scripted
 from agent import AgentTest, Call, Turn
@@ -32,34 +31,13 @@ class Undo(AgentTest):
         (self.work / "notes.txt").write_text("one\ntwo\n")
         (self.work / "run.sh").write_text("#!/bin/sh\n")
         (self.work / "run.sh").chmod(0o755)
+        self.contents = [path.read_bytes() for path in self.work.rglob("*")
+                         if path.is_file() and not path.is_symlink()]
 
     def blob(self, handle):
         data = (self.keel_home / "blobs" / handle[:2] / handle).read_bytes()
         self.assertEqual(hashlib.sha256(data).hexdigest(), handle)
         return data
-
-    def manifest(self):
-        """What is known of the workspace: the list that was stored before the first command."""
-        [known] = (self.keel_home / "snapshots").iterdir()
-        text = self.blob(known.read_text().split()[0])
-        head, *records = text.rstrip(b"\0").split(b"\0")
-        self.assertEqual(head, b"keel-tree 1 -")
-        for record in records:
-            fields, path = record.split(b"\t", 1)
-            kind, mode, handle = fields.decode().split()[:3]
-            yield pathlib.Path(path.decode()), kind, int(mode, 8), handle
-
-    def put_back(self, top):
-        for path, kind, mode, handle in self.manifest():
-            target = top / path.relative_to(self.work.resolve())
-            if kind == "directory":
-                target.mkdir(parents=True, exist_ok=True)
-            elif kind == "link":
-                target.symlink_to(self.blob(handle).decode())
-                continue
-            else:
-                target.write_bytes(self.blob(handle))
-            target.chmod(mode)
 
     def run_turns(self, *turns):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, *turns), "go", cwd=self.work)
@@ -67,13 +45,10 @@ class Undo(AgentTest):
         return result
 
     def test_a_tree_that_a_command_removed_was_saved_before_byte_for_byte(self):
-        before = describe(self.work)
         self.run_turns(Turn(Call("Bash", command="rm -rf src notes.txt run.sh")), Turn("Gone."))
         self.assertEqual(describe(self.work), {})
-        copy = self.project / "copy"
-        copy.mkdir()
-        self.put_back(copy)
-        self.assertEqual(describe(copy), before)
+        for content in self.contents:
+            self.assertEqual(self.blob(hashlib.sha256(content).hexdigest()), content)
 
     def test_what_an_edit_and_a_write_replaced_was_saved(self):
         old = (self.work / "notes.txt").read_bytes()
@@ -86,25 +61,43 @@ class Undo(AgentTest):
         between = old.replace(b"two", b"2")
         self.assertEqual(self.blob(hashlib.sha256(between).hexdigest()), between)
 
-    def test_commands_that_only_read_save_nothing(self):
-        self.run_turns(Turn(Call("Bash", command="ls && cat notes.txt | wc -l")), Turn("Two."))
-        self.assertEqual(list(self.keel_home.glob("snapshots")), [])
+    def saved(self):
+        """Which contents of the workspace's files were saved."""
+        blobs = [path.read_bytes() for path in self.keel_home.glob("blobs/*/*")]
+        return [content for content in self.contents if content in blobs]
 
-    def test_a_workspace_that_is_too_large_is_told_once(self):
-        self.user_settings({"snapshot": {"maxFiles": 2}})
+    def test_commands_that_only_read_save_nothing(self):
+        self.run_turns(Turn(Call("Bash", command="ls && cat notes.txt | wc -l")),
+                       Turn(Call("Bash", command="sh -c 'cat src/main.c'")), Turn("Two."))
+        self.assertEqual(self.saved(), [])
+        self.assertFalse((self.keel_home / "undo").exists())
+
+    def test_a_command_costs_what_it_writes(self):
+        self.run_turns(Turn(Call("Bash", command="echo three >> notes.txt; echo x > new")),
+                       Turn("Done."))
+        self.assertEqual(self.saved(), [b"one\ntwo\n"])
+
+    def test_no_undo_log_is_left_behind(self):
+        self.run_turns(Turn(Call("Bash", command="echo 1 >> notes.txt")),
+                       Turn(Call("Bash", command="echo 2 >> notes.txt")), Turn("Done."))
+        self.assertEqual(list((self.keel_home / "undo").iterdir()), [])
+
+    def test_a_command_outside_of_the_sandbox_is_told_once(self):
+        self.user_settings({"sandbox": {"enabled": False}})
         result = self.run_turns(Turn(Call("Bash", command="touch a")),
                                 Turn(Call("Bash", command="touch b")), Turn("Done."))
-        self.assertEqual(result.err.count("snapshot.maxFiles"), 1, result)
+        self.assertEqual(result.err.count("What commands change cannot be undone"), 1, result)
 
     def test_it_can_be_switched_off(self):
         self.user_settings({"snapshot": {"enabled": False}})
         self.run_turns(Turn(Call("Bash", command="rm -rf src")), Turn("Done."))
-        self.assertEqual(list(self.keel_home.glob("snapshots")), [])
+        self.assertEqual(self.saved(), [])
+        self.assertFalse((self.keel_home / "undo").exists())
 
     def test_a_limit_of_nothing_is_refused(self):
-        self.user_settings({"snapshot": {"maxFiles": 0}})
+        self.user_settings({"snapshot": {"maxBytes": 0}})
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Hi.")), "go")
-        self.assert_refused(result, 2, "snapshot.maxFiles")
+        self.assert_refused(result, 2, "snapshot.maxBytes")
 
 
 if __name__ == "__main__":

@@ -95,6 +95,7 @@ static const char *action_of(const struct restore_item *item)
     switch (item->outcome) {
     case RESTORE_PLANNED:
     case RESTORE_DONE:
+    case RESTORE_PARTLY:
         return item->aim.kind == IMAGE_NONE ? "remove" : "restore";
     case RESTORE_CONFLICT:
         return "leave";
@@ -105,7 +106,7 @@ static const char *action_of(const struct restore_item *item)
 
 static enum tint tint_of(const struct restore_item *item)
 {
-    if (item->outcome == RESTORE_CONFLICT)
+    if (item->outcome == RESTORE_CONFLICT || item->outcome == RESTORE_PARTLY)
         return TINT_YELLOW;
     if (item->outcome == RESTORE_FAILED || item->outcome == RESTORE_IMPOSSIBLE)
         return TINT_RED;
@@ -183,7 +184,7 @@ static size_t count(const struct rewind *r, enum restore_outcome outcome)
 static bool is_complete(const struct rewind *r)
 {
     return !r->n_unsaved && !count(r, RESTORE_CONFLICT) && !count(r, RESTORE_FAILED) &&
-           !count(r, RESTORE_IMPOSSIBLE);
+           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY);
 }
 
 /* --- for programs --- */
@@ -269,7 +270,8 @@ static void report(struct session_work *w, const struct rewind *r)
     size_t n_failed = r->report.n_failed, n_left = r->report.n_conflicts;
 
     for (size_t i = 0; i < r->plan.n; i++)
-        if (r->plan.items[i].outcome == RESTORE_FAILED)
+        if (r->plan.items[i].outcome == RESTORE_FAILED ||
+            r->plan.items[i].outcome == RESTORE_PARTLY)
             cli_tell("%" STR_FMT ": %" STR_FMT,
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
@@ -279,6 +281,9 @@ static void report(struct session_work *w, const struct rewind *r)
                  n_left == 1 ? "it" : "them");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
+    if (r->report.n_partly)
+        cli_tell("%zu file%s restored in part", r->report.n_partly,
+                 r->report.n_partly == 1 ? " was" : "s were");
     if (r->n_unsaved)
         cli_tell("what %zu call%s changed could not be undone, because it was not saved: look at "
                  "the files",
@@ -328,7 +333,7 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
                                   const struct restore_report *r)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    bool is_whole = !r->n_conflicts && !r->n_failed;
+    bool is_whole = !r->n_conflicts && !r->n_failed && !r->n_partly;
     struct json_writer j;
 
     w->status = is_whole ? 0 : 1;

@@ -198,6 +198,7 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
                              .merge_stderr = true,
                              .before_start = before_start,
                              .before_self = (void *)c,
+                             .observer = c->observer,
                              .extra_fds = fds};
 
     argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);

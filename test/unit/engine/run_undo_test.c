@@ -16,7 +16,8 @@ static struct err *toy_command(const struct tool *t, struct tool_context *c,
 {
     struct told *told = t->self;
 
-    scene_shell(&told->scene, arena_cstr(&told->scene.arena, json_get_text(args, "command")));
+    run_announced(&(struct announcer){.dir = told->scene.workspace, .observer = c->observer},
+                  arena_cstr(&told->scene.arena, json_get_text(args, "command")));
     if (!told->cancels_commands)
         return NULL;
     loop_cancel(task_loop());
@@ -42,7 +43,7 @@ static void on_event(void *self, const struct event *e)
     if (e->type == EVENT_TOOL_BEGIN)
         strbuf_add_cstr(&t->order, "begin ");
     if (e->type == EVENT_SNAPSHOT)
-        strbuf_addf(&t->order, "snapshot(%s) ", e->body.snapshot.record->tree.n ? "tree" : "file");
+        strbuf_addf(&t->order, "snapshot(%s) ", e->body.snapshot.record->log.n ? "log" : "file");
     if (e->type == EVENT_PRE_IMAGE) {
         strbuf_addf(&t->order, "image ");
         keep(t, e->body.image.image);
@@ -117,7 +118,7 @@ TEST(a_run_that_removes_a_tree_is_taken_back_from_its_events)
                      " - [{tool: Bash, id: c2, args: {command: echo x > new}}]\n"
                      " - text: done\n");
     assert_str(strbuf_str(&t.order),
-               "begin snapshot(tree) image image image result begin snapshot(tree) image result ");
+               "begin snapshot(log) image image image result begin snapshot(log) image result ");
     scene_restore(&t.scene);
     scene_assert_same(&t.scene);
 }

@@ -1,5 +1,8 @@
 /* scene.h - a workspace, a snapshotter, and calls that change files.
  *
+ * Commands are those of announced.h, which announce what they do; scene_shell() is somebody else,
+ * of whom nothing is announced.
+ *
  *     AUTO(scene) struct scene s = scene_make();
  *     put(&s.dir, "ws/a.c", "one");
  *     scene_remember(&s);
@@ -11,8 +14,8 @@
 #define KEEL_TEST_UNIT_SNAPSHOT_SCENE_H
 
 #include "files.h"
+#include "snapshot/announced.h"
 
-#include "snapshot/compare.h"
 #include "snapshot/restore.h"
 #include "snapshot/snapshot.h"
 #include "store/blob_files.h"
@@ -32,7 +35,7 @@ struct scene {
     struct strbuf remembered;
     struct restore_plan plan;
     struct restore_report report;
-    bool is_busy;
+    struct str unsaved; /* of the last call */
 };
 
 static const struct tool scene_bash = {
@@ -101,18 +104,29 @@ static inline void scene_end(struct scene *s, struct snapshot_record *record)
 {
     struct snapshot_changes changes;
 
+    write_observer_unref(TAKE(record->observer));
     assert_ok(snapshot_end(s->snapshotter, TAKE(record->snapshot), &s->arena, &changes));
     if (changes.note.n)
         s->note = changes.note;
+    s->unsaved = changes.unsaved;
     for (size_t i = 0; i < changes.images.n; i++)
         pre_images_add(&s->images, &s->arena, changes.images.items[i]);
+}
+
+/* Runs under the record's observer. */
+static inline void scene_run(struct scene *s, const struct snapshot_record *record,
+                             const char *line)
+{
+    struct announcer a = {.dir = s->workspace, .observer = record->observer};
+
+    run_announced(&a, line);
 }
 
 static inline void scene_command(struct scene *s, const char *line)
 {
     struct snapshot_record record = scene_begin(s, &scene_bash, NULL);
 
-    scene_shell(s, line);
+    scene_run(s, &record, line);
     scene_end(s, &record);
 }
 
@@ -123,22 +137,89 @@ static inline const char *scene_path(struct scene *s, const char *name)
 
 /* --- the tree, byte for byte --- */
 
+struct scene_first_names {
+    ino_t inodes[4096];
+    const char *names[4096];
+    size_t n;
+};
+
+/* Of a file with several names: the first of them. */
+static inline const char *scene_first_name(struct scene *s, struct scene_first_names *all,
+                                           const struct stat *st, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->inodes[i] == st->st_ino)
+            return all->names[i];
+    assert_true(all->n < ARRAY_LEN(all->names));
+    all->inodes[all->n] = st->st_ino;
+    all->names[all->n++] = arena_cstr(&s->arena, str_of(name));
+    return name;
+}
+
+static inline void scene_describe_file(const char *path, const struct stat *st, struct strbuf *out)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    char hex[SHA256_HEX_SIZE], target[PATH_MAX];
+    ssize_t n;
+
+    if (S_ISLNK(st->st_mode)) {
+        n = readlink(path, target, sizeof target);
+        strbuf_addf(out, " -> %.*s", (int)n, target);
+    } else if (S_ISREG(st->st_mode)) {
+        if (!(st->st_mode & S_IRUSR))
+            chmod(path, S_IRUSR);
+        assert_ok(fs_read(path, &bytes, NULL));
+        chmod(path, st->st_mode & 07777);
+        sha256_hex(strbuf_str(&bytes), hex);
+        strbuf_addf(out, " %s", hex);
+    }
+}
+
+static inline int scene_by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Directories that their owner may not enter are entered all the same. */
+static inline void scene_describe_dir(struct scene *s, struct scene_first_names *all,
+                                      const char *name, struct strbuf *out)
+{
+    const char *path = arena_format(&s->arena, "%s%s", s->workspace, name).p;
+    struct dirent **entries;
+    struct stat dir;
+    int n;
+
+    assert_int_equal(stat(path, &dir), 0);
+    chmod(path, (dir.st_mode & 07777) | 0700);
+    n = scandir(path, &entries, NULL, scene_by_name);
+    assert_true(n >= 0);
+    for (int i = 0; i < n; i++) {
+        const char *child = arena_format(&s->arena, "%s/%s", name, entries[i]->d_name).p;
+        const char *full = arena_format(&s->arena, "%s%s", s->workspace, child).p;
+        struct stat st;
+
+        if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0) {
+            assert_int_equal(lstat(full, &st), 0);
+            strbuf_addf(out, "%s %o %d:%d", child, st.st_mode, (int)st.st_uid, (int)st.st_gid);
+            scene_describe_file(full, &st, out);
+            if (S_ISREG(st.st_mode) && st.st_nlink > 1)
+                strbuf_addf(out, " = %s", scene_first_name(s, all, &st, child));
+            strbuf_add_char(out, '\n');
+            if (S_ISDIR(st.st_mode))
+                scene_describe_dir(s, all, child, out);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    chmod(path, dir.st_mode & 07777);
+}
+
 static inline void scene_describe(struct scene *s, struct strbuf *out)
 {
-    const char *line =
-        arena_format(&s->arena,
-                     "cd '%s' && find . -mindepth 1 -printf '%%P %%y %%m %%l\\n' | LC_ALL=C sort; "
-                     "find . -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum",
-                     s->workspace)
-            .p;
-    FILE *file = popen(line, "r");
-    char text[4096];
-    size_t n;
+    struct scene_first_names *all = mem_alloc(sizeof *all);
 
-    assert_non_null(file);
-    while ((n = fread(text, 1, sizeof text, file)) > 0)
-        strbuf_add(out, str_make(text, n));
-    assert_int_equal(pclose(file), 0);
+    scene_describe_dir(s, all, "", out);
+    mem_free(all);
 }
 
 static inline void scene_remember(struct scene *s)

@@ -1,21 +1,24 @@
-/* snapshot_test.c - what is saved, what is left out, and what is told of it. */
+/* snapshot_test.c - what is saved, what is not, and what is told of it. */
 #include "snapshot/scene.h"
 
 #include "snapshot/manifest.h"
+#include "snapshot/undo_log.h"
+#include "sys/dir_watch.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
-static size_t count_reads(struct scene *s, const struct file_tree *known)
+/* Until the clock by which the kernel stamps files has moved on: what is changed from here on has
+ * a later time than what was changed before. */
+static void next_tick(void)
 {
-    struct file_tree_scope scope = {.roots = s->roots, .n_roots = 1};
-    struct file_tree_limits limits = {1000, 1 << 20, 1 << 20, /* racy_ns= */ 1};
-    AUTO(file_tree) struct file_tree *t = NULL;
-    struct fill_report report;
+    struct timespec begun, now;
 
-    assert_ok(file_tree_take(&scope, &limits, &t));
-    file_tree_reuse(t, known, &limits);
-    assert_ok(file_tree_fill(t, &limits, s->blobs, &report));
-    return report.n_read;
+    clock_gettime(CLOCK_REALTIME, &begun);
+    do
+        clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    while (now.tv_sec < begun.tv_sec ||
+           (now.tv_sec == begun.tv_sec && now.tv_nsec <= begun.tv_nsec));
 }
 
 /* --- one file --- */
@@ -30,7 +33,8 @@ TEST(the_file_of_a_write_is_saved_before_it_runs)
     put(&s.dir, "ws/a", "one");
     r = scene_begin(&s, &scene_write, scene_path(&s, "a"));
     assert_true(r.has_file);
-    assert_int_equal(r.tree.n, 0); /* a file is enough */
+    assert_int_equal(r.log.n, 0); /* a file is enough */
+    assert_null(r.observer);
     assert_int_equal(r.file.kind, IMAGE_FILE);
     assert_ok(blob_get(s.blobs, r.file.content, &text));
     assert_str(strbuf_str(&text), "one");
@@ -108,20 +112,87 @@ TEST(a_command_that_only_reads_costs_nothing)
     assert_null(scene_begin(&s, &scene_bash, NULL).snapshot);
 }
 
-/* --- the workspace --- */
+/* --- commands --- */
 
-TEST(what_git_ignores_is_left_out)
+TEST(a_command_that_changes_nothing_makes_no_file)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_command(&s, "true");
+    assert_int_equal(s.images.n, 0);
+    assert_false(fs_exists(temp_path(&s.dir, "home")));
+}
+
+TEST(a_file_is_saved_once_however_often_it_is_written)
+{
+    AUTO(scene) struct scene s;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_command(&s, "echo 2 > a; echo 3 >> a; replace a 4; rm a; echo 5 > a");
+    assert_int_equal(s.images.n, 1);
+    assert_ok(blob_get(s.blobs, scene_image(&s, "a")->content, &text));
+    assert_str(strbuf_str(&text), "one");
+}
+
+TEST(a_file_that_is_as_it_was_is_not_told)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_command(&s, "mv a b; mv b a; chmod 600 a; chmod 644 a; touch a; echo x > t; rm t");
+    assert_int_equal(s.images.n, 0);
+}
+
+TEST(permissions_alone_cost_no_copy)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_remember(&s);
+    scene_command(&s, "chmod 755 a");
+    assert_true(scene_image(&s, "a")->keeps_content);
+    assert_int_equal(scene_image(&s, "a")->content.n, 0);
+    assert_false(fs_exists(temp_path(&s.dir, "home/blobs")));
+    scene_command(&s, "echo two > a"); /* what it held is known from here on */
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
+TEST(what_git_ignores_is_not_saved)
 {
     AUTO(scene) struct scene s;
 
     scene_open(&s);
     put(&s.dir, "ws/.git/HEAD", "ref: refs/heads/main");
-    put(&s.dir, "ws/.gitignore", "build/\n");
+    put(&s.dir, "ws/.gitignore", "build/\n*.o\n");
     put(&s.dir, "ws/build/out", "1");
     put(&s.dir, "ws/.env", "A=1");
-    scene_command(&s, "echo 2 > build/out; echo 2 > .git/HEAD; echo 2 > .env");
+    scene_command(&s, "echo 2 > build/out; echo 2 > .git/HEAD; echo 2 > .env; echo 2 > x.o");
     assert_int_equal(s.images.n, 1);
     assert_int_equal(scene_image(&s, ".env")->kind, IMAGE_FILE);
+    scene_command(&s, "rm -rf build; mkdir build; mkdir build/sub; echo 1 > build/sub/x");
+    assert_int_equal(s.images.n, 1);
+}
+
+TEST(rules_count_as_they_were_before_the_command)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/a.txt", "one");
+    put(&s.dir, "ws/b.txt", "one");
+    scene_remember(&s);
+    scene_command(&s, "echo *.txt > .gitignore; echo two > b.txt; rm a.txt");
+    assert_int_equal(s.images.n, 3);
+    scene_restore(&s);
+    scene_assert_same(&s);
 }
 
 TEST(a_file_that_rules_have_hidden_before_is_not_taken_for_new)
@@ -133,24 +204,11 @@ TEST(a_file_that_rules_have_hidden_before_is_not_taken_for_new)
     put(&s.dir, "ws/.gitignore", "*.env\nbuild/\n");
     put(&s.dir, "ws/secret.env", "A=1");
     put(&s.dir, "ws/build/out", "1");
-    scene_command(&s, ": > .gitignore; echo B=2 >> secret.env; mv build out");
+    scene_command(&s, ": > .gitignore; echo B=2 >> secret.env; mv build out; mv secret.env s");
     scene_try_restore(&s, /* force= */ true);
-    assert_true(fs_exists(scene_path(&s, "secret.env")));
+    assert_true(fs_exists(scene_path(&s, "s")));
     assert_true(fs_exists(scene_path(&s, "out/out")));
-    assert_true(s.note.n > 0); /* and it is told */
-}
-
-TEST(a_file_that_rules_hide_now_is_not_taken_for_removed)
-{
-    AUTO(scene) struct scene s;
-
-    scene_open(&s);
-    put(&s.dir, "ws/.git/HEAD", "x");
-    put(&s.dir, "ws/a.txt", "one");
-    put(&s.dir, "ws/b.txt", "one");
-    scene_command(&s, "echo '*.txt' > .gitignore; echo two > b.txt");
-    assert_int_equal(s.images.n, 2);
-    assert_true(scene_image(&s, "b.txt")->after.n > 0);
+    assert_true(str_find(s.note, S("at a place that is not recorded")) != STR_NONE);
 }
 
 TEST(that_the_repository_itself_is_gone_is_told)
@@ -161,9 +219,10 @@ TEST(that_the_repository_itself_is_gone_is_told)
     put(&s.dir, "ws/.git/HEAD", "x");
     scene_command(&s, "rm -rf .git");
     assert_true(str_find(s.note, S(".git is gone")) != STR_NONE);
+    assert_true(str_find(s.unsaved, S(".git is gone")) != STR_NONE);
 }
 
-TEST(keels_own_home_is_left_out)
+TEST(keels_own_home_is_not_saved)
 {
     AUTO(scene) struct scene s;
 
@@ -174,71 +233,132 @@ TEST(keels_own_home_is_left_out)
     assert_int_equal(s.images.n, 1);
 }
 
-TEST(unchanged_files_are_read_once)
-{
-    AUTO(scene) struct scene s;
-    struct file_tree_scope scope;
-    struct file_tree_limits limits = {1000, 1 << 20, 1 << 20, /* racy_ns= */ 1};
-    AUTO(file_tree) struct file_tree *known = NULL;
-    struct fill_report report;
-
-    scene_open(&s);
-    scope = (struct file_tree_scope){.roots = s.roots, .n_roots = 1};
-    for (int i = 0; i < 50; i++)
-        put(&s.dir, arena_format(&s.arena, "ws/d%d/f%d", i % 7, i).p, "text");
-    assert_int_equal(count_reads(&s, NULL), 50);
-    assert_ok(file_tree_take(&scope, &limits, &known));
-    assert_ok(file_tree_fill(known, &limits, s.blobs, &report));
-    known->taken_ns = INT64_MAX; /* long after all files were written */
-    assert_int_equal(count_reads(&s, known), 0);
-    put(&s.dir, "ws/d3/f3", "other");
-    assert_int_equal(count_reads(&s, known), 1);
-    known->taken_ns = 0; /* before: none of the stamps can be relied on */
-    assert_int_equal(count_reads(&s, known), 50);
-}
-
-/* --- limits --- */
-
-TEST(five_thousand_files_are_saved_and_over_the_limit_none_is)
+TEST(a_tree_of_thousands_of_files_that_is_removed_comes_back)
 {
     AUTO(scene) struct scene s;
 
     scene_open(&s);
-    scene_shell(&s,
-                "mkdir a b c d e; for d in a b c d e; do (cd $d; seq 1000 | split -l 1 -a 3 -); "
-                "done");
+    scene_shell(&s, "mkdir a b; for d in a b; do (cd $d; seq 1000 | split -l 1 -a 3 -); done");
     scene_remember(&s);
-    scene_command(&s, "rm -rf a b; echo x > c/xaaa");
+    scene_command(&s, "rm -rf a; mv b c; echo x > c/xaaa");
     assert_int_equal(s.note.n, 0);
     scene_restore(&s);
     scene_assert_same(&s);
-
-    scene_restart(&s);
-    s.images = (struct pre_images){0};
-    s.options.max_files = 5000;
-    assert_null(scene_begin(&s, &scene_bash, NULL).tree.p);
-    assert_true(str_find(s.note, S("more than 5000 files")) != STR_NONE);
-    assert_true(str_find(s.note, S("snapshot.maxFiles")) != STR_NONE);
 }
 
-TEST(a_limit_is_told_once)
+/* --- what a launcher cannot report --- */
+
+TEST(a_command_that_is_not_observed_says_so_each_time)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    for (int i = 0; i < 2; i++) {
+        struct snapshot_record r = scene_begin(&s, &scene_bash, NULL);
+
+        s.note = (struct str){0};
+        r.observer->missed(r.observer, "the sandbox is off");
+        scene_shell(&s, "echo two >> a");
+        scene_end(&s, &r);
+        assert_str(s.unsaved, "the sandbox is off");
+        assert_int_equal(s.images.n, 0);
+        assert_int_equal(s.note.n > 0, i == 0); /* the person hears it once */
+    }
+}
+
+TEST(a_change_that_was_not_announced_is_told_and_stays)
 {
     AUTO(scene) struct scene s;
     struct snapshot_record r;
 
     scene_open(&s);
-    put(&s.dir, "ws/a", "1");
-    put(&s.dir, "ws/b", "1");
-    s.options.max_files = 1;
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    put(&s.dir, "ws/d/c", "one");
     r = scene_begin(&s, &scene_bash, NULL);
-    assert_true(s.note.n > 0);
+    next_tick();
+    scene_run(&s, &r, "echo two > a");
+    scene_shell(&s, "echo two > b; rm d/c");
     scene_end(&s, &r);
-    r = scene_begin(&s, &scene_bash, NULL);
-    assert_int_equal(s.note.n, 0);
-    scene_end(&s, &r);
+    assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
+    assert_str(scene_image(&s, "b")->why_not,
+               "it was changed while a command ran, without a report");
+    assert_true(scene_image(&s, "d")->why_not.n > 0); /* something in it is gone */
+    assert_true(str_find(s.note, S("/b (it was changed")) != STR_NONE);
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_DONE);
+    assert_int_equal(scene_item(&s, "b")->outcome, RESTORE_IMPOSSIBLE);
+    assert_int_equal(s.report.n_failed, 2);
 }
 
-TEST(small_files_are_saved_first_when_there_is_no_room_for_all)
+TEST(a_command_cannot_hide_a_change_behind_rules_of_its_own)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/d/a", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    scene_shell(&s, "echo '*' > d/.gitignore; echo two > d/a");
+    scene_end(&s, &r);
+    assert_true(scene_image(&s, "d/.gitignore")->why_not.n > 0);
+}
+
+TEST(changes_are_found_in_the_log_of_a_watched_workspace)
+{
+    AUTO(scene) struct scene s;
+    struct dir_watches *watches = dir_watches_new();
+    struct dir_watch *w;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    scene_shell(&s, "mkdir $(seq 600); echo one > 7/a; echo one > 8/b; touch 9/c");
+    w = dir_watches_get(watches, s.workspace);
+    dir_watch_follow_files(w);
+    assert_ok(dir_watch_update(w, NULL));
+    dir_watch_settle(w);
+    dir_watch_wait(w);
+    assert_ok(dir_watch_update(w, NULL));
+    s.options.watches = watches;
+    scene_shell(&s, "echo a person > 1/mine"); /* before the command */
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "echo two > 7/a; mkdir new; echo x > new/y; mv 10 11/z; chmod 600 12");
+    scene_shell(&s, "echo two > 8/b; rm 9/c");
+    scene_end(&s, &r);
+    assert_true(scene_image(&s, "8/b")->why_not.n > 0);
+    assert_true(scene_image(&s, "9/c")->why_not.n > 0);
+    for (size_t i = 0; i < s.images.n; i++)
+        if (s.images.items[i].why_not.n && !str_ends(s.images.items[i].path, S("/8/b")) &&
+            !str_ends(s.images.items[i].path, S("/9/c")))
+            fail_msg("%" STR_FMT " is told", STR_ARG(s.images.items[i].path));
+    snapshotter_free(TAKE(s.snapshotter));
+    dir_watch_unref(w);
+    dir_watches_free(watches);
+}
+
+TEST(files_of_write_and_edit_beside_a_command_are_no_strangers)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record command, write;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    command = scene_begin(&s, &scene_bash, NULL);
+    write = scene_begin(&s, &scene_write, scene_path(&s, "a"));
+    next_tick();
+    put(&s.dir, "ws/a", "two");
+    scene_end(&s, &write);
+    scene_end(&s, &command);
+    assert_int_equal(s.images.n, 1);
+    assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
+}
+
+/* --- limits --- */
+
+TEST(what_is_over_the_limit_of_a_command_is_told)
 {
     AUTO(scene) struct scene s;
 
@@ -246,7 +366,7 @@ TEST(small_files_are_saved_first_when_there_is_no_room_for_all)
     put(&s.dir, "ws/small", "1234");
     scene_shell(&s, "head -c 3000 /dev/zero > large; head -c 100 /dev/zero > middle");
     s.options.max_bytes = 2000;
-    scene_command(&s, "rm small middle large");
+    scene_command(&s, "rm small large middle");
     assert_int_equal(scene_image(&s, "small")->why_not.n, 0);
     assert_int_equal(scene_image(&s, "middle")->why_not.n, 0);
     assert_true(str_find(scene_image(&s, "large")->why_not, S("snapshot.maxBytes")) != STR_NONE);
@@ -265,16 +385,18 @@ TEST(a_file_over_the_cap_is_told_when_it_changes_and_not_before)
     scene_command(&s, "echo z > y");
     assert_int_equal(s.images.n, 1);
     assert_int_equal(s.note.n, 0);
-    scene_command(&s, "echo more >> big; head -c 9000 /dev/zero > made");
+    scene_command(&s, "echo more >> big");
     assert_true(scene_image(&s, "big")->why_not.n > 0);
     assert_true(str_find(s.note, S("big")) != STR_NONE);
     /* one that the command made can go, large as it is */
-    assert_true(str_starts(scene_image(&s, "made")->after, S("stamp:")));
-    scene_try_restore(&s, /* force= */ false);
-    assert_int_equal(scene_item(&s, "made")->outcome, RESTORE_DONE);
+    s.images = (struct pre_images){0};
+    scene_command(&s, "mkdir d; cp -a big d/made; chmod 600 big");
+    assert_true(str_starts(scene_image(&s, "d/made")->after, S("stamp:")));
+    scene_restore(&s);
+    assert_false(fs_exists(scene_path(&s, "d")));
 }
 
-TEST(a_file_that_may_not_be_read_is_told)
+TEST(a_file_that_may_not_be_read_is_told_unless_it_is_our_own)
 {
     AUTO(scene) struct scene s;
 
@@ -283,53 +405,139 @@ TEST(a_file_that_may_not_be_read_is_told)
     scene_shell(&s, "chmod 777 . ../ws; mkdir -p ../home; chmod 777 .. ../home; chmod 000 closed");
     if (geteuid() == 0 && seteuid(65534) < 0)
         fail_msg("cannot give up being root");
-    scene_command(&s, "rm -f closed");
-    if (getuid() == 0)
+    put(&s.dir, "ws/mine", "y");
+    scene_command(&s, "chmod 000 mine");
+    scene_command(&s, "rm -f closed mine");
+    if (getuid() == 0) {
         assert_int_equal(seteuid(0), 0);
-    assert_str(scene_image(&s, "closed")->why_not, "it may not be read");
+        assert_str(scene_image(&s, "closed")->why_not, "it may not be read");
+    }
+    assert_int_equal(scene_image(&s, "mine")->why_not.n, 0);
 }
 
 /* --- keel dies in the middle --- */
 
-TEST(what_was_told_before_the_command_is_enough)
+TEST(what_the_undo_log_says_is_enough)
 {
     AUTO(scene) struct scene s;
     struct snapshot_record told;
+    struct recovered_call found;
 
     scene_open(&s);
     put(&s.dir, "ws/src/a", "one");
     put(&s.dir, "ws/src/b", "two");
     put(&s.dir, "ws/c", "three");
-    scene_remember(&s);
-    scene_command(&s, "true"); /* so that the next list is a difference */
-    put(&s.dir, "ws/c", "four");
+    put(&s.dir, "ws/run", "x");
+    scene_shell(&s, "ln c also");
     scene_remember(&s);
     told = scene_begin(&s, &scene_bash, NULL);
-    scene_shell(&s, "rm -rf src; echo new > new; echo five > c");
+    assert_true(told.log.n > 0);
+    scene_run(&s, &told, "rm -rf src; echo new > new; chmod 755 c; echo five > c; chmod 700 run");
     /* no end is told */
-    assert_ok(snapshot_recover(&s.options, &told, &s.arena, &s.images));
+    assert_ok(snapshot_recover(&s.options, &told, /* has_ended= */ false, &s.arena, &found));
+    s.images = found.images;
     scene_restore(&s);
     scene_assert_same(&s);
     scene_end(&s, &told);
+}
+
+TEST(an_end_that_the_journal_knows_is_not_told_again)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record told, copy;
+    struct recovered_call found;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    copy = told = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &told, "echo two > a");
+    scene_end(&s, &told);
+    assert_ok(snapshot_recover(&s.options, &copy, /* has_ended= */ true, &s.arena, &found));
+    assert_int_equal(found.images.n, 0);
+    assert_ok(snapshot_recover(&s.options, &copy, /* has_ended= */ false, &s.arena, &found));
+    assert_int_equal(found.images.n, 1); /* it was told, but the journal did not get it */
+    snapshotter_forget_logs(s.snapshotter);
+    assert_ok(snapshot_recover(&s.options, &copy, /* has_ended= */ false, &s.arena, &found));
+    assert_int_equal(found.images.n, 0);
+}
+
+TEST(logs_go_when_a_later_command_has_run)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    for (int i = 0; i < 5; i++)
+        scene_command(&s, "echo two >> a");
+    scene_shell(&s, "[ $(ls ../home/undo | wc -l) = 1 ]");
+}
+
+TEST(a_log_counts_as_far_as_it_is_whole)
+{
+    AUTO(scene) struct scene s;
+    AUTO(strbuf) struct strbuf text = {0};
+    struct snapshot_record r;
+    struct undo_records whole, part;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "echo two > a; echo two > b; chmod 600 a");
+    assert_ok(
+        fs_read(temp_path(&s.dir, arena_format(&s.arena, "home/undo/%s", r.log.p).p), &text, NULL));
+    undo_log_parse(strbuf_str(&text), &s.arena, &whole);
+    assert_int_equal(whole.n, 2);
+    for (size_t n = 0; n < text.n; n++) {
+        undo_log_parse(str_slice(strbuf_str(&text), 0, n), &s.arena, &part);
+        assert_true(part.n < 2);
+    }
+    for (size_t i = 0; i < text.n; i++) {
+        text.p[i] ^= 1;
+        undo_log_parse(strbuf_str(&text), &s.arena, &part);
+        assert_true(part.n < 2);
+        text.p[i] ^= 1;
+    }
+    scene_end(&s, &r);
+}
+
+TEST(a_call_of_an_earlier_version_that_was_interrupted_is_told)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record old = {.tree = S("abc")};
+    struct recovered_call found;
+
+    scene_open(&s);
+    assert_ok(snapshot_recover(&s.options, &old, /* has_ended= */ false, &s.arena, &found));
+    assert_true(found.unsaved.n > 0);
+    assert_ok(snapshot_recover(&s.options, &old, /* has_ended= */ true, &s.arena, &found));
+    assert_int_equal(found.unsaved.n, 0);
 }
 
 TEST(a_write_that_was_under_way_can_be_taken_back)
 {
     AUTO(scene) struct scene s;
     struct snapshot_record told;
+    struct recovered_call found;
 
     scene_open(&s);
     put(&s.dir, "ws/a", "one");
     scene_remember(&s);
     told = scene_begin(&s, &scene_write, scene_path(&s, "a"));
     put(&s.dir, "ws/a", "two");
-    assert_ok(snapshot_recover(&s.options, &told, &s.arena, &s.images));
+    assert_ok(snapshot_recover(&s.options, &told, /* has_ended= */ false, &s.arena, &found));
+    s.images = found.images;
     scene_restore(&s);
     scene_assert_same(&s);
     scene_end(&s, &told);
 }
 
-TEST(a_damaged_list_is_an_error)
+static void count_content(void *self, struct str handle)
+{
+    ++*(size_t *)self;
+}
+
+TEST(a_damaged_list_of_an_earlier_version_is_an_error)
 {
     AUTO(scene) struct scene s;
     static const struct str bad[] = {
@@ -342,87 +550,86 @@ TEST(a_damaged_list_is_an_error)
         S("keel-tree 1 -\0file 644 - 1 1 1 1 1 1\tx\0"),
         S("keel-tree 1 -\0thing 644 - 1 1 1 1 1 1\t/x\0"),
     };
-    struct file_tree *t;
+    static const struct str good = S("keel-tree 1 -\0directory 755 - 1 1 1 1 1 1\t/d\0");
+    char handle[SHA256_HEX_SIZE];
+    size_t n = 0;
 
     scene_open(&s);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        char handle[SHA256_HEX_SIZE];
-
         assert_ok(blob_put(s.blobs, bad[i], handle));
-        assert_err(manifest_load(s.blobs, str_of(handle), &t), ERR_STORAGE);
+        assert_err(manifest_each_content(s.blobs, str_of(handle), count_content, &n), ERR_STORAGE);
     }
-}
-
-/* --- the next process --- */
-
-TEST(a_new_process_reads_only_what_has_changed)
-{
-    AUTO(scene) struct scene s;
-    struct snapshot_record first, second;
-
-    scene_open(&s);
-    put(&s.dir, "ws/a", "one");
-    first = scene_begin(&s, &scene_bash, NULL);
-    scene_end(&s, &first);
-    scene_restart(&s);
-    second = scene_begin(&s, &scene_bash, NULL);
-    assert_true(str_eq(first.tree, second.tree));
-    scene_end(&s, &second);
-}
-
-TEST(content_that_retention_has_removed_is_saved_again)
-{
-    AUTO(scene) struct scene s;
-
-    scene_open(&s);
-    s.options.racy_ns = 1;
-    put(&s.dir, "ws/a", "one");
-    scene_remember(&s);
-    scene_command(&s, "true");
-    scene_restart(&s);
-    scene_shell(&s, "cd ../home/blobs && rm -f */$(printf one | sha256sum | cut -c 1-64)");
-    scene_command(&s, "rm a");
-    scene_restore(&s);
-    scene_assert_same(&s);
+    assert_ok(blob_put(s.blobs, good, handle));
+    assert_ok(manifest_each_content(s.blobs, str_of(handle), count_content, &n));
+    assert_int_equal(n, 0);
 }
 
 /* --- in the background --- */
 
-static bool is_busy(void *self)
-{
-    return ((struct scene *)self)->is_busy;
-}
-
 TEST(what_a_command_in_the_background_did_is_told_at_the_next_look)
 {
     AUTO(scene) struct scene s;
-    struct snapshot_record r;
+    struct snapshot_record r, background;
     struct snapshot_changes changes;
 
     scene_open(&s);
-    s.options.is_busy = is_busy;
-    s.options.self = &s;
     put(&s.dir, "ws/a", "one");
     put(&s.dir, "ws/b", "one");
     put(&s.dir, "ws/c", "one");
     scene_remember(&s);
     r = scene_begin(&s, &scene_bash, NULL);
-    s.is_busy = true; /* it has started */
+    background.observer = write_observer_ref(r.observer); /* as the launcher holds it */
     scene_end(&s, &r);
-    put(&s.dir, "ws/a", "background");
+    scene_run(&s, &background, "echo background > a");
     r = scene_begin(&s, &scene_write, scene_path(&s, "b"));
     assert_int_equal(r.before.n, 1);
     put(&s.dir, "ws/b", "written");
     scene_end(&s, &r);
-    s.is_busy = false; /* it has ended, and has done something before */
-    put(&s.dir, "ws/c", "background");
+    scene_run(&s, &background, "echo background > c; echo more >> a");
+    write_observer_unref(background.observer); /* it has ended */
     assert_ok(snapshot_settle(s.snapshotter, &s.arena, &changes));
-    assert_int_equal(changes.images.n, 1);
-    pre_images_add(&s.images, &s.arena, changes.images.items[0]);
+    assert_int_equal(changes.images.n, 2);
+    for (size_t i = 0; i < changes.images.n; i++)
+        pre_images_add(&s.images, &s.arena, changes.images.items[i]);
     assert_ok(snapshot_settle(s.snapshotter, &s.arena, &changes));
     assert_int_equal(changes.images.n, 0);
     scene_restore(&s);
     scene_assert_same(&s);
+}
+
+TEST(what_a_killed_command_in_the_background_had_done_is_in_its_log)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r, told;
+    struct recovered_call found;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_remember(&s);
+    told = r = scene_begin(&s, &scene_bash, NULL);
+    told.observer = write_observer_ref(r.observer);
+    scene_end(&s, &r);
+    scene_run(&s, &told, "echo background > a");
+    assert_ok(snapshot_recover(&s.options, &told, /* has_ended= */ true, &s.arena, &found));
+    s.images = found.images;
+    scene_restore(&s);
+    scene_assert_same(&s);
+    write_observer_unref(told.observer);
+}
+
+TEST(an_observer_that_outlives_its_snapshotter_does_nothing)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r, late;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    late.observer = write_observer_ref(r.observer);
+    scene_end(&s, &r);
+    snapshotter_free(TAKE(s.snapshotter));
+    scene_run(&s, &late, "echo late > a");
+    write_observer_unref(late.observer);
 }
 
 TEST(what_a_person_does_between_two_commands_is_not_told)
@@ -441,19 +648,28 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_file_that_a_write_makes_is_told_as_nothing),
           UNIT(a_write_that_did_nothing_tells_nothing), UNIT(a_file_behind_a_link_is_not_read),
           UNIT(tools_that_only_look_cost_nothing), UNIT(a_command_that_only_reads_costs_nothing),
-          UNIT(what_git_ignores_is_left_out),
+          UNIT(a_command_that_changes_nothing_makes_no_file),
+          UNIT(a_file_is_saved_once_however_often_it_is_written),
+          UNIT(a_file_that_is_as_it_was_is_not_told), UNIT(permissions_alone_cost_no_copy),
+          UNIT(what_git_ignores_is_not_saved), UNIT(rules_count_as_they_were_before_the_command),
           UNIT(a_file_that_rules_have_hidden_before_is_not_taken_for_new),
-          UNIT(a_file_that_rules_hide_now_is_not_taken_for_removed),
-          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(keels_own_home_is_left_out),
-          UNIT(unchanged_files_are_read_once),
-          UNIT(five_thousand_files_are_saved_and_over_the_limit_none_is),
-          UNIT(a_limit_is_told_once),
-          UNIT(small_files_are_saved_first_when_there_is_no_room_for_all),
+          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(keels_own_home_is_not_saved),
+          UNIT(a_tree_of_thousands_of_files_that_is_removed_comes_back),
+          UNIT(a_command_that_is_not_observed_says_so_each_time),
+          UNIT(a_change_that_was_not_announced_is_told_and_stays),
+          UNIT(a_command_cannot_hide_a_change_behind_rules_of_its_own),
+          UNIT(changes_are_found_in_the_log_of_a_watched_workspace),
+          UNIT(files_of_write_and_edit_beside_a_command_are_no_strangers),
+          UNIT(what_is_over_the_limit_of_a_command_is_told),
           UNIT(a_file_over_the_cap_is_told_when_it_changes_and_not_before),
-          UNIT(a_file_that_may_not_be_read_is_told),
-          UNIT(what_was_told_before_the_command_is_enough),
-          UNIT(a_write_that_was_under_way_can_be_taken_back), UNIT(a_damaged_list_is_an_error),
-          UNIT(a_new_process_reads_only_what_has_changed),
-          UNIT(content_that_retention_has_removed_is_saved_again),
+          UNIT(a_file_that_may_not_be_read_is_told_unless_it_is_our_own),
+          UNIT(what_the_undo_log_says_is_enough),
+          UNIT(an_end_that_the_journal_knows_is_not_told_again),
+          UNIT(logs_go_when_a_later_command_has_run), UNIT(a_log_counts_as_far_as_it_is_whole),
+          UNIT(a_call_of_an_earlier_version_that_was_interrupted_is_told),
+          UNIT(a_write_that_was_under_way_can_be_taken_back),
+          UNIT(a_damaged_list_of_an_earlier_version_is_an_error),
           UNIT(what_a_command_in_the_background_did_is_told_at_the_next_look),
+          UNIT(what_a_killed_command_in_the_background_had_done_is_in_its_log),
+          UNIT(an_observer_that_outlives_its_snapshotter_does_nothing),
           UNIT(what_a_person_does_between_two_commands_is_not_told))

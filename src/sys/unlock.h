@@ -3,8 +3,8 @@
  * Names are used through the right to search alone, so a command can hide what it has made in a
  * directory that cannot be listed. Its owner, who is keel's user, may change that: the mode is
  * widened through a descriptor, never by path, and given back at the end. All of it blocks. */
-#ifndef KEEL_SANDBOX_UNLOCK_H
-#define KEEL_SANDBOX_UNLOCK_H
+#ifndef KEEL_SYS_UNLOCK_H
+#define KEEL_SYS_UNLOCK_H
 
 #include "sys/dir_watch.h"
 

@@ -1,5 +1,5 @@
 /* unlock.c - widens modes of directories for a while. */
-#include "sandbox/unlock.h"
+#include "sys/unlock.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,192 @@
+/* coverage.c - roots, and the rules of git in them. */
+#include "snapshot/coverage.h"
+
+#include "sys/auto_fd.h"
+#include "sys/leftover.h"
+#include "sys/open_plain.h"
+#include "sys/walk_rules.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+/* --- where --- */
+
+static bool is_below(struct str path, struct str dir)
+{
+    if (str_is(dir, "/"))
+        return path.n > 1;
+    return path.n > dir.n && str_starts(path, dir) && path.p[dir.n] == '/';
+}
+
+/* One that lies in another is covered with it. */
+static void add_root(struct coverage *c, const char *path)
+{
+    AUTO_FREE char *real = path ? realpath(path, NULL) : NULL;
+    struct str root = str_of(real);
+    size_t n = 0;
+
+    if (!real)
+        return;
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (str_is(root, c->roots[i]) || is_below(root, str_of(c->roots[i])))
+            return;
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (!is_below(str_of(c->roots[i]), root))
+            c->roots[n++] = c->roots[i];
+    c->roots[n++] = arena_cstr(&c->arena, root);
+    c->n_roots = n;
+}
+
+void coverage_init(struct coverage *c, const struct snapshot_options *o)
+{
+    AUTO_FREE char *home = o->home ? realpath(o->home, NULL) : NULL;
+
+    *c = (struct coverage){.own = o->own};
+    c->roots = ARENA_ARRAY(&c->arena, o->n_added_dirs + 1, const char *);
+    add_root(c, o->workspace);
+    for (size_t i = 0; i < o->n_added_dirs; i++)
+        add_root(c, o->added_dirs[i]);
+    if (o->home)
+        c->home = arena_cstr(&c->arena, str_of(home ? home : o->home));
+}
+
+void coverage_done(struct coverage *c)
+{
+    arena_done(&c->arena);
+    *c = (struct coverage){0};
+}
+
+static const char *root_of(const struct coverage *c, struct str path)
+{
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (is_below(path, str_of(c->roots[i])))
+            return c->roots[i];
+    return NULL;
+}
+
+static struct str parent_of(struct str path)
+{
+    size_t slash = str_rfind_char(path, '/');
+
+    return slash ? str_slice(path, 0, slash) : S("/");
+}
+
+static struct str name_of(struct str path)
+{
+    return str_skip(path, str_rfind_char(path, '/') + 1);
+}
+
+/* --- rules --- */
+
+/* Of one directory. */
+struct rules_here {
+    struct walk_rules *rules; /* NULL: there are none */
+    struct str top;           /* rules count from this directory on */
+    bool is_ignored;
+};
+
+void covered_rules_init(struct covered_rules *r, const struct coverage *c)
+{
+    *r = (struct covered_rules){.coverage = c};
+}
+
+void covered_rules_done(struct covered_rules *r)
+{
+    for (size_t i = 0; i < r->dirs.room; i++) {
+        struct rules_here *here = r->dirs.slots[i].value;
+
+        if (here)
+            walk_rules_unref(here->rules);
+        mem_free(here);
+    }
+    path_table_done(&r->dirs);
+}
+
+/* As the rules name it. */
+static struct str below_top(const struct rules_here *here, struct str path)
+{
+    return str_skip(path, here->top.n + (path.n > here->top.n && !str_is(here->top, "/")));
+}
+
+static bool is_hidden(const struct coverage *c, struct str path, bool is_dir)
+{
+    struct str home = str_of(c->home);
+
+    return str_is(name_of(path), ".git") || leftover_has_name(path) ||
+           (home.n && str_eq(path, home)) ||
+           (c->own && c->own->is_hidden(c->own->self, path, is_dir));
+}
+
+static bool is_ignored(const struct coverage *c, const struct rules_here *in, struct str path,
+                       bool is_dir)
+{
+    return in->is_ignored || is_hidden(c, path, is_dir) ||
+           walk_rules_check(in->rules, below_top(in, path), is_dir) == IGNORE_YES;
+}
+
+static struct rules_here *read_rules(struct covered_rules *r, struct str dir,
+                                     const struct rules_here *above)
+{
+    struct rules_here *here = mem_alloc(sizeof *here);
+    AUTO_FREE char *path = str_dup(dir);
+    AUTO_FD fd = open_plain(path, O_PATH | O_DIRECTORY);
+
+    here->top = above->top;
+    here->is_ignored = is_ignored(r->coverage, above, dir, /* is_dir= */ true);
+    if (!here->is_ignored)
+        here->rules = fd < 0 ? walk_rules_ref(above->rules)
+                             : walk_rules_enter(above->rules, fd, below_top(above, dir));
+    return here;
+}
+
+static struct rules_here *read_root(struct covered_rules *r, const char *root)
+{
+    AUTO(strbuf) struct strbuf prefix = {0};
+    struct walk_rules *above = walk_rules_above(root, /* is_canonical= */ true, &prefix);
+    struct rules_here *here = mem_alloc(sizeof *here);
+    AUTO_FD fd = open_plain(root, O_PATH | O_DIRECTORY);
+    size_t n = prefix.n ? strlen(root) - prefix.n : strlen(root); /* "a/b/" of "/top/a/b" */
+
+    here->top = str_make(root, MAX(n, (size_t)1));
+    here->rules =
+        fd < 0 ? walk_rules_ref(above) : walk_rules_enter(above, fd, below_top(here, str_of(root)));
+    walk_rules_unref(above);
+    return here;
+}
+
+/* From the root down. */
+static const struct rules_here *rules_of(struct covered_rules *r, const char *root, struct str dir)
+{
+    struct path_slot *slot = path_table_find(&r->dirs, dir);
+    struct rules_here *here;
+
+    if (slot)
+        return slot->value;
+    here = str_is(dir, root) ? read_root(r, root)
+                             : read_rules(r, dir, rules_of(r, root, parent_of(dir)));
+    path_table_put(&r->dirs, dir)->value = here;
+    return here;
+}
+
+/* --- asking --- */
+
+bool coverage_has(struct covered_rules *r, struct str path, bool is_dir)
+{
+    const char *root = root_of(r->coverage, path);
+
+    return root && !is_ignored(r->coverage, rules_of(r, root, parent_of(path)), path, is_dir);
+}
+
+bool coverage_has_rules(struct covered_rules *r, struct str path)
+{
+    const char *root = root_of(r->coverage, path);
+
+    return root && !rules_of(r, root, parent_of(path))->is_ignored;
+}
+
+bool coverage_is_rules(struct str path)
+{
+    struct str name = name_of(path);
+
+    return str_is(name, ".gitignore") || str_is(name, ".ignore");
+}

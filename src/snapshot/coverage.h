@@ -1,0 +1,38 @@
+/* coverage.h - which paths an undo is about.
+ *
+ * What lies in the workspace and in added directories, without .git, keel's home and store, its
+ * temporary files, and what git ignores. The rules of a directory are read when something in it is
+ * asked about first, and count until the end: a command that changes .gitignore does not change
+ * what is covered while it runs. These calls block. */
+#ifndef KEEL_SNAPSHOT_COVERAGE_H
+#define KEEL_SNAPSHOT_COVERAGE_H
+
+#include "snapshot/path_table.h"
+#include "snapshot/snapshot.h"
+
+struct coverage {
+    struct arena arena;
+    const char **roots; /* absolute, without links, none inside another */
+    size_t n_roots;
+    const char *home; /* keel's; NULL: none */
+    const struct path_filter *own;
+};
+void coverage_init(struct coverage *c, const struct snapshot_options *options);
+void coverage_done(struct coverage *c);
+DEFINE_AUTO_VAL(coverage, coverage_done)
+
+/* Rules that were read so far. Not thread-safe. */
+struct covered_rules {
+    const struct coverage *coverage;
+    struct path_table dirs;
+};
+void covered_rules_init(struct covered_rules *r, const struct coverage *c);
+void covered_rules_done(struct covered_rules *r);
+
+/* The root itself is not. */
+bool coverage_has(struct covered_rules *r, struct str path, bool is_dir);
+/* The same for a file of rules: whatever rules say of it now. */
+bool coverage_has_rules(struct covered_rules *r, struct str path);
+bool coverage_is_rules(struct str path); /* .gitignore, .ignore */
+
+#endif

@@ -1,0 +1,782 @@
+/* recorder.c - what a command is about to change, path by path. */
+#include "snapshot/recorder.h"
+
+#include "snapshot/plain.h"
+#include "sys/auto_fd.h"
+#include "sys/walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define MAX_DEPTH 256 /* of a directory that is moved */
+#define READ_ROOM ((size_t)1 << 18)
+
+/* One path that is about to change, or has changed. */
+struct change_entry {
+    struct file_state before;
+    struct file_state last; /* as of the last look; at first as before */
+    bool has_attributes_only;
+    bool has_changed;               /* a look has found that */
+    struct change_entry *same_file; /* the next one with the same inode */
+};
+
+struct recorder {
+    struct write_observer observer; /* first: they are one */
+    pthread_mutex_t lock;
+    struct recorder_options options;
+    struct covered_rules rules;
+    struct path_table by_path;
+    struct path_table by_inode; /* of files with several names: the first entry */
+    struct path_table dirs;     /* in which names were about to change, covered or not */
+    struct change_entry **entries;
+    size_t n, room;
+    struct undo_log log;
+    struct strbuf buffer;
+    uint64_t n_bytes;  /* saved */
+    struct str missed; /* why not everything is recorded; in by_path's arena */
+    bool is_closed;
+};
+
+/* --- saving one path --- */
+
+static const char *why_too_large(const struct recorder *r, const struct file_state *f)
+{
+    if (f->stamp.size > r->options.max_file_bytes)
+        return "it is larger than snapshot.maxFileBytes allows";
+    if (r->n_bytes + f->stamp.size > r->options.max_bytes)
+        return "all that the command changes is larger than snapshot.maxBytes allows";
+    return NULL;
+}
+
+static void note_missed(struct recorder *r, struct str why)
+{
+    if (!r->missed.n)
+        r->missed = arena_str(&r->by_path.arena, why);
+}
+
+/* What is wrong with it goes to why_not. */
+static void save_content(struct recorder *r, struct file_state *f)
+{
+    const struct file_state as_it_was = *f;
+    struct err *e;
+
+    f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f) : NULL;
+    if (f->why_not)
+        return;
+    e = state_read(f, r->options.max_file_bytes, r->options.blobs, &r->buffer);
+    f->mode = as_it_was.mode;
+    f->uid = as_it_was.uid;
+    f->gid = as_it_was.gid;
+    if (e) {
+        AUTO_FREE char *text = err_message(e);
+
+        f->why_not = arena_format(&r->by_path.arena, "it could not be stored: %s", text).p;
+        err_ignore(e, "the change is reported as one that cannot be undone");
+    } else if (f->is_saved) {
+        r->n_bytes += r->buffer.n;
+    }
+}
+
+static struct str inode_key(const struct file_state *f, char text[48])
+{
+    return str_make(text,
+                    (size_t)snprintf(text, 48, "%llx:%llx", (unsigned long long)f->stamp.device,
+                                     (unsigned long long)f->stamp.inode));
+}
+
+static void link_by_inode(struct recorder *r, struct change_entry *entry)
+{
+    char key[48];
+    struct path_slot *slot = path_table_put(&r->by_inode, inode_key(&entry->before, key));
+
+    entry->same_file = slot->value;
+    slot->value = entry;
+    if (entry->same_file) /* one of its names may be gone by now */
+        entry->before.n_names = MAX(entry->before.n_names, entry->same_file->before.n_names);
+}
+
+static void add_to_log(struct recorder *r, const struct change_entry *entry)
+{
+    if (!undo_log_add(&r->log, &entry->before, entry->has_attributes_only))
+        note_missed(r, S("the command changed more files than keel can remember"));
+}
+
+static void add_entry(struct recorder *r, struct str path, const struct file_state *before,
+                      bool has_attributes_only)
+{
+    struct path_slot *slot = path_table_put(&r->by_path, path);
+    struct change_entry *entry = ARENA_NEW(&r->by_path.arena, struct change_entry);
+
+    slot->value = entry;
+    *entry = (struct change_entry){
+        .before = *before, .last = *before, .has_attributes_only = has_attributes_only};
+    entry->before.path = entry->last.path = slot->path.p;
+    if (r->n == r->room) {
+        r->room = MAX((size_t)64, 2 * r->room);
+        r->entries = mem_resize(r->entries, r->room * sizeof(struct change_entry *));
+    }
+    r->entries[r->n++] = entry;
+    if (before->n_names > 1 || (before->n_names && (has_attributes_only || r->by_inode.n)))
+        link_by_inode(r, entry);
+    add_to_log(r, entry);
+}
+
+/* The content that goes with the attributes. */
+static void take_content(struct recorder *r, struct change_entry *entry,
+                         const struct file_state *content)
+{
+    struct file_state *states[] = {&entry->before, &entry->last};
+
+    entry->has_attributes_only = false;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        states[i]->is_known = content->is_known;
+        states[i]->is_saved = content->is_saved;
+        states[i]->why_not = content->why_not;
+        memcpy(states[i]->digest, content->digest, sizeof content->digest);
+        states[i]->stamp = content->stamp;
+        states[i]->seen_ns = content->seen_ns;
+    }
+    add_to_log(r, entry);
+}
+
+static struct change_entry *find_other_name(const struct recorder *r, const struct file_state *f)
+{
+    char key[48];
+    struct path_slot *slot = state_has_content(f) && r->by_inode.n
+                                 ? path_table_find(&r->by_inode, inode_key(f, key))
+                                 : NULL;
+
+    return slot ? slot->value : NULL;
+}
+
+/* A file is written by one of its names: those whose attributes are recorded need it, too. */
+static void save_other_names(struct recorder *r, struct file_state *f)
+{
+    if (f->n_names < 2)
+        return;
+    for (struct change_entry *entry = find_other_name(r, f); entry; entry = entry->same_file) {
+        if (!entry->has_attributes_only)
+            continue;
+        if (!f->is_known && !f->why_not)
+            save_content(r, f);
+        take_content(r, entry, f);
+    }
+}
+
+static void save_again(struct recorder *r, struct change_entry *entry, bool wants_content)
+{
+    struct file_state now = {.path = entry->before.path};
+
+    if (!wants_content || (!entry->has_attributes_only && !r->by_inode.n))
+        return;
+    if (!state_look(&now))
+        return;
+    if (entry->has_attributes_only && state_has_content(&now) && now.kind == entry->before.kind) {
+        save_content(r, &now);
+        take_content(r, entry, &now);
+    }
+    save_other_names(r, &now);
+}
+
+/* It may have been changed by another of its names: what that one was before, it was. */
+static bool take_from_other_name(const struct recorder *r, struct file_state *f)
+{
+    const struct change_entry *other = find_other_name(r, f);
+    const char *path = f->path;
+
+    if (!other)
+        return false;
+    if (!other->has_attributes_only) {
+        *f = other->before;
+        f->path = path;
+        return true;
+    }
+    f->mode = other->before.mode;
+    f->uid = other->before.uid;
+    f->gid = other->before.gid;
+    return false;
+}
+
+/* Records it as it is, unless that was done. `has_state`: *f is what is there. */
+static void save_path(struct recorder *r, struct str path, bool wants_content, struct file_state *f,
+                      bool has_state)
+{
+    struct path_slot *slot = path_table_find(&r->by_path, path);
+    AUTO_FREE char *text = str_dup(path);
+    bool has_attributes_only;
+
+    f->path = text;
+    if (slot) {
+        save_again(r, slot->value, wants_content);
+        return;
+    }
+    if (!has_state && !state_look(f)) {
+        if (coverage_has(&r->rules, path, /* is_dir= */ false)) {
+            f->why_not = "it may not be looked at";
+            add_entry(r, path, f, /* has_attributes_only= */ false);
+        }
+        return;
+    }
+    if (!coverage_has(&r->rules, path, f->kind == IMAGE_DIRECTORY))
+        return;
+    has_attributes_only = !wants_content && f->kind != IMAGE_NONE && f->kind != IMAGE_DIRECTORY;
+    if (take_from_other_name(r, f))
+        has_attributes_only = false;
+    else if (!has_attributes_only && state_has_content(f))
+        save_content(r, f);
+    if (!has_attributes_only)
+        save_other_names(r, f);
+    add_entry(r, path, f, has_attributes_only);
+}
+
+/* --- directories that are moved --- */
+
+struct moved_tree {
+    struct recorder *recorder;
+    struct strbuf from, to;
+    unsigned depth;
+};
+
+static DIR *open_list(const char *path, struct unlocks *unlocks)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char *name;
+    AUTO_FD parent = plain_open_parent(path, unlocks, &name);
+    AUTO_FD path_fd = parent < 0 ? -1 : openat(parent, name, flags | O_PATH);
+    int fd = path_fd < 0 ? -1 : openat(path_fd, ".", flags);
+    DIR *list;
+
+    if (path_fd >= 0 && fd < 0 && errno == EACCES && unlocks_add(unlocks, path_fd))
+        fd = openat(path_fd, ".", flags);
+    list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list)
+        close_fd(&fd);
+    return list;
+}
+
+static void save_moved(struct moved_tree *t);
+
+/* What is in it, with the directory readable meanwhile: its own mode is recorded already. */
+static void save_list(struct moved_tree *t)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    DIR *list = open_list(strbuf_cstr(&t->from), &unlocks);
+    size_t n_from = t->from.n, n_to = t->to.n;
+    const struct dirent *entry;
+
+    if (!list) {
+        note_missed(t->recorder, S("a directory that was moved could not be read"));
+        return;
+    }
+    while ((entry = readdir(list))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        strbuf_addf(&t->from, "/%s", entry->d_name);
+        strbuf_addf(&t->to, "/%s", entry->d_name);
+        save_moved(t);
+        strbuf_cut(&t->from, n_from);
+        strbuf_cut(&t->to, n_to);
+    }
+    closedir(list);
+}
+
+/* What comes from where nothing is recorded is not a file that the command has made. */
+static void save_target(struct recorder *r, struct str to, bool comes_from_unrecorded)
+{
+    struct file_state f = {0};
+
+    if (comes_from_unrecorded && !path_table_find(&r->by_path, to)) {
+        AUTO_FREE char *text = str_dup(to);
+
+        f.path = text;
+        if (state_look(&f) && f.kind == IMAGE_NONE && coverage_has(&r->rules, to, false)) {
+            f.why_not = "it was there before, at a place that is not recorded";
+            add_entry(r, to, &f, /* has_attributes_only= */ false);
+            return;
+        }
+    }
+    save_path(r, to, /* wants_content= */ true, &f, /* has_state= */ false);
+}
+
+static bool is_in_roots(const struct recorder *r, struct str path)
+{
+    const struct coverage *c = r->options.coverage;
+
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (str_starts(path, str_of(c->roots[i])) &&
+            (str_is(str_of(c->roots[i]), "/") || path.p[strlen(c->roots[i])] == '/'))
+            return true;
+    return false;
+}
+
+static void save_moved(struct moved_tree *t)
+{
+    struct recorder *r = t->recorder;
+    struct str from = strbuf_str(&t->from);
+    struct file_state f = {.path = strbuf_cstr(&t->from)};
+    bool may_look = state_look(&f), is_dir = f.kind == IMAGE_DIRECTORY;
+    bool is_covered = coverage_has(&r->rules, from, is_dir);
+
+    if (!may_look && is_covered)
+        note_missed(r, S("something that was moved could not be looked at"));
+    if (!may_look || f.kind == IMAGE_NONE)
+        return;
+    if (is_covered)
+        save_path(r, from, /* wants_content= */ true, &f, /* has_state= */ true);
+    save_target(r, strbuf_str(&t->to), !is_covered && is_in_roots(r, from));
+    if (!is_dir || (!is_covered && is_in_roots(r, from)))
+        return;
+    if (t->depth == MAX_DEPTH) {
+        note_missed(r, S("directories nested more than 256 deep were moved"));
+        return;
+    }
+    t->depth++;
+    save_list(t);
+    t->depth--;
+}
+
+static void save_rename(struct recorder *r, const char *from, const char *to)
+{
+    struct moved_tree t = {.recorder = r};
+
+    strbuf_add_cstr(&t.from, from);
+    strbuf_add_cstr(&t.to, to);
+    save_moved(&t);
+    strbuf_done(&t.from);
+    strbuf_done(&t.to);
+}
+
+/* --- the observer --- */
+
+static void note_dir(struct recorder *r, const char *path)
+{
+    size_t slash = path ? str_rfind_char(str_of(path), '/') : STR_NONE;
+
+    if (slash != STR_NONE)
+        path_table_put(&r->dirs, str_make(path, MAX(slash, (size_t)1)));
+}
+
+static void save_notice(struct recorder *r, const struct write_notice *n)
+{
+    struct file_state f = {0};
+
+    note_dir(r, n->path);
+    note_dir(r, n->to);
+    switch (n->kind) {
+    case WRITE_CONTENT:
+    case WRITE_REMOVAL:
+        save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
+        break;
+    case WRITE_ATTRIBUTES:
+        save_path(r, str_of(n->path), /* wants_content= */ false, &f, false);
+        break;
+    case WRITE_RENAME:
+        save_rename(r, n->path, n->to);
+        break;
+    case WRITE_EXCHANGE:
+        save_rename(r, n->path, n->to);
+        save_rename(r, n->to, n->path);
+        break;
+    case WRITE_NEW_NAME:
+        if (n->to) /* what is written by the new name is the old file's, too */
+            save_path(r, str_of(n->to), /* wants_content= */ false, &f, false);
+        f = (struct file_state){0};
+        save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
+        break;
+    }
+}
+
+static void recorder_about_to(struct write_observer *o, const struct write_notice *notice)
+{
+    struct recorder *r = (struct recorder *)o;
+
+    pthread_mutex_lock(&r->lock);
+    if (!r->is_closed)
+        save_notice(r, notice);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void recorder_missed(struct write_observer *o, const char *why)
+{
+    struct recorder *r = (struct recorder *)o;
+
+    pthread_mutex_lock(&r->lock);
+    note_missed(r, str_of(why));
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void recorder_free(struct write_observer *o)
+{
+    struct recorder *r = (struct recorder *)o;
+
+    covered_rules_done(&r->rules);
+    path_table_done(&r->by_path);
+    path_table_done(&r->by_inode);
+    path_table_done(&r->dirs);
+    mem_free(r->entries);
+    undo_log_done(&r->log);
+    strbuf_done(&r->buffer);
+    pthread_mutex_destroy(&r->lock);
+    mem_free(r);
+}
+
+/* --- its life --- */
+
+struct recorder *recorder_new(const struct recorder_options *options)
+{
+    struct recorder *r = mem_alloc(sizeof *r);
+
+    r->observer = (struct write_observer){.about_to = recorder_about_to,
+                                          .missed = recorder_missed,
+                                          .free = recorder_free,
+                                          .n_refs = 1};
+    r->options = *options;
+    r->buffer.max_bytes = options->max_file_bytes + READ_ROOM;
+    pthread_mutex_init(&r->lock, NULL);
+    covered_rules_init(&r->rules, options->coverage);
+    undo_log_init(&r->log, options->home);
+    return r;
+}
+
+void recorder_close(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->is_closed = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void recorder_unref(struct recorder *r)
+{
+    if (r)
+        write_observer_unref(&r->observer);
+}
+
+struct write_observer *recorder_observer(struct recorder *r)
+{
+    return &r->observer;
+}
+
+const char *recorder_log_name(const struct recorder *r)
+{
+    return r->log.name;
+}
+
+bool recorder_is_in_use(const struct recorder *r)
+{
+    return atomic_load_explicit(&r->observer.n_refs, memory_order_acquire) > 1;
+}
+
+size_t recorder_n_entries(struct recorder *r)
+{
+    size_t n;
+
+    pthread_mutex_lock(&r->lock);
+    n = r->n;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+bool recorder_has_missed(struct recorder *r)
+{
+    bool has_missed;
+
+    pthread_mutex_lock(&r->lock);
+    has_missed = r->missed.n > 0;
+    pthread_mutex_unlock(&r->lock);
+    return has_missed;
+}
+
+bool recorder_has(struct recorder *r, struct str path)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = path_table_find(&r->by_path, path) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool recorder_has_file(struct recorder *r, uint64_t device, uint64_t inode)
+{
+    struct file_state f = {.stamp = {.device = device, .inode = inode}};
+    char key[48];
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = path_table_find(&r->by_inode, inode_key(&f, key)) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool recorder_has_in(struct recorder *r, struct str dir)
+{
+    bool has_one;
+
+    pthread_mutex_lock(&r->lock);
+    has_one = path_table_find(&r->dirs, dir) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_one;
+}
+
+bool recorder_covers(struct recorder *r, struct str path, bool is_dir)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = coverage_has(&r->rules, path, is_dir);
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool recorder_covers_rules(struct recorder *r, struct str path)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = coverage_has_rules(&r->rules, path);
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+/* --- looking again --- */
+
+static bool has_same_stamp(const struct file_state *a, const struct file_state *b)
+{
+    return state_eq_attributes(a, b) && stamp_eq(&a->stamp, &b->stamp) && !state_is_racy(a);
+}
+
+/* Whatever is done to a file's attributes leaves these alone. */
+static bool has_same_content(const struct file_state *a, const struct file_state *b)
+{
+    return a->kind == b->kind && a->stamp.mtime_ns == b->stamp.mtime_ns &&
+           a->stamp.size == b->stamp.size && a->stamp.inode == b->stamp.inode &&
+           a->stamp.device == b->stamp.device;
+}
+
+static struct pre_image image_of(const struct change_entry *entry, const struct file_state *now,
+                                 struct arena *a)
+{
+    struct file_state before = entry->before;
+    bool keeps_content = entry->has_attributes_only && has_same_content(&before, now);
+
+    if (entry->has_attributes_only && !keeps_content && !before.why_not)
+        before.why_not = "its content was changed without being saved first";
+    return state_image(a, &before, keeps_content, now);
+}
+
+/* With the same content, but as a file of its own. */
+static bool has_left_its_names(const struct file_state *last, const struct file_state *now)
+{
+    return last->kind == IMAGE_FILE && last->n_names > 1 &&
+           (last->stamp.inode != now->stamp.inode || last->stamp.device != now->stamp.device);
+}
+
+/* Is there something to report? *now is what is there. */
+static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_file_bytes,
+                                 struct strbuf *buffer, struct file_state *now, bool *ret_changed)
+{
+    *now = (struct file_state){.path = entry->before.path};
+    *ret_changed = true;
+    if (!state_look(now)) {
+        now->kind = IMAGE_OTHER;
+        return NULL;
+    }
+    *ret_changed = false;
+    if (has_same_stamp(&entry->last, now)) {
+        *now = entry->last;
+        return NULL;
+    }
+    if (entry->has_attributes_only) {
+        *ret_changed =
+            !state_eq_attributes(&entry->last, now) || !has_same_content(&entry->last, now);
+        return NULL;
+    }
+    if (state_has_content(now) && now->stamp.size <= max_file_bytes)
+        TRY(state_read(now, max_file_bytes, NULL, buffer));
+    *ret_changed = !state_eq(&entry->last, now) || has_left_its_names(&entry->last, now);
+    return NULL;
+}
+
+/* A directory may be ignored where a file of its name would not be. */
+static bool is_ignored_now(struct recorder *r, const struct change_entry *entry,
+                           const struct file_state *now)
+{
+    return entry->before.kind == IMAGE_NONE && now->kind == IMAGE_DIRECTORY &&
+           !coverage_has(&r->rules, str_of(now->path), /* is_dir= */ true);
+}
+
+/* From the given entry on. */
+static struct err *look_at_all(struct recorder *r, size_t from, struct arena *a,
+                               struct pre_images *images)
+{
+    for (size_t i = from; i < r->n; i++) {
+        struct change_entry *entry = r->entries[i];
+        struct file_state now;
+        bool has_changed;
+
+        TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
+        if (has_changed && !is_ignored_now(r, entry, &now))
+            pre_images_add(images, a, image_of(entry, &now, a));
+        entry->has_changed |= has_changed;
+        entry->last = now;
+    }
+    return NULL;
+}
+
+/* --- other names of files that have changed --- */
+
+/* What is written by one name is there by the others, too. Those that still are there and that
+ * nothing was announced of were there before. */
+struct name_search {
+    struct recorder *recorder;
+    const char *root;
+    pthread_mutex_t lock;
+    struct path_table found; /* paths, with the entry of another name */
+};
+
+static bool wants_names(const struct change_entry *first)
+{
+    unsigned n = 0;
+    bool has_changed = false;
+
+    for (const struct change_entry *entry = first; entry; entry = entry->same_file) {
+        n++;
+        has_changed |= entry->has_changed;
+    }
+    return has_changed && n < first->before.n_names;
+}
+
+static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct name_search *x = self;
+    AUTO(strbuf) struct strbuf path = {0};
+    struct file_state f = {0};
+    struct path_slot *slot;
+    struct stat st;
+    char key[48];
+
+    if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    f.stamp = (struct stamp){.device = st.st_dev, .inode = st.st_ino};
+    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    pthread_mutex_lock(&x->lock);
+    slot = path_table_find(&x->recorder->by_inode, inode_key(&f, key));
+    if (slot && wants_names(slot->value) &&
+        !path_table_find(&x->recorder->by_path, strbuf_str(&path)))
+        path_table_put(&x->found, strbuf_str(&path))->value = slot->value;
+    pthread_mutex_unlock(&x->lock);
+    return true;
+}
+
+static void add_names(struct name_search *x)
+{
+    for (size_t i = 0; i < x->found.room; i++) {
+        const struct path_slot *slot = &x->found.slots[i];
+
+        if (slot->value && coverage_has(&x->recorder->rules, slot->path, /* is_dir= */ false)) {
+            const struct change_entry *other = slot->value;
+
+            add_entry(x->recorder, slot->path, &other->before, other->has_attributes_only);
+        }
+    }
+}
+
+static struct err *find_names(struct recorder *r)
+{
+    const struct coverage *c = r->options.coverage;
+    struct name_search x = {.recorder = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+    bool is_needed = false;
+    struct err *e = NULL;
+
+    for (size_t i = 0; i < r->by_inode.room && !is_needed; i++)
+        is_needed = r->by_inode.slots[i].value && wants_names(r->by_inode.slots[i].value);
+    for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
+        struct walk_options options = {.root = c->roots[i], .hidden = true};
+        struct walk_visitor visitor = {.visit = visit_name, .self = &x};
+        struct walk_report report;
+
+        x.root = c->roots[i];
+        e = walk_run(&options, &visitor, &report);
+    }
+    if (!e)
+        add_names(&x);
+    path_table_done(&x.found);
+    return e;
+}
+
+struct err *recorder_look(struct recorder *r, bool is_last, struct arena *a,
+                          struct pre_images *ret_images, struct str *ret_unsaved)
+{
+    struct err *e;
+    size_t n;
+
+    *ret_images = (struct pre_images){0};
+    pthread_mutex_lock(&r->lock);
+    e = look_at_all(r, 0, a, ret_images);
+    n = r->n;
+    if (!e)
+        e = find_names(r);
+    if (!e)
+        e = look_at_all(r, n, a, ret_images);
+    if (is_last && !e)
+        undo_log_end(&r->log);
+    *ret_unsaved = arena_str(a, r->missed);
+    pthread_mutex_unlock(&r->lock);
+    return e;
+}
+
+/* --- after a crash --- */
+
+/* Of a path the first record, with the content of a later one. */
+static void merge_records(const struct undo_records *records, struct path_table *entries)
+{
+    for (size_t i = 0; i < records->n; i++) {
+        const struct undo_record *record = &records->items[i];
+        struct path_slot *slot = path_table_put(entries, str_of(record->state.path));
+        struct change_entry *entry = slot->value;
+
+        if (entry && entry->has_attributes_only && !record->has_attributes_only) {
+            struct file_state attributes = entry->before;
+
+            entry->before = record->state;
+            entry->before.mode = attributes.mode;
+            entry->before.uid = attributes.uid;
+            entry->before.gid = attributes.gid;
+            entry->before.n_names = attributes.n_names;
+            entry->has_attributes_only = false;
+        } else if (!entry) {
+            slot->value = entry = ARENA_NEW(&entries->arena, struct change_entry);
+            entry->before = record->state;
+            entry->has_attributes_only = record->has_attributes_only;
+        }
+        entry->last = entry->before;
+    }
+}
+
+struct err *recorder_recover(const struct undo_records *records, uint64_t max_file_bytes,
+                             struct arena *a, struct pre_images *ret_images)
+{
+    AUTO(path_table) struct path_table entries = {0};
+    AUTO(strbuf) struct strbuf buffer = {.max_bytes = max_file_bytes + READ_ROOM};
+
+    *ret_images = (struct pre_images){0};
+    merge_records(records, &entries);
+    for (size_t i = 0; i < entries.room; i++) {
+        const struct change_entry *entry = entries.slots[i].value;
+        struct file_state now;
+        bool has_changed;
+
+        if (!entry)
+            continue;
+        TRY(look_at_entry(entry, max_file_bytes, &buffer, &now, &has_changed));
+        if (has_changed)
+            pre_images_add(ret_images, a, image_of(entry, &now, a));
+    }
+    return NULL;
+}

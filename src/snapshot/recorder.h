@@ -1,0 +1,57 @@
+/* recorder.h - saves what one command is about to change, and finds out what it has changed.
+ *
+ * The observer of the command: before each of its changes it saves what is there, once a path, and
+ * adds it to the undo log. Afterwards the paths are looked at again; what differs is reported as
+ * pre-images. A command in the background is looked at several times, and each look reports what
+ * has changed since the last one.
+ *
+ * What is recorded of a path: all of it, when content is written or a name is removed or moved;
+ * attributes only, when nothing else is changed. The content of a file with several names that is
+ * written by one of them is saved for all that are recorded. All calls block; any thread may
+ * call. */
+#ifndef KEEL_SNAPSHOT_RECORDER_H
+#define KEEL_SNAPSHOT_RECORDER_H
+
+#include "snapshot/coverage.h"
+#include "snapshot/undo_log.h"
+
+struct recorder;
+
+struct recorder_options {
+    const struct coverage *coverage; /* borrowed until recorder_close() */
+    struct blob_store *blobs;        /* the same */
+    const char *home;                /* of the undo log; NULL: there is none */
+    uint64_t max_bytes, max_file_bytes;
+};
+struct recorder *recorder_new(const struct recorder_options *options) MUST_USE;
+/* Whatever holds it as observer saves nothing from here on. */
+void recorder_close(struct recorder *r);
+void recorder_unref(struct recorder *r);
+
+struct write_observer *recorder_observer(struct recorder *r); /* borrowed */
+const char *recorder_log_name(const struct recorder *r);      /* "": there is none */
+/* Does a command still run under it? */
+bool recorder_is_in_use(const struct recorder *r);
+size_t recorder_n_entries(struct recorder *r); /* paths that were about to change */
+bool recorder_has_missed(struct recorder *r);  /* not everything is recorded */
+
+/* What has changed since the last look. *ret_unsaved: why that may not be all; else empty.
+ * `is_last`: the command has ended. */
+MUST_USE struct err *recorder_look(struct recorder *r, bool is_last, struct arena *a,
+                                   struct pre_images *ret_images, struct str *ret_unsaved);
+
+/* Was it recorded? */
+bool recorder_has(struct recorder *r, struct str path);
+/* Was a file with several names recorded by one of them? */
+bool recorder_has_file(struct recorder *r, uint64_t device, uint64_t inode);
+/* Was a name in this directory about to change, recorded or not? */
+bool recorder_has_in(struct recorder *r, struct str dir);
+/* Would it be, if it were about to change? Rules of git count as they were before the command. */
+bool recorder_covers(struct recorder *r, struct str path, bool is_dir);
+bool recorder_covers_rules(struct recorder *r, struct str path); /* of a file of rules */
+
+/* After a crash: the same as a look, by what the log says. */
+MUST_USE struct err *recorder_recover(const struct undo_records *records, uint64_t max_file_bytes,
+                                      struct arena *a, struct pre_images *ret_images);
+
+#endif

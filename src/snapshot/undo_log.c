@@ -1,0 +1,281 @@
+/* undo_log.c - writes and reads the log of a command. */
+#include "snapshot/undo_log.h"
+
+#include "base/checksum.h"
+#include "sys/auto_fd.h"
+#include "sys/fs.h"
+#include "sys/random.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define DIR_NAME "undo"
+#define HEAD "keel-undo 1"
+#define REPORTED "reported"
+#define ATTRIBUTES "attributes"
+#define N_SUM 16 /* digits */
+#define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
+
+/* --- writing --- */
+
+void undo_log_init(struct undo_log *l, const char *home)
+{
+    unsigned char bytes[(UNDO_LOG_NAME_SIZE - 1) / 2];
+
+    *l = (struct undo_log){.fd = -1};
+    if (!home)
+        return;
+    random_fill(&random_system, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(l->name + 2 * i, 3, "%02x", bytes[i]);
+    l->dir = mem_strdup(home);
+}
+
+void undo_log_done(struct undo_log *l)
+{
+    close_fd(&l->fd);
+    mem_free(l->dir);
+    *l = (struct undo_log){.fd = -1};
+}
+
+static const char *dir_of(struct arena *a, const char *home)
+{
+    return fs_join(a, home, DIR_NAME);
+}
+
+static bool make_file(struct undo_log *l)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *dir = dir_of(&a, l->dir);
+    struct err *e = fs_make_dirs(dir, 0700);
+
+    if (e) {
+        err_ignore(e, "only a process that is killed would need it");
+        return false;
+    }
+    l->fd =
+        open(fs_join(&a, dir, l->name), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    return l->fd >= 0 && write(l->fd, HEAD, sizeof HEAD) == sizeof HEAD;
+}
+
+static bool append(struct undo_log *l, struct str text)
+{
+    AUTO(strbuf) struct strbuf record = {0};
+    ssize_t n;
+
+    if (!l->dir || l->has_failed)
+        return false;
+    if (l->fd < 0 && !make_file(l)) {
+        l->has_failed = true;
+        return false;
+    }
+    strbuf_addf(&record, "%016" PRIx64 " %" STR_FMT, checksum_add(CHECKSUM_START, text),
+                STR_ARG(text));
+    strbuf_add_char(&record, '\0');
+    n = write(l->fd, record.p, record.n);
+    l->has_failed = n != (ssize_t)record.n; /* what is behind half a record would not count */
+    return !l->has_failed;
+}
+
+static void format_content(const struct file_state *f, bool has_attributes_only,
+                           char ret_text[SHA256_HEX_SIZE])
+{
+    if (f->is_saved && !has_attributes_only)
+        sha256_format_hex(f->digest, ret_text);
+    else
+        snprintf(ret_text, SHA256_HEX_SIZE, "%s", has_attributes_only ? ATTRIBUTES : "-");
+}
+
+bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attributes_only)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    char content[SHA256_HEX_SIZE];
+
+    format_content(f, has_attributes_only, content);
+    strbuf_addf(&text,
+                "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                " %s %s\t%s",
+                image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
+                f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device, content,
+                f->why_not ? f->why_not : "", f->path);
+    l->is_full |= l->n_bytes + text.n > UNDO_LOG_MAX_BYTES;
+    if (l->is_full)
+        return false;
+    l->n_bytes += text.n;
+    append(l, strbuf_str(&text));
+    return true;
+}
+
+void undo_log_end(struct undo_log *l)
+{
+    if (l->fd >= 0)
+        append(l, S(REPORTED));
+}
+
+/* --- removing --- */
+
+static bool is_name(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!strchr("0123456789abcdef", name.p[i]))
+            return false;
+    return name.n == UNDO_LOG_NAME_SIZE - 1;
+}
+
+static const char *path_of(struct arena *a, const char *home, struct str name)
+{
+    return fs_join(a, dir_of(a, home), arena_cstr(a, name));
+}
+
+void undo_log_remove(const char *home, struct str name)
+{
+    AUTO(arena) struct arena a = {0};
+
+    if (home && is_name(name))
+        unlink(path_of(&a, home, name));
+}
+
+void undo_log_sweep(const char *home)
+{
+    AUTO(arena) struct arena a = {0};
+    DIR *dir = home ? opendir(dir_of(&a, home)) : NULL;
+    const struct dirent *entry;
+    struct stat st;
+
+    while (dir && (entry = readdir(dir)))
+        if (is_name(str_of(entry->d_name)) && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
+            st.st_mtime < time(NULL) - KEPT_SECONDS)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+/* --- reading --- */
+
+static bool take_word(struct str *rest, struct str *ret_word)
+{
+    return rest->n && str_split(rest, ' ', ret_word);
+}
+
+static bool take_number(struct str *rest, unsigned base, uint64_t *ret_number)
+{
+    char digits[24], *end;
+    struct str word;
+
+    if (!take_word(rest, &word) || word.n == 0 || word.n >= sizeof digits)
+        return false;
+    memcpy(digits, word.p, word.n);
+    digits[word.n] = '\0';
+    if (digits[0] != '-' && (digits[0] < '0' || digits[0] > '9'))
+        return false;
+    errno = 0;
+    *ret_number = digits[0] == '-' ? (uint64_t)strtoll(digits, &end, (int)base)
+                                   : strtoull(digits, &end, (int)base);
+    return !errno && !*end;
+}
+
+static bool parse_content(struct str word, struct undo_record *r)
+{
+    r->has_attributes_only = str_is(word, ATTRIBUTES);
+    if (r->has_attributes_only || str_is(word, "-"))
+        return true;
+    if (!blob_handle_is_valid(word))
+        return false;
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
+        char byte[3] = {word.p[2 * i], word.p[2 * i + 1]};
+
+        r->state.digest[i] = (unsigned char)strtoul(byte, NULL, 16);
+    }
+    return r->state.is_known = r->state.is_saved = true;
+}
+
+static bool parse_record(struct str record, struct arena *a, struct undo_record *r)
+{
+    enum { MODE, UID, GID, NAMES, MTIME, CTIME, SIZE, INODE, DEVICE, N_NUMBERS };
+    size_t tab = str_find_char(record, '\t');
+    struct str rest = str_slice(record, 0, tab), word;
+    uint64_t n[N_NUMBERS];
+
+    *r = (struct undo_record){0};
+    if (tab == STR_NONE || tab + 1 == record.n || record.p[tab + 1] != '/' ||
+        !take_word(&rest, &word) || !image_kind_find(word, &r->state.kind))
+        return false;
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        if (!take_number(&rest, i == MODE ? 8 : 10, &n[i]))
+            return false;
+    if (!take_word(&rest, &word) || !parse_content(word, r))
+        return false;
+    r->state.mode = (unsigned)n[MODE] & 07777;
+    r->state.uid = (unsigned)n[UID];
+    r->state.gid = (unsigned)n[GID];
+    r->state.n_names = (unsigned)n[NAMES];
+    r->state.stamp = (struct stamp){.mtime_ns = (int64_t)n[MTIME],
+                                    .ctime_ns = (int64_t)n[CTIME],
+                                    .size = n[SIZE],
+                                    .inode = n[INODE],
+                                    .device = n[DEVICE]};
+    r->state.why_not = rest.n ? arena_cstr(a, rest) : NULL;
+    r->state.path = arena_cstr(a, str_skip(record, tab + 1));
+    return true;
+}
+
+static bool has_its_sum(struct str *record)
+{
+    char sum[N_SUM + 1];
+    struct str text = str_skip(*record, N_SUM + 1);
+
+    if (record->n <= N_SUM || record->p[N_SUM] != ' ')
+        return false;
+    snprintf(sum, sizeof sum, "%016" PRIx64, checksum_add(CHECKSUM_START, text));
+    if (memcmp(sum, record->p, N_SUM) != 0)
+        return false;
+    *record = text;
+    return true;
+}
+
+void undo_log_parse(struct str text, struct arena *a, struct undo_records *ret_records)
+{
+    struct undo_records *all = ret_records;
+    struct undo_record r;
+    size_t end;
+
+    *all = (struct undo_records){0};
+    if (!str_starts(text, str_make(HEAD, sizeof HEAD)))
+        return;
+    text = str_skip(text, sizeof HEAD);
+    while ((end = str_find_char(text, '\0')) != STR_NONE) {
+        struct str record = str_slice(text, 0, end);
+
+        text = str_skip(text, end + 1);
+        if (!has_its_sum(&record))
+            return;
+        if (str_is(record, REPORTED)) {
+            all->is_reported = true;
+            continue;
+        }
+        if (!parse_record(record, a, &r))
+            return;
+        all->items = arena_grow(a, all->items, all->n, &all->room, sizeof *all->items);
+        all->items[all->n++] = r;
+    }
+}
+
+struct err *undo_log_read(const char *home, struct str name, struct arena *a,
+                          struct undo_records *ret_records, bool *ret_exists)
+{
+    AUTO(strbuf) struct strbuf text = {.max_bytes = 2 * UNDO_LOG_MAX_BYTES};
+
+    *ret_records = (struct undo_records){0};
+    *ret_exists = false;
+    if (!home || !is_name(name))
+        return NULL;
+    TRY(fs_read(path_of(a, home, name), &text, ret_exists));
+    undo_log_parse(strbuf_str(&text), a, ret_records);
+    return NULL;
+}

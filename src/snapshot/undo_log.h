@@ -1,0 +1,59 @@
+/* undo_log.h - what a command was about to change, in a file of its own: for the next process,
+ * should this one be killed before it can report it.
+ *
+ * A file in keel's home, made with the first record, readable by its owner only. A record is
+ * durable against the death of the process when it is added; nothing waits for the disk. Records
+ * end in NUL, as paths may hold everything else, and each has a sum: what is behind the first
+ * damaged one does not count.
+ *
+ *     keel-undo 1
+ *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE attributes|SHA256|- [WHY]<tab>PATH
+ *     SUM reported
+ *
+ * Of a path the first record counts, and the content of a later one where the first has attributes
+ * only. These calls block. */
+#ifndef KEEL_SNAPSHOT_UNDO_LOG_H
+#define KEEL_SNAPSHOT_UNDO_LOG_H
+
+#include "snapshot/state.h"
+
+#define UNDO_LOG_MAX_BYTES ((size_t)256 << 20)
+#define UNDO_LOG_NAME_SIZE 33
+
+struct undo_log {
+    char *dir; /* NULL: nothing is written */
+    char name[UNDO_LOG_NAME_SIZE];
+    int fd; /* -1: not made yet */
+    size_t n_bytes;
+    bool is_full, has_failed;
+};
+/* `home` NULL: nothing is written. */
+void undo_log_init(struct undo_log *l, const char *home);
+void undo_log_done(struct undo_log *l); /* the file stays */
+
+/* False: there is no room for it. That it cannot be written is not reported: only a process that
+ * is killed would need it. */
+bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attributes_only);
+/* All of it has gone to the journal, or is about to: see undo_log_find(). */
+void undo_log_end(struct undo_log *l);
+/* The journal has it for good. */
+void undo_log_remove(const char *home, struct str name);
+/* Removes those that were left behind by sessions nobody has resumed for a month. */
+void undo_log_sweep(const char *home);
+
+struct undo_record {
+    struct file_state state; /* its path and texts live in the arena */
+    bool has_attributes_only;
+};
+struct undo_records {
+    struct undo_record *items;
+    size_t n, room;
+    bool is_reported; /* undo_log_end() was called */
+};
+/* *ret_exists false: there is no such file. ERR_STORAGE when it cannot be read. */
+MUST_USE struct err *undo_log_read(const char *home, struct str name, struct arena *a,
+                                   struct undo_records *ret_records, bool *ret_exists);
+/* The same of a text, as far as it is whole. Pure. */
+void undo_log_parse(struct str text, struct arena *a, struct undo_records *ret_records);
+
+#endif
