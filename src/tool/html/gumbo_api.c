@@ -3,6 +3,10 @@
 
 #include "sys/dylib.h"
 
+#ifndef KEEL_GUMBO_SONAME /* the build finds it out */
+#define KEEL_GUMBO_SONAME "libgumbo.so.1"
+#endif
+
 struct err *gumbo_api_load(struct gumbo_api *ret_api)
 {
     struct gumbo_api api;
@@ -11,7 +15,7 @@ struct err *gumbo_api_load(struct gumbo_api *ret_api)
         {"gumbo_get_attribute", (void **)&api.get_attribute},
     };
 
-    TRY(dylib_load("libgumbo.so.1", "libgumbo1", symbols, ARRAY_LEN(symbols)));
+    TRY(dylib_load(KEEL_GUMBO_SONAME, "libgumbo-dev", symbols, ARRAY_LEN(symbols)));
     *ret_api = api;
     return NULL;
 }
