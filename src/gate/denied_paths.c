@@ -46,7 +46,7 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
 
     pthread_mutex_init(&d->lock, NULL);
     add_rules(d, &book->lists[RULE_DENY], &s);
-    prepared_find_aliases(&d->prepared, book, &s, &d->arena);
+    prepared_find_aliases(&d->prepared, book, /* policy= */ NULL, &s, &d->arena);
     return d;
 }
 

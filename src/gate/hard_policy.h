@@ -25,6 +25,9 @@ struct rulebook;
 
 /* Paths are absolute and canonical. All lists are borrowed. */
 struct hard_policy {
+    /* The workspace as it is called, and where that led when keel began: a command that can write
+     * above it may put a link in its place. NULL: where it leads is looked up at each call. */
+    const char *workspace, *real_workspace;
     const char *const *writable; /* besides the workspace */
     size_t n_writable;
     const char *const *secret; /* base/secret_places.h, other people's homes, keel's own */

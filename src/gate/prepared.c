@@ -64,12 +64,22 @@ static void add_rules(struct list *l, const struct rule_list *rules, const struc
     }
 }
 
+static const char *find_workspace(struct list *l, const struct hard_policy *policy,
+                                  const char *given)
+{
+    if (!policy || !policy->workspace || strcmp(policy->workspace, given) != 0)
+        return add_directory(l, given);
+    add_alias(l, given, policy->real_workspace);
+    return policy->real_workspace;
+}
+
 void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
-                           const struct subject *s, struct arena *a)
+                           const struct hard_policy *policy, const struct subject *s,
+                           struct arena *a)
 {
     struct list l = {.prepared = p, .arena = a, .seen = {.arena = a}};
 
-    p->workspace = add_directory(&l, tool_session_workspace(s->session));
+    p->workspace = find_workspace(&l, policy, tool_session_workspace(s->session));
     if (env_get(s->environment, S("HOME")).n)
         p->home = add_directory(&l, tool_session_path(s->session, a, s->environment, S("~")));
     p->n_own_aliases = p->n_aliases;
@@ -261,8 +271,8 @@ static struct err *look(void *arg)
         j->prepared->search_root = place_find(j->arena, root, root);
     if (j->prepared->command)
         find_files(j);
-    prepared_find_aliases(j->prepared, has_places(j->prepared) ? j->rules : NULL, j->subject,
-                          j->arena);
+    prepared_find_aliases(j->prepared, has_places(j->prepared) ? j->rules : NULL, &j->policy,
+                          j->subject, j->arena);
     if (has_places(j->prepared)) {
         find_reaches(j);
         find_guards(j);

@@ -36,9 +36,10 @@ MUST_USE struct err *gate_prepare(const struct rulebook *rules, const struct har
                                   const struct subject *s, struct arena *a,
                                   struct prepared *ret_prepared);
 /* Blocks. Only what does not belong to a call: s has a session and an environment. `rules` NULL:
- * nothing is to be called by them. */
+ * nothing is to be called by them. `policy` NULL: the workspace is where its name leads now. */
 void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
-                           const struct subject *s, struct arena *a);
+                           const struct hard_policy *policy, const struct subject *s,
+                           struct arena *a);
 
 /* The innermost directory to work in that holds the path; "/": none does. */
 const char *prepared_root_of(const struct prepared *p, const struct hard_policy *policy,

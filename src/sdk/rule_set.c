@@ -352,6 +352,8 @@ static void set_policy(struct making *m)
 {
     struct hard_policy *p = &m->set->policy;
     const char *home = env_find(m->runtime->options.environment, "HOME");
+    const char *cwd = m->runtime->options.cwd;
+    char real[PATH_MAX];
     struct str keel_home = runtime_home(m->runtime, m->arena);
     struct texts commands = list_of(m, "permissions.allowedCommands", &p->lists_commands),
                  domains = list_of(m, "permissions.allowedDomains", &p->lists_domains);
@@ -364,6 +366,10 @@ static void set_policy(struct making *m)
         sandbox_secret_places(m->arena, home, keel_home.n ? keel_home.p : NULL, &p->n_secret);
     p->writable = m->set->added_dirs;
     p->n_writable = m->set->n_added_dirs;
+    if (cwd && realpath(cwd, real)) {
+        p->workspace = arena_cstr(m->arena, str_of(cwd));
+        p->real_workspace = arena_cstr(m->arena, str_of(real));
+    }
 }
 
 struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,

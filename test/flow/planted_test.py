@@ -174,6 +174,54 @@ class InTheBackground(PlantedTest):
         self.assert_harmless("src")
 
 
+class WorkspaceInAnAddedDirectory(PlantedTest):
+    """Without namespaces a command can put a link in the place of the workspace."""
+
+    def setUp(self):
+        super().setUp()
+        self.above = self.dir / "projects"
+        self.above.mkdir()
+        os.rename(self.project, self.above / "ws")
+        self.project = self.above / "ws"
+        for name in (".bashrc", ".claude/settings.json", ".keel/settings.json", ".envrc"):
+            (self.project / name).parent.mkdir(exist_ok=True)
+            (self.project / name).write_text("{}\n")
+        (self.home / "sub").mkdir()
+        self.hand_over()
+        self.home_before = self.look_at_home()
+
+    def look_at_home(self):
+        return {str(path): path.read_bytes() if path.is_file() else None
+                for path in self.home.rglob("*")}
+
+    def test_nothing_is_put_where_a_link_in_its_place_leads(self):
+        turns = (self.bash(f"cd {self.above} && mv ws was && ln -s {self.home} ws"),
+                 Turn(Call("Write", file_path=str(self.project / "new"), content="evil\n")),
+                 Turn(Call("Write", file_path="sub/new", content="evil\n")),
+                 Turn(Call("Bash", command="echo evil >new; echo evil >.bashrc")),
+                 self.bash("true"))
+        provider = self.play(ANTHROPIC, *turns, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "--add-dir", str(self.above),
+                                     "--allowed-tools", "Bash", "--", "go", mode="acceptEdits")
+        self.assertEqual(self.look_at_home(), self.home_before, self.result)
+
+    def test_nor_where_one_in_the_place_of_a_directory_above_leads(self):
+        """The workspace lies deeper, and there is one of its name in the home."""
+        (self.home / "ws").mkdir()
+        (self.above / "deep").mkdir()
+        os.rename(self.project, self.above / "deep/ws")
+        self.project = self.above / "deep/ws"
+        self.hand_over()
+        self.home_before = self.look_at_home()
+        turns = (self.bash(f"cd {self.above} && mv deep was && ln -s {self.home} deep"),
+                 Turn(Call("Write", file_path=str(self.project / "new"), content="evil\n")),
+                 self.bash("echo evil >new"))
+        provider = self.play(ANTHROPIC, *turns, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "--add-dir", str(self.above),
+                                     "--allowed-tools", "Bash", "--", "go", mode="acceptEdits")
+        self.assertEqual(self.look_at_home(), self.home_before, self.result)
+
+
 class Planting(PlantedTest):
     """A command that plants all it can, says so, and waits."""
 
@@ -436,7 +484,7 @@ def ways(*cases):
             yield made
 
 
-for way in ways(InTheBackground, KeelDies, SeveralKeels):
+for way in ways(InTheBackground, WorkspaceInAnAddedDirectory, KeelDies, SeveralKeels):
     globals()[way.__name__] = way
 del way
 
