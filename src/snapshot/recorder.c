@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -42,6 +41,79 @@ struct recorder {
     struct str missed; /* why not everything is recorded; in by_path's arena */
     bool is_closed;
 };
+
+/* --- side by side --- */
+
+/* As another command found it. */
+struct peer_state {
+    struct file_state state;
+    bool has_attributes_only;
+};
+
+void recorder_peers_init(struct recorder_peers *p)
+{
+    *p = (struct recorder_peers){0};
+    pthread_mutex_init(&p->lock, NULL);
+}
+
+void recorder_peers_clear(struct recorder_peers *p)
+{
+    pthread_mutex_lock(&p->lock);
+    path_table_done(&p->states);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void recorder_peers_done(struct recorder_peers *p)
+{
+    path_table_done(&p->states);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static void tell_peers(struct recorder *r, const struct change_entry *entry)
+{
+    struct recorder_peers *p = r->options.peers;
+    struct path_slot *slot;
+    struct peer_state *known;
+
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    slot = path_table_put(&p->states, str_of(entry->before.path));
+    known = slot->value;
+    if (!known || (known->has_attributes_only && !entry->has_attributes_only)) {
+        slot->value = known = ARENA_NEW(&p->states.arena, struct peer_state);
+        *known = (struct peer_state){entry->before, entry->has_attributes_only};
+        if (entry->before.why_not)
+            known->state.why_not = arena_cstr(&p->states.arena, str_of(entry->before.why_not));
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static bool ask_peers(struct recorder *r, struct str path, struct peer_state *ret_state)
+{
+    struct recorder_peers *p = r->options.peers;
+    const struct path_slot *slot;
+
+    if (!p)
+        return false;
+    pthread_mutex_lock(&p->lock);
+    slot = path_table_find(&p->states, path);
+    if (slot) {
+        *ret_state = *(const struct peer_state *)slot->value;
+        if (ret_state->state.why_not)
+            ret_state->state.why_not =
+                arena_cstr(&r->by_path.arena, str_of(ret_state->state.why_not));
+    }
+    pthread_mutex_unlock(&p->lock);
+    return slot != NULL;
+}
+
+void recorder_leave_peers(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->options.peers = NULL;
+    pthread_mutex_unlock(&r->lock);
+}
 
 /* --- saving one path --- */
 
@@ -103,6 +175,7 @@ static void link_by_inode(struct recorder *r, struct change_entry *entry)
 
 static void add_to_log(struct recorder *r, const struct change_entry *entry)
 {
+    tell_peers(r, entry);
     if (!undo_log_add(&r->log, &entry->before, entry->has_attributes_only))
         note_missed(r, S("the command changed more files than keel can remember"));
 }
@@ -203,6 +276,33 @@ static bool take_from_other_name(const struct recorder *r, struct file_state *f)
     return false;
 }
 
+/* Another command that runs has come to it first. One that has changed only its attributes leaves
+ * the content as it was. */
+static bool save_as_peers_did(struct recorder *r, struct str path, bool wants_content)
+{
+    struct peer_state known;
+    struct file_state now;
+
+    if (!ask_peers(r, path, &known))
+        return false;
+    if (known.has_attributes_only && wants_content) {
+        AUTO_FREE char *text = str_dup(path);
+
+        now.path = text;
+        if (!state_look(&now) || now.kind != known.state.kind)
+            return false;
+        now.mode = known.state.mode;
+        now.uid = known.state.uid;
+        now.gid = known.state.gid;
+        save_content(r, &now);
+        save_other_names(r, &now);
+        add_entry(r, path, &now, /* has_attributes_only= */ false);
+        return true;
+    }
+    add_entry(r, path, &known.state, known.has_attributes_only);
+    return true;
+}
+
 /* Records it as it is, unless that was done. `has_state`: *f is what is there. */
 static void save_path(struct recorder *r, struct str path, bool wants_content, struct file_state *f,
                       bool has_state)
@@ -216,6 +316,8 @@ static void save_path(struct recorder *r, struct str path, bool wants_content, s
         save_again(r, slot->value, wants_content);
         return;
     }
+    if (save_as_peers_did(r, path, wants_content))
+        return;
     if (!has_state && !state_look(f)) {
         if (coverage_has(&r->rules, path, /* is_dir= */ false)) {
             f->why_not = "it may not be looked at";
@@ -611,6 +713,17 @@ static bool is_ignored_now(struct recorder *r, const struct change_entry *entry,
            !coverage_has(&r->rules, str_of(now->path), /* is_dir= */ true);
 }
 
+/* A command beside this one has written what this one has only changed the attributes of. */
+static void take_content_of_peer(struct recorder *r, struct change_entry *entry,
+                                 const struct file_state *now)
+{
+    struct peer_state known;
+
+    if (entry->has_attributes_only && !has_same_content(&entry->before, now) &&
+        ask_peers(r, str_of(entry->before.path), &known) && !known.has_attributes_only)
+        take_content(r, entry, &known.state);
+}
+
 /* From the given entry on. */
 static struct err *look_at_all(struct recorder *r, size_t from, struct arena *a,
                                struct pre_images *images)
@@ -621,6 +734,8 @@ static struct err *look_at_all(struct recorder *r, size_t from, struct arena *a,
         bool has_changed;
 
         TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
+        if (has_changed)
+            take_content_of_peer(r, entry, &now);
         if (has_changed && !is_ignored_now(r, entry, &now))
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;

@@ -15,15 +15,31 @@
 #include "snapshot/coverage.h"
 #include "snapshot/undo_log.h"
 
+#include <pthread.h>
+
 struct recorder;
+
+/* What was there before commands that run side by side, for all of them: one of them may have
+ * changed it when another comes to it. Zeroed but for the lock. */
+struct recorder_peers {
+    pthread_mutex_t lock;
+    struct path_table states;
+};
+void recorder_peers_init(struct recorder_peers *p);
+void recorder_peers_clear(struct recorder_peers *p); /* none of them runs any more */
+void recorder_peers_done(struct recorder_peers *p);
 
 struct recorder_options {
     const struct coverage *coverage; /* borrowed until recorder_close() */
     struct blob_store *blobs;        /* the same */
     const char *home;                /* of the undo log; NULL: there is none */
     uint64_t max_bytes, max_file_bytes;
+    struct recorder_peers *peers; /* borrowed until recorder_leave_peers(); NULL: none */
 };
 struct recorder *recorder_new(const struct recorder_options *options) MUST_USE;
+/* The command runs on in the background: beside calls of later turns, which have a before of their
+ * own. */
+void recorder_leave_peers(struct recorder *r);
 /* Whatever holds it as observer saves nothing from here on. */
 void recorder_close(struct recorder *r);
 void recorder_unref(struct recorder *r);

@@ -36,7 +36,8 @@ struct agent_snapshotter {
     char *home;
     pthread_mutex_t lock; /* for all below: calls run side by side */
     struct observed *observed;
-    size_t n_active;           /* calls */
+    size_t n_active; /* calls */
+    struct recorder_peers peers;
     struct path_table touched; /* files of Write and Edit, while calls are active */
     uint64_t now;              /* counts beginnings and ends */
     struct ended_log *logs;
@@ -316,6 +317,7 @@ static void drop_ended(struct agent_snapshotter *s)
     if (s->n_active)
         return;
     path_table_done(&s->touched);
+    recorder_peers_clear(&s->peers);
     while (*link) {
         struct observed *o = *link;
 
@@ -353,6 +355,7 @@ static struct observed *observe(struct agent_snapshotter *s)
         .home = s->home,
         .max_bytes = s->options.max_bytes,
         .max_file_bytes = s->options.max_file_bytes,
+        .peers = &s->peers,
     });
     change_marks_take(&o->marks, &s->coverage, s->options.watches);
     o->since_ns = now_ns();
@@ -530,8 +533,10 @@ static struct err *end_look(struct look *look)
     struct snapshot *x = look->snapshot;
     struct err *e = look_after(look);
 
-    if (x->observed)
+    if (x->observed) {
         x->observed->has_ended = true;
+        recorder_leave_peers(x->observed->recorder);
+    }
     s->n_active--;
     if (!has_background(s))
         drop_ended(s);
@@ -591,6 +596,7 @@ static void snapshotter_destroy(struct snapshotter *port)
     }
     path_table_done(&s->touched);
     coverage_done(&s->coverage);
+    recorder_peers_done(&s->peers);
     pthread_mutex_destroy(&s->lock);
     mem_free(s->logs);
     mem_free(s->home);
@@ -617,6 +623,7 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     s->options.added_dirs = NULL;
     s->home = options->home ? mem_strdup(options->home) : NULL;
     pthread_mutex_init(&s->lock, NULL);
+    recorder_peers_init(&s->peers);
     coverage_init(&s->coverage, options);
     return &s->port;
 }

@@ -183,9 +183,11 @@ TEST(calls_side_by_side_are_no_conflict)
     put_project(&s);
     first = scene_begin(&s, &scene_bash, NULL);
     second = scene_begin(&s, &scene_bash, NULL);
-    scene_run(&s, &first, "echo two > a.txt");
+    scene_run(&s, &first, "echo two > a.txt; chmod 700 run.sh; rm -rf src");
+    scene_run(&s, &second, "echo three > a.txt; echo x > run.sh; echo x > src");
+    scene_run(&s, &first, "echo four > a.txt; rm src");
     scene_end(&s, &first);
-    scene_run(&s, &second, "echo three > a.txt");
+    scene_run(&s, &second, "echo five > a.txt; rm run.sh");
     scene_end(&s, &second);
     scene_restore(&s);
     scene_assert_same(&s);

@@ -1,0 +1,338 @@
+"""undo_commands_test.py - what real commands do to files, undone by `keel session rewind`: as the user
+who runs the tests, and where that is root as an ordinary user, too."""
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import scripted
+from agent import Call, Turn
+from resume_test import SessionTest
+from scripted import ANTHROPIC, HANG_SECONDS
+
+IS_ROOT = os.geteuid() == 0
+NOBODY = 65534
+
+
+def describe(top):
+    """Everything below, with owners and with files that have several names; directories that may
+    not be entered are entered all the same."""
+    found, first = {}, {}
+
+    def enter(directory):
+        mode = stat.S_IMODE(os.stat(directory).st_mode)
+        os.chmod(directory, mode | 0o700)
+        for name in sorted(os.listdir(directory)):
+            path = os.path.join(directory, name)
+            st = os.lstat(path)
+            what = [stat.S_IFMT(st.st_mode), stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid]
+            if stat.S_ISLNK(st.st_mode):
+                what.append(os.readlink(path))
+            elif stat.S_ISREG(st.st_mode):
+                what.append(read(path, st))
+                what.append(first.setdefault(st.st_ino, path) if st.st_nlink > 1 else None)
+            found[os.path.relpath(path, os.fsencode(str(top)))] = what
+            if stat.S_ISDIR(st.st_mode):
+                enter(path)
+        os.chmod(directory, mode)
+
+    def read(path, st):
+        if not st.st_mode & 0o400:
+            os.chmod(path, 0o400)
+        with open(path, "rb") as file:
+            content = file.read()
+        os.chmod(path, stat.S_IMODE(st.st_mode))
+        return content
+
+    enter(os.fsencode(str(top)))
+    return found
+
+
+class Commands:
+    """The tests; `user` is who keel runs as."""
+
+    user = None
+
+    def setUp(self):
+        super().setUp()
+        self.work = self.project / "work"
+        (self.work / "src/deep").mkdir(parents=True)
+        (self.work / "d/b").mkdir(parents=True)
+        for name in ("src/main.c", "src/deep/x.h", "d/b/x", "notes.txt", "run.sh"):
+            (self.work / name).write_text(f"this is {name}\n")
+        (self.work / "run.sh").chmod(0o755)
+        (self.work / "link").symlink_to("notes.txt")
+        self.session = self.new_id()
+
+    def start(self, *arguments, **streams):
+        if self.user is not None:
+            for top, names, files in os.walk(self.dir):
+                for name in [".", *names, *files]:
+                    path = os.path.join(top, name)
+                    if os.lstat(path).st_uid == 0:
+                        os.lchown(path, self.user, self.user)
+            streams.update(user=self.user, group=self.user, extra_groups=[])
+        return super().start(*arguments, **streams)
+
+    def talk(self, *turns):
+        provider = self.play(ANTHROPIC, *turns, Turn("Done."))
+        how = ["-r"] if self.count(self.session, "run_begin") else ["--session-id"]
+        result = self.run_agent(ANTHROPIC, provider, *how, self.session, "go", cwd=self.work)
+        self.assert_status(result, 0)
+        self.heard = [str(request.json["messages"][-1]) for request in provider.requests]
+        return result
+
+    def prepare(self, command):
+        subprocess.run(["bash", "-c", command], cwd=self.work, check=True,
+                       env=self.environment(),
+                       **({"user": self.user, "group": self.user} if self.user else {}))
+
+    def own(self):
+        """So that what was there before belongs to who keel runs as."""
+        if self.user is not None:
+            subprocess.run(["chown", "-Rh", f"{self.user}:{self.user}", str(self.dir)], check=True)
+
+    def rewind(self, status=0, *arguments):
+        result = self.keel("session", "rewind", self.session, "--yes", "--to", "1", *arguments,
+                           cwd=self.work)
+        self.assert_status(result, status)
+        return result
+
+    def undoes(self, *commands, before=None):
+        self.own()
+        if before:
+            self.prepare(before)
+        was = describe(self.work)
+        self.talk(*[Turn(Call("Bash", command=command)) for command in commands])
+        self.assertNotEqual(describe(self.work), was, f"nothing was changed: {self.heard}")
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+
+    def test_a_directory_that_nobody_may_enter_any_more(self):
+        self.undoes("echo new > d/b/new.txt; echo changed > d/b/x; chmod 600 d/b")
+
+    def test_a_directory_that_was_closed_before(self):
+        self.undoes("chmod 700 d/b; echo changed > d/b/x; rm run.sh; chmod 000 d/b",
+                    before="chmod 000 d/b")
+
+    def test_a_closed_directory_that_is_moved(self):
+        self.undoes("chmod 600 d/b; mv d e; chmod 000 e")
+
+    def test_a_read_only_directory(self):
+        self.undoes("chmod u+w src; rm src/main.c; echo x > src/new; chmod u-w src",
+                    before="chmod 500 src")
+
+    def test_a_tree_that_is_renamed(self):
+        self.undoes("mv src lib; echo more >> lib/main.c; mkdir src; echo x > src/main.c")
+
+    def test_a_tree_that_is_removed(self):
+        self.undoes("rm -rf src d notes.txt")
+
+    def test_files_that_are_edited_in_place(self):
+        self.undoes("sed -i s/this/that/ src/main.c notes.txt; : > run.sh; truncate -s 3 d/b/x")
+
+    def test_permissions(self):
+        self.undoes("chmod 600 run.sh; chmod 000 notes.txt; chmod -R g+w,o-rx src; chmod 4755 d/b/x")
+
+    def test_a_set_user_id_bit_that_the_kernel_drops(self):
+        self.undoes("echo x >> run.sh", before="chmod 4755 run.sh")
+
+    def test_hard_links(self):
+        self.undoes("echo more >> also; sed -i s/is/was/ third; rm run.sh",
+                    before="ln notes.txt also; ln run.sh second; ln src/main.c third")
+
+    def test_a_hard_link_that_a_command_makes(self):
+        self.undoes("ln notes.txt also; echo more >> also")
+
+    def test_a_directory_that_becomes_a_link(self):
+        self.undoes("rm -r src; ln -s d src; rm link; mkdir link; echo x > link/y")
+
+    def test_names_of_any_bytes(self):
+        self.undoes("printf x > $'a\\nb'; printf x > $'bad\\377name'; mv notes.txt $'c\\n\\001'",
+                    before="printf y > $'old\\376\\n'")
+
+    def test_files_that_are_moved_about(self):
+        self.undoes("mv notes.txt t; mv run.sh notes.txt; mv t run.sh; mv src/deep .; mv d src/")
+
+    def test_several_commands_after_each_other(self):
+        self.undoes("mkdir new; mv notes.txt new", "rm -r new src", "mkdir -p src/deep/er",
+                    "echo x > src/deep/er/y; chmod 700 src/deep; echo z > notes.txt")
+
+    def test_programs_that_change_files(self):
+        self.undoes("python3 - <<'END'\nimport os, mmap\nf = open('notes.txt', 'r+b')\n"
+                    "m = mmap.mmap(f.fileno(), 0)\nm[0:4] = b'THAT'\nm.close()\nos.makedirs('p/q')\n"
+                    "os.replace('run.sh', 'p/q/run')\nos.symlink('x', 'p/l')\nEND\n"
+                    "tar cf t.tar src; rm -r src/deep; tar xf t.tar; cp -a src copy; touch copy/n; "
+                    "perl -pi -e s/this/those/ src/main.c")
+
+    @unittest.skipUnless(shutil.which("git"), "no git here")
+    def test_another_branch_is_checked_out(self):
+        self.own()
+        git = ("git -c user.name=a -c user.email=a@b -c commit.gpgsign=false "
+               "-c init.defaultBranch=main")
+        self.prepare(f"{git} init -q && {git} add -A && {git} commit -qm one && "
+                     f"{git} checkout -qb other && {git} rm -qr src && echo 2 > notes.txt && "
+                     f"mkdir n && echo new > n/new && {git} add -A && {git} commit -qm two && "
+                     f"{git} checkout -q main")
+        was = {path: what for path, what in describe(self.work).items()
+               if not path.startswith(b".git")}
+        self.talk(Turn(Call("Bash", command="git checkout -q other")))
+        self.assertFalse((self.work / "src").exists())
+        self.rewind()
+        now = describe(self.work)
+        self.assertEqual({path: now.get(path) for path in was}, was)
+        self.assertFalse((self.work / "n").exists())
+
+    def test_two_commands_at_once(self):
+        self.own()
+        was = describe(self.work)
+        loop = "for i in $(seq 30); do echo {0} >> notes.txt; echo {0} > f$i; mv f$i {0}$i; done"
+        self.talk(Turn(Call("Bash", command=loop.format("a")),
+                       Call("Bash", command=loop.format("b"))))
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+
+    def test_a_command_in_the_background(self):
+        self.own()
+        pipe, fd = self.make_pipe()
+        if self.user is not None:
+            os.chown(pipe, self.user, self.user)
+        shutil.move(pipe, self.work / "pipe")
+        was = describe(self.work)
+        self.talk(Turn(Call("Bash", command="echo early > notes.txt; rm -r src; echo x > made; "
+                            "echo > pipe; sleep 600", run_in_background=True)),
+                  Turn(Call("Bash", command="until [ -e made ]; do sleep 0.02; done; echo 1 > f")))
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+
+    def kill_in_the_middle(self, command):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command=f"{command}; echo > pipe; "
+                                                  "sleep 600")))
+        process = self.start_agent(ANTHROPIC, provider, "--session-id", self.session, "go",
+                                   cwd=self.work)
+        with open(self.work / "pipe", "rb") as pipe:
+            pipe.read(1)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+    def test_keel_is_killed_in_the_middle(self):
+        self.own()
+        self.prepare("mkfifo pipe; ln notes.txt also")
+        was = describe(self.work)
+        self.kill_in_the_middle("mv src lib; echo x >> lib/main.c; chmod 600 d/b; echo x >> also; "
+                                "chmod 700 run.sh; echo x > new")
+        self.assertTrue(list((self.keel_home / "undo").iterdir()))
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+        self.assertEqual(list((self.keel_home / "undo").iterdir()), [])
+
+    def test_more_than_20000_files(self):
+        self.own()
+        self.prepare("mkdir many; cd many; for i in $(seq 21); do mkdir $i; (cd $i; "
+                     "seq 1000 | split -l 1 -a 3 -); done")
+        was = describe(self.work)
+        self.talk(Turn(Call("Bash", command="rm -r many/7; mv many/8 many/9; echo x > many/1/xaaa; "
+                            "echo y > many/new")))
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+
+    def test_a_file_that_is_too_large_is_told(self):
+        self.own()
+        self.user_settings({"snapshot": {"maxFileBytes": 1000}})
+        (self.work / "large").write_bytes(b"x" * 2000)
+        self.talk(Turn(Call("Bash", command="rm large; chmod 600 run.sh; echo y > notes.txt")))
+        result = self.rewind(status=1)
+        self.assertIn("cannot   large: it is larger than snapshot.maxFileBytes allows", result.out)
+        self.assertIn("1 file could not be restored", result.err)
+        self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
+
+    def test_the_rewind_itself_is_undone(self):
+        self.own()
+        self.prepare("ln notes.txt also")
+        self.talk(Turn(Call("Bash", command="mv src lib; echo x >> also; chmod 600 d/b run.sh")))
+        after = describe(self.work)
+        self.rewind()
+        self.assertNotEqual(describe(self.work), after)
+        result = self.keel("session", "rewind", self.session, "--yes", "--to", "2", cwd=self.work)
+        self.assert_status(result, 0)
+        self.assertEqual(describe(self.work), after)
+
+
+class AsMyself(Commands, SessionTest):
+    @unittest.skipUnless(IS_ROOT, "only root may give files away")
+    def test_owners(self):
+        self.undoes("chown 1234:1235 notes.txt d; chown -h 1234 link; chown 7 run.sh; "
+                    "echo x > run.sh; rm -r src", before="chown 55:66 src/main.c; chown 77 run.sh")
+
+    @unittest.skipUnless(IS_ROOT, "only root may give files away")
+    def test_an_owner_that_may_not_be_given_back(self):
+        os.chown(self.work / "notes.txt", 1234, 1234)
+        self.talk(Turn(Call("Bash", command="rm notes.txt")))
+        self.user = NOBODY
+        self.own()
+        result = self.rewind(status=1)
+        self.assertIn("notes.txt: it has another owner now", result.err)
+        self.assertIn("1 file was restored in part", result.err)
+        self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
+
+    def test_a_name_outside_of_the_workspace(self):
+        outside = self.project / "outside"
+        os.link(self.work / "notes.txt", outside)
+        os.link(self.work / "run.sh", self.project / "other")
+        self.talk(Turn(Call("Bash", command="echo x >> notes.txt; sed -i s/this/that/ run.sh")))
+        self.assertIn("x\n", outside.read_text())
+        result = self.rewind(status=1)  # run.sh is a file of its own now
+        self.assertIn("run.sh: it had other names", result.err)
+        self.assertEqual(outside.read_text(), "this is notes.txt\n")
+        self.assertEqual((self.work / "run.sh").read_text(), "this is run.sh\n")
+
+    def test_outside_of_the_sandbox_nothing_is_saved_and_each_call_says_so(self):
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.talk(Turn(Call("Bash", command="rm run.sh")), Turn(Call("Bash", command="rm notes.txt")),
+                  Turn(Call("Write", file_path="new", content="x")))
+        result = self.keel("session", "rewind", self.session, "--yes", "--json", cwd=self.work)
+        self.assert_status(result, 1)
+        told = json.loads(result.out)
+        self.assertEqual([call["what"] for call in told["notSaved"]], ["rm run.sh", "rm notes.txt"])
+        self.assertFalse((self.work / "new").exists())
+
+    def test_a_change_that_a_person_made_meanwhile_is_told(self):
+        os.mkfifo(self.work / "pipe")
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="echo x > made; cat pipe")),
+                             Turn("Done."))
+        process = self.start_agent(ANTHROPIC, provider, "--session-id", self.session, "go",
+                                   cwd=self.work)
+        end = time.monotonic() + HANG_SECONDS
+        while not (self.work / "made").exists():
+            self.assertLess(time.monotonic(), end, "the command never ran")
+            time.sleep(0.01)
+        (self.work / "notes.txt").write_text("a person's\n")
+        with open(self.work / "pipe", "wb") as pipe:
+            pipe.write(b"go\n")
+        process.communicate(timeout=HANG_SECONDS)
+        result = self.rewind(status=1)
+        self.assertIn("cannot   notes.txt: it was changed while a command ran", result.out)
+        self.assertEqual((self.work / "notes.txt").read_text(), "a person's\n")
+        self.assertFalse((self.work / "made").exists())
+
+
+@unittest.skipUnless(IS_ROOT, "this is what AsMyself is already")
+class AsAnOrdinaryUser(Commands, SessionTest):
+    user = NOBODY
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            subprocess.run([scripted.keel_test.KEEL, "--version"], user=NOBODY, check=True,
+                           stdout=subprocess.DEVNULL)
+        except (PermissionError, subprocess.CalledProcessError):
+            raise unittest.SkipTest("others may not run this keel") from None
+
+
+if __name__ == "__main__":
+    scripted.main()
