@@ -290,9 +290,9 @@ class RewindAgain(Rewind):
         case.require(not shown(case, case.session)["messages"], "the conversation is not undone")
 
 
-class KilledCommands(CrashTest):
+class CommandTest(CrashTest):
     def boundaries(self, store, command):
-        case = self.stage.case(store)
+        case = self.stage.case(store, self.has_sandbox)
         try:
             command.prepare(case)
             result = keel(case, *command.arguments(case), order="never 0")
@@ -333,6 +333,8 @@ class KilledCommands(CrashTest):
         print(f"seed {SEED}")
         self.try_all(items)
 
+
+class KilledCommands(CommandTest):
     def test_a_fork_is_there_whole_or_not_at_all(self):
         self.kill_everywhere(Fork())
 
@@ -350,6 +352,10 @@ class KilledCommands(CrashTest):
 
     def test_a_history_is_summarised_whole_or_not_at_all(self):
         self.kill_everywhere(Compact())
+
+
+class KilledRewinds(CommandTest):
+    has_sandbox = True  # without it nothing is saved of what commands change
 
     def test_files_and_conversation_agree_after_a_rewind(self):
         self.kill_everywhere(Rewind(), RewindAgain())
