@@ -1,8 +1,8 @@
 """look_test.py - commands that only look: they run without a question, change nothing, and see no
 more than Read shows.
 
-As root the suite runs four times: as root and as an ordinary user, with namespaces and where none can
-be made."""
+As root the suite runs four times: as root and as an ordinary user, with namespaces and where none
+can be made."""
 import os
 import pathlib
 import shutil
@@ -169,8 +169,9 @@ class Looking(LookTest):
 
     def test_a_workspace_in_the_home_is_seen_and_the_home_is_not(self):
         (self.dir / "notes").write_text(SECRET)
-        results = self.run_lines("ls", "git log --oneline", "cat $(echo ../notes)", "ls $(dirname $PWD)",
-                                 "cat ../notes", env={"HOME": str(self.dir)})
+        results = self.run_lines("ls", "git log --oneline", "cat $(echo ../notes)",
+                                 "ls $(dirname $PWD)", "cat ../notes",
+                                 env={"HOME": str(self.dir)})
         self.assertIn("story.txt", results[0])
         self.assertIn("first", results[1])
         self.assertNotIn(SECRET, results[2])
