@@ -57,6 +57,7 @@ struct snapshot {
 struct look {
     struct agent_snapshotter *of;
     struct err *(*run)(struct look *look);
+    bool (*is_quick)(struct look *look); /* NULL: it never is */
     struct arena *arena;
     struct snapshot *snapshot;
     bool wants_observer;
@@ -77,8 +78,27 @@ static struct err *run_locked(void *arg)
     return e;
 }
 
+/* What is done in a moment needs no worker. */
+static bool run_quick(struct look *look, struct err **ret_error)
+{
+    struct agent_snapshotter *s = look->of;
+
+    if (!look->is_quick || pthread_mutex_trylock(&s->lock) != 0)
+        return false;
+    if (look->is_quick(look)) {
+        look->has_run = true;
+        *ret_error = look->run(look);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return look->has_run;
+}
+
 static struct err *run_look(struct look *look)
 {
+    struct err *e = NULL;
+
+    if (run_quick(look, &e))
+        return e;
     return task_self() ? work_run(run_locked, look) : run_locked(look);
 }
 
@@ -461,6 +481,14 @@ static struct err *begin_look(struct look *look)
     return NULL;
 }
 
+static bool begin_is_quick(struct look *look)
+{
+    const struct agent_snapshotter *s = look->of;
+
+    return s->has_swept && !look->snapshot->path && !has_background(s) &&
+           change_marks_are_quick(&s->coverage, s->options.watches);
+}
+
 static bool wants_observer(const struct agent_snapshotter *s, const struct snapshot_call *call)
 {
     const struct tool *t = call->tool;
@@ -474,7 +502,8 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
     bool modifies = call->tool->risk == RISK_MODIFY;
-    struct look look = {.of = s, .run = begin_look, .arena = a, .record = ret_record};
+    struct look look = {
+        .of = s, .run = begin_look, .is_quick = begin_is_quick, .arena = a, .record = ret_record};
     struct err *e;
 
     look.wants_observer = wants_observer(s, call);
@@ -545,11 +574,20 @@ static struct err *end_look(struct look *look)
     return e;
 }
 
+static bool end_is_quick(struct look *look)
+{
+    const struct snapshot *x = look->snapshot;
+
+    return !x->path && x->observed && recorder_n_entries(x->observed->recorder) == 0 &&
+           unreported_is_quick(&x->observed->marks);
+}
+
 static struct err *snapshotter_end(struct snapshotter *port, struct snapshot *take_snapshot,
                                    struct arena *a, struct snapshot_changes *ret_changes)
 {
     struct look look = {.of = (struct agent_snapshotter *)port,
                         .run = end_look,
+                        .is_quick = end_is_quick,
                         .arena = a,
                         .snapshot = take_snapshot,
                         .changes = ret_changes};

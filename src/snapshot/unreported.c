@@ -50,6 +50,25 @@ void change_marks_take(struct change_marks *m, const struct coverage *c,
     }
 }
 
+bool change_marks_are_quick(const struct coverage *c, struct dir_watches *watches)
+{
+    for (size_t i = 0; i < c->n_roots && watches; i++) {
+        AUTO(dir_watch) struct dir_watch *w = dir_watches_get(watches, c->roots[i]);
+
+        if (dir_watch_n_dirs(w) && !dir_watch_is_quick(w))
+            return false;
+    }
+    return true;
+}
+
+bool unreported_is_quick(const struct change_marks *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (!m->items[i].watch || !dir_watch_is_quick(m->items[i].watch))
+            return false;
+    return true;
+}
+
 /* --- what has changed --- */
 
 /* Of one root. */

@@ -28,6 +28,11 @@ void change_marks_done(struct change_marks *m);
 void change_marks_take(struct change_marks *m, const struct coverage *c,
                        struct dir_watches *watches);
 
+/* Is that over in less time than the way to another thread and back takes? */
+bool change_marks_are_quick(const struct coverage *c, struct dir_watches *watches);
+/* Is unreported_find()? */
+bool unreported_is_quick(const struct change_marks *m);
+
 struct unreported_query {
     const struct coverage *coverage;
     const struct change_marks *marks;

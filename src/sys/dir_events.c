@@ -319,7 +319,7 @@ void dir_watch_settle(struct dir_watch *w)
     sigset_t all, before;
 
     pthread_mutex_lock(&w->lock);
-    if (w->has_settler || w->n_dirs <= DIR_WATCH_FEW || !open_events(w)) {
+    if (w->has_settler || (w->n_dirs <= DIR_WATCH_FEW && !w->follows_files) || !open_events(w)) {
         pthread_mutex_unlock(&w->lock);
         return;
     }

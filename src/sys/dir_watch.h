@@ -1,10 +1,11 @@
 /* dir_watch.h - the directories below a root, known without walking them again.
  *
- * The first update reads all of them, by descriptor and through no link. In a large tree the kernel
- * then reports which have changed (inotify; it is per inode, so through whatever mount or namespace
- * a change is made), and an update reads only those. Where it cannot (a limit, a file system of
- * another machine, lost events), and in a small tree, where it is not worth it, an update asks each
- * directory for the time of its last change, which no command can set.
+ * The first update reads all of them, by descriptor and through no link. In a large tree, and where
+ * files are followed, the kernel then reports which have changed (inotify; it is per inode, so
+ * through whatever mount or namespace a change is made), and an update reads only those. Where it
+ * cannot (a limit, a file system of another machine, lost events), and in a small tree whose files
+ * nobody asks about, an update asks each directory for the time of its last change, which no
+ * command can set.
  *
  * Several readers share one. A reader has a judge, which is asked about every entry of a directory
  * that is read; what it finds stays known. What has changed is told apart by versions and by marks
@@ -58,7 +59,7 @@ struct dir_unlocker {
  * next update. */
 MUST_USE struct err *dir_watch_update(struct dir_watch *w, const struct dir_unlocker *unlocker);
 /* Begins to have the kernel report, in a thread of its own, while nobody waits. For a tree that
- * will be looked at again; without effect on a small one. */
+ * will be looked at again; without effect on a small one whose files are not followed. */
 void dir_watch_settle(struct dir_watch *w);
 void dir_watch_wait(struct dir_watch *w); /* until that thread has ended */
 

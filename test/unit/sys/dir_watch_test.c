@@ -61,6 +61,13 @@ static void tree_done(struct tree *t)
 }
 DEFINE_AUTO_VAL(tree, tree_done)
 
+/* Then the kernel reports a small tree, too. */
+static void follow(struct tree *t)
+{
+    dir_watch_follow_files(t->watch);
+    t->is_watched = true;
+}
+
 /* Until no time is young any more, and the kernel reports what it is to report. */
 static void settle(struct tree *t)
 {
@@ -464,7 +471,7 @@ TEST(files_that_change_are_known_by_name)
     uint64_t mark, second;
 
     tree_open(&t, state);
-    dir_watch_follow_files(t.watch);
+    follow(&t);
     put(&t.dir, "a/file", "");
     put(&t.dir, "a/other", "");
     settle(&t);
@@ -490,7 +497,7 @@ TEST(lost_events_make_it_ask)
     uint64_t mark;
 
     tree_open(&t, state);
-    dir_watch_follow_files(t.watch);
+    follow(&t);
     put(&t.dir, "a/x", "");
     put(&t.dir, "b/", "");
     settle(&t);
