@@ -4,9 +4,9 @@
 #include "gate/options.h"
 #include "gate/wildcard.h"
 
-void command_init(struct command *c, struct arena *a, struct str line, bool other_shell)
+void command_init(struct command_line *c, struct arena *a, struct str line, bool other_shell)
 {
-    *c = (struct command){.line = str_trim(line)};
+    *c = (struct command_line){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
     c->split.is_sure = c->split.is_sure && !other_shell;
     command_glance_init(&c->glance, c->line, &c->split);
@@ -70,7 +70,7 @@ static bool holds_nul(struct str pattern)
 
 /* --- narrowly --- */
 
-static bool is_allowed(struct str pattern, const struct shell_command *c)
+static bool is_allowed(struct str pattern, const struct split_command *c)
 {
     return c->n_assignments == 0 && c->words[0].is_known && matches(pattern, c->source);
 }
@@ -92,7 +92,7 @@ static bool can_be_judged(const struct shell_split *split)
     return split->is_sure && !split->changes_names && n && !(split->sets_variables && n > 1);
 }
 
-static bool is_allowed_in_all(struct str pattern, const struct command *c)
+static bool is_allowed_in_all(struct str pattern, const struct command_line *c)
 {
     if (!can_be_judged(&c->split) || command_writes(c))
         return false;
@@ -102,14 +102,14 @@ static bool is_allowed_in_all(struct str pattern, const struct command *c)
     return true;
 }
 
-static enum match match_narrowly(struct str pattern, const struct command *c)
+static enum match match_narrowly(struct str pattern, const struct command_line *c)
 {
     if (wildcard_is_literal(pattern) && wildcard_matches(pattern, c->line))
         return MATCH_YES; /* a person saw exactly this */
     return !holds_nul(pattern) && is_allowed_in_all(pattern, c) ? MATCH_YES : MATCH_NO;
 }
 
-bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a)
+bool command_cover_init(struct command_cover *cover, const struct command_line *c, struct arena *a)
 {
     const struct shell_split *split = &c->split;
     bool has_one_part = n_written_commands(split) == 1 && !command_writes(c);
@@ -211,7 +211,7 @@ static enum match worse(enum match a, enum match b)
     return a == MATCH_YES || b == MATCH_NO ? a : b;
 }
 
-static enum match match_one(struct str flat, struct str as_written, const struct shell_command *c)
+static enum match match_one(struct str flat, struct str as_written, const struct split_command *c)
 {
     enum match result = matches(as_written, c->source) ? MATCH_YES : match_text(flat, c->text);
 
@@ -233,7 +233,7 @@ static enum match match_flat(struct str flat, struct str as_written,
 }
 
 static enum match match_reordered(uint64_t letters, struct str pattern,
-                                  const struct shell_command *c)
+                                  const struct split_command *c)
 {
     AUTO(strbuf) struct strbuf rest = {0};
     struct command_options has = options_of_command(c, &rest);
@@ -270,7 +270,7 @@ static enum match match_flat_or_reordered(struct str flat, struct str as_written
     return result == MATCH_YES ? result : worse(result, match_options(flat, split));
 }
 
-static enum match match_widely(struct str pattern, const struct command *c)
+static enum match match_widely(struct str pattern, const struct command_line *c)
 {
     AUTO(strbuf) struct strbuf flat = {0};
 
@@ -284,7 +284,7 @@ static enum match match_widely(struct str pattern, const struct command *c)
     return match_flat_or_reordered(strbuf_str(&flat), pattern, &c->split);
 }
 
-enum match command_match(struct str pattern, const struct command *c, enum reading reading)
+enum match command_match(struct str pattern, const struct command_line *c, enum reading reading)
 {
     return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
 }

@@ -13,15 +13,15 @@
 #include "gate/shell/split.h"
 
 /* A line, and what it runs. */
-struct command {
+struct command_line {
     struct str line; /* without white space around it */
     struct shell_split split;
     struct command_glance glance; /* of all texts that a pattern is held against */
 };
 /* With another shell than bash nothing about the line is sure: grammars differ. */
-void command_init(struct command *c, struct arena *a, struct str line, bool other_shell);
+void command_init(struct command_line *c, struct arena *a, struct str line, bool other_shell);
 
-enum match command_match(struct str pattern, const struct command *c, enum reading reading);
+enum match command_match(struct str pattern, const struct command_line *c, enum reading reading);
 
 /* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
 struct str command_pattern_head(struct str pattern);
@@ -32,12 +32,12 @@ bool command_pattern_is_flat(struct str pattern);
 
 /* Which commands of a line no pattern has allowed yet. */
 struct command_cover {
-    const struct command *command;
+    const struct command_line *command;
     bool *is_covered; /* by the split's index */
     size_t n_left;
 };
 /* False: the line cannot be judged by its parts, or it has only one. */
-bool command_cover_init(struct command_cover *cover, const struct command *c, struct arena *a);
+bool command_cover_init(struct command_cover *cover, const struct command_line *c, struct arena *a);
 bool command_cover_add(struct command_cover *cover, struct str pattern); /* true: it covers more */
 
 /* --- files --- */
@@ -58,7 +58,7 @@ struct command_file {
 };
 bool command_next_file(const struct subject *s, struct arena *a, size_t *at,
                        struct command_file *ret_file);
-bool command_writes(const struct command *c);          /* does the line as written? */
+bool command_writes(const struct command_line *c);     /* does the line as written? */
 bool command_is_path(const struct shell_word *target); /* a plain one, expanded in no other way */
 
 #endif

@@ -14,7 +14,7 @@ static bool is_file(const struct shell_redirection *r)
     return !(r->target.is_known && keeps_nothing(r->target.text));
 }
 
-bool command_writes(const struct command *c)
+bool command_writes(const struct command_line *c)
 {
     for (size_t i = 0; i < c->split.n_redirections; i++) {
         const struct shell_redirection *r = &c->split.redirections[i];

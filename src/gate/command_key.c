@@ -138,7 +138,7 @@ static void note_end(struct command_glance *g, struct str text, size_t at)
     note_start(g, str_skip(text, at));
 }
 
-static void note_command(struct command_glance *g, const struct shell_command *c)
+static void note_command(struct command_glance *g, const struct split_command *c)
 {
     note_text(g, c->text);
     if (!str_eq(c->source, c->text))

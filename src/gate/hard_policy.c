@@ -126,14 +126,14 @@ static bool is_listed_as_it_stands(const struct hard_policy *policy, struct str 
 }
 
 /* An unseen word matches a `*` only; a program that is unseen matches nothing. */
-static bool may_run(const struct hard_policy *policy, const struct shell_command *c)
+static bool may_run(const struct hard_policy *policy, const struct split_command *c)
 {
     return c->n_words && c->n_assignments == 0 && c->words[0].is_known &&
            is_listed(policy, c->source);
 }
 
 /* The first command that may not run; the whole line, if they cannot be told. */
-static bool find_unlisted(const struct hard_policy *policy, const struct command *line,
+static bool find_unlisted(const struct hard_policy *policy, const struct command_line *line,
                           struct str *ret_command)
 {
     const struct shell_split *split = &line->split;
@@ -151,7 +151,7 @@ static bool find_unlisted(const struct hard_policy *policy, const struct command
 
 static bool refuses_commands(const struct check *c)
 {
-    const struct command *line = c->subject->command;
+    const struct command_line *line = c->subject->command;
     struct str bad;
 
     return !is_listed_as_it_stands(c->policy, line->line) && find_unlisted(c->policy, line, &bad) &&

@@ -77,7 +77,7 @@ static bool may_be_options(struct str word)
            (word.p[0] == SHELL_ANYTHING || word.p[0] == '-');
 }
 
-struct command_options options_of_command(const struct shell_command *c, struct strbuf *rest)
+struct command_options options_of_command(const struct split_command *c, struct strbuf *rest)
 {
     struct command_options o = {0};
     bool takes_options = true;

@@ -17,6 +17,6 @@ struct command_options {
     uint64_t letters;
     bool may_have_more; /* a word that is expanded may be some */
 };
-struct command_options options_of_command(const struct shell_command *c, struct strbuf *rest);
+struct command_options options_of_command(const struct split_command *c, struct strbuf *rest);
 
 #endif

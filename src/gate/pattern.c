@@ -96,13 +96,13 @@ static const struct json *command_of(const struct subject *s)
 void subject_split_command(struct subject *s, struct arena *a)
 {
     const struct json *line = command_of(s);
-    struct command *c;
+    struct command_line *c;
 
     if (!line)
         return;
     s->command = s->prepared ? s->prepared->command : NULL;
     if (!s->command) {
-        c = ARENA_NEW(a, struct command);
+        c = ARENA_NEW(a, struct command_line);
         command_init(c, a, line->text, s->other_shell);
         s->command = c;
     }

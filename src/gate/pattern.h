@@ -10,7 +10,7 @@
 enum match { MATCH_NO, MATCH_YES, MATCH_UNCLEAR };
 enum reading { READ_NARROWLY, READ_WIDELY };
 
-struct command;
+struct command_line;
 struct place;
 struct prepared;
 struct sieve;
@@ -36,7 +36,7 @@ struct subject {
     const struct json *args;
     const struct tool_session *session;
     const char *const *environment;
-    const struct command *command; /* what the call runs, split; NULL: that is done per rule */
+    const struct command_line *command; /* what the call runs, split; NULL: that is done per rule */
     /* What was looked up. NULL: nothing was, and paths lead where they say. */
     const struct prepared *prepared;
     const struct names *names;      /* of the path that the call is about; NULL: the one given */

@@ -22,9 +22,9 @@ struct prepared {
     /* Where a search by a pattern of paths leads, if the call is one (Glob's): the plain part of
      * the pattern, and the directory in which the search begins. */
     struct place searched, search_root;
-    const struct command *command; /* that it runs, split; NULL: none */
-    struct place *redirected;      /* by the split's index */
-    struct place *written;         /* by its operands */
+    const struct command_line *command; /* that it runs, split; NULL: none */
+    struct place *redirected;           /* by the split's index */
+    struct place *written;              /* by its operands */
     size_t n_written;
     /* By the table of commands that only look (gate/look/look.h), and where it would look Read
      * would not ask either. The second implies the first. */

@@ -21,10 +21,10 @@ enum tool_ties {
 };
 
 struct sieve {
-    uint8_t ties[256];             /* tool_ties by the hash of a name */
-    bool is_about_path;            /* so is what stands in the parentheses of the tool's rules */
-    const struct command *command; /* borrowed; NULL: it runs none */
-    struct grams paths;            /* its own, or those of its command */
+    uint8_t ties[256];  /* tool_ties by the hash of a name */
+    bool is_about_path; /* so is what stands in the parentheses of the tool's rules */
+    const struct command_line *command; /* borrowed; NULL: it runs none */
+    struct grams paths;                 /* its own, or those of its command */
 };
 /* The subject has names if the call is about a path, and its command is split. */
 void sieve_init(struct sieve *v, const struct subject *s);

@@ -133,7 +133,7 @@ static void check_prepared(const struct tool *tool, struct str pattern, struct s
 static enum match match_line(struct str pattern, struct str line, enum reading reading)
 {
     AUTO(arena) struct arena a = {0};
-    struct command c;
+    struct command_line c;
 
     command_init(&c, &a, line, /* other_shell= */ false);
     return command_match(pattern, &c, reading);

@@ -13,7 +13,7 @@ static void check_word(const struct shell_word *w)
     BUG_IF(w->may_hold_slash && w->is_known);
 }
 
-static void check_command(const struct shell_command *c)
+static void check_command(const struct split_command *c)
 {
     BUG_IF(c->n_words == 0 || c->n_assignments > c->n_words);
     BUG_IF(c->program_at > c->text.n || c->basename_at > c->text.n);

@@ -21,7 +21,7 @@ static bool begins_with_one_of(struct str word, const char *const *list)
 
 /* "git -C dir --no-pager log": where the subcommand stands; 0: that cannot be told, or something
  * before it says which programs git starts. */
-static size_t find_subcommand(const struct shell_command *c)
+static size_t find_subcommand(const struct split_command *c)
 {
     static const char *const harmless[] = {"--no-pager", "-P", "--no-optional-locks",
                                            "--literal-pathspecs", NULL};
@@ -64,7 +64,7 @@ static bool has_letter(struct str text, const char *letters)
 }
 
 /* An operand is a new branch or tag, unless an option makes a list of it. */
-static bool only_lists(const struct shell_command *c, size_t from, const struct git_listing *l)
+static bool only_lists(const struct split_command *c, size_t from, const struct git_listing *l)
 {
     bool has_operand = false, is_list = false;
 
@@ -109,7 +109,7 @@ static const struct {
     {"notes", {"list", "show"}, true},  {"bisect", {"log"}, false},
 };
 
-static bool nested_only_looks(const struct shell_command *c, size_t at, bool *ret_only_looks)
+static bool nested_only_looks(const struct split_command *c, size_t at, bool *ret_only_looks)
 {
     for (size_t i = 0; i < ARRAY_LEN(nested); i++) {
         if (!str_is(c->words[at].text, nested[i].subcommand))
@@ -136,7 +136,7 @@ static const char *const plain[] = {
 };
 
 /* "%G?" in a format asks gpg about a signature. */
-static bool asks_for_signatures(const struct shell_command *c)
+static bool asks_for_signatures(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++)
         if (str_find(c->words[i].text, S("%G")) != STR_NONE)
@@ -144,7 +144,7 @@ static bool asks_for_signatures(const struct shell_command *c)
     return false;
 }
 
-bool git_only_looks(const struct shell_command *c)
+bool git_only_looks(const struct split_command *c)
 {
     size_t at = find_subcommand(c);
     bool only_looks;

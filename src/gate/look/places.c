@@ -131,7 +131,7 @@ static bool option_is_free(const struct look_walk *w, const struct shell_word *w
 
 /* --- commands --- */
 
-static bool has_letter(const struct shell_command *c, char letter)
+static bool has_letter(const struct split_command *c, char letter)
 {
     for (size_t i = 1; i < c->n_words; i++) {
         struct str text = c->words[i].text;
@@ -150,7 +150,7 @@ static bool takes_next(const struct look_row *row, struct str option)
 }
 
 static bool operands_are_free(const struct look_walk *w, const struct look_row *row,
-                              const struct shell_command *c)
+                              const struct split_command *c)
 {
     bool skips = row && (row->how & LOOK_TEXT_FIRST) && !has_letter(c, 'e') && !has_letter(c, 'f');
 
@@ -174,7 +174,7 @@ static bool operands_are_free(const struct look_walk *w, const struct look_row *
 }
 
 /* A subshell's `cd` moves nobody else; then too little is seen here, and the sandbox holds it. */
-static bool follow(struct look_walk *w, const struct shell_command *c)
+static bool follow(struct look_walk *w, const struct split_command *c)
 {
     const struct shell_word *last = &c->words[c->n_words - 1];
 
@@ -185,7 +185,7 @@ static bool follow(struct look_walk *w, const struct shell_command *c)
     return true;
 }
 
-static bool command_stays_free(struct look_walk *w, const struct shell_command *c)
+static bool command_stays_free(struct look_walk *w, const struct split_command *c)
 {
     const struct look_row *row = look_row_of(c);
 

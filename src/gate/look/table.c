@@ -6,18 +6,18 @@
 
 /* --- checks of their own --- */
 
-static bool sed_only_prints(const struct shell_command *c)
+static bool sed_only_prints(const struct split_command *c)
 {
     return sed_effects(c->words, c->n_words) == 0;
 }
 
-static bool awk_only_prints(const struct shell_command *c)
+static bool awk_only_prints(const struct split_command *c)
 {
     return awk_effects(c->words, c->n_words) == 0;
 }
 
 /* An operand sets the clock, but for "+FORMAT". */
-static bool date_only_prints(const struct shell_command *c)
+static bool date_only_prints(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++) {
         struct str text = c->words[i].text;
@@ -31,7 +31,7 @@ static bool date_only_prints(const struct shell_command *c)
 }
 
 /* "command -v x"; without it, what it starts is in the line as a command of its own. */
-static bool command_is_plain(const struct shell_command *c)
+static bool command_is_plain(const struct split_command *c)
 {
     return c->n_words > 1 && !str_is(c->words[1].text, "-p");
 }
@@ -177,7 +177,7 @@ static const struct {
     {"tar", NULL},          {"tmux", "-V"},    {"wget", NULL},
 };
 
-static bool tells_version(const struct shell_command *c)
+static bool tells_version(const struct split_command *c)
 {
     if (c->n_words != 2 || !c->words[1].is_known)
         return false;
@@ -217,7 +217,7 @@ static bool is_forbidden_option(const struct look_row *row, struct str text)
     return false;
 }
 
-static bool has_forbidden_option(const struct look_row *row, const struct shell_command *c)
+static bool has_forbidden_option(const struct look_row *row, const struct split_command *c)
 {
     if (!row->letters && !row->words)
         return false;
@@ -228,7 +228,7 @@ static bool has_forbidden_option(const struct look_row *row, const struct shell_
 }
 
 /* A value of an option is none. */
-static size_t count_operands(const struct look_row *row, const struct shell_command *c)
+static size_t count_operands(const struct look_row *row, const struct split_command *c)
 {
     size_t n = 0;
 
@@ -245,7 +245,7 @@ static size_t count_operands(const struct look_row *row, const struct shell_comm
     return n;
 }
 
-const struct look_row *look_row_of(const struct shell_command *c)
+const struct look_row *look_row_of(const struct split_command *c)
 {
     if (c->n_assignments || c->n_words == 0 || !c->words[0].is_known)
         return NULL;
@@ -255,7 +255,7 @@ const struct look_row *look_row_of(const struct shell_command *c)
     return NULL;
 }
 
-static bool command_only_looks(const struct shell_command *c)
+static bool command_only_looks(const struct split_command *c)
 {
     const struct look_row *row = look_row_of(c);
 

@@ -17,7 +17,7 @@ static void join(struct strbuf *out, const struct shell_word *words, size_t n, b
     }
 }
 
-static struct str joined(struct splitter *s, const struct shell_command *c, bool as_written)
+static struct str joined(struct splitter *s, const struct split_command *c, bool as_written)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -39,7 +39,7 @@ static size_t find_basename(const struct shell_word *program)
     return 0;
 }
 
-static void fill_texts(struct splitter *s, struct shell_command *c)
+static void fill_texts(struct splitter *s, struct split_command *c)
 {
     c->text = joined(s, c, /* as_written= */ false);
     c->source = joined(s, c, /* as_written= */ true);
@@ -134,7 +134,7 @@ static void add(struct splitter *s, const struct shell_word *words, size_t n_wor
                 size_t n_assignments)
 {
     struct shell_split *split = s->split;
-    struct shell_command *c;
+    struct split_command *c;
 
     if (split->n_commands == SHELL_MAX_COMMANDS) {
         splitter_doubt(s);
@@ -143,7 +143,7 @@ static void add(struct splitter *s, const struct shell_word *words, size_t n_wor
     split->commands = arena_grow(s->arena, split->commands, split->n_commands, &s->commands_room,
                                  sizeof *split->commands);
     c = &split->commands[split->n_commands++];
-    *c = (struct shell_command){.words = words,
+    *c = (struct split_command){.words = words,
                                 .n_words = n_words,
                                 .n_assignments = n_assignments,
                                 .is_inner = s->is_inner};

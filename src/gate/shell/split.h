@@ -28,7 +28,7 @@ struct shell_word {
     bool may_hold_slash; /* and what is expanded is more than a file's name */
 };
 
-struct shell_command {
+struct split_command {
     const struct shell_word *words; /* assignments first, then the program and its arguments */
     size_t n_words, n_assignments;
     bool is_inner;
@@ -47,7 +47,7 @@ struct shell_redirection {
 };
 
 struct shell_split {
-    struct shell_command *commands;
+    struct split_command *commands;
     size_t n_commands;
     struct shell_redirection *redirections; /* to files only */
     size_t n_redirections;
@@ -58,7 +58,7 @@ struct shell_split {
 };
 
 /* The program without its directory; empty: there is none. */
-static inline struct str shell_command_name(const struct shell_command *c)
+static inline struct str shell_command_name(const struct split_command *c)
 {
     if (c->n_words == c->n_assignments)
         return (struct str){0};

@@ -55,7 +55,7 @@ static const struct writer *find_writer(struct str name)
     return NULL;
 }
 
-static bool has_option(const struct shell_command *c, const char *option)
+static bool has_option(const struct split_command *c, const char *option)
 {
     for (size_t i = c->n_assignments + 1; i < c->n_words; i++)
         if (str_starts(c->words[i].text, str_of(option)))
@@ -71,13 +71,13 @@ static bool takes_next(const struct writer *w, struct str option)
 }
 
 /* With "cp -t DIR" and "sed -e SCRIPT" no operand is left out. */
-static bool has_all(const struct writer *w, const struct shell_command *c)
+static bool has_all(const struct writer *w, const struct split_command *c)
 {
     return w->which == ALL || (w->which == LAST && has_option(c, "-t")) ||
            (w->which == NOT_FIRST && w->needs && has_option(c, "-e"));
 }
 
-static void add_operands(struct found *f, const struct writer *w, const struct shell_command *c)
+static void add_operands(struct found *f, const struct writer *w, const struct split_command *c)
 {
     size_t first = f->n, n_seen = 0;
     bool is_operand = false, takes_all = has_all(w, c);
@@ -111,7 +111,7 @@ void shell_written_paths(struct arena *a, const struct shell_split *split, struc
         if (split->redirections[i].writes && split->redirections[i].target.is_known)
             add(&f, split->redirections[i].target.text);
     for (size_t i = 0; i < split->n_commands; i++) {
-        const struct shell_command *c = &split->commands[i];
+        const struct split_command *c = &split->commands[i];
         const struct writer *w = find_writer(shell_command_name(c));
 
         if (w && (!w->needs || has_option(c, w->needs)))

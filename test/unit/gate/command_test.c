@@ -220,7 +220,7 @@ TEST(a_denial_of_commands_that_cannot_be_seen_is_unclear)
 static enum match match_line(const char *pattern, struct str line, enum reading reading)
 {
     AUTO(arena) struct arena a = {0};
-    struct command c;
+    struct command_line c;
 
     command_init(&c, &a, line, /* other_shell= */ false);
     return command_match(str_of(pattern), &c, reading);

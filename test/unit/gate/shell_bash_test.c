@@ -349,7 +349,7 @@ static const char driver[] =
     "done\n";
 
 /* Does bash's call fit to what is known of the command? Words may vanish where it is unknown. */
-static bool fits(const struct shell_command *c, struct str call)
+static bool fits(const struct split_command *c, struct str call)
 {
     AUTO(strbuf) struct strbuf pattern = {0};
     struct str text = str_skip(c->text, c->program_at);

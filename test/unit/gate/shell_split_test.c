@@ -16,7 +16,7 @@ static void describe(struct strbuf *out, struct str line)
 
     shell_split(&a, line, &s);
     for (size_t i = 0; i < s.n_commands; i++) {
-        const struct shell_command *c = &s.commands[i];
+        const struct split_command *c = &s.commands[i];
 
         strbuf_add_cstr(out, c->is_inner ? "(" : "");
         for (size_t j = c->is_inner ? c->program_at : 0; j < c->text.n; j++)
