@@ -487,24 +487,40 @@ static void reload(struct guarded_root *root, struct survey *s)
         survey_recall(s, stored->directories, stored->n_directories, stored->time_ns);
 }
 
+/* A command may have moved the directory away, or put a link in its place: then there is nothing to
+ * put right here, and the others are looked at all the same. */
+static struct err *check_root(struct guard *g, struct guarded_root *root, struct unlocks *unlocks,
+                              struct strbuf *notes)
+{
+    struct dir_unlocker unlocker = unlocks_for_watch(unlocks);
+    struct survey *s = guard_survey_of(g, root);
+    struct err *e = scope_look_at(g->scope, s, &unlocker);
+
+    if (e && s->fd < 0) {
+        err_ignore(e, "it is told here");
+        strbuf_addf(notes,
+                    "%s is gone, or a link is in its place: look at its hooks and settings before "
+                    "you use it again\n",
+                    root->path);
+        return NULL;
+    }
+    TRY(e);
+    reload(root, s);
+    TRY(guard_put_right(root->baseline, s, unlocks, notes));
+    s->unlocks = unlocks;
+    linked_files_check(&root->linked, s, notes);
+    s->unlocks = NULL;
+    return NULL;
+}
+
+/* In the order of their paths: one that lies in another may be back in its place by then. */
 static struct err *check(struct guard *g, struct strbuf *notes)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
-    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
 
-    TRY(scope_look(g->scope, &unlocker));
-    for (size_t i = 0; i < g->n_roots; i++) {
-        struct guarded_root *root = &g->roots[i];
-        struct survey *s = root->baseline ? guard_survey_of(g, root) : NULL;
-
-        if (!s)
-            continue;
-        reload(root, s);
-        TRY(guard_put_right(root->baseline, s, &unlocks, notes));
-        s->unlocks = &unlocks;
-        linked_files_check(&root->linked, s, notes);
-        s->unlocks = NULL;
-    }
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (g->roots[i].baseline && guard_survey_of(g, &g->roots[i]))
+            TRY(check_root(g, &g->roots[i], &unlocks, notes));
     if (unlocks.n_left_open)
         strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
                     unlocks.n_left_open);
