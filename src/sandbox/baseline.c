@@ -320,9 +320,24 @@ static void sort(struct baseline *b)
     b->n = n;
 }
 
+/* Another writable directory in this one must stay where it is. With namespaces the kernel sees to
+ * that: it is a mount point. */
+static struct err *take_root_in_root(struct taking *t, const char *path)
+{
+    struct baseline *b = t->b;
+
+    if (b->has_namespaces || !path_is_in(path, b->root) || strcmp(path, b->root) == 0)
+        return NULL;
+    return take_ancestors(t, arena_format(&b->arena, "%s/", path + strlen(b->root) + 1).p);
+}
+
 static struct err *take_paths(struct taking *t, const struct sandbox_policy *policy)
 {
     struct baseline *b = t->b;
+
+    TRY(take_root_in_root(t, policy->workspace));
+    for (size_t i = 0; i < policy->n_writable; i++)
+        TRY(take_root_in_root(t, policy->writable[i]));
 
     for (size_t i = 0; i < policy->n_read_only; i++) {
         const char *path = policy->read_only[i];

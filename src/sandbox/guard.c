@@ -1,5 +1,5 @@
 /* guard.c - baselines of writable directories: taken, shared, compared. */
-#include "sandbox/guard.h"
+#include "sandbox/guard_internal.h"
 
 #include "sandbox/baseline.h"
 #include "sandbox/claim.h"
@@ -17,31 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    MAX_TRIES = 2000,      /* for a lock: a minute */
-    MAX_DYING_TRIES = 200, /* until the commands of a keel that died are gone */
-    MAX_RECOVERED = 64,    /* directories */
-};
-
-struct guarded_root {
-    char *path;
-    struct claim *claim;       /* NULL: none */
-    struct baseline *baseline; /* while commands run; else NULL */
-    struct baseline *last;     /* the one before; may be NULL */
-    bool is_stored;            /* `last` is what the file has, unless another keel has written it */
-    struct linked_files linked;
-    struct mount_points made; /* by this keel, or by others that may leave before it */
-    uint64_t made_version;    /* of the survey when they were; 0: never */
-};
-
-struct guard {
-    struct scope *scope;
-    struct claims *claims; /* NULL: this keel is alone */
-    struct guarded_root *roots;
-    size_t n_roots;
-    bool has_namespaces, is_running, is_locked;
-    struct strbuf pending; /* notes of what was found before a command */
-};
+enum { MAX_TRIES = 2000 }; /* for a lock: a minute */
 
 /* --- taking turns --- */
 
@@ -63,7 +39,7 @@ static bool try_lock(struct guard *g)
     return g->is_locked = true;
 }
 
-static bool lock(struct guard *g)
+bool guard_lock(struct guard *g)
 {
     for (unsigned i = 0; !g->is_locked && i < MAX_TRIES; i++)
         if (!try_lock(g) && !work_pause(i))
@@ -71,7 +47,7 @@ static bool lock(struct guard *g)
     return g->is_locked;
 }
 
-static void unlock(struct guard *g)
+void guard_unlock(struct guard *g)
 {
     if (g->is_locked)
         unlock_first(g, g->n_roots);
@@ -80,7 +56,7 @@ static void unlock(struct guard *g)
 
 /* --- which directories --- */
 
-static struct guarded_root *find_root(const struct guard *g, const char *path)
+struct guarded_root *guard_find_root(const struct guard *g, const char *path)
 {
     for (size_t i = 0; i < g->n_roots; i++)
         if (strcmp(g->roots[i].path, path) == 0)
@@ -116,9 +92,9 @@ static struct err *add_root(struct guard *g, const char *path)
     struct guarded_root root = {0};
     struct err *e = NULL;
 
-    if (find_root(g, path))
+    if (guard_find_root(g, path))
         return NULL;
-    unlock(g); /* there is more to lock */
+    guard_unlock(g); /* there is more to lock */
     if (g->claims)
         e = claims_get(g->claims, path, &root.claim);
     if (e) {
@@ -132,7 +108,7 @@ static struct err *add_root(struct guard *g, const char *path)
 }
 
 /* Those of the scope, in an order that all keels have in common. */
-static struct err *choose_roots(struct guard *g)
+struct err *guard_choose_roots(struct guard *g)
 {
     for (size_t i = 0; i < scope_n(g->scope); i++)
         TRY(add_root(g, scope_survey(g->scope, i)->root));
@@ -146,7 +122,7 @@ static bool is_complete(const struct guard *g, const struct sandbox_policy *poli
     const char *path;
 
     for (size_t i = 0; (path = scope_root_of(policy, i)); i++) {
-        const struct guarded_root *root = find_root(g, path);
+        const struct guarded_root *root = guard_find_root(g, path);
 
         if (!root || !root->baseline)
             return false;
@@ -156,7 +132,7 @@ static bool is_complete(const struct guard *g, const struct sandbox_policy *poli
 
 /* --- looking --- */
 
-static struct err *read_stored(struct guarded_root *root, struct baseline **ret_baseline)
+struct err *guard_read_stored(struct guarded_root *root, struct baseline **ret_baseline)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
     bool exists = false;
@@ -174,8 +150,8 @@ static struct err *read_stored(struct guarded_root *root, struct baseline **ret_
 }
 
 /* Puts right what is not as it was; the survey has looked already. */
-static struct err *put_right(struct baseline *b, struct survey *s, struct unlocks *unlocks,
-                             struct strbuf *notes)
+struct err *guard_put_right(struct baseline *b, struct survey *s, struct unlocks *unlocks,
+                            struct strbuf *notes)
 {
     struct dir_unlocker unlocker = unlocks_for_watch(unlocks);
     size_t before = notes->n;
@@ -193,7 +169,7 @@ static struct err *put_right(struct baseline *b, struct survey *s, struct unlock
     return e;
 }
 
-static struct survey *survey_of(const struct guard *g, const struct guarded_root *root)
+struct survey *guard_survey_of(const struct guard *g, const struct guarded_root *root)
 {
     for (size_t i = 0; i < scope_n(g->scope); i++)
         if (strcmp(scope_survey(g->scope, i)->root, root->path) == 0)
@@ -203,7 +179,7 @@ static struct survey *survey_of(const struct guard *g, const struct guarded_root
 
 /* --- mount points --- */
 
-static void adopt_mount_points(struct guarded_root *root, const struct baseline *b)
+void guard_adopt_mount_points(struct guarded_root *root, const struct baseline *b)
 {
     for (size_t i = 0; i < b->n_mount_points; i++)
         mount_points_add(&root->made, b->mount_points[i]);
@@ -253,7 +229,7 @@ static bool is_mount_point_needed(void *self, const char *path)
     return need.is_needed;
 }
 
-static void remove_mount_points(struct guard *g, struct guarded_root *root)
+void guard_remove_mount_points(struct guard *g, struct guarded_root *root)
 {
     struct needs needs = {g, root};
     int top = root->made.n ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -267,72 +243,13 @@ static void remove_mount_points(struct guard *g, struct guarded_root *root)
         close(top);
 }
 
-/* --- after a crash --- */
-
-static void tell_lost(const struct guarded_root *root, const struct err *why, struct strbuf *notes)
-{
-    AUTO_FREE char *text = err_message(why);
-
-    strbuf_addf(notes,
-                "a keel ended while a command ran in %s, and what was there before is not known "
-                "(%s): look at .git/hooks, .git/config and settings there before you use them\n",
-                root->path, text);
-}
-
-static struct err *look_after_crash(struct guard *g, struct guarded_root *root,
-                                    struct baseline *stored, struct strbuf *notes)
-{
-    AUTO(unlocks) struct unlocks unlocks = {0};
-    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
-    struct survey *s = survey_of(g, root);
-    AUTO(strbuf) struct strbuf found = {0};
-
-    TRY(survey_look(s, &unlocker));
-    survey_recall(s, stored->directories, stored->n_directories, stored->time_ns);
-    TRY(put_right(stored, s, &unlocks, &found));
-    if (found.n)
-        strbuf_addf(notes,
-                    "a keel ended while a command ran in %s; what has changed there since has been "
-                    "put right, whoever changed it:\n%s",
-                    root->path, strbuf_cstr(&found));
-    return NULL;
-}
-
-/* Locked, and no command runs there. */
-static struct err *recover_root(struct guard *g, struct guarded_root *root, struct strbuf *notes)
-{
-    AUTO(baseline) struct baseline *stored = NULL;
-    AUTO(err) struct err *e = read_stored(root, &stored);
-
-    if (stored)
-        adopt_mount_points(root, stored);
-    remove_mount_points(g, root);
-    if (e)
-        tell_lost(root, e, notes);
-    else
-        TRY(look_after_crash(g, root, stored, notes));
-    return claim_mend(root->claim);
-}
-
-/* Locked, and the keel that has ended there did so between two commands. */
-static struct err *clear_deserted(struct guard *g, struct guarded_root *root)
-{
-    AUTO(baseline) struct baseline *stored = NULL;
-
-    err_ignore(read_stored(root, &stored), "what it has made is empty, and stays");
-    if (stored)
-        adopt_mount_points(root, stored);
-    remove_mount_points(g, root);
-    return claim_mend(root->claim);
-}
-
 /* --- before a command --- */
 
 /* Commands of others run: their baseline counts. */
 static struct err *recall_others(struct guarded_root *root, struct baseline **fresh)
 {
     struct baseline *stored = NULL;
-    struct err *e = read_stored(root, &stored);
+    struct err *e = guard_read_stored(root, &stored);
 
     if (e)
         return err_hint(err_wrap(e,
@@ -362,16 +279,16 @@ static void recall_overlap(void *self, const char *path)
 
     if (strcmp(path, o->root->path) == 0 ||
         (!path_is_in(path, o->root->path) && !path_is_in(o->root->path, path)) ||
-        find_root(o->guard, path))
+        guard_find_root(o->guard, path))
         return;
     e = claims_get(o->guard->claims, path, &other.claim);
     if (!e && (claim_is_run_by_others(other.claim) || claim_is_used_by_others(other.claim)))
-        e = read_stored(&other, &stored);
+        e = guard_read_stored(&other, &stored);
     err_ignore(e, "what lies there is looked at by the keel that runs there");
     part = stored ? baseline_part(stored, o->root->path) : NULL;
     if (!part)
         return;
-    adopt_mount_points(o->root, part);
+    guard_adopt_mount_points(o->root, part);
     o->has_any |= claim_is_run_by_others(other.claim);
     if (claim_is_run_by_others(other.claim))
         *o->fresh = baseline_merge(part, *o->fresh);
@@ -392,7 +309,7 @@ static struct err *store(struct guarded_root *root)
     if (!root->claim)
         return NULL;
     if (!root->is_stored || claim_has_new_baseline(root->claim))
-        err_ignore(read_stored(root, &stored), "then it is written");
+        err_ignore(guard_read_stored(root, &stored), "then it is written");
     else if (root->last && baseline_eq(root->last, root->baseline))
         return NULL;
     if (stored && baseline_eq(stored, root->baseline))
@@ -409,15 +326,15 @@ static void adopt_from_idle(struct guarded_root *root)
 
     if (!root->claim || !claim_is_used_by_others(root->claim))
         return;
-    err_ignore(read_stored(root, &stored), "then it has made nothing that is known");
+    err_ignore(guard_read_stored(root, &stored), "then it has made nothing that is known");
     if (stored)
-        adopt_mount_points(root, stored);
+        guard_adopt_mount_points(root, stored);
 }
 
 static struct err *take_root(struct guard *g, struct guarded_root *root,
                              const struct sandbox_policy *policy)
 {
-    struct survey *s = survey_of(g, root);
+    struct survey *s = guard_survey_of(g, root);
     struct baseline *fresh = NULL;
     struct overlap overlap = {g, root, &fresh, is_run_by_others(root)};
     struct err *e = NULL;
@@ -460,7 +377,7 @@ static struct err *recover_broken(struct guard *g)
 
         if (!root->baseline && root->claim && !claim_is_run_by_others(root->claim) &&
             claim_is_broken(root->claim))
-            TRY(recover_root(g, root, &g->pending));
+            TRY(guard_recover_root(g, root, &g->pending));
     }
     return NULL;
 }
@@ -470,7 +387,7 @@ static void make_mount_points(struct guard *g)
 {
     for (size_t i = 0; i < g->n_roots; i++) {
         struct guarded_root *root = &g->roots[i];
-        const struct survey *s = root->baseline ? NULL : survey_of(g, root);
+        const struct survey *s = root->baseline ? NULL : guard_survey_of(g, root);
 
         if (!s || s->version == root->made_version || is_run_by_others(root))
             continue;
@@ -504,7 +421,7 @@ static struct err *take_roots(struct guard *g, const struct sandbox_policy *poli
         make_mount_points(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
-        if (!g->roots[i].baseline && survey_of(g, &g->roots[i]))
+        if (!g->roots[i].baseline && guard_survey_of(g, &g->roots[i]))
             TRY(take_root(g, &g->roots[i], &all));
     return NULL;
 }
@@ -514,15 +431,15 @@ static struct err *begin(struct guard *g, const struct sandbox_policy *policy)
     struct err *e;
 
     TRY(scope_choose(g->scope, policy, /* keeps_others= */ g->is_running));
-    TRY(choose_roots(g));
-    if (!lock(g))
+    TRY(guard_choose_roots(g));
+    if (!guard_lock(g))
         return err_hint(err_new(ERR_SANDBOX, "another keel is busy in %s", policy->workspace),
                         "it may have been stopped; let it continue, or end it");
     e = take_roots(g, policy);
     if (e && !g->is_running)
         for (size_t i = 0; i < g->n_roots; i++)
             rest(&g->roots[i]);
-    unlock(g);
+    guard_unlock(g);
     g->is_running |= !e;
     return e;
 }
@@ -538,7 +455,7 @@ struct err *guard_begin(struct guard *g, const struct sandbox_policy *policy, bo
         g->has_namespaces = has_namespaces;
     if (!g->is_running || !is_complete(g, policy))
         e = begin(g, policy);
-    unlock(g);
+    guard_unlock(g);
     return e;
 }
 
@@ -561,7 +478,7 @@ static void reload(struct guarded_root *root, struct survey *s)
 
     if (!root->claim || !claim_has_new_baseline(root->claim))
         return;
-    err_ignore(read_stored(root, &stored), "what is known here still holds");
+    err_ignore(guard_read_stored(root, &stored), "what is known here still holds");
     if (!stored)
         return;
     baseline_free(root->baseline);
@@ -570,24 +487,40 @@ static void reload(struct guarded_root *root, struct survey *s)
         survey_recall(s, stored->directories, stored->n_directories, stored->time_ns);
 }
 
+/* A command may have moved the directory away, or put a link in its place: then there is nothing to
+ * put right here, and the others are looked at all the same. */
+static struct err *check_root(struct guard *g, struct guarded_root *root, struct unlocks *unlocks,
+                              struct strbuf *notes)
+{
+    struct dir_unlocker unlocker = unlocks_for_watch(unlocks);
+    struct survey *s = guard_survey_of(g, root);
+    struct err *e = scope_look_at(g->scope, s, &unlocker);
+
+    if (e && s->fd < 0) {
+        err_ignore(e, "it is told here");
+        strbuf_addf(notes,
+                    "%s is gone, or a link is in its place: look at its hooks and settings before "
+                    "you use it again\n",
+                    root->path);
+        return NULL;
+    }
+    TRY(e);
+    reload(root, s);
+    TRY(guard_put_right(root->baseline, s, unlocks, notes));
+    s->unlocks = unlocks;
+    linked_files_check(&root->linked, s, notes);
+    s->unlocks = NULL;
+    return NULL;
+}
+
+/* In the order of their paths: one that lies in another may be back in its place by then. */
 static struct err *check(struct guard *g, struct strbuf *notes)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
-    struct dir_unlocker unlocker = unlocks_for_watch(&unlocks);
 
-    TRY(scope_look(g->scope, &unlocker));
-    for (size_t i = 0; i < g->n_roots; i++) {
-        struct guarded_root *root = &g->roots[i];
-        struct survey *s = root->baseline ? survey_of(g, root) : NULL;
-
-        if (!s)
-            continue;
-        reload(root, s);
-        TRY(put_right(root->baseline, s, &unlocks, notes));
-        s->unlocks = &unlocks;
-        linked_files_check(&root->linked, s, notes);
-        s->unlocks = NULL;
-    }
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (g->roots[i].baseline && guard_survey_of(g, &g->roots[i]))
+            TRY(check_root(g, &g->roots[i], &unlocks, notes));
     if (unlocks.n_left_open)
         strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
                     unlocks.n_left_open);
@@ -598,13 +531,13 @@ struct err *guard_check(struct guard *g, struct strbuf *notes)
 {
     struct err *e;
 
-    lock(g); /* and if another keel holds it until the end of this one: without */
+    guard_lock(g); /* and if another keel holds it until the end of this one: without */
     strbuf_add(notes, strbuf_str(&g->pending));
     strbuf_clear(&g->pending);
     e = check(g, notes);
     if (!e)
         scope_find_places(g->scope);
-    unlock(g);
+    guard_unlock(g);
     return e;
 }
 
@@ -612,10 +545,10 @@ void guard_end(struct guard *g)
 {
     if (!g->is_running)
         return;
-    lock(g);
+    guard_lock(g);
     for (size_t i = 0; i < g->n_roots; i++)
         rest(&g->roots[i]);
-    unlock(g);
+    guard_unlock(g);
     g->is_running = false;
 }
 
@@ -662,13 +595,13 @@ void guard_free(struct guard *g)
     if (!g)
         return;
     guard_end(g);
-    if (lock(g))
+    if (guard_lock(g))
         for (size_t i = 0; i < g->n_roots; i++) {
-            remove_mount_points(g, &g->roots[i]);
+            guard_remove_mount_points(g, &g->roots[i]);
             if (g->roots[i].claim)
                 claim_leave(g->roots[i].claim);
         }
-    unlock(g);
+    guard_unlock(g);
     for (size_t i = 0; i < g->n_roots; i++)
         drop_root(&g->roots[i]);
     mem_free(g->roots);
@@ -676,76 +609,4 @@ void guard_free(struct guard *g)
     claims_free(g->claims);
     strbuf_done(&g->pending);
     mem_free(g);
-}
-
-/* --- recovering --- */
-
-struct left_roots {
-    const char *const *near; /* directories that this keel is about */
-    size_t n_near;
-    char *paths[MAX_RECOVERED];
-    size_t n;
-};
-
-static void note_left(void *self, const char *path)
-{
-    struct left_roots *r = self;
-
-    for (size_t i = 0; i < r->n_near && r->n < MAX_RECOVERED; i++)
-        if (path_is_in(path, r->near[i]) || path_is_in(r->near[i], path)) {
-            r->paths[r->n++] = mem_strdup(path);
-            return;
-        }
-}
-
-/* Supervisors end the commands of a keel that is gone; this takes them a moment. */
-static bool wait_for_dying(struct claim *c)
-{
-    for (unsigned i = 0; i < MAX_DYING_TRIES; i++) {
-        if (!claim_is_run_by_others(c))
-            return true;
-        if (claim_is_used_by_others(c) || !work_pause(i))
-            break;
-    }
-    return false;
-}
-
-static struct err *recover_one(const char *dir, const char *path, struct strbuf *notes)
-{
-    AUTO(guard) struct guard *g = guard_new(dir);
-    struct sandbox_policy policy = {.workspace = path};
-    struct guarded_root *root;
-    struct err *e = NULL;
-
-    TRY(scope_choose(g->scope, &policy, /* keeps_others= */ false));
-    TRY(choose_roots(g));
-    root = find_root(g, path);
-    if ((!claim_is_broken(root->claim) && !claim_is_deserted(root->claim)) || !lock(g))
-        return NULL; /* another keel is there, and looks */
-    if (claim_is_deserted(root->claim) && !claim_is_broken(root->claim)) {
-        e = clear_deserted(g, root);
-    } else if (claim_is_broken(root->claim)) {
-        if (wait_for_dying(root->claim))
-            e = recover_root(g, root, notes);
-        else if (!claim_is_used_by_others(root->claim))
-            strbuf_addf(notes, "commands of a keel that ended still run in %s\n", path);
-    }
-    unlock(g);
-    return e;
-}
-
-struct err *guard_recover(const char *dir, const char *const *roots, size_t n_roots,
-                          struct strbuf *notes)
-{
-    AUTO(claims) struct claims *all = claims_new(dir);
-    struct left_roots left = {.near = roots, .n_near = n_roots};
-    struct err *e = NULL;
-
-    claims_each_used_root(all, note_left, &left);
-    for (size_t i = 0; i < left.n; i++) {
-        if (!e)
-            e = recover_one(dir, left.paths[i], notes);
-        mem_free(left.paths[i]);
-    }
-    return e;
 }

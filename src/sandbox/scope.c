@@ -130,12 +130,18 @@ struct survey *scope_survey(const struct scope *s, size_t index)
 
 /* --- looking --- */
 
+struct err *scope_look_at(struct scope *s, struct survey *one, const struct dir_unlocker *unlocker)
+{
+    struct err *e = survey_look(one, unlocker);
+
+    s->has_places &= !e && !one->has_changed;
+    return e;
+}
+
 struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker)
 {
-    for (size_t i = 0; i < s->n_surveys; i++) {
-        TRY(survey_look(&s->surveys[i], unlocker));
-        s->has_places &= !s->surveys[i].has_changed;
-    }
+    for (size_t i = 0; i < s->n_surveys; i++)
+        TRY(scope_look_at(s, &s->surveys[i], unlocker));
     return NULL;
 }
 

@@ -22,7 +22,9 @@ size_t scope_n(const struct scope *s);
 struct survey *scope_survey(const struct scope *s, size_t index);
 
 MUST_USE struct err *scope_look(struct scope *s, const struct dir_unlocker *unlocker);
-MUST_USE struct err *scope_read(struct scope *s); /* see survey_read() */
+MUST_USE struct err *scope_look_at(struct scope *s, struct survey *one,
+                                   const struct dir_unlocker *unlocker); /* at one of them */
+MUST_USE struct err *scope_read(struct scope *s);                        /* see survey_read() */
 /* After a look: what is protected. False: what was found before still holds. */
 bool scope_find_places(struct scope *s);
 /* The policy with all that is to be read-only. Lives until places are found again. */

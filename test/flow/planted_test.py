@@ -183,6 +183,7 @@ class WorkspaceInAnAddedDirectory(PlantedTest):
         self.above.mkdir()
         os.rename(self.project, self.above / "ws")
         self.project = self.above / "ws"
+        self.before = self.picture()
         for name in (".bashrc", ".claude/settings.json", ".keel/settings.json", ".envrc"):
             (self.project / name).parent.mkdir(exist_ok=True)
             (self.project / name).write_text("{}\n")
@@ -203,6 +204,19 @@ class WorkspaceInAnAddedDirectory(PlantedTest):
         provider = self.play(ANTHROPIC, *turns, Turn("Done."))
         self.result = self.run_agent(ANTHROPIC, provider, "--add-dir", str(self.above),
                                      "--allowed-tools", "Bash", "--", "go", mode="acceptEdits")
+        self.assertEqual(self.look_at_home(), self.home_before, self.result)
+
+    def test_what_else_was_planted_is_found_behind_it(self):
+        subprocess.run(["git", "init", "-q", str(self.above / "other")], check=True,
+                       env=self.environment())
+        self.hand_over()
+        script = (self.evil_hook(f"{self.above}/other") + self.evil_hook(".") +
+                  f"cd {self.above} && mv ws was && ln -s {self.home} ws")
+        provider = self.play(ANTHROPIC, self.bash(script), Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "--add-dir", str(self.above), "go")
+        self.assertFalse(self.project.is_symlink(), self.result)
+        self.assertEqual(self.picture(), self.before)
+        self.assert_harmless(".", self.above / "other")
         self.assertEqual(self.look_at_home(), self.home_before, self.result)
 
     def test_nor_where_one_in_the_place_of_a_directory_above_leads(self):
