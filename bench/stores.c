@@ -131,7 +131,7 @@ static struct err *measure(void *arg)
     AUTO(store) struct store *s = NULL;
     AUTO(arena) struct arena a = {0};
 
-    TRY(store_from_url(words[0], ".", &s));
+    TRY(store_from_url(words[0], ".", /* timeout_ms= */ 0, &s));
     printf("{");
     if (words[1])
         return measure_list(s);

@@ -2,7 +2,7 @@
 #include "sandbox/guard_internal.h"
 
 #include "sandbox/plan.h"
-#include "sandbox/unlock.h"
+#include "sys/unlock.h"
 #include "sys/work.h"
 
 enum {
