@@ -40,7 +40,8 @@ static void release_variables(void)
 
 /* Returns only when it fails. A session of its own keeps the command's signals away
  * from the supervisor, and the supervisor's terminal, if any, away from the command. */
-static struct fault become_command(const struct options *o, struct place *place, pid_t supervisor)
+static struct fault become_command(const struct options *o, struct exec_place *place,
+                                   pid_t supervisor)
 {
     struct fault fault = {0};
     sigset_t none;
@@ -75,7 +76,7 @@ enum { STACK_BYTES = 64 << 10 };
 
 struct birth {
     const struct options *options;
-    struct place *place;
+    struct exec_place *place;
     pid_t supervisor;
     struct fault fault; /* why it did not become the command */
 };
@@ -92,7 +93,7 @@ __attribute__((no_sanitize_address)) static int run_child(void *arg)
 /* The child has this memory, and a stack of its own in it, until it executes the command or ends;
  * we stand still until then. So no page tables are copied, and it leaves here why it could not. Not
  * vfork(): some C libraries make a fork() of it. */
-struct fault command_start(const struct options *o, struct place *place, pid_t *ret_pid)
+struct fault command_start(const struct options *o, struct exec_place *place, pid_t *ret_pid)
 {
     _Alignas(16) static char stack[STACK_BYTES];
     struct birth b = {.options = o, .place = place, .supervisor = getpid()};

@@ -85,7 +85,7 @@ int locate_name(struct root_fds *roots, const struct policy_item *item, struct s
                 const char **ret_name);
 
 /* Where this process stands above the command. */
-struct place {
+struct exec_place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
     const struct policy_header *policy; /* NULL: the command is not confined */
@@ -97,9 +97,9 @@ struct place {
 /* Like fork(), with the child as init of a new pid namespace that has a /proc of its own; with a
  * policy, of all the namespaces and mounts that it wants. -1: this may not be made here, for the
  * reason given, and nothing has changed. */
-pid_t namespace_fork(const struct options *o, struct place *place, struct fault *ret_fault);
+pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault);
 /* The same for a process that is init of a new pid namespace already, as its own next step. */
-struct fault namespace_enter(const struct options *o, struct place *place);
+struct fault namespace_enter(const struct options *o, struct exec_place *place);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);
@@ -127,13 +127,13 @@ int probe_run(const struct options *o);
 extern const char *const common_devices[];
 
 /* Starts the command and waits until it runs. Error 0, or the reason with nothing left behind. */
-struct fault command_start(const struct options *o, struct place *place, pid_t *ret_pid);
+struct fault command_start(const struct options *o, struct exec_place *place, pid_t *ret_pid);
 
 /* Tells keel. */
 void report_fault(int control, const struct fault *fault);
 
 /* Supervises until no descendant is left; gives the exit code. Signals are blocked. */
-int monitor_run(const struct options *o, struct place *place);
+int monitor_run(const struct options *o, struct exec_place *place);
 
 /* Lets go of the command's stdio and inherited fds, so that its pipes end when it closes them. */
 void release_fds(int first_kept);

@@ -120,7 +120,7 @@ static int follow_init(const struct options *o, pid_t init)
 }
 
 /* What the command may reach was asked for: there is no command without it. */
-static bool read_policy(const struct options *o, struct place *place)
+static bool read_policy(const struct options *o, struct exec_place *place)
 {
     static const struct fault unreadable = {EINVAL, EXEC_STEP_POLICY, 0};
 
@@ -133,13 +133,14 @@ static bool read_policy(const struct options *o, struct place *place)
     return place->policy;
 }
 
-static bool wants_namespace(const struct options *o, const struct place *place)
+static bool wants_namespace(const struct options *o, const struct exec_place *place)
 {
     return place->policy ? place->policy->flags & POLICY_NAMESPACES : !o->no_namespace;
 }
 
 /* As namespace_fork(). */
-static pid_t make_namespaces(const struct options *o, struct place *place, struct fault *ret_fault)
+static pid_t make_namespaces(const struct options *o, struct exec_place *place,
+                             struct fault *ret_fault)
 {
     if (!o->is_init)
         return namespace_fork(o, place, ret_fault);
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 {
     static const char usage[] = "keel-exec: keel starts this program to run its commands; "
                                 "it has no use on its own\n";
-    struct place place = {.mode = EXEC_MODE_SUBREAPER};
+    struct exec_place place = {.mode = EXEC_MODE_SUBREAPER};
     struct fault fault;
     struct options o;
     sigset_t all;

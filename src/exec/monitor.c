@@ -58,7 +58,7 @@ static void send_record(int control, struct exec_record record)
 }
 
 /* With what keel needs for later commands. */
-static void report_start(int control, struct place *place)
+static void report_start(int control, struct exec_place *place)
 {
     struct exec_record record = {
         .version = EXEC_PROTOCOL_VERSION, .kind = EXEC_STARTED, .value = place->mode};
@@ -230,7 +230,7 @@ static bool may_start(const struct options *o)
 }
 
 /* The mounts of a namespace have done it before. */
-static struct fault prepare_rules(struct place *place)
+static struct fault prepare_rules(struct exec_place *place)
 {
     struct fault fault = {0};
 
@@ -240,7 +240,7 @@ static struct fault prepare_rules(struct place *place)
     return fault.error ? fault : cwd_enter(place->policy, &place->roots);
 }
 
-int monitor_run(const struct options *o, struct place *place)
+int monitor_run(const struct options *o, struct exec_place *place)
 {
     struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
     struct fault fault;

@@ -90,12 +90,12 @@ static bool start_loopback(void)
     return done;
 }
 
-static bool makes_network(const struct options *o, const struct place *place)
+static bool makes_network(const struct options *o, const struct exec_place *place)
 {
     return place->policy && !(place->policy->flags & POLICY_NETWORK) && o->network_fd < 0;
 }
 
-static struct fault build(const struct options *o, struct place *place)
+static struct fault build(const struct options *o, struct exec_place *place)
 {
     if (!place->policy)
         return (struct fault){mount_proc() ? 0 : errno, EXEC_STEP_PROC, 0};
@@ -111,7 +111,7 @@ static pid_t clone_with(uint64_t flags)
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-static uint64_t clone_flags(const struct options *o, const struct place *place)
+static uint64_t clone_flags(const struct options *o, const struct exec_place *place)
 {
     uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
 
@@ -123,7 +123,7 @@ static uint64_t clone_flags(const struct options *o, const struct place *place)
 }
 
 /* The user namespace comes first: it gives the right to join the network. */
-static bool join(const struct options *o, struct place *place)
+static bool join(const struct options *o, struct exec_place *place)
 {
     if (o->user_fd >= 0) {
         if (setns(o->user_fd, CLONE_NEWUSER) < 0)
@@ -139,20 +139,20 @@ static bool join(const struct options *o, struct place *place)
     return true;
 }
 
-static bool keep_fd(struct place *place, int fd)
+static bool keep_fd(struct exec_place *place, int fd)
 {
     if (fd >= 0)
         place->for_keel[place->n_for_keel++] = fd;
     return fd >= 0;
 }
 
-static bool keep_namespace(struct place *place, const char *path)
+static bool keep_namespace(struct exec_place *place, const char *path)
 {
     return keep_fd(place, open(path, O_RDONLY | O_CLOEXEC));
 }
 
 /* What keel needs of the new network, in the order of protocol.h. */
-static struct fault keep_network(struct place *place, bool is_new_user)
+static struct fault keep_network(struct exec_place *place, bool is_new_user)
 {
     bool has_proxy = place->policy->flags & POLICY_PROXY;
     bool done = keep_namespace(place, "/proc/self/ns/net") &&
@@ -162,7 +162,7 @@ static struct fault keep_network(struct place *place, bool is_new_user)
     return (struct fault){done ? 0 : errno, EXEC_STEP_LOOPBACK, 0};
 }
 
-static struct fault fill(const struct options *o, struct place *place, bool is_new_user)
+static struct fault fill(const struct options *o, struct exec_place *place, bool is_new_user)
 {
     struct fault fault = build(o, place);
 
@@ -173,7 +173,7 @@ static struct fault fill(const struct options *o, struct place *place, bool is_n
     return fault;
 }
 
-struct fault namespace_enter(const struct options *o, struct place *place)
+struct fault namespace_enter(const struct options *o, struct exec_place *place)
 {
     if (!join(o, place) || unshare((int)(clone_flags(o, place) & ~CLONE_NEWPID)) < 0)
         return (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
@@ -181,7 +181,7 @@ struct fault namespace_enter(const struct options *o, struct place *place)
 }
 
 /* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
-static void become_init(const struct options *o, struct place *place, int ready, uid_t uid,
+static void become_init(const struct options *o, struct exec_place *place, int ready, uid_t uid,
                         gid_t gid)
 {
     bool is_new_user = place->own_user_namespace && o->user_fd < 0;
@@ -197,7 +197,7 @@ static void become_init(const struct options *o, struct place *place, int ready,
         _exit(EXIT_SUPERVISOR);
 }
 
-pid_t namespace_fork(const struct options *o, struct place *place, struct fault *ret_fault)
+pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault)
 {
     struct fault fault = {EIO, EXEC_STEP_NAMESPACES, 0};
     uid_t uid = geteuid();

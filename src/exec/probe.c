@@ -16,7 +16,7 @@ static const struct policy_header empty = {
 int probe_run(const struct options *o)
 {
     struct exec_probe probe = {.version = EXEC_PROTOCOL_VERSION};
-    struct place place = {.policy = &empty};
+    struct exec_place place = {.policy = &empty};
     struct fault fault;
     pid_t init = namespace_fork(o, &place, &fault);
 

@@ -54,7 +54,7 @@ bool next_directory(struct str path, struct str from, size_t *at, struct str *re
 
 /* --- entries --- */
 
-static void add(struct plan *p, const char *path, enum role role)
+static void add(struct plan *p, const char *path, enum plan_role role)
 {
     p->entries = arena_grow(&p->arena, p->entries, p->n, &p->room, sizeof *p->entries);
     p->entries[p->n++] = (struct entry){.path = path, .role = role};
@@ -146,7 +146,7 @@ static void settle(struct plan *p)
     nest(p);
 }
 
-static void add_all(struct plan *p, const char *const *paths, size_t n, enum role role)
+static void add_all(struct plan *p, const char *const *paths, size_t n, enum plan_role role)
 {
     for (size_t i = 0; i < n; i++)
         add(p, paths[i], role);
@@ -162,7 +162,7 @@ static const char *const granted_in_part[] = {"/dev", "/proc"};
 static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool namespaces)
 {
     bool is_shown = policy->nothing_is_writable;
-    enum role writable = is_shown ? ROLE_SHOWN : ROLE_WRITABLE;
+    enum plan_role writable = is_shown ? ROLE_SHOWN : ROLE_WRITABLE;
 
     add(p, policy->workspace,
         policy->workspace_is_read_only && !is_shown ? ROLE_VISIBLE : writable);

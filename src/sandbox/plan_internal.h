@@ -6,7 +6,7 @@
 #include "sandbox/roots.h"
 
 /* Of two for the same path the greater one counts. */
-enum role {
+enum plan_role {
     ROLE_ANCHOR,
     ROLE_OPEN,   /* in a sealed one */
     ROLE_SEALED, /* read-only, but for what is open in it */
@@ -19,7 +19,7 @@ enum role {
 
 struct entry {
     const char *path;
-    enum role role;
+    enum plan_role role;
     bool is_dropped;
     bool is_holder;      /* hidden, with something in it that is not */
     struct entry *above; /* the nearest one that it lies in and that is not dropped */
