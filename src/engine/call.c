@@ -275,15 +275,19 @@ static uint64_t timeout_ms(const struct call *c)
     return o->tool_timeout_ms ? o->tool_timeout_ms : RUN_DEFAULT_TOOL_TIMEOUT_MS;
 }
 
-static void on_progress(void *self, struct str text)
+void call_show_progress(struct call *c, struct str text)
 {
-    struct call *c = self;
     AUTO(strbuf) struct strbuf shown = {0};
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
     e.body.tool.progress = secrets_stream_add(&c->progress, text, &shown);
     if (e.body.tool.progress.n)
         run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
+}
+
+static void on_progress(void *self, struct str text)
+{
+    call_show_progress(self, text);
 }
 
 /* Once a tool has begun, what it did cannot be told from what it did not: so the journal must know

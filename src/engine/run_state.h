@@ -104,6 +104,7 @@ void hook_failure(struct run *r, const struct err *e);
 
 /* save_points.c */
 /* An error keeps the call from running: it was cancelled, or the journal is not durable. */
+void call_show_progress(struct call *c, struct str text); /* for people */
 MUST_USE struct err *save_before(struct call *c);
 void save_after(struct call *c);
 void save_at_end(struct run *r);

@@ -44,6 +44,73 @@ static struct str text_of(struct arena *a, const struct err *failure)
     return arena_str(a, str_of(text));
 }
 
+/* --- what takes long is shown --- */
+
+#define SLOW_MS 1000
+
+struct slow_look {
+    struct call *call;
+    struct str text; /* what is done */
+    struct group group;
+};
+
+static struct err *slow_look_tell(void *arg)
+{
+    struct slow_look *l = arg;
+
+    TRY(task_sleep(SLOW_MS));
+    call_show_progress(l->call, l->text);
+    return NULL;
+}
+
+static void slow_look_begin(struct slow_look *l)
+{
+    group_begin(&l->group, 0, 0);
+    group_spawn(&l->group, "slow look", slow_look_tell, l);
+}
+
+static void slow_look_end(struct slow_look *l)
+{
+    group_cancel(&l->group);
+    err_ignore(group_end(&l->group), "it was cancelled");
+}
+
+/* --- before, after, at the end --- */
+
+static bool may_change_files(const struct call *c)
+{
+    enum risk risk = c->verdict.entry->tool->risk;
+
+    return c->run->options->snapshotter && (risk == RISK_MODIFY || risk == RISK_EXECUTE);
+}
+
+static struct err *begin_snapshot(struct call *c, const struct snapshot_call *call,
+                                  struct snapshot_record *ret_record)
+{
+    struct slow_look look = {.call = c, .text = S("keel saves files before this call\n")};
+    struct err *e;
+
+    if (!may_change_files(c))
+        return snapshot_begin(c->run->options->snapshotter, call, &c->arena, ret_record);
+    slow_look_begin(&look);
+    e = snapshot_begin(c->run->options->snapshotter, call, &c->arena, ret_record);
+    slow_look_end(&look);
+    return e;
+}
+
+static struct err *end_snapshot(struct call *c, struct snapshot_changes *ret_changes)
+{
+    struct slow_look look = {.call = c, .text = S("keel looks at what this call has changed\n")};
+    struct err *e;
+
+    if (!c->snapshot)
+        return snapshot_end(c->run->options->snapshotter, NULL, &c->arena, ret_changes);
+    slow_look_begin(&look);
+    e = snapshot_end(c->run->options->snapshotter, TAKE(c->snapshot), &c->arena, ret_changes);
+    slow_look_end(&look);
+    return e;
+}
+
 struct err *save_before(struct call *c)
 {
     struct run *r = c->run;
@@ -52,7 +119,7 @@ struct err *save_before(struct call *c)
     struct snapshot_record record;
     struct event e = {.owner = &c->owner,
                       .body.snapshot = {.call_id = c->part->id, .record = &record}};
-    struct err *failure = snapshot_begin(r->options->snapshotter, &call, &c->arena, &record);
+    struct err *failure = begin_snapshot(c, &call, &record);
 
     if (err_is(failure, ERR_CANCELLED))
         return failure;
@@ -80,7 +147,7 @@ void save_after(struct call *c)
 
     write_observer_unref(TAKE(c->observer)); /* who still holds it runs in the background */
     task_shield_begin();
-    failure = snapshot_end(r->options->snapshotter, TAKE(c->snapshot), &c->arena, &changes);
+    failure = end_snapshot(c, &changes);
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&c->arena, failure);

@@ -4,32 +4,16 @@
  * several names first those that still are the same file. Up again: the permissions of directories,
  * which might have kept files from being made in them. A directory that keel's user owns and may
  * not enter or write is unlocked as long as that takes. */
-#include "snapshot/restore.h"
+#include "snapshot/restore_internal.h"
 
-#include "snapshot/path_table.h"
-#include "snapshot/plain.h"
-#include "snapshot/state.h"
 #include "sys/auto_fd.h"
 #include "sys/locked_file.h"
 #include "sys/temp_file.h"
-#include "sys/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-#define MAX_BYTES ((size_t)64 << 20)
-
-struct restoring {
-    const struct restore_options *options;
-    struct arena *arena;
-    struct restore_plan *plan;
-    struct strbuf bytes;
-    struct unlocks unlocks;  /* directories, while files in them are changed */
-    struct path_table names; /* struct linked_names */
-};
 
 static void end_item(struct restore_item *item, enum restore_outcome outcome, struct str why)
 {
@@ -130,7 +114,7 @@ static struct err *look_at_item(struct restoring *r, struct restore_item *item,
         return NULL;
     }
     if (state_has_content(now) && !(aim->keeps_content && now->kind == aim->kind))
-        TRY(state_read(now, MAX_BYTES, r->options->blobs, &r->bytes));
+        TRY(state_read(now, RESTORE_MAX_BYTES, r->options->blobs, &r->bytes));
     if (is_as_it_was(r->arena, aim, now))
         end_item(item, RESTORE_NOT_NEEDED, (struct str){0});
     else if (aim->keeps_content && aim->kind != now->kind)
@@ -173,7 +157,7 @@ struct err *restore_look(struct restore_plan *plan, const struct restore_options
     struct restoring r = {.options = options,
                           .arena = a,
                           .plan = plan,
-                          .bytes = {.max_bytes = MAX_BYTES + (1 << 18)}};
+                          .bytes = {.max_bytes = RESTORE_MAX_BYTES + (1 << 18)}};
     struct err *e;
 
     plan->now = ARENA_ARRAY(a, plan->n + 1, struct file_state);
@@ -301,215 +285,6 @@ static bool put_file(struct restoring *r, int dir_fd, const char *name, const st
 
 /* --- files with several names --- */
 
-/* Those of a plan that are one file, by device and inode. */
-struct linked_names {
-    const char *anchor; /* one of them that is that file, or has become it; NULL: none yet */
-    struct str content; /* as they were */
-    unsigned n, n_all;  /* names that are known, and that there were */
-    unsigned n_new;     /* names in the plan that were something else before the first call */
-    bool was_missing;   /* the anchor was found by a walk, or not at all */
-};
-
-struct name_search {
-    struct restoring *restoring;
-    const char *root;
-    pthread_mutex_t lock;
-    struct path_table planned; /* paths that are restored by themselves */
-};
-
-static struct str inode_key(uint64_t device, uint64_t inode, char text[48])
-{
-    return str_make(text, (size_t)snprintf(text, 48, "%llx:%llx", (unsigned long long)device,
-                                           (unsigned long long)inode));
-}
-
-static struct linked_names *names_of(struct restoring *r, const struct pre_image *aim)
-{
-    char key[48];
-    struct path_slot *slot =
-        aim->n_names > 1 && aim->kind == IMAGE_FILE
-            ? path_table_find(&r->names, inode_key(aim->device, aim->inode, key))
-            : NULL;
-
-    return slot ? slot->value : NULL;
-}
-
-/* Is it still the file that it was? Then its other names get their content back with it. */
-static bool is_in_place(const struct pre_image *aim, const struct file_state *now)
-{
-    return aim->n_names > 1 && aim->kind == IMAGE_FILE && now->kind == IMAGE_FILE &&
-           aim->device == now->stamp.device && aim->inode == now->stamp.inode;
-}
-
-static bool may_be_anchor(const struct restore_item *item)
-{
-    return item->outcome == RESTORE_PLANNED || item->outcome == RESTORE_NOT_NEEDED;
-}
-
-static void note_name(struct restoring *r, const struct restore_item *item,
-                      const struct file_state *now)
-{
-    struct linked_names *names;
-    struct path_slot *slot;
-    char key[48];
-
-    if (item->aim.n_names < 2 || item->aim.kind != IMAGE_FILE || !now->path)
-        return;
-    slot = path_table_put(&r->names, inode_key(item->aim.device, item->aim.inode, key));
-    if (!slot->value)
-        slot->value = ARENA_NEW(&r->names.arena, struct linked_names);
-    names = slot->value;
-    names->n++;
-    names->n_all = MAX(names->n_all, item->aim.n_names);
-    if (item->aim.content.n)
-        names->content = item->aim.content;
-    if (may_be_anchor(item) && is_in_place(&item->aim, now))
-        names->anchor = now->path;
-}
-
-static struct linked_names *find_file(struct restoring *r, uint64_t device, uint64_t inode)
-{
-    char key[48];
-    struct path_slot *slot = path_table_find(&r->names, inode_key(device, inode, key));
-
-    return slot ? slot->value : NULL;
-}
-
-static bool holds(struct restoring *r, const char *path, struct str content)
-{
-    struct file_state f = {.path = path};
-    struct err *e =
-        state_look(&f) && f.kind == IMAGE_FILE ? state_read(&f, MAX_BYTES, NULL, &r->bytes) : NULL;
-
-    err_ignore(e, "nothing is stored");
-    return f.is_known && str_eq(state_sign(r->arena, &f), content);
-}
-
-/* A name that was the only one left when its call changed it. */
-static void join_names(struct restoring *r, struct restore_item *item, const struct file_state *now)
-{
-    struct linked_names *names = find_file(r, item->aim.device, item->aim.inode);
-
-    if (item->aim.n_names != 1 || item->aim.kind != IMAGE_FILE || !now->path || !names ||
-        names->n >= names->n_all)
-        return;
-    if (item->aim.keeps_content ? !holds(r, now->path, names->content)
-                                : !str_eq(names->content, item->aim.content))
-        return;
-    item->aim.n_names = names->n_all;
-    note_name(r, item, now);
-}
-
-/* A name of the file that was something else before the first call. */
-static void count_new_name(struct restoring *r, const struct restore_item *item,
-                           const struct file_state *now)
-{
-    bool is_it = now->path && now->kind == IMAGE_FILE;
-    struct linked_names *is = is_it ? find_file(r, now->stamp.device, now->stamp.inode) : NULL;
-    struct linked_names *was = find_file(r, item->became_device, item->became_inode);
-    struct linked_names *own = names_of(r, &item->aim);
-
-    if (is && is != own)
-        is->n_new++;
-    else if (was && was != own)
-        was->n_new++;
-}
-
-/* The last name that was left of a file had no other when it was changed itself. */
-static bool adopt_name(struct restoring *r, struct restore_item *item, const struct file_state *now)
-{
-    struct linked_names *names;
-
-    if (!now->path || now->kind != IMAGE_FILE || !may_be_anchor(item) || item->aim.n_names > 1 ||
-        item->aim.kind != IMAGE_FILE)
-        return false;
-    names = find_file(r, now->stamp.device, now->stamp.inode);
-    if (!names || names->anchor || !str_eq(names->content, item->aim.content))
-        return false;
-    names->n++;
-    names->anchor = now->path;
-    item->aim.n_names = names->n_all;
-    item->aim.device = now->stamp.device;
-    item->aim.inode = now->stamp.inode;
-    return true;
-}
-
-/* A name that no call has touched is found by a walk. */
-static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
-{
-    struct name_search *x = self;
-    AUTO(strbuf) struct strbuf path = {0};
-    struct linked_names *names;
-    struct path_slot *slot;
-    struct stat st;
-    char key[48];
-
-    if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !S_ISREG(st.st_mode))
-        return true;
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
-    pthread_mutex_lock(&x->lock);
-    slot = path_table_find(&x->restoring->names, inode_key(st.st_dev, st.st_ino, key));
-    names = slot ? slot->value : NULL;
-    if (names && !names->anchor && names->was_missing &&
-        !path_table_find(&x->planned, strbuf_str(&path))) {
-        names->anchor = arena_cstr(x->restoring->arena, strbuf_str(&path));
-        names->n++;
-    }
-    pthread_mutex_unlock(&x->lock);
-    return true;
-}
-
-/* Another file may have got its number since: then it holds something else. */
-static void check_anchor(struct restoring *r, struct linked_names *names)
-{
-    if (!names || !names->was_missing || !names->anchor || holds(r, names->anchor, names->content))
-        return;
-    names->anchor = NULL;
-    names->n--;
-}
-
-static void search_names(struct restoring *r)
-{
-    struct name_search x = {.restoring = r, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-    for (size_t i = 0; i < r->plan->n; i++)
-        path_table_put(&x.planned, r->plan->items[i].aim.path);
-    for (size_t i = 0; i < r->options->n_roots; i++) {
-        struct walk_options options = {
-            .root = r->options->roots[i], .hidden = true, .no_ignore = true};
-        struct walk_visitor visitor = {.visit = visit_name, .self = &x};
-        struct walk_report report;
-
-        x.root = options.root;
-        err_ignore(walk_run(&options, &visitor, &report), "then the name is not found");
-    }
-    path_table_done(&x.planned);
-    for (size_t i = 0; i < r->names.room; i++)
-        check_anchor(r, r->names.slots[i].value);
-}
-
-static void find_names(struct restoring *r)
-{
-    bool has_missing = false;
-
-    for (size_t i = 0; i < r->plan->n; i++)
-        note_name(r, &r->plan->items[i], &r->plan->now[i]);
-    for (size_t i = 0; i < r->plan->n && r->names.n; i++)
-        join_names(r, &r->plan->items[i], &r->plan->now[i]);
-    for (size_t i = 0; i < r->plan->n && r->names.n; i++)
-        if (!adopt_name(r, &r->plan->items[i], &r->plan->now[i]))
-            count_new_name(r, &r->plan->items[i], &r->plan->now[i]);
-    for (size_t i = 0; i < r->names.room; i++) {
-        struct linked_names *names = r->names.slots[i].value;
-
-        if (names && !names->anchor && names->n_all > names->n)
-            has_missing = names->was_missing = true;
-    }
-    if (has_missing)
-        search_names(r);
-}
-
 static int open_for_writing(int dir_fd, const char *name)
 {
     int fd = locked_file_openat(dir_fd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -599,8 +374,8 @@ static void end_named(struct restore_item *item, const struct linked_names *name
 static struct err *put_content(struct restoring *r, struct restore_item *item,
                                const struct file_state *now, int dir_fd, const char *name)
 {
-    struct linked_names *names = names_of(r, &item->aim);
-    bool has_owner = true, in_place = is_in_place(&item->aim, now);
+    struct linked_names *names = restore_names_of(r, &item->aim);
+    bool has_owner = true, in_place = restore_is_in_place(&item->aim, now);
 
     if (names && names->anchor && !in_place && put_name(r, dir_fd, name, names->anchor)) {
         end_item(item, RESTORE_DONE, (struct str){0});
@@ -732,7 +507,7 @@ static void change(struct restoring *r)
         if (must_go(&items[i], &now[i]))
             remove_item(r, &items[i], &now[i]);
     for (size_t i = 0; i < n; i++)
-        if (is_to_be_put(&items[i]) && is_in_place(&items[i].aim, &now[i]))
+        if (is_to_be_put(&items[i]) && restore_is_in_place(&items[i].aim, &now[i]))
             put_item(r, &items[i], &now[i]);
     for (size_t i = 0; i < n; i++)
         if (is_to_be_put(&items[i]))
@@ -749,9 +524,9 @@ void restore_change(struct restore_plan *plan, const struct restore_options *opt
     struct restoring r = {.options = options,
                           .arena = a,
                           .plan = plan,
-                          .bytes = {.max_bytes = MAX_BYTES + (1 << 18)}};
+                          .bytes = {.max_bytes = RESTORE_MAX_BYTES + (1 << 18)}};
 
-    find_names(&r);
+    restore_find_names(&r);
     change(&r);
     path_table_done(&r.names);
     strbuf_done(&r.bytes);

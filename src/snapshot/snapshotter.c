@@ -1,5 +1,5 @@
 /* snapshotter.c - which calls are looked at, and the looks, in a worker. */
-#include "snapshot/recorder.h"
+#include "snapshot/undo_recorder.h"
 #include "snapshot/unreported.h"
 
 #include "base/quoted.h"
@@ -15,7 +15,7 @@
 
 /* The recorder of a call, as long as what it knows is needed. */
 struct observed {
-    struct recorder *recorder;
+    struct undo_recorder *recorder;
     struct change_marks marks;
     int64_t since_ns;   /* of the last look */
     bool has_ended;     /* the call; its command may run on */
@@ -37,7 +37,7 @@ struct agent_snapshotter {
     pthread_mutex_t lock; /* for all below: calls run side by side */
     struct observed *observed;
     size_t n_active; /* calls */
-    struct recorder_peers peers;
+    struct undo_recorder_peers peers;
     struct path_table touched; /* files of Write and Edit, while calls are active */
     uint64_t now;              /* counts beginnings and ends */
     struct ended_log *logs;
@@ -54,10 +54,10 @@ struct snapshot {
 };
 
 /* What a worker is given, and gives back. */
-struct look {
+struct snapshot_look {
     struct agent_snapshotter *of;
-    struct err *(*run)(struct look *look);
-    bool (*is_quick)(struct look *look); /* NULL: it never is */
+    struct err *(*run)(struct snapshot_look *look);
+    bool (*is_quick)(struct snapshot_look *look); /* NULL: it never is */
     struct arena *arena;
     struct snapshot *snapshot;
     bool wants_observer;
@@ -68,7 +68,7 @@ struct look {
 
 static struct err *run_locked(void *arg)
 {
-    struct look *look = arg;
+    struct snapshot_look *look = arg;
     struct err *e;
 
     look->has_run = true;
@@ -79,7 +79,7 @@ static struct err *run_locked(void *arg)
 }
 
 /* What is done in a moment needs no worker. */
-static bool run_quick(struct look *look, struct err **ret_error)
+static bool run_quick(struct snapshot_look *look, struct err **ret_error)
 {
     struct agent_snapshotter *s = look->of;
 
@@ -93,7 +93,7 @@ static bool run_quick(struct look *look, struct err **ret_error)
     return look->has_run;
 }
 
-static struct err *run_look(struct look *look)
+static struct err *run_look(struct snapshot_look *look)
 {
     struct err *e = NULL;
 
@@ -159,16 +159,16 @@ static void remove_logs(struct agent_snapshotter *s, uint64_t ended_before)
     s->n_logs = n;
 }
 
-static void note_log(struct agent_snapshotter *s, struct recorder *r)
+static void note_log(struct agent_snapshotter *s, struct undo_recorder *r)
 {
     struct ended_log *log;
 
-    if (recorder_n_entries(r) == 0)
+    if (undo_recorder_n_entries(r) == 0)
         return;
     s->logs = mem_resize(s->logs, (s->n_logs + 1) * sizeof *s->logs);
     log = &s->logs[s->n_logs++];
     *log = (struct ended_log){.ended_at = ++s->now};
-    memcpy(log->name, recorder_log_name(r), sizeof log->name);
+    memcpy(log->name, undo_recorder_log_name(r), sizeof log->name);
 }
 
 void snapshotter_forget_logs(struct snapshotter *port)
@@ -186,13 +186,13 @@ void snapshotter_forget_logs(struct snapshotter *port)
 
 struct strangers {
     struct agent_snapshotter *of;
-    struct recorder *recorder;
+    struct undo_recorder *recorder;
 };
 
 static bool is_announced(struct agent_snapshotter *s, struct str path)
 {
     for (const struct observed *o = s->observed; o; o = o->next)
-        if (recorder_has(o->recorder, path))
+        if (undo_recorder_has(o->recorder, path))
             return true;
     return path_table_find(&s->touched, path) != NULL;
 }
@@ -201,7 +201,7 @@ static bool is_announced(struct agent_snapshotter *s, struct str path)
 static bool is_announced_file(struct agent_snapshotter *s, const struct stat *st)
 {
     for (const struct observed *o = s->observed; o; o = o->next)
-        if (recorder_has_file(o->recorder, st->st_dev, st->st_ino))
+        if (undo_recorder_has_file(o->recorder, st->st_dev, st->st_ino))
             return true;
     return false;
 }
@@ -212,8 +212,8 @@ static bool is_strange(void *self, struct str path, const struct stat *st)
 
     if (is_announced(x->of, path) || (st && !S_ISDIR(st->st_mode) && is_announced_file(x->of, st)))
         return false;
-    return recorder_covers(x->recorder, path, st && S_ISDIR(st->st_mode)) ||
-           (coverage_is_rules(path) && recorder_covers_rules(x->recorder, path));
+    return undo_recorder_covers(x->recorder, path, st && S_ISDIR(st->st_mode)) ||
+           (coverage_is_rules(path) && undo_recorder_covers_rules(x->recorder, path));
 }
 
 /* keel's own store may make files there, of which nothing is announced. */
@@ -224,7 +224,7 @@ static bool is_strange_dir(void *self, struct str path)
     if (x->of->coverage.own || is_announced(x->of, path))
         return false;
     for (const struct observed *o = x->of->observed; o; o = o->next)
-        if (recorder_has_in(o->recorder, path))
+        if (undo_recorder_has_in(o->recorder, path))
             return false;
     return true;
 }
@@ -233,7 +233,7 @@ static bool is_covered_dir(void *self, struct str path)
 {
     const struct strangers *x = self;
 
-    return recorder_covers(x->recorder, path, /* is_dir= */ true);
+    return undo_recorder_covers(x->recorder, path, /* is_dir= */ true);
 }
 
 static struct str text_of_unreported(const struct unreported *found, struct arena *a)
@@ -258,7 +258,7 @@ static struct err *find_unreported(struct agent_snapshotter *s, struct observed 
                                  .self = &self};
     struct unreported found;
 
-    if (recorder_has_missed(o->recorder))
+    if (undo_recorder_has_missed(o->recorder))
         return NULL;
     TRY(unreported_find(&q, a, &found));
     for (size_t i = 0; i < MIN(found.n, (size_t)UNREPORTED_MAX); i++) {
@@ -289,13 +289,13 @@ static bool has_content(const struct pre_images *images)
 static struct err *look_at_command(struct agent_snapshotter *s, struct observed *o, struct arena *a,
                                    struct pre_images *images, struct str *unsaved)
 {
-    bool is_last = !recorder_is_in_use(o->recorder);
+    bool is_last = !undo_recorder_is_in_use(o->recorder);
     int64_t now = now_ns();
     struct pre_images changed = {0};
     struct str unreported = {0};
 
     TRY(find_unreported(s, o, a, images, &unreported));
-    TRY(recorder_look(o->recorder, is_last, a, &changed, unsaved));
+    TRY(undo_recorder_look(o->recorder, is_last, a, &changed, unsaved));
     if (!unsaved->n)
         *unsaved = unreported;
     if (has_content(&changed))
@@ -313,8 +313,8 @@ static struct err *look_at_command(struct agent_snapshotter *s, struct observed 
 
 static void observed_free(struct observed *o)
 {
-    recorder_close(o->recorder);
-    recorder_unref(o->recorder);
+    undo_recorder_close(o->recorder);
+    undo_recorder_unref(o->recorder);
     change_marks_done(&o->marks);
     mem_free(o);
 }
@@ -337,7 +337,7 @@ static void drop_ended(struct agent_snapshotter *s)
     if (s->n_active)
         return;
     path_table_done(&s->touched);
-    recorder_peers_clear(&s->peers);
+    undo_recorder_peers_clear(&s->peers);
     while (*link) {
         struct observed *o = *link;
 
@@ -369,7 +369,7 @@ static struct observed *observe(struct agent_snapshotter *s)
 {
     struct observed *o = mem_alloc(sizeof *o);
 
-    o->recorder = recorder_new(&(struct recorder_options){
+    o->recorder = undo_recorder_new(&(struct undo_recorder_options){
         .coverage = &s->coverage,
         .blobs = s->options.blobs,
         .home = s->home,
@@ -433,7 +433,7 @@ static bool has_git(const struct agent_snapshotter *s)
     return s->coverage.n_roots && fs_exists(fs_join(&a, s->coverage.roots[0], ".git"));
 }
 
-static struct str tell_git_gone(const struct look *look)
+static struct str tell_git_gone(const struct snapshot_look *look)
 {
     if (!look->snapshot->had_git || has_git(look->of))
         return (struct str){0};
@@ -452,7 +452,7 @@ static void touch(struct agent_snapshotter *s, const char *path)
         path_table_put(&s->touched, str_make(path, MAX(slash, (size_t)1)));
 }
 
-static struct err *begin_look(struct look *look)
+static struct err *begin_look(struct snapshot_look *look)
 {
     struct agent_snapshotter *s = look->of;
     struct snapshot *x = look->snapshot;
@@ -474,14 +474,14 @@ static struct err *begin_look(struct look *look)
     if (look->wants_observer) {
         x->had_git = has_git(s);
         x->observed = observe(s);
-        r->observer = write_observer_ref(recorder_observer(x->observed->recorder));
-        r->log = arena_str(look->arena, str_of(recorder_log_name(x->observed->recorder)));
+        r->observer = write_observer_ref(undo_recorder_observer(x->observed->recorder));
+        r->log = arena_str(look->arena, str_of(undo_recorder_log_name(x->observed->recorder)));
     }
     s->n_active++;
     return NULL;
 }
 
-static bool begin_is_quick(struct look *look)
+static bool begin_is_quick(struct snapshot_look *look)
 {
     const struct agent_snapshotter *s = look->of;
 
@@ -502,7 +502,7 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
     bool modifies = call->tool->risk == RISK_MODIFY;
-    struct look look = {
+    struct snapshot_look look = {
         .of = s, .run = begin_look, .is_quick = begin_is_quick, .arena = a, .record = ret_record};
     struct err *e;
 
@@ -532,7 +532,7 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
 
 /* --- after it --- */
 
-static struct err *look_after(struct look *look)
+static struct err *look_after(struct snapshot_look *look)
 {
     struct agent_snapshotter *s = look->of;
     struct snapshot *x = look->snapshot;
@@ -551,12 +551,12 @@ static struct err *look_after(struct look *look)
         changes->note = join(look->arena, git, ". ", changes->note);
         changes->unsaved = join(look->arena, changes->unsaved, "; ", git);
     }
-    if (x->observed && recorder_n_entries(x->observed->recorder))
+    if (x->observed && undo_recorder_n_entries(x->observed->recorder))
         remove_logs(s, x->began_at);
     return NULL;
 }
 
-static struct err *end_look(struct look *look)
+static struct err *end_look(struct snapshot_look *look)
 {
     struct agent_snapshotter *s = look->of;
     struct snapshot *x = look->snapshot;
@@ -564,7 +564,7 @@ static struct err *end_look(struct look *look)
 
     if (x->observed) {
         x->observed->has_ended = true;
-        recorder_leave_peers(x->observed->recorder);
+        undo_recorder_leave_peers(x->observed->recorder);
     }
     s->n_active--;
     if (!has_background(s))
@@ -574,23 +574,23 @@ static struct err *end_look(struct look *look)
     return e;
 }
 
-static bool end_is_quick(struct look *look)
+static bool end_is_quick(struct snapshot_look *look)
 {
     const struct snapshot *x = look->snapshot;
 
-    return !x->path && x->observed && recorder_n_entries(x->observed->recorder) == 0 &&
+    return !x->path && x->observed && undo_recorder_n_entries(x->observed->recorder) == 0 &&
            unreported_is_quick(&x->observed->marks);
 }
 
 static struct err *snapshotter_end(struct snapshotter *port, struct snapshot *take_snapshot,
                                    struct arena *a, struct snapshot_changes *ret_changes)
 {
-    struct look look = {.of = (struct agent_snapshotter *)port,
-                        .run = end_look,
-                        .is_quick = end_is_quick,
-                        .arena = a,
-                        .snapshot = take_snapshot,
-                        .changes = ret_changes};
+    struct snapshot_look look = {.of = (struct agent_snapshotter *)port,
+                                 .run = end_look,
+                                 .is_quick = end_is_quick,
+                                 .arena = a,
+                                 .snapshot = take_snapshot,
+                                 .changes = ret_changes};
     struct err *e = run_look(&look);
 
     if (look.has_run)
@@ -601,7 +601,7 @@ static struct err *snapshotter_end(struct snapshotter *port, struct snapshot *ta
 
 /* --- at the end of a run --- */
 
-static struct err *settle_look(struct look *look)
+static struct err *settle_look(struct snapshot_look *look)
 {
     struct snapshot_changes *c = look->changes;
 
@@ -615,7 +615,7 @@ static struct err *snapshotter_settle(struct snapshotter *port, struct arena *a,
                                       struct snapshot_changes *ret_changes)
 {
     struct agent_snapshotter *s = (struct agent_snapshotter *)port;
-    struct look look = {.of = s, .run = settle_look, .arena = a, .changes = ret_changes};
+    struct snapshot_look look = {.of = s, .run = settle_look, .arena = a, .changes = ret_changes};
 
     return s->observed ? run_look(&look) : NULL;
 }
@@ -634,7 +634,7 @@ static void snapshotter_destroy(struct snapshotter *port)
     }
     path_table_done(&s->touched);
     coverage_done(&s->coverage);
-    recorder_peers_done(&s->peers);
+    undo_recorder_peers_done(&s->peers);
     pthread_mutex_destroy(&s->lock);
     mem_free(s->logs);
     mem_free(s->home);
@@ -661,7 +661,7 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     s->options.added_dirs = NULL;
     s->home = options->home ? mem_strdup(options->home) : NULL;
     pthread_mutex_init(&s->lock, NULL);
-    recorder_peers_init(&s->peers);
+    undo_recorder_peers_init(&s->peers);
     coverage_init(&s->coverage, options);
     return &s->port;
 }
@@ -678,7 +678,7 @@ static struct err *recover_command(const struct snapshot_options *o,
 
     TRY(undo_log_read(o->home, record->log, a, &records, &exists));
     if (exists && !(has_ended && records.is_reported))
-        TRY(recorder_recover(&records, all.max_file_bytes, a, &call->images));
+        TRY(undo_recorder_recover(&records, all.max_file_bytes, a, &call->images));
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/session/session.h"
 
 #include "base/quoted.h"
+#include "cli/progress.h"
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"
@@ -291,10 +292,42 @@ static void report(struct session_work *w, const struct rewind *r)
     w->status = is_complete(r) ? 0 : 1;
 }
 
+/* One half of it, with its progress. */
+struct rewind_work {
+    struct session_work *work;
+    struct session *session; /* NULL: it is only planned */
+    struct str id;
+    struct rewind *rewind;
+    const struct rewind_options *options;
+};
+
+static struct err *rewind_work_plan(void *arg)
+{
+    const struct rewind_work *x = arg;
+
+    return rewind_plan(x->work->store, x->id, x->options, &x->work->arena, x->rewind);
+}
+
+static struct err *rewind_work_apply(void *arg)
+{
+    const struct rewind_work *x = arg;
+
+    return rewind_apply(x->rewind, x->session, x->options, &x->work->arena);
+}
+
+static struct err *plan(struct session_work *w, struct str id, const struct rewind_options *o,
+                        struct rewind *ret_rewind)
+{
+    struct rewind_work x = {.work = w, .id = id, .rewind = ret_rewind, .options = o};
+
+    return progress_around("looking at files", rewind_work_plan, &x);
+}
+
 static struct err *undo_turns(struct session_work *w, struct session *s, struct rewind *r,
                               const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf out = {0};
+    struct rewind_work x = {.work = w, .session = s, .rewind = r, .options = o};
     unsigned number;
     bool is_sure;
 
@@ -303,7 +336,7 @@ static struct err *undo_turns(struct session_work *w, struct session *s, struct 
         w->status = 4;
         return NULL;
     }
-    TRY(rewind_apply(r, s, o, &w->arena));
+    TRY(progress_around("restoring files", rewind_work_apply, &x));
     number = s->conversation.n_runs;
     report(w, r);
     if (args_has(w->args, "json"))
@@ -392,7 +425,7 @@ static struct err *only_show(struct session_work *w, struct str id, const struct
 {
     struct rewind r;
 
-    TRY(rewind_plan(w->store, id, o, &w->arena, &r));
+    TRY(plan(w, id, o, &r));
     TRY(show_plan(w, &r, o));
     w->status = is_complete(&r) ? 0 : 1;
     return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
@@ -408,7 +441,7 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
     TRY(repair(w, s, o, &is_done));
     if (is_done)
         return NULL;
-    TRY(rewind_plan(w->store, id, o, &w->arena, &r));
+    TRY(plan(w, id, o, &r));
     TRY(show_plan(w, &r, o));
     if (!o->keeps_messages || count(&r, RESTORE_PLANNED))
         return undo_turns(w, s, &r, o);

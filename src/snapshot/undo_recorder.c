@@ -1,0 +1,613 @@
+/* undo_recorder.c - what a command is about to change, path by path. */
+#include "snapshot/undo_recorder_internal.h"
+
+#include "snapshot/plain.h"
+#include "sys/auto_fd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define MAX_DEPTH 256 /* of a directory that is moved */
+
+/* --- side by side --- */
+
+void undo_recorder_peers_init(struct undo_recorder_peers *p)
+{
+    *p = (struct undo_recorder_peers){0};
+    pthread_mutex_init(&p->lock, NULL);
+}
+
+void undo_recorder_peers_clear(struct undo_recorder_peers *p)
+{
+    pthread_mutex_lock(&p->lock);
+    path_table_done(&p->states);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void undo_recorder_peers_done(struct undo_recorder_peers *p)
+{
+    path_table_done(&p->states);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static void tell_peers(struct undo_recorder *r, const struct change_entry *entry)
+{
+    struct undo_recorder_peers *p = r->options.peers;
+    struct path_slot *slot;
+    struct peer_state *known;
+
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    slot = path_table_put(&p->states, str_of(entry->before.path));
+    known = slot->value;
+    if (!known || (known->has_attributes_only && !entry->has_attributes_only)) {
+        slot->value = known = ARENA_NEW(&p->states.arena, struct peer_state);
+        *known = (struct peer_state){entry->before, entry->has_attributes_only};
+        if (entry->before.why_not)
+            known->state.why_not = arena_cstr(&p->states.arena, str_of(entry->before.why_not));
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path, struct peer_state *ret_state)
+{
+    struct undo_recorder_peers *p = r->options.peers;
+    const struct path_slot *slot;
+
+    if (!p)
+        return false;
+    pthread_mutex_lock(&p->lock);
+    slot = path_table_find(&p->states, path);
+    if (slot) {
+        *ret_state = *(const struct peer_state *)slot->value;
+        if (ret_state->state.why_not)
+            ret_state->state.why_not =
+                arena_cstr(&r->by_path.arena, str_of(ret_state->state.why_not));
+    }
+    pthread_mutex_unlock(&p->lock);
+    return slot != NULL;
+}
+
+void undo_recorder_leave_peers(struct undo_recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->options.peers = NULL;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* --- saving one path --- */
+
+static const char *why_too_large(const struct undo_recorder *r, const struct file_state *f)
+{
+    if (f->stamp.size > r->options.max_file_bytes)
+        return "it is larger than snapshot.maxFileBytes allows";
+    if (r->n_bytes + f->stamp.size > r->options.max_bytes)
+        return "all that the command changes is larger than snapshot.maxBytes allows";
+    return NULL;
+}
+
+static void note_missed(struct undo_recorder *r, struct str why)
+{
+    if (!r->missed.n)
+        r->missed = arena_str(&r->by_path.arena, why);
+}
+
+/* What is wrong with it goes to why_not. */
+static void save_content(struct undo_recorder *r, struct file_state *f)
+{
+    const struct file_state as_it_was = *f;
+    struct err *e;
+
+    f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f) : NULL;
+    if (f->why_not)
+        return;
+    e = state_read(f, r->options.max_file_bytes, r->options.blobs, &r->buffer);
+    f->mode = as_it_was.mode;
+    f->uid = as_it_was.uid;
+    f->gid = as_it_was.gid;
+    if (e) {
+        AUTO_FREE char *text = err_message(e);
+
+        f->why_not = arena_format(&r->by_path.arena, "it could not be stored: %s", text).p;
+        err_ignore(e, "the change is reported as one that cannot be undone");
+    } else if (f->is_saved) {
+        r->n_bytes += r->buffer.n;
+    }
+}
+
+struct str undo_recorder_inode_key(const struct file_state *f, char text[INODE_KEY_SIZE])
+{
+    return str_make(text, (size_t)snprintf(text, INODE_KEY_SIZE, "%llx:%llx",
+                                           (unsigned long long)f->stamp.device,
+                                           (unsigned long long)f->stamp.inode));
+}
+
+static void link_by_inode(struct undo_recorder *r, struct change_entry *entry)
+{
+    char key[INODE_KEY_SIZE];
+    struct path_slot *slot =
+        path_table_put(&r->by_inode, undo_recorder_inode_key(&entry->before, key));
+
+    entry->same_file = slot->value;
+    slot->value = entry;
+    if (entry->same_file) /* one of its names may be gone by now */
+        entry->before.n_names = MAX(entry->before.n_names, entry->same_file->before.n_names);
+}
+
+static void add_to_log(struct undo_recorder *r, const struct change_entry *entry)
+{
+    tell_peers(r, entry);
+    if (!undo_log_add(&r->log, &entry->before, entry->has_attributes_only))
+        note_missed(r, S("the command changed more files than keel can remember"));
+}
+
+void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
+                             const struct file_state *before, bool has_attributes_only)
+{
+    struct path_slot *slot = path_table_put(&r->by_path, path);
+    struct change_entry *entry = ARENA_NEW(&r->by_path.arena, struct change_entry);
+
+    slot->value = entry;
+    *entry = (struct change_entry){
+        .before = *before, .last = *before, .has_attributes_only = has_attributes_only};
+    entry->before.path = entry->last.path = slot->path.p;
+    if (r->n == r->room) {
+        r->room = MAX((size_t)64, 2 * r->room);
+        r->entries = mem_resize(r->entries, r->room * sizeof(struct change_entry *));
+    }
+    r->entries[r->n++] = entry;
+    if (before->n_names > 1 || (before->n_names && (has_attributes_only || r->by_inode.n)))
+        link_by_inode(r, entry);
+    add_to_log(r, entry);
+}
+
+void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
+                                const struct file_state *content)
+{
+    struct file_state *states[] = {&entry->before, &entry->last};
+
+    entry->has_attributes_only = false;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        states[i]->is_known = content->is_known;
+        states[i]->is_saved = content->is_saved;
+        states[i]->why_not = content->why_not;
+        memcpy(states[i]->digest, content->digest, sizeof content->digest);
+        states[i]->stamp = content->stamp;
+        states[i]->seen_ns = content->seen_ns;
+    }
+    add_to_log(r, entry);
+}
+
+static struct change_entry *find_other_name(const struct undo_recorder *r,
+                                            const struct file_state *f)
+{
+    char key[INODE_KEY_SIZE];
+    struct path_slot *slot = state_has_content(f) && r->by_inode.n
+                                 ? path_table_find(&r->by_inode, undo_recorder_inode_key(f, key))
+                                 : NULL;
+
+    return slot ? slot->value : NULL;
+}
+
+/* A file is written by one of its names: those whose attributes are recorded need it, too. */
+static void save_other_names(struct undo_recorder *r, struct file_state *f)
+{
+    if (f->n_names < 2)
+        return;
+    for (struct change_entry *entry = find_other_name(r, f); entry; entry = entry->same_file) {
+        if (!entry->has_attributes_only)
+            continue;
+        if (!f->is_known && !f->why_not)
+            save_content(r, f);
+        undo_recorder_take_content(r, entry, f);
+    }
+}
+
+static void save_again(struct undo_recorder *r, struct change_entry *entry, bool wants_content)
+{
+    struct file_state now = {.path = entry->before.path};
+
+    if (!wants_content || (!entry->has_attributes_only && !r->by_inode.n))
+        return;
+    if (!state_look(&now))
+        return;
+    if (entry->has_attributes_only && state_has_content(&now) && now.kind == entry->before.kind) {
+        save_content(r, &now);
+        undo_recorder_take_content(r, entry, &now);
+    }
+    save_other_names(r, &now);
+}
+
+/* It may have been changed by another of its names: what that one was before, it was. */
+static bool take_from_other_name(const struct undo_recorder *r, struct file_state *f)
+{
+    const struct change_entry *other = find_other_name(r, f);
+    const char *path = f->path;
+
+    if (!other)
+        return false;
+    if (!other->has_attributes_only) {
+        *f = other->before;
+        f->path = path;
+        return true;
+    }
+    f->mode = other->before.mode;
+    f->uid = other->before.uid;
+    f->gid = other->before.gid;
+    return false;
+}
+
+/* Another command that runs has come to it first. One that has changed only its attributes leaves
+ * the content as it was. */
+static bool save_as_peers_did(struct undo_recorder *r, struct str path, bool wants_content)
+{
+    struct peer_state known;
+    struct file_state now;
+
+    if (!undo_recorder_ask_peers(r, path, &known))
+        return false;
+    if (known.has_attributes_only && wants_content) {
+        AUTO_FREE char *text = str_dup(path);
+
+        now.path = text;
+        if (!state_look(&now) || now.kind != known.state.kind)
+            return false;
+        now.mode = known.state.mode;
+        now.uid = known.state.uid;
+        now.gid = known.state.gid;
+        save_content(r, &now);
+        save_other_names(r, &now);
+        undo_recorder_add_entry(r, path, &now, /* has_attributes_only= */ false);
+        return true;
+    }
+    undo_recorder_add_entry(r, path, &known.state, known.has_attributes_only);
+    return true;
+}
+
+/* Records it as it is, unless that was done. `has_state`: *f is what is there. */
+static void save_path(struct undo_recorder *r, struct str path, bool wants_content,
+                      struct file_state *f, bool has_state)
+{
+    struct path_slot *slot = path_table_find(&r->by_path, path);
+    AUTO_FREE char *text = str_dup(path);
+    bool has_attributes_only;
+
+    f->path = text;
+    if (slot) {
+        save_again(r, slot->value, wants_content);
+        return;
+    }
+    if (save_as_peers_did(r, path, wants_content))
+        return;
+    if (!has_state && !state_look(f)) {
+        if (coverage_has(&r->rules, path, /* is_dir= */ false)) {
+            f->why_not = "it may not be looked at";
+            undo_recorder_add_entry(r, path, f, /* has_attributes_only= */ false);
+        }
+        return;
+    }
+    if (!coverage_has(&r->rules, path, f->kind == IMAGE_DIRECTORY))
+        return;
+    has_attributes_only = !wants_content && f->kind != IMAGE_NONE && f->kind != IMAGE_DIRECTORY;
+    if (take_from_other_name(r, f))
+        has_attributes_only = false;
+    else if (!has_attributes_only && state_has_content(f))
+        save_content(r, f);
+    if (!has_attributes_only)
+        save_other_names(r, f);
+    undo_recorder_add_entry(r, path, f, has_attributes_only);
+}
+
+/* --- directories that are moved --- */
+
+struct moved_tree {
+    struct undo_recorder *recorder;
+    struct strbuf from, to;
+    unsigned depth;
+};
+
+static DIR *open_list(const char *path, struct unlocks *unlocks)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char *name;
+    AUTO_FD parent = plain_open_parent(path, unlocks, &name);
+    AUTO_FD path_fd = parent < 0 ? -1 : openat(parent, name, flags | O_PATH);
+    int fd = path_fd < 0 ? -1 : openat(path_fd, ".", flags);
+    DIR *list;
+
+    if (path_fd >= 0 && fd < 0 && errno == EACCES && unlocks_add(unlocks, path_fd))
+        fd = openat(path_fd, ".", flags);
+    list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list)
+        close_fd(&fd);
+    return list;
+}
+
+static void save_moved(struct moved_tree *t);
+
+/* What is in it, with the directory readable meanwhile: its own mode is recorded already. */
+static void save_list(struct moved_tree *t)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    DIR *list = open_list(strbuf_cstr(&t->from), &unlocks);
+    size_t n_from = t->from.n, n_to = t->to.n;
+    const struct dirent *entry;
+
+    if (!list) {
+        note_missed(t->recorder, S("a directory that was moved could not be read"));
+        return;
+    }
+    while ((entry = readdir(list))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        strbuf_addf(&t->from, "/%s", entry->d_name);
+        strbuf_addf(&t->to, "/%s", entry->d_name);
+        save_moved(t);
+        strbuf_cut(&t->from, n_from);
+        strbuf_cut(&t->to, n_to);
+    }
+    closedir(list);
+}
+
+/* What comes from where nothing is recorded is not a file that the command has made. */
+static void save_target(struct undo_recorder *r, struct str to, bool comes_from_unrecorded)
+{
+    struct file_state f = {0};
+
+    if (comes_from_unrecorded && !path_table_find(&r->by_path, to)) {
+        AUTO_FREE char *text = str_dup(to);
+
+        f.path = text;
+        if (state_look(&f) && f.kind == IMAGE_NONE && coverage_has(&r->rules, to, false)) {
+            f.why_not = "it was there before, at a place that is not recorded";
+            undo_recorder_add_entry(r, to, &f, /* has_attributes_only= */ false);
+            return;
+        }
+    }
+    save_path(r, to, /* wants_content= */ true, &f, /* has_state= */ false);
+}
+
+static bool is_in_roots(const struct undo_recorder *r, struct str path)
+{
+    const struct coverage *c = r->options.coverage;
+
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (str_starts(path, str_of(c->roots[i])) &&
+            (str_is(str_of(c->roots[i]), "/") || path.p[strlen(c->roots[i])] == '/'))
+            return true;
+    return false;
+}
+
+static void save_moved(struct moved_tree *t)
+{
+    struct undo_recorder *r = t->recorder;
+    struct str from = strbuf_str(&t->from);
+    struct file_state f = {.path = strbuf_cstr(&t->from)};
+    bool may_look = state_look(&f), is_dir = f.kind == IMAGE_DIRECTORY;
+    bool is_covered = coverage_has(&r->rules, from, is_dir);
+
+    if (!may_look && is_covered)
+        note_missed(r, S("something that was moved could not be looked at"));
+    if (!may_look || f.kind == IMAGE_NONE)
+        return;
+    if (is_covered)
+        save_path(r, from, /* wants_content= */ true, &f, /* has_state= */ true);
+    save_target(r, strbuf_str(&t->to), !is_covered && is_in_roots(r, from));
+    if (!is_dir || (!is_covered && is_in_roots(r, from)))
+        return;
+    if (t->depth == MAX_DEPTH) {
+        note_missed(r, S("directories nested more than 256 deep were moved"));
+        return;
+    }
+    t->depth++;
+    save_list(t);
+    t->depth--;
+}
+
+static void save_rename(struct undo_recorder *r, const char *from, const char *to)
+{
+    struct moved_tree t = {.recorder = r};
+
+    strbuf_add_cstr(&t.from, from);
+    strbuf_add_cstr(&t.to, to);
+    save_moved(&t);
+    strbuf_done(&t.from);
+    strbuf_done(&t.to);
+}
+
+/* --- the observer --- */
+
+static void note_dir(struct undo_recorder *r, const char *path)
+{
+    size_t slash = path ? str_rfind_char(str_of(path), '/') : STR_NONE;
+
+    if (slash != STR_NONE)
+        path_table_put(&r->dirs, str_make(path, MAX(slash, (size_t)1)));
+}
+
+static void save_notice(struct undo_recorder *r, const struct write_notice *n)
+{
+    struct file_state f = {0};
+
+    note_dir(r, n->path);
+    note_dir(r, n->to);
+    switch (n->kind) {
+    case WRITE_CONTENT:
+    case WRITE_REMOVAL:
+        save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
+        break;
+    case WRITE_ATTRIBUTES:
+        save_path(r, str_of(n->path), /* wants_content= */ false, &f, false);
+        break;
+    case WRITE_RENAME:
+        save_rename(r, n->path, n->to);
+        break;
+    case WRITE_EXCHANGE:
+        save_rename(r, n->path, n->to);
+        save_rename(r, n->to, n->path);
+        break;
+    case WRITE_NEW_NAME:
+        if (n->to) /* what is written by the new name is the old file's, too */
+            save_path(r, str_of(n->to), /* wants_content= */ false, &f, false);
+        f = (struct file_state){0};
+        save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
+        break;
+    }
+}
+
+static void undo_recorder_about_to(struct write_observer *o, const struct write_notice *notice)
+{
+    struct undo_recorder *r = (struct undo_recorder *)o;
+
+    pthread_mutex_lock(&r->lock);
+    if (!r->is_closed)
+        save_notice(r, notice);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void undo_recorder_missed(struct write_observer *o, const char *why)
+{
+    struct undo_recorder *r = (struct undo_recorder *)o;
+
+    pthread_mutex_lock(&r->lock);
+    note_missed(r, str_of(why));
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void undo_recorder_free(struct write_observer *o)
+{
+    struct undo_recorder *r = (struct undo_recorder *)o;
+
+    covered_rules_done(&r->rules);
+    path_table_done(&r->by_path);
+    path_table_done(&r->by_inode);
+    path_table_done(&r->dirs);
+    mem_free(r->entries);
+    undo_log_done(&r->log);
+    strbuf_done(&r->buffer);
+    pthread_mutex_destroy(&r->lock);
+    mem_free(r);
+}
+
+/* --- its life --- */
+
+struct undo_recorder *undo_recorder_new(const struct undo_recorder_options *options)
+{
+    struct undo_recorder *r = mem_alloc(sizeof *r);
+
+    r->observer = (struct write_observer){.about_to = undo_recorder_about_to,
+                                          .missed = undo_recorder_missed,
+                                          .free = undo_recorder_free,
+                                          .n_refs = 1};
+    r->options = *options;
+    r->buffer.max_bytes = options->max_file_bytes + RECORDER_READ_ROOM;
+    pthread_mutex_init(&r->lock, NULL);
+    covered_rules_init(&r->rules, options->coverage);
+    undo_log_init(&r->log, options->home);
+    return r;
+}
+
+void undo_recorder_close(struct undo_recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->is_closed = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void undo_recorder_unref(struct undo_recorder *r)
+{
+    if (r)
+        write_observer_unref(&r->observer);
+}
+
+struct write_observer *undo_recorder_observer(struct undo_recorder *r)
+{
+    return &r->observer;
+}
+
+const char *undo_recorder_log_name(const struct undo_recorder *r)
+{
+    return r->log.name;
+}
+
+bool undo_recorder_is_in_use(const struct undo_recorder *r)
+{
+    return atomic_load_explicit(&r->observer.n_refs, memory_order_acquire) > 1;
+}
+
+size_t undo_recorder_n_entries(struct undo_recorder *r)
+{
+    size_t n;
+
+    pthread_mutex_lock(&r->lock);
+    n = r->n;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+bool undo_recorder_has_missed(struct undo_recorder *r)
+{
+    bool has_missed;
+
+    pthread_mutex_lock(&r->lock);
+    has_missed = r->missed.n > 0;
+    pthread_mutex_unlock(&r->lock);
+    return has_missed;
+}
+
+bool undo_recorder_has(struct undo_recorder *r, struct str path)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = path_table_find(&r->by_path, path) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode)
+{
+    struct file_state f = {.stamp = {.device = device, .inode = inode}};
+    char key[INODE_KEY_SIZE];
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = path_table_find(&r->by_inode, undo_recorder_inode_key(&f, key)) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool undo_recorder_has_in(struct undo_recorder *r, struct str dir)
+{
+    bool has_one;
+
+    pthread_mutex_lock(&r->lock);
+    has_one = path_table_find(&r->dirs, dir) != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return has_one;
+}
+
+bool undo_recorder_covers(struct undo_recorder *r, struct str path, bool is_dir)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = coverage_has(&r->rules, path, is_dir);
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}
+
+bool undo_recorder_covers_rules(struct undo_recorder *r, struct str path)
+{
+    bool has_it;
+
+    pthread_mutex_lock(&r->lock);
+    has_it = coverage_has_rules(&r->rules, path);
+    pthread_mutex_unlock(&r->lock);
+    return has_it;
+}

@@ -1,0 +1,57 @@
+/* undo_recorder_internal.h - a recorder from inside: what its files share, and only they.
+ *
+ *     undo_recorder.c       what is about to change: saved, and added to the log
+ *     undo_recorder_look.c  what has changed, by looking again */
+#ifndef KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
+#define KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
+
+#include "snapshot/undo_recorder.h"
+
+#define RECORDER_READ_ROOM ((size_t)1 << 18) /* of the buffer, besides the largest file */
+#define INODE_KEY_SIZE 48
+
+/* One path that is about to change, or has changed. */
+struct change_entry {
+    struct file_state before;
+    struct file_state last; /* as of the last look; at first as before */
+    bool has_attributes_only;
+    bool has_changed;               /* a look has found that */
+    struct change_entry *same_file; /* the next one with the same inode */
+};
+
+struct undo_recorder {
+    struct write_observer observer; /* first: they are one */
+    pthread_mutex_t lock;
+    struct undo_recorder_options options;
+    struct covered_rules rules;
+    struct path_table by_path;
+    struct path_table by_inode; /* of files with several names: the first entry */
+    struct path_table dirs;     /* in which names were about to change, covered or not */
+    struct change_entry **entries;
+    size_t n, room;
+    struct undo_log log;
+    struct strbuf buffer;
+    uint64_t n_bytes;  /* saved */
+    struct str missed; /* why not everything is recorded; in by_path's arena */
+    bool is_closed;
+};
+
+/* As another command found it. */
+struct peer_state {
+    struct file_state state;
+    bool has_attributes_only;
+};
+
+/* All under the recorder's lock. */
+
+struct str undo_recorder_inode_key(const struct file_state *f, char text[INODE_KEY_SIZE]);
+void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
+                             const struct file_state *before, bool has_attributes_only);
+/* The content that goes with the attributes. */
+void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
+                                const struct file_state *content);
+/* What another command that runs found there; false: none has come to it. */
+bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path,
+                             struct peer_state *ret_state);
+
+#endif

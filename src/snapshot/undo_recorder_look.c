@@ -1,0 +1,259 @@
+/* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
+#include "snapshot/undo_recorder_internal.h"
+
+#include "sys/walk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* --- one path --- */
+
+static bool has_same_stamp(const struct file_state *a, const struct file_state *b)
+{
+    return state_eq_attributes(a, b) && stamp_eq(&a->stamp, &b->stamp) && !state_is_racy(a);
+}
+
+/* Whatever is done to a file's attributes leaves these alone. */
+static bool has_same_content(const struct file_state *a, const struct file_state *b)
+{
+    return a->kind == b->kind && a->stamp.mtime_ns == b->stamp.mtime_ns &&
+           a->stamp.size == b->stamp.size && a->stamp.inode == b->stamp.inode &&
+           a->stamp.device == b->stamp.device;
+}
+
+static struct pre_image image_of(const struct change_entry *entry, const struct file_state *now,
+                                 struct arena *a)
+{
+    struct file_state before = entry->before;
+    bool keeps_content = entry->has_attributes_only && has_same_content(&before, now);
+
+    if (entry->has_attributes_only && !keeps_content && !before.why_not)
+        before.why_not = "its content was changed without being saved first";
+    return state_image(a, &before, keeps_content, now);
+}
+
+/* With the same content, but as a file of its own. */
+static bool has_left_its_names(const struct file_state *last, const struct file_state *now)
+{
+    return last->kind == IMAGE_FILE && last->n_names > 1 &&
+           (last->stamp.inode != now->stamp.inode || last->stamp.device != now->stamp.device);
+}
+
+/* Is there something to report? *now is what is there. */
+static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_file_bytes,
+                                 struct strbuf *buffer, struct file_state *now, bool *ret_changed)
+{
+    *now = (struct file_state){.path = entry->before.path};
+    *ret_changed = true;
+    if (!state_look(now)) {
+        now->kind = IMAGE_OTHER;
+        return NULL;
+    }
+    *ret_changed = false;
+    if (has_same_stamp(&entry->last, now)) {
+        *now = entry->last;
+        return NULL;
+    }
+    if (entry->has_attributes_only) {
+        *ret_changed =
+            !state_eq_attributes(&entry->last, now) || !has_same_content(&entry->last, now);
+        return NULL;
+    }
+    if (state_has_content(now) && now->stamp.size <= max_file_bytes)
+        TRY(state_read(now, max_file_bytes, NULL, buffer));
+    *ret_changed = !state_eq(&entry->last, now) || has_left_its_names(&entry->last, now);
+    return NULL;
+}
+
+/* A directory may be ignored where a file of its name would not be. */
+static bool is_ignored_now(struct undo_recorder *r, const struct change_entry *entry,
+                           const struct file_state *now)
+{
+    return entry->before.kind == IMAGE_NONE && now->kind == IMAGE_DIRECTORY &&
+           !coverage_has(&r->rules, str_of(now->path), /* is_dir= */ true);
+}
+
+/* A command beside this one has written what this one has only changed the attributes of. */
+static void take_content_of_peer(struct undo_recorder *r, struct change_entry *entry,
+                                 const struct file_state *now)
+{
+    struct peer_state known;
+
+    if (entry->has_attributes_only && !has_same_content(&entry->before, now) &&
+        undo_recorder_ask_peers(r, str_of(entry->before.path), &known) &&
+        !known.has_attributes_only)
+        undo_recorder_take_content(r, entry, &known.state);
+}
+
+/* From the given entry on. */
+static struct err *look_at_all(struct undo_recorder *r, size_t from, struct arena *a,
+                               struct pre_images *images)
+{
+    for (size_t i = from; i < r->n; i++) {
+        struct change_entry *entry = r->entries[i];
+        struct file_state now;
+        bool has_changed;
+
+        TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
+        if (has_changed)
+            take_content_of_peer(r, entry, &now);
+        if (has_changed && !is_ignored_now(r, entry, &now))
+            pre_images_add(images, a, image_of(entry, &now, a));
+        entry->has_changed |= has_changed;
+        entry->last = now;
+    }
+    return NULL;
+}
+
+/* --- other names of files that have changed --- */
+
+/* What is written by one name is there by the others, too. Those that still are there and that
+ * nothing was announced of were there before. */
+struct name_search {
+    struct undo_recorder *recorder;
+    const char *root;
+    pthread_mutex_t lock;
+    struct path_table found; /* paths, with the entry of another name */
+};
+
+static bool wants_names(const struct change_entry *first)
+{
+    unsigned n = 0;
+    bool has_changed = false;
+
+    for (const struct change_entry *entry = first; entry; entry = entry->same_file) {
+        n++;
+        has_changed |= entry->has_changed;
+    }
+    return has_changed && n < first->before.n_names;
+}
+
+static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct name_search *x = self;
+    AUTO(strbuf) struct strbuf path = {0};
+    struct file_state f = {0};
+    struct path_slot *slot;
+    struct stat st;
+    char key[INODE_KEY_SIZE];
+
+    if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    f.stamp = (struct stamp){.device = st.st_dev, .inode = st.st_ino};
+    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    pthread_mutex_lock(&x->lock);
+    slot = path_table_find(&x->recorder->by_inode, undo_recorder_inode_key(&f, key));
+    if (slot && wants_names(slot->value) &&
+        !path_table_find(&x->recorder->by_path, strbuf_str(&path)))
+        path_table_put(&x->found, strbuf_str(&path))->value = slot->value;
+    pthread_mutex_unlock(&x->lock);
+    return true;
+}
+
+static void add_names(struct name_search *x)
+{
+    for (size_t i = 0; i < x->found.room; i++) {
+        const struct path_slot *slot = &x->found.slots[i];
+
+        if (slot->value && coverage_has(&x->recorder->rules, slot->path, /* is_dir= */ false)) {
+            const struct change_entry *other = slot->value;
+
+            undo_recorder_add_entry(x->recorder, slot->path, &other->before,
+                                    other->has_attributes_only);
+        }
+    }
+}
+
+static struct err *find_names(struct undo_recorder *r)
+{
+    const struct coverage *c = r->options.coverage;
+    struct name_search x = {.recorder = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+    bool is_needed = false;
+    struct err *e = NULL;
+
+    for (size_t i = 0; i < r->by_inode.room && !is_needed; i++)
+        is_needed = r->by_inode.slots[i].value && wants_names(r->by_inode.slots[i].value);
+    for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
+        struct walk_options options = {.root = c->roots[i], .hidden = true};
+        struct walk_visitor visitor = {.visit = visit_name, .self = &x};
+        struct walk_report report;
+
+        x.root = c->roots[i];
+        e = walk_run(&options, &visitor, &report);
+    }
+    if (!e)
+        add_names(&x);
+    path_table_done(&x.found);
+    return e;
+}
+
+struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct arena *a,
+                               struct pre_images *ret_images, struct str *ret_unsaved)
+{
+    struct err *e;
+    size_t n;
+
+    *ret_images = (struct pre_images){0};
+    pthread_mutex_lock(&r->lock);
+    e = look_at_all(r, 0, a, ret_images);
+    n = r->n;
+    if (!e)
+        e = find_names(r);
+    if (!e)
+        e = look_at_all(r, n, a, ret_images);
+    if (is_last && !e)
+        undo_log_end(&r->log);
+    *ret_unsaved = arena_str(a, r->missed);
+    pthread_mutex_unlock(&r->lock);
+    return e;
+}
+
+/* --- after a crash --- */
+
+/* Of a path the first record, with the content of a later one. */
+static void merge_records(const struct undo_records *records, struct path_table *entries)
+{
+    for (size_t i = 0; i < records->n; i++) {
+        const struct undo_record *record = &records->items[i];
+        struct path_slot *slot = path_table_put(entries, str_of(record->state.path));
+        struct change_entry *entry = slot->value;
+
+        if (entry && entry->has_attributes_only && !record->has_attributes_only) {
+            struct file_state attributes = entry->before;
+
+            entry->before = record->state;
+            entry->before.mode = attributes.mode;
+            entry->before.uid = attributes.uid;
+            entry->before.gid = attributes.gid;
+            entry->before.n_names = attributes.n_names;
+            entry->has_attributes_only = false;
+        } else if (!entry) {
+            slot->value = entry = ARENA_NEW(&entries->arena, struct change_entry);
+            entry->before = record->state;
+            entry->has_attributes_only = record->has_attributes_only;
+        }
+        entry->last = entry->before;
+    }
+}
+
+struct err *undo_recorder_recover(const struct undo_records *records, uint64_t max_file_bytes,
+                                  struct arena *a, struct pre_images *ret_images)
+{
+    AUTO(path_table) struct path_table entries = {0};
+    AUTO(strbuf) struct strbuf buffer = {.max_bytes = max_file_bytes + RECORDER_READ_ROOM};
+
+    *ret_images = (struct pre_images){0};
+    merge_records(records, &entries);
+    for (size_t i = 0; i < entries.room; i++) {
+        const struct change_entry *entry = entries.slots[i].value;
+        struct file_state now;
+        bool has_changed;
+
+        if (!entry)
+            continue;
+        TRY(look_at_entry(entry, max_file_bytes, &buffer, &now, &has_changed));
+        if (has_changed)
+            pre_images_add(ret_images, a, image_of(entry, &now, a));
+    }
+    return NULL;
+}
