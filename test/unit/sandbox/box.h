@@ -9,6 +9,7 @@
 struct box {
     struct temp_dir dir;     /* below /tmp or TMPDIR: hidden from commands but for what is theirs */
     struct temp_dir outside; /* elsewhere: may be read */
+    const char *programs;    /* that were built beside the test, perhaps in a hidden place */
     struct sandbox_policy policy;
     struct sandbox sandbox;
     struct arena arena;
@@ -80,6 +81,9 @@ static inline struct err *box_init(struct box *b, const struct sandbox_policy *p
     b->policy.workspace = box_path(b, "ws");
     b->policy.tmp_dir = box_path(b, "tmp");
     b->policy.home = box_path(b, "home");
+    b->programs = arena_cstr(&b->arena, str_of(dirname((char *)helper("x"))));
+    b->policy.visible = &b->programs;
+    b->policy.n_visible = 1;
     b->policy.hidden = sandbox_secret_places(&b->arena, b->policy.home, NULL, &b->policy.n_hidden);
     return NULL;
 }
