@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -32,6 +33,16 @@ KEPT_VARIABLES = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 # A test that was started in the background would hand ignored signals on to keel.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+def sample(values, n):
+    """Some of them, others each time; all of them with KEEL_TEST_DEPTH=all."""
+    values = list(values)
+    if os.environ.get("KEEL_TEST_DEPTH") == "all" or len(values) <= n:
+        return values
+    seed = os.environ.get("KEEL_TEST_SEED") or str(random.randrange(1_000_000))
+    print(f"sampled with KEEL_TEST_SEED={seed}", file=sys.stderr)
+    return random.Random(seed).sample(values, n)
 
 
 def without_notice(stderr):

@@ -1,5 +1,7 @@
 """sandbox_test.py - keel sandbox as a program: options, exit status, streams."""
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -41,9 +43,12 @@ class Sandbox(KeelTest):
         inner = self.project / "keel-home"
         inner.mkdir()
         (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
+        beside = pathlib.Path(keel_test.KEEL).with_name("keel-exec")
+        for program in (keel_test.KEEL, os.environ.get("KEEL_EXEC", beside)):  # where the command sees them
+            shutil.copy(program, self.project / pathlib.Path(program).name)
         result = self.sandbox(
-            "env", f"KEEL_HOME={inner}", keel_test.KEEL, "sandbox", "sh", "-c",
-            "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new")
+            "env", f"KEEL_HOME={inner}", f"KEEL_EXEC={self.project}/keel-exec", "./keel", "sandbox",
+            "sh", "-c", "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new")
         self.assertEqual(result.out, "x\n", result)
         self.assertNotIn("evil", (self.project / ".git/config").read_text())
 

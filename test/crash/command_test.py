@@ -245,7 +245,6 @@ class Rewind(Command):
     def prepare(self, case):
         (case.project / "old.txt").write_text("old\n")
         (case.project / "kept.txt").write_text("before\n")
-        case.set_sandbox(True)  # what commands change is saved there only
         case.turns = [
             Turn(Call("Write", id="call_write", file_path="new.txt", content="x\n")),
             Turn(Call("Bash", id="call_bash",

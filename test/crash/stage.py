@@ -99,7 +99,9 @@ class Case:
         self.session = f"00000000-0000-7000-8000-{number:012d}"
         for directory in (self.project, self.keel_home):
             directory.mkdir(parents=True)
-        self.set_sandbox(has_sandbox)
+        (self.keel_home / "settings.json").write_text(json.dumps(
+            {"permissions": {"deny": ["Bash(rm *)"]}, "maxAttempts": 1,
+             "sandbox": {"enabled": has_sandbox}}))
         self.turns, self.requests = script(self.project), []
         self.on_chunk = None  # called before each piece of an answer
         self.seen = []        # what the model has seen, as lines
@@ -123,11 +125,6 @@ class Case:
         return answer
 
     # --- running ---
-
-    def set_sandbox(self, is_on):
-        (self.keel_home / "settings.json").write_text(json.dumps(
-            {"permissions": {"deny": ["Bash(rm *)"]}, "maxAttempts": 1,
-             "sandbox": {"enabled": is_on}}))
 
     def environment(self, order=None, loses_power=False):
         env = {name: os.environ[name] for name in keel_test.KEPT_VARIABLES if name in os.environ}

@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import pathlib
-import random
 import socket
 import sys
 import threading
@@ -18,21 +17,11 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "cli"))
 
 import keel_test  # noqa: E402
-from keel_test import HANG_SECONDS, KeelTest  # noqa: E402, F401
+from keel_test import HANG_SECONDS, KeelTest, sample  # noqa: E402, F401
 
 KEY = "sk-scripted-4711-hush"
 PIECES = ["Hello", ", ", "wörld", " \u2014 ", "done."]
 TEXT = "".join(PIECES)
-
-
-def sample(values, n):
-    """Some of them, others each time; all of them with KEEL_TEST_DEPTH=all."""
-    values = list(values)
-    if os.environ.get("KEEL_TEST_DEPTH") == "all" or len(values) <= n:
-        return values
-    seed = os.environ.get("KEEL_TEST_SEED") or str(random.randrange(1_000_000))
-    print(f"sampled with KEEL_TEST_SEED={seed}", file=sys.stderr)
-    return random.Random(seed).sample(values, n)
 
 
 # --- answers ---

@@ -478,9 +478,9 @@ const struct command command_session_rewind = {
     .summary = "undo turns: the conversation, and what was done to files",
     .details = "Goes back to where the session stood before a turn; keel session show prints\n"
                "the numbers. A file that somebody else has changed since is left alone, unless\n"
-               "--force is given. What cannot be undone, because it was too large to be saved or\n"
-               "was done outside of the sandbox, is listed, and the exit code is 1. A rewind is a\n"
-               "turn itself and can be undone like one.\n"
+               "--force is given. What cannot be undone, because it was too large to be saved\n"
+               "or was done outside of the sandbox, is listed, and the exit code is 1. A rewind\n"
+               "is a turn itself and can be undone like one.\n"
                "\n"
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",
