@@ -38,7 +38,7 @@ struct snapshot_options {
 /* Everything is copied but the store and the watches. Looks at nothing yet. */
 struct snapshotter *snapshotter_new(const struct snapshot_options *options) MUST_USE;
 /* The journal is durable: undo logs of calls that have ended are not needed any more. */
-void snapshotter_forget_logs(struct snapshotter *s);
+void snapshotter_forget_logs(struct snapshotter *port);
 
 /* After a crash: what EVENT_SNAPSHOT reported, without the pre-images that should have followed.
  * Gives those, as if the call had ended now. `has_ended`: the journal has the end of the call, so

@@ -290,11 +290,10 @@ static void among_signals(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval often = {{0, 100}, {0, 100}};
-    int n = 0;
 
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
-    for (int i = 0; i < 500; n++) {
+    for (int i = 0; i < 500;) {
         int fd = open("signalled", NEW, 0644);
 
         CHECK(fd >= 0 || errno == EINTR);
