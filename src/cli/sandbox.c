@@ -8,6 +8,7 @@
 #include "sdk/rule_set.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -142,13 +143,22 @@ static struct err *run_job(void *arg)
     return e;
 }
 
+static bool has_supervisor(void)
+{
+    char path[4096];
+    AUTO(err) struct err *e = proc_find_supervisor(path);
+
+    return !e;
+}
+
 /* The exit status is the command's, so what keeps it from running has those of a shell; and 2 is
  * for the sandbox. */
 static struct err *tell(struct err *take_error, int *ret_status)
 {
     if (!err_is(take_error, ERR_SANDBOX) && !err_is(take_error, ERR_CONFIGURATION))
         return take_error;
-    *ret_status = err_is(take_error, ERR_SANDBOX) ? STATUS_NO_SANDBOX : STATUS_NO_COMMAND;
+    *ret_status = err_is(take_error, ERR_SANDBOX) || !has_supervisor() ? STATUS_NO_SANDBOX
+                                                                       : STATUS_NO_COMMAND;
     cli_tell_error(take_error);
     err_free(take_error);
     return NULL;

@@ -366,6 +366,13 @@ static void check_reported(struct comparison *c, int dir, const char *name, stru
     item->was_reported = true;
 }
 
+/* What no longer exists does no harm, and nothing is put in its place. */
+static bool may_be_gone(const struct guarded *item)
+{
+    return item->kind == GUARDED_ABSENT || item->kind == GUARDED_REPORTED ||
+           item->kind == GUARDED_MOUNTED;
+}
+
 static void check_item(struct comparison *c, struct guarded *item)
 {
     const char *name;
@@ -379,8 +386,7 @@ static void check_item(struct comparison *c, struct guarded *item)
     if (dir < 0) {
         if (item->kind == GUARDED_ABSENT && errno == ELOOP)
             move_link(c, item);
-        else if ((item->kind != GUARDED_ABSENT && item->kind != GUARDED_REPORTED) ||
-                 (errno != ENOENT && errno != ENOTDIR))
+        else if (!may_be_gone(item) || (errno != ENOENT && errno != ENOTDIR))
             tell_failure(&c->teller, item->path);
         return;
     }

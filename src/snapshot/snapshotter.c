@@ -49,7 +49,7 @@ struct snapshot {
     char *path; /* of the one file; NULL: there is none */
     struct file_state file;
     struct observed *observed; /* NULL: no command */
-    bool had_git;
+    unsigned git_parts;        /* that were there before */
     uint64_t began_at;
 };
 
@@ -426,19 +426,28 @@ static struct str join(struct arena *a, struct str one, const char *separator, s
                         STR_ARG(two));
 }
 
-static bool has_git(const struct agent_snapshotter *s)
+/* Which parts of a repository there are, a bit each. In the sandbox `rm -r .git` removes all but
+ * what is mounted, so the directory itself says little. */
+static unsigned find_git_parts(const struct agent_snapshotter *s)
 {
+    static const char *const parts[] = {".git", ".git/HEAD", ".git/objects", ".git/refs"};
     AUTO(arena) struct arena a = {0};
+    unsigned found = 0;
 
-    return s->coverage.n_roots && fs_exists(fs_join(&a, s->coverage.roots[0], ".git"));
+    for (size_t i = 0; s->coverage.n_roots && i < ARRAY_LEN(parts); i++)
+        if (fs_exists(fs_join(&a, s->coverage.roots[0], parts[i])))
+            found |= 1U << i;
+    return found;
 }
 
 static struct str tell_git_gone(const struct snapshot_look *look)
 {
-    if (!look->snapshot->had_git || has_git(look->of))
+    unsigned now = find_git_parts(look->of);
+
+    if ((look->snapshot->git_parts & ~now) == 0)
         return (struct str){0};
-    return arena_format(look->arena, "%s/.git is gone, and keel does not save it",
-                        look->of->coverage.roots[0]);
+    return arena_format(look->arena, "%s%s/.git is gone, and keel does not save it",
+                        now ? "a part of " : "", look->of->coverage.roots[0]);
 }
 
 /* --- before a call --- */
@@ -472,7 +481,7 @@ static struct err *begin_look(struct snapshot_look *look)
     }
     x->began_at = ++s->now;
     if (look->wants_observer) {
-        x->had_git = has_git(s);
+        x->git_parts = find_git_parts(s);
         x->observed = observe(s);
         r->observer = write_observer_ref(undo_recorder_observer(x->observed->recorder));
         r->log = arena_str(look->arena, str_of(undo_recorder_log_name(x->observed->recorder)));

@@ -58,6 +58,10 @@ class Sandbox(KeelTest):
     def test_a_command_that_is_not_there_has_status_127(self):
         self.assert_refused(self.sandbox("no-such-command"), 127, "cannot run no-such-command")
 
+    def test_a_supervisor_that_is_not_there_has_status_2(self):
+        self.assert_refused(self.sandbox("true", env={"KEEL_EXEC": "/nonexistent"}), 2,
+                            "cannot run /nonexistent, which KEEL_EXEC names")
+
     def test_the_whole_file_system_is_no_workspace(self):
         self.assert_refused(self.sandbox("true", cwd="/"), 2, "the whole file system")
 

@@ -275,9 +275,9 @@ class Planting(PlantedTest):
 
 
 class KeelDies(Planting):
-    def kill(self, number):
+    def kill(self, number, script=None):
         """keel dies while the command waits."""
-        provider = self.play(ANTHROPIC, self.bash(self.plant()), Turn("Done."))
+        provider = self.play(ANTHROPIC, self.bash(script or self.plant()), Turn("Done."))
         process = self.start_agent(ANTHROPIC, provider, "go")
         self.pipe.wait()
         process.send_signal(number)
@@ -314,6 +314,15 @@ class KeelDies(Planting):
                 self.assert_nothing_is_left()
         self.next_keel()
         self.assertEqual(self.result.err, "")
+
+    def test_while_a_command_does_nothing_of_that_kind(self):
+        if not self.has_namespaces:
+            self.skipTest("what mounts lie upon is made where there are mounts")
+        self.kill(signal.SIGKILL, f"echo >{self.pipe.name}; exec sleep 1000")
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+        self.assert_clean()
+        self.assert_nothing_is_left()
 
     def test_and_the_next_one_runs_a_command(self):
         self.kill(signal.SIGKILL)

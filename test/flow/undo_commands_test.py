@@ -187,6 +187,17 @@ class Commands:
         self.assertEqual({path: now.get(path) for path in was}, was)
         self.assertFalse((self.work / "n").exists())
 
+    @unittest.skipUnless(shutil.which("git"), "no git here")
+    def test_a_repository_that_is_removed_is_told(self):
+        for command in ("rm -rf .git; rm notes.txt", "rm -rf .git/objects; rm notes.txt"):
+            with self.subTest(command):
+                self.own()
+                self.prepare("git init -q . && echo 'this is notes.txt' > notes.txt")
+                result = self.talk(Turn(Call("Bash", command=command)))
+                self.assertIn(".git is gone, and keel does not save it", result.err)
+                self.assertIn(".git is gone, and keel does not save it", self.rewind(1).out)
+                self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
+
     def test_two_commands_at_once(self):
         self.own()
         was = describe(self.work)
