@@ -567,6 +567,8 @@ static const char *const starters[] = {
     "ed a",
     "emacs --batch",
     "gdb -batch",
+    "chronic curl x",
+    "faketime now curl x",
     "npx x",
     "npm exec x",
     "docker run x",
