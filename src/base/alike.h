@@ -7,7 +7,7 @@
 /* How many letters must be added, dropped or changed to make one of the other. SIZE_MAX for words
  * of more than 63 bytes. */
 size_t text_distance(struct str a, struct str b);
-/* Further apart than this nobody meant the other. */
+/* Names further apart than this are not misspellings of each other. */
 #define TEXT_ALIKE 2
 
 /* Finds the nearest of several words: hold each against it. Zeroed but for `word`. */

@@ -133,7 +133,7 @@ static const char *const own_files[] = {
 };
 static const char *const own_dirs[] = {"fd", NULL};
 
-/* Nobody but execve() closes these, as long as they are few. */
+/* Only execve() closes these, as long as they are few. */
 static void leave_open(int fd)
 {
     enum { MANY = 200 };

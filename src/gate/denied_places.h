@@ -25,7 +25,7 @@ struct denied_places {
     size_t n, room;
 };
 
-/* ERR_SANDBOX for a rule that cannot be read: nobody knows what it was to deny. Those of a project
+/* ERR_SANDBOX for a rule that cannot be read: what it was to deny is not known. Those of a project
  * that is not trusted are skipped: it must not be able to stop all commands. */
 MUST_USE struct err *denied_places_init(struct denied_places *d,
                                         const struct permission_rules *rules,

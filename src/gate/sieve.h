@@ -21,8 +21,8 @@ enum tool_ties {
 };
 
 struct sieve {
-    uint8_t ties[256];  /* tool_ties by the hash of a name */
-    bool is_about_path; /* so is what stands in the parentheses of the tool's rules */
+    uint8_t ties[256];                  /* tool_ties by the hash of a name */
+    bool is_about_path;                 /* so is the pattern in the tool's rules */
     const struct command_line *command; /* borrowed; NULL: it runs none */
     struct grams paths;                 /* its own, or those of its command */
 };

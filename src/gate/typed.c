@@ -205,7 +205,7 @@ static bool is_literal(struct str path)
     return utf8_is_valid(path);
 }
 
-/* ".." only where the path begins, and no name of dots alone: "/home/me/..." is no path. */
+/* ".." only where the path begins, and no name of dots alone: "/a/b/..." is not a path. */
 static bool climbs_within(struct str path)
 {
     bool is_start = true;

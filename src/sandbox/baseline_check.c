@@ -43,7 +43,7 @@ static bool write_all(int fd, struct str bytes)
     return true;
 }
 
-/* A new file, then the rename: whoever reads sees one or the other. */
+/* A new file, then the rename: a reader sees one or the other. */
 static bool write_file(int dir, const char *name, const struct guarded *item)
 {
     AUTO(temp_file) struct temp_file file = TEMP_FILE_NONE;
@@ -126,7 +126,7 @@ static bool put_back(int dir, const char *name, const struct guarded *item)
     }
 }
 
-/* What stands in the way is something else: it goes aside. A file is just replaced. */
+/* Something else is in the way: it goes aside. A file is just replaced. */
 static void check_there(struct comparison *c, int dir, const char *name, const struct guarded *item)
 {
     struct identity id;

@@ -329,7 +329,7 @@ static struct err *cannot_meet(const char *path)
                      path);
 }
 
-/* A byte that is nobody's. */
+/* A byte that no rule claims. */
 static bool can_lock(int fd)
 {
     struct flock lock = {

@@ -126,7 +126,7 @@ struct todo_check {
     struct teller teller;
 };
 
-/* NULL: it is no file that can be read whole. */
+/* NULL: it is not a file that can be read whole. */
 static char *read_whole(int dir, const char *name, size_t *ret_n, mode_t *ret_mode)
 {
     int fd = locked_file_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

@@ -185,7 +185,7 @@ void guard_adopt_mount_points(struct guarded_root *root, const struct baseline *
         mount_points_add(&root->made, b->mount_points[i]);
 }
 
-/* For whoever has to remove them. */
+/* For the caller that removes them. */
 static void list_mount_points(const struct guarded_root *root, struct baseline *b)
 {
     b->n_mount_points = 0;
@@ -497,7 +497,7 @@ static struct err *check_root(struct guard *g, struct guarded_root *root, struct
     struct err *e = scope_look_at(g->scope, s, &unlocker);
 
     if (e && s->fd < 0) {
-        err_ignore(e, "it is told here");
+        err_ignore(e, "reported here");
         strbuf_addf(notes,
                     "%s is gone, or a link is in its place: look at its hooks and settings before "
                     "you use it again\n",

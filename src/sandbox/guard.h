@@ -3,7 +3,7 @@
  *
  * The state that counts is the one before the first of the commands that run: the baseline of each
  * directory. It is shared by all keels of a person that run commands there at a time, and durable
- * before the first one runs (claim.h): whoever is there after a crash finishes the look. What has
+ * before the first one runs (claim.h): the next keel after a crash finishes the look. What has
  * come since then stays under suspicion until no command runs any more.
  *
  * All of it blocks; not twice at a time. */

@@ -36,7 +36,7 @@ static struct err *look_after_crash(struct guard *g, struct guarded_root *root,
     if (found.n)
         strbuf_addf(notes,
                     "a keel ended while a command ran in %s; what has changed there since has been "
-                    "put right, whoever changed it:\n%s",
+                    "put right, also what others changed:\n%s",
                     root->path, strbuf_cstr(&found));
     return NULL;
 }

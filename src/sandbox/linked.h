@@ -2,9 +2,9 @@
  *
  * A hard link makes a file of the workspace a file of another place, too: package managers link
  * files of one store into many projects. No mount and no rule can tell the names apart, so a
- * command that writes such a file changes it there as well, and the person is told. In a small tree
+ * command that writes such a file changes it there as well, and keel reports it. In a small tree
  * these files are known; in a large one the kernel reports which files change. Where it does not
- * yet, or cannot, nothing is told. All of it blocks. */
+ * yet, or cannot, keel reports nothing. All of it blocks. */
 #ifndef KEEL_SANDBOX_LINKED_H
 #define KEEL_SANDBOX_LINKED_H
 

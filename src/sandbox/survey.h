@@ -57,7 +57,7 @@ struct survey {
     bool has_changed;        /* anything, by the last look */
     struct unlocks *unlocks; /* while a command is looked after; else NULL */
 };
-/* The reader that finds such names, for whoever looks at the directories first: what it finds are
+/* The reader that finds such names, for the first that looks at the directories: what it finds are
  * bits of enum git_name. -1: there are too many. */
 int survey_add_reader(struct dir_watch *watch) MUST_USE;
 

@@ -37,7 +37,7 @@ struct agent_walls {
     struct arena arena;
 };
 
-/* For commands that only look: they change nothing, speak to nobody, and see what Read shows
+/* For commands that only look: they change nothing, send nothing, and see what Read shows
  * without a question (docs/sandbox.md). There is none where the sandbox is off. */
 struct agent_looker {
     struct launcher launcher;

@@ -290,7 +290,7 @@ static struct err *use_current(const struct search *s, struct str model, struct 
 }
 
 /* Do models of this provider have a slash in their names? Then what stands before it need not be
- * a vendor. Of a server of one's own nobody knows. */
+ * a vendor. Of a server of one's own it is not known. */
 static bool has_slashes(const struct profile *p)
 {
     const struct vendor *v = p->vendor;

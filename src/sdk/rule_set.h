@@ -20,7 +20,7 @@ struct rule {
     struct str text;
     enum rule_kind kind;
     struct rule_source source;
-    bool is_untrusted; /* it stands in a project that is not trusted */
+    bool is_untrusted; /* it comes from a project that is not trusted */
     bool is_used;      /* false: it does, and would allow something; or what it needs is missing */
     bool is_class;     /* no pattern, but a name for calls of a kind: RULE_LOOKING */
 };

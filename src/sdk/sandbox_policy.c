@@ -480,7 +480,7 @@ static void add_found(void *self, const struct watched_dir *dir, const char *nam
         deny_found(k, strbuf_cstr(&path), meaning & FOUND_HIDDEN);
 }
 
-/* Nobody knows what is in it, and a command could open it. */
+/* What is in it is not known, and a command could open it. */
 static void add_shut(void *self, const struct watched_dir *dir, enum dir_shut why)
 {
     struct making *k = self;

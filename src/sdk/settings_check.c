@@ -84,7 +84,7 @@ static struct str member_path(struct arena *a, const char *path, const struct js
     return below;
 }
 
-/* The last name of a row that stands in the same object as the path; empty: it does not. */
+/* The last name of a row in the same object as the path; empty: it does not. */
 static struct str sibling_name(const struct setting_key *k, struct str path)
 {
     struct str row = str_of(k->path);

@@ -319,26 +319,30 @@ static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
            set_attributes(fd, aim, ret_has_owner);
 }
 
+/* Ends what leftover_begin() began: what was made under its name gets this one, or is removed. */
+static bool replace_by(struct leftover *own, bool is_made, int dir_fd, const char *name)
+{
+    bool is_done = is_made && renameat(dir_fd, own->name, dir_fd, name) == 0;
+    int error = errno;
+
+    if (!is_done)
+        unlinkat(dir_fd, own->name, 0);
+    leftover_done(own);
+    errno = error;
+    return is_done;
+}
+
 /* Another name for the anchor. */
 static bool put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor)
 {
     const char *anchor_name;
     AUTO_FD anchor_fd = plain_open_parent(anchor, &r->unlocks, &anchor_name);
     struct leftover own;
-    bool is_done;
-    int error;
 
     if (anchor_fd < 0)
         return false;
     leftover_begin(&own, dir_fd, name);
-    is_done = linkat(anchor_fd, anchor_name, dir_fd, own.name, 0) == 0 &&
-              renameat(dir_fd, own.name, dir_fd, name) == 0;
-    error = errno;
-    if (!is_done)
-        unlinkat(dir_fd, own.name, 0);
-    leftover_done(&own);
-    errno = error;
-    return is_done;
+    return replace_by(&own, linkat(anchor_fd, anchor_name, dir_fd, own.name, 0) == 0, dir_fd, name);
 }
 
 /* One that replaces something is made beside it first. */
@@ -346,21 +350,13 @@ static bool put_link(struct restoring *r, int dir_fd, const char *name)
 {
     const char *to = strbuf_cstr(&r->bytes);
     struct leftover own;
-    bool is_done;
-    int error;
 
     if (symlinkat(to, dir_fd, name) == 0)
         return true;
     if (errno != EEXIST)
         return false;
     leftover_begin(&own, dir_fd, name);
-    is_done = symlinkat(to, dir_fd, own.name) == 0 && renameat(dir_fd, own.name, dir_fd, name) == 0;
-    error = errno;
-    if (!is_done)
-        unlinkat(dir_fd, own.name, 0);
-    leftover_done(&own);
-    errno = error;
-    return is_done;
+    return replace_by(&own, symlinkat(to, dir_fd, own.name) == 0, dir_fd, name);
 }
 
 static void end_named(struct restore_item *item, const struct linked_names *names, bool has_owner)

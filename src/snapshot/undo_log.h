@@ -38,7 +38,7 @@ bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attri
 void undo_log_end(struct undo_log *l);
 /* The journal has it for good. */
 void undo_log_remove(const char *home, struct str name);
-/* Removes those that were left behind by sessions nobody has resumed for a month. */
+/* Removes those that were left behind by sessions that were not resumed for a month. */
 void undo_log_sweep(const char *home);
 
 struct undo_record {
@@ -50,7 +50,7 @@ struct undo_records {
     size_t n, room;
     bool is_reported; /* undo_log_end() was called */
 };
-/* *ret_exists false: there is no such file. ERR_STORAGE when it cannot be read. */
+/* *ret_exists false: the file does not exist. ERR_STORAGE when it cannot be read. */
 MUST_USE struct err *undo_log_read(const char *home, struct str name, struct arena *a,
                                    struct undo_records *ret_records, bool *ret_exists);
 /* The same of a text, as far as it is whole. Pure. */

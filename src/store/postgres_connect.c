@@ -63,7 +63,7 @@ static const char tables[] =
     " looked bigint NOT NULL, believed bigint NOT NULL);"
     "COMMIT";
 
-/* Once, whoever comes first. An older keel that writes knows nothing of sums, and would leave rows
+/* Once, by the first to come. An older keel that writes knows nothing of sums, and would leave rows
  * that do not fit theirs: so no session may be open. */
 static const char seal[] =
     "BEGIN; SELECT pg_advisory_xact_lock(7811887);"

@@ -182,7 +182,7 @@ static struct err *make_functions(struct sqlite_db *db)
 
 /* --- tables --- */
 
-/* Who has this session open, if it is another process? Empty: nobody has. */
+/* Who has this session open, if it is another process? Empty: none has. */
 static struct str find_other_holder(const struct sqlite_db *db, struct str id, struct arena *a)
 {
     const char *lock_dir = arena_format(a, "%s-locks", db->path).p;

@@ -379,7 +379,7 @@ struct err *dir_read_many(struct dir_watch *w)
     return e;
 }
 
-/* Before anything is watched: what is read then counts from its time on, whoever reads it. */
+/* Before anything is watched: what is read then counts from its time on, for every reader. */
 bool dir_may_prefetch(const struct dir_watch *w)
 {
     return w->events_fd < 0 && !w->unlocker && w->to_read && w->to_read->next_to_read &&

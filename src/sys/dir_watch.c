@@ -1,5 +1,5 @@
-/* dir_watch.c - keeps directories known: asks those that nobody reports, has those read that
- * changed.
+/* dir_watch.c - keeps directories known: asks those that the kernel does not report, has those read
+ * that changed.
  */
 #include "sys/dir_watch_internal.h"
 

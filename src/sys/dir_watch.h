@@ -58,8 +58,8 @@ struct dir_unlocker {
  * that is not there holds nothing. Ends early when work_cancelled() says so, to continue with the
  * next update. */
 MUST_USE struct err *dir_watch_update(struct dir_watch *w, const struct dir_unlocker *unlocker);
-/* Begins to have the kernel report, in a thread of its own, while nobody waits. For a tree that
- * will be looked at again; without effect on a small one whose files are not followed. */
+/* Begins to have the kernel report, in a thread of its own, so that no caller waits. For a tree
+ * that will be looked at again; without effect on a small one whose files are not followed. */
 void dir_watch_settle(struct dir_watch *w);
 void dir_watch_wait(struct dir_watch *w); /* until that thread has ended */
 

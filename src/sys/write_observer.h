@@ -3,7 +3,7 @@
  * A launcher that can holds each system call of the command that changes names, contents or
  * attributes of files, reports it, and lets it continue when the observer has returned. A command
  * that means harm can still change something else than it announced: what is reported is good for
- * saving what was there, and is no wall. */
+ * saving what was there, but does not confine. */
 #ifndef KEEL_SYS_WRITE_OBSERVER_H
 #define KEEL_SYS_WRITE_OBSERVER_H
 

@@ -104,7 +104,7 @@ ATTEMPTS = [
     Resume("what is left of a rebase, where it cannot be listed",
            'cp -r .git/rebase-merge r; rm -r .git/rebase-merge; locked .git/rebase-merge; '
            'cp r/* .git/rebase-merge; echo "exec $EVIL" >>.git/rebase-merge/git-rebase-todo'),
-    Resume("a rebase that nobody has begun",
+    Resume("a rebase that the person has not begun",
            'mkdir .git/rebase-merge; cd .git/rebase-merge; git rev-parse HEAD >orig-head; '
            'git rev-parse HEAD >onto; echo refs/heads/main >head-name; touch interactive; '
            'echo "exec $EVIL" >git-rebase-todo; echo 1 >msgnum; echo 1 >end',
@@ -153,7 +153,7 @@ ATTEMPTS = [
           'mkdir -p .git/objects/ab; fill .git/objects/ab; '
           'printf "\\tworktree = %s\\n" "$WS/src" >>.git/objects/ab/config; '
           'ln -s ../.git/objects/ab src/tool', "src/tool"),
-    Attempt("planted: a change in a store outside, by a file with two names, of which nobody is told",
+    Attempt("planted: a change in a store outside, by a file with two names, without a report",
             'echo evil >linked.js', store_is_changed_unreported, prepare=linked_file, alone=True),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),

@@ -143,7 +143,7 @@ class Modes(ToolTest):
 
 
 class WrongNames(ToolTest):
-    """What is misspelt is told, above all where it forbids."""
+    """What is misspelt is an error, above all where it forbids."""
 
     def refused(self, *arguments, settings=None, says, hint="did you mean Bash?"):
         if settings is not None:

@@ -116,7 +116,7 @@ class Runs(Big):
         self.assertLess(after - before, LIMIT_KB - 16 * 1024)
 
     def test_a_long_answer_is_replayed_in_a_small_multiple_of_its_size(self):
-        """Its text stands in five records and is compared in each: none of them is held."""
+        """Its text is in five records and is compared in each: none of them is held."""
         self.record_pieces(2, "x" * 1000)
         self.record_pieces(14_000, "x" * 1000)
         before, after = (self.peak("replay", self.last(n), "--store", f"sqlite:{self.dir}/{n}.db")

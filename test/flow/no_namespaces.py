@@ -1,4 +1,4 @@
-"""no_namespaces.py - runs a program as on a machine where nobody may make namespaces:
+"""no_namespaces.py - runs a program as on a machine where namespaces cannot be made:
 no_namespaces.py PROGRAM ARGUMENT... A filter of system calls refuses them, to root as well."""
 import ctypes
 import os

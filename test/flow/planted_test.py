@@ -118,7 +118,7 @@ class PlantedTest(AgentTest):
 
 
 class InTheBackground(PlantedTest):
-    """Commands wait for each other at named pipes: whoever comes first blocks."""
+    """Commands wait for each other at named pipes: the first to come blocks."""
 
     def setUp(self):
         super().setUp()

@@ -47,7 +47,7 @@ struct look_row {
     unsigned how;        /* enum look_how */
     const char *letters; /* short options that it must not have; NULL: none */
     const char *words;   /* nor any of these options, with a blank around each; NULL: none */
-    const char *valued;  /* short options whose value is no file; NULL: none */
+    const char *valued;  /* short options whose value is not a file; NULL: none */
     bool (*check)(const struct split_command *c); /* what is left to say of it; may be NULL */
 };
 const struct look_row *look_row_of(const struct split_command *c); /* NULL: it is not there */

@@ -173,7 +173,8 @@ static bool operands_are_free(const struct look_walk *w, const struct look_row *
     return true;
 }
 
-/* A subshell's `cd` moves nobody else; then too little is seen here, and the sandbox holds it. */
+/* A subshell's `cd` moves only the subshell; then too little is seen here, and the sandbox holds
+ * it. */
 static bool follow(struct look_walk *w, const struct split_command *c)
 {
     const struct shell_word *last = &c->words[c->n_words - 1];

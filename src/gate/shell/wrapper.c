@@ -182,7 +182,7 @@ struct options {
     bool is_unclear;    /* one that is not known may take the next word */
     struct str replace; /* of xargs -I */
     size_t code_at;     /* the word after -c; 0: there is none */
-    struct str code;    /* what stands in one word with -c; empty: nothing does */
+    struct str code;    /* the rest of the word with -c; empty: nothing */
 };
 
 /* "-c", "-qc", "-c'code'", "--command=code": where the code is. */

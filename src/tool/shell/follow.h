@@ -12,7 +12,7 @@ struct follow {
     uint64_t timeout_ms; /* then it is ended; 0: never */
     void (*on_output)(void *self, struct str bytes);
     void *self;
-    struct shell_progress *progress; /* NULL: nobody looks on */
+    struct shell_progress *progress; /* NULL: nothing is shown */
 
     /* what came of it */
     bool has_status, timed_out, was_stopped;

@@ -140,7 +140,7 @@ BOX_TEST(attributes_are_reported_where_they_can_be_changed)
     watcher_init(&w, b->dir.path);
     EXPECT(symlink("other", box_path(b, "ws/soft")) == 0);
     TRY(put_file(box_path(b, "ws/other"), "x"));
-    if (geteuid() == 0) /* or nobody may change them */
+    if (geteuid() == 0) /* or they cannot be changed */
         EXPECT(chmod(box_path(b, "ws"), 0755) == 0);
     TRY(run_writes(b, &w, "by-descriptor", "file"));
     if (!has_namespaces(b)) {

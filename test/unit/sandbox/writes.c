@@ -1,6 +1,6 @@
 /* writes.c - a command that changes files in ways that no shell has: writes WHAT [ARG].
  *
- * It runs in the workspace of a box and ends with 0 when all went as it must, whoever watches. */
+ * It runs in the workspace of a box and ends with 0 when all went as it must, watched or not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* snapshot_test.c - what is saved, what is not, and what is told of it. */
+/* snapshot_test.c - what is saved, what is not, and what keel says of it. */
 #include "snapshot/scene.h"
 
 #include "snapshot/manifest.h"
@@ -333,7 +333,7 @@ TEST(changes_are_found_in_the_log_of_a_watched_workspace)
     for (size_t i = 0; i < s.images.n; i++)
         if (s.images.items[i].why_not.n && !str_ends(s.images.items[i].path, S("/8/b")) &&
             !str_ends(s.images.items[i].path, S("/9/c")))
-            fail_msg("%" STR_FMT " is told", STR_ARG(s.images.items[i].path));
+            fail_msg("%" STR_FMT " is reported", STR_ARG(s.images.items[i].path));
     snapshotter_free(TAKE(s.snapshotter));
     dir_watch_unref(w);
     dir_watches_free(watches);
