@@ -34,7 +34,7 @@ name_packages_elsewhere() {
   else
     say "  gcc, musl-gcc, meson, ninja, pkg-config, and the headers of libuv, libcurl, PCRE2, libyaml, gumbo, md4c, SQLite and libpq"
   fi
-  say "Going on with what is there."
+  say "Continuing with what is installed."
 }
 
 # install_packages WHAT PACKAGE...: installs those that are missing, says what it does.
@@ -52,7 +52,7 @@ install_packages() {
     say "Install them as root: apt-get install $missing"
     return 1
   fi
-  say "Installing what $what needs: $missing"
+  say "Installing packages for $what: $missing"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || return 1
   # shellcheck disable=SC2086
   as_root env DEBIAN_FRONTEND=noninteractive \

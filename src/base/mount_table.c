@@ -146,9 +146,10 @@ void mount_table_parse(struct mount_table *t, struct arena *a, struct str mounti
 /* Is `path` the directory or in it? */
 static bool is_in(struct str path, struct str directory)
 {
-    if (directory.n == 1)
-        return str_starts(path, directory);
-    return str_starts(path, directory) && (path.n == directory.n || path.p[directory.n] == '/');
+    struct str rest = str_skip(path, directory.n);
+
+    return str_starts(path, directory) &&
+           (directory.n == 1 || rest.n == 0 || str_starts(rest, S("/")));
 }
 
 /* What follows the directory: "" or "/...". */

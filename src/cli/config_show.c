@@ -125,6 +125,7 @@ static void show_json(struct show *s, const struct json *tree)
         s->json = &w;
         show_below(s, tree, "");
         jw_end_object(&w);
+        s->json = NULL;
     }
     strbuf_add_char(s->out, '\n');
 }

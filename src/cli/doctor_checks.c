@@ -125,12 +125,14 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
                    "none found: install ca-certificates, or set SSL_CERT_FILE");
     else
         report_add(r, HEALTH_GOOD, "Network", "certificates", "%s %s", ca.kind, ca.path);
-    for (size_t i = 0; i < ARRAY_LEN(variables); i++)
-        if (getenv(variables[i]) && *getenv(variables[i])) {
-            AUTO(arena) struct arena a = {0};
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        struct str value = str_of(getenv(variables[i]));
+        AUTO(arena) struct arena a = {0};
+
+        if (value.n)
             report_add(r, HEALTH_NOTE, "Network", variables[i], "%" STR_FMT,
-                       STR_ARG(url_redact(&a, str_of(getenv(variables[i])))));
-        }
+                       STR_ARG(url_redact(&a, value)));
+    }
 }
 
 /* --- sandbox --- */

@@ -127,9 +127,10 @@ bool cli_wait_ready(int fd, short events)
     while (events & POLLOUT) {
         int64_t begin_ms = now_ms();
         int n = poll(files, 1, (int)output_left_ms);
+        bool has_failed = n < 0 && errno != EINTR;
 
         output_left_ms -= MIN(now_ms() - begin_ms, output_left_ms);
-        if (n > 0 || (n < 0 && errno != EINTR))
+        if (n > 0 || has_failed)
             return true;
         if (!output_left_ms)
             break;

@@ -232,8 +232,10 @@ bool schema_check_unique_items(struct checker *c, const struct frame *f,
 
     if (f->value->type != JSON_ARRAY || f->value->n < 2)
         return true;
-    if (f->value->n > ARRAY_LEN(few))
-        keys = many = mem_alloc(f->value->n * sizeof *many);
+    if (f->value->n > ARRAY_LEN(few)) {
+        many = mem_alloc(f->value->n * sizeof *many);
+        keys = many;
+    }
     json_each (item, f->value) {
         keys[n] = schema_value_key(item, n);
         if (!schema_spend(c, keys[n++].cost))

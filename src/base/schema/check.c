@@ -176,11 +176,15 @@ static bool fits(struct checker *c, const struct frame *f, const struct node *no
 /* Only a reference can lead a schema back to itself; with the same value it would for ever. */
 static bool follow(struct checker *c, const struct frame *f, const struct node *target)
 {
+    const struct frame *o = f;
     uint64_t n = 0;
 
-    for (const struct frame *o = f; o && o->value == f->value; o = o->outer, n++)
+    do {
         if (o->node == target && !c->error)
             c->error = err_new(ERR_VALIDATION, "the schema refers to itself without end");
+        o = o->outer;
+        n++;
+    } while (o && o->value == f->value);
     return schema_spend(c, n / 4) && schema_apply(c, f, target, f->seen);
 }
 
@@ -193,17 +197,20 @@ bool schema_check_ref(struct checker *c, const struct frame *f, const struct sch
 bool schema_check_dynamic_ref(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
     const struct node *target = r->dynamic.node;
-    const struct resource *last = NULL;
+    const struct resource *resource = NULL;
+    const struct frame *o = f;
     uint64_t n = 0;
 
-    for (const struct frame *o = f; o; o = o->outer, n++) {
-        if (o->node->resource == last)
-            continue;
-        last = o->node->resource;
-        for (const struct dynamic_anchor *a = last->anchors; a; a = a->next, n++)
-            if (str_eq(a->name, r->dynamic.anchor))
-                target = a->node;
-    }
+    do {
+        if (o->node->resource != resource) {
+            resource = o->node->resource;
+            for (const struct dynamic_anchor *a = resource->anchors; a; a = a->next, n++)
+                if (str_eq(a->name, r->dynamic.anchor))
+                    target = a->node;
+        }
+        o = o->outer;
+        n++;
+    } while (o);
     return schema_spend(c, n / 4) && follow(c, f, target);
 }
 
