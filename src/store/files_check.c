@@ -166,7 +166,7 @@ struct err *files_check_log(const char *dir, struct str id, struct store_damage_
     TRY(files_path(path, dir, id, ".jsonl"));
     TRY(files_open_to_read(path, &fd, &end));
     if (fd < 0)
-        return files_no_log(id, path);
+        return files_no_log(dir, id, path);
     files_state_init(&c.state, id);
     e = walk(&c, dir, fd, end);
     close(fd);

@@ -40,8 +40,25 @@ struct err *files_no_session(struct str id)
                     "keel session list shows those that are there");
 }
 
-struct err *files_no_log(struct str id, const char *path)
+/* Who deletes a session removes its log and its entry in one hold of the index's lock. */
+static bool is_still_listed(const char *dir, struct str id)
 {
+    AUTO(files_index) struct files_index x = {0};
+    struct err *e;
+    int lock;
+
+    e = files_index_lock(dir, &lock);
+    if (!e)
+        close(lock);
+    err_ignore(e, "where it cannot be taken nobody deletes");
+    err_ignore(files_index_read(dir, &x), "then nothing is listed");
+    return files_find_entry(&x, id);
+}
+
+struct err *files_no_log(const char *dir, struct str id, const char *path)
+{
+    if (!is_still_listed(dir, id))
+        return files_no_session(id);
     return err_hint(
         err_new(ERR_STORAGE, "session %" STR_FMT " has no log: %s is missing", STR_ARG(id), path),
         "restore it from a backup, or remove the rest with keel session delete");

@@ -38,7 +38,7 @@ static struct err *open_log(struct log *l, const char *dir, struct str id)
 {
     TRY(files_path(l->path, dir, id, ".jsonl"));
     TRY(files_open_to_read(l->path, &l->fd, &l->end));
-    return l->fd < 0 ? files_no_log(id, l->path) : NULL;
+    return l->fd < 0 ? files_no_log(dir, id, l->path) : NULL;
 }
 
 /* The next line that is a record. */

@@ -74,7 +74,8 @@ MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, stru
                                 const char *suffix);
 const char *files_lock_dir(struct arena *a, const char *dir);
 NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
-NEVER_NULL MUST_USE struct err *files_no_log(struct str id, const char *path);
+/* A log could not be found: the session was deleted meanwhile, or its log is lost. */
+NEVER_NULL MUST_USE struct err *files_no_log(const char *dir, struct str id, const char *path);
 NEVER_NULL MUST_USE struct err *files_cannot_open(int error, const char *path); /* for reading */
 NEVER_NULL MUST_USE struct err *files_not_a_log(const char *path);
 /* A log, and how long it is now. *ret_fd is -1, and there is no error, when there is none. */

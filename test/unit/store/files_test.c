@@ -721,6 +721,39 @@ IN_TASK(a_session_that_is_being_deleted_is_not_listed_and_stays_the_deleters)
     close(lock);
 }
 
+static void assert_unreadable(struct store *s, struct str id, const char *why)
+{
+    AUTO(store_page) struct store_page page = {0};
+    AUTO(err) struct err *e = store_read(s, id, &(struct store_query){0}, &page);
+    AUTO_FREE char *text = err_message(e);
+
+    assert_non_null(strstr(text, why));
+}
+
+IN_TASK(a_session_that_was_deleted_is_gone_and_one_whose_log_was_removed_has_lost_it)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_tree();
+    s = conformance_again();
+    assert_int_equal(unlink(in_store(CHILD_B ".jsonl")), 0);
+    assert_unreadable(s, ID_B, "has no log");
+    assert_ok(store_remove(s, ID_A));
+    assert_unreadable(s, ID_A, "there is no session");
+    assert_unreadable(s, ID_B, "there is no session");
+}
+
+IN_TASK(a_session_whose_deletion_was_killed_behind_its_log_is_gone)
+{
+    AUTO(store) struct store *s = NULL;
+
+    make_tree();
+    s = conformance_again();
+    write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
+    assert_int_equal(unlink(in_store(CHILD_B ".jsonl")), 0);
+    assert_unreadable(s, ID_B, "there is no session");
+}
+
 static int remove_dir(void **state)
 {
     temp_dir_done(&dir);
@@ -758,6 +791,8 @@ int main(void)
         UNIT(a_delete_that_was_killed_between_logs_and_payloads_is_finished),
         UNIT(an_id_can_be_used_again_after_a_delete_that_was_killed),
         UNIT(a_session_that_is_being_deleted_is_not_listed_and_stays_the_deleters),
+        UNIT(a_session_that_was_deleted_is_gone_and_one_whose_log_was_removed_has_lost_it),
+        UNIT(a_session_whose_deletion_was_killed_behind_its_log_is_gone),
     };
 
     /* Thousands of fsyncs: in memory where there is such a place. */
