@@ -69,7 +69,7 @@ static struct err *parse_value(struct str text, struct arena *a, struct answer *
 
 /* --- to what --- */
 
-static struct err *list_asks(const struct loaded *l, struct err *take_error)
+NEVER_NULL static struct err *list_asks(const struct loaded *l, struct err *take_error)
 {
     AUTO(strbuf) struct strbuf ids = {0};
 

@@ -36,7 +36,7 @@ static const struct option *guess(const struct option *options, struct str name)
 }
 
 /* `given` with its dashes, without its value. */
-static struct err *unknown_option(const struct args *a, struct str given)
+NEVER_NULL static struct err *unknown_option(const struct args *a, struct str given)
 {
     const char *space = a->command[0] ? " " : "";
     struct err *e = err_new(ERR_VALIDATION, "keel%s%s has no option %" STR_FMT, space, a->command,
