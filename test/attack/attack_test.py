@@ -109,7 +109,7 @@ def why_impossible(world, person, attempt):
         return f"not for {person.name}"
     if not world.has_probe and "PROBE" in attempt.script:
         return "there is no C compiler"
-    if attempt.around and not world.is_root:
+    if not world.is_root and (attempt.around or attempt.needs.endswith("only root can make")):
         return attempt.needs
     return ""
 

@@ -179,7 +179,7 @@ ATTEMPTS = [
             needs="a file of root's, which only root can make"),
     Attempt("kernel: a program with capabilities of its own", '"$OUT/capable" capabilities',
             has_capabilities([1, 13]), prepare=program_with_capabilities, who=("user",),
-            needs="setcap"),
+            needs="a file of root's with capabilities, which only root can make"),
     *[Attempt(f"kernel: a set-uid program left behind, by {how}", script, is_set_id,
               prepare=own_set_id_program, alone=True,
               **({"needs": how} if how in ("fchmodat2", "tmpfile") else {}))
