@@ -213,6 +213,7 @@ class World:
     def close(self):
         for directory in (self.base, self.others_home, self.run_dir):
             if directory:
+                subprocess.run(["chmod", "-R", "u+rwX", directory], check=False)
                 subprocess.run(["rm", "-rf", directory], check=False)
 
 
@@ -580,6 +581,7 @@ class Stage:
 
     def close(self):
         if self.workspace.is_dir():
+            self.workspace.chmod(0o755)
             (self.workspace / "stop").touch()
         for closer in reversed(self.closers):
             try:
