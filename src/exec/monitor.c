@@ -53,8 +53,8 @@ static int64_t now_ms(void)
 static void send_record(int control, struct exec_record record)
 {
     record.version = EXEC_PROTOCOL_VERSION;
-    /* A keel that is gone needs no report. */
-    send(control, &record, sizeof record, MSG_NOSIGNAL);
+    if (control >= 0) /* a keel that is gone needs no report */
+        send(control, &record, sizeof record, MSG_NOSIGNAL);
 }
 
 /* With what keel needs for later commands. */
@@ -215,7 +215,7 @@ static void supervise(struct monitor *m)
             continue;
         if (fds[0].revents)
             read_signal(m);
-        if (fds[1].revents)
+        if (m->control >= 0 && fds[1].revents)
             read_request(m);
     }
 }

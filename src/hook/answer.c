@@ -454,7 +454,8 @@ struct hook_outcome hook_answers_merge(enum hook_event event, const struct hook_
         const struct hook_outcome *o = &answers[i].outcome;
 
         all.is_blocked |= o->is_blocked;
-        all.permission = MAX(all.permission, o->permission);
+        if (o->permission > all.permission)
+            all.permission = o->permission;
         if (o->stops_run && !all.stops_run)
             all.stop_reason = o->stop_reason;
         all.stops_run |= o->stops_run;

@@ -175,10 +175,10 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
 
 struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index)
 {
-    const struct reply_part *last = r->n_parts ? &r->parts[r->n_parts - 1] : NULL;
+    size_t last = r->n_parts - 1;
 
-    if (last && last->part.kind == kind && !last->is_closed) {
-        *ret_index = r->n_parts - 1;
+    if (r->n_parts && r->parts[last].part.kind == kind && !r->parts[last].is_closed) {
+        *ret_index = last;
         return NULL;
     }
     return reply_begin(r, kind, (struct str){0}, (struct str){0}, ret_index);

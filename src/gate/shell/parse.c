@@ -320,7 +320,7 @@ static void test_command(struct parser *p)
 
     p->out->evaluates_text = true;
     while (!parser_is_at_end(p)) {
-        char c = parser_char(p, 0);
+        char c;
 
         parser_skip_blanks(p);
         if (p->at && shell_is_blank(p->src.p[p->at - 1]))
