@@ -278,11 +278,17 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
         add_text(out, json_get_text(piece, "text"));
 }
 
+int64_t store_list_bound(const struct store_list_query *q)
+{
+    return q->before_ms || q->before_id.n ? q->before_ms : INT64_MAX;
+}
+
 bool store_is_listed(const struct store_summary *s, const struct store_list_query *q)
 {
+    int64_t bound = store_list_bound(q);
+
     if (!str_eq(s->parent, q->parent) || (q->cwd.n && !str_eq(s->cwd, q->cwd)) ||
         (q->name.n && !str_eq(s->name, q->name)))
         return false;
-    return !q->before_ms || s->updated_ms < q->before_ms ||
-           (s->updated_ms == q->before_ms && str_cmp(s->id, q->before_id) < 0);
+    return s->updated_ms < bound || (s->updated_ms == bound && str_cmp(s->id, q->before_id) < 0);
 }

@@ -82,12 +82,14 @@ void store_page_done(struct store_page *p);
 DEFINE_AUTO_VAL(store_page, store_page_done)
 
 struct store_list_query {
-    struct str cwd;       /* only of this directory; empty: all */
-    struct str name;      /* only with exactly this name; empty: all */
-    struct str parent;    /* children of this one; empty: roots */
-    int64_t before_ms;    /* updated before this; 0: from the newest */
-    struct str before_id; /* that session itself is left out: the last one of the page before */
-    size_t n_max;         /* 0: all */
+    struct str cwd;    /* only of this directory; empty: all */
+    struct str name;   /* only with exactly this name; empty: all */
+    struct str parent; /* children of this one; empty: roots */
+    /* The last one of the page before: updated when, and which. Neither: from the newest. A time
+     * alone: updated before it. */
+    int64_t before_ms;
+    struct str before_id;
+    size_t n_max; /* 0: all */
 };
 
 /* A place where the words of a search stand. */
@@ -264,6 +266,8 @@ NEVER_NULL MUST_USE struct err *store_payload_missing(struct str handle);
 bool store_lacks_payload(const struct err *e, struct str handle);
 
 /* For adapters that have no index: does the query ask for it? */
+/* What has been updated before this, or then and by an id before the query's. */
+int64_t store_list_bound(const struct store_list_query *q);
 bool store_is_listed(const struct store_summary *s, const struct store_list_query *q);
 
 /* The records that have text to search in; ends with NULL. What was said is stored where it

@@ -174,7 +174,7 @@ struct err *postgres_list(struct postgres_store *p, const struct store_list_quer
     postgres_text(&args, q->parent);
     postgres_text(&args, q->cwd);
     postgres_text(&args, q->name);
-    postgres_int(&args, q->before_ms ? q->before_ms : INT64_MAX);
+    postgres_int(&args, store_list_bound(q));
     postgres_text(&args, q->before_id);
     postgres_int(&args, q->n_max && q->n_max < INT32_MAX ? (int64_t)q->n_max : INT32_MAX);
     TRY(postgres_look(p, PG_LIST, &args, false, &rows));

@@ -341,7 +341,7 @@ struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l)
         return NULL;
     TRY(sqlite_begin(db, s));
     sqlite_text(db, s, 1, q->parent);
-    sqlite_int(db, s, 2, q->before_ms ? q->before_ms : INT64_MAX);
+    sqlite_int(db, s, 2, store_list_bound(q));
     sqlite_text(db, s, 3, q->before_id);
     sqlite_int(db, s, 4, q->n_max ? (int64_t)(q->n_max + marks.n) : -1);
     if (s != SQL_LIST)

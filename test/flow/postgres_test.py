@@ -3,6 +3,8 @@
 Between keel and the server stands a proxy that a test makes silent. Leases run out when the test
 puts their time into the past, which is all that the passing of time means to the database.
 """
+import fcntl
+import json
 import os
 import pathlib
 import select
@@ -161,6 +163,25 @@ class SilentServer(PostgresTest):
                             "sessions.storeTimeoutSeconds")
         result = self.keel("session", "list", env={"KEEL_STORE": self.url})
         self.assert_refused(result, 1, f"PostgreSQL at {self.place} has not answered")
+
+    def test_what_verify_has_printed_for_programs_is_whole(self):
+        """The reader lets keel wait; meanwhile the server falls silent."""
+        self.user_settings({"sessions": {"storeTimeoutSeconds": 1}})
+        records = [{"id": f"00000000-0000-7000-8000-{i:012d}",
+                    "messages": [{"role": "user", "content": "hi"}]} for i in range(100)]
+        env = {"KEEL_STORE": self.url}
+        self.assert_status(self.keel("session", "import", str(
+            self.write("in.json", json.dumps(records))), env=env), 0)
+        ours, its = os.pipe()
+        fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
+        process = self.start("session", "verify", "--all", "--json", stdout=its, env=env)
+        os.close(its)
+        with os.fdopen(ours, "rb", buffering=0) as out:
+            text = out.read(1)
+            self.proxy.is_silent.set()
+            text += b"".join(iter(lambda: out.read(65536), b""))
+        self.assert_status(self.finish(process), 1)
+        self.assertLess(len(json.loads(text)), 100)
 
     def test_a_signal_ends_connecting(self):
         self.proxy.is_silent.set()

@@ -210,13 +210,19 @@ static struct err *verify(struct session_work *w)
 {
     bool is_json = args_has(w->args, "json"), is_all = args_has(w->args, "all"), is_first = true;
     struct store_summary one;
+    struct err *e;
 
     if (!is_all)
         TRY(session_work_find(w, 0, &one));
-    if (is_json)
-        TRY(cli_print(S("[")));
-    TRY(is_all ? verify_all(w, &is_first) : verify_one(w, &one, &is_first));
-    return is_json ? cli_print(S("]\n")) : NULL;
+    if (!is_json)
+        return is_all ? verify_all(w, &is_first) : verify_one(w, &one, &is_first);
+    TRY(cli_print(S("[")));
+    e = is_all ? verify_all(w, &is_first) : verify_one(w, &one, &is_first);
+    if (e) {
+        err_ignore(cli_print(S("]\n")), "the first failure is reported");
+        return e;
+    }
+    return cli_print(S("]\n"));
 }
 
 static struct err *run(const struct args *args, int *ret_status)

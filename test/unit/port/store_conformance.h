@@ -322,6 +322,7 @@ IN_TASK(sessions_are_listed_newest_first_by_directory_and_page)
     assert_listed(s, "a", .n_max = 1);
     assert_listed(s, "cb", .before_ms = 10001, .before_id = ID_A);
     assert_listed(s, "b", .before_ms = 7, .before_id = ID_C);
+    assert_listed(s, "", .before_ms = 0, .before_id = ID_A); /* behind one without a time */
 }
 
 IN_TASK(a_summary_is_kept_and_changed)
