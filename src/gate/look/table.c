@@ -119,8 +119,8 @@ static const struct look_row table[] = {
     {"rg", LOOK_TEXT_FIRST, .letters = "z", .words = " --pre --hostname-bin --search-zip ",
      .valued = "egtTABCm"},
     {"sed", LOOK_TEXT_FIRST, .valued = "e", .check = sed_only_prints},
-    {"sort", .letters = "oT", .words = " --output --temporary-directory --compress-program ",
-     .valued = "kt"},
+    {"sort", .letters = "oST",
+     .words = " --output --buffer-size --temporary-directory --compress-program ", .valued = "kt"},
     {"strings", .valued = "n"},
     {"tac"},
     {"tail", .letters = "fF", .words = " --follow --retry --pid ", .valued = "nc"},
@@ -185,10 +185,10 @@ static const struct {
     {"pkgconf", NULL},     {"podman", NULL},       {"psql", NULL},         {"python", "-V"},
     {"R", NULL},           {"redis-cli", NULL},    {"redis-server", NULL}, {"rg", NULL},
     {"rsync", NULL},       {"ruby", "-v"},         {"screen", NULL},       {"shellcheck", NULL},
-    {"sqlite3", NULL},     {"ssh", "-V"},          {"strace", NULL},       {"svn", NULL},
-    {"systemctl", NULL},   {"tar", NULL},          {"tmux", "-V"},         {"unzip", "-v"},
-    {"vim", NULL},         {"wget", NULL},         {"xz", NULL},           {"zip", "-v"},
-    {"zsh", NULL},         {"zstd", NULL},
+    {"sqlite3", NULL},     {"ssh", "-V"},          {"svn", NULL},          {"systemctl", NULL},
+    {"tar", NULL},         {"tmux", "-V"},         {"unzip", "-v"},        {"vim", NULL},
+    {"wget", NULL},        {"xz", NULL},           {"zip", "-v"},          {"zsh", NULL},
+    {"zstd", NULL},
 };
 
 /* Behind the name of a program: "", "-12", "3.12" */

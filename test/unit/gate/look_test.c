@@ -133,6 +133,8 @@ TEST(everything_else_may_do_more)
         "bash-12x --version",
         "bash- --version",
         "unknown --version",
+        "strace --version",
+        "sort -S 1k names",
         "git log --remerge-diff",
         "git show --diff-merges=remerge HEAD",
         "git log --diff-merges r -p",
