@@ -63,21 +63,21 @@ static struct err *prepare(void *arg)
         return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
     if (!s->maker)
         s->maker = policy_maker_new(&s->options.source);
-    TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
+    TRY((p->only_looks ? policy_make_looking : policy_make)(s->maker, p->real_cwd, &p->arena,
+                                                            &p->policy));
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
     p->policy.watches = s->watches;
     p->policy.is_fresh = true;
     p->policy.guard_dir = guard_dir(s, &p->arena);
-    return p->only_looks ? policy_only_look(policy_maker_home(s->maker), &p->arena, &p->policy)
-                         : NULL;
+    return NULL;
 }
 
 static struct err *run_prepare(struct preparation *p)
 {
     const struct policy_maker *maker = p->sandbox->maker;
 
-    return maker && policy_maker_is_quick(maker) ? prepare(p) : work_run(prepare, p);
+    return maker && policy_maker_is_quick(maker, p->only_looks) ? prepare(p) : work_run(prepare, p);
 }
 
 /* --- starting --- */

@@ -49,8 +49,9 @@ struct policy_maker {
     struct denied_places denied; /* that the directories were judged by */
     struct name_shape *shapes;   /* one for each of them */
     bool has_denied;
-    struct path_list private_places; /* by their mode, as the first command found them */
-    bool has_private_places;
+    /* By their mode, as the first command found them, and the first that only looks. */
+    struct path_list private_places, not_public;
+    bool has_private_places, has_not_public;
 };
 
 /* --- paths --- */
@@ -682,13 +683,33 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
     return m;
 }
 
-const char *policy_maker_home(const struct policy_maker *m)
+/* A walk as well. */
+static void find_not_public(struct policy_maker *m)
 {
-    return m->home;
+    struct path_list opened = {.arena = &m->arena};
+
+    if (m->has_not_public)
+        return;
+    path_list_add(&opened, m->workspace);
+    for (size_t i = 0; i < m->added_dirs.n; i++)
+        path_list_add(&opened, m->added_dirs.paths[i]);
+    m->not_public.arena = &m->arena;
+    sandbox_find_not_public(&m->not_public, &opened);
+    m->has_not_public = true;
 }
 
-bool policy_maker_is_quick(const struct policy_maker *m)
+struct err *policy_make_looking(struct policy_maker *m, const char *cwd, struct arena *a,
+                                struct sandbox_policy *ret_policy)
 {
+    TRY(policy_make(m, cwd, a, ret_policy));
+    find_not_public(m);
+    return policy_only_look(m->home, &m->not_public, a, ret_policy);
+}
+
+bool policy_maker_is_quick(const struct policy_maker *m, bool only_looks)
+{
+    if (only_looks && !m->has_not_public)
+        return false;
     for (const struct watched *w = m->watched; w; w = w->next)
         if (!dir_watch_is_quick(w->watch))
             return false;
