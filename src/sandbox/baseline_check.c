@@ -167,8 +167,8 @@ static void check_there(struct comparison *c, int dir, const char *name, const s
     if (put_back(dir, name, item) ||
         (errno == EACCES && unlocks_add(c->teller.unlocks, dir) && put_back(dir, name, item)))
         tell(&c->teller, item->path,
-             exists ? "was changed by the command; it has been put back"
-                    : "was removed by the command; it has been put back");
+             exists ? "was changed by the command; keel restored it"
+                    : "was removed by the command; keel restored it");
     else
         tell_failure(&c->teller, item->path);
 }
@@ -218,11 +218,12 @@ static void check_mounted(struct comparison *c, int dir, const char *name,
              put_back(dir, name,
                       &(struct guarded){
                           .kind = GUARDED_FILE, .mode = item->mode, .content = item->content}))
-        tell(&c->teller, item->path,
-             "was replaced while a command ran; it has been put back, and the other is now called "
-             "*" ASIDE);
+        tell(
+            &c->teller, item->path,
+            "was replaced while a command ran; keel restored it, and renamed the other to *" ASIDE);
     else
-        tell(&c->teller, item->path, "was replaced while a command ran; it is now called *" ASIDE);
+        tell(&c->teller, item->path,
+             "was replaced while a command ran; keel renamed it to *" ASIDE);
 }
 
 /* --- directories --- */
@@ -264,9 +265,9 @@ static void check_ancestor(struct comparison *c, int dir, const char *name,
         move_aside_told(&c->teller, dir, name, item->path);
     }
     if (bring_back(c, item, dir, name))
-        tell(&c->teller, item->path, "was moved by the command; it has been put back");
+        tell(&c->teller, item->path, "was moved by the command; keel put it back");
     else
-        tell(&c->teller, item->path, "was removed by the command and cannot be put back");
+        tell(&c->teller, item->path, "was removed by the command, and keel cannot restore it");
 }
 
 static bool is_guarded_directory(const struct baseline *b, const char *path)
@@ -379,7 +380,7 @@ static void check_reported(struct comparison *c, int dir, const char *name, stru
         (item->has_content && S_ISREG(st.st_mode) && file_is_same(dir, name, item)))
         return;
     tell(&c->teller, item->path,
-         "was changed by the command; look at it before you use what it names");
+         "was changed by the command; check it before you use what it names");
     item->was_reported = true;
 }
 

@@ -223,7 +223,7 @@ struct err *baseline_parse(struct str bytes, struct baseline **ret_baseline)
     struct parser p = {.arena = &b->arena};
 
     if (!str_starts(bytes, str_of(magic)) || !has_its_hash(bytes))
-        return err_new(ERR_STORAGE, "it is damaged, or of another version of keel");
+        return err_new(ERR_STORAGE, "the record is damaged or from another version of keel");
     p.rest = str_slice(bytes, sizeof magic - 1, bytes.n - (sizeof magic - 1) - SHA256_SIZE);
     if (!parse(&p, b))
         return err_new(ERR_STORAGE, "it is damaged");

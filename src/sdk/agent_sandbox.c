@@ -60,7 +60,7 @@ static struct err *prepare(void *arg)
     struct agent_sandbox *s = p->sandbox;
 
     if (!realpath(p->cwd, p->real_cwd))
-        return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
+        return err_new(ERR_TOOL_FAILED, "%s no longer exists", p->cwd);
     if (!s->maker)
         s->maker = policy_maker_new(&s->options.source);
     TRY((p->only_looks ? policy_make_looking : policy_make)(s->maker, p->real_cwd, &p->arena,
@@ -101,7 +101,7 @@ static void on_refusal(void *self, struct str host, const struct err *why)
 
     if (!s->options.on_notice)
         return;
-    strbuf_addf(&line, "a command may not speak to %" STR_FMT ": %s", STR_ARG(host), text);
+    strbuf_addf(&line, "a command may not connect to %" STR_FMT ": %s", STR_ARG(host), text);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
@@ -152,7 +152,7 @@ static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox
     if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
         return;
     s->has_told_weakness = true;
-    strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor has more", weakness);
+    strbuf_addf(&line, "the sandbox is weaker here: %s; see keel doctor", weakness);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
@@ -373,8 +373,7 @@ void agent_sandbox_recover(struct agent_sandbox *s)
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e && !err_is(e, ERR_CANCELLED))
-        strbuf_addf(&r.notes, "what a command left when keel ended cannot be looked at: %s\n",
-                    text);
+        strbuf_addf(&r.notes, "keel cannot check what a command left when keel ended: %s\n", text);
     err_free(e);
     tell(s, strbuf_str(&r.notes));
     strbuf_done(&r.notes);

@@ -224,8 +224,7 @@ static struct err *watch(struct policy_maker *m, const char *path, const char *n
     w->git_reader = has_repositories ? survey_add_reader(w->watch) : -1;
     w->reader = dir_watch_add_reader(
         w->watch, &(struct dir_judge){watched_judge, w, /* closing= */ FOUND_CLOSED});
-    return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by rules in too many ways", path)
-                         : NULL;
+    return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by too many rules", path) : NULL;
 }
 
 /* --- one policy --- */
@@ -432,11 +431,11 @@ static struct err *weigh_workspace(struct making *k)
     const char *above = find_above(&k->denied_hidden, k->workspace);
 
     if (above)
-        return err_hint(err_new(ERR_SANDBOX,
-                                "a deny rule for Read takes %s from commands, and the "
-                                "workspace with it",
-                                above),
-                        "commands cannot run then; deny less, or take Bash away altogether");
+        return err_hint(
+            err_new(ERR_SANDBOX,
+                    "a deny rule for Read hides %s from commands, and the workspace with it",
+                    above),
+            "commands cannot run without it: deny less, or remove Bash");
     k->policy->workspace_is_read_only = find_above(&k->denied_read_only, k->workspace) != NULL;
     return NULL;
 }

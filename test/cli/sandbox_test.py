@@ -144,7 +144,7 @@ class Sandbox(KeelTest):
         (self.project / ".mcp.json").write_text("{}")
         result = self.sandbox("--no-namespaces", "sh", "-c", "echo evil >.mcp.json")
         self.assert_status(result, 0)
-        self.assertIn(".mcp.json was changed by the command; it has been put back", result.err)
+        self.assertIn(".mcp.json was changed by the command; keel restored it", result.err)
         self.assertEqual((self.project / ".mcp.json").read_text(), "{}")
 
     def test_an_interrupted_command_ends_and_so_does_keel(self):
