@@ -41,26 +41,25 @@ struct str reason_not_json(struct arena *a, const struct tool *tool, struct str 
         return arena_format(a,
                             "Error: The calls of one answer have more values in their arguments "
                             "than the limit of %zu. This call of %s was not executed. Make fewer "
-                            "calls at a time. What came: %" STR_FMT,
+                            "calls at a time. Received: %" STR_FMT,
                             JSON_MAX_VALUES, tool->name, STR_ARG(came));
     if (is_json)
         return arena_format(
             a,
             "Error: The arguments of %s must be a JSON object, not %s. The call was "
-            "not executed. What came: %" STR_FMT,
+            "not executed. Received: %" STR_FMT,
             tool->name, json_type_name(value->type), STR_ARG(came));
-    return arena_format(
-        a,
-        "Error: The arguments of %s are not valid JSON: %s at line %zu, column "
-        "%zu. The call was not executed. Send one JSON object. What came: %" STR_FMT,
-        tool->name, where.reason, where.line, where.column, STR_ARG(came));
+    return arena_format(a,
+                        "Error: The arguments of %s are not valid JSON: %s at line %zu, column "
+                        "%zu. The call was not executed. Send one JSON object. Received: %" STR_FMT,
+                        tool->name, where.reason, where.line, where.column, STR_ARG(came));
 }
 
 struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str given)
 {
     AUTO_FREE char *text = err_message(e);
 
-    return arena_format(a, "Error: The call was not executed: %s. What came: %" STR_FMT, text,
+    return arena_format(a, "Error: The call was not executed: %s. Received: %" STR_FMT, text,
                         STR_ARG(shown(a, given, MAX_ARGS_CHARS)));
 }
 
@@ -123,7 +122,7 @@ struct str reason_git(struct arena *a, const struct place *place)
 
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is protected: %s %" STR_FMT
-                        ", and git obeys what stands there. Leave it as it is and tell the user "
+                        ", and git obeys it. Leave it as it is and tell the user "
                         "what to change there by hand.",
                         STR_ARG(shown_path(a, place->real)), why[place->git],
                         STR_ARG(shown_path(a, place->git_dir)));
@@ -134,7 +133,7 @@ struct str reason_secret(struct arena *a, const char *path)
     const struct secret_place *place = secret_place_find(str_of(path));
 
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " lies in a place that holds secrets%s%s%s, "
+                        "Permission denied: %" STR_FMT " is in a place that holds secrets%s%s%s, "
                         "which no tool reads or writes. Do without it, or ask the user for what "
                         "you need.",
                         STR_ARG(shown_path(a, path)), place ? " (" : "", place ? place->what : "",
@@ -144,8 +143,8 @@ struct str reason_secret(struct arena *a, const char *path)
 struct str reason_leads_nowhere(struct arena *a, const char *path)
 {
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " leads nowhere: its links go round in "
-                        "circles, or it is too long. Name the file itself.",
+                        "Permission denied: %" STR_FMT " leads nowhere: its links form a loop, "
+                        "or it is too long. Name the file itself.",
                         STR_ARG(shown_path(a, path)));
 }
 
@@ -237,7 +236,7 @@ static struct str reason_nobody_outside(struct arena *a, const char *intro,
         strbuf_add_cstr(&all, ",");
     }
     return arena_format(a,
-                        "%s %" STR_FMT " is outside the workspace. The user can allow to read it "
+                        "%s %" STR_FMT " is outside the workspace. The user can allow reading it "
                         "with the rule %" STR_FMT "%" STR_FMT " or with --add-dir %s.",
                         intro, STR_ARG(shown_path(a, place->real)),
                         STR_ARG(shown(a, strbuf_str(&rule), MAX_RULE_CHARS)),
@@ -249,7 +248,7 @@ static struct str reason_nobody_outside(struct arena *a, const char *intro,
 
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
-    static const char intro[] = "Permission denied. Nobody is there to approve this action.";
+    static const char intro[] = "Permission denied. No user is available to approve this action.";
     struct str rule = shown(a, d->rule, MAX_RULE_CHARS), exact;
     enum permission_mode needed = s->tool->risk == RISK_MODIFY ? MODE_ACCEPT_EDITS : MODE_BYPASS;
 

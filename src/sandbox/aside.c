@@ -31,7 +31,7 @@ void tell_failure(const struct teller *t, const char *path)
 
     add_path(t, path);
     strbuf_addf(t->notes,
-                " was changed by the command and cannot be put back (%s): look at it before you "
+                " was changed by the command, and keel cannot restore it (%s): check it before you "
                 "use it\n",
                 strerror(error));
 }
@@ -94,7 +94,7 @@ void move_aside_told(const struct teller *t, int dir, const char *name, const ch
 void move_out_told(const struct teller *t, int dir, const char *name, int to, const char *path)
 {
     if (move_to(t, dir, name, to))
-        tell(t, path, "was made by the command; it is now called *" ASIDE);
+        tell(t, path, "was created by the command; keel renamed it to *" ASIDE);
     else
         tell_failure(t, path);
 }

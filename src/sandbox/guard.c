@@ -77,10 +77,11 @@ static struct err *be_alone(struct guard *g, struct err *take_why)
     if (!err_is(take_why, ERR_STORAGE) || g->is_running)
         return take_why;
     err_free(take_why);
-    strbuf_addf(&g->pending,
-                "should keel be killed while a command runs, what that command left cannot be put "
-                "right later: %s\n",
-                text);
+    strbuf_addf(
+        &g->pending,
+        "if keel is killed while a command runs, the next keel cannot restore what the command "
+        "changed: %s\n",
+        text);
     for (size_t i = 0; i < g->n_roots; i++)
         g->roots[i].claim = NULL;
     claims_free(TAKE(g->claims));
@@ -140,11 +141,11 @@ struct err *guard_read_stored(struct guarded_root *root, struct baseline **ret_b
 
     TRY(claim_read_baseline(root->claim, &bytes, &exists));
     if (!exists)
-        return err_new(ERR_STORAGE, "it is not there");
+        return err_new(ERR_STORAGE, "the record is missing");
     e = baseline_parse(strbuf_str(&bytes), ret_baseline);
     if (!e && strcmp((*ret_baseline)->root, root->path) != 0) {
         baseline_free(TAKE(*ret_baseline));
-        e = err_new(ERR_STORAGE, "it is of another directory");
+        e = err_new(ERR_STORAGE, "the record belongs to another directory");
     }
     return e;
 }
@@ -252,11 +253,12 @@ static struct err *recall_others(struct guarded_root *root, struct baseline **fr
     struct err *e = guard_read_stored(root, &stored);
 
     if (e)
-        return err_hint(err_wrap(e,
-                                 "another keel runs commands in %s, and what was there before "
-                                 "cannot be read",
-                                 root->path),
-                        "wait until its commands have ended");
+        return err_hint(
+            err_wrap(e,
+                     "another keel runs commands in %s, and its record of what was there "
+                     "before cannot be read",
+                     root->path),
+            "wait until its commands have ended");
     *fresh = baseline_merge(stored, *fresh);
     return NULL;
 }
@@ -434,7 +436,7 @@ static struct err *begin(struct guard *g, const struct sandbox_policy *policy)
     TRY(guard_choose_roots(g));
     if (!guard_lock(g))
         return err_hint(err_new(ERR_SANDBOX, "another keel is busy in %s", policy->workspace),
-                        "it may have been stopped; let it continue, or end it");
+                        "it may be suspended: resume it or end it");
     e = take_roots(g, policy);
     if (e && !g->is_running)
         for (size_t i = 0; i < g->n_roots; i++)
@@ -499,8 +501,8 @@ static struct err *check_root(struct guard *g, struct guarded_root *root, struct
     if (e && s->fd < 0) {
         err_ignore(e, "reported here");
         strbuf_addf(notes,
-                    "%s is gone, or a link is in its place: look at its hooks and settings before "
-                    "you use it again\n",
+                    "%s is gone or was replaced by a link: check its hooks and settings before you "
+                    "use it again\n",
                     root->path);
         return NULL;
     }
@@ -522,7 +524,7 @@ static struct err *check(struct guard *g, struct strbuf *notes)
         if (g->roots[i].baseline && guard_survey_of(g, &g->roots[i]))
             TRY(check_root(g, &g->roots[i], &unlocks, notes));
     if (unlocks.n_left_open)
-        strbuf_addf(notes, "%zu directories that could not be listed can be listed now\n",
+        strbuf_addf(notes, "keel made %zu directories readable to check them\n",
                     unlocks.n_left_open);
     return NULL;
 }

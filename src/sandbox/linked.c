@@ -140,7 +140,7 @@ static void note_written(void *self, const struct watched_dir *dir, const char *
     AUTO(strbuf) struct strbuf path = {0};
 
     if (!name)
-        return; /* of a directory that is new: what is in it was made by the command */
+        return; /* of a directory that is new: what is in it was created by the command */
     watched_dir_path(dir, &path);
     strbuf_addf(&path, "%s%s", path.n ? "/" : "", name);
     note_path(self, strbuf_cstr(&path));
@@ -204,8 +204,8 @@ static void tell_changed(const struct survey *s, const struct linked_check *c, s
     if (c->n > MAX_NAMED)
         strbuf_addf(notes, " and %zu more", c->n - MAX_NAMED);
     strbuf_addf(notes,
-                " changed, and %s another name (a hard link): what the command wrote is there, "
-                "too, perhaps in another project\n",
+                " changed and %s a second name (hard link): the change shows there as well, "
+                "possibly in another project\n",
                 c->n == 1 ? "has" : "have");
 }
 

@@ -430,14 +430,15 @@ static uint32_t flags_of(const struct sandbox_policy *policy, bool namespaces)
 struct err *plan_check(const struct sandbox_policy *policy)
 {
     if (policy->workspace[0] != '/')
-        return err_new(ERR_SANDBOX, "the workspace \"%s\" is no absolute path", policy->workspace);
+        return err_new(ERR_SANDBOX, "the workspace \"%s\" is not an absolute path",
+                       policy->workspace);
     if (strcmp(policy->workspace, "/") == 0)
         return err_hint(err_new(ERR_SANDBOX, "the workspace is the whole file system"),
                         "start keel in a directory of its own");
     for (size_t i = 0; i < policy->n_writable; i++)
         if (strcmp(policy->writable[i], "/") == 0)
             return err_hint(err_new(ERR_SANDBOX, "the whole file system was added as writable"),
-                            "add only the directories that commands are to change");
+                            "add only the directories that commands need to change");
     return NULL;
 }
 

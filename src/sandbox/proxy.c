@@ -83,7 +83,7 @@ static struct err *await_connection(const struct listener *l, int *ret_fd)
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             TRY(task_sleep(NO_FILES_MS));
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-            return err_errno(ERR_NETWORK, errno, "the proxy for commands cannot go on");
+            return err_errno(ERR_NETWORK, errno, "the proxy for commands stopped");
     }
 }
 

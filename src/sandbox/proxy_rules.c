@@ -5,7 +5,7 @@
 
 static struct err *bad_pattern(struct str text)
 {
-    return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no domain", STR_ARG(text)),
+    return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a domain", STR_ARG(text)),
                     "one of: example.com (and all below it), *.example.com, *, an address; "
                     "with a port where it is not 80 or 443: example.com:8443");
 }
@@ -65,8 +65,9 @@ struct err *net_rules_add(struct arena *a, struct net_rules *r, enum net_list li
 
     TRY(parse_pattern(a, text, &pattern));
     if (list == NET_ALLOW_PRIVATE && pattern.host.n == 0)
-        return err_hint(err_new(ERR_VALIDATION, "every private host at once cannot be allowed"),
-                        "name the hosts that commands need, one by one");
+        return err_hint(
+            err_new(ERR_VALIDATION, "network.allowPrivate cannot allow every host at once"),
+            "name the hosts that commands need, one by one");
     p->items = arena_grow(a, p->items, p->n, &p->room, sizeof *p->items);
     p->items[p->n++] = pattern;
     return NULL;
@@ -130,7 +131,7 @@ static struct str name_of(struct arena *a, const struct url *u)
 static struct err *refuse_denied(const struct url *u)
 {
     return err_hint(
-        err_new(ERR_TOOL_DENIED, "commands must not speak to %" STR_FMT, STR_ARG(u->host)),
+        err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(u->host)),
         "a rule of the settings denies it: network.deny, or WebFetch(domain:...)");
 }
 
@@ -139,9 +140,10 @@ static struct err *refuse_unlisted(const struct url *u)
     AUTO(arena) struct arena a = {0};
     struct str name = name_of(&a, u);
 
-    return err_hint(err_new(ERR_TOOL_DENIED, "commands may not speak to %" STR_FMT, STR_ARG(name)),
-                    "a person can allow it with \"%" STR_FMT "\" in network.allow of the settings",
-                    STR_ARG(name));
+    return err_hint(
+        err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(name)),
+        "a person can allow it with \"%" STR_FMT "\" in network.allow of the settings",
+        STR_ARG(name));
 }
 
 static struct err *refuse_private(const struct url *u, struct str address)

@@ -181,8 +181,10 @@ static struct err *parse_own(struct arena *a, const char *text, struct url *ret)
     if (!e && str_is(ret->scheme, "http"))
         return NULL;
     err_ignore(e, "it may hold a password");
-    return err_new(ERR_NETWORK, "the proxy that keel's environment names is not of the kind "
-                                "http://host:port, and commands can be sent through no other");
+    return err_new(
+        ERR_NETWORK,
+        "the proxy that keel's environment names is not an http://host:port one, the only "
+        "kind that commands can use");
 }
 
 static struct str authorization_of(struct arena *a, const struct url *own)
@@ -230,7 +232,8 @@ static struct err *read_answer(struct arena *a, struct upstream *u)
 
     while (n_head == 0) {
         if (all.n == PROXY_HEAD_MAX_BYTES)
-            return err_new(ERR_NETWORK, "the proxy that keel's environment names says too much");
+            return err_new(ERR_NETWORK,
+                           "the proxy that keel's environment names sent too long an answer");
         TRY(socket_read(u->fd, buffer + all.n, PROXY_HEAD_MAX_BYTES - all.n, &n));
         if (n == 0)
             return err_new(ERR_NETWORK, "the proxy that keel's environment names hung up");

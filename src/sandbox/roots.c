@@ -58,7 +58,7 @@ static struct err *hold(struct held_roots *h, const char *path)
 
         if (fd >= 0)
             close(fd);
-        return err_hint(e, "commands are to write there; it must be a directory, and no link");
+        return err_hint(e, "commands write there: it must be a directory, not a link");
     }
     if (!held) {
         h->all = mem_resize(h->all, (h->n + 1) * sizeof *h->all);

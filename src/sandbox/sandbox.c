@@ -55,14 +55,14 @@ const char *sandbox_step_text(enum exec_step step)
     case EXEC_STEP_SECCOMP:
         return "system calls cannot be filtered (seccomp)";
     case EXEC_STEP_PRIVILEGES:
-        return "privileges cannot be given up";
+        return "privileges cannot be dropped";
     case EXEC_STEP_CHANGED:
-        return "something changes the workspace meanwhile";
+        return "the workspace keeps changing";
     case EXEC_STEP_ITEM:
     case EXEC_STEP_NONE:
         break;
     }
-    return "a rule cannot be carried out";
+    return "a rule cannot be applied";
 }
 
 static struct err *add_hint(struct err *e, enum exec_step step)
@@ -73,8 +73,8 @@ static struct err *add_hint(struct err *e, enum exec_step step)
     case EXEC_STEP_CWD:
         return err_hint(e, "run it in the workspace, or add the directory to it");
     case EXEC_STEP_CHANGED:
-        return err_hint(e, "a command in the background or another program exchanges files there "
-                           "all the time; end it, or wait until it has finished");
+        return err_hint(e, "another program or a command in the background keeps replacing files "
+                           "there; stop it, or wait until it ends");
     case EXEC_STEP_POLICY:
         return err_hint(e, "install keel and keel-exec from the same version");
     default:
@@ -89,8 +89,11 @@ static struct err *explain(const struct exec_record *r, struct str plan)
                            : NULL;
     struct err *e;
 
+    if (r->step == EXEC_STEP_ITEM && r->value == EACCES && item && strcmp(item, "/") == 0)
+        return err_hint(err_new(ERR_SANDBOX, "the sandbox cannot be built: / cannot be listed"),
+                        "%s", NESTED_SANDBOX_HINT);
     if (r->step == EXEC_STEP_CHANGED)
-        e = err_new(ERR_SANDBOX, "the sandbox cannot be built: %s: %s was exchanged",
+        e = err_new(ERR_SANDBOX, "the sandbox cannot be built: %s: %s was replaced",
                     sandbox_step_text(r->step), item ? item : "a file");
     else
         e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
@@ -316,7 +319,7 @@ static void tell_unobserved(struct write_observer *o, int error)
     AUTO(strbuf) struct strbuf why = {0};
 
     if (error == EBUSY)
-        strbuf_add(&why, S("something that keel runs in follows all system calls already"));
+        strbuf_add(&why, S("keel runs inside something that already follows all system calls"));
     else
         strbuf_addf(&why, "the kernel does not report what commands change (%s)", strerror(error));
     o->missed(o, strbuf_cstr(&why));
@@ -424,7 +427,7 @@ static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 static struct err *refuse_domains(void)
 {
     return err_hint(
-        err_new(ERR_SANDBOX, "network by domain needs namespaces, and none can be made"),
+        err_new(ERR_SANDBOX, "network by domain needs namespaces, which cannot be made here"),
         "allow namespaces for keel (keel doctor says how), or take the domains out of "
         "the settings: network.allow, and rules WebFetch(domain:...)");
 }
@@ -434,8 +437,7 @@ static struct err *refuse_weakness(struct err *take_error)
     AUTO(err) struct err *e = take_error;
 
     return err_hint(err_new(ERR_SANDBOX,
-                            "%s%scommands run with every protection or not at all "
-                            "(sandbox.requireFull)",
+                            "%s%ssandbox.requireFull is set, so commands need every protection",
                             e ? e->text : "", e ? "; " : ""),
                     "%s. Or set sandbox.requireFull to false", SANDBOX_REMEDY);
 }

@@ -149,6 +149,11 @@ void path_list_add(struct path_list *l, const char *path); /* borrows */
  * what is theirs. `home` is canonical, or NULL. Blocks. */
 void sandbox_find_private(struct path_list *l, const char *home);
 
+/* Adds what lies in /etc, /opt and /usr/local and this person may read but not everybody, so that
+ * Read asks about it; not in those that are opened. As far as 20,000 entries reach, the shallowest
+ * first. Blocks for some milliseconds. */
+void sandbox_find_not_public(struct path_list *l, const struct path_list *opened);
+
 /* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
  * .mcp.json, shell start-up files, programs that git's configuration names; nested repositories'
  * too. A sandbox finds them by itself; this is for those who want to know. Walks the workspace:

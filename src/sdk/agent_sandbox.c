@@ -60,24 +60,24 @@ static struct err *prepare(void *arg)
     struct agent_sandbox *s = p->sandbox;
 
     if (!realpath(p->cwd, p->real_cwd))
-        return err_new(ERR_TOOL_FAILED, "%s does not exist any more", p->cwd);
+        return err_new(ERR_TOOL_FAILED, "%s no longer exists", p->cwd);
     if (!s->maker)
         s->maker = policy_maker_new(&s->options.source);
-    TRY(policy_make(s->maker, p->real_cwd, &p->arena, &p->policy));
+    TRY((p->only_looks ? policy_make_looking : policy_make)(s->maker, p->real_cwd, &p->arena,
+                                                            &p->policy));
     TRY(make_tmp_dir(s));
     p->policy.tmp_dir = s->tmp_dir;
     p->policy.watches = s->watches;
     p->policy.is_fresh = true;
     p->policy.guard_dir = guard_dir(s, &p->arena);
-    return p->only_looks ? policy_only_look(policy_maker_home(s->maker), &p->arena, &p->policy)
-                         : NULL;
+    return NULL;
 }
 
 static struct err *run_prepare(struct preparation *p)
 {
     const struct policy_maker *maker = p->sandbox->maker;
 
-    return maker && policy_maker_is_quick(maker) ? prepare(p) : work_run(prepare, p);
+    return maker && policy_maker_is_quick(maker, p->only_looks) ? prepare(p) : work_run(prepare, p);
 }
 
 /* --- starting --- */
@@ -101,7 +101,7 @@ static void on_refusal(void *self, struct str host, const struct err *why)
 
     if (!s->options.on_notice)
         return;
-    strbuf_addf(&line, "a command may not speak to %" STR_FMT ": %s", STR_ARG(host), text);
+    strbuf_addf(&line, "a command may not connect to %" STR_FMT ": %s", STR_ARG(host), text);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
@@ -152,7 +152,7 @@ static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox
     if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
         return;
     s->has_told_weakness = true;
-    strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor has more", weakness);
+    strbuf_addf(&line, "the sandbox is weaker here: %s; see keel doctor", weakness);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
@@ -163,7 +163,7 @@ static const char *const look_variables[] = {
     "GIT_OPTIONAL_LOCKS=0",
     "GIT_NO_LAZY_FETCH=1",
     "GIT_TERMINAL_PROMPT=0",
-    "GIT_CONFIG_COUNT=4",
+    "GIT_CONFIG_COUNT=5",
     "GIT_CONFIG_KEY_0=core.fsmonitor",
     "GIT_CONFIG_VALUE_0=false",
     "GIT_CONFIG_KEY_1=core.hooksPath",
@@ -172,6 +172,8 @@ static const char *const look_variables[] = {
     "GIT_CONFIG_VALUE_2=false",
     "GIT_CONFIG_KEY_3=safe.directory",
     "GIT_CONFIG_VALUE_3=*",
+    "GIT_CONFIG_KEY_4=log.diffMerges", /* one of its values writes objects */
+    "GIT_CONFIG_VALUE_4=separate",
     NULL,
 };
 
@@ -371,8 +373,7 @@ void agent_sandbox_recover(struct agent_sandbox *s)
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e && !err_is(e, ERR_CANCELLED))
-        strbuf_addf(&r.notes, "what a command left when keel ended cannot be looked at: %s\n",
-                    text);
+        strbuf_addf(&r.notes, "keel cannot check what a command left when keel ended: %s\n", text);
     err_free(e);
     tell(s, strbuf_str(&r.notes));
     strbuf_done(&r.notes);

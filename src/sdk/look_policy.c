@@ -58,12 +58,14 @@ static void append(struct path_list *l, const char *const *paths, size_t n)
 }
 
 /* The home may lie in a public place. */
-struct err *policy_only_look(const char *home, struct arena *a, struct sandbox_policy *policy)
+struct err *policy_only_look(const char *home, const struct path_list *not_public, struct arena *a,
+                             struct sandbox_policy *policy)
 {
     struct path_list closed = {.arena = a}, visible = {.arena = a}, hidden = {.arena = a};
 
     append(&visible, policy->visible, policy->n_visible);
     append(&hidden, policy->hidden, policy->n_hidden);
+    append(&hidden, not_public->paths, not_public->n);
     TRY(close_top(&closed, &visible));
     if (home && strcmp(home, "/") != 0)
         path_list_add(&hidden, home);

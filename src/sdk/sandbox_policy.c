@@ -1,9 +1,9 @@
 /* sandbox_policy.c - from directories and rules to a policy. */
 #include "sdk/sandbox_policy.h"
 
-#include "gate/denied_places.h"
 #include "sandbox/plan.h"
 #include "sandbox/survey.h"
+#include "sdk/denied_rules.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 
@@ -49,8 +49,9 @@ struct policy_maker {
     struct denied_places denied; /* that the directories were judged by */
     struct name_shape *shapes;   /* one for each of them */
     bool has_denied;
-    struct path_list private_places; /* by their mode, as the first command found them */
-    bool has_private_places;
+    /* By their mode, as the first command found them, and the first that only looks. */
+    struct path_list private_places, not_public;
+    bool has_private_places, has_not_public;
 };
 
 /* --- paths --- */
@@ -223,104 +224,7 @@ static struct err *watch(struct policy_maker *m, const char *path, const char *n
     w->git_reader = has_repositories ? survey_add_reader(w->watch) : -1;
     w->reader = dir_watch_add_reader(
         w->watch, &(struct dir_judge){watched_judge, w, /* closing= */ FOUND_CLOSED});
-    return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by rules in too many ways", path)
-                         : NULL;
-}
-
-static bool same_patterns(const struct denied_places *a, const struct denied_places *b)
-{
-    size_t i = 0, j = 0;
-
-    for (;;) {
-        while (i < a->n && !a->items[i].glob)
-            i++;
-        while (j < b->n && !b->items[j].glob)
-            j++;
-        if (i == a->n || j == b->n)
-            return i == a->n && j == b->n;
-        if (a->items[i].hides != b->items[j].hides ||
-            a->items[i].is_untrusted != b->items[j].is_untrusted ||
-            !str_eq(a->items[i].pattern, b->items[j].pattern))
-            return false;
-        i++, j++;
-    }
-}
-
-/* A pattern from the current directory adds nothing where it is one from the workspace as well, at
- * any depth. So most moves leave the patterns as they are. */
-static bool is_covered(const struct denied_places *d, size_t index)
-{
-    struct str pattern = d->items[index].pattern;
-    size_t deep = str_find(pattern, S("/**/"));
-
-    for (size_t i = 0; deep != STR_NONE && i < d->n; i++) {
-        struct str other = d->items[i].pattern;
-        size_t other_deep = d->items[i].glob && i != index ? str_find(other, S("/**/")) : STR_NONE;
-
-        if (other_deep == STR_NONE || d->items[i].hides != d->items[index].hides ||
-            d->items[i].is_untrusted != d->items[index].is_untrusted)
-            continue;
-        if (str_eq(str_skip(pattern, deep), str_skip(other, other_deep)) &&
-            path_is_in(d->items[index].path, d->items[i].path) &&
-            (other_deep < deep || (other_deep == deep && i < index)))
-            return true;
-    }
-    return false;
-}
-
-static void drop_place(struct denied_places *d, size_t index)
-{
-    glob_free(d->items[index].glob);
-    memmove(&d->items[index], &d->items[index + 1], (d->n - index - 1) * sizeof *d->items);
-    d->n--;
-}
-
-static void drop_covered(struct denied_places *d)
-{
-    for (size_t i = 0; i < d->n; i++)
-        if (d->items[i].glob && is_covered(d, i))
-            drop_place(d, i--);
-}
-
-/* --- rules of a project that is not trusted --- */
-
-/* Has the pattern a letter or a digit behind the workspace? One without names everything. */
-static bool names_something(struct str pattern, const char *workspace)
-{
-    bool in_brackets = false;
-    struct str component;
-
-    for (const char *c = workspace; *c && pattern.n; c++)
-        if (*c == '/') /* in the pattern its signs may be escaped */
-            str_split(&pattern, '/', &component);
-    str_split(&pattern, '/', &component);
-    for (size_t i = 0; i < pattern.n; i++) {
-        unsigned char c = (unsigned char)pattern.p[i];
-
-        if (c == '[')
-            in_brackets = true;
-        else if (c == ']')
-            in_brackets = false;
-        else if (!in_brackets && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                  (c >= '0' && c <= '9') || c >= 0x80))
-            return true;
-    }
-    return false;
-}
-
-/* They may keep places of the workspace from commands. What lies outside, or all of it, is not
- * theirs: else a repository could take away what every command needs. */
-static void drop_foreign(struct denied_places *d, const char *workspace)
-{
-    for (size_t i = 0; i < d->n; i++) {
-        const struct denied_place *p = &d->items[i];
-
-        if (!p->is_untrusted)
-            continue;
-        if (!path_is_in(p->path, workspace) ||
-            (p->glob ? !names_something(p->pattern, workspace) : strcmp(p->path, workspace) == 0))
-            drop_place(d, i--);
-    }
+    return w->reader < 0 ? err_new(ERR_SANDBOX, "%s is named by too many rules", path) : NULL;
 }
 
 /* --- one policy --- */
@@ -352,8 +256,7 @@ static struct err *read_rules(struct making *k)
 
     tool_session_set_cwd(session, k->cwd);
     TRY(denied_places_init(&k->denied, k->maker->source.rules, session));
-    drop_covered(&k->denied);
-    drop_foreign(&k->denied, k->workspace);
+    denied_rules_choose(&k->denied, k->workspace);
     return NULL;
 }
 
@@ -393,7 +296,7 @@ static void choose_patterns(struct making *k)
 {
     struct policy_maker *m = k->maker;
 
-    if (m->has_denied && same_patterns(&m->denied, &k->denied))
+    if (m->has_denied && denied_rules_same_patterns(&m->denied, &k->denied))
         return;
     unwatch_all(m);
     m->denied = k->denied;
@@ -528,11 +431,11 @@ static struct err *weigh_workspace(struct making *k)
     const char *above = find_above(&k->denied_hidden, k->workspace);
 
     if (above)
-        return err_hint(err_new(ERR_SANDBOX,
-                                "a deny rule for Read takes %s from commands, and the "
-                                "workspace with it",
-                                above),
-                        "commands cannot run then; deny less, or take Bash away altogether");
+        return err_hint(
+            err_new(ERR_SANDBOX,
+                    "a deny rule for Read hides %s from commands, and the workspace with it",
+                    above),
+            "commands cannot run without it: deny less, or remove Bash");
     k->policy->workspace_is_read_only = find_above(&k->denied_read_only, k->workspace) != NULL;
     return NULL;
 }
@@ -682,13 +585,33 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
     return m;
 }
 
-const char *policy_maker_home(const struct policy_maker *m)
+/* A walk as well. */
+static void find_not_public(struct policy_maker *m)
 {
-    return m->home;
+    struct path_list opened = {.arena = &m->arena};
+
+    if (m->has_not_public)
+        return;
+    path_list_add(&opened, m->workspace);
+    for (size_t i = 0; i < m->added_dirs.n; i++)
+        path_list_add(&opened, m->added_dirs.paths[i]);
+    m->not_public.arena = &m->arena;
+    sandbox_find_not_public(&m->not_public, &opened);
+    m->has_not_public = true;
 }
 
-bool policy_maker_is_quick(const struct policy_maker *m)
+struct err *policy_make_looking(struct policy_maker *m, const char *cwd, struct arena *a,
+                                struct sandbox_policy *ret_policy)
 {
+    TRY(policy_make(m, cwd, a, ret_policy));
+    find_not_public(m);
+    return policy_only_look(m->home, &m->not_public, a, ret_policy);
+}
+
+bool policy_maker_is_quick(const struct policy_maker *m, bool only_looks)
+{
+    if (only_looks && !m->has_not_public)
+        return false;
     for (const struct watched *w = m->watched; w; w = w->next)
         if (!dir_watch_is_quick(w->watch))
             return false;

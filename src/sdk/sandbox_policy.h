@@ -33,16 +33,20 @@ DEFINE_AUTO_PTR(policy_maker, policy_maker_free)
  * leaves nothing to run in, or cannot be worked out. Blocks; not twice at a time. */
 MUST_USE struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
                                  struct sandbox_policy *ret_policy);
-/* Where the home leads, once a policy was made; NULL: there is none. */
-const char *policy_maker_home(const struct policy_maker *m);
-
-/* Makes of a policy one for a command that only looks: nothing can be changed, and nothing is seen
- * but what Read shows without a question: workspace, added directories, tmp_dir, and the public
- * places of the system (base/public_places.h). `home` is canonical, or NULL. Blocks. */
-MUST_USE struct err *policy_only_look(const char *home, struct arena *a,
-                                      struct sandbox_policy *policy);
+/* The same for a command that only looks: nothing can be changed, and nothing is seen but what Read
+ * shows without a question: workspace, added directories, tmp_dir, and of the public places of the
+ * system (base/public_places.h) what everybody may read, as far as that is quickly found. */
+MUST_USE struct err *policy_make_looking(struct policy_maker *m, const char *cwd, struct arena *a,
+                                         struct sandbox_policy *ret_policy);
 /* The next policy is made of what is known and a few dozen lstat(): less than the way to a worker
  * and back takes. */
-bool policy_maker_is_quick(const struct policy_maker *m);
+bool policy_maker_is_quick(const struct policy_maker *m, bool only_looks);
+
+/* --- look_policy.c --- */
+
+/* Narrows a policy. `home` is canonical, or NULL; `not_public` is what is not to be seen in public
+ * places. Blocks. */
+MUST_USE struct err *policy_only_look(const char *home, const struct path_list *not_public,
+                                      struct arena *a, struct sandbox_policy *policy);
 
 #endif

@@ -46,15 +46,14 @@ static bool check_cwd(struct tool_session *s, struct tool_result *r)
     if (fs_is_dir(cwd))
         return true;
     if (strcmp(cwd, workspace) == 0) {
-        tool_result_fail(
-            r, "The workspace %s does not exist any more: commands have nowhere to run.", cwd);
+        tool_result_fail(r, "The workspace %s no longer exists: commands have nowhere to run.",
+                         cwd);
         return false;
     }
-    tool_result_fail(
-        r,
-        "The working directory %s does not exist any more, so the command was not run. "
-        "The working directory is %s again: repeat the command from there.",
-        cwd, workspace);
+    tool_result_fail(r,
+                     "The working directory %s no longer exists, so the command was not run. "
+                     "The working directory is %s again: repeat the command from there.",
+                     cwd, workspace);
     tool_session_set_cwd(s, workspace);
     return false;
 }

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import scripted
@@ -72,6 +73,8 @@ LINES = {
     "tr a-z A-Z < story.txt": "ONCE UPON",
     "env | grep -c PATH": "1",
     "git --version": "git version",
+    "bash --version": "GNU bash",
+    "git log -m -p": "int main",
     "timeout 5 cat story.txt": "once upon",
 }
 
@@ -153,6 +156,21 @@ class Looking(LookTest):
                 f"find {self.dir} -name notes", "wc -l ~/*"):
             self.assert_asked(result)
 
+    def test_what_writes_objects_is_asked_about(self):
+        """A merge that is made again; not where the repository says that every one is."""
+        self.git("checkout", "-q", "-b", "side", "HEAD")
+        self.git("commit", "-q", "--allow-empty", "-m", "side")
+        self.git("checkout", "-q", "main")
+        self.git("commit", "-q", "--allow-empty", "-m", "other")
+        self.git("merge", "-q", "side", "-m", "merged")
+        self.git("config", "log.diffMerges", "remerge")
+        results = self.run_lines("git log --remerge-diff", "git show --diff-merges=r",
+                                 "git log -m -p -1")
+        self.assert_asked(results[0])
+        self.assert_asked(results[1])
+        self.assertIn("merged", results[2])
+        self.assertNotIn("Exit code", results[2])
+
     def test_what_is_not_named_plainly_is_not_seen(self):
         os.symlink(self.home / "notes", self.project / "link")
         os.symlink(self.home, self.project / "linked")
@@ -166,6 +184,58 @@ class Looking(LookTest):
                 self.assertNotIn(SECRET, result)
                 self.assertNotIn("Permission denied.", result)
         self.assertIn("name the path itself", results[0])
+
+    def make_public_place(self):
+        """A directory of /opt with files that only root and the person's group may read."""
+        if not IS_ROOT:
+            self.skipTest("only root can put files into /opt")
+        group = 65534 if self.is_user else 0
+        place = pathlib.Path(tempfile.mkdtemp(prefix="keel-look-", dir="/opt"))
+        self.addCleanup(shutil.rmtree, place)
+        place.chmod(0o755)
+        (place / "open").write_text("for all\n")
+        for name in ("closed", "deep/er/closed", "group/open"):
+            path = place / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(SECRET + "\n")
+            path.chmod(0o640 if path.name == "closed" else 0o644)
+            os.chown(path, 0, group)
+        for i in range(20):
+            path = place / f"many/{i}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(SECRET + "\n")
+            path.chmod(0o640)
+            os.chown(path, 0, group)
+        os.chown(place / "group", 0, group)
+        (place / "group").chmod(0o750)
+        return place
+
+    def test_what_only_the_person_s_group_may_read_in_a_public_place_is_not_seen(self):
+        place = self.make_public_place()
+        files = [place / name for name in ("closed", "deep/er/closed", "group/open", "many/7")]
+        for path in files:
+            seen = subprocess.run([*(AS_USER if self.is_user else []), "cat", path],
+                                  stdout=subprocess.PIPE, check=True)
+            self.assertIn(SECRET.encode(), seen.stdout)
+        lines = [f"cat {place}/*", f"grep -r . {place} || true", f"cat {place}/*/*/closed",
+                 f"cat $(echo {place})/closed", f"for d in {place}; do cat $d/*/*; done",
+                 f"cat $(echo {place})/group/open $(echo {place})/many/7",
+                 f"find {place} -type f -exec cat {{}} +"]
+        results = self.run_lines(f"cat {place}/open", *lines)
+        self.assertIn("for all", results[0])
+        for line, result in zip(lines, results[1:]):
+            with self.subTest(line):
+                self.assertNotIn(SECRET, result)
+                self.assertNotIn("Permission denied.", result)
+        for result in self.run_lines(*(f"cat {path}" for path in files)):
+            self.assert_asked(result)
+
+    def test_a_workspace_in_a_public_place_is_seen_whatever_its_modes(self):
+        place = self.make_public_place()
+        subprocess.run(["chown", "-R", "65534:65534" if self.is_user else "0:0", place], check=True)
+        results = self.run_lines("cat closed", "cat */er/closed", "cat many/7", cwd=place / ".")
+        for result in results:
+            self.assertIn(SECRET, result)
 
     def test_a_workspace_in_the_home_is_seen_and_the_home_is_not(self):
         (self.dir / "notes").write_text(SECRET)

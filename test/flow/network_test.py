@@ -265,7 +265,7 @@ class Refusals(NetworkTest):
 
     def test_another_host_is_refused_and_the_person_told(self):
         result = self.shell("curl -sSi http://example.org/; curl -sSi http://example.org/again")
-        self.assert_forbidden(result, "commands may not speak to example.org",
+        self.assert_forbidden(result, "commands may not connect to example.org",
                               '"example.org" in network.allow')
         self.assertEqual(result.err.count("example.org"), 2, result.err)  # one line names it twice
         result = self.sandbox("curl", "-sS", "https://example.org/")
@@ -342,7 +342,7 @@ class Refusals(NetworkTest):
 
     def test_what_is_no_domain_is_told(self):
         result = self.keel("sandbox", "--allow-domain", "https://example.com/", "true")
-        self.assert_refused(result, 2, "--allow-domain", "is no domain")
+        self.assert_refused(result, 2, "--allow-domain", "is not a domain")
 
     def test_the_person_s_own_proxy_is_used_and_hidden(self):
         proxy = self.serve()

@@ -140,7 +140,7 @@ class InTheBackground(PlantedTest):
             self.bash(self.wait("made")),
             self.bash(self.tell("go") + self.wait("planted")))
         self.assert_harmless("src")
-        self.assertIn("src/.git/config was made by the command", self.result.err)
+        self.assertIn("src/.git/config was created by the command", self.result.err)
 
     def test_one_that_turns_bad_when_nobody_looks_any_more(self):
         """The command in the background is the last one to end."""
@@ -152,7 +152,7 @@ class InTheBackground(PlantedTest):
             self.bash(self.wait("planted")),
             Turn(Call("KillShell", shell_id="bash_1")))
         self.assert_harmless("src")
-        self.assertIn("src/.git/hooks/pre-commit was made by the command", self.result.err)
+        self.assertIn("src/.git/hooks/pre-commit was created by the command", self.result.err)
 
     def test_one_that_another_command_has_made(self):
         """Made by one that has ended, and spoiled by one that began before."""
@@ -271,7 +271,7 @@ class Planting(PlantedTest):
 
     def assert_told(self, result=None):
         for name in (".envrc", ".claude", "new/.git/config"):
-            self.assertIn(f"/project/{name} was made by the command", (result or self.result).err)
+            self.assertIn(f"/project/{name} was created by the command", (result or self.result).err)
 
 
 class KeelDies(Planting):
@@ -308,7 +308,7 @@ class KeelDies(Planting):
                 self.kill(number)
                 self.assertTrue((self.project / ".envrc").exists())
                 self.next_keel()
-                self.assertIn("a keel ended while a command ran in", self.result.err)
+                self.assertIn("an earlier keel died while a command ran in", self.result.err)
                 self.assert_told()
                 self.assert_clean()
                 self.assert_nothing_is_left()
@@ -316,13 +316,18 @@ class KeelDies(Planting):
         self.assertEqual(self.result.err, "")
 
     def test_while_a_command_does_nothing_of_that_kind(self):
-        if not self.has_namespaces:
-            self.skipTest("what mounts lie upon is made where there are mounts")
         self.kill(signal.SIGKILL, f"echo >{self.pipe.name}; exec sleep 1000")
         self.next_keel()
         self.assertEqual(self.result.err, "")
         self.assert_clean()
         self.assert_nothing_is_left()
+
+    def test_and_a_file_beside_those_that_are_protected_stays(self):
+        self.kill(signal.SIGKILL, f"echo x >.git/info/exclude; echo >{self.pipe.name}; "
+                  "exec sleep 1000")
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+        self.assertEqual((self.project / ".git/info/exclude").read_text(), "x\n")
 
     def test_and_the_next_one_runs_a_command(self):
         self.kill(signal.SIGKILL)

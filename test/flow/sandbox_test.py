@@ -133,8 +133,8 @@ class Behaviour:
     def test_what_a_command_should_not_have_made_is_moved_aside_and_told(self):
         out = self.run_bash("echo '{}' >.mcp.json; echo made")
         self.assertIn("made\nThe sandbox has put this right", out[0])
-        self.assertIn(".mcp.json was made by the command", out[0])
-        self.assertIn(".mcp.json was made by the command", self.result.err)
+        self.assertIn(".mcp.json was created by the command", out[0])
+        self.assertIn(".mcp.json was created by the command", self.result.err)
         self.assertFalse((self.project / ".mcp.json").exists())
 
     def test_a_repository_that_appears_later_is_protected_too(self):
@@ -233,7 +233,7 @@ class Behaviour:
         marker = f"87654.{os.getpid()}"
         out = self.run_turns(
             self.bash(f"echo started; touch up; exec sleep {marker}", run_in_background=True),
-            self.bash("until [ -e up ]; do :; done; echo x >$TMPDIR/shared"),
+            self.bash("until [ -e up ]; do sleep 0.02; done; echo x >$TMPDIR/shared"),
             Turn(Call("BashOutput", bash_id="bash_1")), Turn(Call("KillShell", shell_id="bash_1")))
         self.assertIn("bash_1: running\nstarted", out[2])
         self.assertIn("bash_1: killed", out[3])
@@ -242,10 +242,10 @@ class Behaviour:
     def test_what_is_put_right_after_a_background_command_is_told(self):
         out = self.run_turns(
             self.bash("echo x >.mcp.json; touch up; exec sleep 1000", run_in_background=True),
-            self.bash("until [ -e up ]; do :; done"),
+            self.bash("until [ -e up ]; do sleep 0.02; done"),
             Turn(Call("KillShell", shell_id="bash_1")))
-        self.assertIn(".mcp.json was made by the command", out[1] + out[2])
-        self.assertIn(".mcp.json was made by the command", self.result.err)
+        self.assertIn(".mcp.json was created by the command", out[1] + out[2])
+        self.assertIn(".mcp.json was created by the command", self.result.err)
 
     # --- the place and its surroundings ---
 
@@ -312,7 +312,7 @@ class Network(SandboxTest):
     def test_by_a_setting(self):
         self.user_settings({"network": {"allowPrivate": [self.place]}})
         self.assertEqual(self.fetch(), ["200\n", "403\n"])
-        self.assertIn("a command may not speak to 127.0.0.1", self.result.err)
+        self.assertIn("a command may not connect to 127.0.0.1", self.result.err)
 
     def test_not_by_a_repository_that_nobody_trusts(self):
         self.write("project/.keel/settings.json", {"network": {"allowPrivate": [self.place]}})

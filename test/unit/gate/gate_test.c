@@ -142,7 +142,7 @@ TEST(arguments_that_are_not_json_are_shown_with_what_is_wrong)
     assert_true(
         str_starts(s.verdict.reason, S("Error: The arguments of Bash are not valid JSON: ")));
     assert_int_not_equal(str_find(s.verdict.reason, S("at line 1, column 16")), STR_NONE);
-    assert_true(str_ends(s.verdict.reason, S("What came: {\"command\":\"ls\"")));
+    assert_true(str_ends(s.verdict.reason, S("Received: {\"command\":\"ls\"")));
     assert_str(strbuf_str(&s.log), "");
 }
 
@@ -156,7 +156,7 @@ TEST(arguments_that_are_no_object_are_told_as_what_they_are)
     assert_ok(gate_judge(&s.gate.gate, &s.call, &s.arena, &s.verdict));
     assert_str(s.verdict.reason,
                "Error: The arguments of Bash must be a JSON object, not array. The "
-               "call was not executed. What came: [1]");
+               "call was not executed. Received: [1]");
 }
 
 TEST(arguments_that_do_not_fit_the_schema_are_told_with_every_place)
@@ -353,10 +353,11 @@ TEST(without_a_person_a_request_is_refused_with_the_rule_that_would_allow_it)
     for (s.call.mode = MODE_PLAN; s.call.mode < MODE_BYPASS; s.call.mode++) {
         assert_int_equal(judge(&s, "WebFetch", "{\"url\":\"https://a.org:8443/x\"}")->kind,
                          VERDICT_DENY);
-        assert_str(s.verdict.reason,
-                   "Permission denied. Nobody is there to approve this action. The user can allow "
-                   "it with the rule WebFetch(domain:a.org) or with the permission mode "
-                   "bypassPermissions.");
+        assert_str(
+            s.verdict.reason,
+            "Permission denied. No user is available to approve this action. The user can allow "
+            "it with the rule WebFetch(domain:a.org) or with the permission mode "
+            "bypassPermissions.");
     }
     judge(&s, "WebFetch", "{\"url\":\"https://a.org/x\"}");
     assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
@@ -399,15 +400,17 @@ TEST(without_a_person_a_look_outside_is_refused_with_the_rule_that_would_allow_i
     s.call.asker = NULL;
     judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}");
     assert_int_equal(s.verdict.kind, VERDICT_DENY);
-    assert_str(s.verdict.reason,
-               "Permission denied. Nobody is there to approve this action. /var/new/x is outside "
-               "the workspace. The user can allow to read it with the rule Read(//var/new/x), its "
-               "directory with Read(//var/new/**), or with --add-dir /var/new.");
+    assert_str(
+        s.verdict.reason,
+        "Permission denied. No user is available to approve this action. /var/new/x is outside "
+        "the workspace. The user can allow reading it with the rule Read(//var/new/x), its "
+        "directory with Read(//var/new/**), or with --add-dir /var/new.");
     judge(&s, "Grep", "{\"path\":\"/var\"}");
-    assert_str(s.verdict.reason,
-               "Permission denied. Nobody is there to approve this action. /var is outside the "
-               "workspace. The user can allow to read it with the rule Read(//var/**) or with "
-               "--add-dir /var.");
+    assert_str(
+        s.verdict.reason,
+        "Permission denied. No user is available to approve this action. /var is outside the "
+        "workspace. The user can allow reading it with the rule Read(//var/**) or with "
+        "--add-dir /var.");
 }
 
 TEST(a_yes_for_the_project_holds_for_the_session_and_tells_the_rule)
@@ -528,13 +531,15 @@ TEST(where_nobody_is_the_model_is_told_what_would_allow_it)
 
     scene_init(&s, NULL);
     s.call.asker = NULL;
-    assert_str(judge(&s, "Bash", MAKE)->reason,
-               "Permission denied. Nobody is there to approve this action. The user can allow it "
-               "with the rule Bash(make) or with the permission mode bypassPermissions.");
+    assert_str(
+        judge(&s, "Bash", MAKE)->reason,
+        "Permission denied. No user is available to approve this action. The user can allow it "
+        "with the rule Bash(make) or with the permission mode bypassPermissions.");
     assert_int_equal(s.verdict.kind, VERDICT_DENY);
-    assert_str(judge(&s, "Edit", "{\"file_path\":\"a\"}")->reason,
-               "Permission denied. Nobody is there to approve this action. The user can allow it "
-               "with the rule Edit(//proj/a) or with the permission mode acceptEdits.");
+    assert_str(
+        judge(&s, "Edit", "{\"file_path\":\"a\"}")->reason,
+        "Permission denied. No user is available to approve this action. The user can allow it "
+        "with the rule Edit(//proj/a) or with the permission mode acceptEdits.");
     assert_str(strbuf_str(&s.log), "");
 }
 
@@ -548,12 +553,12 @@ TEST(where_nobody_is_a_rule_that_asks_is_named)
     s.answer.kind = ANSWER_NOBODY;
     s.call.mode = MODE_BYPASS;
     assert_str(judge(&s, "Bash", "{\"command\":\"git push\"}")->reason,
-               "Permission denied. Nobody is there to approve this action. The rule "
+               "Permission denied. No user is available to approve this action. The rule "
                "Bash(git push:*) asks each time.");
     rules = (struct permission_rules){.deny = &pattern, .n_deny = 1};
     permission_gate_set_rules(&s.gate, &rules);
     assert_str(judge(&s, "Bash", "{\"command\":\"git $x\"}")->reason,
-               "Permission denied. Nobody is there to approve this action. The rule "
+               "Permission denied. No user is available to approve this action. The rule "
                "Bash(git push:*) could not be checked for this call.");
 }
 

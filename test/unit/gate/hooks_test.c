@@ -273,7 +273,7 @@ TEST(where_nobody_is_an_ask_denies_and_says_so)
     s.call.mode = MODE_BYPASS;
     s.before.permission = HOOK_ASK;
     assert_str(judge(&s, "Bash", MAKE)->reason,
-               "Permission denied. Nobody is there to approve this action. A hook asks for "
+               "Permission denied. No user is available to approve this action. A hook asks for "
                "approval.");
 }
 

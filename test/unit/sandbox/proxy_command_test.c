@@ -137,7 +137,7 @@ NET_TEST(another_host_is_refused)
     TRY(box_run(b, arena_format(&b->arena, "curl -sS http://other.test:%d/; %s",
                                 server_port(n->server), fetch(b, n))
                        .p));
-    EXPECT(has_text(&b->out, "keel: commands may not speak to other.test:"));
+    EXPECT(has_text(&b->out, "keel: commands may not connect to other.test:"));
     EXPECT(str_ends(strbuf_str(&b->out), S("hello\n")));
     return NULL;
 }

@@ -174,7 +174,7 @@ RULES_TEST(a_refusal_names_the_rule_that_would_allow_it)
     struct url u = url_of(f, "[2606:4700::1111]:8080");
     AUTO(err) struct err *e = net_rules_check(&f->rules, &u);
 
-    assert_string_equal(e->text, "commands may not speak to [2606:4700::1111]:8080");
+    assert_string_equal(e->text, "commands may not connect to [2606:4700::1111]:8080");
     assert_string_equal(e->hint, "a person can allow it with \"[2606:4700::1111]:8080\" in "
                                  "network.allow of the settings");
 }

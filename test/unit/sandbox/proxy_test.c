@@ -386,8 +386,8 @@ PROXY_TEST(a_refused_host_is_told_once, S(ANSWER))
     EXPECT(says(&answer, "\"good.test:1\" in network.allow of the settings\n"));
     TRY(ask(b, "GET http://93.184.216.34/ HTTP/1.1\r\n\r\n", &answer));
     EXPECT(says(&answer, " 403 "));
-    EXPECT(str_is(strbuf_str(&b->told), "good.test: commands may not speak to good.test:1\n"
-                                        "93.184.216.34: commands may not speak to "
+    EXPECT(str_is(strbuf_str(&b->told), "good.test: commands may not connect to good.test:1\n"
+                                        "93.184.216.34: commands may not connect to "
                                         "93.184.216.34\n"));
     EXPECT(n_lookups == 0 && server_n_connections(b->server) == 0);
     return NULL;
@@ -688,7 +688,7 @@ OWN_PROXY_TEST(a_proxy_of_another_kind_is_told, "socks5://127.0.0.1:%d", S(ANSWE
     AUTO(strbuf) struct strbuf answer = {0};
 
     TRY(ask(b, "CONNECT good.test:%d HTTP/1.1\r\n\r\n", &answer));
-    EXPECT(says(&answer, " 502 ") && says(&answer, "not of the kind http://host:port"));
+    EXPECT(says(&answer, " 502 ") && says(&answer, "is not an http://host:port one"));
     return NULL;
 }
 

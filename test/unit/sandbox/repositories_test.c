@@ -27,8 +27,8 @@ BOX_TEST(a_directory_does_not_become_a_bare_repository)
     EXPECT(!fs_exists(box_path(b, "ws/HEAD")) && !fs_exists(box_path(b, "ws/sub/HEAD")));
     EXPECT(fs_exists(box_path(b, "ws/HEAD.keel-untrusted")));
     EXPECT(file_is(box_path(b, "ws/sub/config"), "mine\n"));
-    EXPECT(has_text(&b->notes, "ws/HEAD was made by the command"));
-    EXPECT(has_text(&b->notes, "ws/sub/HEAD was made by the command"));
+    EXPECT(has_text(&b->notes, "ws/HEAD was created by the command"));
+    EXPECT(has_text(&b->notes, "ws/sub/HEAD was created by the command"));
     return NULL;
 }
 
@@ -39,7 +39,7 @@ BOX_TEST(a_new_repository_anywhere_loses_what_git_would_run)
     EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/config")));
     EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/hooks/post-index-change")));
     EXPECT(!fs_exists(box_path(b, "ws/bare/config")));
-    EXPECT(has_text(&b->notes, "ws/bare/config was made by the command"));
+    EXPECT(has_text(&b->notes, "ws/bare/config was created by the command"));
     TRY(box_run(b, MAKE_GIT "make_git a/b/.git; make_git bare; true"));
     EXPECT(!fs_exists(box_path(b, "ws/a/b/.git/config")) ||
            file_is(box_path(b, "ws/a/b/.git/config"), ""));
@@ -115,7 +115,7 @@ BOX_TEST(a_protected_file_with_a_second_name_is_put_back)
     TRY(box_run(b, "echo evil > c; echo evil > h"));
     EXPECT(file_is(box_path(b, "ws/.git/config"), "[core]\n"));
     EXPECT(file_is(box_path(b, "ws/.git/hooks/pre-push"), "mine\n"));
-    EXPECT(has_text(&b->notes, "ws/.git/config was changed by the command; it has been put back"));
+    EXPECT(has_text(&b->notes, "ws/.git/config was changed by the command; keel restored it"));
     return NULL;
 }
 
@@ -139,7 +139,7 @@ static struct err *replace_while(struct box *b, const char *script, const char *
     return sandbox_command_ended(&b->sandbox, &b->notes);
 }
 
-#define THEN "echo ready; until [ -e go ]; do :; done; "
+#define THEN "echo ready; until [ -e go ]; do sleep 0.02; done; "
 
 /* The kernel takes a mount away when somebody outside puts another file in its place. */
 BOX_TEST(a_configuration_that_a_person_replaces_is_no_way_in)
@@ -212,7 +212,7 @@ BOX_TEST(a_directory_of_hooks_that_was_missing_cannot_be_filled)
     EXPECT(!fs_exists(box_path(b, "ws/.git/hooks/pre-commit")));
     EXPECT(!file_is(box_path(b, "ws/.git/config.worktree"), "evil\n"));
     EXPECT(has_namespaces(b) ? b->notes.n == 0 && !strstr(strbuf_cstr(&b->out), "evil")
-                             : has_text(&b->notes, "was made by the command"));
+                             : has_text(&b->notes, "was created by the command"));
     return NULL;
 }
 
@@ -244,12 +244,12 @@ BOX_TEST(a_file_with_a_second_name_outside_that_was_written_is_told)
     TRY(box_run(b, "echo more >>dep/mine; cat dep/pkg.js >/dev/null"));
     EXPECT_OUTPUT(b->notes, "");
     TRY(box_run(b, "echo evil >dep/pkg.js"));
-    EXPECT(has_text(&b->notes, "ws/dep/pkg.js changed, and has another name (a hard link)"));
+    EXPECT(has_text(&b->notes, "ws/dep/pkg.js changed and has a second name (hard link)"));
     EXPECT(!strstr(strbuf_cstr(&b->notes), "other.js"));
     TRY(box_run(b, "true"));
     EXPECT_OUTPUT(b->notes, "");
     TRY(box_run(b, "echo evil >dep/pkg.js; echo evil >other.js"));
-    EXPECT(has_text(&b->notes, "have another name"));
+    EXPECT(has_text(&b->notes, "have a second name"));
     return NULL;
 }
 
@@ -266,7 +266,7 @@ BOX_TEST(in_a_large_workspace_it_is_told_too)
     TRY(box_run(b, "cat d/7/pkg.js >/dev/null; echo x >d/8/new"));
     EXPECT_OUTPUT(b->notes, "");
     TRY(box_run(b, "echo evil >>d/7/pkg.js"));
-    EXPECT(has_text(&b->notes, "ws/d/7/pkg.js changed, and has another name (a hard link)"));
+    EXPECT(has_text(&b->notes, "ws/d/7/pkg.js changed and has a second name (hard link)"));
     return NULL;
 }
 
@@ -275,7 +275,7 @@ BOX_TEST(names_with_newlines_do_not_forge_notes)
     TRY(box_run(b, MAKE_GIT "make_git \"$(printf 'a\\nb\\033')\" 2>/dev/null; "
                             "d=$(printf 'a\\nb\\033'); mkdir -p \"$d/.git\"; "
                             "echo evil > \"$d/.git/config\""));
-    EXPECT(has_text(&b->notes, "ws/a?b?/.git/config was made by the command"));
+    EXPECT(has_text(&b->notes, "ws/a?b?/.git/config was created by the command"));
     return NULL;
 }
 

@@ -151,7 +151,7 @@ BOX_TEST(a_command_starts_in_the_directory_that_was_chosen_or_not_at_all)
     spec.before_start = swap_once;
     spec.before_self = &swap;
     e = launcher_start(&b->sandbox.launcher, &spec, &p);
-    EXPECT(e && err_is(e, ERR_SANDBOX) && strstr(e->text, "was exchanged"));
+    EXPECT(e && err_is(e, ERR_SANDBOX) && strstr(e->text, "was replaced"));
     err_free(e);
     return NULL;
 }
@@ -227,7 +227,7 @@ BOX_TEST(hooks_and_configuration_of_git_are_as_they_were)
     TRY(make_repository(b, "ws"));
     TRY(box_run(b, attack_on_git));
     EXPECT(has_namespaces(b) ||
-           has_text(&b->notes, "ws/.git was moved by the command; it has been"));
+           has_text(&b->notes, "ws/.git was moved by the command; keel put it back"));
     return expect_repository(b, "ws");
 }
 
@@ -259,7 +259,7 @@ BOX_TEST(what_was_not_there_is_moved_aside_and_told)
     TRY(box_run(b, "mkdir .claude; echo evil > .claude/settings.json; echo evil > .bashrc"));
     EXPECT(!fs_exists(box_path(b, "ws/.claude")) && !fs_exists(box_path(b, "ws/.bashrc")));
     EXPECT(file_is(box_path(b, "ws/.bashrc.keel-untrusted"), "evil\n"));
-    EXPECT(has_text(&b->notes, "ws/.bashrc was made by the command"));
+    EXPECT(has_text(&b->notes, "ws/.bashrc was created by the command"));
     return NULL;
 }
 

@@ -113,7 +113,7 @@ TEST(what_is_no_domain_is_an_error_that_names_the_setting)
     AUTO_FREE char *message = e ? err_message(e) : mem_strdup("");
 
     assert_true(err_is(e, ERR_VALIDATION));
-    assert_string_equal(message, "network.allow: \"https://a.org/\" is no domain");
+    assert_string_equal(message, "network.allow: \"https://a.org/\" is not a domain");
 }
 
 TEST(a_host_that_an_answer_let_webfetch_reach_is_closed_to_commands)

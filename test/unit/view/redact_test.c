@@ -65,13 +65,13 @@ TEST(the_block_that_a_provider_wrote_goes_with_what_it_says)
 TEST(a_refusal_that_quotes_the_call_is_redacted_and_an_output_is_not)
 {
     AUTO(arena) struct arena a = {0};
-    struct part text = {.kind = PART_TEXT, .text = S("What came: {\"password\": \"x\"}")};
+    struct part text = {.kind = PART_TEXT, .text = S("Received: {\"password\": \"x\"}")};
     struct part result = {.kind = PART_TOOL_RESULT, .content = &text, .n_content = 1};
 
     assert_ptr_equal(redact_result(&result, &a), &result);
     result.is_error = true;
     assert_str(redact_result(&result, &a)->content[0].text,
-               "What came: {\"password\": \"[REDACTED]\"}");
+               "Received: {\"password\": \"[REDACTED]\"}");
 }
 
 TEST(values_that_were_seen_in_a_call_are_hidden_everywhere)
