@@ -286,7 +286,8 @@ static bool grant_entries(const struct rules *r, const struct denials *d,
 }
 
 /* The directory itself gets no right, as that would be one over all that is in it; but in the
- * workspace one may see the names. */
+ * workspace one may see the names. The root can be listed by everybody, unless this is a sandbox
+ * already, of Landlock: then nothing could be granted. */
 static bool grant_split(const struct rules *r, const struct denials *d,
                         const struct policy_item *split, int place)
 {
@@ -294,7 +295,7 @@ static bool grant_split(const struct rules *r, const struct denials *d,
     int dir = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0)
-        return errno == ENOTDIR || errno == EACCES;
+        return errno == ENOTDIR || (errno == EACCES && strcmp(split->text, "/") != 0);
     done = (!is_writable || grant_fd(r, dir, S_IFDIR, READ_DIR)) &&
            grant_entries(r, d, split, dir, is_writable ? all_rights(r) : READ_RIGHTS);
     close_quietly(dir);

@@ -182,6 +182,31 @@ static bool mount_dev(const struct builder *b)
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
+/* What /proc tells of others and of the kernel's own memory, and no program needs; container
+ * runtimes cover the same. The rest is about the machine and the sandbox's own processes, or needs
+ * a capability. */
+static const char *const masked_in_proc[] = {
+    "/proc/interrupts",  "/proc/kallsyms",   "/proc/kcore",
+    "/proc/key-users",   "/proc/keys",       "/proc/latency_stats",
+    "/proc/sched_debug", "/proc/timer_list", NULL,
+};
+
+/* Kernels differ, and what only root may read need not be covered for others. */
+static bool mask_proc(const struct builder *b)
+{
+    struct stat st;
+    int mount;
+
+    for (const char *const *path = masked_in_proc; *path; path++) {
+        if (access(*path, R_OK) < 0 || stat(*path, &st) < 0)
+            continue;
+        mount = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
+        if (mount < 0 || !attach(mount, *path))
+            return false;
+    }
+    return true;
+}
+
 static bool lock_root(void)
 {
     struct mount_attr locked = {.attr_set =
@@ -446,7 +471,7 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
         return fault;
     if (!mount_new("proc", none, "/proc"))
         return (struct fault){errno, EXEC_STEP_PROC, 0};
-    if (!lock_root() || !attach_devices(b) || !mount_dev(b))
+    if (!lock_root() || !mask_proc(b) || !attach_devices(b) || !mount_dev(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};
     fault = carry_out_items(b, p, /* first= */ true);
     if (!fault.error)

@@ -1,6 +1,8 @@
 /* vendor.c - finding vendors and their models. */
 #include "provider/vendor.h"
 
+#include "base/alike.h"
+
 static bool has_alias(const struct vendor *v, struct str name)
 {
     struct str rest = str_of(v->aliases), alias;
@@ -71,4 +73,62 @@ const struct model_info *vendor_find_model(const struct vendor *v, struct str id
     const struct model_info *model = find_exactly(v, id);
 
     return model ? model : find_exactly(v, without_date(id));
+}
+
+/* --- misspelt models --- */
+
+/* "claude-sonnet-4-5" is one of "claude-sonnet": the numbers are its version. */
+static struct str family_of(struct str id, char buffer[64])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < id.n && n < 63; i++) {
+        bool is_version = (id.p[i] >= '0' && id.p[i] <= '9') || id.p[i] == '.';
+        bool is_second_dash = id.p[i] == '-' && (n == 0 || buffer[n - 1] == '-');
+
+        if (!is_version && !is_second_dash)
+            buffer[n++] = id.p[i];
+    }
+    while (n > 0 && buffer[n - 1] == '-')
+        n--;
+    return str_make(buffer, n);
+}
+
+/* The more letters, the more of them may be wrong. */
+static bool is_misspelling(struct str name, struct str known)
+{
+    size_t distance = text_distance(name, known);
+
+    return str_eq_nocase(name, known) || (distance <= TEXT_ALIKE && distance * 4 <= name.n);
+}
+
+/* A single word may be a part of a name, or a slip of the fingers in one. */
+static bool is_part(struct str name, struct str family)
+{
+    struct str part;
+
+    if (name.n < 4 || str_find_char(name, '-') != STR_NONE)
+        return false;
+    while (str_split(&family, '-', &part))
+        if (part.n >= 4 && (str_eq_nocase(name, part) || text_distance(name, part) <= TEXT_ALIKE))
+            return true;
+    return false;
+}
+
+/* The newest models come first. */
+const struct model_info *vendor_guess_model(const struct vendor *v, struct str name)
+{
+    char name_buffer[64], buffer[64];
+    struct str family = family_of(name, name_buffer);
+    const struct model_info *guess = NULL;
+
+    for (size_t i = 0; i < v->n_models; i++) {
+        struct str known = family_of(str_of(v->models[i].id), buffer);
+
+        if (str_eq(family, known))
+            return NULL;
+        if (!guess && (is_misspelling(family, known) || is_part(name, known)))
+            guess = &v->models[i];
+    }
+    return guess;
 }

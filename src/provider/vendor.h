@@ -51,5 +51,9 @@ const char *vendor_setup_link(const struct vendor *v);
 /* By id, or by an id with a date behind it, which names a fixed version of the same model:
  * "claude-opus-4-5-20251101", "gpt-5.4-2026-03-05". NULL if unknown. */
 const struct model_info *vendor_find_model(const struct vendor *v, struct str id);
+/* For a name that vendor_find_model() does not know: the model that it misspells, or one of the
+ * family that it names ("sonnet"). NULL: it may be the name of a new model, as one that differs in
+ * numbers only is. */
+const struct model_info *vendor_guess_model(const struct vendor *v, struct str name);
 
 #endif

@@ -29,6 +29,30 @@ struct comparison {
     struct teller teller;
 };
 
+/* --- what keel has made for mounts --- */
+
+/* A directory of a mount point's is known only by its name, where another keel has made it. */
+static bool is_that_one(const struct guarded *item, const struct stat *st,
+                        const struct identity *id)
+{
+    return identity_eq(id, &item->identity) || (!item->identity.inode && S_ISDIR(st->st_mode));
+}
+
+/* It was empty, and so was all in it: that it is gone means nothing. The next keel removes it if
+ * the one that made it is killed. */
+static bool is_empty_mount_point(const struct baseline *b, const struct guarded *item)
+{
+    if (!item->is_made)
+        return false;
+    for (const struct guarded *in = item; in < b->items + b->n; in++) {
+        if (!path_is_in(in->path, item->path))
+            break;
+        if (in->kind != GUARDED_ABSENT && !(in->is_made && in->content.n == 0))
+            return false;
+    }
+    return true;
+}
+
 /* --- putting back --- */
 
 static bool write_all(int fd, struct str bytes)
@@ -178,13 +202,6 @@ static bool is_harmless(int dir, const char *name, const struct guarded *item,
            (is_git_config(name) && is_harmless_config(dir, name, item));
 }
 
-/* A directory of a mount point's is known only by its name, where another keel has made it. */
-static bool is_mounted_one(const struct guarded *item, const struct stat *st,
-                           const struct identity *id)
-{
-    return identity_eq(id, &item->identity) || (!item->identity.inode && S_ISDIR(st->st_mode));
-}
-
 /* Another one is there, without a mount: commands that run could write it. */
 static void check_mounted(struct comparison *c, int dir, const char *name,
                           const struct guarded *item)
@@ -192,7 +209,7 @@ static void check_mounted(struct comparison *c, int dir, const char *name,
     struct identity id;
     struct stat st;
 
-    if (identity_look(dir, name, &st, &id) < 0 || is_mounted_one(item, &st, &id) ||
+    if (identity_look(dir, name, &st, &id) < 0 || is_that_one(item, &st, &id) ||
         is_harmless(dir, name, item, &st))
         return;
     if (!move_aside(&c->teller, dir, name))
@@ -242,7 +259,7 @@ static void check_ancestor(struct comparison *c, int dir, const char *name,
     struct stat st;
 
     if (identity_look(dir, name, &st, &id) == 0) {
-        if (identity_eq(&id, &item->identity))
+        if (is_that_one(item, &st, &id))
             return;
         move_aside_told(&c->teller, dir, name, item->path);
     }
@@ -380,7 +397,8 @@ static void check_item(struct comparison *c, struct guarded *item)
 
     if (item->kind == GUARDED_TODO)
         return;
-    if (item->kind == GUARDED_ABSENT && is_still_absent(c->survey->fd, item->path))
+    if ((item->kind == GUARDED_ABSENT || is_empty_mount_point(c->b, item)) &&
+        is_still_absent(c->survey->fd, item->path))
         return;
     dir = below_open_parent(c->survey->fd, item->path, &name, c->teller.unlocks);
     if (dir < 0) {

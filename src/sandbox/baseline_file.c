@@ -163,11 +163,15 @@ static void take_directories(struct parser *p, struct baseline *b)
 
 static void take_mount_points(struct parser *p, struct baseline *b)
 {
-    b->n_mount_points = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
-    b->mount_point_room = b->n_mount_points + 1;
-    b->mount_points = ARENA_ARRAY(p->arena, b->mount_point_room, const char *);
-    for (size_t i = 0; !p->is_bad && i < b->n_mount_points; i++)
-        b->mount_points[i] = arena_cstr(p->arena, str_of(take_path(p, /* may_be_empty= */ false)));
+    size_t n = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
+
+    for (size_t i = 0; i < n; i++) {
+        const char *path = take_path(p, /* may_be_empty= */ false);
+
+        if (p->is_bad)
+            return;
+        baseline_add_mount_point(b, path);
+    }
 }
 
 static bool has_its_hash(struct str bytes)
@@ -207,8 +211,10 @@ static bool parse(struct parser *p, struct baseline *b)
     p->is_bad |= b->root[0] != '/' || memchr(root.p, 0, root.n);
     take_items(p, b);
     take_directories(p, b);
+    if (p->is_bad || !is_sorted(b))
+        return false;
     take_mount_points(p, b);
-    return !p->is_bad && p->rest.n == 0 && b->time_ns >= 0 && is_sorted(b);
+    return !p->is_bad && p->rest.n == 0 && b->time_ns >= 0;
 }
 
 struct err *baseline_parse(struct str bytes, struct baseline **ret_baseline)

@@ -89,6 +89,9 @@ static struct err *explain(const struct exec_record *r, struct str plan)
                            : NULL;
     struct err *e;
 
+    if (r->step == EXEC_STEP_ITEM && r->value == EACCES && item && strcmp(item, "/") == 0)
+        return err_hint(err_new(ERR_SANDBOX, "the sandbox cannot be built: / cannot be listed"),
+                        "%s", NESTED_SANDBOX_HINT);
     if (r->step == EXEC_STEP_CHANGED)
         e = err_new(ERR_SANDBOX, "the sandbox cannot be built: %s: %s was exchanged",
                     sandbox_step_text(r->step), item ? item : "a file");

@@ -163,7 +163,7 @@ static const char *const look_variables[] = {
     "GIT_OPTIONAL_LOCKS=0",
     "GIT_NO_LAZY_FETCH=1",
     "GIT_TERMINAL_PROMPT=0",
-    "GIT_CONFIG_COUNT=4",
+    "GIT_CONFIG_COUNT=5",
     "GIT_CONFIG_KEY_0=core.fsmonitor",
     "GIT_CONFIG_VALUE_0=false",
     "GIT_CONFIG_KEY_1=core.hooksPath",
@@ -172,6 +172,8 @@ static const char *const look_variables[] = {
     "GIT_CONFIG_VALUE_2=false",
     "GIT_CONFIG_KEY_3=safe.directory",
     "GIT_CONFIG_VALUE_3=*",
+    "GIT_CONFIG_KEY_4=log.diffMerges", /* one of its values writes objects */
+    "GIT_CONFIG_VALUE_4=separate",
     NULL,
 };
 

@@ -321,6 +321,21 @@ static struct err *no_vendor(const struct search *s, struct str name, struct str
     return err_hint(e, "one of: %s", strbuf_cstr(&all));
 }
 
+/* A server of one's own has its own names. */
+static struct err *check_spelling(const struct profile *p)
+{
+    const struct vendor *v = p->vendor;
+    bool is_known = !v || !v->base_url || !str_is(p->base_url, v->base_url) || p->info_is_known;
+    const struct model_info *guess = is_known ? NULL : vendor_guess_model(v, p->model);
+
+    if (!guess)
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "%s has no model \"%" STR_FMT "\" that keel knows",
+                            v->display_name, STR_ARG(p->model)),
+                    "did you mean %s? If it is a new model, say --model %" STR_FMT "/%" STR_FMT,
+                    guess->id, STR_ARG(p->id), STR_ARG(p->model));
+}
+
 /* "vendor/model", "profile/model", "vendor", "profile" or a model's name. */
 static struct err *use_model(const struct search *s, struct str text, struct profile *ret)
 {
@@ -338,8 +353,9 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
             if (vendor_find_model(v, text))
                 return use_named(s, str_of(v->name), text, ret);
     TRY(use_current(s, text, ret));
-    return slash == STR_NONE || has_slashes(ret) ? NULL
-                                                 : no_vendor(s, name, str_skip(text, slash + 1));
+    if (slash == STR_NONE)
+        return check_spelling(ret);
+    return has_slashes(ret) ? NULL : no_vendor(s, name, str_skip(text, slash + 1));
 }
 
 /* Another program's `model` setting means something else. */

@@ -47,6 +47,9 @@ struct err *mounts_look(struct mounts *m, const struct mount_table **ret_table)
 
     if (is_new)
         m->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (m->fd < 0 && errno == EACCES)
+        return err_hint(err_errno(ERR_SANDBOX, errno, "cannot open %s", path), "%s",
+                        NESTED_SANDBOX_HINT);
     if (m->fd < 0)
         return err_errno(ERR_SANDBOX, errno, "cannot open %s", path);
     if (has_changed(m) || is_new) {

@@ -141,12 +141,24 @@ DEVICES = [
     (device_path(), "w", "the disk, for writing"),
 ]
 
+# What /proc says of others and of the kernel. Ordinary users see nothing in some of them anyway.
+TOLD = [
+    ("keys", "the keys of others"),
+    ("key-users", "who has keys"),
+    ("kallsyms", "where the kernel's functions are"),
+    ("interrupts", "when devices are used"),
+    ("timer_list", "the timers of all processes"),
+]
+
 ATTEMPTS = [
     *[Reach(what, f'"$PROBE" {deed}', **more) for deed, what, more in CALLS],
     *[Reach(what, f'{{ exec 3<>{path}; }} && echo REACHED', **ROOT_ONLY)
       for path, what in SETTINGS],
     *[Reach(what, f'"$PROBE" open-device {path} {how}', who=("root",), needs=path)
       for path, how, what in DEVICES],
+    *[Reach(f"{what}, in /proc/{name}",
+            f'[ "$(head -c 8 /proc/{name} | wc -c)" = 8 ] && echo REACHED',
+            needs="a kernel that tells it") for name, what in TOLD],
     Reach("the disk, by a device node in the workspace", f'"$PROBE" mknod node {root_device()}',
           **ROOT_ONLY),
     Reach("a group of processes (cgroup)",

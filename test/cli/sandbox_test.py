@@ -43,14 +43,30 @@ class Sandbox(KeelTest):
         inner = self.project / "keel-home"
         inner.mkdir()
         (inner / "settings.json").write_text('{"permissions": {"deny": ["Read(.env)"]}}')
-        beside = pathlib.Path(keel_test.KEEL).with_name("keel-exec")
-        for program in (keel_test.KEEL, os.environ.get("KEEL_EXEC", beside)):  # where the command sees them
-            shutil.copy(program, self.project / pathlib.Path(program).name)
         result = self.sandbox(
-            "env", f"KEEL_HOME={inner}", f"KEEL_EXEC={self.project}/keel-exec", "./keel", "sandbox",
+            *self.inner_keel(inner), "sandbox",
             "sh", "-c", "cat .env; echo evil >>.git/config; echo x >sub/new; cat sub/new")
         self.assertEqual(result.out, "x\n", result)
         self.assertNotIn("evil", (self.project / ".git/config").read_text())
+
+    def inner_keel(self, home):
+        """A keel where commands see it."""
+        beside = pathlib.Path(keel_test.KEEL).with_name("keel-exec")
+        for program in (keel_test.KEEL, os.environ.get("KEEL_EXEC", beside)):
+            shutil.copy(program, self.project / pathlib.Path(program).name)
+        return ("env", f"KEEL_HOME={home}", f"KEEL_EXEC={self.project}/keel-exec",
+                "./keel")
+
+    def test_without_namespaces_there_is_no_second_one_and_the_person_is_told_why(self):
+        home = self.project / "keel-home"
+        home.mkdir()
+        keel = self.inner_keel(home)
+        for words in (keel, ("sh", "-c", '"$@"; exit $?', "sh", *keel)):
+            with self.subTest(words=words):
+                result = self.sandbox("--no-namespaces", "--", *words, "sandbox", "echo", "in")
+                self.assertEqual(result.out, "")
+                self.assertNotEqual(result.status, 0)  # sanitizers have one of their own here
+                self.assertIn("where a second one cannot be built", result.err)
 
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")

@@ -72,6 +72,8 @@ LINES = {
     "tr a-z A-Z < story.txt": "ONCE UPON",
     "env | grep -c PATH": "1",
     "git --version": "git version",
+    "bash --version": "GNU bash",
+    "git log -m -p": "int main",
     "timeout 5 cat story.txt": "once upon",
 }
 
@@ -152,6 +154,21 @@ class Looking(LookTest):
                 f"grep --file={self.home}/notes x", "ls /", "ls ~root", "cd; ls",
                 f"find {self.dir} -name notes", "wc -l ~/*"):
             self.assert_asked(result)
+
+    def test_what_writes_objects_is_asked_about(self):
+        """A merge that is made again; not where the repository says that every one is."""
+        self.git("checkout", "-q", "-b", "side", "HEAD")
+        self.git("commit", "-q", "--allow-empty", "-m", "side")
+        self.git("checkout", "-q", "main")
+        self.git("commit", "-q", "--allow-empty", "-m", "other")
+        self.git("merge", "-q", "side", "-m", "merged")
+        self.git("config", "log.diffMerges", "remerge")
+        results = self.run_lines("git log --remerge-diff", "git show --diff-merges=r",
+                                 "git log -m -p -1")
+        self.assert_asked(results[0])
+        self.assert_asked(results[1])
+        self.assertIn("merged", results[2])
+        self.assertNotIn("Exit code", results[2])
 
     def test_what_is_not_named_plainly_is_not_seen(self):
         os.symlink(self.home / "notes", self.project / "link")

@@ -316,13 +316,18 @@ class KeelDies(Planting):
         self.assertEqual(self.result.err, "")
 
     def test_while_a_command_does_nothing_of_that_kind(self):
-        if not self.has_namespaces:
-            self.skipTest("what mounts lie upon is made where there are mounts")
         self.kill(signal.SIGKILL, f"echo >{self.pipe.name}; exec sleep 1000")
         self.next_keel()
         self.assertEqual(self.result.err, "")
         self.assert_clean()
         self.assert_nothing_is_left()
+
+    def test_and_a_file_beside_those_that_are_protected_stays(self):
+        self.kill(signal.SIGKILL, f"echo x >.git/info/exclude; echo >{self.pipe.name}; "
+                  "exec sleep 1000")
+        self.next_keel()
+        self.assertEqual(self.result.err, "")
+        self.assertEqual((self.project / ".git/info/exclude").read_text(), "x\n")
 
     def test_and_the_next_one_runs_a_command(self):
         self.kill(signal.SIGKILL)

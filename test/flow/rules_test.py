@@ -17,8 +17,8 @@ class Rounds(AgentTest):
     def test_results_stand_in_the_order_of_the_calls(self, protocol):
         # each command waits for the next one: they must run side by side, and end in reverse order
         self.check("results_in_order", protocol, lambda: [
-            Turn(Call("Bash", command="until [ -e b ]; do :; done; echo first"),
-                 Call("Bash", command="until [ -e c ]; do :; done; touch b; echo second"),
+            Turn(Call("Bash", command="until [ -e b ]; do sleep 0.02; done; echo first"),
+                 Call("Bash", command="until [ -e c ]; do sleep 0.02; done; touch b; echo second"),
                  Call("Bash", command="touch c; echo third")),
             Turn("Done.")], "go")
 

@@ -233,7 +233,7 @@ class Behaviour:
         marker = f"87654.{os.getpid()}"
         out = self.run_turns(
             self.bash(f"echo started; touch up; exec sleep {marker}", run_in_background=True),
-            self.bash("until [ -e up ]; do :; done; echo x >$TMPDIR/shared"),
+            self.bash("until [ -e up ]; do sleep 0.02; done; echo x >$TMPDIR/shared"),
             Turn(Call("BashOutput", bash_id="bash_1")), Turn(Call("KillShell", shell_id="bash_1")))
         self.assertIn("bash_1: running\nstarted", out[2])
         self.assertIn("bash_1: killed", out[3])
@@ -242,7 +242,7 @@ class Behaviour:
     def test_what_is_put_right_after_a_background_command_is_told(self):
         out = self.run_turns(
             self.bash("echo x >.mcp.json; touch up; exec sleep 1000", run_in_background=True),
-            self.bash("until [ -e up ]; do :; done"),
+            self.bash("until [ -e up ]; do sleep 0.02; done"),
             Turn(Call("KillShell", shell_id="bash_1")))
         self.assertIn(".mcp.json was made by the command", out[1] + out[2])
         self.assertIn(".mcp.json was made by the command", self.result.err)

@@ -135,12 +135,33 @@ static const char *const plain[] = {
     "show-ref",   "status",   "version",    "whatchanged",  NULL,
 };
 
-/* "%G?" in a format asks gpg about a signature. */
+/* "%G?" and "%(signature)" in a format ask gpg. */
 static bool asks_for_signatures(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++)
-        if (str_find(c->words[i].text, S("%G")) != STR_NONE)
+        if (str_find(c->words[i].text, S("%G")) != STR_NONE ||
+            str_find(c->words[i].text, S("%(signature")) != STR_NONE)
             return true;
+    return false;
+}
+
+/* "--diff-merges=remerge" merges again, and writes what comes out as objects. */
+static bool merges_again(const struct split_command *c)
+{
+    static const char *const remerge[] = {"r", "remerge", NULL};
+
+    for (size_t i = 1; i < c->n_words; i++) {
+        struct str text = c->words[i].text, value = {0};
+
+        if (str_starts(text, S("--diff-merges=")))
+            value = str_skip(text, strlen("--diff-merges="));
+        else if (str_is(text, "--diff-merges") && i + 1 < c->n_words)
+            value = c->words[++i].text;
+        else
+            continue;
+        if (!c->words[i].is_known || is_one_of(value, remerge))
+            return true;
+    }
     return false;
 }
 
@@ -149,7 +170,7 @@ bool git_only_looks(const struct split_command *c)
     size_t at = find_subcommand(c);
     bool only_looks;
 
-    if (!at || asks_for_signatures(c))
+    if (!at || asks_for_signatures(c) || merges_again(c))
         return false;
     if (str_is(c->words[at].text, "remote") && at + 2 == c->n_words &&
         str_is(c->words[at + 1].text, "-v"))

@@ -119,8 +119,8 @@ static const struct look_row table[] = {
     {"rg", LOOK_TEXT_FIRST, .letters = "z", .words = " --pre --hostname-bin --search-zip ",
      .valued = "egtTABCm"},
     {"sed", LOOK_TEXT_FIRST, .valued = "e", .check = sed_only_prints},
-    {"sort", .letters = "oT", .words = " --output --temporary-directory --compress-program ",
-     .valued = "kt"},
+    {"sort", .letters = "oST",
+     .words = " --output --buffer-size --temporary-directory --compress-program ", .valued = "kt"},
     {"strings", .valued = "n"},
     {"tac"},
     {"tail", .letters = "fF", .words = " --follow --retry --pid ", .valued = "nc"},
@@ -156,35 +156,66 @@ static const struct look_row table[] = {
     {"xargs", .words = " --process-slot-var ", .valued = "IEdLnPs"},
     /* repositories */
     {"git", .letters = "O",
-     .words = " --output --ext-diff --textconv --filters --show-signature --open-files-in-pager ",
+     .words = " --output --ext-diff --textconv --filters --show-signature --open-files-in-pager "
+              "--remerge-diff ",
      .check = git_only_looks},
 };
 
-/* What tells their version, and runs nothing of the project to that end: no yarn, no rustup. */
+/* What tells their version, and runs and obeys nothing of the project to that end: no yarn, no
+ * rustup, no mvn, no valgrind. Of other programs nobody knows what they make of the option. */
 static const struct {
-    const char *name;
+    const char *name; /* also with a version behind it: gcc-12, python3.12 */
     const char *also; /* besides --version; NULL: nothing */
 } versions[] = {
-    {"bun", NULL},          {"c++", NULL},     {"cc", NULL},         {"clang", NULL},
-    {"clang-format", NULL}, {"cmake", NULL},   {"curl", NULL},       {"deno", NULL},
-    {"docker", NULL},       {"g++", NULL},     {"gcc", NULL},        {"gh", NULL},
-    {"git", NULL},          {"go", "version"}, {"java", "-version"}, {"javac", "-version"},
-    {"jq", NULL},           {"ld", NULL},      {"make", NULL},       {"meson", NULL},
-    {"ninja", NULL},        {"node", "-v"},    {"npm", "-v"},        {"perl", "-v"},
-    {"php", "-v"},          {"pip", NULL},     {"pip3", NULL},       {"pkg-config", NULL},
-    {"psql", NULL},         {"python", "-V"},  {"python3", "-V"},    {"rg", NULL},
-    {"rsync", NULL},        {"ruby", "-v"},    {"sqlite3", NULL},    {"ssh", "-V"},
-    {"tar", NULL},          {"tmux", "-V"},    {"wget", NULL},
+    {"ar", NULL},          {"as", NULL},           {"autoconf", NULL},     {"automake", NULL},
+    {"bash", NULL},        {"bc", NULL},           {"bison", NULL},        {"bun", NULL},
+    {"bzip2", NULL},       {"c++", NULL},          {"cc", NULL},           {"ccache", NULL},
+    {"clang", NULL},       {"clang++", NULL},      {"clang-format", NULL}, {"clang-tidy", NULL},
+    {"clangd", NULL},      {"cmake", NULL},        {"cpp", NULL},          {"curl", NULL},
+    {"deno", NULL},        {"docker", NULL},       {"emacs", NULL},        {"fish", NULL},
+    {"flex", NULL},        {"g++", NULL},          {"gcc", NULL},          {"gdb", NULL},
+    {"gfortran", NULL},    {"gh", NULL},           {"git", NULL},          {"go", "version"},
+    {"gpg", NULL},         {"gzip", NULL},         {"java", "-version"},   {"javac", "-version"},
+    {"jq", NULL},          {"ld", NULL},           {"ld.lld", NULL},       {"less", NULL},
+    {"llvm-config", NULL}, {"lsof", "-v"},         {"lua", "-v"},          {"m4", NULL},
+    {"make", NULL},        {"man", NULL},          {"meson", NULL},        {"mysql", NULL},
+    {"nano", NULL},        {"ninja", NULL},        {"node", "-v"},         {"npm", "-v"},
+    {"nvim", NULL},        {"openssl", "version"}, {"pandoc", NULL},       {"patch", NULL},
+    {"perl", "-v"},        {"php", "-v"},          {"pip", NULL},          {"pkg-config", NULL},
+    {"pkgconf", NULL},     {"podman", NULL},       {"psql", NULL},         {"python", "-V"},
+    {"R", NULL},           {"redis-cli", NULL},    {"redis-server", NULL}, {"rg", NULL},
+    {"rsync", NULL},       {"ruby", "-v"},         {"screen", NULL},       {"shellcheck", NULL},
+    {"sqlite3", NULL},     {"ssh", "-V"},          {"svn", NULL},          {"systemctl", NULL},
+    {"tar", NULL},         {"tmux", "-V"},         {"unzip", "-v"},        {"vim", NULL},
+    {"wget", NULL},        {"xz", NULL},           {"zip", "-v"},          {"zsh", NULL},
+    {"zstd", NULL},
 };
+
+/* Behind the name of a program: "", "-12", "3.12" */
+static bool is_version(struct str text)
+{
+    if (str_starts(text, S("-")) && text.n > 1)
+        text = str_skip(text, 1);
+    for (size_t i = 0; i < text.n; i++)
+        if ((text.p[i] < '0' || text.p[i] > '9') && (text.p[i] != '.' || i == 0))
+            return false;
+    return true;
+}
 
 static bool tells_version(const struct split_command *c)
 {
+    struct str program = c->words[0].text, option;
+
     if (c->n_words != 2 || !c->words[1].is_known)
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(versions); i++)
-        if (str_is(c->words[0].text, versions[i].name))
-            return str_is(c->words[1].text, "--version") ||
-                   (versions[i].also && str_is(c->words[1].text, versions[i].also));
+    option = c->words[1].text;
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+        struct str name = str_of(versions[i].name);
+
+        if (str_starts(program, name) && is_version(str_skip(program, name.n)) &&
+            (str_is(option, "--version") || (versions[i].also && str_is(option, versions[i].also))))
+            return true;
+    }
     return false;
 }
 

@@ -341,6 +341,8 @@ static void started_shell(struct splitter *s, const struct shell_word *words, si
     bool has_code = false, is_hidden = false;
     size_t i = 1;
 
+    if (n == 2 && words[1].is_known && str_is(words[1].text, "--version"))
+        return; /* none of them reads anything then */
     for (; i < n; i++) {
         struct str text = words[i].text;
 

@@ -154,6 +154,54 @@ TEST(an_unknown_type_lists_what_is_known)
     assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
 }
 
+/* Of a name without a vendor, with Anthropic's key in the environment. `meant` NULL: it is taken.
+ */
+static void assert_guess(const char *name, const char *meant)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", name, "ANTHROPIC_API_KEY=k", NULL);
+
+    if (!meant) {
+        assert_null(e);
+        assert_str(w.profile.model, name);
+        return;
+    }
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_non_null(strstr(err_find_hint(e), meant));
+}
+
+TEST(a_misspelt_model_is_sent_to_nobody)
+{
+    assert_guess("claude-sonet-5", "did you mean claude-sonnet-5-5?");
+    assert_guess("Claude-Opus-5", "did you mean claude-opus-5-5?");
+    assert_guess("cluade-haiku-4-5", "did you mean claude-haiku-5-5?");
+    assert_guess("sonet", "did you mean claude-sonnet-5-5?");
+    assert_guess("sonnet", "did you mean claude-sonnet-5-5?");
+    assert_guess("hiaku", "did you mean claude-haiku-5-5?");
+    assert_guess("opus", "say --model anthropic/opus");
+}
+
+TEST(a_model_that_is_new_is_asked_for_by_its_name)
+{
+    assert_guess("claude-xyz-2027", NULL);
+    assert_guess("claude-sonnet-6", NULL);
+    assert_guess("claude-opus-5-6-20270101", NULL);
+    assert_guess("claude-sonnet-6-preview", NULL);
+    assert_guess("some-model", NULL);
+    assert_guess("m", NULL);
+}
+
+TEST(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name)
+{
+    AUTO(world) struct world w = {0}, v = {0};
+
+    assert_ok(resolve(&w, "{}", "anthropic/sonet", "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.model, "sonet");
+    assert_ok(resolve(&v, "{}", "sonnet", "ANTHROPIC_API_KEY=k",
+                      "ANTHROPIC_BASE_URL=http://127.0.0.1:9"));
+    assert_str(v.profile.model, "sonnet");
+}
+
 static void assert_no_vendor(const char *model, const char *variable, const char *hint)
 {
     AUTO(world) struct world w = {0};
@@ -194,5 +242,8 @@ RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(the_only_profile_is_used_and_a_model_may_name_one),
           UNIT(a_vendors_name_alone_means_its_default_model),
           UNIT(an_unknown_type_lists_what_is_known),
+          UNIT(a_misspelt_model_is_sent_to_nobody),
+          UNIT(a_model_that_is_new_is_asked_for_by_its_name),
+          UNIT(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name),
           UNIT(a_misspelt_vendor_sends_the_prompt_to_no_other),
           UNIT(where_names_of_models_have_slashes_no_vendor_is_needed))
