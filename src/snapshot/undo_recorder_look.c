@@ -97,7 +97,7 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
         TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
         if (has_changed)
             take_content_of_peer(r, entry, &now);
-        if (has_changed && !is_ignored_now(r, entry, &now))
+        if (has_changed && !entry->is_uncovered && !is_ignored_now(r, entry, &now))
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;
         entry->last = now;

@@ -145,6 +145,19 @@ class Commands:
         self.undoes("echo more >> also; sed -i s/is/was/ third; rm run.sh",
                     before="ln notes.txt also; ln run.sh second; ln src/main.c third")
 
+    def test_a_file_that_is_written_by_a_name_that_git_ignores(self):
+        self.prepare("git init -q .; echo build >.gitignore; mkdir build; ln run.sh build/old")
+        self.own()
+        was = describe(self.work)
+        self.talk(Turn(Call("Bash", command="ln notes.txt build/x; echo evil >build/old")),
+                  Turn(Call("Bash", command="echo evil >build/x; echo evil >build/old")),
+                  Turn(Call("Bash", command="ln src/main.c build/y; echo evil >build/y; "
+                                            "rm build/*")))
+        self.rewind()
+        now = describe(self.work)
+        for name in (b"notes.txt", b"run.sh", b"src/main.c"):
+            self.assertEqual(now[name][4], was[name][4], name)
+
     def test_a_hard_link_that_a_command_makes(self):
         self.undoes("ln notes.txt also; echo more >> also")
 
