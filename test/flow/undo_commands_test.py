@@ -146,8 +146,8 @@ class Commands:
                     before="ln notes.txt also; ln run.sh second; ln src/main.c third")
 
     def test_a_file_that_is_written_by_a_name_that_git_ignores(self):
-        self.prepare("git init -q .; echo build >.gitignore; mkdir build; ln run.sh build/old")
         self.own()
+        self.prepare("git init -q .; echo build >.gitignore; mkdir build; ln run.sh build/old")
         was = describe(self.work)
         self.talk(Turn(Call("Bash", command="ln notes.txt build/x; echo evil >build/old")),
                   Turn(Call("Bash", command="echo evil >build/x; echo evil >build/old")),
