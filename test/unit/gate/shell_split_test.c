@@ -1,6 +1,7 @@
 /* shell_split_test.c - lines of bash and what the splitter sees in them. */
 #include "test.h"
 
+#include "gate/shell/charset.h"
 #include "gate/shell/split.h"
 
 /* The commands of a line, one each line, in the order in which they are found:
@@ -199,6 +200,28 @@ TEST(text_that_comes_while_the_line_runs_is_not_computed)
     assert_true(is_sure("local x=$(cat f)"));
     assert_true(is_sure("printf '%s' \"$(cat f)\""));
     assert_true(is_sure("for i in 1 2; do [[ $i -gt 1 ]] && echo $((i * 2)); done"));
+}
+
+TEST(letters_that_hold_signs_of_the_shell_are_known)
+{
+    static const char *const plain[] = {"",
+                                        "C",
+                                        "POSIX",
+                                        "C.UTF-8",
+                                        "en_US.utf8",
+                                        "de_DE@euro",
+                                        "zh_CN",
+                                        "ja_JP.eucJP",
+                                        "de_DE.ISO-8859-15@euro",
+                                        "ru_RU.KOI8-R"};
+    static const char *const others[] = {"zh_CN.GBK",        "zh_CN.GB18030", "zh_TW.Big5",
+                                         "zh_HK.BIG5-HKSCS", "zh_TW",         "ja_JP.SJIS",
+                                         "ko_KR.CP949",      "xx_XX.unknown"};
+
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        assert_true(shell_locale_is_plain(str_of(plain[i])));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(shell_locale_is_plain(str_of(others[i])));
 }
 
 TEST(text_in_pieces_is_not_computed)
@@ -511,6 +534,7 @@ RUN_TESTS(UNIT(signs_and_newlines_separate_commands), UNIT(only_blanks_of_the_sh
           UNIT(text_that_is_evaluated_again_is_not_sure),
           UNIT(text_that_comes_while_the_line_runs_is_not_computed),
           UNIT(text_in_pieces_is_not_computed),
+          UNIT(letters_that_hold_signs_of_the_shell_are_known),
           UNIT(here_documents_end_where_their_delimiter_stands),
           UNIT(a_here_document_that_bash_may_end_elsewhere_is_not_sure),
           UNIT(commands_in_compound_commands_are_found),
