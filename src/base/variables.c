@@ -24,6 +24,7 @@ static const struct name_rule {
 } name_rules[] = {
     {{"*PASSPHRASE"}, ANYWHERE, STRONG},
     {{"PASS"}, ANYWHERE, STRONG},
+    {{"SSHPASS"}, ANYWHERE, STRONG},
     {{"PWD"}, LAST_OF_MANY, STRONG}, /* MYSQL_PWD; alone it is a directory */
     {{"*TOKEN"}, ANYWHERE, STRONG},  /* not TOKENS, which are counted */
     {{"*APIKEY"}, ANYWHERE, STRONG},

@@ -25,6 +25,7 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -140,14 +141,16 @@ static const uint16_t without_namespaces[] = {
 #endif
 };
 
-/* What may be done to the caller itself, named by 0, but not to other processes. */
+/* What may be done to the caller itself, named by 0, but not to other processes. Where 0 can also
+ * mean the user, that is all the processes of the person. */
 static const struct {
     uint16_t call;
     uint8_t pid_arg;
+    uint8_t user; /* the first argument that says so; 0: none */
 } of_processes[] = {
-    {SYS_ioprio_set, 1},        {SYS_migrate_pages, 0},      {SYS_move_pages, 0},
-    {SYS_sched_setaffinity, 0}, {SYS_sched_setattr, 0},      {SYS_sched_setparam, 0},
-    {SYS_setpriority, 1},       {SYS_sched_setscheduler, 0},
+    {SYS_ioprio_set, 1, 3},          {SYS_migrate_pages, 0, 0},      {SYS_move_pages, 0, 0},
+    {SYS_sched_setaffinity, 0, 0},   {SYS_sched_setattr, 0, 0},      {SYS_sched_setparam, 0, 0},
+    {SYS_setpriority, 1, PRIO_USER}, {SYS_sched_setscheduler, 0, 0},
 };
 
 /* --- calls whose arguments count --- */
@@ -264,6 +267,10 @@ static void refuse_other_processes(struct filter *f)
 {
     for (size_t i = 0; i < N_OF(of_processes); i++) {
         filter_begin_call(f, of_processes[i].call);
+        if (of_processes[i].user) {
+            filter_load_arg(f, 0);
+            filter_end_if(f, BPF_JEQ, of_processes[i].user, REFUSE);
+        }
         filter_load_arg(f, of_processes[i].pid_arg);
         filter_end_if(f, BPF_JEQ, 0, ALLOW);
         filter_end(f, REFUSE);

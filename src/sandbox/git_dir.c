@@ -143,6 +143,11 @@ static bool is_there(int dir, const char *name, mode_t *ret_type)
     return true;
 }
 
+static bool is_sample(const char *name)
+{
+    return is_dots(name) || is_aside(name) || str_ends(str_of(name), S(".sample"));
+}
+
 /* All but the samples; all of it where it cannot be listed. */
 static void check_hooks(struct check *c, int git_dir, const char *path)
 {
@@ -157,8 +162,7 @@ static void check_hooks(struct check *c, int git_dir, const char *path)
     if (!d)
         put_aside(c, git_dir, path, "hooks");
     while (d && (entry = readdir(d)))
-        if (!is_dots(entry->d_name) && !is_aside(entry->d_name) &&
-            !str_ends(str_of(entry->d_name), S(".sample")))
+        if (!is_sample(entry->d_name))
             put_aside(c, dirfd(d), strbuf_cstr(&hooks), entry->d_name);
     if (d)
         closedir(d);
@@ -191,6 +195,39 @@ static bool is_known_git_dir(const struct survey *s, const char *path)
     return d && names_are_git_dir(survey_names_before(s, d));
 }
 
+static bool has_hooks(const struct survey *s, int git_dir, const char *path)
+{
+    AUTO(strbuf) struct strbuf hooks = {0};
+    const struct dirent *entry;
+    bool has_one = false;
+    mode_t type;
+    DIR *d;
+    int fd;
+
+    if (!is_there(git_dir, "hooks", &type))
+        return false;
+    add_path_in(&hooks, path, "hooks");
+    fd = below_open_dir(s->fd, strbuf_cstr(&hooks), s->unlocks);
+    d = fd >= 0 ? fdopendir(fd) : NULL;
+    while (d && !has_one && (entry = readdir(d)))
+        has_one = !is_sample(entry->d_name);
+    if (!d && fd >= 0)
+        close(fd);
+    if (!d)
+        return true;
+    closedir(d);
+    return has_one;
+}
+
+/* Nothing in it makes git run something, or leads on to another. */
+static bool is_plain_git_dir(const struct survey *s, int dir, const char *path)
+{
+    mode_t type;
+
+    return is_plain_config(dir, "config") && !is_there(dir, "config.worktree", &type) &&
+           !is_there(dir, "commondir", &type) && !has_hooks(s, dir, path);
+}
+
 /* May a file that the command has made lead to it? Inside a ".git" it has always been git's. Others
  * may be files of a repository that was cloned, and nobody has looked at them. */
 static bool may_be_led_to(const struct survey *s, const char *path)
@@ -203,7 +240,7 @@ static bool may_be_led_to(const struct survey *s, const char *path)
     if (strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/") || is_dot_git(path))
         return true;
     dir = below_open_dir(s->fd, path, s->unlocks);
-    is_plain = dir >= 0 && is_plain_config(dir, "config");
+    is_plain = dir >= 0 && is_plain_git_dir(s, dir, path);
     if (dir >= 0)
         close(dir);
     return is_plain;

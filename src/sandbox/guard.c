@@ -13,11 +13,16 @@
 #include "sys/unlock.h"
 #include "sys/work.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-enum { MAX_TRIES = 2000 }; /* for a lock: a minute */
+enum {
+    MAX_TRIES = 2000,         /* for a lock: a minute */
+    MAX_PRESENCE_TRIES = 100, /* some seconds: commands may take long */
+};
 
 /* --- taking turns --- */
 
@@ -90,7 +95,7 @@ static struct err *be_alone(struct guard *g, struct err *take_why)
 
 static struct err *add_root(struct guard *g, const char *path)
 {
-    struct guarded_root root = {0};
+    struct guarded_root root = {.presence = -1};
     struct err *e = NULL;
 
     if (guard_find_root(g, path))
@@ -303,6 +308,62 @@ static bool is_run_by_others(const struct guarded_root *root)
     return root->claim && claim_is_run_by_others(root->claim);
 }
 
+/* --- keels with another home --- */
+
+/* Claims lie in keel's home. A keel that has another one, or that runs in a container with this
+ * directory in it, does not see them. So each that runs commands holds a shared lock on the
+ * directory itself. Without namespaces what is there before a command is put back after it, which
+ * must not be what a command of such a keel has just made: the first one of a home to begin has to
+ * be alone for a moment. */
+static bool try_presence(int fd, bool must_be_alone)
+{
+    if (must_be_alone && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return false;
+    return flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+static void leave(struct guarded_root *root)
+{
+    if (root->presence >= 0)
+        close(root->presence);
+    root->presence = -1;
+}
+
+/* One that cannot be opened is told of by the look at it. */
+static bool try_be_present(struct guard *g, struct guarded_root *root)
+{
+    if (root->presence >= 0)
+        return true;
+    root->presence = open(root->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root->presence < 0 ||
+        try_presence(root->presence, !g->has_namespaces && !is_run_by_others(root)))
+        return true;
+    leave(root);
+    return false;
+}
+
+static struct err *be_present(struct guard *g, struct guarded_root *root)
+{
+    for (unsigned i = 0; !try_be_present(g, root); i++)
+        if (i == MAX_PRESENCE_TRIES || !work_pause(i))
+            return err_hint(err_new(ERR_SANDBOX,
+                                    "a keel with another home runs commands in %s, and without "
+                                    "namespaces neither could tell what the other's have changed",
+                                    root->path),
+                            "wait until they have ended, or use the same KEEL_HOME");
+    return NULL;
+}
+
+static struct err *be_present_everywhere(struct guard *g)
+{
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (!g->roots[i].baseline)
+            TRY(be_present(g, &g->roots[i]));
+    return NULL;
+}
+
+/* --- beginning --- */
+
 static struct err *store(struct guarded_root *root)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
@@ -364,6 +425,7 @@ static struct err *take_root(struct guard *g, struct guarded_root *root,
 
 static void rest(struct guarded_root *root)
 {
+    leave(root);
     if (!root->baseline)
         return;
     if (root->claim)
@@ -416,6 +478,7 @@ static struct err *take_roots(struct guard *g, const struct sandbox_policy *poli
 {
     struct sandbox_policy all;
 
+    TRY(be_present_everywhere(g));
     TRY(recover_broken(g));
     TRY(look_before(g, policy));
     scope_find_places(g->scope);
@@ -568,7 +631,14 @@ void guard_wait(struct guard *g)
 /* The first call opens files and waits for the disk. */
 bool guard_is_quick(struct guard *g)
 {
-    return g->n_roots && scope_is_quick(g->scope) && try_lock(g);
+    if (!g->n_roots || !scope_is_quick(g->scope) || !try_lock(g))
+        return false;
+    for (size_t i = 0; i < g->n_roots; i++)
+        if (!try_be_present(g, &g->roots[i])) {
+            guard_unlock(g);
+            return false;
+        }
+    return true;
 }
 
 /* --- its life --- */
@@ -585,6 +655,7 @@ struct guard *guard_new(const char *dir)
 
 static void drop_root(struct guarded_root *root)
 {
+    leave(root);
     baseline_free(root->baseline);
     baseline_free(root->last);
     linked_files_done(&root->linked);

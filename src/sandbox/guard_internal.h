@@ -18,6 +18,7 @@ struct guarded_root {
     struct linked_files linked;
     struct mount_points made; /* by this keel, or by others that may leave before it */
     uint64_t made_version;    /* of the survey when they were; 0: never */
+    int presence;             /* the directory, locked while commands run; else -1 */
 };
 
 struct guard {

@@ -1,8 +1,10 @@
 /* rule_set.c - collects rules, mode and lists from all who may say something about them. */
 #include "sdk/rule_set.h"
 
+#include "gate/shell/charset.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
+#include "sys/env.h"
 #include "sys/fs.h"
 #include "tool/names.h"
 #include "tool/shell/command.h"
@@ -209,14 +211,25 @@ static struct err *read_auto(const struct making *m, const char *path, bool othe
                     "one of: auto, ask");
 }
 
-/* In POSIX mode bash reads some lines otherwise. */
+static struct str locale_of(const char *const *environment)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    struct str locale = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(names) && locale.n == 0; i++)
+        locale = env_get(environment, str_of(names[i]));
+    return locale;
+}
+
+/* In POSIX mode bash reads some lines otherwise, and so it does with some character sets. */
 static void choose_shell(struct making *m)
 {
     const char *const *environment = m->runtime->options.environment;
 
     m->set->shell = shell_of(environment);
-    m->set->gate_rules.other_shell =
-        !shell_is_bash(m->set->shell) || env_find(environment, "POSIXLY_CORRECT");
+    m->set->gate_rules.other_shell = !shell_is_bash(m->set->shell) ||
+                                     env_find(environment, "POSIXLY_CORRECT") ||
+                                     !shell_locale_is_plain(locale_of(environment));
 }
 
 /* Nothing runs without a question where there are no walls around it. */

@@ -303,6 +303,35 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
     undo_recorder_add_entry(r, path, f, has_attributes_only);
 }
 
+static bool is_in_roots(const struct undo_recorder *r, struct str path)
+{
+    const struct coverage *c = r->options.coverage;
+
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (str_starts(path, str_of(c->roots[i])) &&
+            (str_is(str_of(c->roots[i]), "/") || path.p[strlen(c->roots[i])] == '/'))
+            return true;
+    return false;
+}
+
+/* A file that is not covered may have names that are: what is written by one is there by all. The
+ * look after the command finds them. */
+static void save_uncovered(struct undo_recorder *r, struct str path)
+{
+    AUTO_FREE char *text = str_dup(path);
+    struct file_state f = {.path = text};
+
+    if (path_table_find(&r->by_path, path) || !is_in_roots(r, path) ||
+        coverage_has(&r->rules, path, /* is_dir= */ false) || !state_look(&f) ||
+        f.kind != IMAGE_FILE || f.n_names < 2)
+        return;
+    if (!take_from_other_name(r, &f))
+        save_content(r, &f);
+    save_other_names(r, &f);
+    undo_recorder_add_entry(r, path, &f, /* has_attributes_only= */ false);
+    r->entries[r->n - 1]->is_uncovered = true;
+}
+
 /* --- directories that are moved --- */
 
 struct moved_tree {
@@ -372,17 +401,6 @@ static void save_target(struct undo_recorder *r, struct str to, bool comes_from_
     save_path(r, to, /* wants_content= */ true, &f, /* has_state= */ false);
 }
 
-static bool is_in_roots(const struct undo_recorder *r, struct str path)
-{
-    const struct coverage *c = r->options.coverage;
-
-    for (size_t i = 0; i < c->n_roots; i++)
-        if (str_starts(path, str_of(c->roots[i])) &&
-            (str_is(str_of(c->roots[i]), "/") || path.p[strlen(c->roots[i])] == '/'))
-            return true;
-    return false;
-}
-
 static void save_moved(struct moved_tree *t)
 {
     struct undo_recorder *r = t->recorder;
@@ -438,6 +456,9 @@ static void save_notice(struct undo_recorder *r, const struct write_notice *n)
     note_dir(r, n->to);
     switch (n->kind) {
     case WRITE_CONTENT:
+        save_uncovered(r, str_of(n->path));
+        save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
+        break;
     case WRITE_REMOVAL:
         save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
         break;

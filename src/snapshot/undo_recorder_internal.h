@@ -16,6 +16,7 @@ struct change_entry {
     struct file_state last; /* as of the last look; at first as before */
     bool has_attributes_only;
     bool has_changed;               /* a look has found that */
+    bool is_uncovered;              /* it stays as it is, but its other names do not */
     struct change_entry *same_file; /* the next one with the same inode */
 };
 

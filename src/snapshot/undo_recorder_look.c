@@ -97,7 +97,7 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
         TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
         if (has_changed)
             take_content_of_peer(r, entry, &now);
-        if (has_changed && !is_ignored_now(r, entry, &now))
+        if (has_changed && !entry->is_uncovered && !is_ignored_now(r, entry, &now))
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;
         entry->last = now;
@@ -187,6 +187,100 @@ static struct err *find_names(struct undo_recorder *r)
     return e;
 }
 
+/* --- files that the command has git ignore --- */
+
+/* They were there before, and later commands could change them without their being saved. */
+struct ignored_search {
+    struct undo_recorder *recorder;
+    struct covered_rules rules; /* as they are now */
+    const char *root;
+    pthread_mutex_t lock;
+    struct strbuf first; /* path */
+    size_t n;
+};
+
+static bool has_changed_rules(const struct undo_recorder *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->entries[i]->has_changed && coverage_is_rules(str_of(r->entries[i]->before.path)))
+            return true;
+    for (size_t i = 0; i < r->dirs.room; i++)
+        if (str_ends(r->dirs.slots[i].path, S("/.git/info")))
+            return true;
+    return false;
+}
+
+static bool visit_ignored(void *self, void *thread, const struct walk_entry *entry)
+{
+    struct ignored_search *x = self;
+    AUTO(strbuf) struct strbuf path = {0};
+
+    if (!entry->is_file)
+        return true;
+    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    pthread_mutex_lock(&x->lock);
+    if (coverage_has(&x->recorder->rules, strbuf_str(&path), /* is_dir= */ false) &&
+        !coverage_has(&x->rules, strbuf_str(&path), /* is_dir= */ false) &&
+        !path_table_find(&x->recorder->by_path, strbuf_str(&path)) && x->n++ == 0)
+        strbuf_add(&x->first, strbuf_str(&path));
+    pthread_mutex_unlock(&x->lock);
+    return true;
+}
+
+static bool was_ignored(void *self, struct str relative, bool is_dir)
+{
+    struct ignored_search *x = self;
+    AUTO(strbuf) struct strbuf path = {0};
+    bool was_covered;
+
+    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(relative));
+    pthread_mutex_lock(&x->lock);
+    was_covered = coverage_has(&x->recorder->rules, strbuf_str(&path), is_dir);
+    pthread_mutex_unlock(&x->lock);
+    return !was_covered;
+}
+
+static void tell_ignored(struct undo_recorder *r, struct ignored_search *x)
+{
+    AUTO(strbuf) struct strbuf why = {0};
+
+    if (x->n == 0 || r->missed.n)
+        return;
+    strbuf_addf(&why, "it had git ignore %s", strbuf_cstr(&x->first));
+    if (x->n > 1)
+        strbuf_addf(&why, " and %zu more", x->n - 1);
+    strbuf_add_cstr(&why, ", and what is ignored is no longer saved");
+    r->missed = arena_str(&r->by_path.arena, strbuf_str(&why));
+}
+
+static struct err *find_ignored(struct undo_recorder *r)
+{
+    const struct coverage *c = r->options.coverage;
+    struct ignored_search x = {.recorder = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct err *e = NULL;
+
+    if (!has_changed_rules(r))
+        return NULL;
+    covered_rules_init(&x.rules, c);
+    for (size_t i = 0; i < c->n_roots && !e; i++) {
+        struct walk_options options = {.root = c->roots[i],
+                                       .hidden = true,
+                                       .no_ignore = true,
+                                       .is_left_out = was_ignored,
+                                       .self = &x};
+        struct walk_visitor visitor = {.visit = visit_ignored, .self = &x};
+        struct walk_report report;
+
+        x.root = c->roots[i];
+        e = walk_run(&options, &visitor, &report);
+    }
+    if (!e)
+        tell_ignored(r, &x);
+    covered_rules_done(&x.rules);
+    strbuf_done(&x.first);
+    return e;
+}
+
 struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct arena *a,
                                struct pre_images *ret_images, struct str *ret_unsaved)
 {
@@ -201,6 +295,8 @@ struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct are
         e = find_names(r);
     if (!e)
         e = look_at_all(r, n, a, ret_images);
+    if (is_last && !e)
+        e = find_ignored(r);
     if (is_last && !e)
         undo_log_end(&r->log);
     *ret_unsaved = arena_str(a, r->missed);

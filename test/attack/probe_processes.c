@@ -220,6 +220,12 @@ static int by_setpriority(char **a)
     return ended("setpriority", setpriority(PRIO_PROCESS, (id_t)to_pid(a[0]), 19));
 }
 
+static int by_setpriority_of_all(char **a)
+{
+    (void)a;
+    return ended("setpriority", setpriority(PRIO_USER, 0, 19));
+}
+
 /* ---- memory and messages by key ---- */
 
 static int shm_make(char **a)
@@ -364,6 +370,7 @@ const struct deed process_deeds[] = {
     {"pidfd-getfd", 2, take_process_fd},
     {"prlimit", 1, by_prlimit},
     {"setpriority", 1, by_setpriority},
+    {"setpriority-all", 0, by_setpriority_of_all},
     {"shm-make", 2, shm_make},
     {"shm-read", 1, shm_read},
     {"shm-remove", 1, shm_remove},

@@ -74,10 +74,12 @@ def queue_is_there(run):
 
 # All that is killed lives in a process namespace made around the attempt: on the machine itself
 # nobody dares to try this.
-KILL_ALL = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "setpriv", "--reuid",
-            "UID", "--regid", "UID", "--clear-groups", "bash", "-c",
-            'sleep 600 & victim=$!; "$@"; kill $victim; wait $victim; [ $? = 137 ] && echo REACHED',
-            "bash")
+AMONG_FEW = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "setpriv", "--reuid",
+             "UID", "--regid", "UID", "--clear-groups", "bash", "-c")
+KILL_ALL = (*AMONG_FEW, 'sleep 600 & victim=$!; "$@"; kill $victim; wait $victim; '
+            '[ $? = 137 ] && echo REACHED', "bash")
+RENICE_ALL = (*AMONG_FEW, 'sleep 600 & victim=$!; "$@"; [ $(ps -o ni= -p $victim) = 19 ] && '
+              'echo REACHED; kill $victim', "bash")
 
 ATTEMPTS = [
     Hit("a signal by kill", 'kill -USR1 "$VICTIM"'),
@@ -108,6 +110,9 @@ ATTEMPTS = [
             '"$PROBE" seize $PPID; "$PROBE" seize 1; "$PROBE" seize "$VICTIM"', reached,
             prepare=victim),
     Attempt("processes: kill -9 -1", 'kill -9 -1', reached, around=KILL_ALL,
+            needs="a process namespace around it, which only root can make"),
+    Attempt("processes: the priority of all by setpriority", '"$PROBE" setpriority-all', reached,
+            around=RENICE_ALL,
             needs="a process namespace around it, which only root can make"),
     Attempt("processes: descriptors that the command has no use for", '"$PROBE" fds',
             lambda run: "descriptor" in run.out, prepare=careless_parent),

@@ -67,6 +67,27 @@ def evil_repository(stage):
     stage.own()
 
 
+def evil_hooks(stage):
+    """A repository among the files that were cloned, with hooks and an ordinary configuration."""
+    evil_repository(stage)
+    evil = stage.workspace / "evil.git"
+    (evil / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+                                 "[user]\n\tname = A\n\temail = a@b.c\n")
+    for name in ("pre-commit", "post-index-change"):
+        shutil.copy(stage.outside / "evil.sh", evil / "hooks" / name)
+    stage.own()
+
+
+def evil_common_directory(stage):
+    """One that leads on to another, whose configuration counts."""
+    evil_repository(stage)
+    lead = stage.workspace / "lead.git"
+    shutil.copytree(stage.workspace / ".git", lead)
+    (lead / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
+    (lead / "commondir").write_text("../evil.git\n")
+    stage.own()
+
+
 def evil_repository_and_submodule(stage):
     evil_repository(stage)
     nested_is_a_submodule(stage)
@@ -178,6 +199,15 @@ ATTEMPTS = [
     Hook("a new file that names a repository",
          'mkdir new; echo "gitdir: ../evil.git" >new/.git', got=evil_runs_in("new"),
          prepare=evil_repository),
+    Hook("a new file that names a repository with hooks",
+         'mkdir new; echo "gitdir: ../evil.git" >new/.git', got=evil_runs_in("new"),
+         prepare=evil_hooks),
+    Hook("a new file that names a repository which names another",
+         'mkdir new; echo "gitdir: ../lead.git" >new/.git', got=evil_runs_in("new"),
+         prepare=evil_common_directory),
+    Hook("a new working tree of a repository with hooks",
+         'mkdir -p new/.git; cp .git/HEAD new/.git; echo ../../evil.git >new/.git/commondir',
+         got=evil_runs_in("new"), prepare=evil_hooks),
     Hook("a new working tree with a common directory of its own",
          'mkdir -p new/.git; cp .git/HEAD new/.git; echo ../../evil.git >new/.git/commondir',
          got=evil_runs_in("new"), prepare=evil_repository),

@@ -179,6 +179,15 @@ class Test(PermissionsTest):
                          ("deny", "Bash(git push *)", file))
         self.assertEqual(self.judged("Bash", "make")["decision"], "approve")
 
+    def test_letters_of_the_locale_may_hold_a_backslash(self):
+        """In GBK the last byte of the letter and the backslash are one letter, and the quote ends."""
+        self.user({"allow": ["Bash(echo *)"]})
+        for locale, decision in (("C.UTF-8", "auto"), ("zh_CN.GBK", "approve")):
+            result = self.keel("permissions", "test", "Bash", 'echo "\u4f60\\"; rm x #"', "--json",
+                               env={"LC_ALL": locale})
+            self.assert_status(result, 0)
+            self.assertEqual(result.json()["decision"], decision, locale)
+
     def test_the_mode_can_be_another(self):
         self.assertEqual(self.judged("Bash", "make", "--mode", "plan")["decision"], "deny")
         self.assertEqual(self.judged("Write", "a", "--mode", "full")["decision"], "auto")

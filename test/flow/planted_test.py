@@ -372,7 +372,7 @@ class SeveralKeels(Planting):
         self.numbers = iter(range(100))
         self.hand_over()
 
-    def begin(self, script="", cwd=None, options=()):
+    def begin(self, script="", cwd=None, options=(), env=None):
         """A keel whose command runs, and ends when something comes from its pipe."""
         stop = (cwd or self.project) / f"stop-{next(self.numbers)}"
         os.mkfifo(stop)
@@ -380,7 +380,7 @@ class SeveralKeels(Planting):
         script = f"{script} echo ready; read -r _ <{stop}"
         process = subprocess.Popen(
             [*self.prefix, keel_test.KEEL, "sandbox", *options, "--", "bash", "-c", script],
-            env=self.environment(), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
+            env=self.environment(env), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.close, process)
         self.assertEqual(process.stdout.readline(), b"ready\n")
@@ -422,6 +422,24 @@ class SeveralKeels(Planting):
         self.end(one)
         self.assert_clean()
         self.assert_nothing_is_left()
+
+    def test_with_another_home(self):
+        """It knows nothing of the first one's baseline: without namespaces it does not begin."""
+        other = {"KEEL_HOME": str(self.dir / "other-home")}
+        one = self.begin(self.planting())
+        if not self.has_namespaces:
+            two = self.finish(self.start("sandbox", "--", "true", env=other))
+            self.assertNotEqual(two.status, 0)
+            self.assertIn("a keel with another home runs commands in", two.err)
+        two = self.begin(env=other) if self.has_namespaces else None
+        self.end(one)
+        self.assert_told()
+        if two:
+            self.end(two)
+        self.assert_clean()
+        two = self.begin(env=other)
+        self.end(two)
+        self.assert_clean()
 
     def test_three_in_every_order(self):
         for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):

@@ -145,6 +145,35 @@ class Commands:
         self.undoes("echo more >> also; sed -i s/is/was/ third; rm run.sh",
                     before="ln notes.txt also; ln run.sh second; ln src/main.c third")
 
+    def test_a_file_that_is_written_by_a_name_that_git_ignores(self):
+        self.own()
+        self.prepare("git init -q .; echo build >.gitignore; mkdir build; ln run.sh build/old")
+        was = describe(self.work)
+        self.talk(Turn(Call("Bash", command="ln notes.txt build/x; echo evil >build/old")),
+                  Turn(Call("Bash", command="echo evil >build/x; echo evil >build/old")),
+                  Turn(Call("Bash", command="ln src/main.c build/y; echo evil >build/y; "
+                                            "rm build/*")))
+        self.rewind()
+        now = describe(self.work)
+        for name in (b"notes.txt", b"run.sh", b"src/main.c"):
+            self.assertEqual(now[name][4], was[name][4], name)
+
+    def test_a_file_that_a_command_has_git_ignore(self):
+        """What comes next is not saved any more, and the person is told."""
+        self.own()
+        self.prepare("git init -q .; echo build >.gitignore; mkdir build; echo x >build/x")
+        self.talk(Turn(Call("Bash", command="echo notes.txt >>.gitignore; echo new >notes.txt2")),
+                  Turn(Call("Bash", command="rm notes.txt")))
+        result = self.rewind(1)
+        self.assertIn("it had git ignore", result.out + result.err)
+        self.assertIn("notes.txt, and what is ignored", result.out + result.err)
+
+    def test_a_rule_of_git_for_nothing_that_is_there(self):
+        self.own()
+        self.prepare("git init -q .")
+        self.talk(Turn(Call("Bash", command="echo build >.gitignore; mkdir build; echo >build/x")))
+        self.rewind()
+
     def test_a_hard_link_that_a_command_makes(self):
         self.undoes("ln notes.txt also; echo more >> also")
 

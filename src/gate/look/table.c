@@ -36,6 +36,18 @@ static bool command_is_plain(const struct split_command *c)
     return c->n_words > 1 && !str_is(c->words[1].text, "-p");
 }
 
+/* "nm @FILE" takes its options from the file, and a plugin with them. */
+static bool has_no_options_file(const struct split_command *c)
+{
+    for (size_t i = 1; i < c->n_words; i++) {
+        struct str text = c->words[i].text;
+
+        if (text.n && (text.p[0] == '@' || text.p[0] == SHELL_ANYTHING))
+            return false;
+    }
+    return true;
+}
+
 /* --- the table --- */
 
 #define FIND_STARTERS " -delete -execdir -ok -okdir -fprint -fprint0 -fprintf -fls "
@@ -110,18 +122,18 @@ static const struct look_row table[] = {
     {"jq", LOOK_TEXT_FIRST},
     {"mawk", LOOK_TEXT_FIRST, .valued = "Fv", .check = awk_only_prints},
     {"nl"},
-    {"nm", .words = " --plugin "},
-    {"objdump", .words = " --plugin ", .valued = "Mj"},
+    {"nm", .words = " --plugin ", .check = has_no_options_file},
+    {"objdump", .words = " --plugin ", .valued = "Mj", .check = has_no_options_file},
     {"od", .valued = "AjNtw"},
     {"paste", .valued = "d"},
-    {"readelf"},
+    {"readelf", .check = has_no_options_file},
     {"rev"},
     {"rg", LOOK_TEXT_FIRST, .letters = "z", .words = " --pre --hostname-bin --search-zip ",
      .valued = "egtTABCm"},
     {"sed", LOOK_TEXT_FIRST, .valued = "e", .check = sed_only_prints},
     {"sort", .letters = "oST",
      .words = " --output --buffer-size --temporary-directory --compress-program ", .valued = "kt"},
-    {"strings", .valued = "n"},
+    {"strings", .valued = "n", .check = has_no_options_file},
     {"tac"},
     {"tail", .letters = "fF", .words = " --follow --retry --pid ", .valued = "nc"},
     {"tr", LOOK_NO_FILES},

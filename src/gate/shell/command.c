@@ -112,6 +112,95 @@ static bool sets_variables(const struct shell_word *words, size_t n)
            (str_is(name, "wait") && n > 1);
 }
 
+/* --- what it computes --- */
+
+/* One word whatever is in it: "$x", but not "$@", nor "a"$x"b". */
+static bool is_one_word(const struct shell_word *word)
+{
+    struct str source = word->source, inner;
+
+    if (word->is_known)
+        return true;
+    if (source.n < 3 || source.p[0] != '"' || source.p[source.n - 1] != '"')
+        return false;
+    inner = str_slice(source, 1, source.n - 2);
+    return str_find_char(inner, '"') == STR_NONE && str_find_char(inner, '@') == STR_NONE;
+}
+
+/* Could one of them be "-v"? With up to three words their places say which is the operator. */
+static bool test_may_compute(const struct shell_word *words, size_t n)
+{
+    bool are_known = true;
+
+    if (n && str_is(words[n - 1].text, "]"))
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        if (str_is(words[i].text, "-v") || str_is(words[i].text, "-R") || !is_one_word(&words[i]))
+            return true;
+        are_known &= words[i].is_known;
+    }
+    if (are_known || n < 2)
+        return false;
+    return n == 2 ? !words[0].is_known : n > 3 || !words[1].is_known;
+}
+
+static bool is_plain_assignment(const struct shell_word *word)
+{
+    size_t n = shell_assignment_head(word->source);
+
+    return n && str_find_char(str_slice(word->source, 0, n), '[') == STR_NONE;
+}
+
+/* "-i" makes numbers of variables, "-n" other names. */
+static bool word_may_compute(const struct shell_word *word)
+{
+    struct str text = word->text;
+
+    if (is_plain_assignment(word))
+        return false;
+    if (!word->is_known || str_find_char(text, '[') != STR_NONE)
+        return true;
+    return text.n > 1 && (text.p[0] == '-' || text.p[0] == '+') &&
+           (str_find_char(text, 'i') != STR_NONE || str_find_char(text, 'n') != STR_NONE);
+}
+
+static bool may_begin_with(const struct shell_word *word, struct str text)
+{
+    size_t known = MIN(str_find_char(word->text, SHELL_ANYTHING), word->text.n);
+
+    return str_starts(word->text, text) ||
+           (!word->is_known && str_starts(text, str_slice(word->text, 0, MIN(known, text.n))));
+}
+
+static bool may_compute(const struct shell_word *words, size_t n)
+{
+    static const char *const names[] = {"declare", "typeset",   "local",   "unset", "read",
+                                        "mapfile", "readarray", "getopts", "wait",  NULL};
+    struct str name = words[0].text;
+
+    if (str_is(name, "let"))
+        return true;
+    if (str_is(name, "test") || str_is(name, "["))
+        return test_may_compute(words + 1, n - 1);
+    if (str_is(name, "printf"))
+        return n > 1 && may_begin_with(&words[1], S("-v"));
+    if (!is_one_of(name, names))
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (word_may_compute(&words[i]))
+            return true;
+    return false;
+}
+
+/* It puts its input, or what escapes stand for, into variables. */
+static bool takes_text(const struct shell_word *words, size_t n)
+{
+    static const char *const names[] = {"read", "mapfile", "readarray", NULL};
+
+    return is_one_of(words[0].text, names) ||
+           (str_is(words[0].text, "printf") && has_word(words + 1, MIN(n - 1, 1), "-v"));
+}
+
 static void note_effects(struct splitter *s, const struct shell_word *words, size_t n)
 {
     static const char *const movers[] = {"cd", "pushd", "popd", NULL};
@@ -121,6 +210,8 @@ static void note_effects(struct splitter *s, const struct shell_word *words, siz
         s->split->sets_variables = s->evaluates_text = true;
     if ((str_is(name, "test") || str_is(name, "[")) && has_word(words + 1, n - 1, "-v"))
         s->evaluates_text = true;
+    s->computes |= may_compute(words, n);
+    s->takes_text |= takes_text(words, n);
     /* From here on words may be replaced before they are read at all. */
     if (str_is(name, "alias") || (str_is(name, "shopt") && n > 1))
         splitter_doubt(s);

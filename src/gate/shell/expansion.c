@@ -5,6 +5,7 @@ void parser_substitution(struct parser *p)
 {
     size_t n_pending = p->n_pending;
 
+    p->out->takes_text = true;
     if (!splitter_enter(p->out)) {
         p->at = p->src.n;
         return;
@@ -21,6 +22,7 @@ void parser_backquoted(struct parser *p, enum quoting quoting)
 {
     AUTO(strbuf) struct strbuf code = {0};
 
+    p->out->takes_text = true;
     for (p->at++; !parser_is_at_end(p); p->at++) {
         char c = parser_char(p, 0), next = parser_char(p, 1);
 
@@ -72,6 +74,8 @@ void parser_arithmetic(struct parser *p)
     while (!parser_is_at_end(p)) {
         char c = parser_char(p, 0);
 
+        if (c == '$' || c == '`' || shell_is_name_char(c, /* is_first= */ true))
+            p->out->computes = true;
         if (c == '$') {
             parser_dollar(p, &b, IN_DOUBLE_QUOTES);
             continue;
@@ -90,6 +94,7 @@ void parser_arithmetic(struct parser *p)
         n_open -= c == ')';
         p->at++;
     }
+    p->out->takes_text |= str_find(str_slice(p->src, start, p->at - start), S("BASH")) != STR_NONE;
     /* One parenthesis alone: it was a subshell in a substitution, and not arithmetic. */
     if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' ||
         is_odd_arithmetic(str_slice(p->src, start, p->at - start)))
@@ -118,9 +123,66 @@ static void quote_in_braces(struct parser *p, struct word_builder *b, enum quoti
     parser_double_quoted(p, b);
 }
 
+/* Variables in which bash itself puts what the line or a directory is called. */
+static bool is_set_by_bash(struct str name)
+{
+    return str_starts(name, S("BASH")) || str_is(name, "_") || str_is(name, "PWD") ||
+           str_is(name, "OLDPWD") || str_is(name, "DIRSTACK") || str_is(name, "REPLY");
+}
+
+static struct str first_name(struct str text)
+{
+    size_t n = 0;
+
+    while (n < text.n && shell_is_name_char(text.p[n], n == 0))
+        n++;
+    return str_slice(text, 0, n);
+}
+
+static bool has_only(struct str text, const char *chars)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!text.p[i] || !strchr(chars, text.p[i]))
+            return false;
+    return true;
+}
+
+/* Behind the name: "[i]" and ":i" compute; "[@]", "[0]", ":0:7" and ":-x" do not. */
+static bool rest_computes(struct str rest)
+{
+    if (str_starts(rest, S("["))) {
+        size_t close = str_find_char(rest, ']');
+        struct str index = str_slice(rest, 1, (close == STR_NONE ? rest.n : close) - 1);
+
+        if (close == STR_NONE || (!has_only(index, "0123456789") && !has_only(index, "@*")))
+            return true;
+        rest = str_skip(rest, close + 1);
+    }
+    if (str_starts(rest, S("\\")))
+        return true;
+    return rest.n > 1 && rest.p[0] == ':' && !strchr("-=?+", rest.p[1]) &&
+           !has_only(rest, "0123456789:- ");
+}
+
+static void note_computing(struct splitter *s, struct str content)
+{
+    struct str name, rest;
+
+    if (str_starts(content, S("!")))
+        s->computes = true;
+    if (content.n > 1 && (content.p[0] == '!' || content.p[0] == '#'))
+        content = str_skip(content, 1);
+    name = first_name(content);
+    rest = str_skip(content, name.n ? name.n : MIN(content.n, 1));
+    s->computes |= rest_computes(rest);
+    /* "${x@E}" makes signs of "\x24". */
+    s->takes_text |= is_set_by_bash(name) || str_starts(rest, S("@"));
+}
+
 /* "${x@P}" runs what is in x, "${!x}" and "${x[y]}" evaluate names. */
 static void judge_braces(struct parser *p, struct str content)
 {
+    note_computing(p->out, content);
     if (str_ends(content, S("@P")) || content.n == 0 || shell_is_blank(content.p[0]) ||
         strchr("|(\n\\", content.p[0]))
         splitter_doubt(p->out);
@@ -147,6 +209,7 @@ static void braces(struct parser *p, enum quoting quoting)
         if (c == '\n' && p->n_pending)
             splitter_doubt(p->out);
         if (c == '\\') {
+            builder_add(&b, next);
             p->at = MIN(p->at + 2, p->src.n);
         } else if (c == '$') {
             /* "$#" and "$}" in braces: a sign or a name? */
@@ -163,6 +226,7 @@ static void braces(struct parser *p, enum quoting quoting)
             p->at++;
         }
     }
+    splitter_note(p->out, &b);
     if (parser_is_at_end(p))
         splitter_doubt(p->out);
     judge_braces(p, str_slice(p->src, start, p->at - start));
@@ -186,6 +250,7 @@ static bool parameter(struct parser *p)
     }
     if (!shell_is_name_char(c, /* is_first= */ true))
         return false;
+    p->out->takes_text |= is_set_by_bash(first_name(str_skip(p->src, p->at)));
     while (shell_is_name_char(parser_char(p, 0), /* is_first= */ false))
         p->at++;
     return true;
@@ -224,6 +289,7 @@ void parser_dollar(struct parser *p, struct word_builder *b, enum quoting quotin
 
         p->at++;
         parser_double_quoted(p, &translated);
+        splitter_note(p->out, &translated);
     } else if (!parameter(p)) {
         builder_add(b, '$');
         return;

@@ -136,6 +136,10 @@ static void simple_word(struct parser *p, struct simple *c)
 
     if (is_descriptor(p, word.source))
         return;
+    /* "{a[i]}>f" puts a descriptor into an element, which is computed. */
+    if (is_at_redirection(p) && str_starts(word.source, S("{")) &&
+        str_find_char(word.source, '[') != STR_NONE)
+        splitter_doubt(p->out);
     c->words = arena_grow(p->out->arena, c->words, c->n, &c->room, sizeof word);
     c->words[c->n++] = word;
     if (!has_program && shell_assignment_head(word.source))
@@ -313,6 +317,14 @@ static void coprocess(struct parser *p)
         p->at = start;
 }
 
+/* Numbers are computed, and so is the name behind "-v". */
+static bool test_computes(struct str operator)
+{
+    static const char *const names[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", NULL};
+
+    return is_one_of(operator, names);
+}
+
 /* After "[[": operators do not separate commands here. */
 static void test_command(struct parser *p)
 {
@@ -338,7 +350,7 @@ static void test_command(struct parser *p)
         } else if (c == ';' || parser_is_at_end(p)) {
             break;
         } else if (is_at_word(p)) {
-            parser_word(p, /* may_assign= */ false);
+            p->out->computes |= test_computes(parser_word(p, /* may_assign= */ false).text);
             before = 'x';
         } else {
             before = c;
@@ -501,6 +513,6 @@ void shell_split(struct arena *a, struct str line, struct shell_split *ret_split
         return;
     }
     splitter_read(&s, line);
-    if (s.holds_code && s.evaluates_text)
+    if ((s.holds_code && s.evaluates_text) || ((s.takes_text || s.holds_signs) && s.computes))
         ret_split->is_sure = false;
 }

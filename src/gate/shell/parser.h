@@ -15,6 +15,11 @@ struct splitter {
     bool is_moved;       /* a `cd` was seen */
     bool holds_code;     /* some text has a substitution in it that was quoted */
     bool evaluates_text; /* and somewhere values of variables are evaluated again */
+    /* What bash computes, as a number or as the name of an element, runs the substitutions in it.
+     * So nothing is sure where a text is computed that may hold any: */
+    bool computes;
+    bool takes_text;  /* one that comes to be while the line runs: output, input, names of files */
+    bool holds_signs; /* or a quoted one with half a substitution */
 };
 
 #define SHELL_MAX_HERE_DOCUMENTS 16
@@ -116,7 +121,8 @@ bool shell_is_harmless_name(struct str name);
 struct word_builder {
     struct strbuf text;
     bool is_unknown, may_hold_slash;
-    bool is_cut; /* what follows is not told apart from what is expanded */
+    bool is_cut;      /* what follows is not told apart from what is expanded */
+    bool holds_signs; /* "$" or "`", in quotes */
 };
 
 /* Reads one word; at least one character that is no blank must be there. With `may_assign` a name
@@ -124,6 +130,8 @@ struct word_builder {
 struct shell_word parser_word(struct parser *p, bool may_assign);
 void builder_add(struct word_builder *b, char c);
 void builder_add_anything(struct word_builder *b);
+/* The word is read: for the line as a whole. */
+void splitter_note(struct splitter *s, const struct word_builder *b);
 /* The length of NAME, NAME[x] with = or += after it, up to and with the "="; 0: no assignment. */
 size_t shell_assignment_head(struct str word);
 

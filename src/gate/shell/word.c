@@ -3,6 +3,7 @@
 
 void builder_add(struct word_builder *b, char c)
 {
+    b->holds_signs |= c == '$' || c == '`';
     if (!b->is_cut)
         strbuf_add_char(&b->text, c);
 }
@@ -13,9 +14,15 @@ void builder_add_anything(struct word_builder *b)
     builder_add(b, SHELL_ANYTHING);
 }
 
-/* What a pattern of file names becomes, from here on. */
-static void add_file_names(struct word_builder *b)
+void splitter_note(struct splitter *s, const struct word_builder *b)
 {
+    s->holds_signs |= b->holds_signs;
+}
+
+/* What a pattern of file names becomes, from here on. */
+static void add_file_names(struct parser *p, struct word_builder *b)
+{
+    p->out->takes_text = true;
     b->is_unknown = true;
     builder_add(b, SHELL_ANYTHING);
     b->is_cut = true;
@@ -76,7 +83,7 @@ static void subscript(struct parser *p, struct word_builder *b)
 {
     unsigned n_open = 0;
 
-    p->out->evaluates_text = true;
+    p->out->evaluates_text = p->out->computes = true;
     while (!parser_is_at_end(p)) {
         char c = parser_char(p, 0);
 
@@ -173,7 +180,7 @@ static void bracket(struct parser *p, struct word_builder *b, bool is_first)
     if (is_first && (next == '\0' || shell_is_meta(next)))
         builder_add(b, '[');
     else
-        add_file_names(b);
+        add_file_names(p, b);
 }
 
 /* "{a,b}"; "{" and "{}" are themselves. */
@@ -225,7 +232,7 @@ static void part(struct parser *p, struct word_builder *b, size_t start, bool ma
     case '*':
     case '?':
         p->at++;
-        add_file_names(b);
+        add_file_names(p, b);
         return;
     case '[':
         if (may_assign && is_name(so_far))
@@ -293,5 +300,6 @@ struct shell_word parser_word(struct parser *p, bool may_assign)
     word.is_known = !b.is_unknown;
     word.may_hold_slash = b.may_hold_slash;
     note_code(p->out, word.text);
+    splitter_note(p->out, &b);
     return word;
 }

@@ -44,6 +44,7 @@ TEST(credentials_are_known_by_their_names)
         "clientsecret=x",
         "PGPASSWORD=x",
         "MYSQL_PWD=x",
+        "SSHPASS=x",
         "DB_PASS=x",
         "DB_PASSWORD_2=x",
         "REDIS_PASSWD=x",

@@ -1,6 +1,7 @@
 /* shell_split_test.c - lines of bash and what the splitter sees in them. */
 #include "test.h"
 
+#include "gate/shell/charset.h"
 #include "gate/shell/split.h"
 
 /* The commands of a line, one each line, in the order in which they are found:
@@ -148,14 +149,14 @@ TEST(commands_in_expansions_are_found)
     splits("a `b \\`c \\\\\\`d\\\\\\`\\``", "d\nc @\nb @\na @\n");
     splits("a \"`b \\\"c d\\\"`\"", "b c d\na @\n");
     splits("a ${b:-$(c)} \"${d#`e`}\"", "c\ne\na @ @\n");
-    splits("a $((1 + $(b)))", "b\na @\n");
+    splits("a $((1 + $(b)))", "b\na @\n?\n");
     splits("a <(b) >(c | d)", "b\nc\nd\na @ @\n");
     splits("a $(case x in y) b;; esac)", "b\na @\n");
-    splits("a[$(b)]=1", "b\na[@]=1\n");
+    splits("a[$(b)]=1", "b\na[@]=1\n?\n");
     splits("[[ $(b) == c ]]", "b\n");
     splits("for i in $(a); do b; done", "a\nb\n");
     splits("case $(a) in $(b)) c;; esac", "a\nb\nc\n");
-    splits("(( x = $(a) ))", "a\n");
+    splits("(( x = $(a) ))", "a\n?\n");
 }
 
 TEST(text_that_is_evaluated_again_is_not_sure)
@@ -165,6 +166,72 @@ TEST(text_that_is_evaluated_again_is_not_sure)
     assert_false(is_sure("echo $[x]"));
     assert_true(is_sure("git commit -m 'uses $(x)'"));
     assert_true(is_sure("echo $((i + 1))"));
+}
+
+/* Bash runs the substitutions in what it computes, wherever the text comes from. */
+TEST(text_that_comes_while_the_line_runs_is_not_computed)
+{
+    assert_false(is_sure("echo $(( $(cat f) ))"));
+    assert_false(is_sure("echo $((`cat f`))"));
+    assert_false(is_sure("(( $(cat f) ))"));
+    assert_false(is_sure("[[ $(cat f) -eq 1 ]]"));
+    assert_false(is_sure("[[ -v $(cat f) ]]"));
+    assert_false(is_sure("test -v \"$(cat f)\""));
+    assert_false(is_sure("[ $(cat f) ]"));
+    assert_false(is_sure("[ \"$(cat f)\" x ]"));
+    assert_false(is_sure("echo ${x:$(cat f)}"));
+    assert_false(is_sure("echo ${a[$(cat f)]}"));
+    assert_false(is_sure("echo ${!x} $(cat f)"));
+    assert_false(is_sure("read -r x <f; echo $((x))"));
+    assert_false(is_sure("read -r x <<'E'\na[$(b)]\nE\n[[ -v $x ]]"));
+    assert_false(is_sure("for f in *; do [[ $f -gt 1 ]]; done"));
+    assert_false(is_sure("x=$(cat f); let y=x"));
+    assert_false(is_sure("declare -i x=$(cat f)"));
+    assert_false(is_sure("declare -n x=$(cat f)"));
+    assert_false(is_sure("unset \"$(cat f)\""));
+    assert_false(is_sure("printf \"$(cat f)\""));
+    assert_false(is_sure("[[ ${PWD##*/} -eq 1 ]]"));
+    assert_false(is_sure("[[ -v a[${BASH_COMMAND:9:1}x] ]]"));
+    assert_false(is_sure("echo {a[x]}>f"));
+    assert_true(is_sure("[ -n \"$(cat f)\" ]"));
+    assert_true(is_sure("[ \"$(cat f)\" = x ]"));
+    assert_true(is_sure("[[ -f $(cat f) ]]"));
+    assert_true(is_sure("x=$(cat f); echo ${x:0:7} ${x:-y} ${#x} ${a[@]} ${a[0]}"));
+    assert_true(is_sure("local x=$(cat f)"));
+    assert_true(is_sure("printf '%s' \"$(cat f)\""));
+    assert_true(is_sure("for i in 1 2; do [[ $i -gt 1 ]] && echo $((i * 2)); done"));
+}
+
+TEST(letters_that_hold_signs_of_the_shell_are_known)
+{
+    static const char *const plain[] = {"",
+                                        "C",
+                                        "POSIX",
+                                        "C.UTF-8",
+                                        "en_US.utf8",
+                                        "de_DE@euro",
+                                        "zh_CN",
+                                        "ja_JP.eucJP",
+                                        "de_DE.ISO-8859-15@euro",
+                                        "ru_RU.KOI8-R"};
+    static const char *const others[] = {"zh_CN.GBK",        "zh_CN.GB18030", "zh_TW.Big5",
+                                         "zh_HK.BIG5-HKSCS", "zh_TW",         "ja_JP.SJIS",
+                                         "ko_KR.CP949",      "xx_XX.unknown"};
+
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        assert_true(shell_locale_is_plain(str_of(plain[i])));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(shell_locale_is_plain(str_of(others[i])));
+}
+
+TEST(text_in_pieces_is_not_computed)
+{
+    assert_false(is_sure("for x in 'a[$'; do for y in '(b)]'; do [[ -v $x$y ]]; done; done"));
+    assert_false(is_sure("[[ -v a['$(b)'] ]]"));
+    assert_false(is_sure("[[ -v ${x:-'a[$(b)]'} ]]"));
+    assert_false(is_sure("[[ -v ${x:-a[\\$\\(b)]} ]]"));
+    assert_false(is_sure("[[ -v $\"a[\\$(b)]\" ]]"));
+    assert_false(is_sure("for x in 'a[\\x24(b)]'; do [[ -v ${x@E} ]]; done"));
 }
 
 /* --- here-documents --- */
@@ -465,6 +532,9 @@ RUN_TESTS(UNIT(signs_and_newlines_separate_commands), UNIT(only_blanks_of_the_sh
           UNIT(a_quote_without_its_end_is_not_sure), UNIT(history_is_not_expanded),
           UNIT(what_is_expanded_is_not_known), UNIT(commands_in_expansions_are_found),
           UNIT(text_that_is_evaluated_again_is_not_sure),
+          UNIT(text_that_comes_while_the_line_runs_is_not_computed),
+          UNIT(text_in_pieces_is_not_computed),
+          UNIT(letters_that_hold_signs_of_the_shell_are_known),
           UNIT(here_documents_end_where_their_delimiter_stands),
           UNIT(a_here_document_that_bash_may_end_elsewhere_is_not_sure),
           UNIT(commands_in_compound_commands_are_found),
