@@ -185,8 +185,6 @@ struct err *rewind_plan(struct store *s, struct str id, const struct rewind_opti
 /* Between the plan and now somebody may have been at the files, so they are looked at again. */
 static struct err *look_again(struct rewind *r, struct session *s, struct work *w)
 {
-    for (size_t i = 0; i < r->plan.n; i++)
-        r->plan.items[i].outcome = RESTORE_PLANNED;
     r->restore.blobs = store_blobs(s->options.store, s->options.id);
     return work_run(look, w);
 }

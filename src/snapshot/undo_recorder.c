@@ -311,30 +311,13 @@ struct moved_tree {
     unsigned depth;
 };
 
-static DIR *open_list(const char *path, struct unlocks *unlocks)
-{
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    const char *name;
-    AUTO_FD parent = plain_open_parent(path, unlocks, &name);
-    AUTO_FD path_fd = parent < 0 ? -1 : openat(parent, name, flags | O_PATH);
-    int fd = path_fd < 0 ? -1 : openat(path_fd, ".", flags);
-    DIR *list;
-
-    if (path_fd >= 0 && fd < 0 && errno == EACCES && unlocks_add(unlocks, path_fd))
-        fd = openat(path_fd, ".", flags);
-    list = fd < 0 ? NULL : fdopendir(fd);
-    if (!list)
-        close_fd(&fd);
-    return list;
-}
-
 static void save_moved(struct moved_tree *t);
 
 /* What is in it, with the directory readable meanwhile: its own mode is recorded already. */
 static void save_list(struct moved_tree *t)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
-    DIR *list = open_list(strbuf_cstr(&t->from), &unlocks);
+    DIR *list = plain_open_list(strbuf_cstr(&t->from), &unlocks);
     size_t n_from = t->from.n, n_to = t->to.n;
     const struct dirent *entry;
 

@@ -97,8 +97,11 @@ static const char *action_of(const struct restore_item *item)
     case RESTORE_PLANNED:
     case RESTORE_DONE:
     case RESTORE_PARTLY:
-        return item->aim.kind == IMAGE_NONE ? "remove" : "restore";
+        if (item->aim.kind == IMAGE_NONE)
+            return item->moves ? "move" : "remove";
+        return "restore";
     case RESTORE_CONFLICT:
+    case RESTORE_LEFT:
         return "leave";
     default:
         return "cannot";
@@ -107,7 +110,8 @@ static const char *action_of(const struct restore_item *item)
 
 static enum tint tint_of(const struct restore_item *item)
 {
-    if (item->outcome == RESTORE_CONFLICT || item->outcome == RESTORE_PARTLY)
+    if (item->outcome == RESTORE_CONFLICT || item->outcome == RESTORE_PARTLY ||
+        item->outcome == RESTORE_LEFT)
         return TINT_YELLOW;
     if (item->outcome == RESTORE_FAILED || item->outcome == RESTORE_IMPOSSIBLE)
         return TINT_RED;
@@ -185,7 +189,7 @@ static size_t count(const struct rewind *r, enum restore_outcome outcome)
 static bool is_complete(const struct rewind *r)
 {
     return !r->n_unsaved && !count(r, RESTORE_CONFLICT) && !count(r, RESTORE_FAILED) &&
-           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY);
+           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY) && !count(r, RESTORE_LEFT);
 }
 
 /* --- for programs --- */
@@ -277,9 +281,13 @@ static void report(struct session_work *w, const struct rewind *r)
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
     if (n_left)
-        cli_tell("%zu file%s left as somebody else has made %s; --force restores %s, too", n_left,
-                 n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them",
-                 n_left == 1 ? "it" : "them");
+        cli_tell("%zu file%s left alone, to lose nothing of somebody else's; --force restores %s",
+                 n_left, n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
+    if (r->report.n_left)
+        cli_tell("%zu path%s as %s: keel has not saved what %s", r->report.n_left,
+                 r->report.n_left == 1 ? " stays" : "s stay",
+                 r->report.n_left == 1 ? "it is" : "they are",
+                 r->report.n_left == 1 ? "it held" : "they held");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
     if (r->report.n_partly)
@@ -366,7 +374,7 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
                                   const struct restore_report *r)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    bool is_whole = !r->n_conflicts && !r->n_failed && !r->n_partly;
+    bool is_whole = !r->n_conflicts && !r->n_failed && !r->n_partly && !r->n_left;
     struct json_writer j;
 
     w->status = is_whole ? 0 : 1;
