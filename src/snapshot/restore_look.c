@@ -84,12 +84,19 @@ static bool has_owner(const struct pre_image *aim, const struct file_state *now)
     return !aim->has_owner || (aim->uid == now->uid && aim->gid == now->gid);
 }
 
+/* A file of its own, or the one that it shared with other names. */
+static bool has_names(const struct pre_image *aim, const struct file_state *now)
+{
+    return !aim->n_names || (aim->n_names == 1 && now->n_names <= 1) ||
+           (aim->inode == now->stamp.inode && aim->device == now->stamp.device);
+}
+
 static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const struct file_state *now)
 {
     struct str was;
 
     if (aim->kind != now->kind || aim->mode != now->mode || !has_owner(aim, now) ||
-        (aim->n_names > 1 && (aim->inode != now->stamp.inode || aim->device != now->stamp.device)))
+        !has_names(aim, now))
         return false;
     return aim->keeps_content || (image_sign(a, aim, &was) && str_eq(was, state_sign(a, now)));
 }
@@ -114,15 +121,21 @@ bool restore_must_go(const struct restore_item *item, const struct file_state *n
            (item->aim.kind == IMAGE_NONE || is_dir != was_dir);
 }
 
-/* Does the file stay, whatever becomes of this name? */
+/* Does the file stay, by names that the plan does not touch? */
 static bool has_other_names(const struct restoring *r, const struct file_state *now)
 {
     unsigned n = 0;
 
-    for (size_t i = 0; i < r->plan->n; i++)
-        n += r->plan->now[i].stamp.inode == now->stamp.inode &&
-             r->plan->now[i].stamp.device == now->stamp.device &&
-             r->plan->items[i].aim.kind == IMAGE_NONE;
+    for (size_t i = 0; i < r->plan->n; i++) {
+        const struct file_state *other = &r->plan->now[i];
+
+        if (other->stamp.inode != now->stamp.inode || other->stamp.device != now->stamp.device ||
+            r->plan->items[i].aim.keeps_content)
+            continue;
+        if (restore_is_in_place(&r->plan->items[i].aim, other))
+            return false; /* it is written to */
+        n++;
+    }
     return now->n_names > n;
 }
 

@@ -219,7 +219,8 @@ static void settle_move(struct restoring *r, size_t i)
     struct restore_item *source = move->source == NO_ITEM ? NULL : &r->plan->items[move->source];
     struct str from = quoted(r->arena, str_of(move->from));
 
-    if (source && !move->is_link && source->outcome != RESTORE_PLANNED)
+    if (source && !move->is_link && source->outcome != RESTORE_PLANNED &&
+        source->outcome != RESTORE_IMPOSSIBLE)
         restore_end_item(item,
                          source->outcome == RESTORE_CONFLICT ? RESTORE_CONFLICT : RESTORE_LEFT,
                          arena_format(r->arena, "it is at %" STR_FMT ", which stays: %" STR_FMT,

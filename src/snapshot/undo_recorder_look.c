@@ -32,10 +32,10 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     return state_image(a, &before, keeps_content, now);
 }
 
-/* With the same content, but as a file of its own. */
-static bool has_left_its_names(const struct file_state *last, const struct file_state *now)
+/* With the same content, but as a file of its own, or as one that has other names. */
+static bool has_other_names(const struct file_state *last, const struct file_state *now)
 {
-    return last->kind == IMAGE_FILE && last->n_names > 1 &&
+    return last->kind == IMAGE_FILE && (last->n_names > 1 || now->n_names > 1) &&
            (last->stamp.inode != now->stamp.inode || last->stamp.device != now->stamp.device);
 }
 
@@ -61,7 +61,7 @@ static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_
     }
     if (state_has_content(now) && now->stamp.size <= max_file_bytes)
         TRY(state_read(now, max_file_bytes, NULL, buffer));
-    *ret_changed = !state_eq(&entry->last, now) || has_left_its_names(&entry->last, now);
+    *ret_changed = !state_eq(&entry->last, now) || has_other_names(&entry->last, now);
     return NULL;
 }
 

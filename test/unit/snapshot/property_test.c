@@ -112,6 +112,19 @@ static void assert_reported(const struct scene *s, const char *now)
                  strbuf_cstr(&s->remembered), now);
 }
 
+/* For who must find out why. */
+static void print_plan(const struct scene *s, const char *before)
+{
+    print_message("was:\n%sleft by the commands:\n%splan:\n", strbuf_cstr(&s->remembered), before);
+    for (size_t i = 0; i < s->plan.n; i++) {
+        const struct restore_item *item = &s->plan.items[i];
+
+        print_message("  %" STR_FMT " (%s, %llu): %s %" STR_FMT "\n", STR_ARG(item->aim.path),
+                      image_kind_name(item->aim.kind), (unsigned long long)item->aim.inode,
+                      restore_outcome_name(item->outcome), STR_ARG(item->why));
+    }
+}
+
 static void change_and_restore(struct scene *s, uint64_t seed)
 {
     AUTO(strbuf) struct strbuf line = {0}, before = {0}, now = {0};
@@ -124,11 +137,13 @@ static void change_and_restore(struct scene *s, uint64_t seed)
         strbuf_clear(&line);
         add_operations(&seed, &line, N_OPERATIONS);
         scene_command(s, strbuf_cstr(&line));
+        print_message("%s\n", strbuf_cstr(&line));
     }
     scene_describe(s, &before);
     list_contents(strbuf_cstr(&before), contents);
     scene_try_restore(s, /* force= */ false);
     scene_describe(s, &now);
+    print_plan(s, strbuf_cstr(&before));
     assert_nothing_lost(s, contents, strbuf_cstr(&now));
     assert_reported(s, strbuf_cstr(&now));
     mem_free(contents);
