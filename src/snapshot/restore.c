@@ -113,6 +113,16 @@ static bool set_attributes(int fd, const struct pre_image *aim, bool *ret_has_ow
     return fchmod(fd, aim->mode) == 0;
 }
 
+/* What a build has made from sources that are restored is older than they are, and made again. */
+static bool set_old_time(int fd, const struct pre_image *aim)
+{
+    struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                               {.tv_sec = aim->identity.mtime_ns / 1000000000,
+                                .tv_nsec = aim->identity.mtime_ns % 1000000000}};
+
+    return !aim->identity.inode || times[1].tv_nsec < 0 || futimens(fd, times) == 0;
+}
+
 /* A file of an earlier version keeps the owner of the one that it replaces, if that may be. */
 static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim,
                      bool *ret_has_owner)
@@ -124,6 +134,8 @@ static bool put_file(struct restoring *r, int dir_fd, const char *name, const st
         return false;
     if (!aim->has_owner && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(st.st_mode) && fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
+        return false;
+    if (aim->is_ignored && !set_old_time(t.fd, aim))
         return false;
     return set_attributes(t.fd, aim, ret_has_owner) && temp_file_replace(&t) == 0;
 }

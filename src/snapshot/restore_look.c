@@ -139,14 +139,24 @@ static bool has_other_names(const struct restoring *r, const struct file_state *
     return now->n_names > n;
 }
 
+static bool is_in_its_place(const struct pre_image *aim, const struct file_state *now)
+{
+    return aim->kind == now->kind && aim->identity.inode == now->stamp.inode;
+}
+
 /* A file that could not be saved is moved back, or still there, or it is lost. */
 static bool judge_unsaved(struct restore_item *item, const struct file_state *now,
                           const struct restore_move *move)
 {
     struct pre_image *aim = &item->aim;
 
-    if (state_compare_identity(now, aim->kind, &aim->identity) == SAME_FILE_YES)
+    if (aim->kind != IMAGE_DIRECTORY &&
+        state_compare_identity(now, aim->kind, &aim->identity) == SAME_FILE_YES)
         aim->keeps_content = true;
+    else if (aim->is_ignored && aim->kind == IMAGE_NONE && now->kind == IMAGE_NONE)
+        aim->keeps_content = true;
+    else if (aim->is_ignored && aim->keeps_content && is_in_its_place(aim, now))
+        ;
     else if (!move->from && !(move->is_source && aim->kind == IMAGE_NONE))
         return false;
     aim->why_not = (struct str){0};
@@ -157,13 +167,14 @@ static void judge_change(struct restoring *r, struct restore_item *item,
                          const struct file_state *now, const struct restore_move *move)
 {
     const struct pre_image *aim = &item->aim;
-    bool is_replaced = !aim->keeps_content && !move->is_source && state_has_content(now);
+    bool keeps_content = aim->keeps_content && !move->from;
+    bool is_replaced = !keeps_content && !move->is_source && state_has_content(now);
 
-    if (aim->keeps_content && aim->kind != now->kind)
+    if (keeps_content && aim->kind != now->kind)
         restore_end_item(item, RESTORE_CONFLICT, S("something else is there now"));
     else if (r->options->force)
         return;
-    else if (!aim->keeps_content && !is_as_left(r->arena, now, item))
+    else if (!keeps_content && !is_as_left(r->arena, now, item))
         restore_end_item(item, RESTORE_CONFLICT, S("it was changed since"));
     else if (item->changed_between)
         restore_end_item(item, RESTORE_CONFLICT, S("somebody else changed it in between"));
@@ -183,7 +194,7 @@ static struct err *judge_item(struct restoring *r, struct restore_item *item,
     max_bytes = max_bytes ? max_bytes : RESTORE_MAX_BYTES;
     if ((aim->why_not.n || !(aim->keeps_content || image_sign(r->arena, aim, &was))) &&
         !judge_unsaved(item, now, move)) {
-        restore_end_item(item, RESTORE_IMPOSSIBLE,
+        restore_end_item(item, aim->is_ignored ? RESTORE_LEFT : RESTORE_IMPOSSIBLE,
                          aim->why_not.n ? aim->why_not : S("it was not saved"));
         return NULL;
     }
@@ -261,16 +272,22 @@ static void keep_filled(struct restoring *r, struct restore_item *item,
 bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo)
 {
     const struct pre_image *aim = &r->plan->items[i].aim;
-    const struct file_state *now = &r->plan->now[i];
+    const struct restore_move *move = &r->plan->moves[i];
+    struct file_state now = r->plan->now[i];
+    bool is_moved_dir = move->is_source && now.kind == IMAGE_DIRECTORY;
 
-    *ret_undo = state_image(r->arena, now, aim->keeps_content, NULL);
-    if (r->plan->moves[i].from) {
-        ret_undo->after = identity_sign(r->arena, &r->plan->moves[i].is);
+    now.is_ignored = aim->is_ignored || is_moved_dir;
+    if (is_moved_dir)
+        now.why_not = "what is in it was moved, and not saved";
+    *ret_undo = state_image(r->arena, &now, aim->keeps_content || is_moved_dir, NULL);
+    if (move->from) {
+        ret_undo->after = aim->kind == IMAGE_FILE ? identity_sign(r->arena, &move->is)
+                                                  : str_of(image_kind_name(aim->kind));
         return true;
     }
     if (!aim->keeps_content)
         return image_sign(r->arena, aim, &ret_undo->after);
-    ret_undo->after = state_sign(r->arena, now);
+    ret_undo->after = state_sign(r->arena, &now);
     return true;
 }
 

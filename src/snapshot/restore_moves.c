@@ -212,6 +212,19 @@ static void keep_source(struct restoring *r, size_t source, const struct restore
                                       STR_ARG(quoted(r->arena, of->aim.path))));
 }
 
+static bool has_items_in(const struct restoring *r, const char *dir)
+{
+    struct str from = str_of(dir);
+
+    for (size_t i = 0; i < r->plan->n; i++) {
+        struct str path = r->plan->items[i].aim.path;
+
+        if (path.n > from.n && str_starts(path, from) && path.p[from.n] == '/')
+            return true;
+    }
+    return false;
+}
+
 static void settle_move(struct restoring *r, size_t i)
 {
     struct restore_item *item = &r->plan->items[i];
@@ -225,6 +238,11 @@ static void settle_move(struct restoring *r, size_t i)
                          source->outcome == RESTORE_CONFLICT ? RESTORE_CONFLICT : RESTORE_LEFT,
                          arena_format(r->arena, "it is at %" STR_FMT ", which stays: %" STR_FMT,
                                       STR_ARG(from), STR_ARG(source->why)));
+    if (item->aim.kind == IMAGE_DIRECTORY && has_items_in(r, move->from))
+        restore_end_item(item, RESTORE_LEFT,
+                         arena_format(r->arena,
+                                      "it is at %" STR_FMT ", where files in it were changed",
+                                      STR_ARG(from)));
     if (item->outcome != RESTORE_PLANNED) {
         keep_source(r, move->source, item);
         move->from = NULL;
@@ -333,6 +351,10 @@ static void move_item(struct restoring *r, size_t i)
         return;
     }
     restore_put_attributes(r, item, dir_fd, name);
+    if (item->outcome == RESTORE_DONE && item->aim.is_ignored &&
+        item->aim.kind == IMAGE_DIRECTORY && !item->aim.keeps_content)
+        restore_end_item(item, RESTORE_PARTLY,
+                         S("it is back, but git ignores it, so what is in it was not saved"));
     if (item->outcome == RESTORE_DONE && r->plan->moves[i].is_changed)
         restore_end_item(item, RESTORE_PARTLY,
                          S("it is back, but its content has changed and was not saved"));

@@ -317,13 +317,15 @@ struct pre_image state_image(struct arena *a, const struct file_state *before, b
         .content = has_content ? hex_of(a, before->digest) : (struct str){0},
         .keeps_content = keeps_content,
         .why_not = arena_str(a, reason(before, keeps_content)),
+        .is_ignored = before->is_ignored,
         .has_owner = before->kind != IMAGE_NONE,
         .uid = before->uid,
         .gid = before->gid,
         .after = after ? state_sign(a, after) : (struct str){0},
+        .now_inode = after && after->kind != IMAGE_NONE ? after->stamp.inode : 0,
     };
 
-    if (image.why_not.n && before->kind != IMAGE_NONE)
+    if ((image.why_not.n || before->is_ignored) && before->kind != IMAGE_NONE)
         image.identity = (struct file_identity){
             .device = before->stamp.device,
             .inode = before->stamp.inode,

@@ -26,6 +26,7 @@ struct file_state {
     bool is_known;   /* `digest` is that of its content, or of a link's target */
     bool is_saved;   /* and the content is in the blob store */
     unsigned char digest[SHA256_SIZE];
+    bool is_ignored;     /* by git: the caller's to say */
     const char *why_not; /* it could not be saved; NULL: it could, or was not to be */
 };
 

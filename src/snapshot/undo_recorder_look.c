@@ -97,7 +97,9 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
         TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
         if (has_changed)
             take_content_of_peer(r, entry, &now);
-        if (has_changed && !is_ignored_now(r, entry, &now))
+        if (has_changed && is_ignored_now(r, entry, &now))
+            undo_recorder_note_made(r, &entry->before);
+        else if (has_changed)
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;
         entry->last = now;
@@ -201,9 +203,13 @@ struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct are
         e = find_names(r);
     if (!e)
         e = look_at_all(r, n, a, ret_images);
+    if (!e)
+        undo_recorder_look_at_ignored(r, a, ret_images);
     if (is_last && !e)
         undo_log_end(&r->log);
     *ret_unsaved = arena_str(a, r->missed);
+    if (!r->missed.n && r->has_more_ignored)
+        *ret_unsaved = S("it changed more than 1,000 files that git ignores");
     pthread_mutex_unlock(&r->lock);
     return e;
 }
@@ -236,6 +242,12 @@ static void merge_records(const struct undo_records *records, struct path_table 
     }
 }
 
+/* What has changed in it only the recorder knew. */
+static bool is_ignored_dir(const struct file_state *before)
+{
+    return before->is_ignored && before->why_not && !state_has_content(before);
+}
+
 struct err *undo_recorder_recover(const struct undo_records *records, uint64_t max_file_bytes,
                                   struct arena *a, struct pre_images *ret_images)
 {
@@ -252,7 +264,7 @@ struct err *undo_recorder_recover(const struct undo_records *records, uint64_t m
         if (!entry)
             continue;
         TRY(look_at_entry(entry, max_file_bytes, &buffer, &now, &has_changed));
-        if (has_changed)
+        if (has_changed || is_ignored_dir(&entry->before))
             pre_images_add(ret_images, a, image_of(entry, &now, a));
     }
     return NULL;

@@ -47,6 +47,8 @@ static void image_fields(struct json_writer *w, const struct pre_image *p)
     if (p->keeps_content)
         jw_kv_bool(w, "keepsContent", true);
     journal_text(w, "whyNot", p->why_not);
+    if (p->is_ignored)
+        jw_kv_bool(w, "ignored", true);
     if (p->identity.inode)
         identity_fields(w, &p->identity);
 }
@@ -121,6 +123,7 @@ const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
     p->keeps_content = json_bool(json_get(v, "keepsContent"), false);
     p->content = json_get_text(v, "content");
     p->why_not = json_get_text(v, "whyNot");
+    p->is_ignored = json_bool(json_get(v, "ignored"), false);
     p->identity = parse_identity(json_get(v, "identity"));
     p->after = json_get_text(v, "after");
     return p;
