@@ -80,6 +80,8 @@ static void find_roots(struct rewind *r, struct store *s, const struct rewind_op
                                           .n_roots = n,
                                           .force = o->force,
                                           .home = home ? home_outside(home, roots, n) : NULL,
+                                          .unlocked = o->is_unlocked ? roots[0] : NULL,
+                                          .unlocked_mode = o->workspace_mode,
                                           .own = own_files(s, roots[0], roots + 1, n - 1, a)};
 }
 

@@ -56,9 +56,13 @@ struct restore_plan {
 struct restore_options {
     const char *const *roots; /* the workspace and added directories */
     size_t n_roots;
-    struct blob_store *blobs;      /* restore_look(): NULL saves nothing */
-    uint64_t max_file_bytes;       /* of a file that is saved before it goes; 0: 64 MiB */
-    bool force;                    /* conflicts too */
+    struct blob_store *blobs; /* restore_look(): NULL saves nothing */
+    uint64_t max_file_bytes;  /* of a file that is saved before it goes; 0: 64 MiB */
+    bool force;               /* conflicts too */
+    /* A root that this user may not enter, and that is open for the time being: the mode that it
+     * has by itself. NULL: there is none. */
+    const char *unlocked;
+    unsigned unlocked_mode;
     const char *home;              /* keel's own: nothing in it is touched; NULL: none */
     const struct path_filter *own; /* nor what belongs to its store; NULL: nothing does */
 };

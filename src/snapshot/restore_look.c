@@ -4,6 +4,7 @@
 #include "base/quoted.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define MAX_NAMED 3 /* of what stays in a directory */
 
@@ -75,6 +76,8 @@ static void look_at_path(struct restoring *r, struct restore_item *item, struct 
         restore_end_item(item, RESTORE_FAILED, S("keel may not look at it"));
     else if (is_root(r->options, aim) && now->kind != IMAGE_DIRECTORY)
         restore_end_item(item, RESTORE_FAILED, S("the workspace is gone"));
+    else if (r->options->unlocked && str_is(aim->path, r->options->unlocked))
+        now->mode = r->options->unlocked_mode;
 }
 
 /* --- must it? --- */
@@ -248,13 +251,13 @@ static void name_staying(struct restoring *r, const char *dir, DIR *list, struct
 
 /* .git is in it, or what somebody else has made. */
 static void keep_filled(struct restoring *r, struct restore_item *item,
-                        const struct file_state *now)
+                        const struct file_state *now, const struct restore_move *move)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
     AUTO(strbuf) struct strbuf names = {0};
     DIR *list;
 
-    if (now->kind != IMAGE_DIRECTORY || !restore_must_go(item, now))
+    if (now->kind != IMAGE_DIRECTORY || !restore_must_go(item, now) || move->is_source)
         return;
     list = plain_open_list(now->path, &unlocks);
     if (!list)
@@ -275,11 +278,12 @@ bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo
     const struct restore_move *move = &r->plan->moves[i];
     struct file_state now = r->plan->now[i];
     bool is_moved_dir = move->is_source && now.kind == IMAGE_DIRECTORY;
+    bool keeps_content = is_moved_dir || (aim->keeps_content && !move->from);
 
     now.is_ignored = aim->is_ignored || is_moved_dir;
     if (is_moved_dir)
         now.why_not = "what is in it was moved, and not saved";
-    *ret_undo = state_image(r->arena, &now, aim->keeps_content || is_moved_dir, NULL);
+    *ret_undo = state_image(r->arena, &now, keeps_content, NULL);
     if (move->from) {
         ret_undo->after = aim->kind == IMAGE_FILE ? identity_sign(r->arena, &move->is)
                                                   : str_of(image_kind_name(aim->kind));
@@ -291,6 +295,40 @@ bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo
     return true;
 }
 
+/* What is moved away from a path that the plan does not have: so that it can be moved there again.
+ */
+static void add_source_undo(struct restoring *r, size_t i, struct pre_images *undo)
+{
+    const struct restore_move *move = &r->plan->moves[i];
+    struct file_state now = {.path = move->from};
+
+    if (!move->from || move->is_link || move->source != SIZE_MAX || !state_look(&now))
+        return;
+    now.is_ignored = r->plan->items[i].aim.is_ignored;
+    now.why_not = "it was moved, and not saved";
+    pre_images_add(undo, r->arena, state_image(r->arena, &now, now.kind == IMAGE_DIRECTORY, NULL));
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return str_cmp(((const struct pre_image *)a)->path, ((const struct pre_image *)b)->path);
+}
+
+static void add_undo(struct restoring *r, struct pre_images *undo)
+{
+    struct pre_image image;
+
+    for (size_t i = 0; i < r->plan->n; i++) {
+        if (r->plan->items[i].outcome != RESTORE_PLANNED)
+            continue;
+        if (restore_make_undo(r, i, &image))
+            pre_images_add(undo, r->arena, image);
+        add_source_undo(r, i, undo);
+    }
+    if (undo->n)
+        qsort(undo->items, undo->n, sizeof *undo->items, by_path);
+}
+
 static void index_paths(struct restoring *r)
 {
     for (size_t i = 0; i < r->plan->n; i++)
@@ -300,7 +338,6 @@ static void index_paths(struct restoring *r)
 static struct err *look(struct restoring *r, struct pre_images *undo)
 {
     struct restore_plan *plan = r->plan;
-    struct pre_image image;
 
     index_paths(r);
     for (size_t i = 0; i < plan->n; i++)
@@ -311,10 +348,8 @@ static struct err *look(struct restoring *r, struct pre_images *undo)
             TRY(judge_item(r, &plan->items[i], &plan->now[i], &plan->moves[i]));
     restore_settle_moves(r);
     for (size_t i = plan->n; i-- > 0;)
-        keep_filled(r, &plan->items[i], &plan->now[i]);
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->items[i].outcome == RESTORE_PLANNED && restore_make_undo(r, i, &image))
-            pre_images_add(undo, r->arena, image);
+        keep_filled(r, &plan->items[i], &plan->now[i], &plan->moves[i]);
+    add_undo(r, undo);
     return r->options->blobs ? blob_sync(r->options->blobs) : NULL;
 }
 

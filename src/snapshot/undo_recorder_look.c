@@ -1,6 +1,7 @@
 /* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
 #include "snapshot/undo_recorder_internal.h"
 
+#include "sys/unlock.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
@@ -178,9 +179,12 @@ static struct err *find_names(struct undo_recorder *r)
     for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
         struct walk_options options = {.root = c->roots[i], .hidden = true};
         struct walk_visitor visitor = {.visit = visit_name, .self = &x};
+        AUTO(unlocks) struct unlocks unlocks = {0};
         struct walk_report report;
+        unsigned mode;
 
         x.root = c->roots[i];
+        unlocks_open(&unlocks, x.root, &mode);
         e = walk_run(&options, &visitor, &report);
     }
     if (!e)

@@ -6,7 +6,10 @@
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"
+#include "sys/unlock.h"
 #include "view/journal_fields.h"
+
+#include <unistd.h>
 
 static const struct option options[] = {
     {"to", 0, "TURN", "to before this turn; else before the last prompt"},
@@ -427,6 +430,35 @@ static struct err *open_session(struct session_work *w, struct session *s, struc
                                                      .on_notice = tell});
 }
 
+/* --- a workspace that a command has closed --- */
+
+/* Open for as long as the rewind takes, which may be what opens it for good. */
+struct closed_workspace {
+    struct unlocks unlocks;
+    bool is_unlocked;
+    unsigned mode;
+};
+
+static void open_workspace(struct closed_workspace *c)
+{
+    AUTO_FREE char *cwd = getcwd(NULL, 0);
+
+    c->is_unlocked = cwd && unlocks_open(&c->unlocks, cwd, &c->mode);
+}
+
+/* Is its own mode set by now? */
+static void note_restored(struct closed_workspace *c, const struct rewind *r,
+                          const struct rewind_options *o)
+{
+    for (size_t i = 0; i < r->plan.n && c->is_unlocked; i++) {
+        const struct restore_item *item = &r->plan.items[i];
+
+        if (str_is(item->aim.path, o->workspace) &&
+            (item->outcome == RESTORE_DONE || item->outcome == RESTORE_PARTLY))
+            unlocks_forget(&c->unlocks);
+    }
+}
+
 /* --- the command --- */
 
 static struct err *only_show(struct session_work *w, struct str id, const struct rewind_options *o)
@@ -451,8 +483,11 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
         return NULL;
     TRY(plan(w, id, o, &r));
     TRY(show_plan(w, &r, o));
-    if (!o->keeps_messages || count(&r, RESTORE_PLANNED))
-        return undo_turns(w, s, &r, o);
+    if (!o->keeps_messages || count(&r, RESTORE_PLANNED)) {
+        TRY(undo_turns(w, s, &r, o));
+        note_restored(w->self, &r, o);
+        return NULL;
+    }
     cli_tell("no file is to be changed");
     report(w, &r);
     return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
@@ -461,8 +496,9 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
 static struct err *rewind_session(struct session_work *w)
 {
     AUTO(session) struct session s = {0};
+    const struct closed_workspace *closed = w->self;
     struct store_summary found = {0};
-    struct rewind_options o = {0};
+    struct rewind_options o = {.is_unlocked = closed->is_unlocked, .workspace_mode = closed->mode};
 
     TRY(session_work_find(w, 0, &found));
     TRY(read_options(w, &o));
@@ -476,8 +512,14 @@ static struct err *rewind_session(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
+    struct closed_workspace closed = {0};
+    struct err *e;
+
     TRY(args_count(args, 0, 1, "one session"));
-    return session_work_run(args, rewind_session, ret_status);
+    open_workspace(&closed);
+    e = session_work_run_at(args, NULL, rewind_session, &closed, ret_status);
+    unlocks_done(&closed.unlocks);
+    return e;
 }
 
 const struct command command_session_rewind = {
