@@ -90,7 +90,7 @@ static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
     AUTO(err) struct err *closed = fs_check_entry(s->options.source.workspace);
 
     if (closed)
-        return err_hint(e, "%s", err_find_hint(closed));
+        return err_hint(e, "Only a person can open it again: %s", err_find_hint(closed));
     if (!err_is(e, ERR_SANDBOX) || !s->options.remedy)
         return e;
     return err_hint(e, "%s%s%s", text ? text : "", text ? ". " : "", s->options.remedy);

@@ -128,7 +128,7 @@ static struct str short_path(struct str path, const char *workspace)
 
     if (path.n > dir.n + 1 && str_starts(path, dir) && path.p[dir.n] == '/')
         return str_skip(path, dir.n + 1);
-    return path;
+    return str_eq(path, dir) ? S(".") : path;
 }
 
 static void add_action(struct strbuf *out, const char *name, enum tint tint)
