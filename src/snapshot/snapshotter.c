@@ -1,9 +1,9 @@
 /* snapshotter.c - which calls are looked at, and the looks, in a worker. */
+#include "snapshot/git_state.h"
 #include "snapshot/snapshotter_internal.h"
 #include "snapshot/undo_recorder.h"
 #include "snapshot/unreported.h"
 
-#include "sys/fs.h"
 #include "sys/work.h"
 
 #include <pthread.h>
@@ -47,7 +47,7 @@ struct snapshot {
     char *path; /* of the one file; NULL: there is none */
     struct file_state file;
     struct observed *observed; /* NULL: no command */
-    unsigned git_parts;        /* that were there before */
+    struct git_state git;      /* as it was before */
     uint64_t began_at;
 };
 
@@ -402,28 +402,12 @@ static struct str join(struct arena *a, struct str one, const char *separator, s
                         STR_ARG(two));
 }
 
-/* Which parts of a repository there are, a bit each. In the sandbox `rm -r .git` removes all but
- * what is mounted, so the directory itself says little. */
-static unsigned find_git_parts(const struct agent_snapshotter *s)
+static struct str tell_git(const struct snapshot_look *look, bool *ret_is_gone)
 {
-    static const char *const parts[] = {".git", ".git/HEAD", ".git/objects", ".git/refs"};
-    AUTO(arena) struct arena a = {0};
-    unsigned found = 0;
+    struct git_state now = git_state_look(&look->of->coverage);
 
-    for (size_t i = 0; s->coverage.n_roots && i < ARRAY_LEN(parts); i++)
-        if (fs_exists(fs_join(&a, s->coverage.roots[0], parts[i])))
-            found |= 1U << i;
-    return found;
-}
-
-static struct str tell_git_gone(const struct snapshot_look *look)
-{
-    unsigned now = find_git_parts(look->of);
-
-    if ((look->snapshot->git_parts & ~now) == 0)
-        return (struct str){0};
-    return arena_format(look->arena, "%s%s/.git is gone, and keel does not save it",
-                        now ? "a part of " : "", look->of->coverage.roots[0]);
+    return git_state_compare(&look->snapshot->git, &now, &look->of->coverage, look->arena,
+                             ret_is_gone);
 }
 
 /* --- before a call --- */
@@ -457,7 +441,7 @@ static struct err *begin_look(struct snapshot_look *look)
     }
     x->began_at = ++s->now;
     if (look->wants_observer) {
-        x->git_parts = find_git_parts(s);
+        x->git = git_state_look(&s->coverage);
         x->observed = observe(s);
         r->observer = write_observer_ref(undo_recorder_observer(x->observed->recorder));
         r->log = arena_str(look->arena, str_of(undo_recorder_log_name(x->observed->recorder)));
@@ -523,19 +507,20 @@ static struct err *look_after(struct snapshot_look *look)
     struct snapshot *x = look->snapshot;
     struct snapshot_changes *changes = look->changes;
     struct str git = {0};
+    bool is_git_gone = false;
 
     if (x->observed) {
-        git = tell_git_gone(look);
+        git = tell_git(look, &is_git_gone);
         TRY(look_at_command(s, x->observed, look->arena, &changes->images, &changes->unsaved));
     }
     if (x->path)
         TRY(compare_file(&x->file, look->arena, changes));
     changes->note = join(look->arena, tell_missed(s, look->arena, changes->unsaved), " ",
                          snapshot_note_lost(look->arena, &changes->images));
-    if (git.n) {
+    if (is_git_gone)
         changes->note = join(look->arena, git, ". ", changes->note);
+    if (git.n)
         changes->unsaved = join(look->arena, changes->unsaved, "; ", git);
-    }
     if (x->observed && undo_recorder_n_entries(x->observed->recorder))
         remove_logs(s, x->began_at);
     return NULL;

@@ -85,7 +85,9 @@ class Commands(UndoneCommands):
                if not path.startswith(b".git")}
         self.talk(Turn(Call("Bash", command="git checkout -q other")))
         self.assertFalse((self.work / "src").exists())
-        self.rewind()
+        result = self.rewind(1)
+        self.assertIn("cannot   undo Bash: git checkout -q other: not all of its changes were saved "
+                      "(it moved HEAD", result.out)
         now = describe(self.work)
         self.assertEqual({path: now.get(path) for path in was}, was)
         self.assertFalse((self.work / "n").exists())

@@ -3,7 +3,6 @@ large, what git ignores, repositories, a workspace that is closed. As root and a
 with namespaces and with Landlock alone."""
 import json
 import os
-import subprocess
 
 import scripted
 from agent import Call, Turn
@@ -104,7 +103,7 @@ class InPart(UndoneCommands):
     def test_a_directory_that_git_ignores_stays_and_is_told(self):
         self.prepare_ignored()
         result = self.bash("echo 2 > build/made; echo x > notes.txt; mkdir out; echo y > out/y")
-        self.assertEqual(result.err, "")
+        self.assertNotIn("undone", result.err)
         for arguments in (["--dry-run"], []):
             result = self.rewind(1, *arguments)
             self.assertIn("leave    build: git ignores it, so what commands changed in it is not "
@@ -152,7 +151,7 @@ class InPart(UndoneCommands):
 
     def test_a_repository_that_a_command_made_keeps_its_git_directory_and_is_told(self):
         self.own()
-        self.bash(REPOSITORY.format("z") + "; echo 1 > z/file")
+        self.bash("mkdir -p z/.git/objects; echo 1 > z/file")
         for arguments in ([], ["--force"]):
             result = self.rewind(1, *arguments)
             self.assertIn("leave    z: it still holds .git, which keel did not save", result.out)
@@ -165,11 +164,11 @@ class InPart(UndoneCommands):
     def closed(self, *arguments):
         """Runs keel in the workspace, as somebody who is in it when it is closed."""
         os.chmod(self.work, 0o755)
-        self.prefix = [*self.prefix, "bash", "-c", 'chmod 000 .; exec "$@"', "bash"]
+        self.inside = ["bash", "-c", 'chmod 000 .; exec "$@"', "bash"]
         try:
             return self.keel(*arguments, cwd=self.work)
         finally:
-            self.prefix = self.prefix[:-4]
+            self.inside = []
 
     def mode(self):
         return os.stat(self.work).st_mode & 0o777
@@ -178,7 +177,7 @@ class InPart(UndoneCommands):
         self.own()
         was, mode = describe(self.work), self.mode()
         result = self.bash("echo x > notes.txt; rm -r src; chmod 000 d; chmod 000 .")
-        self.assertEqual(result.err, "")
+        self.assertNotIn("undone", result.err)
         self.assertEqual(self.mode(), 0)
         result = self.closed("session", "rewind", self.session, "--dry-run")
         self.assertEqual(self.mode(), 0)
@@ -207,7 +206,7 @@ class AsAnOrdinaryUser(InPart, SessionTest):
         self.own()
         self.bash("chmod 000 .", "echo hello > new")
         self.assertIn(f"cannot look into {self.work}: Permission denied", self.heard[-1])
-        self.assertIn(f"chmod u+rwx", self.heard[-1])
+        self.assertIn("chmod u+rwx", self.heard[-1])
         self.assertNotIn("without the sandbox", self.heard[-1])
         os.chmod(self.work, 0o755)
 

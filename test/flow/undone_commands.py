@@ -55,6 +55,7 @@ class UndoneCommands:
 
     user = None
     prefix = []
+    inside = []  # the same, as that user
 
     @classmethod
     def setUpClass(cls):
@@ -87,11 +88,16 @@ class UndoneCommands:
                     path = os.path.join(top, name)
                     if os.lstat(path).st_uid == 0:
                         os.lchown(path, self.user, self.user)
-            streams.update(user=self.user, group=self.user, extra_groups=[])
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                    "stderr": subprocess.PIPE, **streams}
-        return subprocess.Popen([*self.prefix, scripted.keel_test.KEEL, *arguments],
-                                env=self.environment(env), cwd=cwd or self.project, **streams)
+        command = [*self.prefix, *self.as_user(), *self.inside, scripted.keel_test.KEEL]
+        return subprocess.Popen([*command, *arguments], env=self.environment(env),
+                                cwd=cwd or self.project, **streams)
+
+    def as_user(self):
+        if self.user is None:
+            return []
+        return ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"]
 
     def talk(self, *turns):
         provider = self.play(ANTHROPIC, *turns, Turn("Done."))

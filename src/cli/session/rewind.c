@@ -15,7 +15,7 @@ static const struct option options[] = {
     {"to", 0, "TURN", "to before this turn; else before the last prompt"},
     {"files-only", 0, NULL, "leave the conversation as it is"},
     {"conversation-only", 0, NULL, "leave files as they are"},
-    {"force", 0, NULL, "also files that somebody else has changed since"},
+    {"force", 0, NULL, "also files that are left alone, to lose nothing of somebody else's"},
     {"add-dir", 0, "DIR", "files in this directory, too, as with keel -p"},
     {"dry-run", 0, NULL, "only say what would be done"},
     {"json", 0, NULL, "print what was done, or would be, as one JSON object"},
@@ -528,9 +528,10 @@ const struct command command_session_rewind = {
     .summary = "undo turns: the conversation, and what was done to files",
     .details = "Goes back to where the session stood before a turn; keel session show prints\n"
                "the numbers. A file that somebody else has changed since is left alone, unless\n"
-               "--force is given. What cannot be undone, because it was too large to be saved\n"
-               "or was done outside of the sandbox, is listed, and the exit code is 1. A rewind\n"
-               "is a turn itself and can be undone like one.\n"
+               "--force is given; so is one that is too large to be saved first. What cannot be\n"
+               "undone is listed, and the exit code is 1: what was too large to be saved, was\n"
+               "done outside of the sandbox, or lies in .git or in a directory that git ignores.\n"
+               "A rewind is a turn itself and can be undone like one.\n"
                "\n"
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",
