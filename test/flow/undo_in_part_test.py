@@ -5,7 +5,6 @@ import json
 import os
 
 import scripted
-from agent import Call, Turn
 from resume_test import SessionTest
 from undone_commands import NOBODY, WITHOUT_NAMESPACES, UndoneCommands, describe
 
@@ -14,9 +13,6 @@ REPOSITORY = "mkdir -p {0}/.git/objects {0}/.git/refs; echo 'ref: refs/heads/mai
 
 
 class InPart(UndoneCommands):
-    def bash(self, *commands):
-        return self.talk(*[Turn(Call("Bash", command=command)) for command in commands])
-
     def prepare_ignored(self):
         self.own()
         self.prepare(REPOSITORY.format(".") + "; printf 'build/\\nout\\n*.db\\n' > .gitignore; "
@@ -159,7 +155,9 @@ class InPart(UndoneCommands):
             self.assertNotIn("--force", result.err)
             self.assertEqual(os.listdir(self.work / "z"), [".git"])
 
-    # --- a workspace that is closed ---
+
+class Closed(UndoneCommands):
+    """Workspaces whose permissions a command changes, which it cannot without namespaces."""
 
     def closed(self, *arguments):
         """Runs keel in the workspace, as somebody who is in it when it is closed."""
@@ -195,11 +193,11 @@ class InPart(UndoneCommands):
         self.assertFalse((self.work / "new").exists())
 
 
-class AsMyself(InPart, SessionTest):
+class AsMyself(InPart, Closed, SessionTest):
     pass
 
 
-class AsAnOrdinaryUser(InPart, SessionTest):
+class AsAnOrdinaryUser(InPart, Closed, SessionTest):
     user = NOBODY
 
     def test_commands_say_that_the_workspace_is_closed(self):

@@ -107,6 +107,9 @@ class UndoneCommands:
         self.heard = [str(request.json["messages"][-1]) for request in provider.requests]
         return result
 
+    def bash(self, *commands):
+        return self.talk(*[Turn(Call("Bash", command=command)) for command in commands])
+
     def prepare(self, command):
         subprocess.run(["bash", "-c", command], cwd=self.work, check=True,
                        env=self.environment(),
@@ -128,7 +131,7 @@ class UndoneCommands:
         if before:
             self.prepare(before)
         was = describe(self.work)
-        self.talk(*[Turn(Call("Bash", command=command)) for command in commands])
+        self.bash(*commands)
         self.assertNotEqual(describe(self.work), was, f"nothing was changed: {self.heard}")
         self.rewind()
         self.assertEqual(describe(self.work), was)

@@ -373,16 +373,25 @@ static struct err *show_plan(struct session_work *w, const struct rewind *r,
 
 /* --- one that was interrupted --- */
 
+/* What is not as it was before the turn, the process that died has not told. */
 static struct err *print_finished(struct session_work *w, struct str id, unsigned turn,
-                                  const struct restore_report *r)
+                                  const struct restore_report *finished,
+                                  const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    bool is_whole = !r->n_conflicts && !r->n_failed && !r->n_partly && !r->n_left;
+    struct rewind_options again = *o;
+    struct rewind r;
+    bool is_whole;
     struct json_writer j;
 
+    again.turn = turn;
+    TRY(plan(w, id, &again, &r));
+    is_whole = is_complete(&r) && !finished->n_partly;
     w->status = is_whole ? 0 : 1;
     if (!args_has(w->args, "json")) {
         strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n", turn);
+        add_files(&out, &r, w->runtime.options.cwd);
+        add_unsaved(&out, &r);
         return cli_print(strbuf_str(&out));
     }
     jw_init(&j, &out);
@@ -392,6 +401,8 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
     jw_kv_bool(&j, "done", true);
     jw_kv_bool(&j, "finished", true);
     jw_kv_bool(&j, "complete", is_whole);
+    write_files(&j, &r);
+    write_unsaved(&j, &r);
     jw_end_object(&j);
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
@@ -418,7 +429,7 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
     TRY(rewind_finish(s, &files, &w->arena, &turn, &finished));
     TRY(journal_sync(s->journal));
     *ret_done = turn && (!o->turn || o->turn == turn);
-    return *ret_done ? print_finished(w, s->options.id, turn, &finished) : NULL;
+    return *ret_done ? print_finished(w, s->options.id, turn, &finished, o) : NULL;
 }
 
 static struct err *open_session(struct session_work *w, struct session *s, struct str id)
