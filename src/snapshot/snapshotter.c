@@ -45,7 +45,7 @@ struct agent_snapshotter {
 
 struct snapshot {
     char *path; /* of the one file; NULL: there is none */
-    struct file_state file;
+    struct saved_file file;
     struct observed *observed; /* NULL: no command */
     struct git_state git;      /* as it was before */
     uint64_t began_at;
@@ -106,39 +106,6 @@ static int64_t now_ns(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* --- one file --- */
-
-static struct err *save_file(struct file_state *f, struct blob_store *blobs)
-{
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = SNAPSHOT_MAX_ONE_FILE + (1 << 18)};
-    char handle[SHA256_HEX_SIZE];
-
-    if (!state_look(f))
-        f->why_not = "it may not be looked at";
-    if (!state_has_content(f))
-        return NULL;
-    TRY(state_read(f, SNAPSHOT_MAX_ONE_FILE, NULL, &bytes));
-    if (!f->is_known)
-        return NULL;
-    TRY(blob_put(blobs, strbuf_str(&bytes), handle));
-    f->is_saved = true;
-    return NULL;
-}
-
-static struct err *compare_file(const struct file_state *before, struct arena *a,
-                                struct snapshot_changes *changes)
-{
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = SNAPSHOT_MAX_ONE_FILE + (1 << 18)};
-    struct file_state now = {.path = before->path};
-
-    if (state_look(&now) && state_has_content(&now))
-        TRY(state_read(&now, SNAPSHOT_MAX_ONE_FILE, NULL, &bytes));
-    if (!state_eq(before, &now))
-        pre_images_add(&changes->images, a,
-                       state_image(a, before, /* keeps_content= */ false, &now));
-    return NULL;
 }
 
 /* --- undo logs --- */
@@ -434,9 +401,9 @@ static struct err *begin_look(struct snapshot_look *look)
     r->note = snapshot_note_lost(look->arena, &r->before);
     drop_ended(s);
     if (x->path) {
-        TRY(save_file(&x->file, s->options.blobs));
+        TRY(saved_file_save(&x->file, s->options.blobs));
         r->has_file = true;
-        r->file = state_image(look->arena, &x->file, /* keeps_content= */ false, NULL);
+        r->file = state_image(look->arena, &x->file.before, /* keeps_content= */ false, NULL);
         touch(s, x->path);
     }
     x->began_at = ++s->now;
@@ -487,7 +454,7 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
     look.snapshot = mem_alloc(sizeof *look.snapshot);
     if (modifies) {
         look.snapshot->path = mem_strdup(call->target);
-        look.snapshot->file.path = look.snapshot->path;
+        look.snapshot->file.before.path = look.snapshot->path;
     }
     e = run_look(&look);
     if (!e) {
@@ -514,7 +481,7 @@ static struct err *look_after(struct snapshot_look *look)
         TRY(look_at_command(s, x->observed, look->arena, &changes->images, &changes->unsaved));
     }
     if (x->path)
-        TRY(compare_file(&x->file, look->arena, changes));
+        TRY(saved_file_compare(&x->file, look->arena, &changes->images));
     changes->note = join(look->arena, tell_missed(s, look->arena, changes->unsaved), " ",
                          snapshot_note_lost(look->arena, &changes->images));
     if (is_git_gone)

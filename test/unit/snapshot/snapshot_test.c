@@ -58,6 +58,22 @@ TEST(a_file_that_a_write_makes_is_told_as_nothing)
     assert_int_equal(scene_image(&s, "d/new")->kind, IMAGE_NONE);
 }
 
+TEST(directories_that_a_write_makes_go_with_its_file)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/d/old", "x");
+    scene_remember(&s);
+    r = scene_begin(&s, &scene_write, scene_path(&s, "d/e/f/new"));
+    put(&s.dir, "ws/d/e/f/new", "x");
+    scene_end(&s, &r);
+    assert_int_equal(s.images.n, 3);
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
 TEST(a_write_that_did_nothing_tells_nothing)
 {
     AUTO(scene) struct scene s;
@@ -316,6 +332,20 @@ TEST(that_the_repository_itself_is_gone_is_told)
     scene_command(&s, "rm -rf .git");
     assert_true(str_find(s.note, S(".git is gone")) != STR_NONE);
     assert_true(str_find(s.unsaved, S(".git is gone")) != STR_NONE);
+}
+
+TEST(that_a_command_moved_head_is_told)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "ref: refs/heads/main");
+    put(&s.dir, "ws/.git/logs/HEAD", "one\n");
+    scene_command(&s, "echo x > .git/index");
+    assert_int_equal(s.unsaved.n, 0);
+    scene_command(&s, "echo two >> .git/logs/HEAD");
+    assert_true(str_find(s.unsaved, S("it moved HEAD")) != STR_NONE);
+    assert_int_equal(s.note.n, 0);
 }
 
 TEST(keels_own_home_is_not_saved)
@@ -742,6 +772,7 @@ TEST(what_a_person_does_between_two_commands_is_not_told)
 
 RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_file_that_a_write_makes_is_told_as_nothing),
+          UNIT(directories_that_a_write_makes_go_with_its_file),
           UNIT(a_write_that_did_nothing_tells_nothing), UNIT(a_file_behind_a_link_is_not_read),
           UNIT(tools_that_only_look_cost_nothing), UNIT(a_command_that_only_reads_costs_nothing),
           UNIT(a_command_that_changes_nothing_makes_no_file),
@@ -755,7 +786,8 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(what_a_command_changes_in_what_it_moved_is_not_mixed_up),
           UNIT(rules_count_as_they_were_before_the_command),
           UNIT(what_git_ignores_and_a_command_moves_comes_back),
-          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(keels_own_home_is_not_saved),
+          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(that_a_command_moved_head_is_told),
+          UNIT(keels_own_home_is_not_saved),
           UNIT(a_tree_of_thousands_of_files_that_is_removed_comes_back),
           UNIT(a_command_that_is_not_observed_says_so_each_time),
           UNIT(a_change_that_was_not_announced_is_told_and_stays),
