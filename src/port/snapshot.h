@@ -23,6 +23,13 @@ enum image_kind {
 const char *image_kind_name(enum image_kind k); /* "none", "file", "link", "directory", "other" */
 bool image_kind_find(struct str name, enum image_kind *ret_kind);
 
+/* Which file it is, wherever it is moved: so that what could not be saved is found again. */
+struct file_identity {
+    uint64_t device, inode; /* inode 0: not known */
+    uint64_t size;
+    int64_t mtime_ns, ctime_ns;
+};
+
 /* One path as it was before. */
 struct pre_image {
     struct str path;      /* absolute, without links; any bytes but NUL */
@@ -31,14 +38,17 @@ struct pre_image {
     struct str content;   /* a blob's handle: the file's bytes, the link's target; else empty */
     bool keeps_content;   /* only permissions or owner were changed: there is no content */
     struct str why_not;   /* cannot be undone: "it is larger than 64 MiB"; else empty */
+    bool is_ignored;      /* git ignores it */
     bool has_owner;       /* the next two are known */
     unsigned uid, gid;
     /* Of a file: how many names it has, and which file it is. 0 names: not known. */
     unsigned n_names;
     uint64_t device, inode;
+    struct file_identity identity; /* of what could not be saved, and of what git ignores */
     /* What the call left: SHA-256 of the file, "link:" and that of its target, "directory",
      * "other", "stamp:..." for a file that was not read; empty: nothing is there. */
     struct str after;
+    uint64_t now_inode; /* of what is there; not recorded */
 };
 
 struct pre_images {

@@ -87,6 +87,10 @@ static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
     const char *hint = err_find_hint(e);
     AUTO_FREE char *text = hint ? mem_strdup(hint) : NULL;
 
+    AUTO(err) struct err *closed = fs_check_entry(s->options.source.workspace);
+
+    if (closed)
+        return err_hint(e, "Only a person can open it again: %s", err_find_hint(closed));
     if (!err_is(e, ERR_SANDBOX) || !s->options.remedy)
         return e;
     return err_hint(e, "%s%s%s", text ? text : "", text ? ". " : "", s->options.remedy);

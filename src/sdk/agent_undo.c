@@ -74,7 +74,8 @@ static void finish_rewind(struct agent *a, const struct snapshot_options *o,
           : arena_format(&a->arena,
                          "the rewind to before turn %u, which was interrupted, is finished: %zu "
                          "files restored, %zu could not be",
-                         turn, report.n_restored, report.n_conflicts + report.n_failed));
+                         turn, report.n_restored,
+                         report.n_conflicts + report.n_failed + report.n_left));
 }
 
 struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options)

@@ -80,6 +80,8 @@ static void find_roots(struct rewind *r, struct store *s, const struct rewind_op
                                           .n_roots = n,
                                           .force = o->force,
                                           .home = home ? home_outside(home, roots, n) : NULL,
+                                          .unlocked = o->is_unlocked ? roots[0] : NULL,
+                                          .unlocked_mode = o->workspace_mode,
                                           .own = own_files(s, roots[0], roots + 1, n - 1, a)};
 }
 
@@ -185,8 +187,6 @@ struct err *rewind_plan(struct store *s, struct str id, const struct rewind_opti
 /* Between the plan and now somebody may have been at the files, so they are looked at again. */
 static struct err *look_again(struct rewind *r, struct session *s, struct work *w)
 {
-    for (size_t i = 0; i < r->plan.n; i++)
-        r->plan.items[i].outcome = RESTORE_PLANNED;
     r->restore.blobs = store_blobs(s->options.store, s->options.id);
     return work_run(look, w);
 }

@@ -23,6 +23,10 @@ struct rewind_options {
     const char *const *added_dirs;
     size_t n_added_dirs;
     const char *home; /* keel's own, where none may; NULL: none */
+    /* Its permissions, where this user may not enter it by them and it is open for the time being.
+     */
+    bool is_unlocked;
+    unsigned workspace_mode;
 };
 
 /* A call whose changes were not saved, or not all of them: they stay. */

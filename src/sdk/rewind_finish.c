@@ -34,6 +34,25 @@ static void sort_image(void *self, uint64_t seq, const struct json *body)
         pre_images_add(&f->found, f->arena, *image);
 }
 
+/* What the rewind found at a path. Of what is moved back only the number and times are known. */
+static bool find_left(const struct finishing *f, const struct pre_image *found,
+                      struct str *ret_left)
+{
+    if (found->keeps_content) {
+        *ret_left = found->after; /* it is the same before and after */
+        return true;
+    }
+    if (image_sign(f->arena, found, ret_left))
+        return true;
+    if (found->kind == IMAGE_FILE && found->identity.inode)
+        *ret_left = identity_sign(f->arena, &found->identity);
+    else if (found->kind == IMAGE_OTHER)
+        *ret_left = str_of(image_kind_name(found->kind));
+    else
+        return false;
+    return true;
+}
+
 /* Only what the rewind had decided to change, and only while it is as it was found. Both lists are
  * in the order of their paths. */
 static void keep_undone(struct finishing *f)
@@ -47,9 +66,7 @@ static void keep_undone(struct finishing *f)
             k++;
         if (k == f->found.n || !str_eq(f->found.items[k].path, item.aim.path))
             continue;
-        if (f->found.items[k].keeps_content)
-            item.aim.after = f->found.items[k].after; /* it is the same before and after */
-        else if (!image_sign(f->arena, &f->found.items[k], &item.aim.after))
+        if (!find_left(f, &f->found.items[k], &item.aim.after))
             continue;
         item.knows_before = item.changed_between = false;
         f->plan.items[n++] = item;

@@ -136,6 +136,8 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
     watch_leftovers(r);
     TRY(read_flag_settings(r, &flags));
     find_place(r);
+    if (r->options.cwd)
+        TRY(fs_check_entry(r->options.cwd));
     TRY(read_project(r));
     TRY(load_settings(r, flags));
     profile_credentials_init(&r->credentials, r->settings, r->options.environment);

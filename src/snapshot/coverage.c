@@ -82,7 +82,9 @@ static struct str name_of(struct str path)
 struct rules_here {
     struct walk_rules *rules; /* NULL: there are none */
     struct str top;           /* rules count from this directory on */
+    bool is_hidden;           /* .git, and what is keel's own */
     bool is_ignored;
+    struct str ignored; /* the topmost directory that is: this one, or one above it */
 };
 
 void covered_rules_init(struct covered_rules *r, const struct coverage *c)
@@ -117,11 +119,14 @@ static bool is_hidden(const struct coverage *c, struct str path, bool is_dir)
            (c->own && c->own->is_hidden(c->own->self, path, is_dir));
 }
 
-static bool is_ignored(const struct coverage *c, const struct rules_here *in, struct str path,
-                       bool is_dir)
+static enum coverage_verdict judge(const struct coverage *c, const struct rules_here *in,
+                                   struct str path, bool is_dir)
 {
-    return in->is_ignored || is_hidden(c, path, is_dir) ||
-           walk_rules_check(in->rules, below_top(in, path), is_dir) == IGNORE_YES;
+    if (in->is_hidden || (!in->is_ignored && is_hidden(c, path, is_dir)))
+        return COVERAGE_NONE;
+    return in->is_ignored || walk_rules_check(in->rules, below_top(in, path), is_dir) == IGNORE_YES
+               ? COVERAGE_IGNORED
+               : COVERAGE_FULL;
 }
 
 static struct rules_here *read_rules(struct covered_rules *r, struct str dir,
@@ -130,10 +135,15 @@ static struct rules_here *read_rules(struct covered_rules *r, struct str dir,
     struct rules_here *here = mem_alloc(sizeof *here);
     AUTO_FREE char *path = str_dup(dir);
     AUTO_FD fd = open_plain(path, O_PATH | O_DIRECTORY);
+    enum coverage_verdict verdict;
 
     here->top = above->top;
-    here->is_ignored = is_ignored(r->coverage, above, dir, /* is_dir= */ true);
-    if (!here->is_ignored)
+    verdict = judge(r->coverage, above, dir, /* is_dir= */ true);
+    here->is_hidden = verdict == COVERAGE_NONE;
+    here->is_ignored = verdict == COVERAGE_IGNORED;
+    if (here->is_ignored)
+        here->ignored = above->is_ignored ? above->ignored : arena_str(&r->dirs.arena, dir);
+    if (verdict == COVERAGE_FULL)
         here->rules = fd < 0 ? walk_rules_ref(above->rules)
                              : walk_rules_enter(above->rules, fd, below_top(above, dir));
     return here;
@@ -170,18 +180,41 @@ static const struct rules_here *rules_of(struct covered_rules *r, const char *ro
 
 /* --- asking --- */
 
-bool coverage_has(struct covered_rules *r, struct str path, bool is_dir)
+enum coverage_verdict coverage_judge(struct covered_rules *r, struct str path, bool is_dir,
+                                     struct str *ret_ignored)
 {
     const char *root = root_of(r->coverage, path);
+    const struct rules_here *in = root ? rules_of(r, root, parent_of(path)) : NULL;
+    enum coverage_verdict verdict = in ? judge(r->coverage, in, path, is_dir) : COVERAGE_NONE;
 
-    return root && !is_ignored(r->coverage, rules_of(r, root, parent_of(path)), path, is_dir);
+    *ret_ignored = (struct str){0};
+    if (verdict == COVERAGE_IGNORED)
+        *ret_ignored = in->is_ignored ? in->ignored : path;
+    return verdict;
+}
+
+bool coverage_has(struct covered_rules *r, struct str path, bool is_dir)
+{
+    struct str ignored;
+
+    return coverage_judge(r, path, is_dir, &ignored) == COVERAGE_FULL;
+}
+
+bool coverage_is_root(const struct coverage *c, struct str path)
+{
+    for (size_t i = 0; i < c->n_roots; i++)
+        if (str_is(path, c->roots[i]))
+            return true;
+    return false;
 }
 
 bool coverage_has_rules(struct covered_rules *r, struct str path)
 {
     const char *root = root_of(r->coverage, path);
 
-    return root && !rules_of(r, root, parent_of(path))->is_ignored;
+    const struct rules_here *in = root ? rules_of(r, root, parent_of(path)) : NULL;
+
+    return in && !in->is_ignored && !in->is_hidden;
 }
 
 bool coverage_is_rules(struct str path)

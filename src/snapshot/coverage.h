@@ -1,9 +1,9 @@
 /* coverage.h - which paths an undo is about.
  *
- * What lies in the workspace and in added directories, without .git, keel's home and store, its
- * temporary files, and what git ignores. The rules of a directory are read when something in it is
- * asked about first, and count until the end: a command that changes .gitignore does not change
- * what is covered while it runs. These calls block. */
+ * What lies in the workspace and in added directories, without .git, keel's home and store and its
+ * temporary files. What git ignores is a case of its own. The rules of a directory are read when
+ * something in it is asked about first, and count until the end: a command that changes .gitignore
+ * does not change what is covered while it runs. These calls block. */
 #ifndef KEEL_SNAPSHOT_COVERAGE_H
 #define KEEL_SNAPSHOT_COVERAGE_H
 
@@ -29,7 +29,17 @@ struct covered_rules {
 void covered_rules_init(struct covered_rules *r, const struct coverage *c);
 void covered_rules_done(struct covered_rules *r);
 
-/* The root itself is not. */
+enum coverage_verdict {
+    COVERAGE_NONE,
+    COVERAGE_IGNORED, /* git ignores it, or a directory above it */
+    COVERAGE_FULL,
+};
+/* *ret_ignored: the topmost path that git ignores, which is this one or a directory above it; good
+ * until the rules are done, or the path is. The root itself is not covered. */
+enum coverage_verdict coverage_judge(struct covered_rules *r, struct str path, bool is_dir,
+                                     struct str *ret_ignored);
+bool coverage_is_root(const struct coverage *c, struct str path);
+/* Is it COVERAGE_FULL? */
 bool coverage_has(struct covered_rules *r, struct str path, bool is_dir);
 /* The same for a file of rules: whatever rules say of it now. */
 bool coverage_has_rules(struct covered_rules *r, struct str path);

@@ -1,6 +1,7 @@
 /* plain.c - the directory that a path is in. */
 #include "snapshot/plain.h"
 
+#include "sys/auto_fd.h"
 #include "sys/open_plain.h"
 
 #include <errno.h>
@@ -73,6 +74,23 @@ int plain_open_parent(const char *path, struct unlocks *unlocks, const char **re
 int plain_open_writable(const char *path, struct unlocks *unlocks, const char **ret_name)
 {
     return open_parent(path, W_OK | X_OK, unlocks, ret_name);
+}
+
+DIR *plain_open_list(const char *path, struct unlocks *unlocks)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char *name;
+    AUTO_FD parent = plain_open_parent(path, unlocks, &name);
+    AUTO_FD path_fd = parent < 0 ? -1 : openat(parent, name, flags | O_PATH);
+    int fd = path_fd < 0 ? -1 : openat(path_fd, ".", flags);
+    DIR *list;
+
+    if (path_fd >= 0 && fd < 0 && errno == EACCES && unlocks_add(unlocks, path_fd))
+        fd = openat(path_fd, ".", flags);
+    list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list)
+        close_fd(&fd);
+    return list;
 }
 
 bool plain_is_absent(int error)

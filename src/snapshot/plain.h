@@ -7,11 +7,16 @@
 
 #include "sys/unlock.h"
 
+#include <dirent.h>
+
 /* For *at() calls, and the path's last name. A directory that keel's user owns and may not enter is
  * unlocked, unless `unlocks` is NULL. -1 with errno. */
 int plain_open_parent(const char *path, struct unlocks *unlocks, const char **ret_name) MUST_USE;
 /* The same where names are to be made or removed. */
 int plain_open_writable(const char *path, struct unlocks *unlocks, const char **ret_name) MUST_USE;
+
+/* The names in a directory, which is unlocked in the same way. NULL with errno. */
+DIR *plain_open_list(const char *path, struct unlocks *unlocks) MUST_USE;
 
 /* Did the call fail because nothing is there (any more)? */
 bool plain_is_absent(int error);

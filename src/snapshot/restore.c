@@ -1,9 +1,9 @@
-/* restore.c - looks at what a plan is about, then carries it out in three passes over the paths.
+/* restore.c - carries a plan out, in passes over the paths.
  *
- * Up: what must go, from the deepest path. Down: directories, then what is in them; of files with
- * several names first those that still are the same file. Up again: the permissions of directories,
- * which might have kept files from being made in them. A directory that keel's user owns and may
- * not enter or write is unlocked as long as that takes. */
+ * Up: what must go, from the deepest path. Down: directories, what is only moved, then what is in
+ * them; of files with several names first those that still are the same file. Up again: the
+ * permissions of directories, which might have kept files from being made in them. A directory that
+ * keel's user owns and may not enter or write is unlocked as long as that takes. */
 #include "snapshot/restore_internal.h"
 
 #include "sys/auto_fd.h"
@@ -15,181 +15,26 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static void end_item(struct restore_item *item, enum restore_outcome outcome, struct str why)
-{
-    item->outcome = outcome;
-    item->why = why;
-}
-
-static void fail_item(struct restoring *r, struct restore_item *item, const char *what)
-{
-    end_item(item, RESTORE_FAILED, arena_format(r->arena, "%s: %s", what, strerror(errno)));
-}
-
-/* --- may it be done, and must it? --- */
-
-static bool is_inside(const struct restore_options *o, struct str path)
-{
-    struct str rest = path, name;
-
-    if (path.n == 0 || path.p[0] != '/' || str_find_char(path, '\0') != STR_NONE)
-        return false;
-    rest = str_skip(rest, 1);
-    while (str_split(&rest, '/', &name))
-        if (name.n == 0 || str_is(name, ".") || str_is(name, ".."))
-            return false;
-    for (size_t i = 0; i < o->n_roots; i++) {
-        struct str root = str_of(o->roots[i]);
-
-        if (path.n > root.n + 1 && str_starts(path, root) && path.p[root.n] == '/')
-            return true;
-    }
-    return false;
-}
-
-static bool is_own(const struct restore_options *o, struct str path)
-{
-    struct str home = str_of(o->home);
-
-    if (home.n && str_starts(path, home) && (path.n == home.n || path.p[home.n] == '/'))
-        return true;
-    return o->own && o->own->is_hidden(o->own->self, path, /* is_dir= */ false);
-}
-
-static bool has_owner(const struct pre_image *aim, const struct file_state *now)
-{
-    return !aim->has_owner || (aim->uid == now->uid && aim->gid == now->gid);
-}
-
-static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const struct file_state *now)
-{
-    struct str was;
-
-    if (aim->kind != now->kind || aim->mode != now->mode || !has_owner(aim, now) ||
-        (aim->n_names > 1 && (aim->inode != now->stamp.inode || aim->device != now->stamp.device)))
-        return false;
-    return aim->keeps_content || (image_sign(a, aim, &was) && str_eq(was, state_sign(a, now)));
-}
-
-/* As the last call left it, or as if that call had never been: a restore that died on its way. */
-static bool is_as_left(struct arena *a, const struct file_state *now,
-                       const struct restore_item *item)
-{
-    struct file_state unread = *now;
-    struct str sign;
-
-    unread.is_known &= !str_starts(item->aim.after, S("stamp:"));
-    sign = state_sign(a, &unread);
-    return str_eq(sign, item->aim.after) || (item->knows_before && str_eq(sign, item->before));
-}
-
-/* Why it must not be touched; empty: it may be. */
-static struct str why_forbidden(const struct restoring *r, const struct pre_image *aim)
-{
-    struct str was;
-
-    if (!is_inside(r->options, aim->path))
-        return S("it is outside of the workspace");
-    if (is_own(r->options, aim->path))
-        return S("it belongs to keel itself");
-    if (aim->why_not.n)
-        return aim->why_not;
-    return aim->keeps_content || image_sign(r->arena, aim, &was) ? (struct str){0}
-                                                                 : S("it was not saved");
-}
-
-static struct err *look_at_item(struct restoring *r, struct restore_item *item,
-                                struct file_state *now)
-{
-    const struct pre_image *aim = &item->aim;
-    struct str why = why_forbidden(r, aim);
-
-    if (why.n) {
-        end_item(item, RESTORE_IMPOSSIBLE, why);
-        return NULL;
-    }
-    now->path = arena_cstr(r->arena, aim->path);
-    if (!state_look(now)) {
-        end_item(item, RESTORE_FAILED, S("it may not be looked at"));
-        return NULL;
-    }
-    if (state_has_content(now) && !(aim->keeps_content && now->kind == aim->kind))
-        TRY(state_read(now, RESTORE_MAX_BYTES, r->options->blobs, &r->bytes));
-    if (is_as_it_was(r->arena, aim, now))
-        end_item(item, RESTORE_NOT_NEEDED, (struct str){0});
-    else if (aim->keeps_content && aim->kind != now->kind)
-        end_item(item, RESTORE_CONFLICT, S("something else is there now"));
-    else if (!r->options->force && !aim->keeps_content && !is_as_left(r->arena, now, item))
-        end_item(item, RESTORE_CONFLICT, S("it was changed since"));
-    else if (!r->options->force && item->changed_between)
-        end_item(item, RESTORE_CONFLICT, S("somebody else changed it in between"));
-    return NULL;
-}
-
-static bool make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo)
-{
-    const struct pre_image *aim = &r->plan->items[i].aim;
-    const struct file_state *now = &r->plan->now[i];
-
-    *ret_undo = state_image(r->arena, now, aim->keeps_content, NULL);
-    if (!aim->keeps_content)
-        return image_sign(r->arena, aim, &ret_undo->after);
-    ret_undo->after = state_sign(r->arena, now);
-    return true;
-}
-
-static struct err *look(struct restoring *r, struct pre_images *undo)
-{
-    struct restore_plan *plan = r->plan;
-    struct pre_image image;
-
-    for (size_t i = 0; i < plan->n; i++) {
-        TRY(look_at_item(r, &plan->items[i], &plan->now[i]));
-        if (plan->items[i].outcome == RESTORE_PLANNED && make_undo(r, i, &image))
-            pre_images_add(undo, r->arena, image);
-    }
-    return r->options->blobs ? blob_sync(r->options->blobs) : NULL;
-}
-
-struct err *restore_look(struct restore_plan *plan, const struct restore_options *options,
-                         struct arena *a, struct pre_images *ret_undo)
-{
-    struct restoring r = {.options = options,
-                          .arena = a,
-                          .plan = plan,
-                          .bytes = {.max_bytes = RESTORE_MAX_BYTES + (1 << 18)}};
-    struct err *e;
-
-    plan->now = ARENA_ARRAY(a, plan->n + 1, struct file_state);
-    *ret_undo = (struct pre_images){0};
-    e = look(&r, ret_undo);
-    strbuf_done(&r.bytes);
-    return e;
-}
-
 /* --- removing --- */
 
-static bool must_go(const struct restore_item *item, const struct file_state *now)
+/* A directory may hold what is still to be moved: then it is tried again. */
+static void remove_item(struct restoring *r, size_t i, bool is_last_try)
 {
-    bool is_dir = now->kind == IMAGE_DIRECTORY, was_dir = item->aim.kind == IMAGE_DIRECTORY;
-
-    return item->outcome == RESTORE_PLANNED && now->kind != IMAGE_NONE &&
-           (item->aim.kind == IMAGE_NONE || is_dir != was_dir);
-}
-
-static void remove_item(struct restoring *r, struct restore_item *item, struct file_state *now)
-{
+    struct restore_item *item = &r->plan->items[i];
+    const struct file_state *now = &r->plan->now[i];
     const char *name;
     AUTO_FD dir_fd = plain_open_writable(now->path, &r->unlocks, &name);
     int flags = now->kind == IMAGE_DIRECTORY ? AT_REMOVEDIR : 0;
 
     if (dir_fd >= 0 && unlinkat(dir_fd, name, flags) == 0) {
+        r->plan->moves[i].is_gone = true;
         if (item->aim.kind == IMAGE_NONE)
-            end_item(item, RESTORE_DONE, (struct str){0});
+            restore_end_item(item, RESTORE_DONE, (struct str){0});
     } else if (errno == ENOTEMPTY || errno == EEXIST) {
-        end_item(item, RESTORE_CONFLICT, S("there are other files in it"));
+        if (is_last_try)
+            restore_end_item(item, RESTORE_LEFT, S("there are other files in it"));
     } else {
-        fail_item(r, item, "it cannot be removed");
+        restore_fail_item(r, item, "it cannot be removed");
     }
 }
 
@@ -206,7 +51,7 @@ static void make_parents(struct restoring *r, const char *path)
         if (partial[i] != '/')
             continue;
         partial[i] = '\0';
-        if (is_inside(r->options, str_of(partial))) {
+        if (restore_is_inside(r->options, str_of(partial))) {
             AUTO_FD dir_fd = plain_open_writable(partial, &r->unlocks, &name);
 
             if (dir_fd >= 0 && mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
@@ -216,7 +61,7 @@ static void make_parents(struct restoring *r, const char *path)
     }
 }
 
-static int open_parent(struct restoring *r, const char *path, const char **ret_name)
+int restore_open_parent(struct restoring *r, const char *path, const char **ret_name)
 {
     int fd = plain_open_writable(path, &r->unlocks, ret_name);
 
@@ -252,9 +97,9 @@ static bool give_owner(int fd, const char *name, const struct pre_image *aim,
 static void end_restored(struct restore_item *item, bool has_owner)
 {
     if (has_owner)
-        end_item(item, RESTORE_DONE, (struct str){0});
+        restore_end_item(item, RESTORE_DONE, (struct str){0});
     else
-        end_item(item, RESTORE_PARTLY, S("it has another owner now"));
+        restore_end_item(item, RESTORE_PARTLY, S("it has another owner now"));
 }
 
 /* Owner before permissions: the kernel drops some of those with it. */
@@ -268,6 +113,16 @@ static bool set_attributes(int fd, const struct pre_image *aim, bool *ret_has_ow
     return fchmod(fd, aim->mode) == 0;
 }
 
+/* What a build has made from sources that are restored is older than they are, and made again. */
+static bool set_old_time(int fd, const struct pre_image *aim)
+{
+    struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                               {.tv_sec = aim->identity.mtime_ns / 1000000000,
+                                .tv_nsec = aim->identity.mtime_ns % 1000000000}};
+
+    return !aim->identity.inode || times[1].tv_nsec < 0 || futimens(fd, times) == 0;
+}
+
 /* A file of an earlier version keeps the owner of the one that it replaces, if that may be. */
 static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim,
                      bool *ret_has_owner)
@@ -279,6 +134,8 @@ static bool put_file(struct restoring *r, int dir_fd, const char *name, const st
         return false;
     if (!aim->has_owner && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(st.st_mode) && fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
+        return false;
+    if (aim->is_ignored && !set_old_time(t.fd, aim))
         return false;
     return set_attributes(t.fd, aim, ret_has_owner) && temp_file_replace(&t) == 0;
 }
@@ -333,7 +190,7 @@ static bool replace_by(struct leftover *own, bool is_made, int dir_fd, const cha
 }
 
 /* Another name for the anchor. */
-static bool put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor)
+bool restore_put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor)
 {
     const char *anchor_name;
     AUTO_FD anchor_fd = plain_open_parent(anchor, &r->unlocks, &anchor_name);
@@ -363,8 +220,9 @@ static void end_named(struct restore_item *item, const struct linked_names *name
 {
     end_restored(item, has_owner);
     if (item->outcome == RESTORE_DONE && names && names->n_all > names->n + names->n_new)
-        end_item(item, RESTORE_PARTLY,
-                 S("it had other names, which are another file now; its content is restored"));
+        restore_end_item(
+            item, RESTORE_PARTLY,
+            S("it had other names, which are another file now; its content is restored"));
 }
 
 static struct err *put_content(struct restoring *r, struct restore_item *item,
@@ -373,15 +231,15 @@ static struct err *put_content(struct restoring *r, struct restore_item *item,
     struct linked_names *names = restore_names_of(r, &item->aim);
     bool has_owner = true, in_place = restore_is_in_place(&item->aim, now);
 
-    if (names && names->anchor && !in_place && put_name(r, dir_fd, name, names->anchor)) {
-        end_item(item, RESTORE_DONE, (struct str){0});
+    if (names && names->anchor && !in_place && restore_put_name(r, dir_fd, name, names->anchor)) {
+        restore_end_item(item, RESTORE_DONE, (struct str){0});
         return NULL;
     }
     strbuf_clear(&r->bytes);
     TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
     if (in_place ? !put_in_place(r, dir_fd, name, &item->aim, &has_owner)
                  : !put_file(r, dir_fd, name, &item->aim, &has_owner)) {
-        fail_item(r, item, "it cannot be written");
+        restore_fail_item(r, item, "it cannot be written");
     } else if (in_place) {
         end_restored(item, has_owner);
     } else {
@@ -400,7 +258,7 @@ static struct err *put_link_content(struct restoring *r, struct restore_item *it
     strbuf_clear(&r->bytes);
     TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
     if (!put_link(r, dir_fd, name))
-        fail_item(r, item, "it cannot be written");
+        restore_fail_item(r, item, "it cannot be written");
     else
         end_restored(item, fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
                                give_owner(dir_fd, name, &item->aim, &st));
@@ -416,12 +274,12 @@ static void put_at(struct restoring *r, struct restore_item *item, const struct 
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e)
-        end_item(item, RESTORE_FAILED, arena_str(r->arena, str_of(text)));
+        restore_end_item(item, RESTORE_FAILED, arena_str(r->arena, str_of(text)));
 }
 
 /* Permissions and owner, of what is not open for reading either. */
-static void put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
-                           const char *name)
+void restore_put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
+                            const char *name)
 {
     AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     char path[64];
@@ -430,29 +288,39 @@ static void put_attributes(struct restoring *r, struct restore_item *item, int d
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (fd < 0 || fstat(fd, &st) < 0) {
-        fail_item(r, item, "it cannot be opened");
+        restore_fail_item(r, item, "it cannot be opened");
         return;
     }
     has_owner = give_owner(fd, "", &item->aim, &st);
     if (item->aim.kind != IMAGE_LINK && chmod(path, item->aim.mode) < 0)
-        fail_item(r, item, "its permissions cannot be set");
+        restore_fail_item(r, item, "its permissions cannot be set");
     else
         end_restored(item, has_owner);
+}
+
+static bool is_dir_at(int dir_fd, const char *name)
+{
+    int error = errno;
+    struct stat st;
+    bool is_dir = fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+
+    errno = error;
+    return is_dir;
 }
 
 static void put_item(struct restoring *r, struct restore_item *item, const struct file_state *now)
 {
     const char *name;
-    AUTO_FD dir_fd = open_parent(r, now->path, &name);
+    AUTO_FD dir_fd = restore_open_parent(r, now->path, &name);
 
     if (dir_fd < 0)
-        fail_item(r, item, "its directory cannot be opened");
+        restore_fail_item(r, item, "its directory cannot be opened");
     else if (item->aim.keeps_content)
-        put_attributes(r, item, dir_fd, name);
+        restore_put_attributes(r, item, dir_fd, name);
     else if (item->aim.kind != IMAGE_DIRECTORY)
         put_at(r, item, now, dir_fd, name);
-    else if (mkdirat(dir_fd, name, item->aim.mode | 0700) < 0 && errno != EEXIST)
-        fail_item(r, item, "the directory cannot be made");
+    else if (mkdirat(dir_fd, name, item->aim.mode | 0700) < 0 && !is_dir_at(dir_fd, name))
+        restore_fail_item(r, item, "the directory cannot be made");
 }
 
 /* --- directories, at last --- */
@@ -464,9 +332,9 @@ static void finish_directory(struct restoring *r, struct restore_item *item, con
     AUTO_FD dir_fd = plain_open_parent(path, &unlocks, &name);
 
     if (dir_fd < 0)
-        fail_item(r, item, "the directory's permissions cannot be set");
+        restore_fail_item(r, item, "the directory's permissions cannot be set");
     else
-        put_attributes(r, item, dir_fd, name);
+        restore_put_attributes(r, item, dir_fd, name);
 }
 
 /* --- all --- */
@@ -480,38 +348,60 @@ static void count(struct restoring *r, struct restore_report *report)
         report->n_conflicts += item->outcome == RESTORE_CONFLICT;
         report->n_failed += item->outcome == RESTORE_FAILED || item->outcome == RESTORE_IMPOSSIBLE;
         report->n_partly += item->outcome == RESTORE_PARTLY;
+        report->n_left += item->outcome == RESTORE_LEFT;
         if (item->outcome != RESTORE_DONE && item->outcome != RESTORE_PARTLY)
             continue;
         report->n_restored++;
-        if (make_undo(r, i, &undo))
+        if (restore_make_undo(r, i, &undo))
             pre_images_add(&report->undo, r->arena, undo);
     }
 }
 
-static bool is_to_be_put(const struct restore_item *item)
+static void remove_all(struct restoring *r, bool is_last_try)
 {
-    return item->outcome == RESTORE_PLANNED && item->aim.kind != IMAGE_NONE;
+    for (size_t i = r->plan->n; i-- > 0;) {
+        const struct restore_move *move = &r->plan->moves[i];
+
+        if (restore_must_go(&r->plan->items[i], &r->plan->now[i]) && !move->is_source &&
+            !move->is_gone)
+            remove_item(r, i, is_last_try);
+    }
+}
+
+static void put_all(struct restoring *r,
+                    bool (*is_meant)(const struct pre_image *aim, const struct file_state *now))
+{
+    for (size_t i = 0; i < r->plan->n; i++) {
+        struct restore_item *item = &r->plan->items[i];
+        struct file_state now = r->plan->now[i];
+
+        if (r->plan->moves[i].is_gone)
+            now.kind = IMAGE_NONE;
+        if (item->outcome == RESTORE_PLANNED && item->aim.kind != IMAGE_NONE &&
+            !r->plan->moves[i].from && (!is_meant || is_meant(&item->aim, &now)))
+            put_item(r, item, &now);
+    }
+}
+
+static bool is_directory(const struct pre_image *aim, const struct file_state *now)
+{
+    return aim->kind == IMAGE_DIRECTORY;
 }
 
 static void change(struct restoring *r)
 {
     struct restore_item *items = r->plan->items;
-    struct file_state *now = r->plan->now;
-    size_t n = r->plan->n;
 
-    for (size_t i = n; i-- > 0;)
-        if (must_go(&items[i], &now[i]))
-            remove_item(r, &items[i], &now[i]);
-    for (size_t i = 0; i < n; i++)
-        if (is_to_be_put(&items[i]) && restore_is_in_place(&items[i].aim, &now[i]))
-            put_item(r, &items[i], &now[i]);
-    for (size_t i = 0; i < n; i++)
-        if (is_to_be_put(&items[i]))
-            put_item(r, &items[i], &now[i]);
+    remove_all(r, /* is_last_try= */ false);
+    put_all(r, is_directory);
+    restore_do_moves(r);
+    remove_all(r, /* is_last_try= */ true);
+    put_all(r, restore_is_in_place);
+    put_all(r, NULL);
     unlocks_done(&r->unlocks);
-    for (size_t i = n; i-- > 0;)
+    for (size_t i = r->plan->n; i-- > 0;)
         if (items[i].outcome == RESTORE_PLANNED && items[i].aim.kind == IMAGE_DIRECTORY)
-            finish_directory(r, &items[i], now[i].path);
+            finish_directory(r, &items[i], r->plan->now[i].path);
 }
 
 void restore_change(struct restore_plan *plan, const struct restore_options *options,

@@ -6,8 +6,10 @@
  * alone, unless it is forced. Each file is replaced whole or not at all, no link is followed, and
  * nothing outside the roots is touched. A file with several names that is still the same file is
  * written in place, so that all its names come back; one that is not gets its names again as far as
- * they are known. Times and extended attributes are not restored: what is put back is newer than
- * what was built from it.
+ * they are known. What could not be saved is found by its number and moved back where it was. What
+ * cannot be saved now is removed or replaced only if that is forced, and what may be the only copy
+ * of something else never. Times and extended attributes are not restored: what is put back is
+ * newer than what was built from it.
  *
  * What is there is saved before it is replaced, and reported as pre-images again: an undo can be
  * undone. */
@@ -23,7 +25,8 @@ enum restore_outcome {
     RESTORE_CONFLICT,   /* somebody else has changed it */
     RESTORE_IMPOSSIBLE, /* it was not saved, or is outside the roots */
     RESTORE_FAILED,     /* see `why` */
-    RESTORE_PARTLY,     /* its content is as it was; see `why` */
+    RESTORE_PARTLY,     /* its content is as it was, or its name; see `why` */
+    RESTORE_LEFT,       /* it stays as it is, forced or not; see `why` */
 };
 const char *restore_outcome_name(enum restore_outcome o); /* "restored", "conflict", ... */
 
@@ -35,21 +38,31 @@ struct restore_item {
     /* Another file that it was meanwhile; 0: none. */
     uint64_t became_device, became_inode;
     enum restore_outcome outcome;
-    struct str why; /* of all but DONE and NOT_NEEDED */
+    struct str why; /* of all but DONE and NOT_NEEDED; of PLANNED, where it comes from */
+    bool moves;     /* what is there now belongs to another path, and is moved back there */
 };
 
 struct file_state;
+struct restore_move;
 struct restore_plan {
     struct restore_item *items; /* by path */
     size_t n;
-    struct file_state *now; /* private: one for each item, once it was looked at */
+    /* private: one for each item, once it was looked at */
+    struct file_state *now;
+    struct restore_move *moves;
+    struct pre_image *aims; /* as planned */
 };
 
 struct restore_options {
     const char *const *roots; /* the workspace and added directories */
     size_t n_roots;
-    struct blob_store *blobs;      /* restore_look(): NULL saves nothing */
-    bool force;                    /* conflicts too */
+    struct blob_store *blobs; /* restore_look(): NULL saves nothing */
+    uint64_t max_file_bytes;  /* of a file that is saved before it goes; 0: 64 MiB */
+    bool force;               /* conflicts too */
+    /* A root that this user may not enter, and that is open for the time being: the mode that it
+     * has by itself. NULL: there is none. */
+    const char *unlocked;
+    unsigned unlocked_mode;
     const char *home;              /* keel's own: nothing in it is touched; NULL: none */
     const struct path_filter *own; /* nor what belongs to its store; NULL: nothing does */
 };
@@ -57,7 +70,8 @@ struct restore_options {
 struct restore_report {
     size_t n_restored, n_conflicts, n_failed; /* failed or impossible */
     size_t n_partly;                          /* of those restored */
-    struct pre_images undo;                   /* what was there, to take this back */
+    size_t n_left;
+    struct pre_images undo; /* what was there, to take this back */
 };
 
 /* What it points at lives in `a`; the images are borrowed. */

@@ -1,7 +1,9 @@
 /* restore_internal.h - what the files of a restore share, and only they.
  *
- *     restore.c        looks at what a plan is about, and carries it out
- *     restore_names.c  which files of it have several names */
+ *     restore_look.c   what a plan is about: what may be done, and what must be
+ *     restore_moves.c  files that could not be saved, but were only moved
+ *     restore_names.c  which files of it have several names
+ *     restore.c        carries it out */
 #ifndef KEEL_SNAPSHOT_RESTORE_INTERNAL_H
 #define KEEL_SNAPSHOT_RESTORE_INTERNAL_H
 
@@ -17,9 +19,45 @@ struct restoring {
     struct arena *arena;
     struct restore_plan *plan;
     struct strbuf bytes;
-    struct unlocks unlocks;  /* directories, while files in them are changed */
-    struct path_table names; /* struct linked_names */
+    struct unlocks unlocks;    /* directories, while files in them are changed */
+    struct path_table names;   /* struct linked_names */
+    struct path_table by_path; /* struct restore_item; while it is looked */
+    struct path_table sources; /* paths whose files are moved back; the same */
 };
+
+/* Of an item whose content could not be saved: where the file is now. */
+struct restore_move {
+    const char *from;        /* NULL: it is not known, or not needed */
+    size_t source;           /* the item of that path; SIZE_MAX: the plan has none */
+    size_t next;             /* another item that was the same file; SIZE_MAX: none */
+    bool is_changed;         /* its content is not what it was */
+    bool is_link;            /* the file keeps that name, and gets this one besides */
+    struct file_identity is; /* the file, as it was found there */
+    bool is_gone;            /* what was at the item's path has been removed or moved */
+    bool is_source; /* what is at this item's own path is to be moved, or may be what is left */
+};
+
+void restore_end_item(struct restore_item *item, enum restore_outcome outcome, struct str why);
+void restore_fail_item(struct restoring *r, struct restore_item *item, const char *what);
+bool restore_is_inside(const struct restore_options *o, struct str path);
+/* Must what is there now be gone before something is put there? */
+bool restore_must_go(const struct restore_item *item, const struct file_state *now);
+
+/* Which items can be had by moving; before they are judged. */
+void restore_find_moves(struct restoring *r);
+/* Whose source, or whose own path, is not to be touched, is not moved. */
+void restore_settle_moves(struct restoring *r);
+/* Does it: directories are there, and what must go is gone. */
+void restore_do_moves(struct restoring *r);
+/* What takes an item back. False: nobody can tell. */
+bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo);
+
+/* Of restore.c. */
+/* Gives the anchor another name. */
+bool restore_put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor);
+int restore_open_parent(struct restoring *r, const char *path, const char **ret_name);
+void restore_put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
+                            const char *name);
 
 /* Those of a plan that are one file, by device and inode. */
 struct linked_names {

@@ -6,8 +6,8 @@
 
 const char *restore_outcome_name(enum restore_outcome o)
 {
-    static const char *const names[] = {"planned",    "restored", "not needed",      "conflict",
-                                        "impossible", "failed",   "restored in part"};
+    static const char *const names[] = {"planned",    "restored", "not needed",       "conflict",
+                                        "impossible", "failed",   "restored in part", "left"};
 
     return names[o];
 }
@@ -53,6 +53,7 @@ static void find_content(struct pre_image *aim, const struct place *places, size
             continue;
         aim->keeps_content = false;
         aim->content = image->content;
+        aim->identity = image->identity;
         aim->why_not =
             image->kind == aim->kind ? image->why_not : S("somebody else changed it in between");
     }

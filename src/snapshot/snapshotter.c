@@ -1,16 +1,14 @@
 /* snapshotter.c - which calls are looked at, and the looks, in a worker. */
+#include "snapshot/git_state.h"
+#include "snapshot/snapshotter_internal.h"
 #include "snapshot/undo_recorder.h"
 #include "snapshot/unreported.h"
 
-#include "base/quoted.h"
-#include "sys/fs.h"
 #include "sys/work.h"
 
 #include <pthread.h>
 #include <time.h>
 
-#define MAX_ONE_FILE ((uint64_t)64 << 20) /* as Write and Edit have it */
-#define MAX_NAMED 3                       /* in a note */
 #define UNREPORTED_TEXT "it was changed while a command ran, without a report"
 
 /* The recorder of a call, as long as what it knows is needed. */
@@ -47,9 +45,9 @@ struct agent_snapshotter {
 
 struct snapshot {
     char *path; /* of the one file; NULL: there is none */
-    struct file_state file;
+    struct saved_file file;
     struct observed *observed; /* NULL: no command */
-    unsigned git_parts;        /* that were there before */
+    struct git_state git;      /* as it was before */
     uint64_t began_at;
 };
 
@@ -108,39 +106,6 @@ static int64_t now_ns(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* --- one file --- */
-
-static struct err *save_file(struct file_state *f, struct blob_store *blobs)
-{
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_ONE_FILE + (1 << 18)};
-    char handle[SHA256_HEX_SIZE];
-
-    if (!state_look(f))
-        f->why_not = "it may not be looked at";
-    if (!state_has_content(f))
-        return NULL;
-    TRY(state_read(f, MAX_ONE_FILE, NULL, &bytes));
-    if (!f->is_known)
-        return NULL;
-    TRY(blob_put(blobs, strbuf_str(&bytes), handle));
-    f->is_saved = true;
-    return NULL;
-}
-
-static struct err *compare_file(const struct file_state *before, struct arena *a,
-                                struct snapshot_changes *changes)
-{
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_ONE_FILE + (1 << 18)};
-    struct file_state now = {.path = before->path};
-
-    if (state_look(&now) && state_has_content(&now))
-        TRY(state_read(&now, MAX_ONE_FILE, NULL, &bytes));
-    if (!state_eq(before, &now))
-        pre_images_add(&changes->images, a,
-                       state_image(a, before, /* keeps_content= */ false, &now));
-    return NULL;
 }
 
 /* --- undo logs --- */
@@ -386,28 +351,6 @@ static struct observed *observe(struct agent_snapshotter *s)
 
 /* --- notes --- */
 
-static struct str tell_lost(struct arena *a, const struct pre_images *images)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-    size_t n = 0;
-
-    for (size_t i = 0; i < images->n; i++) {
-        const struct pre_image *p = &images->items[i];
-
-        if (p->why_not.n == 0)
-            continue;
-        if (n++ < MAX_NAMED)
-            strbuf_addf(&text, "%s%" STR_FMT " (%" STR_FMT ")", n > 1 ? ", " : "",
-                        STR_ARG(quoted(a, p->path)), STR_ARG(p->why_not));
-    }
-    if (n == 0)
-        return (struct str){0};
-    if (n > MAX_NAMED)
-        strbuf_addf(&text, " and %zu more", n - MAX_NAMED);
-    return arena_format(a, "This change cannot be undone: %" STR_FMT ".",
-                        STR_ARG(strbuf_str(&text)));
-}
-
 /* Once a session: it is the same for each command. The journal says it of each. */
 static struct str tell_missed(struct agent_snapshotter *s, struct arena *a, struct str unsaved)
 {
@@ -426,28 +369,12 @@ static struct str join(struct arena *a, struct str one, const char *separator, s
                         STR_ARG(two));
 }
 
-/* Which parts of a repository there are, a bit each. In the sandbox `rm -r .git` removes all but
- * what is mounted, so the directory itself says little. */
-static unsigned find_git_parts(const struct agent_snapshotter *s)
+static struct str tell_git(const struct snapshot_look *look, bool *ret_is_gone)
 {
-    static const char *const parts[] = {".git", ".git/HEAD", ".git/objects", ".git/refs"};
-    AUTO(arena) struct arena a = {0};
-    unsigned found = 0;
+    struct git_state now = git_state_look(&look->of->coverage);
 
-    for (size_t i = 0; s->coverage.n_roots && i < ARRAY_LEN(parts); i++)
-        if (fs_exists(fs_join(&a, s->coverage.roots[0], parts[i])))
-            found |= 1U << i;
-    return found;
-}
-
-static struct str tell_git_gone(const struct snapshot_look *look)
-{
-    unsigned now = find_git_parts(look->of);
-
-    if ((look->snapshot->git_parts & ~now) == 0)
-        return (struct str){0};
-    return arena_format(look->arena, "%s%s/.git is gone, and keel does not save it",
-                        now ? "a part of " : "", look->of->coverage.roots[0]);
+    return git_state_compare(&look->snapshot->git, &now, &look->of->coverage, look->arena,
+                             ret_is_gone);
 }
 
 /* --- before a call --- */
@@ -471,17 +398,17 @@ static struct err *begin_look(struct snapshot_look *look)
         undo_log_sweep(s->home);
     s->has_swept = true;
     TRY(look_at_background(s, look->arena, &r->before, &r->unsaved));
-    r->note = tell_lost(look->arena, &r->before);
+    r->note = snapshot_note_lost(look->arena, &r->before);
     drop_ended(s);
     if (x->path) {
-        TRY(save_file(&x->file, s->options.blobs));
+        TRY(saved_file_save(&x->file, s->options.blobs));
         r->has_file = true;
-        r->file = state_image(look->arena, &x->file, /* keeps_content= */ false, NULL);
+        r->file = state_image(look->arena, &x->file.before, /* keeps_content= */ false, NULL);
         touch(s, x->path);
     }
     x->began_at = ++s->now;
     if (look->wants_observer) {
-        x->git_parts = find_git_parts(s);
+        x->git = git_state_look(&s->coverage);
         x->observed = observe(s);
         r->observer = write_observer_ref(undo_recorder_observer(x->observed->recorder));
         r->log = arena_str(look->arena, str_of(undo_recorder_log_name(x->observed->recorder)));
@@ -527,7 +454,7 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
     look.snapshot = mem_alloc(sizeof *look.snapshot);
     if (modifies) {
         look.snapshot->path = mem_strdup(call->target);
-        look.snapshot->file.path = look.snapshot->path;
+        look.snapshot->file.before.path = look.snapshot->path;
     }
     e = run_look(&look);
     if (!e) {
@@ -547,19 +474,20 @@ static struct err *look_after(struct snapshot_look *look)
     struct snapshot *x = look->snapshot;
     struct snapshot_changes *changes = look->changes;
     struct str git = {0};
+    bool is_git_gone = false;
 
     if (x->observed) {
-        git = tell_git_gone(look);
+        git = tell_git(look, &is_git_gone);
         TRY(look_at_command(s, x->observed, look->arena, &changes->images, &changes->unsaved));
     }
     if (x->path)
-        TRY(compare_file(&x->file, look->arena, changes));
+        TRY(saved_file_compare(&x->file, look->arena, &changes->images));
     changes->note = join(look->arena, tell_missed(s, look->arena, changes->unsaved), " ",
-                         tell_lost(look->arena, &changes->images));
-    if (git.n) {
+                         snapshot_note_lost(look->arena, &changes->images));
+    if (is_git_gone)
         changes->note = join(look->arena, git, ". ", changes->note);
+    if (git.n)
         changes->unsaved = join(look->arena, changes->unsaved, "; ", git);
-    }
     if (x->observed && undo_recorder_n_entries(x->observed->recorder))
         remove_logs(s, x->began_at);
     return NULL;
@@ -615,7 +543,7 @@ static struct err *settle_look(struct snapshot_look *look)
     struct snapshot_changes *c = look->changes;
 
     TRY(look_at_background(look->of, look->arena, &c->images, &c->unsaved));
-    c->note = tell_lost(look->arena, &c->images);
+    c->note = snapshot_note_lost(look->arena, &c->images);
     drop_ended(look->of);
     return NULL;
 }
@@ -650,7 +578,7 @@ static void snapshotter_destroy(struct snapshotter *port)
     mem_free(s);
 }
 
-static struct snapshot_options with_defaults(const struct snapshot_options *o)
+struct snapshot_options snapshot_with_defaults(const struct snapshot_options *o)
 {
     struct snapshot_options all = *o;
 
@@ -665,7 +593,7 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
 
     s->port = (struct snapshotter){snapshotter_begin, snapshotter_end, snapshotter_settle,
                                    snapshotter_destroy};
-    s->options = with_defaults(options);
+    s->options = snapshot_with_defaults(options);
     s->options.workspace = s->options.home = NULL;
     s->options.added_dirs = NULL;
     s->home = options->home ? mem_strdup(options->home) : NULL;
@@ -673,58 +601,4 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     undo_recorder_peers_init(&s->peers);
     coverage_init(&s->coverage, options);
     return &s->port;
-}
-
-/* --- after a crash --- */
-
-static struct err *recover_command(const struct snapshot_options *o,
-                                   const struct snapshot_record *record, bool has_ended,
-                                   struct arena *a, struct recovered_call *call)
-{
-    struct snapshot_options all = with_defaults(o);
-    struct undo_records records;
-    bool exists;
-
-    TRY(undo_log_read(o->home, record->log, a, &records, &exists));
-    if (exists && !(has_ended && records.is_reported))
-        TRY(undo_recorder_recover(&records, all.max_file_bytes, a, &call->images));
-    return NULL;
-}
-
-/* The file as it was reported; what it holds is known if it was saved. */
-static void recover_file(const struct pre_image *told, struct arena *a, struct pre_images *images)
-{
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_ONE_FILE + (1 << 18)};
-    struct file_state now = {.path = arena_cstr(a, told->path)};
-    struct pre_image image = *told;
-
-    if (!state_look(&now))
-        return;
-    if (state_has_content(&now))
-        err_ignore(state_read(&now, MAX_ONE_FILE, NULL, &bytes), "nothing is stored");
-    image.after = state_sign(a, &now);
-    pre_images_add(images, a, image);
-}
-
-struct err *snapshot_recover(const struct snapshot_options *options,
-                             const struct snapshot_record *record, bool has_ended, struct arena *a,
-                             struct recovered_call *ret_call)
-{
-    *ret_call = (struct recovered_call){0};
-    if (record->log.n)
-        TRY(recover_command(options, record, has_ended, a, ret_call));
-    if (has_ended)
-        return NULL;
-    if (record->tree.n)
-        ret_call->unsaved =
-            S("keel ended while it ran, and an earlier version has saved its files");
-    if (record->has_file)
-        recover_file(&record->file, a, &ret_call->images);
-    return NULL;
-}
-
-void snapshot_forget_log(const struct snapshot_options *options,
-                         const struct snapshot_record *record)
-{
-    undo_log_remove(options->home, record->log);
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define READ_STEP ((size_t)1 << 16)
+#define STATX_WANTED (STATX_BASIC_STATS | STATX_BTIME)
 #define TICK_NS 20000000 /* times of files advance with the kernel's tick, of 10 ms at most */
 
 /* --- looking --- */
@@ -49,6 +50,7 @@ static void take_stat(struct file_state *f, const struct statx *st)
     f->gid = st->stx_gid;
     f->n_names = f->kind == IMAGE_DIRECTORY ? 0 : st->stx_nlink;
     f->seen_ns = now_ns();
+    f->born_ns = st->stx_mask & STATX_BTIME ? to_ns(st->stx_btime) : 0;
     f->stamp = (struct stamp){
         .mtime_ns = to_ns(st->stx_mtime),
         .ctime_ns = to_ns(st->stx_ctime),
@@ -66,7 +68,7 @@ bool state_look(struct file_state *f)
     struct statx st;
 
     *f = (struct file_state){.path = f->path, .seen_ns = now_ns()};
-    if (dir_fd < 0 || statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st) < 0)
+    if (dir_fd < 0 || statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, &st) < 0)
         return plain_is_absent(errno);
     take_stat(f, &st);
     return true;
@@ -130,7 +132,7 @@ static const char *read_file(struct file_state *f, uint64_t max_bytes, struct st
 
     if (fd < 0)
         return why_unreadable(errno);
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0)
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_WANTED, &st) < 0)
         return why_unreadable(errno);
     /* The stamp goes with what is read now: one that is written to meanwhile has another then. */
     take_stat(f, &st);
@@ -224,6 +226,24 @@ bool state_eq(const struct file_state *a, const struct file_state *b)
     return !state_has_content(a) || stamp_eq(&a->stamp, &b->stamp);
 }
 
+/* Times of a directory say nothing of what is in it. A number that was given away again belongs to
+ * a file that was born later than the last change of the one that had it. */
+enum same_file state_compare_identity(const struct file_state *now, enum image_kind kind,
+                                      const struct file_identity *id)
+{
+    if (!id->inode || now->kind != kind || now->stamp.inode != id->inode ||
+        now->stamp.device != id->device)
+        return SAME_FILE_NO;
+    if (now->born_ns > id->ctime_ns)
+        return SAME_FILE_NO;
+    if (kind != IMAGE_DIRECTORY && now->stamp.size == id->size &&
+        now->stamp.mtime_ns == id->mtime_ns)
+        return SAME_FILE_YES;
+    if (!now->born_ns)
+        return SAME_FILE_UNSURE;
+    return kind == IMAGE_DIRECTORY ? SAME_FILE_YES : SAME_FILE_CHANGED;
+}
+
 /* --- telling --- */
 
 static struct str hex_of(struct arena *a, const unsigned char digest[SHA256_SIZE])
@@ -232,6 +252,17 @@ static struct str hex_of(struct arena *a, const unsigned char digest[SHA256_SIZE
 
     sha256_format_hex(digest, hex);
     return str_of(hex);
+}
+
+static struct str stamp_sign(struct arena *a, uint64_t size, int64_t mtime_ns, uint64_t inode)
+{
+    return arena_format(a, "stamp:%llu:%lld:%llu", (unsigned long long)size, (long long)mtime_ns,
+                        (unsigned long long)inode);
+}
+
+struct str identity_sign(struct arena *a, const struct file_identity *id)
+{
+    return stamp_sign(a, id->size, id->mtime_ns, id->inode);
 }
 
 struct str state_sign(struct arena *a, const struct file_state *f)
@@ -243,8 +274,7 @@ struct str state_sign(struct arena *a, const struct file_state *f)
     if (!state_has_content(f))
         return str_of(image_kind_name(f->kind));
     if (!f->is_known)
-        return arena_format(a, "stamp:%llu:%lld:%llu", (unsigned long long)f->stamp.size,
-                            (long long)f->stamp.mtime_ns, (unsigned long long)f->stamp.inode);
+        return stamp_sign(a, f->stamp.size, f->stamp.mtime_ns, f->stamp.inode);
     return f->kind == IMAGE_LINK ? arena_format(a, "link:%s", hex.p) : hex;
 }
 
@@ -270,7 +300,7 @@ static struct str reason(const struct file_state *before, bool keeps_content)
     if (before->why_not)
         return str_of(before->why_not);
     if (before->kind == IMAGE_OTHER && !keeps_content)
-        return S("it was no regular file");
+        return S("keel does not save pipes, sockets and devices");
     if (state_has_content(before) && !before->is_saved && !keeps_content)
         return S("its content was not saved");
     return (struct str){0};
@@ -287,12 +317,22 @@ struct pre_image state_image(struct arena *a, const struct file_state *before, b
         .content = has_content ? hex_of(a, before->digest) : (struct str){0},
         .keeps_content = keeps_content,
         .why_not = arena_str(a, reason(before, keeps_content)),
+        .is_ignored = before->is_ignored,
         .has_owner = before->kind != IMAGE_NONE,
         .uid = before->uid,
         .gid = before->gid,
         .after = after ? state_sign(a, after) : (struct str){0},
+        .now_inode = after && after->kind != IMAGE_NONE ? after->stamp.inode : 0,
     };
 
+    if ((image.why_not.n || before->is_ignored) && before->kind != IMAGE_NONE)
+        image.identity = (struct file_identity){
+            .device = before->stamp.device,
+            .inode = before->stamp.inode,
+            .size = before->stamp.size,
+            .mtime_ns = before->stamp.mtime_ns,
+            .ctime_ns = before->stamp.ctime_ns,
+        };
     if (before->kind == IMAGE_FILE) {
         image.n_names = before->n_names;
         image.device = before->stamp.device;

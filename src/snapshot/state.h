@@ -22,9 +22,11 @@ struct file_state {
     unsigned n_names; /* hard links of a file or link */
     struct stamp stamp;
     int64_t seen_ns; /* when the stamp was taken */
+    int64_t born_ns; /* 0: not known */
     bool is_known;   /* `digest` is that of its content, or of a link's target */
     bool is_saved;   /* and the content is in the blob store */
     unsigned char digest[SHA256_SIZE];
+    bool is_ignored;     /* by git: the caller's to say */
     const char *why_not; /* it could not be saved; NULL: it could, or was not to be */
 };
 
@@ -56,6 +58,18 @@ bool state_eq(const struct file_state *a, const struct file_state *b);
 struct str state_sign(struct arena *a, const struct file_state *f) MUST_USE;
 /* The same of a file that was, where its content was saved; false: that is not known. */
 bool image_sign(struct arena *a, const struct pre_image *image, struct str *ret_sign);
+
+/* Is this the file that could not be saved, perhaps at another path? */
+enum same_file {
+    SAME_FILE_NO,
+    SAME_FILE_UNSURE,  /* it has its number, which may be another's by now */
+    SAME_FILE_CHANGED, /* it is, with other content */
+    SAME_FILE_YES,
+};
+enum same_file state_compare_identity(const struct file_state *now, enum image_kind kind,
+                                      const struct file_identity *id);
+/* state_sign() of a file that was not read. */
+struct str identity_sign(struct arena *a, const struct file_identity *id) MUST_USE;
 
 /* As it was, with what is there now. `keeps_content`: only attributes were changed. */
 struct pre_image state_image(struct arena *a, const struct file_state *before, bool keeps_content,

@@ -19,6 +19,7 @@
 #define HEAD "keel-undo 1"
 #define REPORTED "reported"
 #define ATTRIBUTES "attributes"
+#define IGNORED "ignored:"
 #define N_SUM 16 /* digits */
 #define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
 
@@ -100,10 +101,10 @@ bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attri
     format_content(f, has_attributes_only, content);
     strbuf_addf(&text,
                 "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                " %s %s\t%s",
+                " %s%s %s\t%s",
                 image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
-                f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device, content,
-                f->why_not ? f->why_not : "", f->path);
+                f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device,
+                f->is_ignored ? IGNORED : "", content, f->why_not ? f->why_not : "", f->path);
     l->is_full |= l->n_bytes + text.n > UNDO_LOG_MAX_BYTES;
     if (l->is_full)
         return false;
@@ -182,6 +183,9 @@ static bool take_number(struct str *rest, unsigned base, uint64_t *ret_number)
 
 static bool parse_content(struct str word, struct undo_record *r)
 {
+    r->state.is_ignored = str_starts(word, S(IGNORED));
+    if (r->state.is_ignored)
+        word = str_skip(word, strlen(IGNORED));
     r->has_attributes_only = str_is(word, ATTRIBUTES);
     if (r->has_attributes_only || str_is(word, "-"))
         return true;

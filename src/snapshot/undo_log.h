@@ -7,11 +7,12 @@
  * damaged one does not count.
  *
  *     keel-undo 1
- *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE attributes|SHA256|- [WHY]<tab>PATH
+ *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE CONTENT [WHY]<tab>PATH
  *     SUM reported
  *
- * Of a path the first record counts, and the content of a later one where the first has attributes
- * only. These calls block. */
+ * CONTENT is "attributes", a SHA-256, or "-" for neither; of what git ignores with "ignored:"
+ * before it. Of a path the first record counts, and the content of a later one where the first has
+ * attributes only. These calls block. */
 #ifndef KEEL_SNAPSHOT_UNDO_LOG_H
 #define KEEL_SNAPSHOT_UNDO_LOG_H
 

@@ -11,7 +11,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define MAX_DEPTH 256 /* of a directory that is moved */
+#define MAX_DEPTH 256    /* of a directory that is moved */
+#define MAX_IGNORED 1000 /* files that git ignores, one by one */
+#define IGNORED_SHARE 16 /* of all bytes that may be saved, for those */
 
 /* --- side by side --- */
 
@@ -84,6 +86,8 @@ void undo_recorder_leave_peers(struct undo_recorder *r)
 
 static const char *why_too_large(const struct undo_recorder *r, const struct file_state *f)
 {
+    if (f->is_ignored && r->n_ignored_bytes + f->stamp.size > r->options.max_bytes / IGNORED_SHARE)
+        return "git ignores it, and the command changed too much of what git ignores";
     if (f->stamp.size > r->options.max_file_bytes)
         return "it is larger than snapshot.maxFileBytes allows";
     if (r->n_bytes + f->stamp.size > r->options.max_bytes)
@@ -103,6 +107,8 @@ static void save_content(struct undo_recorder *r, struct file_state *f)
     const struct file_state as_it_was = *f;
     struct err *e;
 
+    if (!state_has_content(f))
+        return;
     f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f) : NULL;
     if (f->why_not)
         return;
@@ -117,6 +123,7 @@ static void save_content(struct undo_recorder *r, struct file_state *f)
         err_ignore(e, "the change is reported as one that cannot be undone");
     } else if (f->is_saved) {
         r->n_bytes += r->buffer.n;
+        r->n_ignored_bytes += f->is_ignored ? r->buffer.n : 0;
     }
 }
 
@@ -216,6 +223,7 @@ static void save_again(struct undo_recorder *r, struct change_entry *entry, bool
         return;
     if (!state_look(&now))
         return;
+    now.is_ignored = entry->before.is_ignored;
     if (entry->has_attributes_only && state_has_content(&now) && now.kind == entry->before.kind) {
         save_content(r, &now);
         undo_recorder_take_content(r, entry, &now);
@@ -232,8 +240,11 @@ static bool take_from_other_name(const struct undo_recorder *r, struct file_stat
     if (!other)
         return false;
     if (!other->has_attributes_only) {
+        bool is_ignored = f->is_ignored;
+
         *f = other->before;
         f->path = path;
+        f->is_ignored = is_ignored;
         return true;
     }
     f->mode = other->before.mode;
@@ -260,12 +271,47 @@ static bool save_as_peers_did(struct undo_recorder *r, struct str path, bool wan
         now.mode = known.state.mode;
         now.uid = known.state.uid;
         now.gid = known.state.gid;
+        now.is_ignored = known.state.is_ignored;
         save_content(r, &now);
         save_other_names(r, &now);
         undo_recorder_add_entry(r, path, &now, /* has_attributes_only= */ false);
         return true;
     }
     undo_recorder_add_entry(r, path, &known.state, known.has_attributes_only);
+    return true;
+}
+
+/* Notes it, if a directory above it is ignored. */
+static bool is_in_ignored(struct undo_recorder *r, struct str path)
+{
+    struct str top;
+
+    if (coverage_judge(&r->rules, path, /* is_dir= */ false, &top) != COVERAGE_IGNORED ||
+        str_eq(top, path))
+        return false;
+    undo_recorder_note_ignored(r, top, path);
+    return true;
+}
+
+/* Is it covered? A single file that git ignores is, too: there may be no other copy of it. */
+static bool is_recorded(struct undo_recorder *r, struct str path, struct file_state *f)
+{
+    bool is_dir = f->kind == IMAGE_DIRECTORY;
+    struct str top;
+    enum coverage_verdict verdict = coverage_judge(&r->rules, path, is_dir, &top);
+
+    if (verdict != COVERAGE_IGNORED)
+        return verdict == COVERAGE_FULL || coverage_is_root(r->options.coverage, path);
+    if (is_dir) {
+        undo_recorder_note_ignored(r, top, path);
+        return false;
+    }
+    if (r->n_ignored == MAX_IGNORED) {
+        r->has_more_ignored = true;
+        return false;
+    }
+    r->n_ignored++;
+    f->is_ignored = true;
     return true;
 }
 
@@ -278,6 +324,8 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
     bool has_attributes_only;
 
     f->path = text;
+    if (is_in_ignored(r, path))
+        return;
     if (slot) {
         save_again(r, slot->value, wants_content);
         return;
@@ -286,12 +334,12 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
         return;
     if (!has_state && !state_look(f)) {
         if (coverage_has(&r->rules, path, /* is_dir= */ false)) {
-            f->why_not = "it may not be looked at";
+            f->why_not = "keel may not look at it";
             undo_recorder_add_entry(r, path, f, /* has_attributes_only= */ false);
         }
         return;
     }
-    if (!coverage_has(&r->rules, path, f->kind == IMAGE_DIRECTORY))
+    if (!is_recorded(r, path, f))
         return;
     has_attributes_only = !wants_content && f->kind != IMAGE_NONE && f->kind != IMAGE_DIRECTORY;
     if (take_from_other_name(r, f))
@@ -314,6 +362,14 @@ static bool is_in_roots(const struct undo_recorder *r, struct str path)
     return false;
 }
 
+static bool is_uncovered(struct undo_recorder *r, struct str path)
+{
+    struct str top;
+    enum coverage_verdict verdict = coverage_judge(&r->rules, path, /* is_dir= */ false, &top);
+
+    return verdict == COVERAGE_NONE || (verdict == COVERAGE_IGNORED && !str_eq(top, path));
+}
+
 /* A file that is not covered may have names that are: what is written by one is there by all. The
  * look after the command finds them. */
 static void save_uncovered(struct undo_recorder *r, struct str path)
@@ -321,9 +377,8 @@ static void save_uncovered(struct undo_recorder *r, struct str path)
     AUTO_FREE char *text = str_dup(path);
     struct file_state f = {.path = text};
 
-    if (path_table_find(&r->by_path, path) || !is_in_roots(r, path) ||
-        coverage_has(&r->rules, path, /* is_dir= */ false) || !state_look(&f) ||
-        f.kind != IMAGE_FILE || f.n_names < 2)
+    if (path_table_find(&r->by_path, path) || !is_in_roots(r, path) || !is_uncovered(r, path) ||
+        !state_look(&f) || f.kind != IMAGE_FILE || f.n_names < 2)
         return;
     if (!take_from_other_name(r, &f))
         save_content(r, &f);
@@ -340,30 +395,13 @@ struct moved_tree {
     unsigned depth;
 };
 
-static DIR *open_list(const char *path, struct unlocks *unlocks)
-{
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    const char *name;
-    AUTO_FD parent = plain_open_parent(path, unlocks, &name);
-    AUTO_FD path_fd = parent < 0 ? -1 : openat(parent, name, flags | O_PATH);
-    int fd = path_fd < 0 ? -1 : openat(path_fd, ".", flags);
-    DIR *list;
-
-    if (path_fd >= 0 && fd < 0 && errno == EACCES && unlocks_add(unlocks, path_fd))
-        fd = openat(path_fd, ".", flags);
-    list = fd < 0 ? NULL : fdopendir(fd);
-    if (!list)
-        close_fd(&fd);
-    return list;
-}
-
 static void save_moved(struct moved_tree *t);
 
 /* What is in it, with the directory readable meanwhile: its own mode is recorded already. */
 static void save_list(struct moved_tree *t)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
-    DIR *list = open_list(strbuf_cstr(&t->from), &unlocks);
+    DIR *list = plain_open_list(strbuf_cstr(&t->from), &unlocks);
     size_t n_from = t->from.n, n_to = t->to.n;
     const struct dirent *entry;
 
@@ -401,13 +439,24 @@ static void save_target(struct undo_recorder *r, struct str to, bool comes_from_
     save_path(r, to, /* wants_content= */ true, &f, /* has_state= */ false);
 }
 
+static bool is_saved_when_moved(struct undo_recorder *r, struct str from, bool is_dir)
+{
+    struct str top;
+    enum coverage_verdict verdict = coverage_judge(&r->rules, from, is_dir, &top);
+
+    if (verdict == COVERAGE_IGNORED && (is_dir || !str_eq(top, from)))
+        undo_recorder_note_ignored(r, top, from);
+    return verdict == COVERAGE_FULL ||
+           (verdict == COVERAGE_IGNORED && !is_dir && str_eq(top, from));
+}
+
 static void save_moved(struct moved_tree *t)
 {
     struct undo_recorder *r = t->recorder;
     struct str from = strbuf_str(&t->from);
     struct file_state f = {.path = strbuf_cstr(&t->from)};
     bool may_look = state_look(&f), is_dir = f.kind == IMAGE_DIRECTORY;
-    bool is_covered = coverage_has(&r->rules, from, is_dir);
+    bool is_covered = is_saved_when_moved(r, from, is_dir);
 
     if (!may_look && is_covered)
         note_missed(r, S("something that was moved could not be looked at"));
@@ -508,6 +557,7 @@ static void undo_recorder_free(struct write_observer *o)
     path_table_done(&r->by_path);
     path_table_done(&r->by_inode);
     path_table_done(&r->dirs);
+    path_table_done(&r->ignored);
     mem_free(r->entries);
     undo_log_done(&r->log);
     strbuf_done(&r->buffer);
@@ -566,7 +616,7 @@ size_t undo_recorder_n_entries(struct undo_recorder *r)
     size_t n;
 
     pthread_mutex_lock(&r->lock);
-    n = r->n;
+    n = r->n + r->ignored.n;
     pthread_mutex_unlock(&r->lock);
     return n;
 }

@@ -1,7 +1,8 @@
 /* undo_recorder_internal.h - a recorder from inside: what its files share, and only they.
  *
  *     undo_recorder.c       what is about to change: saved, and added to the log
- *     undo_recorder_look.c  what has changed, by looking again */
+ *     undo_recorder_look.c  what has changed, by looking again
+ *     undo_recorder_ignored.c  directories that git ignores */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 
@@ -20,6 +21,14 @@ struct change_entry {
     struct change_entry *same_file; /* the next one with the same inode */
 };
 
+/* A directory that git ignores, and what was about to change in it, or itself. */
+struct ignored_dir {
+    struct file_state before;
+    struct file_state seen[8]; /* the first paths */
+    size_t n_seen;
+    bool has_more;
+};
+
 struct undo_recorder {
     struct write_observer observer; /* first: they are one */
     pthread_mutex_t lock;
@@ -32,8 +41,12 @@ struct undo_recorder {
     size_t n, room;
     struct undo_log log;
     struct strbuf buffer;
-    uint64_t n_bytes;  /* saved */
-    struct str missed; /* why not everything is recorded; in by_path's arena */
+    uint64_t n_bytes;          /* saved */
+    struct path_table ignored; /* struct ignored_dir */
+    size_t n_ignored;          /* files that git ignores, one by one */
+    uint64_t n_ignored_bytes;  /* saved of them */
+    bool has_more_ignored;     /* than are recorded */
+    struct str missed;         /* why not everything is recorded; in by_path's arena */
     bool is_closed;
 };
 
@@ -51,6 +64,12 @@ void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
 /* The content that goes with the attributes. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content);
+/* `top`: the topmost directory that git ignores; `path` is about to change. */
+void undo_recorder_note_ignored(struct undo_recorder *r, struct str top, struct str path);
+/* The command has made it: nothing was there before. */
+void undo_recorder_note_made(struct undo_recorder *r, const struct file_state *before);
+void undo_recorder_look_at_ignored(struct undo_recorder *r, struct arena *a,
+                                   struct pre_images *images);
 /* What another command that runs found there; false: none has come to it. */
 bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path,
                              struct peer_state *ret_state);

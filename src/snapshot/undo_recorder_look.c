@@ -1,6 +1,7 @@
 /* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
 #include "snapshot/undo_recorder_internal.h"
 
+#include "sys/unlock.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
@@ -32,10 +33,10 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     return state_image(a, &before, keeps_content, now);
 }
 
-/* With the same content, but as a file of its own. */
-static bool has_left_its_names(const struct file_state *last, const struct file_state *now)
+/* With the same content, but as a file of its own, or as one that has other names. */
+static bool has_other_names(const struct file_state *last, const struct file_state *now)
 {
-    return last->kind == IMAGE_FILE && last->n_names > 1 &&
+    return last->kind == IMAGE_FILE && (last->n_names > 1 || now->n_names > 1) &&
            (last->stamp.inode != now->stamp.inode || last->stamp.device != now->stamp.device);
 }
 
@@ -61,7 +62,7 @@ static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_
     }
     if (state_has_content(now) && now->stamp.size <= max_file_bytes)
         TRY(state_read(now, max_file_bytes, NULL, buffer));
-    *ret_changed = !state_eq(&entry->last, now) || has_left_its_names(&entry->last, now);
+    *ret_changed = !state_eq(&entry->last, now) || has_other_names(&entry->last, now);
     return NULL;
 }
 
@@ -97,7 +98,9 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
         TRY(look_at_entry(entry, r->options.max_file_bytes, &r->buffer, &now, &has_changed));
         if (has_changed)
             take_content_of_peer(r, entry, &now);
-        if (has_changed && !entry->is_uncovered && !is_ignored_now(r, entry, &now))
+        if (has_changed && is_ignored_now(r, entry, &now))
+            undo_recorder_note_made(r, &entry->before);
+        else if (has_changed && !entry->is_uncovered) /* of which other names are restored */
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;
         entry->last = now;
@@ -176,108 +179,17 @@ static struct err *find_names(struct undo_recorder *r)
     for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
         struct walk_options options = {.root = c->roots[i], .hidden = true};
         struct walk_visitor visitor = {.visit = visit_name, .self = &x};
+        AUTO(unlocks) struct unlocks unlocks = {0};
         struct walk_report report;
+        unsigned mode;
 
         x.root = c->roots[i];
+        unlocks_open(&unlocks, x.root, &mode);
         e = walk_run(&options, &visitor, &report);
     }
     if (!e)
         add_names(&x);
     path_table_done(&x.found);
-    return e;
-}
-
-/* --- files that the command has git ignore --- */
-
-/* They were there before, and later commands could change them without their being saved. */
-struct ignored_search {
-    struct undo_recorder *recorder;
-    struct covered_rules rules; /* as they are now */
-    const char *root;
-    pthread_mutex_t lock;
-    struct strbuf first; /* path */
-    size_t n;
-};
-
-static bool has_changed_rules(const struct undo_recorder *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->entries[i]->has_changed && coverage_is_rules(str_of(r->entries[i]->before.path)))
-            return true;
-    for (size_t i = 0; i < r->dirs.room; i++)
-        if (str_ends(r->dirs.slots[i].path, S("/.git/info")))
-            return true;
-    return false;
-}
-
-static bool visit_ignored(void *self, void *thread, const struct walk_entry *entry)
-{
-    struct ignored_search *x = self;
-    AUTO(strbuf) struct strbuf path = {0};
-
-    if (!entry->is_file)
-        return true;
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
-    pthread_mutex_lock(&x->lock);
-    if (coverage_has(&x->recorder->rules, strbuf_str(&path), /* is_dir= */ false) &&
-        !coverage_has(&x->rules, strbuf_str(&path), /* is_dir= */ false) &&
-        !path_table_find(&x->recorder->by_path, strbuf_str(&path)) && x->n++ == 0)
-        strbuf_add(&x->first, strbuf_str(&path));
-    pthread_mutex_unlock(&x->lock);
-    return true;
-}
-
-static bool was_ignored(void *self, struct str relative, bool is_dir)
-{
-    struct ignored_search *x = self;
-    AUTO(strbuf) struct strbuf path = {0};
-    bool was_covered;
-
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(relative));
-    pthread_mutex_lock(&x->lock);
-    was_covered = coverage_has(&x->recorder->rules, strbuf_str(&path), is_dir);
-    pthread_mutex_unlock(&x->lock);
-    return !was_covered;
-}
-
-static void tell_ignored(struct undo_recorder *r, struct ignored_search *x)
-{
-    AUTO(strbuf) struct strbuf why = {0};
-
-    if (x->n == 0 || r->missed.n)
-        return;
-    strbuf_addf(&why, "it had git ignore %s", strbuf_cstr(&x->first));
-    if (x->n > 1)
-        strbuf_addf(&why, " and %zu more", x->n - 1);
-    strbuf_add_cstr(&why, ", and what is ignored is no longer saved");
-    r->missed = arena_str(&r->by_path.arena, strbuf_str(&why));
-}
-
-static struct err *find_ignored(struct undo_recorder *r)
-{
-    const struct coverage *c = r->options.coverage;
-    struct ignored_search x = {.recorder = r, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct err *e = NULL;
-
-    if (!has_changed_rules(r))
-        return NULL;
-    covered_rules_init(&x.rules, c);
-    for (size_t i = 0; i < c->n_roots && !e; i++) {
-        struct walk_options options = {.root = c->roots[i],
-                                       .hidden = true,
-                                       .no_ignore = true,
-                                       .is_left_out = was_ignored,
-                                       .self = &x};
-        struct walk_visitor visitor = {.visit = visit_ignored, .self = &x};
-        struct walk_report report;
-
-        x.root = c->roots[i];
-        e = walk_run(&options, &visitor, &report);
-    }
-    if (!e)
-        tell_ignored(r, &x);
-    covered_rules_done(&x.rules);
-    strbuf_done(&x.first);
     return e;
 }
 
@@ -295,11 +207,13 @@ struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct are
         e = find_names(r);
     if (!e)
         e = look_at_all(r, n, a, ret_images);
-    if (is_last && !e)
-        e = find_ignored(r);
+    if (!e)
+        undo_recorder_look_at_ignored(r, a, ret_images);
     if (is_last && !e)
         undo_log_end(&r->log);
     *ret_unsaved = arena_str(a, r->missed);
+    if (!r->missed.n && r->has_more_ignored)
+        *ret_unsaved = S("it changed more than 1,000 files that git ignores");
     pthread_mutex_unlock(&r->lock);
     return e;
 }
@@ -332,6 +246,12 @@ static void merge_records(const struct undo_records *records, struct path_table 
     }
 }
 
+/* What has changed in it only the recorder knew. */
+static bool is_ignored_dir(const struct file_state *before)
+{
+    return before->is_ignored && before->why_not && !state_has_content(before);
+}
+
 struct err *undo_recorder_recover(const struct undo_records *records, uint64_t max_file_bytes,
                                   struct arena *a, struct pre_images *ret_images)
 {
@@ -348,7 +268,7 @@ struct err *undo_recorder_recover(const struct undo_records *records, uint64_t m
         if (!entry)
             continue;
         TRY(look_at_entry(entry, max_file_bytes, &buffer, &now, &has_changed));
-        if (has_changed)
+        if (has_changed || is_ignored_dir(&entry->before))
             pre_images_add(ret_images, a, image_of(entry, &now, a));
     }
     return NULL;

@@ -2,6 +2,7 @@
 #include "snapshot/unreported.h"
 
 #include "sys/fs.h"
+#include "sys/unlock.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
@@ -163,6 +164,8 @@ static struct err *walk_root(struct change_list *l)
 
 static struct err *list_changes(struct change_list *l, const struct change_mark *mark)
 {
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    unsigned mode;
     struct err *e;
 
     if (mark->watch) {
@@ -171,6 +174,7 @@ static struct err *list_changes(struct change_list *l, const struct change_mark 
             return NULL;
         err_ignore(e, "then files are asked");
     }
+    unlocks_open(&unlocks, l->root, &mode);
     return fs_is_dir(l->root) ? walk_root(l) : NULL;
 }
 

@@ -286,6 +286,27 @@ bool fs_exists(const char *path)
     return stat(path, &s) == 0;
 }
 
+struct err *fs_check_entry(const char *dir)
+{
+    struct stat st;
+    bool is_known;
+
+    if (faccessat(AT_FDCWD, dir, X_OK, AT_EACCESS) == 0 || errno != EACCES)
+        return NULL;
+    is_known = stat(dir, &st) == 0;
+    if (is_known && st.st_uid == geteuid())
+        return err_hint(err_new(ERR_VALIDATION,
+                                "you may not look into the directory %s: its permissions are %03o",
+                                dir, (unsigned)st.st_mode & 07777),
+                        "chmod u+rwx '%s' opens it; if a command of keel has closed it, keel "
+                        "session rewind does",
+                        dir);
+    return err_hint(
+        err_new(ERR_VALIDATION, "you may not look into the directory %s: %s", dir,
+                is_known ? "it belongs to another user" : "a directory above it is closed to you"),
+        "go to another directory, or ask its owner");
+}
+
 bool fs_is_dir(const char *path)
 {
     struct stat s;

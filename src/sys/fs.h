@@ -43,6 +43,8 @@ MUST_USE struct err *fs_make_dirs(const char *path, unsigned mode); /* existing 
 MUST_USE struct err *fs_remove(const char *path);                   /* absent is fine */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
+/* ERR_VALIDATION with a hint where this user may not look into the directory. */
+MUST_USE struct err *fs_check_entry(const char *dir);
 
 /* An absolute path without links, as far as it exists; the rest stays as it is, in `a`. A link that
  * leads nowhere stays too. */

@@ -1,6 +1,8 @@
 /* unlock.c - widens modes of directories for a while. */
 #include "sys/unlock.h"
 
+#include "sys/auto_fd.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -46,6 +48,18 @@ bool unlocks_add(struct unlocks *u, int path_fd)
     return true;
 }
 
+bool unlocks_open(struct unlocks *u, const char *path, unsigned *ret_mode)
+{
+    AUTO_FD fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) == 0 ||
+        !unlocks_add(u, fd))
+        return false;
+    *ret_mode = st.st_mode & 07777;
+    return true;
+}
+
 static bool unlocks_unlock(void *self, int path_fd)
 {
     return unlocks_add(self, path_fd);
@@ -54,6 +68,13 @@ static bool unlocks_unlock(void *self, int path_fd)
 struct dir_unlocker unlocks_for_watch(struct unlocks *u)
 {
     return (struct dir_unlocker){unlocks_unlock, u};
+}
+
+void unlocks_forget(struct unlocks *u)
+{
+    while (u->n > 0)
+        close(u->items[--u->n].fd);
+    unlocks_done(u);
 }
 
 /* The innermost first: the way there is open that long. */

@@ -18,7 +18,12 @@ struct unlocks {
 };
 /* Has the mode been widened? `path_fd` is O_PATH, and borrowed. */
 bool unlocks_add(struct unlocks *u, int path_fd);
+/* The same of a directory by its path, if this user may not list or enter it. *ret_mode: what its
+ * mode was. */
+bool unlocks_open(struct unlocks *u, const char *path, unsigned *ret_mode);
 struct dir_unlocker unlocks_for_watch(struct unlocks *u);
+/* Leaves modes as they are by now. */
+void unlocks_forget(struct unlocks *u);
 /* Gives all modes back. */
 void unlocks_done(struct unlocks *u);
 DEFINE_AUTO_VAL(unlocks, unlocks_done)

@@ -16,6 +16,18 @@ void journal_path(struct json_writer *w, struct str path)
     jw_kv_str(w, "pathBase64", strbuf_str(&exact));
 }
 
+static void identity_fields(struct json_writer *w, const struct file_identity *id)
+{
+    jw_key(w, "identity");
+    jw_begin_object(w);
+    jw_kv_int(w, "device", (int64_t)id->device);
+    jw_kv_int(w, "inode", (int64_t)id->inode);
+    jw_kv_int(w, "size", (int64_t)id->size);
+    jw_kv_int(w, "mtimeNs", id->mtime_ns);
+    jw_kv_int(w, "ctimeNs", id->ctime_ns);
+    jw_end_object(w);
+}
+
 static void image_fields(struct json_writer *w, const struct pre_image *p)
 {
     journal_path(w, p->path);
@@ -35,6 +47,10 @@ static void image_fields(struct json_writer *w, const struct pre_image *p)
     if (p->keeps_content)
         jw_kv_bool(w, "keepsContent", true);
     journal_text(w, "whyNot", p->why_not);
+    if (p->is_ignored)
+        jw_kv_bool(w, "ignored", true);
+    if (p->identity.inode)
+        identity_fields(w, &p->identity);
 }
 
 void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
@@ -76,6 +92,17 @@ static struct str parse_path(const struct json *v, struct arena *a)
     return exact.n && !e ? arena_str(a, strbuf_str(&bytes)) : json_get_text(v, "path");
 }
 
+static struct file_identity parse_identity(const struct json *v)
+{
+    return (struct file_identity){
+        .device = (uint64_t)json_int_or(json_get(v, "device"), 0),
+        .inode = (uint64_t)json_int_or(json_get(v, "inode"), 0),
+        .size = (uint64_t)json_int_or(json_get(v, "size"), 0),
+        .mtime_ns = json_int_or(json_get(v, "mtimeNs"), 0),
+        .ctime_ns = json_int_or(json_get(v, "ctimeNs"), 0),
+    };
+}
+
 const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
 {
     struct pre_image *p = ARENA_NEW(a, struct pre_image);
@@ -96,6 +123,8 @@ const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
     p->keeps_content = json_bool(json_get(v, "keepsContent"), false);
     p->content = json_get_text(v, "content");
     p->why_not = json_get_text(v, "whyNot");
+    p->is_ignored = json_bool(json_get(v, "ignored"), false);
+    p->identity = parse_identity(json_get(v, "identity"));
     p->after = json_get_text(v, "after");
     return p;
 }

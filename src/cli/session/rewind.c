@@ -6,13 +6,16 @@
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"
+#include "sys/unlock.h"
 #include "view/journal_fields.h"
+
+#include <unistd.h>
 
 static const struct option options[] = {
     {"to", 0, "TURN", "to before this turn; else before the last prompt"},
     {"files-only", 0, NULL, "leave the conversation as it is"},
     {"conversation-only", 0, NULL, "leave files as they are"},
-    {"force", 0, NULL, "also files that somebody else has changed since"},
+    {"force", 0, NULL, "also files that are left alone, to lose nothing of somebody else's"},
     {"add-dir", 0, "DIR", "files in this directory, too, as with keel -p"},
     {"dry-run", 0, NULL, "only say what would be done"},
     {"json", 0, NULL, "print what was done, or would be, as one JSON object"},
@@ -97,8 +100,11 @@ static const char *action_of(const struct restore_item *item)
     case RESTORE_PLANNED:
     case RESTORE_DONE:
     case RESTORE_PARTLY:
-        return item->aim.kind == IMAGE_NONE ? "remove" : "restore";
+        if (item->aim.kind == IMAGE_NONE)
+            return item->moves ? "move" : "remove";
+        return "restore";
     case RESTORE_CONFLICT:
+    case RESTORE_LEFT:
         return "leave";
     default:
         return "cannot";
@@ -107,7 +113,8 @@ static const char *action_of(const struct restore_item *item)
 
 static enum tint tint_of(const struct restore_item *item)
 {
-    if (item->outcome == RESTORE_CONFLICT || item->outcome == RESTORE_PARTLY)
+    if (item->outcome == RESTORE_CONFLICT || item->outcome == RESTORE_PARTLY ||
+        item->outcome == RESTORE_LEFT)
         return TINT_YELLOW;
     if (item->outcome == RESTORE_FAILED || item->outcome == RESTORE_IMPOSSIBLE)
         return TINT_RED;
@@ -121,7 +128,7 @@ static struct str short_path(struct str path, const char *workspace)
 
     if (path.n > dir.n + 1 && str_starts(path, dir) && path.p[dir.n] == '/')
         return str_skip(path, dir.n + 1);
-    return path;
+    return str_eq(path, dir) ? S(".") : path;
 }
 
 static void add_action(struct strbuf *out, const char *name, enum tint tint)
@@ -185,7 +192,7 @@ static size_t count(const struct rewind *r, enum restore_outcome outcome)
 static bool is_complete(const struct rewind *r)
 {
     return !r->n_unsaved && !count(r, RESTORE_CONFLICT) && !count(r, RESTORE_FAILED) &&
-           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY);
+           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY) && !count(r, RESTORE_LEFT);
 }
 
 /* --- for programs --- */
@@ -277,9 +284,13 @@ static void report(struct session_work *w, const struct rewind *r)
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
     if (n_left)
-        cli_tell("%zu file%s left as somebody else has made %s; --force restores %s, too", n_left,
-                 n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them",
-                 n_left == 1 ? "it" : "them");
+        cli_tell("%zu file%s left alone, to lose nothing of somebody else's; --force restores %s",
+                 n_left, n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
+    if (r->report.n_left)
+        cli_tell("%zu path%s as %s: keel has not saved what %s", r->report.n_left,
+                 r->report.n_left == 1 ? " stays" : "s stay",
+                 r->report.n_left == 1 ? "it is" : "they are",
+                 r->report.n_left == 1 ? "it held" : "they held");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
     if (r->report.n_partly)
@@ -362,16 +373,25 @@ static struct err *show_plan(struct session_work *w, const struct rewind *r,
 
 /* --- one that was interrupted --- */
 
+/* What is not as it was before the turn, the process that died has not told. */
 static struct err *print_finished(struct session_work *w, struct str id, unsigned turn,
-                                  const struct restore_report *r)
+                                  const struct restore_report *finished,
+                                  const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    bool is_whole = !r->n_conflicts && !r->n_failed && !r->n_partly;
+    struct rewind_options again = *o;
+    struct rewind r;
+    bool is_whole;
     struct json_writer j;
 
+    again.turn = turn;
+    TRY(plan(w, id, &again, &r));
+    is_whole = is_complete(&r) && !finished->n_partly;
     w->status = is_whole ? 0 : 1;
     if (!args_has(w->args, "json")) {
         strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n", turn);
+        add_files(&out, &r, w->runtime.options.cwd);
+        add_unsaved(&out, &r);
         return cli_print(strbuf_str(&out));
     }
     jw_init(&j, &out);
@@ -381,6 +401,8 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
     jw_kv_bool(&j, "done", true);
     jw_kv_bool(&j, "finished", true);
     jw_kv_bool(&j, "complete", is_whole);
+    write_files(&j, &r);
+    write_unsaved(&j, &r);
     jw_end_object(&j);
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
@@ -407,7 +429,7 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
     TRY(rewind_finish(s, &files, &w->arena, &turn, &finished));
     TRY(journal_sync(s->journal));
     *ret_done = turn && (!o->turn || o->turn == turn);
-    return *ret_done ? print_finished(w, s->options.id, turn, &finished) : NULL;
+    return *ret_done ? print_finished(w, s->options.id, turn, &finished, o) : NULL;
 }
 
 static struct err *open_session(struct session_work *w, struct session *s, struct str id)
@@ -417,6 +439,35 @@ static struct err *open_session(struct session_work *w, struct session *s, struc
                                                      .id = id,
                                                      .cwd = str_of(w->runtime.options.cwd),
                                                      .on_notice = tell});
+}
+
+/* --- a workspace that a command has closed --- */
+
+/* Open for as long as the rewind takes, which may be what opens it for good. */
+struct closed_workspace {
+    struct unlocks unlocks;
+    bool is_unlocked;
+    unsigned mode;
+};
+
+static void open_workspace(struct closed_workspace *c)
+{
+    AUTO_FREE char *cwd = getcwd(NULL, 0);
+
+    c->is_unlocked = cwd && unlocks_open(&c->unlocks, cwd, &c->mode);
+}
+
+/* Is its own mode set by now? */
+static void note_restored(struct closed_workspace *c, const struct rewind *r,
+                          const struct rewind_options *o)
+{
+    for (size_t i = 0; i < r->plan.n && c->is_unlocked; i++) {
+        const struct restore_item *item = &r->plan.items[i];
+
+        if (str_is(item->aim.path, o->workspace) &&
+            (item->outcome == RESTORE_DONE || item->outcome == RESTORE_PARTLY))
+            unlocks_forget(&c->unlocks);
+    }
 }
 
 /* --- the command --- */
@@ -443,8 +494,11 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
         return NULL;
     TRY(plan(w, id, o, &r));
     TRY(show_plan(w, &r, o));
-    if (!o->keeps_messages || count(&r, RESTORE_PLANNED))
-        return undo_turns(w, s, &r, o);
+    if (!o->keeps_messages || count(&r, RESTORE_PLANNED)) {
+        TRY(undo_turns(w, s, &r, o));
+        note_restored(w->self, &r, o);
+        return NULL;
+    }
     cli_tell("no file is to be changed");
     report(w, &r);
     return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
@@ -453,8 +507,9 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
 static struct err *rewind_session(struct session_work *w)
 {
     AUTO(session) struct session s = {0};
+    const struct closed_workspace *closed = w->self;
     struct store_summary found = {0};
-    struct rewind_options o = {0};
+    struct rewind_options o = {.is_unlocked = closed->is_unlocked, .workspace_mode = closed->mode};
 
     TRY(session_work_find(w, 0, &found));
     TRY(read_options(w, &o));
@@ -468,8 +523,14 @@ static struct err *rewind_session(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
+    struct closed_workspace closed = {0};
+    struct err *e;
+
     TRY(args_count(args, 0, 1, "one session"));
-    return session_work_run(args, rewind_session, ret_status);
+    open_workspace(&closed);
+    e = session_work_run_at(args, NULL, rewind_session, &closed, ret_status);
+    unlocks_done(&closed.unlocks);
+    return e;
 }
 
 const struct command command_session_rewind = {
@@ -478,9 +539,10 @@ const struct command command_session_rewind = {
     .summary = "undo turns: the conversation, and what was done to files",
     .details = "Goes back to where the session stood before a turn; keel session show prints\n"
                "the numbers. A file that somebody else has changed since is left alone, unless\n"
-               "--force is given. What cannot be undone, because it was too large to be saved\n"
-               "or was done outside of the sandbox, is listed, and the exit code is 1. A rewind\n"
-               "is a turn itself and can be undone like one.\n"
+               "--force is given; so is one that is too large to be saved first. What cannot be\n"
+               "undone is listed, and the exit code is 1: what was too large to be saved, was\n"
+               "done outside of the sandbox, or lies in .git or in a directory that git ignores.\n"
+               "A rewind is a turn itself and can be undone like one.\n"
                "\n"
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",

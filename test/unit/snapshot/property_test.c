@@ -14,13 +14,15 @@ static unsigned next(uint64_t *state, unsigned n)
 /* Few names, so that operations meet. */
 static const char *const names[] = {"a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "f", "f/a"};
 
+static unsigned n_contents; /* each is written once */
+
 static void add_operation(uint64_t *seed, struct strbuf *line)
 {
     static const char *const operations[] = {
-        "echo %3$u > %1$s",  "echo %3$u >> %1$s", "rm -rf %1$s",        "mkdir -p %1$s",
-        "mv %1$s %2$s",      "mv -T %1$s %2$s",   "ln -sf %2$s %1$s",   "ln -f %1$s %2$s",
-        "chmod 6%3$u0 %1$s", "chmod 7%3$u1 %1$s", "cp -a %1$s %2$s",    "rm -f %1$s; touch %1$s",
-        "ln %1$s %2$s",      "exch %1$s %2$s",    "replace %1$s x%3$u", "chmod %3$u00 %1$s",
+        "echo %4$u > %1$s",  "echo %4$u >> %1$s", "rm -rf %1$s",       "mkdir -p %1$s",
+        "mv %1$s %2$s",      "mv -T %1$s %2$s",   "ln -sf %2$s %1$s",  "ln -f %1$s %2$s",
+        "chmod 6%3$u0 %1$s", "chmod 7%3$u1 %1$s", "cp -a %1$s %2$s",   "rm -f %1$s; touch %1$s",
+        "ln %1$s %2$s",      "exch %1$s %2$s",    "replace %1$s %4$u", "chmod %3$u00 %1$s",
     };
     const char *format = operations[next(seed, ARRAY_LEN(operations))];
     const char *one = names[next(seed, ARRAY_LEN(names))];
@@ -28,7 +30,7 @@ static void add_operation(uint64_t *seed, struct strbuf *line)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    strbuf_addf(line, format, one, two, next(seed, 8));
+    strbuf_addf(line, format, one, two, next(seed, 8), 1000 + n_contents++ % 9000);
     strbuf_add_char(line, '\n');
 #pragma GCC diagnostic pop
 }
@@ -62,4 +64,103 @@ TEST(random_commands_are_taken_back)
     }
 }
 
-RUN_TESTS(UNIT(random_commands_are_taken_back))
+/* --- with limits that are soon reached --- */
+
+struct content_list {
+    char hex[4096][SHA256_HEX_SIZE];
+    size_t n;
+};
+
+/* Of all files in the workspace, by the description of it. */
+static void list_contents(const char *description, struct content_list *ret_list)
+{
+    ret_list->n = 0;
+    for (const char *at = description; (at = strchr(at, ' ')); at++) {
+        size_t n = strspn(at + 1, "0123456789abcdef");
+
+        if (n == SHA256_HEX_SIZE - 1) {
+            assert_true(ret_list->n < ARRAY_LEN(ret_list->hex));
+            memcpy(ret_list->hex[ret_list->n], at + 1, n);
+            ret_list->hex[ret_list->n++][n] = '\0';
+        }
+    }
+}
+
+static bool is_stored(struct scene *s, const char *hex)
+{
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = blob_get(s->blobs, str_of(hex), &bytes);
+
+    return !e;
+}
+
+/* Is it still in the workspace, or among what an undo of the undo can bring back? */
+static void assert_nothing_lost(struct scene *s, const struct content_list *before, const char *now)
+{
+    for (size_t i = 0; i < before->n; i++)
+        if (!strstr(now, before->hex[i]) && !is_stored(s, before->hex[i]))
+            fail_msg("the content %s is lost; now there is:\n%s", before->hex[i], now);
+}
+
+static void assert_reported(const struct scene *s, const char *now)
+{
+    const struct restore_report *r = &s->report;
+
+    if (strcmp(now, strbuf_cstr(&s->remembered)) != 0 && !s->unsaved.n &&
+        r->n_conflicts + r->n_failed + r->n_partly + r->n_left == 0)
+        fail_msg("not all is restored, and nothing is said of it; was:\n%snow:\n%s",
+                 strbuf_cstr(&s->remembered), now);
+}
+
+/* For who must find out why. */
+static void print_plan(const struct scene *s, const char *before)
+{
+    print_message("was:\n%sleft by the commands:\n%splan:\n", strbuf_cstr(&s->remembered), before);
+    for (size_t i = 0; i < s->plan.n; i++) {
+        const struct restore_item *item = &s->plan.items[i];
+
+        print_message("  %" STR_FMT " (%s, %llu): %s %" STR_FMT "\n", STR_ARG(item->aim.path),
+                      image_kind_name(item->aim.kind), (unsigned long long)item->aim.inode,
+                      restore_outcome_name(item->outcome), STR_ARG(item->why));
+    }
+}
+
+static void change_and_restore(struct scene *s, uint64_t seed)
+{
+    AUTO(strbuf) struct strbuf line = {0}, before = {0}, now = {0};
+    struct content_list *contents = mem_alloc(sizeof *contents);
+
+    add_operations(&seed, &line, 20);
+    run_announced(&(struct announcer){.dir = s->workspace}, strbuf_cstr(&line));
+    scene_remember(s);
+    for (int i = 0; i < N_COMMANDS; i++) {
+        strbuf_clear(&line);
+        add_operations(&seed, &line, N_OPERATIONS);
+        scene_command(s, strbuf_cstr(&line));
+        print_message("%s\n", strbuf_cstr(&line));
+    }
+    scene_describe(s, &before);
+    list_contents(strbuf_cstr(&before), contents);
+    scene_try_restore(s, /* force= */ false);
+    scene_describe(s, &now);
+    print_plan(s, strbuf_cstr(&before));
+    assert_nothing_lost(s, contents, strbuf_cstr(&now));
+    assert_reported(s, strbuf_cstr(&now));
+    mem_free(contents);
+}
+
+TEST(nothing_is_lost_where_not_all_could_be_saved)
+{
+    for (uint64_t round = 1; round <= 3 * N_ROUNDS; round++) {
+        AUTO(scene) struct scene s;
+
+        scene_open(&s);
+        s.options.max_file_bytes = 4 + round % 8; /* one line has 5 */
+        s.options.max_bytes = 10 + round % 20;
+        s.max_restored = round % 3 ? 6 : 0;
+        print_message("round %d\n", (int)round);
+        change_and_restore(&s, round * 104729);
+    }
+}
+
+RUN_TESTS(UNIT(random_commands_are_taken_back), UNIT(nothing_is_lost_where_not_all_could_be_saved))

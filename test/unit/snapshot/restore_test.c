@@ -203,7 +203,8 @@ TEST(files_of_a_person_keep_a_new_directory_alive)
     scene_try_restore(&s, /* force= */ false);
     assert_false(fs_exists(scene_path(&s, "d/theirs")));
     assert_true(fs_exists(scene_path(&s, "d/mine")));
-    assert_int_equal(scene_item(&s, "d")->outcome, RESTORE_CONFLICT);
+    assert_int_equal(scene_item(&s, "d")->outcome, RESTORE_LEFT);
+    assert_non_null(strstr(scene_item(&s, "d")->why.p, "it still holds mine"));
 }
 
 /* --- bounds --- */
@@ -211,7 +212,7 @@ TEST(files_of_a_person_keep_a_new_directory_alive)
 TEST(nothing_outside_of_the_roots_is_touched)
 {
     static const char *const bad[] = {"/etc/keel-test", "%s/../x", "%s/a/../../x", "%s//x",
-                                      "relative",       "",        "%s",           "%sx/y"};
+                                      "relative",       "",        "%s/",          "%sx/y"};
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         AUTO(scene) struct scene s;

@@ -33,6 +33,7 @@ struct scene {
     struct pre_images images; /* of all calls so far */
     struct str note;          /* the last one */
     struct strbuf remembered;
+    uint64_t max_restored; /* restore_options.max_file_bytes */
     struct restore_plan plan;
     struct restore_report report;
     struct str unsaved; /* of the last call */
@@ -240,8 +241,11 @@ static inline void scene_assert_same(struct scene *s)
 
 static inline void scene_try_restore(struct scene *s, bool force)
 {
-    struct restore_options options = {
-        .roots = s->roots, .n_roots = 1, .blobs = s->blobs, .force = force};
+    struct restore_options options = {.roots = s->roots,
+                                      .n_roots = 1,
+                                      .blobs = s->blobs,
+                                      .max_file_bytes = s->max_restored,
+                                      .force = force};
 
     assert_ok(
         snapshot_restore(s->images.items, s->images.n, &options, &s->arena, &s->plan, &s->report));

@@ -58,6 +58,22 @@ TEST(a_file_that_a_write_makes_is_told_as_nothing)
     assert_int_equal(scene_image(&s, "d/new")->kind, IMAGE_NONE);
 }
 
+TEST(directories_that_a_write_makes_go_with_its_file)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/d/old", "x");
+    scene_remember(&s);
+    r = scene_begin(&s, &scene_write, scene_path(&s, "d/e/f/new"));
+    put(&s.dir, "ws/d/e/f/new", "x");
+    scene_end(&s, &r);
+    assert_int_equal(s.images.n, 3);
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
 TEST(a_write_that_did_nothing_tells_nothing)
 {
     AUTO(scene) struct scene s;
@@ -164,7 +180,7 @@ TEST(permissions_alone_cost_no_copy)
     scene_assert_same(&s);
 }
 
-TEST(what_git_ignores_is_not_saved)
+TEST(in_a_directory_that_git_ignores_nothing_is_saved_but_the_change_is_told)
 {
     AUTO(scene) struct scene s;
 
@@ -174,10 +190,90 @@ TEST(what_git_ignores_is_not_saved)
     put(&s.dir, "ws/build/out", "1");
     put(&s.dir, "ws/.env", "A=1");
     scene_command(&s, "echo 2 > build/out; echo 2 > .git/HEAD; echo 2 > .env; echo 2 > x.o");
-    assert_int_equal(s.images.n, 1);
+    assert_int_equal(s.images.n, 3);
     assert_int_equal(scene_image(&s, ".env")->kind, IMAGE_FILE);
+    assert_true(scene_image(&s, "build")->is_ignored);
+    assert_true(scene_image(&s, "x.o")->is_ignored);
     scene_command(&s, "rm -rf build; mkdir build; mkdir build/sub; echo 1 > build/sub/x");
+    assert_int_equal(s.images.n, 4);
+    assert_int_equal(s.note.n, 0); /* a build is no reason for a warning */
+    scene_try_restore(&s, /* force= */ true);
+    assert_int_equal(scene_item(&s, "build")->outcome, RESTORE_LEFT);
+    assert_int_equal(s.report.n_left, 1);
+    assert_true(fs_exists(scene_path(&s, "build/sub/x")));
+    assert_false(fs_exists(scene_path(&s, "x.o")));
+}
+
+TEST(a_directory_that_git_ignores_and_nobody_changed_is_not_told)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/.gitignore", "build/\n");
+    put(&s.dir, "ws/build/log", "1");
+    scene_command(&s, "echo x > build/temp; rm build/temp; mkdir build; touch y");
     assert_int_equal(s.images.n, 1);
+    assert_int_equal(scene_image(&s, "y")->kind, IMAGE_NONE);
+}
+
+TEST(thousands_of_files_that_git_ignores_are_one_record)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/.gitignore", "node_modules\n");
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "mkdir node_modules");
+    for (int i = 0; i < 5000; i++) {
+        char line[64];
+
+        snprintf(line, sizeof line, "mkdir node_modules/%d; echo x > node_modules/%d/x", i, i);
+        scene_run(&s, &r, line);
+    }
+    scene_end(&s, &r);
+    assert_int_equal(s.images.n, 1);
+    assert_true(scene_image(&s, "node_modules")->is_ignored);
+}
+
+TEST(a_single_file_that_git_ignores_comes_back_with_its_time)
+{
+    AUTO(scene) struct scene s;
+    struct stat st;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/.gitignore", "*.db\n*.o\n");
+    put(&s.dir, "ws/local.db", "the only copy");
+    put(&s.dir, "ws/main.o", "old");
+    scene_shell(&s, "touch -d 2020-01-01T00:00:00Z main.o");
+    scene_remember(&s);
+    scene_command(&s, "rm local.db; echo new > main.o; echo x > made.o");
+    scene_restore(&s);
+    scene_assert_same(&s);
+    assert_int_equal(stat(scene_path(&s, "main.o"), &st), 0);
+    assert_int_equal(st.st_mtime, 1577836800);
+}
+
+TEST(too_much_of_what_git_ignores_is_told_and_takes_no_room_from_the_rest)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    s.options.max_bytes = 16 * 4;
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/.gitignore", "*.o\n");
+    put(&s.dir, "ws/1.o", "abc");
+    put(&s.dir, "ws/2.o", "abc");
+    put(&s.dir, "ws/a.c", "a source of more bytes than that");
+    scene_command(&s, "echo > 1.o; echo > 2.o; echo > a.c");
+    assert_int_equal(s.note.n, 0);
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "1.o")->outcome, RESTORE_DONE);
+    assert_int_equal(scene_item(&s, "2.o")->outcome, RESTORE_LEFT);
+    assert_int_equal(scene_item(&s, "a.c")->outcome, RESTORE_DONE);
 }
 
 TEST(rules_count_as_they_were_before_the_command)
@@ -195,7 +291,7 @@ TEST(rules_count_as_they_were_before_the_command)
     scene_assert_same(&s);
 }
 
-TEST(a_file_that_rules_have_hidden_before_is_not_taken_for_new)
+TEST(what_git_ignores_and_a_command_moves_comes_back)
 {
     AUTO(scene) struct scene s;
 
@@ -204,11 +300,27 @@ TEST(a_file_that_rules_have_hidden_before_is_not_taken_for_new)
     put(&s.dir, "ws/.gitignore", "*.env\nbuild/\n");
     put(&s.dir, "ws/secret.env", "A=1");
     put(&s.dir, "ws/build/out", "1");
-    scene_command(&s, ": > .gitignore; echo B=2 >> secret.env; mv build out; mv secret.env s");
-    scene_try_restore(&s, /* force= */ true);
-    assert_true(fs_exists(scene_path(&s, "s")));
-    assert_true(fs_exists(scene_path(&s, "out/out")));
-    assert_true(str_find(s.note, S("at a place that is not recorded")) != STR_NONE);
+    put(&s.dir, "ws/src/build/in", "1");
+    scene_remember(&s);
+    scene_command(&s, ": > .gitignore; echo B=2 >> secret.env; mv build out; mv secret.env s; "
+                      "mv src lib");
+    assert_int_equal(s.note.n, 0);
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
+TEST(what_a_command_changes_in_what_it_moved_is_not_mixed_up)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "x");
+    put(&s.dir, "ws/.gitignore", "build/\n");
+    put(&s.dir, "ws/build/out", "1");
+    scene_command(&s, "mv build bin; echo 2 > bin/out");
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "build")->outcome, RESTORE_LEFT);
+    assert_true(fs_exists(scene_path(&s, "bin/out")));
 }
 
 TEST(that_the_repository_itself_is_gone_is_told)
@@ -220,6 +332,20 @@ TEST(that_the_repository_itself_is_gone_is_told)
     scene_command(&s, "rm -rf .git");
     assert_true(str_find(s.note, S(".git is gone")) != STR_NONE);
     assert_true(str_find(s.unsaved, S(".git is gone")) != STR_NONE);
+}
+
+TEST(that_a_command_moved_head_is_told)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/.git/HEAD", "ref: refs/heads/main");
+    put(&s.dir, "ws/.git/logs/HEAD", "one\n");
+    scene_command(&s, "echo x > .git/index");
+    assert_int_equal(s.unsaved.n, 0);
+    scene_command(&s, "echo two >> .git/logs/HEAD");
+    assert_true(str_find(s.unsaved, S("it moved HEAD")) != STR_NONE);
+    assert_int_equal(s.note.n, 0);
 }
 
 TEST(keels_own_home_is_not_saved)
@@ -646,14 +772,22 @@ TEST(what_a_person_does_between_two_commands_is_not_told)
 
 RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_file_that_a_write_makes_is_told_as_nothing),
+          UNIT(directories_that_a_write_makes_go_with_its_file),
           UNIT(a_write_that_did_nothing_tells_nothing), UNIT(a_file_behind_a_link_is_not_read),
           UNIT(tools_that_only_look_cost_nothing), UNIT(a_command_that_only_reads_costs_nothing),
           UNIT(a_command_that_changes_nothing_makes_no_file),
           UNIT(a_file_is_saved_once_however_often_it_is_written),
           UNIT(a_file_that_is_as_it_was_is_not_told), UNIT(permissions_alone_cost_no_copy),
-          UNIT(what_git_ignores_is_not_saved), UNIT(rules_count_as_they_were_before_the_command),
-          UNIT(a_file_that_rules_have_hidden_before_is_not_taken_for_new),
-          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(keels_own_home_is_not_saved),
+          UNIT(in_a_directory_that_git_ignores_nothing_is_saved_but_the_change_is_told),
+          UNIT(a_directory_that_git_ignores_and_nobody_changed_is_not_told),
+          UNIT(thousands_of_files_that_git_ignores_are_one_record),
+          UNIT(a_single_file_that_git_ignores_comes_back_with_its_time),
+          UNIT(too_much_of_what_git_ignores_is_told_and_takes_no_room_from_the_rest),
+          UNIT(what_a_command_changes_in_what_it_moved_is_not_mixed_up),
+          UNIT(rules_count_as_they_were_before_the_command),
+          UNIT(what_git_ignores_and_a_command_moves_comes_back),
+          UNIT(that_the_repository_itself_is_gone_is_told), UNIT(that_a_command_moved_head_is_told),
+          UNIT(keels_own_home_is_not_saved),
           UNIT(a_tree_of_thousands_of_files_that_is_removed_comes_back),
           UNIT(a_command_that_is_not_observed_says_so_each_time),
           UNIT(a_change_that_was_not_announced_is_told_and_stays),

@@ -1,0 +1,55 @@
+/* snapshot_recover.c - after a crash: what a call had changed when its process died. */
+#include "snapshot/snapshotter_internal.h"
+#include "snapshot/undo_recorder.h"
+
+static struct err *recover_command(const struct snapshot_options *o,
+                                   const struct snapshot_record *record, bool has_ended,
+                                   struct arena *a, struct recovered_call *call)
+{
+    struct snapshot_options all = snapshot_with_defaults(o);
+    struct undo_records records;
+    bool exists;
+
+    TRY(undo_log_read(o->home, record->log, a, &records, &exists));
+    if (exists && !(has_ended && records.is_reported))
+        TRY(undo_recorder_recover(&records, all.max_file_bytes, a, &call->images));
+    return NULL;
+}
+
+/* The file as it was reported; what it holds is known if it was saved. */
+static void recover_file(const struct pre_image *told, struct arena *a, struct pre_images *images)
+{
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = SNAPSHOT_MAX_ONE_FILE + (1 << 18)};
+    struct file_state now = {.path = arena_cstr(a, told->path)};
+    struct pre_image image = *told;
+
+    if (!state_look(&now))
+        return;
+    if (state_has_content(&now))
+        err_ignore(state_read(&now, SNAPSHOT_MAX_ONE_FILE, NULL, &bytes), "nothing is stored");
+    image.after = state_sign(a, &now);
+    pre_images_add(images, a, image);
+}
+
+struct err *snapshot_recover(const struct snapshot_options *options,
+                             const struct snapshot_record *record, bool has_ended, struct arena *a,
+                             struct recovered_call *ret_call)
+{
+    *ret_call = (struct recovered_call){0};
+    if (record->log.n)
+        TRY(recover_command(options, record, has_ended, a, ret_call));
+    if (has_ended)
+        return NULL;
+    if (record->tree.n)
+        ret_call->unsaved =
+            S("keel ended while it ran, and an earlier version has saved its files");
+    if (record->has_file)
+        recover_file(&record->file, a, &ret_call->images);
+    return NULL;
+}
+
+void snapshot_forget_log(const struct snapshot_options *options,
+                         const struct snapshot_record *record)
+{
+    undo_log_remove(options->home, record->log);
+}
