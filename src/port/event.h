@@ -134,6 +134,7 @@ struct event_attempt {
     bool is_retry;
     bool is_final_turn;
     bool is_aside;                  /* its answer does not belong to the conversation */
+    struct str call_id;             /* of the tool call that asks; empty: the run does */
     enum final_reason forced;       /* FINAL_NONE: not forced */
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
