@@ -138,8 +138,8 @@ def is_search(request):
 class SearchTest(SessionTest):
     base_settings = {"maxAttempts": 1}
 
-    def search(self, query=QUERY, **more):
-        return Turn(Call("WebSearch", query=query, **more), usage=(1000, 20))
+    def search(self, query=QUERY, n_prompt=1000, **more):
+        return Turn(Call("WebSearch", query=query, **more), usage=(n_prompt, 20))
 
     def done(self):
         return Turn("Done.", usage=(1200, 10))
@@ -176,10 +176,11 @@ class SearchTest(SessionTest):
         for run in runs:
             self.assertEqual(run["compared"], run["recorded"])
 
-    def events(self, session=None):
-        result = self.keel("session", "export", session or self.session, "--format", "jsonl")
+    def events(self, kind):
+        result = self.keel("session", "export", self.session, "--format", "jsonl")
         self.assert_status(result, 0)
-        return [json.loads(line) for line in result.out.splitlines()]
+        events = [json.loads(line) for line in result.out.splitlines()]
+        return [event for event in events if event["event"] == kind]
 
 
 class Asked(SearchTest):
@@ -339,22 +340,24 @@ class Counted(SearchTest):
         self.assertEqual(result["usage"]["input_tokens"], 1000 + 700 + 1200)
         self.assertEqual(result["usage"]["output_tokens"], 20 + 30 + 10)
         self.assertAlmostEqual(result["total_cost_usd"], (2900 * 1 + 60 * 10) / 1e6)
-        begun = [e for e in self.events() if e["type"] == "attempt_begin"]
-        self.assertEqual([e["data"]["isAside"] if "data" in e else e["isAside"] for e in begun],
-                         [False, True, False])
+        begun = self.events("attempt_begin")
+        self.assertEqual([e["isAside"] for e in begun], [False, True, False])
+        self.assertEqual([e.get("toolCallId") for e in begun], [None, "call_1", None])
 
     def test_a_search_that_the_budget_has_no_room_for_does_not_leave(self):
-        provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5,
-                                   arguments=["--max-tokens-total", "2000"])
+        provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5, n_prompt=20000,
+                                   arguments=["--max-tokens-total", "20500"])
         self.assertEqual(len(provider.requests), 1)
-        self.assertIn("of 2000 tokens are used", self.last.err)
+        self.assertIn("20020 tokens of 20500 tokens are used", self.last.err)
+        [end] = self.events("tool_end")
+        self.assertIn("20020 tokens of 20500 tokens are used", json.dumps(end))
         self.assert_whole()
 
     def test_what_it_took_is_gone_from_the_budget(self):
-        provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5,
-                                   arguments=["--max-tokens-total", "2300"])
+        provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5, n_prompt=20000,
+                                   arguments=["--max-tokens-total", "22000"])
         self.assertEqual([is_search(r) for r in provider.requests], [False, True])
-        self.assertIn("1750 tokens of 2300 tokens are used", self.last.err)
+        self.assertIn("20750 tokens of 22000 tokens are used", self.last.err)
         self.assert_whole()
 
 
@@ -445,20 +448,17 @@ class Ended(SearchTest):
         self.assertEqual(len(provider.requests), 2)
         self.assert_whole()
 
-    def kill_in_search(self, protocol, *arguments):
+    def kill_in_search(self, protocol, *arguments, **call):
         self.session = self.new_id()
-        asked = threading.Event()
-        held = self.hold()
+        asked, held = threading.Event(), self.hold()
 
         def answer(request):
             asked.set()
             return Answer([held])
-        provider = self.play_search(protocol, answer)
-        process = self.start_agent(protocol, provider, "--session-id", self.session, *arguments,
-                                   "go")
+        process = self.start_agent(protocol, self.play_search(protocol, answer, **call),
+                                   "--session-id", self.session, *arguments, "go")
         self.assertTrue(asked.wait(HANG_SECONDS), "keel never searched")
         self.kill(process)
-        return provider
 
     def test_a_killed_search_is_told_as_unknown_and_not_asked_again(self):
         for protocol in SEARCHERS:
@@ -474,13 +474,13 @@ class Ended(SearchTest):
                 self.assertEqual([run["verdict"] for run in replayed], ["same", "same"])
 
     def test_a_killed_search_is_paid_for(self):
-        self.kill_in_search(ANTHROPIC, "--max-tokens-total", "2600")
+        limit = ["--max-tokens-total", "22000"]
+        self.kill_in_search(ANTHROPIC, *limit, n_prompt=20000)
         provider = self.play(ANTHROPIC, Turn("Well."))
-        result = self.run_agent(ANTHROPIC, provider, "-r", self.session, "--max-tokens-total",
-                                "2600")
+        result = self.run_agent(ANTHROPIC, provider, "-r", self.session, *limit)
         self.assert_status(result, 5)
         self.assertEqual(provider.requests, [])
-        self.assertRegex(result.err, r"(20[6-9]|21)\d+ tokens of 2600 tokens are used")
+        self.assertRegex(result.err, r"21[0-9]{3} tokens of 22000 tokens are used")
 
 
 class Offered(SearchTest):
@@ -513,10 +513,9 @@ class Offered(SearchTest):
             provider = self.play(ANTHROPIC, Turn("Hi."))
             self.session = self.new_id()
             self.run_agent(ANTHROPIC, provider, "--session-id", self.session, "hi")
-            [run] = [e for e in self.events() if e["type"] == "pre_run"]
-            tools = json.dumps(run)
-            self.assertIn(json.dumps({"webSearch": {"supported": True, "enabled": is_on}})[1:-1],
-                          tools)
+            [run] = self.events("pre_run")
+            self.assertEqual(run["nativeWebTools"]["webSearch"],
+                             {"supported": True, "enabled": is_on})
             self.assert_whole()
 
 
