@@ -78,8 +78,9 @@ static void tell_hits(struct tool_result *r, const struct web_hits *hits)
     if (hits->n == 0 && hits->summary.n)
         tool_result_addf(r, "The search names no page.\n");
     else if (hits->n == 0)
-        tool_result_addf(r, "Nothing was found%s.\n",
-                         hits->n_filtered ? " in the domains that were asked for" : "");
+        tool_result_addf(r, "Nothing was found%s%s.\n",
+                         hits->n_filtered ? " in the domains that were asked for" : "",
+                         hits->n_denied ? " but pages of hosts that a rule denies" : "");
     for (size_t i = 0; i < hits->n; i++) {
         const struct web_hit *hit = &hits->items[i];
 
@@ -100,6 +101,7 @@ static struct err *search(const struct tool *t, struct tool_context *c,
     struct web_hits hits;
 
     web_hits_init(&hits, &a, query);
+    hits.hidden = c->hidden;
     TRY(choose_service(t, c->config, &service));
     TRY(service->search(c, &hits));
     tell_hits(r, &hits);

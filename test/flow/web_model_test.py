@@ -298,6 +298,17 @@ class Permission(SearchTest):
         self.assertEqual(len(provider.requests), 2)
         self.assertIn("denied by the rule", self.results(ANTHROPIC, provider)[0])
 
+    def test_pages_of_a_host_that_is_denied_to_fetches_are_left_out(self):
+        self.user_settings({"permissions": {"deny": ["WebFetch(domain:a.example)"]}})
+        for protocol in SEARCHERS:
+            with self.subTest(protocol.vendor):
+                provider = self.run_search(protocol, found(protocol))
+                self.assert_result(protocol, provider, listed(protocol, PAGES[1:], text=None))
+                self.assert_whole()
+        provider = self.run_search(ANTHROPIC, found(ANTHROPIC, PAGES[:1]))
+        self.assert_result(ANTHROPIC, provider,
+                           "Nothing was found but pages of hosts that a rule denies.\n")
+
     def test_bypass_lets_it_run(self):
         provider = self.run_search(ANTHROPIC, found(ANTHROPIC), mode="bypassPermissions",
                                    allowed=())

@@ -160,7 +160,19 @@ static bool parse_address(struct arena *a, struct str text, struct url *ret_url)
 
 static bool is_full(const struct web_hits *h)
 {
-    return h->n == WEB_MAX_HITS || h->n + h->n_filtered + h->n_unusable == MAX_SEEN;
+    return h->n == WEB_MAX_HITS || h->n + h->n_filtered + h->n_denied + h->n_unusable >= MAX_SEEN;
+}
+
+static bool is_denied(const struct web_hits *h, struct str host, struct str address)
+{
+    const struct path_filter *f = h->hidden;
+
+    if (!f || !f->is_denied_url)
+        return false;
+    if (host.n &&
+        f->is_denied_url(f->self, arena_format(h->arena, "https://%" STR_FMT "/", STR_ARG(host))))
+        return true;
+    return f->is_denied_url(f->self, address);
 }
 
 /* The hit that this is, new or, with `is_once`, known; NULL: it is left out. */
@@ -175,11 +187,15 @@ static struct web_hit *find_place(struct web_hits *h, struct str host, struct st
         h->n_unusable++;
         return NULL;
     }
+    address = url_format(h->arena, &u);
     if (!is_wanted(h->query, host.n ? host : u.host)) {
         h->n_filtered++;
         return NULL;
     }
-    address = url_format(h->arena, &u);
+    if (is_denied(h, host, address)) {
+        h->n_denied++;
+        return NULL;
+    }
     for (size_t i = 0; is_once && i < h->n; i++)
         if (str_eq(h->items[i].url, address))
             return &h->items[i];

@@ -7,7 +7,7 @@
 #ifndef KEEL_TOOL_WEB_HITS_H
 #define KEEL_TOOL_WEB_HITS_H
 
-#include "base/json.h"
+#include "port/tool.h"
 
 #define WEB_MAX_HITS 10
 #define WEB_MAX_HIT_TITLE 300 /* bytes */
@@ -29,10 +29,12 @@ struct web_hit {
 struct web_hits {
     struct arena *arena;
     const struct web_query *query;
+    const struct path_filter *hidden;   /* addresses that are left out, too; NULL: none are */
     struct web_hit items[WEB_MAX_HITS]; /* those beyond are dropped */
     size_t n;
     struct str summary; /* what a model says of them, on several lines; may be empty */
     size_t n_filtered;  /* left out because of their domain */
+    size_t n_denied;    /* left out because a rule denies them to WebFetch */
     size_t n_unusable;  /* left out because they have no address */
 };
 

@@ -92,7 +92,7 @@ static bool may_tell_text(const struct web_hits *h)
     bool is_limited = (q->allowed_domains && q->allowed_domains->n) ||
                       (q->blocked_domains && q->blocked_domains->n);
 
-    return !is_limited || (h->n > 0 && h->n_filtered == 0);
+    return h->n_filtered == 0 && h->n_denied == 0 && (!is_limited || h->n > 0);
 }
 
 static struct err *check_refusal(const struct message *m)
