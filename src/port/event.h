@@ -81,7 +81,7 @@ struct event_run {
     const char *policy;                        /* "conversation", "node", "report" */
     struct str input;                          /* the prompt; empty when a run goes on */
     struct str provider, model;                /* of the first target */
-    struct provider_capabilities capabilities; /* of that provider */
+    struct provider_capabilities capabilities; /* of that provider; enabled: for this run */
     int64_t window;                            /* of that model, in tokens; 0: not told */
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
     uint64_t retry_max_ms;                     /* the same for waits between attempts */
