@@ -94,6 +94,14 @@ static bool may_use_native(const struct ask_state *a, struct str name)
     return !a->final && !a->aside && tool_filter_has(&a->run->plan->filter, name);
 }
 
+/* Aside it is there for the tool that asks with it, and is all that is there. */
+static bool wants_search(const struct ask_state *a)
+{
+    if (a->aside)
+        return a->aside->searches_web;
+    return a->run->plan->web_search && may_use_native(a, S(TOOL_WEB_SEARCH));
+}
+
 static struct str join_system(struct ask_state *a)
 {
     struct str authored = a->aside ? a->aside->system : a->run->plan->system;
@@ -158,8 +166,10 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .max_output = t->max_output,
         .output_schema = a->aside ? NULL : a->run->options->output_schema,
         .stream = plan->stream,
-        .web_search = plan->web_search && may_use_native(a, S(TOOL_WEB_SEARCH)),
+        .web_search = wants_search(a),
         .web_fetch = plan->web_fetch && may_use_native(a, S(TOOL_WEB_FETCH)),
+        .search_allowed = a->aside ? a->aside->search_allowed : NULL,
+        .search_blocked = a->aside ? a->aside->search_blocked : NULL,
         .cache = plan->cache,
         .cache_key = str_of(a->run->conversation->id),
         .options = t->options,
@@ -252,6 +262,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
                               .is_aside = a->aside != NULL,
+                              .call_id = a->aside ? a->aside->call_id : (struct str){0},
                               .forced = a->final ? a->final->reason : FINAL_NONE,
                               .cost_microcents = -1,
                           }};
@@ -515,16 +526,18 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
 
 /* --- aside --- */
 
-struct err *run_ask_aside(struct run *r, const struct aside *aside, struct strbuf *ret_text)
+struct err *run_ask_aside(struct run *r, const struct aside *aside, struct message **ret_answer)
 {
-    struct ask_state a = {.run = r, .aside = aside, .prompt_tokens = run_estimate(r).used};
+    bool is_about_history = !aside->cut || !aside->cut->has_nothing;
+    struct ask_state a = {
+        .run = r, .aside = aside, .prompt_tokens = is_about_history ? run_estimate(r).used : 0};
     AUTO(message) struct message *m = NULL;
     struct err *e;
 
     reply_init(&a.reply, (struct delta_sink){0}); /* nobody watches */
     e = ask(&a, &m);
     if (!e)
-        message_text(m, ret_text);
+        *ret_answer = TAKE(m);
     ask_state_done(&a);
     return e;
 }

@@ -309,6 +309,24 @@ static struct launcher *launcher_of(const struct call *c)
     return c->verdict.must_only_look ? o->looker : o->launcher;
 }
 
+/* Another call beside it would put its events between those of the request. */
+static struct err *call_search_model(void *self, const struct model_search *s,
+                                     struct message **ret_answer)
+{
+    static const struct history_cut nothing = {.has_nothing = true};
+    struct call *c = self;
+    struct aside aside = {.system = s->system,
+                          .cut = &nothing,
+                          .instruction = hide_in_str(c->run->secrets, &c->arena, s->question, NULL),
+                          .call_id = c->part->id,
+                          .searches_web = true,
+                          .search_allowed = s->allowed_domains,
+                          .search_blocked = s->blocked_domains};
+
+    BUG_IF(!c->verdict.entry->tool->is_barrier);
+    return run_ask_aside(c->run, &aside, ret_answer);
+}
+
 static struct err *run_tool(struct call *c)
 {
     const struct run_options *o = c->run->options;
@@ -329,7 +347,9 @@ static struct err *run_tool(struct call *c)
                                    .begin = await_begin,
                                    .begin_self = c,
                                    .on_progress = on_progress,
-                                   .progress_self = c};
+                                   .progress_self = c,
+                                   .search_model = call_search_model,
+                                   .search_self = c};
 
     TRY(task_check());
     c->was_executed = true;

@@ -128,20 +128,31 @@ static struct err *take_input(struct run *r)
     return NULL;
 }
 
+/* Enabled is what this run asks for. */
+static struct provider_capabilities capabilities(const struct run_plan *plan)
+{
+    const struct target *first = &plan->targets[0];
+    struct provider_capabilities can = provider_capabilities(first->provider, first->info);
+
+    can.web_search.is_enabled &= plan->web_search;
+    can.web_fetch.is_enabled &= plan->web_fetch;
+    return can;
+}
+
 static void tell_begin(struct run *r)
 {
-    const struct target *first = &first_plan(r)->targets[0];
+    const struct run_plan *plan = first_plan(r);
+    const struct target *first = &plan->targets[0];
     AUTO(strbuf) struct strbuf input = {0};
-    struct event e = {
-        .history = &r->conversation->history,
-        .body.run = {.policy = r->policy->name,
-                     .provider = first->provider->id,
-                     .model = first->model,
-                     .capabilities = provider_capabilities(first->provider, first->info),
-                     .window = target_window(first),
-                     .tool_response_bytes = r->options->tool_response_bytes,
-                     .retry_max_ms = r->options->retry_max_ms,
-                     .only_compacts = r->options->only_compacts}};
+    struct event e = {.history = &r->conversation->history,
+                      .body.run = {.policy = r->policy->name,
+                                   .provider = first->provider->id,
+                                   .model = first->model,
+                                   .capabilities = capabilities(plan),
+                                   .window = target_window(first),
+                                   .tool_response_bytes = r->options->tool_response_bytes,
+                                   .retry_max_ms = r->options->retry_max_ms,
+                                   .only_compacts = r->options->only_compacts}};
 
     if (r->input)
         message_text(r->input, &input);

@@ -174,18 +174,22 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
 /* Tells this run's listeners something; for what runs inside of it (hooks, child runs). */
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text);
 
-/* --- for a compactor --- */
+/* --- for a compactor, and for tools that ask the model --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
-/* A question to the run's model about the conversation that does not belong to it: no tools,
- * nothing committed, but accounted for. Appends the answer's text. */
+/* A question to the run's model that does not belong to the conversation: no tools, nothing
+ * committed, but recorded and accounted for like any other. One at a time: its events must not
+ * stand between those of another. */
 struct aside {
     struct str system;
     const struct history_cut *cut; /* of the history; NULL: all of it is told */
     struct str instruction;        /* the question, at the end */
+    struct str call_id;            /* of the tool call that asks; empty: the run does */
+    bool searches_web;             /* with the provider's own search */
+    const struct json *search_allowed, *search_blocked; /* domains, as in a request */
 };
 MUST_USE struct err *run_ask_aside(struct run *r, const struct aside *aside,
-                                   struct strbuf *ret_text);
+                                   struct message **ret_answer);
 const struct history *run_history(const struct run *r);
 const struct secrets *run_secrets(const struct run *r);    /* NULL: none are known */
 const struct path_filter *run_hidden(const struct run *r); /* NULL: nothing is */

@@ -10,11 +10,20 @@
 
 /* --- the round begins --- */
 
+/* Can its first model search the web when it is asked to? */
+static bool can_search(const struct run_plan *plan)
+{
+    const struct target *first = plan->n_targets ? &plan->targets[0] : NULL;
+
+    return first && provider_capabilities(first->provider, first->info).web_search.is_supported;
+}
+
 static unsigned capabilities(const struct run_options *o, const struct run_plan *plan)
 {
     return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
            (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
-           (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH);
+           (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH) |
+           (can_search(plan) ? NEEDS_MODEL_SEARCH : 0);
 }
 
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan)

@@ -7,6 +7,7 @@
 #include "gate/reach.h"
 #include "gate/reason.h"
 #include "gate/rulebook.h"
+#include "gate/web.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +15,8 @@
 struct denied_paths {
     struct path_rule *rules;
     size_t n;
+    struct str *urls; /* patterns of the rules for WebFetch; in the arena */
+    size_t n_urls;
     struct prepared prepared; /* its aliases; in the arena, with the places below */
     struct hard_policy policy;
     bool hides_secrets;
@@ -37,6 +40,18 @@ static void add_rules(struct denied_paths *d, const struct rule_list *rules,
     }
 }
 
+/* A rule without an argument denies the tool, and not what others have found. */
+static void add_url_rules(struct denied_paths *d, const struct rule_list *rules)
+{
+    d->urls = ARENA_ARRAY(&d->arena, rules->n, struct str);
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct pattern *p = &rules->patterns[i];
+
+        if (!p->is_broken && str_is(p->tool, TOOL_WEB_FETCH) && p->argument.n)
+            d->urls[d->n_urls++] = arena_str(&d->arena, p->argument);
+    }
+}
+
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_session *session)
 {
@@ -46,6 +61,7 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
 
     pthread_mutex_init(&d->lock, NULL);
     add_rules(d, &book->lists[RULE_DENY], &s);
+    add_url_rules(d, &book->lists[RULE_DENY]);
     prepared_find_aliases(&d->prepared, book, /* policy= */ NULL, &s, &d->arena);
     return d;
 }
@@ -128,6 +144,16 @@ static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
     return false;
 }
 
+static bool is_denied_url(const void *self, struct str url)
+{
+    const struct denied_paths *d = self;
+
+    for (size_t i = 0; i < d->n_urls; i++)
+        if (web_match(d->urls[i], url, READ_WIDELY) != MATCH_NO)
+            return true;
+    return false;
+}
+
 /* Names do not change, but what git obeys does. */
 static struct err *check_write(const void *self, const char *target)
 {
@@ -144,6 +170,8 @@ static struct err *check_write(const void *self, const char *target)
 
 struct path_filter denied_paths_filter(const struct denied_paths *d)
 {
-    return (struct path_filter){
-        .is_hidden = is_hidden, .self = d, .check_write = d->hides_secrets ? check_write : NULL};
+    return (struct path_filter){.is_denied_url = is_denied_url,
+                                .is_hidden = is_hidden,
+                                .self = d,
+                                .check_write = d->hides_secrets ? check_write : NULL};
 }

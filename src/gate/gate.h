@@ -139,8 +139,9 @@ bool permission_pattern_is_valid(struct str pattern);
 /* The tool's name in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 
-/* What the deny rules for Read hide from searches. A picture of the rules, of the current directory
- * and of where links lead at this time, which is looked up: that blocks. Threads may share it. */
+/* What the deny rules for Read and WebFetch hide from searches. A picture of the rules, of the
+ * current directory and of where links lead at this time, which is looked up: that blocks. Threads
+ * may share it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_session *session) MUST_USE;

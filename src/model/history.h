@@ -35,6 +35,7 @@ void history_add_event(struct history *h, struct str id, struct str type, const 
 
 /* What is left out of a history where it is told but does not fit. */
 struct history_cut {
+    bool has_nothing;      /* all of it: not even a note stands for it */
     size_t n_skipped;      /* the first messages */
     const size_t *clipped; /* messages whose tool results are only named, ascending */
     size_t n_clipped;

@@ -81,7 +81,7 @@ struct event_run {
     const char *policy;                        /* "conversation", "node", "report" */
     struct str input;                          /* the prompt; empty when a run goes on */
     struct str provider, model;                /* of the first target */
-    struct provider_capabilities capabilities; /* of that provider */
+    struct provider_capabilities capabilities; /* of that provider; enabled: for this run */
     int64_t window;                            /* of that model, in tokens; 0: not told */
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
     uint64_t retry_max_ms;                     /* the same for waits between attempts */
@@ -134,6 +134,7 @@ struct event_attempt {
     bool is_retry;
     bool is_final_turn;
     bool is_aside;                  /* its answer does not belong to the conversation */
+    struct str call_id;             /* of the tool call that asks; empty: the run does */
     enum final_reason forced;       /* FINAL_NONE: not forced */
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */

@@ -161,3 +161,11 @@ struct err *tool_begin(const struct tool_context *c)
 {
     return c->begin ? c->begin(c->begin_self) : NULL;
 }
+
+struct err *tool_search_model(const struct tool_context *c, const struct model_search *s,
+                              struct message **ret_answer)
+{
+    if (!c->search_model)
+        return err_new(ERR_TOOL_UNAVAILABLE, "there is no model that could search");
+    return c->search_model(c->search_self, s, ret_answer);
+}

@@ -41,6 +41,7 @@ enum tool_needs {
     NEEDS_BLOBS = 1 << 2,
     NEEDS_NO_NATIVE_SEARCH = 1 << 3, /* the provider's own is off */
     NEEDS_NO_NATIVE_FETCH = 1 << 4,
+    NEEDS_MODEL_SEARCH = 1 << 5, /* the run's model can be asked to search: tool_search_model() */
 };
 
 /* The tools that a provider's own web search and fetch stand for: what filters say of them holds
@@ -86,6 +87,8 @@ struct json *tool_result_details(struct tool_result *r); /* an object; made when
 
 /* Paths that must not be seen (deny rules): Grep and Glob leave them out. Called from workers. */
 struct path_filter {
+    /* Addresses that must not be fetched: WebSearch leaves them out. NULL: all may be. */
+    bool (*is_denied_url)(const void *self, struct str url);
     bool (*is_hidden)(const void *self, struct str absolute_path, bool is_dir);
     const void *self;
     /* Asked when a file is about to be written: all calls of an answer are decided about before the
@@ -130,6 +133,12 @@ struct http_source {
     void *self;
 };
 
+/* A question that the run's model answers with its provider's own web search. */
+struct model_search {
+    struct str system, question;
+    const struct json *allowed_domains, *blocked_domains; /* arrays of names; may be NULL */
+};
+
 /* One call. Everything is borrowed until the tool returns. */
 struct tool_context {
     struct str call_id; /* the provider's */
@@ -151,12 +160,20 @@ struct tool_context {
     void *begin_self;
     void (*on_progress)(void *self, struct str text); /* may be NULL; for people */
     void *progress_self;
+    struct err *(*search_model)(void *self, const struct model_search *s,
+                                struct message **ret_answer); /* NULL: there is no model to ask */
+    void *search_self;
 };
 void tool_progress(const struct tool_context *c, struct str text);
 /* Waits until the journal knows that the call has begun. Tools that say begins_late call it before
  * the first thing that has an effect, and do nothing when it fails; of others it is true before
  * they run. */
 MUST_USE struct err *tool_begin(const struct tool_context *c);
+/* One request of its own to the run's model, which gets no more of the conversation than this
+ * question and no tool but its provider's search. It is retried, counted and recorded like the
+ * run's own. Only for tools that are barriers. ERR_TOOL_UNAVAILABLE: nobody can be asked. */
+MUST_USE struct err *tool_search_model(const struct tool_context *c, const struct model_search *s,
+                                       struct message **ret_answer);
 
 /* --- the tool --- */
 

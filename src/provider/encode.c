@@ -232,6 +232,45 @@ bool schema_is_strict(const struct json *schema)
     return str_is(json_get_text(schema, "type"), "object") && is_closed(schema);
 }
 
+/* Those that are allowed, or else those that are not; NULL: none, or more than the vendor takes. */
+static const struct json *search_domains(const struct body *b, const char **ret_key)
+{
+    const struct model_request *r = b->request;
+    bool is_allowing = r->search_allowed && r->search_allowed->n;
+    const struct json *list = is_allowing ? r->search_allowed : r->search_blocked;
+    const char *blocked =
+        b->dialect->blocked_domains ? b->dialect->blocked_domains : "blocked_domains";
+    size_t max = b->dialect->max_search_domains;
+
+    *ret_key = is_allowing ? "allowed_domains" : blocked;
+    return list && list->n && (!max || list->n <= max) ? list : NULL;
+}
+
+bool request_limits_search(const struct body *b)
+{
+    const char *key;
+
+    return search_domains(b, &key) != NULL;
+}
+
+/* A name stands for what is below it, too. */
+void jw_search_domains(struct body *b)
+{
+    const char *key;
+    const struct json *list = search_domains(b, &key);
+
+    if (!list)
+        return;
+    jw_key(&b->w, key);
+    jw_begin_array(&b->w);
+    json_each (domain, list) {
+        struct str name = json_str(domain);
+
+        jw_str(&b->w, str_skip(name, str_starts(name, S("*.")) ? 2 : 0));
+    }
+    jw_end_array(&b->w);
+}
+
 void tool_result_text(const struct part *result, struct strbuf *out)
 {
     bool first = true;

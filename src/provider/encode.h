@@ -58,6 +58,12 @@ void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
  * way down, are all required and without others beside them? */
 bool schema_is_strict(const struct json *schema);
 
+/* The domains that the search of a request is limited to: true where there are any that the vendor
+ * takes. jw_search_domains() writes them as one member, since APIs take either those that are
+ * allowed or those that are not. */
+bool request_limits_search(const struct body *b);
+void jw_search_domains(struct body *b);
+
 /* The texts of a tool result, one per line; media are left out. */
 void tool_result_text(const struct part *result, struct strbuf *out);
 bool tool_result_has_media(const struct part *result);

@@ -45,6 +45,8 @@ struct dialect {
     bool cache_marks;        /* takes Anthropic's cache_control, at the top and on content parts */
     bool reports_cost;       /* wants "usage": {"include": true} to report the cost */
     bool web_search_options; /* takes "web_search_options" */
+    const char *blocked_domains; /* of a search: its word for them; NULL: "blocked_domains" */
+    unsigned max_search_domains; /* 0: as many as there are */
     /* openai-responses */
     bool stores_nothing; /* refuses "store" and "include" */
     /* anthropic-messages */

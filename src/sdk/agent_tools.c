@@ -4,6 +4,7 @@
 #include "sdk/passed_variables.h"
 #include "tool/builtin.h"
 #include "tool/names.h"
+#include "tool/web/service.h"
 
 /* --- settings --- */
 
@@ -121,6 +122,8 @@ struct err *agent_add_tools(struct agent *a)
     a->tools = tool_registry_new();
     for (struct tool *const *t = builtin_tools; *t; t++)
         TRY(tool_registry_add(a->tools, *t, NULL));
+    if (!web_has_service(&a->tool_config)) /* in its place, and only where the model can search */
+        TRY(tool_registry_add(a->tools, &tool_web_search_model, NULL));
     a->plan.tools = a->tools;
     return NULL;
 }

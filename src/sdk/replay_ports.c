@@ -4,6 +4,7 @@
 #include "session/codec.h"
 #include "session/summary.h"
 #include "tool/builtin.h"
+#include "tool/web/search_model.h"
 
 #define SPENT_PREFIX "(tool failed: too many calls with wrong arguments) "
 #define STAYS_PREFIX "The history stays as it is: "
@@ -164,6 +165,21 @@ static bool was_cut_early(const struct recorded_call *c)
     return c->has_ended && !c->was_executed;
 }
 
+/* The call had asked a model: it asks again, and the recording answers. What it made of that is
+ * recorded, too. */
+static void search_again(struct replay *r, struct tool_context *context, const struct json *args)
+{
+    const struct recorded_event *x = replay_peek(r);
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *answer = NULL;
+    struct web_query query = web_query_of(args);
+    struct model_search s = web_model_search(&a, &query);
+
+    if (!x || x->type != EVENT_ATTEMPT_BEGIN || !str_eq(x->attempt->call_id, context->call_id))
+        return;
+    err_ignore(tool_search_model(context, &s, &answer), "its events are what counts");
+}
+
 static struct err *play_tool(const struct tool *t, struct tool_context *context,
                              const struct json *args, struct tool_result *result)
 {
@@ -179,6 +195,8 @@ static struct err *play_tool(const struct tool *t, struct tool_context *context,
             result->ask = *ask;
         return NULL;
     }
+    if (c->has_asked)
+        search_again(played->replay, context, args);
     replay_wait_for_end(played->replay, c);
     if (was_cut_early(c))
         return replay_fail_begin(played->replay, c, context);
@@ -201,7 +219,7 @@ static struct tool_entry *play_call(struct replay *r, struct recorded_call *c, s
     *played = (struct played_call){
         .tool = {.name = arena_cstr(a, c->name),
                  .risk = c->risk,
-                 .is_barrier = c->is_alone,
+                 .is_barrier = c->is_alone || c->has_asked,
                  .begins_late = was_cut_early(c),
                  .max_chars = real ? real->max_chars : 0,
                  .run = play_tool},

@@ -336,6 +336,9 @@ static void init_target(struct replay *r, const struct recorded_target *a, struc
         .dialect = &plain,
         .capabilities = r->recording->capabilities,
     };
+    /* What a request asks for was on, whatever the run's own had. */
+    played->capabilities.web_search.is_enabled = played->capabilities.web_search.is_supported;
+    played->capabilities.web_fetch.is_enabled = played->capabilities.web_fetch.is_supported;
     *ret = (struct target){.provider = &played->provider,
                            .model = a->model,
                            .price = a->price,

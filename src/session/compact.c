@@ -198,6 +198,7 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
                              struct strbuf *answer)
 {
     struct aside aside = {.system = summary_system(), .instruction = question};
+    AUTO(message) struct message *said = NULL;
     const struct message *const *messages;
     struct history_cut cut;
     size_t n;
@@ -208,7 +209,9 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
         aside.cut = &cut;
     }
     strbuf_clear(answer);
-    return run_ask_aside(x->run, &aside, answer);
+    TRY(run_ask_aside(x->run, &aside, &said));
+    message_text(said, answer);
+    return NULL;
 }
 
 /* A question that does not fit is asked about less: once by our own count, and once more, about

@@ -87,6 +87,7 @@ struct err *codec_decode_attempt(struct decoding *d)
     a->delay_ms = (uint64_t)codec_get_int(d, "delayMs");
     TRY(codec_get_text(d, "provider", &a->provider));
     TRY(codec_get_text(d, "model", &a->model));
+    TRY(codec_get_text(d, "toolCallId", &a->call_id));
     TRY(codec_get_text(d, "nextProvider", &a->next_provider));
     TRY(codec_get_text(d, "nextModel", &a->next_model));
     a->error = get_error(d);
@@ -150,6 +151,7 @@ static const struct history_cut *get_cut(struct decoding *d)
 
     if (!json_is(v, JSON_OBJECT))
         return NULL;
+    cut->has_nothing = json_bool(json_get(v, "all"), false);
     cut->n_skipped = (size_t)json_int_or(json_get(v, "skipped"), 0);
     json_each (index, clipped)
         indices[cut->n_clipped++] = (size_t)json_int_or(index, 0);

@@ -62,6 +62,7 @@ void codec_encode_attempt(struct encoding *c)
     codec_put_true(c, "isRetry", a->is_retry);
     codec_put_true(c, "isFinalTurn", a->is_final_turn);
     codec_put_true(c, "isAside", a->is_aside);
+    codec_put_text(c, "toolCallId", a->call_id);
     codec_put_name(c, "forcedFinalReason", final_reason_name(a->forced));
     codec_put_error(c, a->error);
     if (a->error && a->error->retry_after_ms >= 0)
@@ -149,6 +150,7 @@ static void put_cut(struct encoding *c, const struct history_cut *cut)
         return;
     jw_key(&c->json, "cut");
     jw_begin_object(&c->json);
+    codec_put_true(c, "all", cut->has_nothing);
     codec_put_int(c, "skipped", (int64_t)cut->n_skipped);
     jw_key(&c->json, "clipped");
     jw_begin_array(&c->json);

@@ -281,7 +281,8 @@ static void take_attempt_begin(struct loading *l, const struct event *e)
                                       .model = arena_str(&out->arena, a->model),
                                       .round = e->round,
                                       .number = e->attempt,
-                                      .is_aside = a->is_aside};
+                                      .is_aside = a->is_aside,
+                                      .call_id = arena_str(&out->arena, a->call_id)};
     out->spent.n_rounds += e->attempt <= 1;
     if (a->is_aside)
         return;

@@ -25,6 +25,7 @@ struct lost_attempt {
     struct str provider, model;
     unsigned round, number;
     bool is_aside;
+    struct str call_id; /* of the tool call that asked; empty: the run did */
     struct settlement settled;
 };
 

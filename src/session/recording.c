@@ -20,7 +20,7 @@ struct looking {
     bool has_pieces; /* of an answer, which become an event when the next one comes */
     /* the last attempt */
     struct recorded_target *target; /* NULL: there was none, or there are too many */
-    bool is_limited;
+    bool is_limited, is_of_call;
     size_t n_batches;
     /* when a person ended it */
     bool is_cancelled;   /* an attempt or a call says so */
@@ -78,8 +78,10 @@ static void take_attempt_begin(struct looking *l, const struct event *e)
     const struct event_attempt *b = &e->body.attempt;
     struct recording *r = l->out;
 
-    r->last_attempt_seq = e->seq;
+    if (b->call_id.n == 0)
+        r->last_attempt_seq = e->seq;
     l->is_limited = b->reserved.max_output > 0;
+    l->is_of_call = b->call_id.n > 0;
     l->target = find_target(r, b);
     if (l->target || r->n_targets == CHAIN_MAX_TARGETS)
         return;
@@ -244,6 +246,12 @@ static bool begins_to_compact(const struct recording *r, const struct event *e)
             (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0));
 }
 
+/* A call waited to ask its model once more: that was over before the call was. */
+static bool is_between_attempts(const struct looking *l)
+{
+    return l->is_of_call && l->cancel_seq;
+}
+
 static void take_facts(struct looking *l, const struct event *e)
 {
     struct recording *r = l->out;
@@ -282,7 +290,7 @@ static void take_facts(struct looking *l, const struct event *e)
         l->n_batches++;
         break;
     case EVENT_TOOL_END:
-        l->is_cancelled |= is_interrupted(&e->body.tool);
+        l->is_cancelled |= is_interrupted(&e->body.tool) && !is_between_attempts(l);
         break;
     case EVENT_TOOL_REQUEST:
     case EVENT_TOOL_RESULT:

@@ -6,11 +6,11 @@
  *
  * A run is read twice. First as a whole, for what concerns all of it (this struct). Then while it
  * is played, a round at a time: an attempt with its answer and the calls it asked for are in memory
- * from when they are loaded until the next attempt begins. The answer itself is loaded while it is
- * played: the provider's events, and the pieces of text that were made of them, are there for a
- * moment. Outputs of tools that are blobs stay there until the call that had them ends. So memory
- * is that of one round, however long the run, and whatever the pieces in which an answer came.
- * What loads may wait; the rest does not. */
+ * from when they are loaded until the next attempt begins. What a call itself asked a model is a
+ * part of that. The answer itself is loaded while it is played: the provider's events, and the
+ * pieces of text that were made of them, are there for a moment. Outputs of tools that are blobs
+ * stay there until the call that had them ends. So memory is that of one round, however long the
+ * run, and whatever the pieces in which an answer came. What loads may wait; the rest does not. */
 #ifndef KEEL_SESSION_RECORDING_H
 #define KEEL_SESSION_RECORDING_H
 
@@ -34,6 +34,8 @@ struct recorded_attempt {
     int64_t delay_ms;     /* that was waited after it; -1: none */
     int64_t limited_to;   /* by the budget: its answer had no more tokens; 0: it was not */
     struct message *said; /* what was read; NULL: nothing */
+    struct str call_id;   /* of the tool call that asked; empty: the run did */
+    struct recorded_attempt *earlier; /* of the same round; NULL: none */
 };
 
 /* One tool call of a batch. */
@@ -46,6 +48,7 @@ struct recorded_call {
     bool is_requested, has_begun, has_ended, has_result;
     uint64_t begin_seq, end_seq; /* of its events */
     bool is_alone;               /* no other call of the batch ran beside it */
+    bool has_asked;              /* a model, with a request of its own */
     bool has_waited;             /* it asked a person, and was over until there was an answer */
     /* as the tool gave it */
     const struct part *end; /* its long texts are empty: recording_load_end() gives it whole */
@@ -80,6 +83,7 @@ struct recorded_event {
     const struct recorded_payload *payload;
     struct recorded_call *call;
     bool is_aside;
+    bool is_of_call; /* of a request that a tool call made */
 };
 
 /* A model that was asked. */

@@ -11,8 +11,9 @@ struct round {
     struct arena arena;
     struct message **messages;
     size_t n_messages, messages_room;
-    struct recorded_attempt *attempt; /* NULL: before the first one */
-    bool is_aside;                    /* the attempt: it asks for a summary */
+    struct recorded_attempt *begun;   /* that it begins with; NULL: before the first one */
+    struct recorded_attempt *attempt; /* the last one: that, or one of a tool call */
+    bool is_aside;                    /* the attempt: it asks for a summary, or for a call */
     struct recorded_call **calls;
     size_t n_calls, calls_room;
     bool is_settled; /* how its calls ran beside each other is known */
@@ -41,8 +42,10 @@ struct recording_window {
     struct piece_group *groups, *last_group; /* that have not been passed */
     bool is_group_open;                      /* more pieces may come for the last one */
     struct streamed_event *passed;           /* the last one that was; NULL: none */
-    unsigned n_requests, n_streamed;         /* in events that have not been passed */
-    bool is_read;                            /* to its end, or its damage */
+    /* in events that have not been passed; those of calls do not count */
+    unsigned n_requests, n_streamed;
+    bool is_in_call; /* what is read belongs to a request of a call */
+    bool is_read;    /* to its end, or its damage */
 };
 
 static struct round *add_round(struct recording_window *w)
@@ -60,9 +63,9 @@ static void free_round(struct round *r)
 {
     for (size_t i = 0; i < r->n_messages; i++)
         message_unref(r->messages[i]);
-    if (r->attempt) {
-        err_free(r->attempt->error);
-        message_unref(r->attempt->said);
+    for (struct recorded_attempt *a = r->attempt; a; a = a->earlier) {
+        err_free(a->error);
+        message_unref(a->said);
     }
     arena_done(&r->arena);
     mem_free(r);
@@ -147,11 +150,30 @@ static struct str keep_code(struct round *r, const char *code)
 
 /* --- attempts --- */
 
+static void note_asked(const struct recording_window *w, struct str call_id)
+{
+    const struct round *r = w->last;
+
+    for (size_t i = 0; i < r->n_calls; i++)
+        if (r->calls[i]->batch == w->n_batches && r->calls[i]->has_begun &&
+            !r->calls[i]->has_ended && str_eq(r->calls[i]->call_id, call_id))
+            r->calls[i]->has_asked = true;
+}
+
 static void begin_attempt(struct recording_window *w, const struct event_attempt *b)
 {
-    w->last->attempt = ARENA_NEW(&w->last->arena, struct recorded_attempt);
-    *w->last->attempt =
-        (struct recorded_attempt){.delay_ms = -1, .limited_to = b->reserved.max_output};
+    struct round *r = w->last;
+    struct recorded_attempt *a = ARENA_NEW(&r->arena, struct recorded_attempt);
+
+    *a = (struct recorded_attempt){.delay_ms = -1,
+                                   .limited_to = b->reserved.max_output,
+                                   .call_id = arena_str(&r->arena, b->call_id),
+                                   .earlier = r->attempt};
+    r->attempt = a;
+    if (b->call_id.n)
+        note_asked(w, b->call_id);
+    else
+        r->begun = a;
 }
 
 /* Its texts come with what the provider sent, where that was sent over a wire. */
@@ -344,7 +366,7 @@ static void take_facts(struct recording_window *w, const struct event *e, struct
         x->is_aside = r->is_aside = e->body.attempt.is_aside;
         break;
     case EVENT_PROVIDER_REQUEST:
-        w->n_requests++;
+        w->n_requests += !x->is_of_call;
         x->tools_version = e->body.request.tools_version;
         if (r->is_aside && e->body.request.n_overlays)
             x->text = arena_str(&r->arena, e->body.request.overlays[0]);
@@ -420,8 +442,9 @@ static void take_streamed(struct recording_window *w, const struct event *e)
                                            strbuf_str(&s->type)};
     s->event.line = strbuf_str(&s->line);
     s->event.payload = &s->payload;
+    s->event.is_of_call = w->is_in_call;
     add_event(w, &s->event, e);
-    w->n_streamed++;
+    w->n_streamed += !w->is_in_call;
 }
 
 static void take_piece(struct recording_window *w, const struct delta *d)
@@ -469,10 +492,14 @@ static void take(struct recording_window *w, const struct event *e)
     }
     if (e->type != EVENT_NATIVE_PAYLOAD)
         end_pieces(w, e);
-    if (e->type == EVENT_ATTEMPT_BEGIN)
-        add_round(w);
+    if (e->type == EVENT_ATTEMPT_BEGIN) {
+        w->is_in_call = e->body.attempt.call_id.n > 0;
+        if (!w->is_in_call)
+            add_round(w);
+    }
     strbuf_init(&line, SIZE_MAX / 2);
     x = ARENA_NEW(&w->last->arena, struct recorded_event);
+    x->is_of_call = w->is_in_call;
     add_event(w, x, e);
     x->has_left = codec_reader_left(w->source->events) != NULL;
     write_short_line(w, e, &line);
@@ -508,7 +535,7 @@ static struct err *read_one(struct recording_window *w)
 static size_t n_behind_request(const struct recording_window *w)
 {
     for (size_t i = w->at; i < w->n; i++)
-        if (w->events[i]->type == EVENT_PROVIDER_REQUEST)
+        if (w->events[i]->type == EVENT_PROVIDER_REQUEST && !w->events[i]->is_of_call)
             return w->n - i - 1;
     return 0;
 }
@@ -642,7 +669,7 @@ static void drop_passed(struct recording_window *w)
 
 static void forget_rounds(struct recording_window *w)
 {
-    while (w->first != w->last && w->first->attempt != w->events[w->at]->attempt) {
+    while (w->first != w->last && w->first->begun != w->events[w->at]->attempt) {
         struct round *r = w->first;
 
         w->first = r->next;
@@ -656,15 +683,15 @@ void recording_pass(struct recording *r)
     struct recording_window *w = r->events;
     struct recorded_event *x = w->events[w->at];
 
-    if (x->type == EVENT_ATTEMPT_BEGIN)
+    if (x->type == EVENT_ATTEMPT_BEGIN && !x->is_of_call)
         forget_rounds(w);
-    w->n_requests -= x->type == EVENT_PROVIDER_REQUEST;
+    w->n_requests -= x->type == EVENT_PROVIDER_REQUEST && !x->is_of_call;
     if (x->type == EVENT_DELTA)
         drop_group(w);
     w->at++;
     if (!x->payload)
         return;
-    w->n_streamed--;
+    w->n_streamed -= !x->is_of_call;
     free_streamed(w->passed);
     w->passed = (struct streamed_event *)x;
     if (w->at > w->n / 2)

@@ -97,6 +97,17 @@ static void forget_estimates(struct event *e)
     e->body.attempt.assumed = NULL;
 }
 
+/* Older versions said that all is on which a provider has; what is on stands in the requests. */
+static void forget_enabled(struct event *e)
+{
+    struct provider_capabilities *can = &e->body.run.capabilities;
+
+    if (e->type != EVENT_RUN_BEGIN)
+        return;
+    can->web_search.is_enabled = can->web_search.is_supported;
+    can->web_fetch.is_enabled = can->web_fetch.is_supported;
+}
+
 void replay_line(const struct event *e, const struct json *left,
                  const struct json_long_texts *long_texts, struct strbuf *out)
 {
@@ -104,6 +115,7 @@ void replay_line(const struct event *e, const struct json *left,
 
     copy.history = NULL;
     forget_estimates(&copy);
+    forget_enabled(&copy);
     if (e->type == EVENT_PROVIDER_REQUEST)
         write_request(e, long_texts, out);
     else if (e->type == EVENT_NATIVE_PAYLOAD)

@@ -89,6 +89,7 @@ static void settle_lost(struct session *s)
     *a = (struct event_attempt){.provider = l->provider,
                                 .model = l->model,
                                 .is_aside = l->is_aside,
+                                .call_id = l->call_id,
                                 .is_lost = true,
                                 .error = died,
                                 .cost_microcents = -1};

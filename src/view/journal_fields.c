@@ -49,6 +49,7 @@ void journal_attempt(struct json_writer *w, const struct event *e)
     jw_kv_bool(w, "isRetry", a->is_retry);
     jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
     jw_kv_bool(w, "isAside", a->is_aside);
+    journal_text(w, "toolCallId", a->call_id);
     if (a->forced != FINAL_NONE)
         jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
     if (a->error)
@@ -130,6 +131,8 @@ static void field_cut(struct json_writer *w, const struct history_cut *cut)
         return;
     jw_key(w, "cut");
     jw_begin_object(w);
+    if (cut->has_nothing)
+        jw_kv_bool(w, "all", true);
     jw_kv_int(w, "skipped", (int64_t)cut->n_skipped);
     jw_key(w, "clipped");
     jw_begin_array(w);

@@ -210,7 +210,8 @@ static void begin_attempt(struct stream_json *s, const struct event_attempt *a)
     strbuf_clear(&s->message_id);
     strbuf_clear(&s->model);
     strbuf_add(&s->model, a->model);
-    s->in_tools = false;
+    if (a->call_id.n == 0)
+        s->in_tools = false;
 }
 
 static void end_attempt(struct stream_json *s, const struct event *e, struct strbuf *out)

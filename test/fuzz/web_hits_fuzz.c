@@ -1,6 +1,6 @@
-/* web_hits_fuzz.c - whatever a search service answers or a command prints, what is taken from it
- * can be shown and fetched. The first byte chooses the form. */
-#include "tool/web/hits.h"
+/* web_hits_fuzz.c - whatever a search service or a model answers or a command prints, what is taken
+ * from it can be shown and fetched. The first byte chooses the form. */
+#include "tool/web/search_model.h"
 
 #include "base/utf8.h"
 #include "net/url.h"
@@ -50,6 +50,22 @@ static void add_answer(struct web_hits *hits, struct str text, bool is_brave)
                       is_brave ? "description" : "content");
 }
 
+/* The same bytes as a provider's block and as the model's words. */
+static void add_said(struct web_hits *hits, struct str text)
+{
+    AUTO(message) struct message *m = message_new(ROLE_ASSISTANT, S("m"));
+    struct part block = {.kind = PART_SERVER_TOOL_RESULT, .native = text};
+    struct part citation = {.kind = PART_CITATION, .url = text, .title = text, .text = text};
+    AUTO(err) struct err *e = NULL;
+
+    message_add(m, &block);
+    message_add(m, &citation);
+    message_add_text(m, text);
+    e = web_hits_add_answer(hits, m);
+    BUG_IF(hits->summary.n > WEB_MAX_SUMMARY + 3);
+    BUG_IF(!utf8_is_valid(hits->summary));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(arena) struct arena a = {0};
@@ -63,7 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = str_make((const char *)data + 1, size - 1);
     json_push(blocked, json_new_str(&a, S("evil.example")));
     web_hits_init(&hits, &a, &query);
-    if (data[0] % 3 == 0)
+    if (data[0] == 'M')
+        add_said(&hits, text);
+    else if (data[0] % 3 == 0)
         web_hits_add_output(&hits, text);
     else
         add_answer(&hits, text, /* is_brave= */ data[0] % 3 == 1);

@@ -162,6 +162,15 @@ static void write_tool(struct body *b, const struct tool_def *t, bool is_last)
     jw_end_object(&b->w);
 }
 
+static void write_search(struct body *b)
+{
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", S("web_search_20250305"));
+    jw_kv_str(&b->w, "name", S("web_search"));
+    jw_search_domains(b);
+    jw_end_object(&b->w);
+}
+
 static void write_tools(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -170,7 +179,7 @@ static void write_tools(struct body *b)
         return;
     jw_begin_array(&b->w);
     if (r->web_search)
-        jw_raw(&b->w, S("{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}"));
+        write_search(b);
     if (r->web_fetch)
         jw_raw(&b->w, S("{\"type\":\"web_fetch_20250910\",\"name\":\"web_fetch\"}"));
     for (size_t i = 0; i < r->n_tools; i++)

@@ -102,6 +102,19 @@ static void write_tool(struct body *b, const struct tool_def *t)
     jw_end_object(&b->w);
 }
 
+static void write_search(struct body *b)
+{
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", S("web_search"));
+    if (request_limits_search(b)) {
+        jw_key(&b->w, "filters");
+        jw_begin_object(&b->w);
+        jw_search_domains(b);
+        jw_end_object(&b->w);
+    }
+    jw_end_object(&b->w);
+}
+
 static void write_tools(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -110,7 +123,7 @@ static void write_tools(struct body *b)
         return;
     jw_begin_array(&b->w);
     if (r->web_search)
-        jw_raw(&b->w, S("{\"type\":\"web_search\"}"));
+        write_search(b);
     for (size_t i = 0; i < r->n_tools; i++)
         write_tool(b, r->tools[i]);
     jw_end_array(&b->w);

@@ -7,6 +7,13 @@
 
 #define MAX_SEEN 1000 /* of the results that an answer may hold */
 
+struct web_query web_query_of(const struct json *args)
+{
+    return (struct web_query){.text = json_get_text(args, "query"),
+                              .allowed_domains = json_get(args, "allowed_domains"),
+                              .blocked_domains = json_get(args, "blocked_domains")};
+}
+
 void web_hits_init(struct web_hits *h, struct arena *a, const struct web_query *query)
 {
     *h = (struct web_hits){.arena = a, .query = query};
@@ -153,26 +160,88 @@ static bool parse_address(struct arena *a, struct str text, struct url *ret_url)
 
 static bool is_full(const struct web_hits *h)
 {
-    return h->n == WEB_MAX_HITS || h->n + h->n_filtered + h->n_unusable == MAX_SEEN;
+    return h->n == WEB_MAX_HITS || h->n + h->n_filtered + h->n_denied + h->n_unusable >= MAX_SEEN;
+}
+
+static bool is_denied(const struct web_hits *h, struct str host, struct str address)
+{
+    const struct path_filter *f = h->hidden;
+
+    if (!f || !f->is_denied_url)
+        return false;
+    if (host.n &&
+        f->is_denied_url(f->self, arena_format(h->arena, "https://%" STR_FMT "/", STR_ARG(host))))
+        return true;
+    return f->is_denied_url(f->self, address);
+}
+
+/* The hit that this is, new or, with `is_once`, known; NULL: it is left out. */
+static struct web_hit *find_place(struct web_hits *h, struct str host, struct str url, bool is_once)
+{
+    struct str address;
+    struct url u;
+
+    if (is_full(h) && !is_once)
+        return NULL;
+    if (!parse_address(h->arena, url, &u)) {
+        h->n_unusable++;
+        return NULL;
+    }
+    address = url_format(h->arena, &u);
+    if (!is_wanted(h->query, host.n ? host : u.host)) {
+        h->n_filtered++;
+        return NULL;
+    }
+    if (is_denied(h, host, address)) {
+        h->n_denied++;
+        return NULL;
+    }
+    for (size_t i = 0; is_once && i < h->n; i++)
+        if (str_eq(h->items[i].url, address))
+            return &h->items[i];
+    if (is_full(h))
+        return NULL;
+    h->items[h->n].url = address;
+    return &h->items[h->n++];
 }
 
 void web_hits_add(struct web_hits *h, struct str title, struct str url, struct str description)
 {
-    struct url u;
+    struct web_hit *hit = find_place(h, (struct str){0}, url, /* is_once= */ false);
 
-    if (is_full(h))
+    if (!hit)
         return;
-    if (!parse_address(h->arena, url, &u)) {
-        h->n_unusable++;
-    } else if (!is_wanted(h->query, u.host)) {
-        h->n_filtered++;
-    } else {
-        struct web_hit *hit = &h->items[h->n++];
+    hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
+    hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+}
 
-        hit->url = url_format(h->arena, &u);
+void web_hits_add_once(struct web_hits *h, struct str host, struct str title, struct str url,
+                       struct str description)
+{
+    struct web_hit *hit = find_place(h, host, url, /* is_once= */ true);
+
+    if (hit && hit->title.n == 0)
         hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
+    if (hit && hit->description.n == 0)
         hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+}
+
+void web_hits_set_summary(struct web_hits *h, struct str text)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str rest = str_trim(text), kept;
+    uint32_t c;
+
+    while (rest.n && out.n <= WEB_MAX_SUMMARY) {
+        unsigned size = utf8_decode(rest, &c);
+
+        if (size && !markdown_is_dropped(c))
+            strbuf_add(&out, str_slice(rest, 0, size));
+        rest = str_skip(rest, MAX(size, 1u));
     }
+    kept = utf8_truncate(strbuf_str(&out), WEB_MAX_SUMMARY);
+    h->summary = arena_format(h->arena, "%" STR_FMT "%s", STR_ARG(kept),
+                              rest.n || kept.n < out.n ? "..." : "");
 }
 
 static void add_object(struct web_hits *h, const struct json *hit, const char *description_key)

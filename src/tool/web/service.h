@@ -1,7 +1,8 @@
 /* service.h - the services that WebSearch can ask, one file each.
  *
  * Which one is asked, and where it is, is the operator's choice: it may be on a private network.
- * All of them may wait, 15 s at most. Their keys appear in no result and no error. */
+ * All of them may wait, 15 s at most. Where none is configured the model's own provider is asked
+ * (search_model.h). Their keys appear in no result and no error. */
 #ifndef KEEL_TOOL_WEB_SERVICE_H
 #define KEEL_TOOL_WEB_SERVICE_H
 
@@ -15,6 +16,9 @@
 MUST_USE struct err *web_search_brave(struct tool_context *c, struct web_hits *hits);
 MUST_USE struct err *web_search_searxng(struct tool_context *c, struct web_hits *hits);
 MUST_USE struct err *web_search_command(struct tool_context *c, struct web_hits *hits);
+
+/* Is one of them configured? */
+bool web_has_service(const struct tool_config *config);
 
 /* --- for them --- */
 

@@ -814,7 +814,7 @@ TEST(what_a_rule_hides_is_not_named_nor_is_a_link_followed)
 {
     AUTO(scene) struct scene s = {0};
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
-    struct path_filter hidden = {hides_secret, NULL};
+    struct path_filter hidden = {.is_hidden = hides_secret};
 
     put(&d, "secret/key", "hidden\n");
     put(&d, "plain", "shown\n");

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "tool/web.h"
-#include "tool/web/hits.h"
+#include "tool/web/search_model.h"
 
 #define JSON_HEAD OK_HEAD "Content-Type: application/json\r\n"
 #define KEY "BSA-secret-0123456789"
@@ -429,6 +429,88 @@ TEST(what_is_no_domain_is_refused)
     assert_int_equal(r.code, ERR_VALIDATION);
 }
 
+/* --- what a model answers --- */
+
+static void cite(struct message *m, const char *title, const char *url, const char *text)
+{
+    struct part p = {
+        .kind = PART_CITATION, .title = str_of(title), .url = str_of(url), .text = str_of(text)};
+
+    message_add(m, &p);
+}
+
+static void find(struct message *m, const char *block)
+{
+    struct part p = {.kind = PART_SERVER_TOOL_RESULT, .native = str_of(block)};
+
+    message_add(m, &p);
+}
+
+TEST(pages_that_a_model_cites_come_first_and_once)
+{
+    static const struct web_query query;
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *m = message_new(ROLE_ASSISTANT, S("m"));
+    struct web_hits hits;
+
+    find(m, "{\"content\":[{\"url\":\"https://a.example\",\"title\":\"A\"},"
+            "{\"url\":\"https://b.example/\",\"title\":\"B, found\",\"deep\":[[{\"url\":1}]]}]}");
+    cite(m, "B", "https://b.example", "what B says");
+    cite(m, "B again", "https://b.example/", "and more");
+    find(m, "no JSON");
+    message_add_text(m, S("All about B."));
+    web_hits_init(&hits, &a, &query);
+    assert_ok(web_hits_add_answer(&hits, m));
+    assert_int_equal(hits.n, 2);
+    assert_str(hits.items[0].url, "https://b.example/");
+    assert_str(hits.items[0].title, "B");
+    assert_str(hits.items[0].description, "what B says");
+    assert_str(hits.items[1].title, "A");
+    assert_str(hits.summary, "All about B.");
+}
+
+TEST(a_model_that_declines_to_search_is_told)
+{
+    static const struct web_query query;
+    AUTO(arena) struct arena a = {0};
+    AUTO(message) struct message *m = message_new(ROLE_ASSISTANT, S("m"));
+    struct part refusal = {.kind = PART_REFUSAL, .text = S("I will not.")};
+    AUTO(err) struct err *e = NULL;
+    struct web_hits hits;
+
+    message_add(m, &refusal);
+    web_hits_init(&hits, &a, &query);
+    e = web_hits_add_answer(&hits, m);
+    assert_int_equal(e->kind, ERR_TOOL_FAILED);
+    assert_has(str_of(e->text), "the model declined to search: I will not.");
+}
+
+TEST(a_summary_is_cut_at_a_character)
+{
+    static const struct web_query query;
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct web_hits hits;
+
+    strbuf_add_char(&text, 'x');
+    while (text.n <= WEB_MAX_SUMMARY)
+        strbuf_add_cstr(&text, "\u00e9");
+    web_hits_init(&hits, &a, &query);
+    web_hits_set_summary(&hits, strbuf_str(&text));
+    assert_int_equal(hits.summary.n, WEB_MAX_SUMMARY - 1 + strlen("..."));
+    assert_true(str_ends(hits.summary, S("\u00e9...")));
+}
+
+TEST(without_a_model_to_ask_the_tool_is_not_available)
+{
+    AUTO(web) struct web w = web_make();
+    AUTO(tool_result)
+    struct tool_result r = web_call(&w, &tool_web_search_model, "{\"query\":\"x\"}");
+
+    assert_text(&r, "there is no model that could search.");
+    assert_int_equal(r.code, ERR_TOOL_UNAVAILABLE);
+}
+
 /* --- hostile results --- */
 
 static struct web_hit clean(struct arena *a, const char *title, const char *url, const char *text)
@@ -531,6 +613,9 @@ RUN_TESTS(
     UNIT(results_are_limited_to_the_domains_that_are_asked_for),
     UNIT(results_of_blocked_domains_are_left_out),
     UNIT(a_query_that_is_too_long_is_sent_without_its_domains), UNIT(what_is_no_domain_is_refused),
+    UNIT(pages_that_a_model_cites_come_first_and_once),
+    UNIT(a_model_that_declines_to_search_is_told), UNIT(a_summary_is_cut_at_a_character),
+    UNIT(without_a_model_to_ask_the_tool_is_not_available),
     UNIT(titles_and_descriptions_are_one_clean_line), UNIT(long_titles_and_descriptions_are_cut),
     UNIT(addresses_of_results_are_as_they_would_be_fetched),
     UNIT(results_without_an_address_of_the_web_are_left_out),
