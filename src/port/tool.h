@@ -87,14 +87,14 @@ struct json *tool_result_details(struct tool_result *r); /* an object; made when
 
 /* Paths that must not be seen (deny rules): Grep and Glob leave them out. Called from workers. */
 struct path_filter {
-    /* Addresses that must not be fetched: WebSearch leaves them out. NULL: all may be. */
-    bool (*is_denied_url)(const void *self, struct str url);
     bool (*is_hidden)(const void *self, struct str absolute_path, bool is_dir);
     const void *self;
     /* Asked when a file is about to be written: all calls of an answer are decided about before the
      * first one runs, and what one of them made may make another file of this. ERR_TOOL_DENIED: it
      * must not be written any more. NULL: it may. */
     struct err *(*check_write)(const void *self, const char *target);
+    /* Addresses that must not be fetched: WebSearch leaves them out. NULL: all may be. */
+    bool (*is_denied_url)(const void *self, struct str url);
 };
 
 struct web_search_config {
