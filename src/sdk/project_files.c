@@ -357,6 +357,47 @@ static void add_named(struct project_reading *r, struct str word)
     }
 }
 
+/* Programs that run what a file of the project says, and find it by themselves. */
+enum { MAX_FOUND = 5 };
+static const struct {
+    const char *program;
+    const char *files[MAX_FOUND];
+} finders[] = {
+    {"bun", {"package.json", "bunfig.toml"}},
+    {"bundle", {"Gemfile"}},
+    {"bunx", {"package.json", "bunfig.toml"}},
+    {"cargo", {"Cargo.toml", "build.rs", ".cargo/config.toml"}},
+    {"composer", {"composer.json"}},
+    {"deno", {"deno.json", "deno.jsonc"}},
+    {"gmake", {"GNUmakefile", "makefile", "Makefile"}},
+    {"gradle", {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}},
+    {"just", {"justfile", "Justfile", ".justfile"}},
+    {"lefthook", {"lefthook.yml", ".lefthook.yml"}},
+    {"make", {"GNUmakefile", "makefile", "Makefile"}},
+    {"mvn", {"pom.xml"}},
+    {"ninja", {"build.ninja"}},
+    {"nox", {"noxfile.py"}},
+    {"npm", {"package.json", ".npmrc"}},
+    {"npx", {"package.json", ".npmrc"}},
+    {"pnpm", {"package.json", ".npmrc", ".pnpmfile.cjs", "pnpm-workspace.yaml"}},
+    {"pre-commit", {".pre-commit-config.yaml"}},
+    {"pytest", {"conftest.py", "pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"}},
+    {"rake", {"Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"}},
+    {"task", {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"}},
+    {"tox", {"tox.ini", "pyproject.toml", "setup.cfg"}},
+    {"yarn", {"package.json", ".yarnrc.yml", ".yarnrc"}},
+};
+
+static void add_found(struct project_reading *r, struct str word)
+{
+    struct str program = str_skip(word, str_rfind_char(word, '/') + 1); /* STR_NONE + 1 is 0 */
+
+    for (size_t i = 0; i < ARRAY_LEN(finders); i++)
+        for (size_t j = 0; str_is(program, finders[i].program) && j < MAX_FOUND; j++)
+            if (finders[i].files[j])
+                add_named(r, str_of(finders[i].files[j]));
+}
+
 /* Commands may go into a directory that they name, or look for programs there. */
 static void add_named_base(struct project_reading *r, struct str word)
 {
@@ -387,8 +428,10 @@ static void add_words(struct project_reading *r, const struct word_list *words)
         refuse(r, "its commands have too many words");
     for (size_t i = 0; i < words->n; i++)
         add_named_base(r, words->items[i]);
-    for (size_t i = 0; i < words->n && !r->files->problem; i++)
+    for (size_t i = 0; i < words->n && !r->files->problem; i++) {
         add_named(r, words->items[i]);
+        add_found(r, words->items[i]);
+    }
 }
 
 /* Whatever stands there as a text: a command, a variable's value. */

@@ -180,6 +180,23 @@ class ProjectHooks(RunTest):
         self.assertEqual(self.ran(), ["1"])
         self.assertFalse((self.project / "sub" / "made").exists())
 
+    def test_a_file_that_the_program_of_a_hook_finds_by_itself(self):
+        self.bring("Makefile", "make -s check")
+        self.script.write_text(f"check:\n\t@echo 1 >> {self.dir}/ran\n")
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        change = f"printf 'check:\\n\\t@echo 2 >> {self.dir}/ran\\n'"
+        for name in ("Makefile", "GNUmakefile"):  # one that is there, and a new one
+            with self.subTest(name):
+                (self.dir / "ran").unlink(missing_ok=True)
+                result = self.run_with(Turn(Call("Bash", command=f"{change} > {name}")),
+                                       Turn(Call("Bash", command="touch made")), Turn("Done."))
+                self.assert_status(result, 0)
+                self.assertEqual(self.ran(), ["1"])
+                self.assertFalse((self.project / "made").exists())
+                self.assertIn(f"{name} is not what it was when this project was trusted",
+                              result.err)
+                self.script.write_text(f"check:\n\t@echo 1 >> {self.dir}/ran\n")
+
     def test_a_hook_of_another_event_is_told_and_not_run(self):
         self.bring("scripts/stop.sh", "sh scripts/stop.sh", event="Stop")
         result = self.run_with(

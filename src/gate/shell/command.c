@@ -174,8 +174,9 @@ static bool may_begin_with(const struct shell_word *word, struct str text)
 
 static bool may_compute(const struct shell_word *words, size_t n)
 {
-    static const char *const names[] = {"declare", "typeset",   "local",   "unset", "read",
-                                        "mapfile", "readarray", "getopts", "wait",  NULL};
+    static const char *const names[] = {"declare",   "export",  "readonly", "typeset",
+                                        "local",     "unset",   "read",     "mapfile",
+                                        "readarray", "getopts", "wait",     NULL};
     struct str name = words[0].text;
 
     if (str_is(name, "let"))

@@ -276,6 +276,26 @@ static void note_code(struct splitter *s, struct str text)
         s->holds_code = true;
 }
 
+/* Bash makes a number of whatever these are set to, be it by "=", "read" or a loop. */
+static bool is_number(struct str text)
+{
+    static const char *const names[] = {"HISTCMD", "LINENO",  "OPTIND",
+                                        "RANDOM",  "SECONDS", "SRANDOM"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        size_t n = strlen(names[i]);
+
+        if (str_starts(text, str_of(names[i])) && (text.n == n || strchr("=+[", text.p[n])))
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_number(struct str text)
+{
+    return text.n && strchr("HLORS", text.p[0]) && is_number(text);
+}
+
 struct shell_word parser_word(struct parser *p, bool may_assign)
 {
     AUTO(strbuf) struct strbuf text = {0};
@@ -288,6 +308,7 @@ struct shell_word parser_word(struct parser *p, bool may_assign)
     word.source = word.text = str_slice(p->src, start, p->at - start);
     word.is_known = true;
     word.may_hold_slash = false;
+    p->out->computes |= may_be_number(word.text);
     if (is_end(p))
         return word; /* as most words are */
 
@@ -299,6 +320,7 @@ struct shell_word parser_word(struct parser *p, bool may_assign)
     word.text = arena_str(p->out->arena, strbuf_str(&text));
     word.is_known = !b.is_unknown;
     word.may_hold_slash = b.may_hold_slash;
+    p->out->computes |= may_be_number(word.text);
     note_code(p->out, word.text);
     splitter_note(p->out, &b);
     return word;

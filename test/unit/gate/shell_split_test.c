@@ -187,6 +187,12 @@ TEST(text_that_comes_while_the_line_runs_is_not_computed)
     assert_false(is_sure("for f in *; do [[ $f -gt 1 ]]; done"));
     assert_false(is_sure("x=$(cat f); let y=x"));
     assert_false(is_sure("declare -i x=$(cat f)"));
+    assert_false(is_sure("RANDOM=$(cat f)"));
+    assert_false(is_sure("read -r RANDOM <f"));
+    assert_false(is_sure("read -r RAN''DOM <f"));
+    assert_false(is_sure("for OPTIND in $(cat f); do a; done"));
+    assert_false(is_sure("export \"HISTCMD=$(cat f)\""));
+    assert_false(is_sure("export \"$(cat f)\""));
     assert_false(is_sure("declare -n x=$(cat f)"));
     assert_false(is_sure("unset \"$(cat f)\""));
     assert_false(is_sure("printf \"$(cat f)\""));
@@ -198,6 +204,7 @@ TEST(text_that_comes_while_the_line_runs_is_not_computed)
     assert_true(is_sure("[[ -f $(cat f) ]]"));
     assert_true(is_sure("x=$(cat f); echo ${x:0:7} ${x:-y} ${#x} ${a[@]} ${a[0]}"));
     assert_true(is_sure("local x=$(cat f)"));
+    assert_true(is_sure("export X=$(cat f) RANDOMLY=$(cat f)"));
     assert_true(is_sure("printf '%s' \"$(cat f)\""));
     assert_true(is_sure("for i in 1 2; do [[ $i -gt 1 ]] && echo $((i * 2)); done"));
 }
