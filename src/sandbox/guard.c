@@ -329,14 +329,21 @@ static void leave(struct guarded_root *root)
     root->presence = -1;
 }
 
+/* The keel around a sandbox waits for the command that this one is. It looks at what is left. */
+static bool is_nested(void)
+{
+    return secure_getenv(GUARD_NESTED);
+}
+
 /* One that cannot be opened is told of by the look at it. */
 static bool try_be_present(struct guard *g, struct guarded_root *root)
 {
+    bool must_be_alone = !g->has_namespaces && !is_run_by_others(root) && !is_nested();
+
     if (root->presence >= 0)
         return true;
     root->presence = open(root->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (root->presence < 0 ||
-        try_presence(root->presence, !g->has_namespaces && !is_run_by_others(root)))
+    if (root->presence < 0 || try_presence(root->presence, must_be_alone))
         return true;
     leave(root);
     return false;

@@ -14,6 +14,10 @@
 
 struct guard;
 
+/* The variable that commands in a sandbox have: so that a keel among them does not wait for the
+ * one that waits for it. */
+#define GUARD_NESTED "KEEL_SANDBOX"
+
 /* `dir`, in keel's home, is where keels meet; NULL: this one is alone. */
 struct guard *guard_new(const char *dir) MUST_USE;
 void guard_free(struct guard *g);

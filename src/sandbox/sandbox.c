@@ -272,13 +272,14 @@ static void set_variable(const char **environment, size_t *n, const char *entry)
     *n = n_kept;
 }
 
-/* The command's environment, with a place for temporary files, with the proxy, and with nothing
- * that could get into keel-exec before the command is confined. */
+/* The command's environment, with a place for temporary files, with the proxy, with a mark for a
+ * keel that is started in it, and with nothing that could get into keel-exec before the command is
+ * confined. */
 static const char *const *make_environment(struct arena *a, const char *const *environment,
                                            const struct sandbox_policy *policy)
 {
     size_t n = 0, n_given = count(environment);
-    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables);
+    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables) + 1;
     const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
     for (size_t i = 0; i < n_given; i++)
@@ -289,6 +290,7 @@ static const char *const *make_environment(struct arena *a, const char *const *e
         set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
     for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
         set_variable(copy, &n, proxy_variables[i]);
+    set_variable(copy, &n, GUARD_NESTED "=1");
     copy[n] = NULL;
     return copy;
 }
