@@ -149,7 +149,7 @@ struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_y
     ssize_t n;
 
     if (isatty(STDIN_FILENO) != 1)
-        return err_hint(err_new(ERR_VALIDATION, "nobody is there to ask"), "%s", otherwise);
+        return err_hint(err_new(ERR_VALIDATION, "there is no terminal to ask on"), "%s", otherwise);
     cli_add_visible(&text, str_of(question));
     strbuf_add_cstr(&text, " [y/N] ");
     cli_print_error(strbuf_str(&text));

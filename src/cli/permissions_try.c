@@ -82,7 +82,7 @@ static void add_judged(struct strbuf *out, const struct try *t, const struct jud
     add_row(out, "why", j->reason);
     add_rule(out, t, j->rule);
     if (j->decision == DECISION_APPROVE)
-        add_row(out, "so", S("a person is asked; where nobody is there (keel -p) it is refused"));
+        add_row(out, "so", S("keel asks you; in print mode (keel -p) it refuses"));
     if (json_has(settings_get(t->permissions->runtime.settings, "hooks"), "PreToolUse"))
         add_row(out, "but",
                 S("PreToolUse hooks are set, and may decide otherwise: they were not run"));

@@ -222,7 +222,7 @@ class Test(PermissionsTest):
         self.assertIn(f"(deny, user: {file})", result.out)
 
     def test_who_is_asked_is_told(self):
-        self.assertIn("where nobody is there", self.keel("permissions", "test", "Bash", "rm x").out)
+        self.assertIn("in print mode (keel -p) it refuses", self.keel("permissions", "test", "Bash", "rm x").out)
 
     def test_a_line_that_only_looks_is_allowed_by_a_rule_of_keels_own(self):
         for mode in ("plan", "default", "acceptEdits", "bypassPermissions"):
