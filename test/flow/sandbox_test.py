@@ -208,7 +208,7 @@ class Behaviour:
     def test_a_rule_that_denies_all_leaves_nothing_to_run_in(self):
         self.user_settings({"permissions": {"deny": ["Read(**)"]}})
         out = self.run_bash("touch ran")
-        self.assertIn("a deny rule for Read takes", out[0])
+        self.assertIn("a deny rule for Read hides", out[0])
         self.assertFalse((self.project / "ran").exists())
 
     # --- network, processes ---
