@@ -68,7 +68,7 @@ class Completion(KeelTest):
     def test_fish_completes_commands_and_options(self):
         self.assertEqual(self.complete_in_fish("keel ins"), ["inspect"])
         self.assertEqual(self.complete_in_fish("keel inspect d"), ["decode"])
-        self.assertEqual(self.complete_in_fish("keel config show --o"), ["--origin"])
+        self.assertEqual(self.complete_in_fish("keel config show --or"), ["--origin"])
         self.assertEqual(self.complete_in_fish("keel completion "), ["bash", "fish", "zsh"])
 
 
