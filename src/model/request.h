@@ -65,7 +65,7 @@ struct model_request {
     bool stream;
     bool web_search, web_fetch; /* the provider's own */
     /* Domains that its search is limited to, and those that it leaves out: arrays of names; NULL:
-     * none. Sent where the API has that, one of both; whoever asked checks what comes. */
+     * none. Sent where the API has that, one of both; the caller checks the results. */
     const struct json *search_allowed, *search_blocked;
     enum prompt_cache cache;
     struct str cache_key;       /* ties requests of one session together, where the API has that */

@@ -171,7 +171,7 @@ void tool_progress(const struct tool_context *c, struct str text);
 MUST_USE struct err *tool_begin(const struct tool_context *c);
 /* One request of its own to the run's model, which gets no more of the conversation than this
  * question and no tool but its provider's search. It is retried, counted and recorded like the
- * run's own. Only for tools that are barriers. ERR_TOOL_UNAVAILABLE: nobody can be asked. */
+ * run's own. Only for tools that are barriers. ERR_TOOL_UNAVAILABLE: no model can be asked. */
 MUST_USE struct err *tool_search_model(const struct tool_context *c, const struct model_search *s,
                                        struct message **ret_answer);
 

@@ -335,7 +335,7 @@ static bool is_nested(void)
     return secure_getenv(GUARD_NESTED);
 }
 
-/* One that cannot be opened is told of by the look at it. */
+/* The look at the directory reports one that cannot be opened. */
 static bool try_be_present(struct guard *g, struct guarded_root *root)
 {
     bool must_be_alone = !g->has_namespaces && !is_run_by_others(root) && !is_nested();

@@ -97,7 +97,7 @@ static void forget_estimates(struct event *e)
     e->body.attempt.assumed = NULL;
 }
 
-/* Older versions said that all is on which a provider has; what is on stands in the requests. */
+/* Older versions said that all is on which a provider has; the requests say what is on. */
 static void forget_enabled(struct event *e)
 {
     struct provider_capabilities *can = &e->body.run.capabilities;

@@ -49,7 +49,7 @@ void restore_find_moves(struct restoring *r);
 void restore_settle_moves(struct restoring *r);
 /* Does it: directories are there, and what must go is gone. */
 void restore_do_moves(struct restoring *r);
-/* What takes an item back. False: nobody can tell. */
+/* What takes an item back. False: it is unknown. */
 bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo);
 
 /* Of restore.c. */

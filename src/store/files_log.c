@@ -50,7 +50,7 @@ static bool is_still_listed(const char *dir, struct str id)
     e = files_index_lock(dir, &lock);
     if (!e)
         close(lock);
-    err_ignore(e, "where it cannot be taken nobody deletes");
+    err_ignore(e, "where it cannot be taken no session is deleted");
     err_ignore(files_index_read(dir, &x), "then nothing is listed");
     return files_find_entry(&x, id);
 }

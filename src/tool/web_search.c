@@ -148,7 +148,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                                                                                            ":fals" \
                                                                                            "e}"
 
-/* The model sees the same tool, whoever is asked. */
+/* The model sees the same tool in both cases. */
 #define FACE                                                                                       \
     .name = TOOL_WEB_SEARCH, .description = DESCRIPTION, .schema = SCHEMA,                         \
     .aliases = "allowedDomains=allowed_domains blockedDomains=blocked_domains",                    \

@@ -174,7 +174,7 @@ static const struct look_row table[] = {
 };
 
 /* What tells their version, and runs and obeys nothing of the project to that end: no yarn, no
- * rustup, no mvn, no valgrind. Of other programs nobody knows what they make of the option. */
+ * rustup, no mvn, no valgrind. What other programs make of the option is unknown. */
 static const struct {
     const char *name; /* also with a version behind it: gcc-12, python3.12 */
     const char *also; /* besides --version; NULL: nothing */

@@ -175,7 +175,7 @@ static bool is_denied(const struct web_hits *h, struct str host, struct str addr
     return f->is_denied_url(f->self, address);
 }
 
-/* The hit that this is, new or, with `is_once`, known; NULL: it is left out. */
+/* The hit that this is, new or, with `is_once`, known; NULL: it is omitted. */
 static struct web_hit *find_place(struct web_hits *h, struct str host, struct str url, bool is_once)
 {
     struct str address;

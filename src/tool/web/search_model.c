@@ -21,7 +21,7 @@ static void add_domains(struct strbuf *out, const char *before, const struct jso
         strbuf_add_char(out, '.');
 }
 
-/* Not every provider can limit its search: so the model is told, too. */
+/* Not every provider can limit its search: so the question names them, too. */
 struct model_search web_model_search(struct arena *a, const struct web_query *q)
 {
     struct model_search s = {.system = S(SYSTEM_TEXT),
