@@ -49,7 +49,7 @@ build=$top/build-test
 if [ ! -f "$build/build.ninja" ]; then
   # -O1: AddressSanitizer is made for it, and tests take a third of the time
   meson setup "$build" "$top" -Dbuildtype=debug -Doptimization=1 \
-    -Db_sanitize=address,undefined -Dwerror=true
+    -Db_sanitize=address,undefined -Dwerror=true -Dbench=true
 fi
 ninja -C "$build"
 

@@ -23,7 +23,7 @@ static struct err *find_names(struct search *s, const struct walk_options *walk)
     struct grep_report report;
 
     TRY(glob_compile(s->pattern, 0, &glob));
-    return glob_run(glob, walk, 0, &s->out, &report);
+    return glob_run(glob, walk, (struct grep_names){0}, 0, &s->out, &report);
 }
 
 static struct err *search(void *arg)
