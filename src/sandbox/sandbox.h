@@ -144,6 +144,9 @@ struct path_list {
 };
 void path_list_add(struct path_list *l, const char *path); /* borrows */
 
+/* Adds those of the secret places that are there and that the person may read. Blocks. */
+void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home);
+
 /* Adds what its mode closes to others (sys/private_mode.h), as far as that is quickly found: two
  * levels below the home in directories with a dot, and for root where programs of the system keep
  * what is theirs. `home` is canonical, or NULL. Blocks. */

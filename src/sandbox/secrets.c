@@ -1,11 +1,13 @@
 /* secrets.c - what is hidden from commands whatever the settings say. */
 #include "base/secret_places.h"
 #include "sandbox/below.h"
+#include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
 #include "sys/fs.h"
 #include "sys/private_mode.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,28 +15,55 @@
 
 /* --- by name --- */
 
-/* Mounts and rules are for the place itself, not for the links that lead to it. */
-static void add_real(struct path_list *l, const char *path)
-{
-    char real[PATH_MAX];
+struct secret_list {
+    struct path_list *list;
+    const char *home; /* canonical or not; NULL: none */
+    bool only_open;
+};
 
-    path_list_add(l, realpath(path, real) ? arena_cstr(l->arena, str_of(real)) : path);
+/* What is not there, or closed to the person by the kernel, need not be hidden. */
+static bool could_be_read(const char *path, const char *home)
+{
+    if (home && path_is_in(path, home))
+        return access(path, F_OK) == 0 || errno != ENOENT;
+    return access(path, R_OK) == 0 || access(path, X_OK) == 0;
 }
 
-/* Few are links, so home is looked at but once. */
-static void add_in_home(struct path_list *l, const char *home)
+/* Mounts and rules are for the place itself, not for the links that lead to it. `path` has none up
+ * to `base`, if that is given. Most places are not there, which is the cheapest to see. */
+static void add_secret(const struct secret_list *s, const char *path, const char *base)
 {
     char real[PATH_MAX];
-    bool is_canonical = realpath(home, real) && strcmp(real, home) == 0;
 
-    for (const struct secret_place *p = secret_places_in_home; p->path; p++) {
-        const char *path = fs_join(l->arena, home, p->path);
+    if (s->only_open && !could_be_read(path, s->home))
+        return;
+    if ((!base || below_has_link(base, path)) && realpath(path, real))
+        path = arena_cstr(s->list->arena, str_of(real));
+    path_list_add(s->list, path);
+}
 
-        if (is_canonical && !below_has_link(home, path))
-            path_list_add(l, path);
-        else
-            add_real(l, path);
-    }
+static void add_in_home(const struct secret_list *s)
+{
+    char real[PATH_MAX];
+    bool is_canonical = realpath(s->home, real) && strcmp(real, s->home) == 0;
+
+    for (const struct secret_place *p = secret_places_in_home; p->path; p++)
+        add_secret(s, fs_join(s->list->arena, s->home, p->path), is_canonical ? s->home : NULL);
+}
+
+static void add_all(const struct secret_list *s, const char *keel_home)
+{
+    if (s->home)
+        add_in_home(s);
+    for (const struct secret_place *p = secret_places_of_system; p->path; p++)
+        add_secret(s, p->path, NULL);
+    if (keel_home)
+        add_secret(s, keel_home, NULL);
+    /* One's own home in them stays visible. */
+    if (!s->home || strcmp(s->home, "/root") != 0)
+        add_secret(s, "/root", NULL);
+    if (!s->home || strcmp(s->home, "/home") != 0)
+        add_secret(s, "/home", NULL);
 }
 
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
@@ -42,19 +71,14 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 {
     struct path_list l = {.arena = a};
 
-    if (home)
-        add_in_home(&l, home);
-    for (const struct secret_place *p = secret_places_of_system; p->path; p++)
-        add_real(&l, p->path);
-    if (keel_home)
-        add_real(&l, keel_home);
-    /* One's own home in them stays visible. */
-    if (!home || strcmp(home, "/root") != 0)
-        add_real(&l, "/root");
-    if (!home || strcmp(home, "/home") != 0)
-        add_real(&l, "/home");
+    add_all(&(struct secret_list){.list = &l, .home = home}, keel_home);
     *ret_n = l.n;
     return l.paths;
+}
+
+void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home)
+{
+    add_all(&(struct secret_list){.list = l, .home = home, .only_open = true}, keel_home);
 }
 
 /* --- by mode --- */

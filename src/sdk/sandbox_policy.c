@@ -470,25 +470,12 @@ static bool is_opened(const struct making *k, const char *path)
            find_above(&k->visible, path);
 }
 
-/* What is not there, or closed to the person by the kernel, need not be hidden. */
-static bool could_be_read(const char *path, const char *home)
-{
-    if (home && path_is_in(path, home))
-        return access(path, F_OK) == 0 || errno != ENOENT;
-    return access(path, R_OK) == 0 || access(path, X_OK) == 0;
-}
-
 static void add_secrets(struct making *k)
 {
     const char *home = k->maker->home;
-    size_t n;
-    const char *const *secrets =
-        sandbox_secret_places(k->arena, home, k->maker->source.keel_home, &n);
     const struct path_list *private_places = find_private(k->maker, home);
 
-    for (size_t i = 0; i < n; i++)
-        if (could_be_read(secrets[i], home))
-            path_list_add(&k->hidden, secrets[i]);
+    sandbox_find_secrets(&k->hidden, home, k->maker->source.keel_home);
     for (size_t i = 0; i < private_places->n; i++)
         if (!is_opened(k, private_places->paths[i]))
             path_list_add(&k->hidden, private_places->paths[i]);
