@@ -138,8 +138,9 @@ int monitor_run(const struct options *o, struct exec_place *place);
 /* Lets go of the command's stdio and inherited fds, so that its pipes end when it closes them. */
 void release_fds(int first_kept);
 
-/* Signals every descendant of this process, those that forks hide included. */
-void tree_signal(int signal);
+/* Signals every descendant of this process, those that forks hide included. True when there were
+ * some that the last call did not find. */
+bool tree_signal(int signal);
 
 /* Decimal digits and nothing else. */
 bool parse_number(const char *text, int *ret_value);

@@ -21,8 +21,10 @@ enum {
     UNASKED_GRACE_MS = 1000,
     /* Between two rounds of KILL, for what was forked during the first. */
     KILL_PERIOD_MS = 20,
-    /* Then only processes are left that no signal reaches: those that gained privileges. */
+    /* When there was nobody new for so long, only processes are left that no signal reaches: those
+     * that gained privileges. Those that fork faster than a busy machine finds them get longer. */
     GIVE_UP_MS = 2000,
+    MAX_KILLING_MS = 60000,
     MAX_REAPED = 100, /* in one go */
 };
 
@@ -39,7 +41,8 @@ struct monitor {
     bool has_more;   /* children to reap, perhaps */
     int exit_code;
     enum phase phase;
-    int64_t wake_ms, give_up_ms; /* wake_ms counts from ENDING on, give_up_ms in KILLING */
+    int64_t wake_ms;                  /* counts from ENDING on, */
+    int64_t give_up_ms, last_kill_ms; /* and these in KILLING */
 };
 
 static int64_t now_ms(void)
@@ -98,12 +101,13 @@ void report_fault(int control, const struct fault *fault)
                          });
 }
 
-static void signal_all(const struct monitor *m, int signal)
+/* True when there were processes that the last signal did not reach. */
+static bool signal_all(const struct monitor *m, int signal)
 {
-    if (m->mode == EXEC_MODE_NAMESPACE)
-        kill(-1, signal); /* everything in the namespace but its init */
-    else
-        tree_signal(signal);
+    if (m->mode != EXEC_MODE_NAMESPACE)
+        return tree_signal(signal);
+    kill(-1, signal); /* everything in the namespace but its init, at once */
+    return false;
 }
 
 /* Ends the tree, or makes a tree that is ending end sooner. */
@@ -191,10 +195,12 @@ static bool advance(struct monitor *m)
     if (m->phase == ENDING) {
         m->phase = KILLING;
         m->give_up_ms = now + GIVE_UP_MS;
+        m->last_kill_ms = now + MAX_KILLING_MS;
     }
-    signal_all(m, SIGKILL);
+    if (signal_all(m, SIGKILL))
+        m->give_up_ms = now + GIVE_UP_MS;
     m->wake_ms = now + KILL_PERIOD_MS;
-    return now < m->give_up_ms;
+    return now < m->give_up_ms && now < m->last_kill_ms;
 }
 
 static int poll_timeout_ms(const struct monitor *m)

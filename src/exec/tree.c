@@ -3,8 +3,9 @@
  * A process is a descendant when its parent is this process or a descendant. /proc lists pids in
  * ascending order and children mostly follow their parents, so one sweep finds nearly all of
  * them; sweeps are repeated until one finds nobody new, for pids that wrapped around and for
- * processes that forked meanwhile. Two limits are the kernel's: a process that gained privileges
- * cannot be signalled, and one that forks faster than the sweep is caught by a later one only. */
+ * processes that forked meanwhile. One that forks faster than the sweep escapes it, but not the
+ * signal to its process group, which the kernel sends to all members at once; and when it changes
+ * its group too, a later sweep. A process that gained privileges cannot be signalled. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
 
@@ -33,34 +34,52 @@ static void add(struct pid_set *set, pid_t pid)
     set->bits[pid / 8] |= (unsigned char)(1 << (pid % 8));
 }
 
-/* The parent, or 0 when the process is gone. */
-static pid_t parent_of(int proc, const char *pid)
+struct kin {
+    pid_t parent, group; /* 0 when the process is gone */
+};
+
+/* The number at `*text`, which moves behind it and the space that follows; 0 for none. */
+static pid_t next_number(char **text)
+{
+    char *start = *text, *end = strchr(start, ' ');
+    pid_t number;
+
+    if (!end)
+        return 0;
+    *end = 0;
+    *text = end + 1;
+    return parse_number(start, &number) ? number : 0;
+}
+
+static struct kin kin_of(int proc, const char *pid)
 {
     static const char file[] = "/stat";
-    char path[64], stat[512], *name_end, *end;
+    char path[64], stat[512], *at;
     size_t n_pid = strlen(pid);
+    struct kin kin = {0};
     ssize_t n;
-    pid_t parent;
     int fd;
 
     if (n_pid + sizeof file > sizeof path)
-        return 0;
+        return kin;
     memcpy(path, pid, n_pid);
     memcpy(path + n_pid, file, sizeof file);
     fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
+        return kin;
     n = read(fd, stat, sizeof stat - 1);
     close(fd);
     if (n <= 0)
-        return 0;
+        return kin;
     stat[n] = 0;
-    /* "PID (NAME) STATE PARENT ..."; the name may hold anything, parentheses too. */
-    name_end = strrchr(stat, ')');
-    if (!name_end || stat + n - name_end < 5 || !(end = strchr(name_end + 4, ' ')))
-        return 0;
-    *end = 0;
-    return parse_number(name_end + 4, &parent) ? parent : 0;
+    /* "PID (NAME) STATE PARENT GROUP ..."; the name may hold anything, parentheses too. */
+    at = strrchr(stat, ')');
+    if (!at || stat + n - at < 5)
+        return kin;
+    at += 4;
+    kin.parent = next_number(&at);
+    kin.group = next_number(&at);
+    return kin;
 }
 
 /* A kernel without pidfds has only the number. */
@@ -72,22 +91,32 @@ static void send_signal(pid_t pid, int pidfd, int signal)
         kill(pid, signal);
 }
 
+/* A member is a descendant, so all are: the command began a session, which no other can enter. The
+ * number is not given to another group while one is in it. TERM goes to each process once. */
+static void kill_group(pid_t group, int signal)
+{
+    if (signal == SIGKILL && group > 1 && group != getpgrp())
+        kill(-group, SIGKILL);
+}
+
 /* Signals the process when it is a new descendant. The pidfd is opened before its parent is read:
  * should the pid change hands in between, the signal goes to the dead one and is lost. */
 static bool visit(struct pid_set *set, int proc, const char *name, int signal)
 {
-    pid_t pid, parent;
+    struct kin kin;
     bool is_ours;
     int pidfd;
+    pid_t pid;
 
     if (!parse_number(name, &pid) || pid <= 0 || pid >= MAX_PIDS || has(set, pid))
         return false;
     pidfd = kernel_pidfd_open(pid);
-    parent = parent_of(proc, name);
-    is_ours = parent == getpid() || has(set, parent);
+    kin = kin_of(proc, name);
+    is_ours = kin.parent == getpid() || has(set, kin.parent);
     if (is_ours) {
         add(set, pid);
         send_signal(pid, pidfd, signal);
+        kill_group(kin.group, signal);
     }
     if (pidfd >= 0)
         close(pidfd);
@@ -112,15 +141,27 @@ static int sweep(struct pid_set *set, int proc, int signal)
     return n_found;
 }
 
-void tree_signal(int signal)
+static bool holds_others(const struct pid_set *set, const struct pid_set *than)
 {
-    static struct pid_set set;
+    for (size_t i = 0; i < sizeof set->bits; i++)
+        if (set->bits[i] & ~than->bits[i])
+            return true;
+    return false;
+}
+
+bool tree_signal(int signal)
+{
+    static struct pid_set sets[2];
+    static unsigned n_calls;
+    struct pid_set *set = &sets[n_calls % 2], *before = &sets[(n_calls + 1) % 2];
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (proc < 0)
-        return;
-    memset(&set, 0, sizeof set);
-    for (int i = 0; i < MAX_SWEEPS && sweep(&set, proc, signal) > 0; i++)
+        return false;
+    n_calls++;
+    memset(set, 0, sizeof *set);
+    for (int i = 0; i < MAX_SWEEPS && sweep(set, proc, signal) > 0; i++)
         continue;
     close(proc);
+    return holds_others(set, before);
 }

@@ -2,6 +2,7 @@
  * Each says "ready" once its habit is in place. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,15 +67,28 @@ static void stay_with_daemons(const char *how_many)
 }
 
 /* Never the same process for long: each forks the next and exits. */
-static void run_a_relay(const char *unused)
+static void relay(bool leaves_group)
 {
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     say_ready();
     close_range(0, 2, 0);
-    for (;;)
+    for (;;) {
         if (fork() > 0)
             _exit(0);
+        if (leaves_group)
+            setsid();
+    }
+}
+
+static void run_a_relay(const char *unused)
+{
+    relay(/* leaves_group= */ false);
+}
+
+static void run_a_relay_of_sessions(const char *unused)
+{
+    relay(/* leaves_group= */ true);
 }
 
 static void flood(const char *unused)
@@ -188,6 +202,7 @@ int main(int argc, char **argv)
         {"leave-daemons", leave_daemons},
         {"stay-with-daemons", stay_with_daemons},
         {"relay", run_a_relay},
+        {"relay-of-sessions", run_a_relay_of_sessions},
         {"flood", flood},
         {"fill-both", fill_both},
         {"close-pipes", close_pipes},

@@ -37,11 +37,11 @@ PROC_TEST(daemons_that_ignore_term_end_with_the_command_that_left_them)
     return NULL;
 }
 
-PROC_TEST(a_relay_of_forks_is_caught)
+static struct err *catch_a_relay(const void *way, const char *kind)
 {
     const char *const *mark = new_mark();
     AUTO(proc_output) struct proc_output o = {0};
-    struct proc_spec spec = marked(command(way, ARGV(helper("misbehave"), "relay")), mark);
+    struct proc_spec spec = marked(command(way, ARGV(helper("misbehave"), kind)), mark);
 
     spec.grace_ms = 50;
     TRY(proc_run(&spec, 0, &o));
@@ -49,6 +49,16 @@ PROC_TEST(a_relay_of_forks_is_caught)
     for (int i = 0; i < 100; i++)
         EXPECT(count_marked(mark) == 0);
     return NULL;
+}
+
+PROC_TEST(a_relay_of_forks_is_caught)
+{
+    return catch_a_relay(way, "relay");
+}
+
+PROC_TEST(a_relay_of_sessions_is_caught)
+{
+    return catch_a_relay(way, "relay-of-sessions");
 }
 
 PROC_TEST(a_time_out_ends_the_tree)
@@ -498,8 +508,9 @@ PROC_TEST(a_supervisor_that_says_nothing_is_an_error)
 
 RUN_TESTS(SUPERVISED(what_a_command_leaves_in_the_background_ends_with_it),
           SUPERVISED(daemons_that_ignore_term_end_with_the_command_that_left_them),
-          SUPERVISED(a_relay_of_forks_is_caught), SUPERVISED(a_time_out_ends_the_tree),
-          SUPERVISED(freeing_it_ends_the_tree), EVERY_WAY(a_child_that_ignores_term_is_killed),
+          SUPERVISED(a_relay_of_forks_is_caught), SUPERVISED(a_relay_of_sessions_is_caught),
+          SUPERVISED(a_time_out_ends_the_tree), SUPERVISED(freeing_it_ends_the_tree),
+          EVERY_WAY(a_child_that_ignores_term_is_killed),
           EVERY_WAY(a_child_that_heeds_term_is_not_killed), EVERY_WAY(a_stopped_child_hears_term),
           EVERY_WAY(a_child_that_closes_its_pipes_and_runs_on_is_still_followed),
           EVERY_WAY(a_signal_reaches_the_children_too),
