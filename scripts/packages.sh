@@ -3,7 +3,7 @@
 BUILD_PACKAGES="gcc libc6-dev musl-tools meson ninja-build pkg-config libuv1-dev libcurl4-openssl-dev
   libpcre2-dev libyaml-dev libgumbo-dev libmd4c-dev libsqlite3-dev libpq-dev ca-certificates"
 TEST_PACKAGES="libcmocka-dev clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 valgrind python3
-  nodejs git openssl patch procps man-db bash zsh fish postgresql curl libcap2-bin btrfs-progs
+  nodejs git make openssl patch procps man-db bash zsh fish postgresql curl libcap2-bin btrfs-progs
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 
 say() { printf '%s\n' "$*" >&2; }
