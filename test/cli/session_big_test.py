@@ -23,7 +23,7 @@ from scripted import ANTHROPIC  # noqa: E402
 IS_DEEP = os.environ.get("KEEL_TEST_DEPTH") == "all"
 N_CALLS, N_BYTES = (1000, 10_000_000) if IS_DEEP else (60, 2_000_000)
 N_PIECES = 1_000_000 if IS_DEEP else 100_000
-N_SESSIONS = 200_000 if IS_DEEP else 20_000
+N_SESSIONS = 200_000 if IS_DEEP else 40_000
 LIMIT_KB = 64 * 1024
 # What a sanitizer keeps of freed memory is not what keel holds.
 QUIET = {"ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=0"}
