@@ -157,7 +157,7 @@ static void add_sandbox(struct report *r, const struct sandbox_probe *p)
         report_add(r, HEALTH_GOOD, "Sandbox", "namespaces", "can be made%s",
                    p->user_namespace ? ", with a user namespace" : "");
     else
-        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; Landlock does without",
+        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; the sandbox does without them",
                    p->no_namespaces);
     if (p->landlock_abi > 0)
         report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %d of its interface",
