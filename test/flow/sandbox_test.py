@@ -132,7 +132,7 @@ class Behaviour:
 
     def test_what_a_command_should_not_have_made_is_moved_aside_and_told(self):
         out = self.run_bash("echo '{}' >.mcp.json; echo made")
-        self.assertIn("made\nThe sandbox has put this right", out[0])
+        self.assertIn("made\nThe sandbox looked at what the command changed", out[0])
         self.assertIn(".mcp.json was created by the command", out[0])
         self.assertIn(".mcp.json was created by the command", self.result.err)
         self.assertFalse((self.project / ".mcp.json").exists())
