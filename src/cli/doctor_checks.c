@@ -218,8 +218,9 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
         report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
     else {
         add_sandbox(r, &probe);
-        add_verdict(r, &probe,
-                    sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
+        if (sandbox_setting(runtime->settings, "sandbox.enabled", true, NULL))
+            add_verdict(r, &probe,
+                        sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
     }
 }
 
