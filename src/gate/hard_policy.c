@@ -71,8 +71,9 @@ static bool is_in_jail(const struct check *c, const char *real)
 static bool refuses_write(const struct check *c, const struct place *place)
 {
     if (!is_in_jail(c, place->real))
-        return refuse(c, S("policy:outside"),
-                      reason_outside(c->arena, place->real, c->prepared->workspace));
+        return refuse(
+            c, S("policy:outside"),
+            reason_outside(c->arena, c->subject->tool, place->real, c->prepared->workspace));
     if (place->guarded && (place->guarded->how & PLACE_REFUSED))
         return refuse(c, S("policy:protected"),
                       reason_protected(c->arena, place->real, place->guarded));

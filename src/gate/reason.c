@@ -100,8 +100,10 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
 
 /* --- calls that the hard policy refuses --- */
 
-struct str reason_outside(struct arena *a, const char *path, const char *workspace)
+struct str reason_outside(struct arena *a, const struct tool *tool, const char *path,
+                          const char *workspace)
 {
+    const char *writer = tool->risk == RISK_MODIFY ? tool->name : "Edit";
     struct str directory = str_of(path);
     size_t slash = str_rfind_char(directory, '/');
 
@@ -109,10 +111,9 @@ struct str reason_outside(struct arena *a, const char *path, const char *workspa
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
                         ". Write below the workspace instead. The user can add a directory with "
-                        "--add-dir %" STR_FMT " or allow it with a rule such as Edit(/%" STR_FMT
-                        ").",
+                        "--add-dir %" STR_FMT " or allow it with a rule such as %s(/%" STR_FMT ").",
                         STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
-                        STR_ARG(directory), STR_ARG(shown_path(a, path)));
+                        STR_ARG(directory), writer, STR_ARG(shown_path(a, path)));
 }
 
 struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p)
