@@ -157,7 +157,7 @@ static void add_sandbox(struct report *r, const struct sandbox_probe *p)
         report_add(r, HEALTH_GOOD, "Sandbox", "namespaces", "can be made%s",
                    p->user_namespace ? ", with a user namespace" : "");
     else
-        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; Landlock does without",
+        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; the sandbox does without them",
                    p->no_namespaces);
     if (p->landlock_abi > 0)
         report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %d of its interface",
@@ -218,8 +218,9 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
         report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
     else {
         add_sandbox(r, &probe);
-        add_verdict(r, &probe,
-                    sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
+        if (sandbox_setting(runtime->settings, "sandbox.enabled", true, NULL))
+            add_verdict(r, &probe,
+                        sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
     }
 }
 

@@ -82,6 +82,27 @@ static void list_denials(struct strbuf *out, const struct run_result *r)
         strbuf_addf(out, "\n  and %zu more", r->n_denials - DENIALS_TOLD);
 }
 
+static size_t count_by_mode(const struct run_result *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_denials; i++)
+        n += r->denials[i].by_mode;
+    return n;
+}
+
+/* What to do about them: no flag helps against a rule that denies, a hook or the hard policy. */
+static const char *denials_hint(const struct run_result *r)
+{
+    size_t n = count_by_mode(r);
+
+    if (n == r->n_denials)
+        return "--allowed-tools RULE allows single calls, --permission-mode MODE more";
+    return n ? "--allowed-tools RULE allows some of them; keel permissions test says what forbids "
+               "the others"
+             : "a rule, a hook or keel's own policy forbids it; keel permissions test says which";
+}
+
 static void tell_denials(const struct print_text *t, const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf calls = {0};
@@ -90,10 +111,8 @@ static void tell_denials(const struct print_text *t, const struct run_result *r)
         return;
     if (!t->is_streaming)
         list_denials(&calls, r);
-    cli_tell("%zu call%s not allowed%s%s\n--allowed-tools RULE allows single calls, "
-             "--permission-mode MODE more",
-             r->n_denials, r->n_denials == 1 ? " was" : "s were", calls.n ? ":" : "",
-             strbuf_cstr(&calls));
+    cli_tell("%zu call%s not allowed%s%s\n%s", r->n_denials, r->n_denials == 1 ? " was" : "s were",
+             calls.n ? ":" : "", strbuf_cstr(&calls), denials_hint(r));
 }
 
 void print_text_asks(const struct print_text *t, const struct run_result *r)

@@ -44,8 +44,10 @@ static struct err *read_rules(struct job *j)
     while ((path = args_next(j->args, "add-dir", &at))) {
         char real[PATH_MAX];
 
-        if (!realpath(path, real) || !fs_is_dir(real))
-            return err_errno(ERR_VALIDATION, errno, "%s is no directory", path);
+        if (!realpath(path, real))
+            return err_errno(ERR_VALIDATION, errno, "--add-dir %s", path);
+        if (!fs_is_dir(real))
+            return err_new(ERR_VALIDATION, "--add-dir %s: it is not a directory", path);
         dirs[added.n_added_dirs++] = arena_cstr(&j->arena, str_of(real));
     }
     return rule_set_init(&j->rules, &j->arena, &j->runtime, &added);

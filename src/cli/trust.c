@@ -1,4 +1,4 @@
-/* trust.c - `keel trust`: use the settings that a project brings along, or stop doing so. */
+/* trust.c - `keel trust`: use the settings that come with a project, or stop doing so. */
 #include "cli/commands.h"
 
 #include "base/utf8.h"
@@ -38,7 +38,7 @@ static struct err *revoke(const struct runtime *r, const char *dir)
     return NULL;
 }
 
-/* --- what a project brings along --- */
+/* --- what comes with a project --- */
 
 #define MAX_SHOWN_BYTES ((size_t)64 << 10) /* of one file */
 
@@ -53,7 +53,7 @@ static void show_head(const struct trust_state *state, const struct project_file
     static const char *const changes[] = {[TRUST_NEW] = ", new", [TRUST_DIFFERENT] = ", changed"};
     const char *change = state->was ? changes[trust_change_of(state, f)] : NULL;
 
-    cli_tell("\n--- %s (%llu bytes%s%s%s)", f->name, (unsigned long long)f->n_bytes,
+    cli_tell("--- %s (%llu bytes%s%s%s)", f->name, (unsigned long long)f->n_bytes,
              f->is_executable ? ", executable" : "",
              f->kind == PROJECT_NAMED ? ", named by a command of the settings" : "",
              change ? change : "");
@@ -80,7 +80,7 @@ static struct err *show_files(const struct runtime *r)
 {
     const char *dir = r->options.project_dir;
 
-    cli_tell("%s brings along:", dir);
+    cli_tell("%s comes with these files:", dir);
     for (int kind = PROJECT_SETTINGS; kind <= PROJECT_OTHER; kind++)
         for (size_t i = 0; i < r->project.n; i++)
             if (r->project.items[i].kind == (enum project_file_kind)kind)
@@ -105,7 +105,7 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
 
     if (trust == TRUST_NOT_NEEDED || trust == TRUST_GIVEN) {
         cli_tell(trust == TRUST_GIVEN ? "%s is trusted already"
-                                      : "%s brings no settings along: it needs no trust",
+                                      : "%s has no settings of its own: it needs no trust",
                  dir);
         return NULL;
     }
@@ -114,7 +114,7 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
     if (!yes && !r->project.problem) {
         TRY(show_files(r));
         TRY(cli_confirm("\nUse these settings, as long as they stay as they are?",
-                        "look at the files, then say keel trust --yes", &yes));
+                        "read the files, then run keel trust --yes", &yes));
         if (!yes) {
             cli_tell("nothing was changed");
             *ret_status = EXIT_BY_PERSON;
@@ -145,7 +145,7 @@ const struct command command_trust = {
     .name = "trust",
     .usage = "[--yes]\n--revoke\n--list",
     .group = "Set up",
-    .summary = "use the settings that this project brings along",
+    .summary = "use the settings that come with this project",
     .details = "A repository's own settings (.keel/, .robota/, .claude/settings.json, .mcp.json)\n"
                "can allow tools, start hooks and name providers. They are not used until you\n"
                "trust them, and no longer than they, all else in .keel/ and .robota/ and the\n"

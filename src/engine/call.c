@@ -73,7 +73,8 @@ static struct err *refuse(struct call *c)
         .call_id = arena_str(&x->arena, c->part->id),
         .args = c->shown_args ? json_copy(&x->arena, c->shown_args) : NULL,
         .reason =
-            arena_str(&x->arena, hide_in_str(c->run->secrets, &x->arena, c->verdict.reason, NULL))};
+            arena_str(&x->arena, hide_in_str(c->run->secrets, &x->arena, c->verdict.reason, NULL)),
+        .by_mode = str_starts(c->verdict.rule, S("mode:"))};
     return c->run->policy->on_denied(&c->verdict);
 }
 

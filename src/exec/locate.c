@@ -165,7 +165,8 @@ static int open_above(struct root_fds *roots, const struct policy_item *item, co
     size_t at = 0;
     int fd = roots->fd[item->root];
 
-    while (roots->n_dirs > 0 && !is_inside(roots, item))
+    /* The last of them may have left out some on the way, and there is no room for more. */
+    while (roots->n_dirs > 0 && (roots->n_dirs == MAX_DIRS || !is_inside(roots, item)))
         leave_dir(roots);
     if (roots->n_dirs > 0) {
         fd = roots->dirs[roots->n_dirs - 1].fd;

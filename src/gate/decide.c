@@ -335,8 +335,10 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
     if (find_rule(&rules->lists[RULE_ASK], &named, READ_WIDELY, &rule) != MATCH_NO)
         return (struct decided){DECISION_APPROVE, DECIDED_BY_ASK, rule};
     if (is_in_doubt(rules, s, &rule) && !is_allowed_by_name(rules, mode, &own, place))
-        return (struct decided){mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE,
-                                DECIDED_BY_UNCLEAR_DENY, rule};
+        return (struct decided){.decision = mode == MODE_PLAN ? DECISION_DENY : DECISION_APPROVE,
+                                .by = DECIDED_BY_UNCLEAR_DENY,
+                                .rule = rule,
+                                .starts_others = true};
     if (s->tool->risk == RISK_INSPECT && mode != MODE_BYPASS && s->prepared &&
         decide_outside(rules, mode, &own, &outside))
         return outside;

@@ -111,6 +111,7 @@ struct decided {
     struct str said;                      /* why the hook asks; may be empty */
     const struct place *outside;          /* asked about, because it lies there; else NULL */
     const struct protected_place *obeyed; /* asked about, because others obey it; else NULL */
+    bool starts_others; /* asked about: a program of the line could start what the rule denies */
 };
 
 /* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then

@@ -71,8 +71,9 @@ static bool is_in_jail(const struct check *c, const char *real)
 static bool refuses_write(const struct check *c, const struct place *place)
 {
     if (!is_in_jail(c, place->real))
-        return refuse(c, S("policy:outside"),
-                      reason_outside(c->arena, place->real, c->prepared->workspace));
+        return refuse(
+            c, S("policy:outside"),
+            reason_outside(c->arena, c->subject->tool, place->real, c->prepared->workspace));
     if (place->guarded && (place->guarded->how & PLACE_REFUSED))
         return refuse(c, S("policy:protected"),
                       reason_protected(c->arena, place->real, place->guarded));
@@ -164,6 +165,8 @@ static bool refuses_commands(const struct check *c)
 
 static bool refuses_host(const struct check *c, struct str url)
 {
+    struct str host = url; /* as it stands, where it is no address */
+
     for (size_t i = 0; i < c->policy->n_domains; i++) {
         struct str pattern =
             arena_format(c->arena, "domain:%" STR_FMT, STR_ARG(c->policy->domains[i]));
@@ -171,8 +174,10 @@ static bool refuses_host(const struct check *c, struct str url)
         if (web_match(pattern, url, READ_NARROWLY) == MATCH_YES)
             return false;
     }
-    return refuse(c, S("policy:domains"),
-                  reason_unlisted(c->arena, "host", url, c->policy->domains, c->policy->n_domains));
+    web_domain(c->arena, url, &host);
+    return refuse(
+        c, S("policy:domains"),
+        reason_unlisted(c->arena, "host", host, c->policy->domains, c->policy->n_domains));
 }
 
 bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,

@@ -65,16 +65,28 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 
 /* --- calls that are not allowed --- */
 
+/* Why a rule that denies may hold: not a sentence yet. */
+static struct str in_doubt(struct arena *a, const struct decided *d)
+{
+    struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
+
+    if (d->starts_others)
+        return arena_format(a,
+                            "the rule %" STR_FMT " denies some commands, and a program in this "
+                            "line can start any command",
+                            STR_ARG(rule));
+    return arena_format(a, "keel cannot tell whether the rule %" STR_FMT " denies this call",
+                        STR_ARG(rule));
+}
+
 struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode)
 {
     struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
-        return arena_format(a,
-                            "Permission denied: the rule %" STR_FMT
-                            " could not be checked for this call, and %s mode does not ask.",
-                            STR_ARG(rule), permission_mode_name(mode));
+        return arena_format(a, "Permission denied: %" STR_FMT "; %s mode does not ask.",
+                            STR_ARG(in_doubt(a, d)), permission_mode_name(mode));
     case DECIDED_BY_MODE:
         return arena_format(
             a,
@@ -88,8 +100,10 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
 
 /* --- calls that the hard policy refuses --- */
 
-struct str reason_outside(struct arena *a, const char *path, const char *workspace)
+struct str reason_outside(struct arena *a, const struct tool *tool, const char *path,
+                          const char *workspace)
 {
+    const char *writer = tool->risk == RISK_MODIFY ? tool->name : "Edit";
     struct str directory = str_of(path);
     size_t slash = str_rfind_char(directory, '/');
 
@@ -97,10 +111,9 @@ struct str reason_outside(struct arena *a, const char *path, const char *workspa
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
                         ". Write below the workspace instead. The user can add a directory with "
-                        "--add-dir %" STR_FMT " or allow it with a rule such as Edit(/%" STR_FMT
-                        ").",
+                        "--add-dir %" STR_FMT " or allow it with a rule such as %s(/%" STR_FMT ").",
                         STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
-                        STR_ARG(directory), STR_ARG(shown_path(a, path)));
+                        STR_ARG(directory), writer, STR_ARG(shown_path(a, path)));
 }
 
 struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p)
@@ -246,6 +259,22 @@ static struct str reason_nobody_outside(struct arena *a, const char *intro,
                                       : "/");
 }
 
+/* What can be done about it: a rule for the very line, or another line. */
+static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
+                                         const struct decided *d, const struct subject *s)
+{
+    struct str doubt = in_doubt(a, d), rule;
+
+    if (d->starts_others && pattern_of_call(s, a, &rule))
+        return arena_format(a,
+                            "%s Approval is needed because %" STR_FMT
+                            ". The user can allow it with the rule %" STR_FMT ".",
+                            intro, STR_ARG(doubt), STR_ARG(shown(a, rule, MAX_RULE_CHARS)));
+    return arena_format(a, "%s Approval is needed because %" STR_FMT ".%s", intro, STR_ARG(doubt),
+                        s->tool->risk == RISK_EXECUTE ? " Write out every command in the line."
+                                                      : "");
+}
+
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. No user is available to approve this action.";
@@ -254,8 +283,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
-        return arena_format(a, "%s The rule %" STR_FMT " could not be checked for this call.",
-                            intro, STR_ARG(rule));
+        return reason_nobody_in_doubt(a, intro, d, s);
     case DECIDED_BY_ASK:
         return arena_format(a, "%s The rule %" STR_FMT " asks each time.", intro, STR_ARG(rule));
     case DECIDED_BY_HOOK:
@@ -302,9 +330,8 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
-        return arena_format(a,
-                            "The rule %" STR_FMT " denies, but could not be checked for this call.",
-                            STR_ARG(rule));
+        return arena_format(a, "%s mode asks, because %" STR_FMT ".", permission_mode_name(mode),
+                            STR_ARG(in_doubt(a, d)));
     case DECIDED_BY_ASK:
         return arena_format(a, "The rule %" STR_FMT " asks each time.", STR_ARG(rule));
     case DECIDED_BY_HOOK:

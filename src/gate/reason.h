@@ -13,7 +13,8 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 /* Denied by a rule or by the mode. */
 struct str reason_denied(struct arena *a, const struct decided *d, enum permission_mode mode);
 /* Denied by the hard policy. */
-struct str reason_outside(struct arena *a, const char *path, const char *workspace);
+struct str reason_outside(struct arena *a, const struct tool *tool, const char *path,
+                          const char *workspace);
 struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p);
 struct str reason_git(struct arena *a, const struct place *place);
 struct str reason_secret(struct arena *a, const char *path);

@@ -50,6 +50,7 @@ struct denial {
     struct str tool, call_id;
     const struct json *args;
     struct str reason;
+    bool by_mode; /* a rule that allows it, or another mode, would have let it run */
 };
 
 struct run_result {

@@ -1,15 +1,23 @@
 /* aside.c - renames what is not to be trusted. */
 #include "sandbox/aside.h"
 
+#include "sys/random.h"
 #include "sys/unlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MAX_ASIDE = 1000 }; /* of one name */
+enum {
+    MAX_TOLD = 50,  /* paths of which the same is said */
+    N_NUMBERED = 5, /* names that are tried first */
+    MAX_NAMES = 10,
+};
+
+/* --- telling --- */
 
 /* Names come from the command: a line is a line, and a terminal is not told to do anything. */
 static void add_path(const struct teller *t, const char *path)
@@ -19,30 +27,62 @@ static void add_path(const struct teller *t, const char *path)
         strbuf_add_char(t->notes, (unsigned char)*path < ' ' || *path == 0x7f ? '?' : *path);
 }
 
+static size_t count_told(const struct strbuf *notes, struct str what)
+{
+    struct str rest = strbuf_str(notes), line;
+    size_t n = 0;
+
+    while (rest.n) {
+        str_split(&rest, '\n', &line);
+        n += str_ends(line, what);
+    }
+    return n;
+}
+
+/* A command can make thousands of such names. They must neither fill a screen nor hide what else
+ * there is to say, so each thing is said of a limited number of paths. */
 void tell(const struct teller *t, const char *path, const char *what)
 {
-    add_path(t, path);
+    size_t n = count_told(t->notes, str_of(what));
+
+    if (n > MAX_TOLD)
+        return;
+    if (n < MAX_TOLD)
+        add_path(t, path);
+    else
+        strbuf_addf(t->notes, "further paths in %s are not listed: each", t->root);
     strbuf_addf(t->notes, " %s\n", what);
 }
 
 void tell_failure(const struct teller *t, const char *path)
 {
-    int error = errno;
+    AUTO(strbuf) struct strbuf what = {0};
 
-    add_path(t, path);
-    strbuf_addf(t->notes,
-                " was changed by the command, and keel cannot restore it (%s): check it before you "
-                "use it\n",
-                strerror(error));
+    strbuf_addf(&what,
+                "was changed by the command, and keel cannot restore it (%s): check it before you "
+                "use it",
+                strerror(errno));
+    tell(t, path, strbuf_cstr(&what));
+}
+
+/* --- renaming --- */
+
+/* A command can take any name that it can guess. */
+static uint64_t choose_number(int try)
+{
+    return try < N_NUMBERED ? (uint64_t)
+    try : random_uint64(&random_system)
+        ;
 }
 
 static bool rename_aside(int dir, const char *name, int to)
 {
     char aside[NAME_MAX + 1];
 
-    for (int i = 0; i < MAX_ASIDE; i++) {
-        int n = i ? snprintf(aside, sizeof aside, "%.200s" ASIDE "-%d", name, i)
-                  : snprintf(aside, sizeof aside, "%.200s" ASIDE, name);
+    for (int i = 0; i < MAX_NAMES; i++) {
+        int n =
+            i ? snprintf(aside, sizeof aside, "%.200s" ASIDE "-%" PRIu64, name, choose_number(i))
+              : snprintf(aside, sizeof aside, "%.200s" ASIDE, name);
 
         if (n >= (int)sizeof aside)
             return false;

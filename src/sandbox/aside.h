@@ -18,6 +18,7 @@ struct teller {
     struct strbuf *notes;
     struct unlocks *unlocks;
 };
+/* Of each `what` the first paths are named; then a line says that there are more. */
 void tell(const struct teller *t, const char *path, const char *what);
 void tell_failure(const struct teller *t, const char *path); /* why: errno */
 

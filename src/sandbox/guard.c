@@ -237,11 +237,14 @@ static bool is_mount_point_needed(void *self, const char *path)
 
 void guard_remove_mount_points(struct guard *g, struct guarded_root *root)
 {
+    AUTO(unlocks) struct unlocks unlocks = {0};
     struct needs needs = {g, root};
     int top = root->made.n ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     int fd = top >= 0 ? open_below(top, root->path + 1, O_PATH | O_DIRECTORY) : -1;
 
     if (fd >= 0) {
+        if (faccessat(fd, ".", X_OK, AT_EACCESS) < 0 && errno == EACCES)
+            unlocks_add(&unlocks, fd); /* a command has closed the workspace */
         mount_points_remove(&root->made, fd, is_mount_point_needed, &needs);
         close(fd);
     }

@@ -142,7 +142,7 @@ static struct err *refuse_unlisted(const struct url *u)
 
     return err_hint(
         err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(name)),
-        "a person can allow it with \"%" STR_FMT "\" in network.allow of the settings",
+        "to allow it, a person adds \"%" STR_FMT "\" to network.allow in ~/.keel/settings.json",
         STR_ARG(name));
 }
 
@@ -154,8 +154,8 @@ static struct err *refuse_private(const struct url *u, struct str address)
     return err_hint(err_new(ERR_TOOL_DENIED,
                             "%" STR_FMT " is not on the public Internet: its address is %" STR_FMT,
                             STR_ARG(name), STR_ARG(address)),
-                    "a person can allow it with \"%" STR_FMT
-                    "\" in network.allowPrivate of the settings",
+                    "to allow it, a person adds \"%" STR_FMT
+                    "\" to network.allowPrivate in ~/.keel/settings.json",
                     STR_ARG(name));
 }
 

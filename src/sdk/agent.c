@@ -72,9 +72,9 @@ static struct err *find_asker(struct agent *a, struct asker *given)
     if (given || choice.n == 0 || str_is(choice, "deny"))
         return NULL;
     if (!str_is(choice, "suspend"))
-        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is nothing keel can do", path,
-                                STR_ARG(choice)),
-                        "one of: deny, suspend");
+        return err_hint(
+            err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a choice", path, STR_ARG(choice)),
+            "one of: deny, suspend");
     a->asker = &agent_asks_later;
     return NULL;
 }

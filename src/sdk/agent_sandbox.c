@@ -101,11 +101,13 @@ static void on_refusal(void *self, struct str host, const struct err *why)
 {
     const struct agent_sandbox *s = self;
     AUTO_FREE char *text = err_message(why);
+    const char *hint = err_find_hint(why);
     AUTO(strbuf) struct strbuf line = {0};
 
     if (!s->options.on_notice)
         return;
-    strbuf_addf(&line, "a command may not connect to %" STR_FMT ": %s", STR_ARG(host), text);
+    strbuf_addf(&line, "a command's connection was refused: %s%s%s", text, hint ? "; " : "",
+                hint ? hint : "");
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 

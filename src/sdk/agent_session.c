@@ -79,8 +79,7 @@ static struct err *read_budget(const struct settings *s, struct budget_limits *l
     TRY(read_limit(s, "budget.seconds", &seconds));
     limits->active_ms = seconds * 1000;
     if (action.n && !budget_action_find(action, &limits->on_exceed))
-        return err_hint(err_new(ERR_VALIDATION,
-                                "budget.onExceed: \"%" STR_FMT "\" is nothing keel can do",
+        return err_hint(err_new(ERR_VALIDATION, "budget.onExceed: \"%" STR_FMT "\" is not a choice",
                                 STR_ARG(action)),
                         "one of: fail, ask, warn");
     return NULL;

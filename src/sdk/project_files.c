@@ -542,7 +542,7 @@ static struct err *changed(const char *name)
 {
     return err_hint(
         err_new(ERR_TOOL_DENIED, "%s is not what it was when this project was trusted", name),
-        "look at it, and say keel trust");
+        "read it, then run keel trust");
 }
 
 static bool is_same(const struct project_file *a, const struct project_file *b)

@@ -201,14 +201,21 @@ static void set_gate_rules(struct making *m)
 static struct err *read_auto(const struct making *m, const char *path, bool otherwise,
                              bool *ret_is_auto)
 {
-    struct str given = own_setting(m->runtime->settings, path);
+    const struct settings *s = m->runtime->settings;
+    struct setting_origin origin = settings_origin(s, path);
+    struct str given = own_setting(s, path);
 
+    if (layer_is_project(origin.layer))
+        warn(m, arena_format(m->arena,
+                             "%" STR_FMT ": \"%s\" is not used there; only your own settings can "
+                             "say it",
+                             STR_ARG(origin.file), path));
     *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
     if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is nothing keel can do", path,
-                            STR_ARG(given)),
-                    "one of: auto, ask");
+    return err_hint(
+        err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a choice", path, STR_ARG(given)),
+        "one of: auto, ask");
 }
 
 static struct str locale_of(const char *const *environment)
@@ -288,9 +295,11 @@ static struct err *choose_mode(struct making *m)
     e = agent_find_mode(path, name, &m->set->mode);
     if (!e)
         m->set->mode_source = source_of(s, origin.layer);
+    if (e && origin.file.n)
+        e = err_wrap(e, "%" STR_FMT, STR_ARG(origin.file));
     if (!e || !layer_is_foreign(origin.layer))
         return e;
-    warn_of(m, err_wrap(e, "%" STR_FMT, STR_ARG(origin.file)));
+    warn_of(m, e);
     return NULL;
 }
 

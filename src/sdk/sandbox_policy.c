@@ -360,15 +360,27 @@ static void deny_untrusted(struct making *k)
             deny(k, lists[i]->paths[j], lists[i]->paths[j + 1], lists[i] == &k->untrusted_hidden);
 }
 
+/* The path, or that of the nearest directory above it that is short enough to be opened: commands
+ * reach what lies further down step by step. */
+static const char *short_path(struct arena *a, const char *path)
+{
+    struct str p = str_of(path);
+
+    while (p.n >= PATH_MAX)
+        p.n = str_rfind_char(p, '/');
+    return arena_cstr(a, p);
+}
+
 /* A link is denied with what it leads to, unless that is what everything is in. */
 static void deny_found(struct making *k, const char *path, bool hides)
 {
     const char *real;
 
+    path = short_path(k->arena, path);
     k->n_found++;
     real = k->n_found > MAX_FOUND ? NULL : real_path(k->arena, path);
     if (real && !path_is_in(k->workspace, real))
-        deny(k, arena_cstr(k->arena, str_of(path)), real, hides);
+        deny(k, path, real, hides);
 }
 
 static void add_found(void *self, const struct watched_dir *dir, const char *name, unsigned meaning)

@@ -1,8 +1,10 @@
 /* settings.c - loads the layers, merges them, remembers who said what. */
 #include "sdk/settings.h"
 
+#include "sandbox/guard.h"
 #include "sdk/project_files.h"
 #include "sdk/settings_check.h"
+#include "sys/env.h"
 #include "sys/fs.h"
 
 #include <unistd.h>
@@ -153,14 +155,26 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
                     file, strbuf_cstr(&left_out)));
 }
 
+/* A command in a sandbox that starts keel does not see the person's settings. */
+static struct err *hint_at_home(struct err *take_error, const struct settings_sources *sources)
+{
+    if (!env_find(sources->environment, GUARD_NESTED))
+        return err_hint(take_error, "correct the file, or move it away");
+    return err_hint(take_error, "keel runs in a sandbox that hides the settings: set KEEL_HOME to "
+                                "a directory in the workspace");
+}
+
 /* Of a project's file the bytes that its trust was decided by. */
 static struct err *read_layer(const struct settings_sources *sources, enum layer l,
                               const char *file, struct strbuf *text, bool *ret_exists)
 {
     const struct project_file *f;
 
-    if (!layer_is_project(l))
-        return fs_read(file, text, ret_exists);
+    if (!layer_is_project(l)) {
+        struct err *e = fs_read(file, text, ret_exists);
+
+        return e ? hint_at_home(e, sources) : NULL;
+    }
     f = sources->project ? project_files_find(sources->project, layers[l].file) : NULL;
     *ret_exists = f != NULL;
     if (f && f->problem)

@@ -3,6 +3,8 @@
 
 #include "sys/fs.h"
 
+#include <errno.h>
+
 static struct stamp stamp_of(struct arena *a, const char *root, const char *name)
 {
     struct file_state f = {.path = fs_join(a, root, name)};
@@ -11,6 +13,14 @@ static struct stamp stamp_of(struct arena *a, const char *root, const char *name
         return (struct stamp){0};
     f.stamp.ctime_ns = 0; /* a command that only looks may set it */
     return f.stamp;
+}
+
+/* A command may have closed the workspace. */
+static bool is_there(const char *path)
+{
+    struct file_state f = {.path = path};
+
+    return fs_exists(path) || (errno == EACCES && state_look(&f) && f.kind != IMAGE_NONE);
 }
 
 /* In the sandbox `rm -r .git` removes all but what is mounted, so the directory itself says
@@ -22,7 +32,7 @@ struct git_state git_state_look(const struct coverage *c)
     struct git_state s = {0};
 
     for (size_t i = 0; c->n_roots && i < ARRAY_LEN(parts); i++)
-        if (fs_exists(fs_join(&a, c->roots[0], parts[i])))
+        if (is_there(fs_join(&a, c->roots[0], parts[i])))
             s.parts |= 1U << i;
     if (s.parts) {
         s.head = stamp_of(&a, c->roots[0], ".git/HEAD");

@@ -1,10 +1,12 @@
 /* unreported.c - compares what has changed with what was announced. */
 #include "snapshot/unreported.h"
 
+#include "snapshot/plain.h"
+#include "sys/auto_fd.h"
 #include "sys/fs.h"
-#include "sys/unlock.h"
 #include "sys/walk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -187,10 +189,23 @@ static bool is_shut(const struct stat *st)
            (st->st_mode & S_IRWXU) != S_IRWXU;
 }
 
+static bool look_at(const char *path, struct stat *ret_stat)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    const char *name;
+
+    if (fstatat(AT_FDCWD, path, ret_stat, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    if (errno != EACCES)
+        return false;
+    AUTO_FD dir_fd = plain_open_parent(path, &unlocks, &name);
+    return dir_fd >= 0 && fstatat(dir_fd, name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static bool is_strange(const struct unreported_query *q, struct str path)
 {
     struct stat st = {0};
-    bool is_there = fstatat(AT_FDCWD, path.p, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    bool is_there = look_at(path.p, &st);
 
     return !(is_there && is_shut(&st)) && q->is_strange(q->self, path, is_there ? &st : NULL);
 }

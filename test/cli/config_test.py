@@ -166,7 +166,13 @@ class Mistakes(KeelTest):
 
     def test_a_settings_file_that_is_a_directory_is_named(self):
         os.mkdir(self.keel_home / "settings.json")
-        self.assert_refused(self.keel("config", "show"), 2, "settings.json", "Is a directory")
+        self.assert_refused(self.keel("config", "show"), 2, "settings.json", "Is a directory",
+                            "move it away")
+
+    def test_where_a_sandbox_hides_the_settings_it_is_told_what_to_do(self):
+        os.mkdir(self.keel_home / "settings.json")  # like one that is hidden, it cannot be read
+        self.assert_refused(self.keel("config", "show", env={"KEEL_SANDBOX": "1"}), 2,
+                            "hides the settings: set KEEL_HOME to a directory in the workspace")
 
     def test_deep_nesting_is_refused_and_not_followed(self):
         self.user_settings('{"a":' * 100_000)

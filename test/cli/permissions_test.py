@@ -64,6 +64,11 @@ class List(PermissionsTest):
         self.assertEqual(self.listed()["mode"], {"value": "plan", "layer": "user", "where": file})
         self.assertEqual(self.listed("--mode", "full")["mode"]["value"], "acceptEdits")
 
+    def test_a_mode_that_does_not_exist_is_told_with_its_file(self):
+        file = self.user({"defaultMode": "yolo"})
+        self.assert_refused(self.keel("permissions", "list"), 2,
+                            f'{file}: permissions.defaultMode: there is no mode "yolo"')
+
     def test_what_the_mode_makes_of_each_class_is_shown(self):
         wanted = {"plan": "auto approve approve deny deny deny deny",
                   "default": "auto approve approve approve approve approve approve",
@@ -207,6 +212,13 @@ class Test(PermissionsTest):
         self.user({"allowedDomains": []})
         self.assertEqual(self.judged("WebFetch", "https://a.b/")["step"], 5)
 
+    def test_a_host_that_is_not_listed_is_named_without_the_rest_of_its_address(self):
+        self.user({"allowedDomains": ["example.com"]})
+        self.assertIn("the host a.b is not on the list",
+                      self.judged("WebFetch", "https://a.b:8443/page?x=1")["reason"])
+        self.assertIn("the host nonsense is not on the list",
+                      self.judged("WebFetch", "nonsense")["reason"])
+
     def test_further_directories_may_be_written(self):
         (self.dir / "more").mkdir()
         target = str(self.dir / "more" / "x")
@@ -249,6 +261,17 @@ class Test(PermissionsTest):
         self.bring({"sandboxedCommands": "auto"})
         self.assert_status(self.keel("trust", "--yes"), 0)
         self.assertEqual(self.judged("Bash", "touch a")["decision"], "approve")
+        self.assertIn('settings.json: "permissions.sandboxedCommands" is not used there',
+                      self.keel("permissions", "list").err)
+
+    def test_a_program_that_could_start_what_is_denied_is_asked_about_with_the_reason(self):
+        self.user({"deny": ["Bash(curl *)"], "allow": ["Bash(make *)"]})
+        self.assertEqual(self.judged("Bash", "make x; make y")["decision"], "auto")
+        judged = self.judged("Bash", "make x; touch y", "--mode", "bypassPermissions")
+        self.assertEqual(judged["decision"], "approve")
+        self.assertIn("a program in this line can start any command", judged["reason"])
+        self.assertIn("cannot tell whether the rule Bash(curl *) denies this call",
+                      self.judged("Bash", 'eval "$x"')["reason"])
 
     def test_hooks_are_mentioned(self):
         self.user_settings({"hooks": {"PreToolUse": [

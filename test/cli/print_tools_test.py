@@ -87,8 +87,10 @@ class Rules(ToolTest):
         self.assert_answer(self.call(TOUCH), "Done.")
         self.user_settings({"permissions": {"allow": ["Bash"], "deny": ["Bash(touch *)"]}})
         (self.project / "made-by-bash").unlink()
-        self.call(TOUCH, "--allowed-tools", "Bash")
+        result = self.call(TOUCH, "--allowed-tools", "Bash")
         self.assert_made("made-by-bash", False)
+        self.assertNotIn("--allowed-tools", result.err)
+        self.assertIn("keel permissions test says which", result.err)
 
     def test_an_untrusted_project_may_forbid_but_not_allow(self):
         self.write("project/.keel/settings.json", {"permissions": {

@@ -87,7 +87,10 @@ class Sandbox(KeelTest):
         for result in self.both_ways("--add-dir", str(added), "sh", "-c", f"echo x >{added}/new"):
             self.assert_fine(result)
             self.assertEqual((added / "new").read_text(), "x\n")
-        self.assert_refused(self.sandbox("--add-dir", "/nowhere", "true"), 2, "/nowhere")
+        self.assert_refused(self.sandbox("--add-dir", "/nowhere", "true"), 2,
+                            "--add-dir /nowhere: No such file or directory")
+        self.assert_refused(self.sandbox("--add-dir", "/etc/passwd", "true"), 2,
+                            "--add-dir /etc/passwd: it is not a directory")
 
     def test_deny_rules_of_the_settings_hold(self):
         (self.project / ".env").write_text("hush")
@@ -106,7 +109,9 @@ class Sandbox(KeelTest):
     def test_doctor_says_whether_agents_use_it(self):
         self.assertIn("by every command of an agent", self.keel("doctor").out)
         self.user_settings({"sandbox": {"enabled": False}})
-        self.assertIn("sandbox.enabled is false", " ".join(self.keel("doctor").out.split()))
+        report = " ".join(self.keel("doctor").out.split())
+        self.assertIn("sandbox.enabled is false", report)
+        self.assertNotIn("are confined", report)
 
     def test_credentials_are_not_in_the_environment(self):
         result = self.sandbox("env", env={"ANTHROPIC_API_KEY": "sk-1", "PLAIN": "yes"})

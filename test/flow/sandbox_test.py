@@ -132,7 +132,7 @@ class Behaviour:
 
     def test_what_a_command_should_not_have_made_is_moved_aside_and_told(self):
         out = self.run_bash("echo '{}' >.mcp.json; echo made")
-        self.assertIn("made\nThe sandbox has put this right", out[0])
+        self.assertIn("made\nThe sandbox looked at what the command changed", out[0])
         self.assertIn(".mcp.json was created by the command", out[0])
         self.assertIn(".mcp.json was created by the command", self.result.err)
         self.assertFalse((self.project / ".mcp.json").exists())
@@ -312,7 +312,8 @@ class Network(SandboxTest):
     def test_by_a_setting(self):
         self.user_settings({"network": {"allowPrivate": [self.place]}})
         self.assertEqual(self.fetch(), ["200\n", "403\n"])
-        self.assertIn("a command may not connect to 127.0.0.1", self.result.err)
+        self.assertIn("a command's connection was refused: commands may not connect to 127.0.0.1:1; "
+                      'to allow it, a person adds "127.0.0.1:1" to network.allow', self.result.err)
 
     def test_not_by_a_repository_that_nobody_trusts(self):
         self.write("project/.keel/settings.json", {"network": {"allowPrivate": [self.place]}})

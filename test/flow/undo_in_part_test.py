@@ -184,6 +184,16 @@ class Closed(UndoneCommands):
         self.assertEqual(self.mode(), mode)
         self.assertEqual(describe(self.work), was)
 
+    def test_a_repository_in_a_workspace_that_a_command_closes_is_not_taken_for_gone(self):
+        self.own()
+        self.prepare(REPOSITORY.format(".") + "; ln notes.txt second")
+        was = describe(self.work)
+        result = self.bash("echo x >> notes.txt; chmod 000 .")
+        self.assertNotIn(".git is gone", result.err)
+        self.assertNotIn("without a report", result.err)
+        self.assert_status(self.closed("session", "rewind", self.session, "--yes"), 0)
+        self.assertEqual(describe(self.work), was)
+
     def test_a_workspace_whose_permissions_a_command_changes(self):
         self.own()
         self.prepare("chmod 750 .")

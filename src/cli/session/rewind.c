@@ -15,7 +15,7 @@ static const struct option options[] = {
     {"to", 0, "TURN", "to before this turn; else before the last prompt"},
     {"files-only", 0, NULL, "leave the conversation as it is"},
     {"conversation-only", 0, NULL, "leave files as they are"},
-    {"force", 0, NULL, "also files that are left alone, to lose nothing of somebody else's"},
+    {"force", 0, NULL, "also files that somebody else has changed, or that are too large"},
     {"add-dir", 0, "DIR", "files in this directory, too, as with keel -p"},
     {"dry-run", 0, NULL, "only say what would be done"},
     {"json", 0, NULL, "print what was done, or would be, as one JSON object"},
@@ -284,8 +284,8 @@ static void report(struct session_work *w, const struct rewind *r)
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
     if (n_left)
-        cli_tell("%zu file%s left alone, to lose nothing of somebody else's; --force restores %s",
-                 n_left, n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
+        cli_tell("%zu file%s left alone, for the reason listed above; --force restores %s", n_left,
+                 n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
     if (r->report.n_left)
         cli_tell("%zu path%s as %s: keel has not saved what %s", r->report.n_left,
                  r->report.n_left == 1 ? " stays" : "s stay",
@@ -535,7 +535,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_rewind = {
     .name = "session rewind",
-    .usage = "[ID] [--to TURN] [--files-only|--conversation-only] [--dry-run] [--yes]",
+    .usage = "[ID] [--to TURN] [--files-only|--conversation-only] [--dry-run] [--force] [--yes]",
     .summary = "undo turns: the conversation, and what was done to files",
     .details = "Goes back to where the session stood before a turn; keel session show prints\n"
                "the numbers. A file that somebody else has changed since is left alone, unless\n"

@@ -264,7 +264,7 @@ TEST(what_a_rule_denies_is_denied_with_its_name)
     s.call.mode = MODE_PLAN;
     assert_str(
         judge(&s, "Bash", "{\"command\":\"$x\"}")->reason,
-        "Permission denied: the rule Bash(rm *) could not be checked for this call, and plan "
+        "Permission denied: keel cannot tell whether the rule Bash(rm *) denies this call; plan "
         "mode does not ask.");
 }
 
@@ -558,8 +558,14 @@ TEST(where_nobody_is_a_rule_that_asks_is_named)
     rules = (struct permission_rules){.deny = &pattern, .n_deny = 1};
     permission_gate_set_rules(&s.gate, &rules);
     assert_str(judge(&s, "Bash", "{\"command\":\"git $x\"}")->reason,
-               "Permission denied. No user is available to approve this action. The rule "
-               "Bash(git push:*) could not be checked for this call.");
+               "Permission denied. No user is available to approve this action. Approval is "
+               "needed because keel cannot tell whether the rule Bash(git push:*) denies this "
+               "call. Write out every command in the line.");
+    assert_str(
+        judge(&s, "Bash", "{\"command\":\"make x; ls\"}")->reason,
+        "Permission denied. No user is available to approve this action. Approval is "
+        "needed because the rule Bash(git push:*) denies some commands, and a program in "
+        "this line can start any command. The user can allow it with the rule Bash(make x; ls).");
 }
 
 TEST(an_answer_that_comes_later_leaves_the_question_in_the_verdict)

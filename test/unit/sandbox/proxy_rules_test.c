@@ -175,8 +175,8 @@ RULES_TEST(a_refusal_names_the_rule_that_would_allow_it)
     AUTO(err) struct err *e = net_rules_check(&f->rules, &u);
 
     assert_string_equal(e->text, "commands may not connect to [2606:4700::1111]:8080");
-    assert_string_equal(e->hint, "a person can allow it with \"[2606:4700::1111]:8080\" in "
-                                 "network.allow of the settings");
+    assert_string_equal(e->hint, "to allow it, a person adds \"[2606:4700::1111]:8080\" to "
+                                 "network.allow in ~/.keel/settings.json");
 }
 
 RULES_TEST(what_is_no_domain_is_an_error)

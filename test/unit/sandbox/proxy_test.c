@@ -383,7 +383,7 @@ PROXY_TEST(a_refused_host_is_told_once, S(ANSWER))
     for (int i = 0; i < 3; i++)
         TRY(ask(b, "CONNECT good.test:1 HTTP/1.1\r\n\r\n", &answer));
     EXPECT(says(&answer, "HTTP/1.1 403 Forbidden by keel\r\n"));
-    EXPECT(says(&answer, "\"good.test:1\" in network.allow of the settings\n"));
+    EXPECT(says(&answer, "adds \"good.test:1\" to network.allow in ~/.keel/settings.json\n"));
     TRY(ask(b, "GET http://93.184.216.34/ HTTP/1.1\r\n\r\n", &answer));
     EXPECT(says(&answer, " 403 "));
     EXPECT(str_is(strbuf_str(&b->told), "good.test: commands may not connect to good.test:1\n"

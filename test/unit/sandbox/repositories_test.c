@@ -216,6 +216,22 @@ BOX_TEST(a_directory_of_hooks_that_was_missing_cannot_be_filled)
     return NULL;
 }
 
+/* --- deep down --- */
+
+BOX_TEST(repositories_far_down_keep_no_command_from_running)
+{
+    TRY(box_run(b,
+                "d=.; for i in $(seq 100); do d=$d/d; case $i in 29|30|31|32|33|34|64|65|100) "
+                "mkdir -p $d/.git/objects $d/.git/refs; echo 'ref: refs/heads/m' >$d/.git/HEAD;; "
+                "esac; done; echo $d >deepest"));
+    TRY(box_run(b, "d=$(cat deepest); mkdir -p $d/.git/hooks; echo evil >$d/.git/hooks/evil; "
+                   "echo evil >>$d/../../.git/config; echo ran"));
+    EXPECT(has_text(&b->out, "ran\n"));
+    TRY(box_run(b, "ls $(cat deepest)/.git/hooks"));
+    EXPECT(!strstr(strbuf_cstr(&b->out), "evil\n"));
+    return NULL;
+}
+
 /* --- asides --- */
 
 BOX_TEST(a_name_that_looks_like_an_aside_is_none)
@@ -292,6 +308,7 @@ RUN_TESTS(BOTH_WAYS(a_directory_does_not_become_a_bare_repository),
           BOTH_WAYS(lines_of_a_rebase_that_a_person_began_stay),
           BOTH_WAYS(files_that_only_have_the_same_names_are_left_alone),
           BOTH_WAYS(a_directory_of_hooks_that_was_missing_cannot_be_filled),
+          BOTH_WAYS(repositories_far_down_keep_no_command_from_running),
           BOTH_WAYS(a_name_that_looks_like_an_aside_is_none),
           BOTH_WAYS(a_file_with_a_second_name_outside_that_was_written_is_told),
           BOTH_WAYS(in_a_large_workspace_it_is_told_too),

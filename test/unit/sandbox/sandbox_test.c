@@ -263,6 +263,37 @@ BOX_TEST(what_was_not_there_is_moved_aside_and_told)
     return NULL;
 }
 
+BOX_TEST(a_command_that_takes_all_names_for_asides_keeps_nothing)
+{
+    TRY(box_run(b, "echo x > .bashrc.keel-untrusted; for i in $(seq 1100); do "
+                   "echo x > .bashrc.keel-untrusted-$i; done; echo evil > .bashrc"));
+    EXPECT(!fs_exists(box_path(b, "ws/.bashrc")));
+    EXPECT(has_text(&b->notes, "ws/.bashrc was created by the command; keel renamed it"));
+    return NULL;
+}
+
+static size_t count_lines(const struct strbuf *text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text->n; i++)
+        n += text->p[i] == '\n';
+    return n;
+}
+
+BOX_TEST(thousands_of_new_hooks_are_told_in_some_lines_and_hide_no_other_note)
+{
+    TRY(make_repository(b, "ws"));
+    TRY(box_run(b, "for i in $(seq 200); do mkdir -p d$i/.git/objects d$i/.git/refs "
+                   "d$i/.git/hooks; echo x > d$i/.git/HEAD; echo evil > d$i/.git/hooks/evil; done; "
+                   "echo x > .gitmodules"));
+    EXPECT(count_lines(&b->notes) < 60);
+    EXPECT(has_text(&b->notes, "ws are not listed: each was created by the command; keel renamed"));
+    EXPECT(has_text(&b->notes, "ws/.gitmodules was changed by the command; check it"));
+    EXPECT(!fs_exists(box_path(b, "ws/d200/.git/hooks/evil")));
+    return NULL;
+}
+
 BOX_TEST(a_new_repository_stays_without_its_hooks)
 {
     TRY(box_run(b, "mkdir -p .git/hooks; echo '[core]' > .git/config; echo x > .git/HEAD; "
@@ -546,6 +577,8 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(nested_repositories_are_protected_too),
           BOTH_WAYS(settings_of_keel_and_of_shells_are_as_they_were),
           BOTH_WAYS(what_was_not_there_is_moved_aside_and_told),
+          BOTH_WAYS(a_command_that_takes_all_names_for_asides_keeps_nothing),
+          BOTH_WAYS(thousands_of_new_hooks_are_told_in_some_lines_and_hide_no_other_note),
           BOTH_WAYS(a_new_repository_stays_without_its_hooks),
           BOTH_WAYS(a_command_that_changes_nothing_gives_no_notes),
           BOTH_WAYS(a_server_outside_is_not_reached),

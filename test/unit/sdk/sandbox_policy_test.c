@@ -2,7 +2,10 @@
 #include "files.h"
 #include "sdk/sandbox_policy.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A workspace "ws" with a file or two beside it, and what rules make of it. */
 struct place {
@@ -239,6 +242,41 @@ TEST(patterns_are_worked_out_against_what_is_there)
     assert_ok(make(&p));
     assert_true(hides(&p, "ws/sub/b.pem"));
     assert_false(hides(&p, "ws/sub/a.pem"));
+    place_end(&p);
+}
+
+/* Names that are so long that a path of 4,096 bytes does not lead to the file. */
+static void put_far_down(struct place *p, const char *name)
+{
+    int dir = open(temp_path(&p->dir, "ws"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char long_name[201];
+
+    memset(long_name, 'n', 200);
+    long_name[200] = 0;
+    for (int i = 0; i < 25; i++) {
+        int next;
+
+        assert_int_equal(mkdirat(dir, long_name, 0700), 0);
+        next = openat(dir, long_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(dir);
+        dir = next;
+    }
+    assert_int_equal(mkdirat(dir, name, 0700), 0);
+    close(dir);
+}
+
+TEST(what_has_too_long_a_path_is_denied_with_a_directory_above_it)
+{
+    struct place p;
+    size_t longest = 0;
+
+    place_begin(&p);
+    deny(&p, "Read(*.pem)");
+    put_far_down(&p, "a.pem");
+    assert_ok(make(&p));
+    for (size_t i = 0; i < p.policy.n_hidden; i++)
+        longest = MAX(longest, strlen(p.policy.hidden[i]));
+    assert_in_range(longest, PATH_MAX - 202, PATH_MAX - 1);
     place_end(&p);
 }
 
@@ -490,6 +528,7 @@ RUN_TESTS(UNIT(secrets_are_hidden_and_what_others_execute_is_locked),
           UNIT(a_workspace_behind_a_link_is_its_own_place), UNIT(a_name_is_denied_at_every_depth),
           UNIT(a_path_is_denied_from_the_workspace_and_from_where_the_command_starts),
           UNIT(patterns_are_worked_out_against_what_is_there),
+          UNIT(what_has_too_long_a_path_is_denied_with_a_directory_above_it),
           UNIT(a_pattern_may_be_about_another_place), UNIT(a_link_is_denied_with_what_it_leads_to),
           UNIT(a_link_to_what_is_above_the_workspace_denies_nothing),
           UNIT(a_file_that_is_not_there_yet_can_be_denied_to_writers),
