@@ -47,10 +47,14 @@ static void push_in_order(struct builder *b, struct message *take_message)
 
 /* --- what can be sent --- */
 
+/* To the model, what is told beside a prompt is text like the prompt. */
 static void add_text(struct message *to, const struct part *p)
 {
+    struct part sent = *p;
+
+    sent.kind = PART_TEXT;
     if (!request_is_blank(p->text))
-        message_add(to, p);
+        message_add(to, &sent);
 }
 
 /* The file, or its name. */
@@ -68,7 +72,7 @@ static void add_media(struct builder *b, struct message *to, const struct part *
 static void add_said(struct builder *b, struct message *to, const struct part *p,
                      enum file_place place)
 {
-    if (p->kind == PART_TEXT)
+    if (p->kind == PART_TEXT || p->kind == PART_CONTEXT)
         add_text(to, p);
     else if (p->kind == PART_MEDIA)
         add_media(b, to, p, place);
@@ -218,6 +222,7 @@ static void add_answered(struct builder *b, const struct place *place, struct me
         break;
     case PART_CITATION: /* for people */
     case PART_TOOL_RESULT:
+    case PART_CONTEXT:
         break;
     }
 }

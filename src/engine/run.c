@@ -112,7 +112,7 @@ static struct err *take_input(struct run *r)
         m = run_new_message(r, ROLE_USER);
         message_add_text(m, input);
         for (size_t i = 0; i < r->input->n_parts; i++)
-            if (r->input->parts[i].kind == PART_MEDIA)
+            if (r->input->parts[i].kind != PART_TEXT)
                 message_add(m, &r->input->parts[i]);
         hide_in_message(r->secrets, &m, &found);
         run_tell_hidden(r, found, S("what a plugin made of the prompt"));

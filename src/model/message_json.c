@@ -275,10 +275,10 @@ static struct err *read_media(const struct json *v, struct arena *a, struct medi
 
 struct err *part_read(const struct json *v, struct arena *a, struct part *ret)
 {
-    const char *names[PART_REFUSAL + 1];
+    const char *names[N_PART_KINDS];
     int kind;
 
-    for (int k = PART_TEXT; k <= PART_REFUSAL; k++)
+    for (int k = PART_TEXT; k < N_PART_KINDS; k++)
         names[k] = part_kind_name((enum part_kind)k);
     if (!find_name(json_get_text(v, "type"), names, ARRAY_LEN(names), &kind))
         return err_new(ERR_VALIDATION, "a message part has the unknown type \"%" STR_FMT "\"",

@@ -8,8 +8,6 @@
 #include "sys/loop.h"
 
 #include <stdlib.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 /* At a time; a model seldom asks for more, and each may be a process. */
 #define MAX_CONCURRENT_TOOLS 10
@@ -18,27 +16,9 @@
 
 static struct err *write_system_prompt(struct agent *a)
 {
-    time_t now = (time_t)(clock_unix_ms(loop_clock(task_loop())) / 1000);
     AUTO(strbuf) struct strbuf text = {0};
-    struct utsname os = {0};
-    struct tm day = {0};
-    char date[16];
 
-    uname(&os);
-    localtime_r(&now, &day);
-    strftime(date, sizeof date, "%Y-%m-%d", &day);
-    system_prompt_write(
-        &text, &(struct system_prompt){
-                   .instead = a->system_prompt,
-                   .append = a->append_system_prompt,
-                   .cwd = a->runtime->options.cwd,
-                   .added_dirs = a->tool_config.added_dirs,
-                   .n_added_dirs = a->tool_config.n_added_dirs,
-                   .is_repository = a->runtime->is_repository,
-                   .platform = "linux",
-                   .os_version = arena_format(&a->arena, "%s %s", os.sysname, os.release).p,
-                   .date = date,
-               });
+    system_prompt_write(&text, a->system_prompt, a->append_system_prompt);
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
 }
@@ -195,6 +175,7 @@ void agent_done(struct agent *a)
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     store_free(a->store);
+    strbuf_done(&a->context);
     strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -269,10 +250,15 @@ static void begin_session(struct agent *a)
 
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
 {
+    AUTO(message)
+    struct message *input = options->input ? agent_with_context(a, options->input) : NULL;
+    struct run_options o = *options;
+
+    o.input = input;
     begin_session(a);
     agent_note_mode(a);
     agent_remember_typed(a);
-    session_run(&a->session, options, ret_result);
+    session_run(&a->session, &o, ret_result);
 }
 
 struct err *agent_compact(struct agent *a, const struct run_options *options,

@@ -350,6 +350,17 @@ static struct str blocked_reason(struct replay *r)
                : (struct str){0};
 }
 
+/* Did the prompt have this part before hooks were asked? */
+static bool was_asked(const struct replay *r, struct str text)
+{
+    const struct message *m = r->recording->asked;
+
+    for (size_t i = 0; m && i < m->n_parts; i++)
+        if (str_eq(m->parts[i].text, text))
+            return true;
+    return false;
+}
+
 /* The message that was committed against the one that was asked. */
 static void play_prompt_hook(struct replay *r, const struct hook_input *input, struct arena *a,
                              struct hook_outcome *out)
@@ -372,7 +383,7 @@ static void play_prompt_hook(struct replay *r, const struct hook_input *input, s
         json_set_str(a, updated, "prompt", first);
         out->updated_input = updated;
     }
-    if (m->n_parts > 1 && last.n && !str_ends(prompt, last))
+    if (m->n_parts > 1 && last.n && !str_ends(prompt, last) && !was_asked(r, last))
         out->additional_context = last;
 }
 

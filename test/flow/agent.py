@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 import scripted
-from scripted import FlowTest, Protocol, event
+from scripted import FlowTest, Protocol, event, without_surroundings
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -248,6 +248,7 @@ class Reader:
         self.lines.append(f"  result #{self.open[id].pop(0)} {text!r}")
 
     def say(self, role, text):
+        text = without_surroundings(text or "")
         if text:
             self.lines.append(f"  {role} {text!r}")
 

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import socket
 import sys
 import threading
@@ -212,6 +213,11 @@ ANTHROPIC = BY_NAME["anthropic-messages"]
 
 # --- the server ---
 
+def without_surroundings(text):
+    """What the person said, without what keel tells beside it of the place and the day."""
+    return re.sub(r"\A<environment>\n.*?</environment>\n?", "", text, flags=re.S)
+
+
 class Request:
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -225,7 +231,8 @@ class Request:
         body = self.json
         last = (body.get("messages") or body.get("input") or body.get("contents"))[-1]
         content = last.get("content", last.get("parts"))
-        return [content] if isinstance(content, str) else [part["text"] for part in content]
+        texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+        return [text for text in map(without_surroundings, texts) if text]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

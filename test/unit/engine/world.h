@@ -190,7 +190,7 @@ static inline void log_parts(struct strbuf *out, const struct part *parts, size_
     for (size_t i = 0; i < n; i++) {
         const struct part *p = &parts[i];
 
-        if (p->kind == PART_TEXT || p->kind == PART_REASONING)
+        if (p->kind == PART_TEXT || p->kind == PART_REASONING || p->kind == PART_CONTEXT)
             strbuf_addf(out, " \"%" STR_FMT "\"", STR_ARG(p->text));
         if (p->kind == PART_TOOL_CALL)
             strbuf_addf(out, " %" STR_FMT "#%" STR_FMT, STR_ARG(p->name), STR_ARG(p->id));
