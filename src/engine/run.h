@@ -36,6 +36,9 @@ struct run_plan {
     struct tool_registry *tools; /* NULL: none */
     struct tool_filter filter;   /* exposure, and what the parent grants */
     struct str system;           /* authored text only; sent as it is */
+    /* The tools as the session's first request told of them (tool_set_as_told); NULL: as they are.
+     * The list stays the same object as long as nothing changes. */
+    const struct json *told_tools;
     struct sampling sampling;
     enum effort effort;
     int64_t reasoning_budget;
@@ -177,10 +180,12 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
 /* --- for a compactor, and for tools that ask the model --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
-/* A question to the run's model that does not belong to the conversation: no tools, nothing
- * committed, but recorded and accounted for like any other. One at a time: its events must not
- * stand between those of another. */
+/* A question to the run's model that does not belong to the conversation: no tool is called,
+ * nothing committed, but recorded and accounted for like any other. One at a time: its events must
+ * not stand between those of another. */
 struct aside {
+    /* Instead of the session's, and then without its tools; empty: the request begins as all of the
+     * session do, so that what its provider keeps of them is used. */
     struct str system;
     const struct history_cut *cut; /* of the history; NULL: all of it is told */
     struct str instruction;        /* the question, at the end */

@@ -46,9 +46,10 @@ struct run {
 
     /* of this round */
     const struct run_plan *plan;
-    struct tool_set *tools;    /* what the model sees */
-    struct tool_filter filter; /* that made it */
-    unsigned needs;            /* that can be met */
+    struct tool_set *tools;        /* what the model sees */
+    struct tool_filter filter;     /* that made it */
+    const struct json *told_tools; /* that `tools` are made of */
+    unsigned needs;                /* that can be met */
     struct chain chain;
     unsigned round, attempt;
     enum stop stop; /* of the last answer */

@@ -30,8 +30,10 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
 {
     AUTO(tool_registry) struct tool_registry *none = plan->tools ? NULL : tool_registry_new();
     AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(none ? none : plan->tools);
+    AUTO(tool_set)
+    struct tool_set *now = tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 
-    return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
+    return plan->told_tools ? tool_set_as_told(now, plan->told_tools) : TAKE(now);
 }
 
 static bool is_same_filter(const struct tool_filter *a, const struct tool_filter *b)
@@ -47,7 +49,7 @@ static bool is_current(struct run *r)
     struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
 
     return r->tools && r->tools->version == (now ? now->version : 0) &&
-           r->needs == capabilities(r->options, r->plan) &&
+           r->needs == capabilities(r->options, r->plan) && r->told_tools == r->plan->told_tools &&
            is_same_filter(&r->filter, &r->plan->filter);
 }
 
@@ -61,6 +63,7 @@ static void refresh_tools(struct run *r)
     r->tools = run_tools(r->options, r->plan);
     r->needs = capabilities(r->options, r->plan);
     r->filter = r->plan->filter;
+    r->told_tools = r->plan->told_tools;
     if (before) {
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);

@@ -56,7 +56,8 @@ void message_set_origin(struct message *m, struct origin o)
 {
     m->origin = (struct origin){.provider = arena_str(&m->arena, o.provider),
                                 .protocol = arena_str(&m->arena, o.protocol),
-                                .model = arena_str(&m->arena, o.model)};
+                                .model = arena_str(&m->arena, o.model),
+                                .bound = arena_str(&m->arena, o.bound)};
 }
 
 void message_set_usage(struct message *m, const struct usage *u)

@@ -18,6 +18,7 @@ enum message_state {
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
     struct str provider, protocol, model;
+    struct str bound; /* hash of all that it answers to (request_build.h); empty: not known */
 };
 
 struct message {

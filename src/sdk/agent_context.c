@@ -127,12 +127,6 @@ static struct surroundings find_surroundings(struct agent *a, struct arena *scra
     return s;
 }
 
-/* Who writes all of the system text writes this, too. */
-static bool tells_surroundings(const struct agent *a)
-{
-    return !a->system_prompt;
-}
-
 /* --- in messages --- */
 
 /* After a summary there is no message any more that says it. */
@@ -140,11 +134,12 @@ static struct err *attach(void *self, const struct reattaching *r, struct strbuf
 {
     static const struct history nothing;
     AUTO(arena) struct arena scratch = {0};
+    struct agent *a = self;
     struct surroundings now;
 
-    if (!tells_surroundings(self))
+    if (!a->tells_surroundings)
         return NULL;
-    now = find_surroundings(self, &scratch);
+    now = find_surroundings(a, &scratch);
     surroundings_tell(&now, &nothing, out);
     return NULL;
 }
@@ -175,7 +170,7 @@ struct message *agent_with_context(struct agent *a, struct message *input)
     struct surroundings now;
     struct message *longer;
 
-    if (tells_surroundings(a)) {
+    if (a->tells_surroundings) {
         now = find_surroundings(a, &scratch);
         surroundings_tell(&now, &a->session.conversation.history, &text);
     }

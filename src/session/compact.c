@@ -197,7 +197,7 @@ static struct err *tell_after(struct compacting *x)
 static struct err *ask_about(struct compacting *x, struct str question, int64_t n_excess,
                              struct strbuf *answer)
 {
-    struct aside aside = {.system = summary_system(), .instruction = question};
+    struct aside aside = {.instruction = question};
     AUTO(message) struct message *said = NULL;
     const struct message *const *messages;
     struct history_cut cut;
