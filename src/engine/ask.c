@@ -51,7 +51,17 @@ struct token_estimate run_estimate(struct run *r)
     size_t n;
     const struct message *const *messages = history_messages(&r->conversation->history, &a, &n);
 
-    return ledger_estimate(messages, n, r->options->context_floor);
+    return ledger_estimate(messages, n, r->head_tokens, r->options->context_floor);
+}
+
+int64_t run_head_tokens(const struct run *r)
+{
+    return r->head_tokens;
+}
+
+bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
+{
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
 }
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window)
@@ -415,6 +425,14 @@ static void on_fallback(void *self, const struct target *from, const struct targ
     reply_clear(&a->reply);
 }
 
+/* Of a question aside the asker knows how long it is. */
+static bool fits(void *self, const struct target *t)
+{
+    struct ask_state *a = self;
+
+    return a->aside || run_fits(a->run, t, a->prompt_tokens);
+}
+
 static int64_t known_delay(void *self)
 {
     const struct run_options *o = ((struct ask_state *)self)->run->options;
@@ -500,8 +518,9 @@ static struct err *check_stop(const struct reply *reply)
 static struct err *ask(struct ask_state *a, struct message **ret_message)
 {
     struct run *r = a->run;
-    struct chain_hooks hooks = {build,       reserve,     before_send, settle, on_retry,
-                                on_fallback, known_delay, drop_text,   a,      r->secrets};
+    struct chain_hooks hooks = {fits,      build,    reserve,     before_send,
+                                settle,    on_retry, on_fallback, known_delay,
+                                drop_text, a,        r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;

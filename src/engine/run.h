@@ -96,10 +96,11 @@ struct given_outcome {
 struct run;
 
 /* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
- * durable and before it is in the history, and between rounds. What fails is told by the compactor
- * and leaves the history as it is; an error ends the run. */
+ * durable and before it is in the history, and between rounds. With `is_full` it is due whatever
+ * the count says: the provider has refused a request as too long. What fails is told by the
+ * compactor and leaves the history as it is; an error ends the run. */
 struct compactor {
-    struct err *(*compact)(struct compactor *c, struct run *r);
+    struct err *(*compact)(struct compactor *c, struct run *r, bool is_full);
 };
 
 struct run_options {
@@ -180,6 +181,8 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
 /* --- for a compactor, and for tools that ask the model --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
+/* What system text and tools take of it. */
+int64_t run_head_tokens(const struct run *r);
 /* A question to the run's model that does not belong to the conversation: no tool is called,
  * nothing committed, but recorded and accounted for like any other. One at a time: its events must
  * not stand between those of another. */

@@ -49,6 +49,9 @@ struct run {
     struct tool_set *tools;        /* what the model sees */
     struct tool_filter filter;     /* that made it */
     const struct json *told_tools; /* that `tools` are made of */
+    int64_t head_tokens;           /* what system text and tools take */
+    struct str counted_system;     /* that is in it */
+    bool has_made_room;            /* for the overflow that a provider has told of */
     unsigned needs;                /* that can be met */
     struct chain chain;
     unsigned round, attempt;
@@ -126,6 +129,8 @@ MUST_USE struct err *ask_model(struct run *r, const struct final_turn *final,
                                const struct message **ret_message);
 int64_t target_window(const struct target *t);
 struct token_estimate run_estimate(struct run *r);
+/* Would a request of so many tokens be sent to this target? */
+bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens);
 void run_emit_context(struct run *r);
 
 /* final.c */

@@ -643,7 +643,7 @@ static struct str find_wishes(struct replay *r)
 }
 
 /* It is compacted where it was, whatever the threshold was. */
-static struct err *compact(struct compactor *c, struct run *run)
+static struct err *compact(struct compactor *c, struct run *run, bool is_full)
 {
     struct replay *r = PORT_OF(c, compactor);
 
@@ -654,7 +654,7 @@ static struct err *compact(struct compactor *c, struct run *run)
     r->compaction.options.instructions = find_wishes(r);
     if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
-    return r->compaction.compactor.compact(&r->compaction.compactor, run);
+    return r->compaction.compactor.compact(&r->compaction.compactor, run, is_full);
 }
 
 /* --- all of them --- */
