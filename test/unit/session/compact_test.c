@@ -249,7 +249,7 @@ TEST(a_history_at_the_threshold_becomes_a_summary_before_the_prompt)
                    "    user: \"<1000p>\"\n"
                    "    assistant: \"Long.\"\n"
                    "compact 0 assistant: \"[Context Summary] In short.\"\n"
-                   "compacted auto 8350 -> 11 of 10000\n"
+                   "compacted auto 8350 -> 195 of 10000\n"
                    "append 1 user: \"Go on.\"\n"
                    "ask system=\n"
                    "    user: \"[The conversation goes on from here.]\"\n"
@@ -477,8 +477,8 @@ TEST(so_does_one_that_is_longer_than_what_it_is_about)
     strbuf_add_cstr(&script, "\n - text: Yes.\n");
     fill(&s, 8400);
     play(&s, strbuf_cstr(&script), "Go on.");
-    assert_true(contains(&s.log, "a summary would not make it shorter (about 284 tokens instead of "
-                                 "260)\nappend 2 user: \"Go on.\"\n"));
+    assert_true(contains(&s.log, "a summary would not make it shorter (about 468 tokens instead of "
+                                 "444)\nappend 2 user: \"Go on.\"\n"));
 }
 
 TEST(a_model_that_calls_a_tool_instead_has_still_said_its_text)
