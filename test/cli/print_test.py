@@ -45,7 +45,7 @@ class Text(FlowTest):
         self.assertTrue(result.out.startswith("Maximum rounds reached."), result)
         self.assertIn("keel: the limit of rounds was reached", result.err)
         self.assertEqual(len(provider.requests), 3)  # two rounds and a last one without tools
-        self.assertNotIn("tools", provider.requests[2].json)
+        self.assertEqual(provider.requests[2].json["tool_choice"], {"type": "none"})
 
     def test_a_limit_of_nothing_is_no_limit(self):
         rounds = [ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")])] * 12
