@@ -279,7 +279,7 @@ static void on_native_payload(void *self, const struct native_payload *p)
 /* Text of different rounds must not run together. */
 static void separate(struct ask_state *a)
 {
-    if (a->run->round > 1 || a->final)
+    if ((a->run->round > 1 || a->final) && !a->run->is_continuing)
         emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
                    /* is_separator= */ true);
 }

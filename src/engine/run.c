@@ -334,6 +334,7 @@ static void run_done(struct run *r)
     tool_session_listen(r->conversation->tools, (struct state_listener){0});
     tool_set_unref(r->tools);
     message_unref(r->input);
+    strbuf_done(&r->continued);
     arena_done(&r->arena);
 }
 

@@ -51,8 +51,13 @@ struct run {
     const struct json *told_tools; /* that `tools` are made of */
     int64_t head_tokens;           /* what system text and tools take */
     struct str counted_system;     /* that is in it */
-    bool has_made_room;            /* for the overflow that a provider has told of */
-    unsigned needs;                /* that can be met */
+    /* of answers that reached the output limit, and go on in the next (unfinished.c) */
+    unsigned n_continued;
+    struct strbuf continued; /* their text */
+    bool is_continuing;
+    bool was_empty;     /* the last answer */
+    bool has_made_room; /* for the overflow that a provider has told of */
+    unsigned needs;     /* that can be met */
     struct chain chain;
     unsigned round, attempt;
     enum stop stop; /* of the last answer */
@@ -117,6 +122,12 @@ void save_at_end(struct run *r);
 MUST_USE struct err *turn_run(struct run *r);
 /* Lets the compactor look at the history, with the plan of the coming round. */
 MUST_USE struct err *run_compact(struct run *r);
+
+/* unfinished.c */
+/* Is an answer without calls the end of the turn? An error: it is a bad one; *ret_goes_on: the
+ * model was asked to continue. */
+MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
+                                      bool *ret_goes_on);
 
 /* ask.c */
 struct final_turn {

@@ -169,15 +169,6 @@ static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 
 /* --- the rounds --- */
 
-/* A model that declines has said that, and nothing else. */
-static void read_answer(const struct message *answer, struct strbuf *out)
-{
-    message_text(answer, out);
-    for (size_t i = 0; i < answer->n_parts && out->n == 0; i++)
-        if (answer->parts[i].kind == PART_REFUSAL)
-            strbuf_add(out, answer->parts[i].text);
-}
-
 /* A hook may find that the work is not done: the turn then goes on, with its reason. */
 static struct err *go_on(struct run *r, struct str reason)
 {
@@ -193,10 +184,16 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct str reason;
+    bool goes_on;
 
-    read_answer(answer, &text);
+    strbuf_add(&text, strbuf_str(&r->continued));
+    message_text(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
     strbuf_done(&text);
+    TRY(unfinished_check(r, answer, &goes_on));
+    *ret_is_over = !goes_on;
+    if (goes_on)
+        return NULL;
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
     return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
