@@ -46,6 +46,7 @@ enum err_category {
     X(TURN_LIMIT, "turn_limit", LIMIT, 0, 0, 0, 0, 422, 5, "max_turns EXIT-MAX-TURNS-NO-RESPONSE") \
     X(BUDGET_EXCEEDED, "budget_exceeded", LIMIT, 0, 0, 0, 0, 402, 5, "")                           \
     X(CONTEXT_OVERFLOW, "context_overflow", LIMIT, 0, 0, 0, 0, 413, 5, "EXIT-TOKEN-LIMIT")         \
+    X(OUTPUT_LIMIT, "output_limit", LIMIT, 0, 0, 0, 0, 422, 5, "")                                 \
     X(CIRCUIT_OPEN, "circuit_open", SYSTEM, 1, 1, 1, 0, 503, 1, "CIRCUIT_BREAKER_OPEN")            \
     X(PLUGIN, "plugin", SYSTEM, 0, 0, 0, 0, 500, 1, "PLUGIN_ERROR")                                \
     X(STORAGE, "storage", SYSTEM, 0, 1, 0, 0, 500, 1, "STORAGE_ERROR")                             \

@@ -16,6 +16,7 @@ struct ask_state {
     const struct aside *aside;      /* NULL: it belongs to the conversation */
     struct reply reply;
     struct built_messages built;
+    struct arena arena; /* emptied with each attempt */
     const struct tool_def **tools;
     size_t n_tools;
     uint64_t n_deltas;
@@ -50,7 +51,17 @@ struct token_estimate run_estimate(struct run *r)
     size_t n;
     const struct message *const *messages = history_messages(&r->conversation->history, &a, &n);
 
-    return ledger_estimate(messages, n, r->options->context_floor);
+    return ledger_estimate(messages, n, r->head_tokens, r->options->context_floor);
+}
+
+int64_t run_head_tokens(const struct run *r)
+{
+    return r->head_tokens;
+}
+
+bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
+{
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
 }
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window)
@@ -73,41 +84,57 @@ void run_emit_context(struct run *r)
 
 /* --- the request --- */
 
-/* What the model may call: all of the round's tools, or in a last turn the one that is left. */
+/* Does the request begin as all requests of the session do? Providers keep that beginning, and some
+ * check it: it is the same in a last turn and where a summary is asked for. */
+static bool begins_as_session(const struct ask_state *a)
+{
+    return !a->aside || a->aside->system.n == 0;
+}
+
 static void choose_tools(struct ask_state *a)
 {
     const struct tool_set *set = a->run->tools;
 
     a->n_tools = 0;
-    if (a->aside)
+    if (!begins_as_session(a))
         return;
-    a->tools = ARENA_ARRAY(&a->built.arena, set->n, const struct tool_def *);
+    a->tools = ARENA_ARRAY(&a->arena, set->n, const struct tool_def *);
     for (size_t i = 0; i < set->n; i++)
-        if (!a->final || (a->run->policy->final_tool &&
-                          str_is(set->entries[i].def.name, a->run->policy->final_tool)))
-            a->tools[a->n_tools++] = &set->entries[i].def;
+        a->tools[a->n_tools++] = &set->entries[i].def;
+}
+
+/* What the model may call: none of them aside, and in a last turn the one that is left. */
+static struct tool_choice choose_calls(const struct ask_state *a)
+{
+    const char *last = a->final ? a->run->policy->final_tool : NULL;
+
+    if (a->n_tools == 0 || (!a->final && !a->aside))
+        return (struct tool_choice){0};
+    if (last && tool_set_find(a->run->tools, str_of(last)))
+        return (struct tool_choice){.kind = TOOL_CHOICE_NAMED, .name = str_of(last)};
+    return (struct tool_choice){.kind = TOOL_CHOICE_NONE};
 }
 
 /* A provider's own tools obey the filter of ours. */
 static bool may_use_native(const struct ask_state *a, struct str name)
 {
-    return !a->final && !a->aside && tool_filter_has(&a->run->plan->filter, name);
+    return begins_as_session(a) && tool_filter_has(&a->run->plan->filter, name);
 }
 
 /* Aside it is there for the tool that asks with it, and is all that is there. */
 static bool wants_search(const struct ask_state *a)
 {
-    if (a->aside)
+    if (!begins_as_session(a))
         return a->aside->searches_web;
     return a->run->plan->web_search && may_use_native(a, S(TOOL_WEB_SEARCH));
 }
 
 static struct str join_system(struct ask_state *a)
 {
-    struct str authored = a->aside ? a->aside->system : a->run->plan->system;
+    struct str authored = begins_as_session(a) ? a->run->plan->system : a->aside->system;
     struct str told = a->built.system;
 
-    if (told.n == 0 || authored.n == 0 || a->aside)
+    if (told.n == 0 || authored.n == 0 || !begins_as_session(a))
         return authored.n ? authored : told;
     return arena_format(&a->built.arena, "%" STR_FMT "\n\n%" STR_FMT, STR_ARG(authored),
                         STR_ARG(told));
@@ -128,7 +155,11 @@ static void build_messages(struct ask_state *a, const struct target *t)
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
         .info = t->info,
-        .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls};
+        .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls,
+        .model = t->model,
+        .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
+        .tools = a->tools,
+        .n_tools = a->n_tools};
     const struct str *overlay = find_overlay(a);
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;
@@ -140,7 +171,6 @@ static void build_messages(struct ask_state *a, const struct target *t)
         messages = (const struct message *const *)shortened.items;
         n = shortened.n;
     }
-    built_messages_done(&a->built);
     request_build(messages, n, &target, overlay, overlay ? 1 : 0, &a->built);
 }
 
@@ -149,8 +179,10 @@ static struct err *build(void *self, const struct target *t, struct model_reques
     struct ask_state *a = self;
     const struct run_plan *plan = a->run->plan;
 
-    build_messages(a, t);
+    built_messages_done(&a->built);
+    arena_clear(&a->arena);
     choose_tools(a);
+    build_messages(a, t);
     *ret_request = (struct model_request){
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
@@ -160,6 +192,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .n_messages = a->built.n,
         .tools = a->tools,
         .n_tools = a->n_tools,
+        .tool_choice = choose_calls(a),
         .sampling = plan->sampling,
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
@@ -246,7 +279,7 @@ static void on_native_payload(void *self, const struct native_payload *p)
 /* Text of different rounds must not run together. */
 static void separate(struct ask_state *a)
 {
-    if (a->run->round > 1 || a->final)
+    if ((a->run->round > 1 || a->final) && !a->run->is_continuing)
         emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
                    /* is_separator= */ true);
 }
@@ -392,6 +425,14 @@ static void on_fallback(void *self, const struct target *from, const struct targ
     reply_clear(&a->reply);
 }
 
+/* Of a question aside the asker knows how long it is. */
+static bool fits(void *self, const struct target *t)
+{
+    struct ask_state *a = self;
+
+    return a->aside || run_fits(a->run, t, a->prompt_tokens);
+}
+
 static int64_t known_delay(void *self)
 {
     const struct run_options *o = ((struct ask_state *)self)->run->options;
@@ -440,7 +481,8 @@ static enum message_state state_after(const struct err *e)
 static struct message *accept(struct ask_state *a, const struct target *t, const struct err *e)
 {
     struct run *r = a->run;
-    struct origin origin = {t->provider->id, t->provider->protocol, t->model};
+    struct origin origin = {t->provider->id, t->provider->protocol, t->model,
+                            str_of(a->built.bound)};
     struct event accepted = {.body.message.is_aside = a->aside != NULL};
     char id[UUID_TEXT_SIZE];
     AUTO(message) struct message *m = NULL;
@@ -450,7 +492,7 @@ static struct message *accept(struct ask_state *a, const struct target *t, const
     else if (e && a->reply.n_parts == 0)
         return NULL;
     m = reply_to_message(&a->reply, run_new_id(r, id), state_after(e), origin);
-    if (a->final && a->n_tools == 0) {
+    if (a->final && !a->run->policy->final_tool) {
         struct message *text_only = without_calls(r, m);
 
         message_unref(m);
@@ -476,8 +518,9 @@ static struct err *check_stop(const struct reply *reply)
 static struct err *ask(struct ask_state *a, struct message **ret_message)
 {
     struct run *r = a->run;
-    struct chain_hooks hooks = {build,       reserve,     before_send, settle, on_retry,
-                                on_fallback, known_delay, drop_text,   a,      r->secrets};
+    struct chain_hooks hooks = {fits,      build,    reserve,     before_send,
+                                settle,    on_retry, on_fallback, known_delay,
+                                drop_text, a,        r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;
@@ -497,6 +540,7 @@ static void ask_state_done(struct ask_state *a)
 {
     reply_done(&a->reply);
     strbuf_done(&a->shown_text);
+    arena_done(&a->arena);
     built_messages_done(&a->built);
 }
 

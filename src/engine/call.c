@@ -78,11 +78,23 @@ static struct err *refuse(struct call *c)
     return c->run->policy->on_denied(&c->verdict);
 }
 
+/* A model that is not told why its arguments broke off sends the same again. */
+static void tell_cut_off(struct call *c)
+{
+    if (c->part->bad_args.n && c->run->stop == STOP_LENGTH)
+        c->verdict.reason =
+            arena_format(&c->arena,
+                         "%" STR_FMT " Your answer reached the output limit before they were "
+                         "complete. Send less in one call: write a long file in parts.",
+                         STR_ARG(c->verdict.reason));
+}
+
 /* The model may try again, but not for ever. */
 static struct err *correct(struct call *c, enum err_kind code)
 {
     struct run *r = c->run;
 
+    tell_cut_off(c);
     if (++r->n_corrections <= r->policy->max_corrections) {
         fail(c, code, c->verdict.reason);
         return NULL;

@@ -214,18 +214,24 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
 
 /* --- the chain --- */
 
-/* The next target from `from` on that does not rest; if all do, the one whose rest ends first. */
-static size_t choose(const struct chain *c, size_t from, bool is_first)
+/* The next target from `from` on that can be asked and does not rest; if all do, the one whose rest
+ * ends first. */
+static size_t choose(const struct chain *c, const struct chain_hooks *hooks, size_t from,
+                     bool is_first)
 {
     size_t best = from;
 
     for (size_t i = from; i < c->n_targets; i++) {
+        if (hooks->fits && !hooks->fits(hooks->self, &c->targets[i])) {
+            best += best == i;
+            continue;
+        }
         if (!rests(c, i))
             return i;
         if (c->rests_until_ms[i] < c->rests_until_ms[best])
             best = i;
     }
-    return is_first ? best : c->n_targets;
+    return is_first ? MIN(best, c->n_targets - 1) : c->n_targets;
 }
 
 struct err *chain_ask(struct chain *c, const struct chain_hooks *hooks,
@@ -233,12 +239,12 @@ struct err *chain_ask(struct chain *c, const struct chain_hooks *hooks,
                       const struct target **ret_target)
 {
     struct ask a = {.chain = c, .hooks = hooks, .call = call, .reply = reply};
-    size_t index = choose(c, 0, /* is_first= */ true);
+    size_t index = choose(c, hooks, 0, /* is_first= */ true);
 
     for (;;) {
         enum verdict verdict = FINAL;
         AUTO(err) struct err *e = ask_target(&a, index, &verdict);
-        size_t next = choose(c, index + 1, /* is_first= */ false);
+        size_t next = choose(c, hooks, index + 1, /* is_first= */ false);
 
         *ret_target = &c->targets[index];
         if (verdict != NEXT_TARGET || next >= c->n_targets)

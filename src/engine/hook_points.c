@@ -40,7 +40,7 @@ static void replace_text(struct run *r, struct message **prompt, struct str text
 
     message_add_text(other, text);
     for (size_t i = 0; i < (*prompt)->n_parts; i++)
-        if ((*prompt)->parts[i].kind == PART_MEDIA)
+        if ((*prompt)->parts[i].kind != PART_TEXT)
             message_add(other, &(*prompt)->parts[i]);
     message_unref(*prompt);
     *prompt = other;
@@ -52,7 +52,7 @@ static void add_context(struct run *r, struct message **prompt, struct str conte
 
     for (size_t i = 0; i < (*prompt)->n_parts; i++)
         message_add(longer, &(*prompt)->parts[i]);
-    message_add_text(longer, context);
+    message_add_context(longer, context);
     message_unref(*prompt);
     *prompt = longer;
 }

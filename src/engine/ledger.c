@@ -50,10 +50,24 @@ int64_t ledger_result_tokens(struct str text)
     return in_tokens(utf8_count(text), RESULT_CHARS_PER_TOKEN);
 }
 
-struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
-                                      int64_t floor)
+int64_t ledger_head_tokens(struct str system, const struct tool_def *const *tools, size_t n_tools)
 {
-    struct token_estimate e = {.floor = MAX(floor, (int64_t)0)};
+    AUTO(strbuf) struct strbuf schema = {0};
+    size_t n_chars = utf8_count(system);
+
+    for (size_t i = 0; i < n_tools; i++) {
+        strbuf_clear(&schema);
+        if (tools[i]->input_schema)
+            json_write(&schema, tools[i]->input_schema);
+        n_chars += tools[i]->name.n + utf8_count(tools[i]->description) + schema.n;
+    }
+    return in_tokens(n_chars, CHARS_PER_TOKEN);
+}
+
+struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
+                                      int64_t head, int64_t floor)
+{
+    struct token_estimate e = {.serialized = head, .floor = MAX(floor, (int64_t)0)};
     bool is_counted = false;
 
     for (size_t i = n_messages; i-- > 0;) {

@@ -1,12 +1,13 @@
 /* ledger.h - how full the context window is. Pure.
  *
- * used = max(estimate of all messages, what the provider last counted plus an estimate of what was
- * added since, the caller's floor). A count on the last message is exact. Usage of earlier requests
- * is never added up: every request sends the whole conversation. */
+ * used = max(estimate of all that is sent, what the provider last counted plus an estimate of what
+ * was added since, the caller's floor). A count on the last message is exact. Usage of earlier
+ * requests is never added up: every request sends the whole conversation. */
 #ifndef KEEL_ENGINE_LEDGER_H
 #define KEEL_ENGINE_LEDGER_H
 
 #include "model/message.h"
+#include "model/tool_def.h"
 
 /* Shares of the window, in per mille, at which something is done. */
 enum {
@@ -16,15 +17,18 @@ enum {
 };
 
 struct token_estimate {
-    int64_t serialized; /* from the size of all messages */
+    int64_t serialized; /* from the size of all messages, and of what stands before them */
     int64_t counted;    /* the provider's last count and an estimate of the rest; 0: none yet */
     int64_t floor;      /* the caller's */
     int64_t used;       /* the largest of them, or the exact count */
     bool is_exact;      /* nothing came after the provider's count */
 };
 
+/* `head`: what stands before the messages takes so many tokens. */
 struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
-                                      int64_t floor);
+                                      int64_t head, int64_t floor);
+/* System text and tools. */
+int64_t ledger_head_tokens(struct str system, const struct tool_def *const *tools, size_t n_tools);
 
 /* Four characters a token, media by their kind. */
 int64_t ledger_message_tokens(const struct message *m);

@@ -11,6 +11,7 @@ struct builder {
     const struct request_target *target;
     struct strbuf system;
     struct call_ids ids;
+    struct bound bound; /* of what was pushed so far */
 };
 
 void built_messages_done(struct built_messages *b)
@@ -27,6 +28,7 @@ static void push(struct builder *b, struct message *take_message)
 
     out->items = arena_grow(&out->arena, out->items, out->n, &out->room, sizeof *out->items);
     out->items[out->n++] = take_message;
+    bound_add(&b->bound, take_message);
 }
 
 static void push_note(struct builder *b, struct str id, struct str text)
@@ -47,10 +49,14 @@ static void push_in_order(struct builder *b, struct message *take_message)
 
 /* --- what can be sent --- */
 
+/* To the model, what is told beside a prompt is text like the prompt. */
 static void add_text(struct message *to, const struct part *p)
 {
+    struct part sent = *p;
+
+    sent.kind = PART_TEXT;
     if (!request_is_blank(p->text))
-        message_add(to, p);
+        message_add(to, &sent);
 }
 
 /* The file, or its name. */
@@ -68,7 +74,7 @@ static void add_media(struct builder *b, struct message *to, const struct part *
 static void add_said(struct builder *b, struct message *to, const struct part *p,
                      enum file_place place)
 {
-    if (p->kind == PART_TEXT)
+    if (p->kind == PART_TEXT || p->kind == PART_CONTEXT)
         add_text(to, p);
     else if (p->kind == PART_MEDIA)
         add_media(b, to, p, place);
@@ -153,13 +159,25 @@ static bool has_counterpart(const struct builder *b, const struct place *p, cons
     return is_use && is_paused(b, p);
 }
 
+/* Has nothing before it changed since it was made? Only Anthropic's API asks. */
+static bool is_where_it_was(const struct builder *b, const struct message *m)
+{
+    char before[SHA256_HEX_SIZE];
+
+    bound_tell(&b->bound, before);
+    return str_is(m->origin.bound, before);
+}
+
 /* Parts that only their own provider may see again. */
 static bool goes_back(const struct builder *b, const struct place *p, const struct part *part)
 {
-    if (!is_native(b, p->messages[p->at]))
+    const struct message *m = p->messages[p->at];
+
+    if (!is_native(b, m))
         return false;
     if (part->kind == PART_REASONING)
-        return !speaks_anthropic(b) || (part->native.n && (part->signature.n || part->data.n));
+        return !speaks_anthropic(b) ||
+               (part->native.n && (part->signature.n || part->data.n) && is_where_it_was(b, m));
     return part->native.n && (!speaks_anthropic(b) || has_counterpart(b, p, part));
 }
 
@@ -218,6 +236,7 @@ static void add_answered(struct builder *b, const struct place *place, struct me
         break;
     case PART_CITATION: /* for people */
     case PART_TOOL_RESULT:
+    case PART_CONTEXT:
         break;
     }
 }
@@ -382,11 +401,14 @@ void request_build(const struct message *const *messages, size_t n_messages,
     struct place place = {.messages = messages, .n = n_messages, .is_end = n_overlays == 0};
 
     *ret = (struct built_messages){0};
+    if (speaks_anthropic(&b))
+        bound_begin(&b.bound, target);
     build_all(&b, &place);
     for (size_t i = 0; i < n_overlays; i++)
         push_note(&b, S("overlay"), overlays[i]);
     if (needs_continue_note(&b, place))
         push_note(&b, S("continue"), S(CONTINUE_NOTE));
     ret->system = arena_str(&ret->arena, strbuf_str(&b.system));
+    bound_tell(&b.bound, ret->bound);
     strbuf_done(&b.system);
 }

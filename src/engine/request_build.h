@@ -13,7 +13,8 @@
  * - no message, no text and no result is empty; messages that only tell people of an error are left
  *   out;
  * - parts that only their provider understands go to nobody else, and only in pairs where it wants
- *   pairs;
+ *   pairs; and reasoning only where nothing before it has changed since it was made, if its
+ * provider checks that;
  * - an answer that was interrupted or broke off says so at its end;
  * - media that the model or its protocol cannot take are named instead of sent;
  * - system messages become the system text.
@@ -24,6 +25,7 @@
 #ifndef KEEL_ENGINE_REQUEST_BUILD_H
 #define KEEL_ENGINE_REQUEST_BUILD_H
 
+#include "base/sha256.h"
 #include "model/history.h"
 #include "model/request.h"
 
@@ -34,6 +36,10 @@ struct request_target {
     struct str provider, protocol; /* whose native parts may go along */
     const struct model_info *info; /* NULL: nothing is known, so it is taken to see and hear */
     bool takes_file_urls;          /* addresses of files too, not only of images */
+    /* What stands before the messages: model, system text, tools. */
+    struct str model, authored;
+    const struct tool_def *const *tools;
+    size_t n_tools;
 };
 
 /* The result: references are held by it until built_messages_done(). */
@@ -42,6 +48,10 @@ struct built_messages {
     struct message **items;
     size_t n, room;
     struct str system; /* in the arena */
+    /* Of all that is sent, beginning with what stands before the messages. An answer keeps it
+     * (struct origin), so that its reasoning can be left out where anything before it is another.
+     */
+    char bound[SHA256_HEX_SIZE];
 };
 void built_messages_done(struct built_messages *b);
 DEFINE_AUTO_VAL(built_messages, built_messages_done)

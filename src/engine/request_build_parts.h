@@ -1,4 +1,5 @@
-/* request_build_parts.h - the pieces of request_build.c: ids of calls, and files. Pure. */
+/* request_build_parts.h - the pieces of request_build.c: ids of calls, files, and a hash of what
+ * was built. Pure. */
 #ifndef KEEL_ENGINE_REQUEST_BUILD_PARTS_H
 #define KEEL_ENGINE_REQUEST_BUILD_PARTS_H
 
@@ -35,6 +36,19 @@ bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place);
 /* What stands in its place. */
 struct str request_name_media(struct arena *a, const struct media *m);
+
+/* --- what stands before an answer --- */
+
+/* Zeroed it is not wanted. */
+struct bound {
+    bool is_wanted;
+    struct sha256 hash;
+};
+void bound_begin(struct bound *b, const struct request_target *t);
+void bound_add(struct bound *b, const struct message *m);
+void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE]); /* "" where it is not wanted */
+
+/* --- text --- */
 
 /* Nothing but what Unicode calls white space: providers refuse such text. */
 bool request_is_blank(struct str text);

@@ -112,7 +112,7 @@ static struct err *take_input(struct run *r)
         m = run_new_message(r, ROLE_USER);
         message_add_text(m, input);
         for (size_t i = 0; i < r->input->n_parts; i++)
-            if (r->input->parts[i].kind == PART_MEDIA)
+            if (r->input->parts[i].kind != PART_TEXT)
                 message_add(m, &r->input->parts[i]);
         hide_in_message(r->secrets, &m, &found);
         run_tell_hidden(r, found, S("what a plugin made of the prompt"));
@@ -334,6 +334,7 @@ static void run_done(struct run *r)
     tool_session_listen(r->conversation->tools, (struct state_listener){0});
     tool_set_unref(r->tools);
     message_unref(r->input);
+    strbuf_done(&r->continued);
     arena_done(&r->arena);
 }
 

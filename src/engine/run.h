@@ -36,6 +36,9 @@ struct run_plan {
     struct tool_registry *tools; /* NULL: none */
     struct tool_filter filter;   /* exposure, and what the parent grants */
     struct str system;           /* authored text only; sent as it is */
+    /* The tools as the session's first request told of them (tool_set_as_told); NULL: as they are.
+     * The list stays the same object as long as nothing changes. */
+    const struct json *told_tools;
     struct sampling sampling;
     enum effort effort;
     int64_t reasoning_budget;
@@ -93,10 +96,11 @@ struct given_outcome {
 struct run;
 
 /* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
- * durable and before it is in the history, and between rounds. What fails is told by the compactor
- * and leaves the history as it is; an error ends the run. */
+ * durable and before it is in the history, and between rounds. With `is_full` it is due whatever
+ * the count says: the provider has refused a request as too long. What fails is told by the
+ * compactor and leaves the history as it is; an error ends the run. */
 struct compactor {
-    struct err *(*compact)(struct compactor *c, struct run *r);
+    struct err *(*compact)(struct compactor *c, struct run *r, bool is_full);
 };
 
 struct run_options {
@@ -177,10 +181,14 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
 /* --- for a compactor, and for tools that ask the model --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
-/* A question to the run's model that does not belong to the conversation: no tools, nothing
- * committed, but recorded and accounted for like any other. One at a time: its events must not
- * stand between those of another. */
+/* What system text and tools take of it. */
+int64_t run_head_tokens(const struct run *r);
+/* A question to the run's model that does not belong to the conversation: no tool is called,
+ * nothing committed, but recorded and accounted for like any other. One at a time: its events must
+ * not stand between those of another. */
 struct aside {
+    /* Instead of the session's, and then without its tools; empty: the request begins as all of the
+     * session do, so that what its provider keeps of them is used. */
     struct str system;
     const struct history_cut *cut; /* of the history; NULL: all of it is told */
     struct str instruction;        /* the question, at the end */

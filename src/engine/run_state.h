@@ -46,9 +46,18 @@ struct run {
 
     /* of this round */
     const struct run_plan *plan;
-    struct tool_set *tools;    /* what the model sees */
-    struct tool_filter filter; /* that made it */
-    unsigned needs;            /* that can be met */
+    struct tool_set *tools;        /* what the model sees */
+    struct tool_filter filter;     /* that made it */
+    const struct json *told_tools; /* that `tools` are made of */
+    int64_t head_tokens;           /* what system text and tools take */
+    struct str counted_system;     /* that is in it */
+    /* of answers that reached the output limit, and go on in the next (unfinished.c) */
+    unsigned n_continued;
+    struct strbuf continued; /* their text */
+    bool is_continuing;
+    bool was_empty;     /* the last answer */
+    bool has_made_room; /* for the overflow that a provider has told of */
+    unsigned needs;     /* that can be met */
     struct chain chain;
     unsigned round, attempt;
     enum stop stop; /* of the last answer */
@@ -114,6 +123,12 @@ MUST_USE struct err *turn_run(struct run *r);
 /* Lets the compactor look at the history, with the plan of the coming round. */
 MUST_USE struct err *run_compact(struct run *r);
 
+/* unfinished.c */
+/* Is an answer without calls the end of the turn? An error: it is a bad one; *ret_goes_on: the
+ * model was asked to continue. */
+MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
+                                      bool *ret_goes_on);
+
 /* ask.c */
 struct final_turn {
     enum final_reason reason;
@@ -125,6 +140,8 @@ MUST_USE struct err *ask_model(struct run *r, const struct final_turn *final,
                                const struct message **ret_message);
 int64_t target_window(const struct target *t);
 struct token_estimate run_estimate(struct run *r);
+/* Would a request of so many tokens be sent to this target? */
+bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens);
 void run_emit_context(struct run *r);
 
 /* final.c */

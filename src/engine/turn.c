@@ -30,8 +30,10 @@ struct tool_set *run_tools(const struct run_options *o, const struct run_plan *p
 {
     AUTO(tool_registry) struct tool_registry *none = plan->tools ? NULL : tool_registry_new();
     AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(none ? none : plan->tools);
+    AUTO(tool_set)
+    struct tool_set *now = tool_set_narrow(all, &plan->filter, capabilities(o, plan));
 
-    return tool_set_narrow(all, &plan->filter, capabilities(o, plan));
+    return plan->told_tools ? tool_set_as_told(now, plan->told_tools) : TAKE(now);
 }
 
 static bool is_same_filter(const struct tool_filter *a, const struct tool_filter *b)
@@ -47,8 +49,20 @@ static bool is_current(struct run *r)
     struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
 
     return r->tools && r->tools->version == (now ? now->version : 0) &&
-           r->needs == capabilities(r->options, r->plan) &&
+           r->needs == capabilities(r->options, r->plan) && r->told_tools == r->plan->told_tools &&
            is_same_filter(&r->filter, &r->plan->filter);
+}
+
+/* What every request begins with, and so takes of the window. */
+static void count_head(struct run *r)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct tool_def **tools = ARENA_ARRAY(&a, r->tools->n, const struct tool_def *);
+
+    for (size_t i = 0; i < r->tools->n; i++)
+        tools[i] = &r->tools->entries[i].def;
+    r->head_tokens = ledger_head_tokens(r->plan->system, tools, r->tools->n);
+    r->counted_system = r->plan->system;
 }
 
 static void refresh_tools(struct run *r)
@@ -61,11 +75,13 @@ static void refresh_tools(struct run *r)
     r->tools = run_tools(r->options, r->plan);
     r->needs = capabilities(r->options, r->plan);
     r->filter = r->plan->filter;
+    r->told_tools = r->plan->told_tools;
     if (before) {
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);
     }
     tool_set_unref(before);
+    count_head(r);
 }
 
 /* Targets, mode and tools may have been changed since the last round. */
@@ -81,6 +97,8 @@ static void refresh_plan(struct run *r)
             r->chain.max_wait_ms = r->options->retry_max_ms;
     }
     refresh_tools(r);
+    if (r->counted_system.p != plan->system.p || r->counted_system.n != plan->system.n)
+        count_head(r);
 }
 
 struct err *run_compact(struct run *r)
@@ -90,20 +108,22 @@ struct err *run_compact(struct run *r)
     if (!c)
         return NULL;
     refresh_plan(r);
-    return c->compact(c, r);
+    return c->compact(c, r, /* is_full= */ false);
 }
 
 /* --- may it be asked? --- */
 
-/* Nothing is sent that cannot fit; a message tells why. */
+/* Nothing is sent that cannot fit; a message tells why. A target of the chain with a larger window
+ * is asked instead of the first. */
 static struct err *guard_context(struct run *r)
 {
     struct token_estimate estimate = run_estimate(r);
     int64_t window = target_window(&r->plan->targets[0]);
     AUTO(strbuf) struct strbuf text = {0};
 
-    if (!ledger_is_over(estimate.used, window, LEDGER_GUARD_PER_MILLE))
-        return NULL;
+    for (size_t i = 0; i < r->plan->n_targets; i++)
+        if (run_fits(r, &r->plan->targets[i], estimate.used))
+            return NULL;
     run_emit_context(r);
     ledger_explain_guard(&estimate, window, &text);
     return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
@@ -149,15 +169,6 @@ static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 
 /* --- the rounds --- */
 
-/* A model that declines has said that, and nothing else. */
-static void read_answer(const struct message *answer, struct strbuf *out)
-{
-    message_text(answer, out);
-    for (size_t i = 0; i < answer->n_parts && out->n == 0; i++)
-        if (answer->parts[i].kind == PART_REFUSAL)
-            strbuf_add(out, answer->parts[i].text);
-}
-
 /* A hook may find that the work is not done: the turn then goes on, with its reason. */
 static struct err *go_on(struct run *r, struct str reason)
 {
@@ -173,21 +184,43 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct str reason;
+    bool goes_on;
 
-    read_answer(answer, &text);
+    strbuf_add(&text, strbuf_str(&r->continued));
+    message_text(answer, &text);
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
     strbuf_done(&text);
+    TRY(unfinished_check(r, answer, &goes_on));
+    *ret_is_over = !goes_on;
+    if (goes_on)
+        return NULL;
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
     return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
 }
 
+/* A provider has found the request too long: what it was asked about is made shorter, once. */
+static struct err *make_room(struct run *r, bool *ret_is_shorter)
+{
+    struct compactor *c = r->options->compactor;
+    int64_t before = run_estimate(r).serialized;
+
+    *ret_is_shorter = false;
+    if (!c || r->has_made_room)
+        return NULL;
+    r->has_made_room = true;
+    TRY(c->compact(c, r, /* is_full= */ true));
+    *ret_is_shorter = run_estimate(r).serialized < before;
+    return NULL;
+}
+
 /* One round; *ret_is_over when there is nothing left to ask. */
 static struct err *run_round(struct run *r, bool *ret_is_over)
 {
+    AUTO(err) struct err *e = NULL;
     const struct message *answer;
     enum final_reason reason;
-    struct err *e;
+    bool is_shorter;
 
     TRY(task_check());
     refresh_plan(r);
@@ -202,7 +235,14 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     run_emit_context(r);
     e = ask_model(r, NULL, &answer);
     run_emit_context(r);
-    TRY(e); /* calls of an answer that is not whole are not run: the run's end closes them */
+    if (err_is(e, ERR_CONTEXT_OVERFLOW)) {
+        TRY(make_room(r, &is_shorter));
+        *ret_is_over = !is_shorter;
+        return is_shorter ? NULL : TAKE(e);
+    }
+    if (e) /* calls of an answer that is not whole are not run: the run's end closes them */
+        return TAKE(e);
+    r->has_made_room = false;
     if (message_n_calls(answer) == 0 && r->stop != STOP_PAUSED)
         return take_answer(r, answer, ret_is_over);
     TRY(batch_run(r, answer));

@@ -47,11 +47,17 @@ struct part *message_add_text(struct message *m, struct str text)
     return message_add(m, &(struct part){.kind = PART_TEXT, .text = text});
 }
 
+struct part *message_add_context(struct message *m, struct str text)
+{
+    return message_add(m, &(struct part){.kind = PART_CONTEXT, .text = text});
+}
+
 void message_set_origin(struct message *m, struct origin o)
 {
     m->origin = (struct origin){.provider = arena_str(&m->arena, o.provider),
                                 .protocol = arena_str(&m->arena, o.protocol),
-                                .model = arena_str(&m->arena, o.model)};
+                                .model = arena_str(&m->arena, o.model),
+                                .bound = arena_str(&m->arena, o.bound)};
 }
 
 void message_set_usage(struct message *m, const struct usage *u)

@@ -18,6 +18,7 @@ enum message_state {
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
     struct str provider, protocol, model;
+    struct str bound; /* hash of all that it answers to (request_build.h); empty: not known */
 };
 
 struct message {
@@ -45,13 +46,14 @@ DEFINE_AUTO_PTR(message, message_unref)
  */
 struct part *message_add(struct message *m, const struct part *p);
 struct part *message_add_text(struct message *m, struct str text);
+struct part *message_add_context(struct message *m, struct str text);
 void message_set_origin(struct message *m, struct origin o);
 void message_set_usage(struct message *m, const struct usage *u);
 
 const char *role_name(enum role r);
 
 size_t message_n_calls(const struct message *m);
-/* All text parts, one after the other. */
+/* All text parts, one after the other; not what was told beside them. */
 void message_text(const struct message *m, struct strbuf *out);
 /* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must
  * not see them. */

@@ -162,6 +162,7 @@ static void write_origin(struct json_writer *w, const struct message *m)
     kv_text(w, "provider", m->origin.provider);
     kv_text(w, "protocol", m->origin.protocol);
     kv_text(w, "model", m->origin.model);
+    kv_text(w, "boundTo", m->origin.bound);
     kv_text(w, "stopReason", m->stop_reason);
     if (usage_is_known(&m->usage)) {
         jw_key(w, "usage");
@@ -275,10 +276,10 @@ static struct err *read_media(const struct json *v, struct arena *a, struct medi
 
 struct err *part_read(const struct json *v, struct arena *a, struct part *ret)
 {
-    const char *names[PART_REFUSAL + 1];
+    const char *names[N_PART_KINDS];
     int kind;
 
-    for (int k = PART_TEXT; k <= PART_REFUSAL; k++)
+    for (int k = PART_TEXT; k < N_PART_KINDS; k++)
         names[k] = part_kind_name((enum part_kind)k);
     if (!find_name(json_get_text(v, "type"), names, ARRAY_LEN(names), &kind))
         return err_new(ERR_VALIDATION, "a message part has the unknown type \"%" STR_FMT "\"",
@@ -381,7 +382,8 @@ struct err *message_read(const struct json *v, struct message **ret_message)
     m->is_error = json_bool(json_get(v, "isError"), false);
     message_set_origin(m, (struct origin){.provider = json_get_text(v, "provider"),
                                           .protocol = json_get_text(v, "protocol"),
-                                          .model = json_get_text(v, "model")});
+                                          .model = json_get_text(v, "model"),
+                                          .bound = json_get_text(v, "boundTo")});
     m->stop_reason = arena_str(&m->arena, json_get_text(v, "stopReason"));
     if (json_is(json_get(v, "usage"), JSON_OBJECT))
         m->usage = usage_read(json_get(v, "usage"), &m->arena);

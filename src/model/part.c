@@ -13,6 +13,7 @@ const char *part_kind_name(enum part_kind kind)
         [PART_SERVER_TOOL_RESULT] = "server_tool_result",
         [PART_CITATION] = "citation",
         [PART_REFUSAL] = "refusal",
+        [PART_CONTEXT] = "context",
     };
     return names[kind];
 }

@@ -22,7 +22,10 @@ enum part_kind {
     PART_SERVER_TOOL_RESULT, /* id, name, native */
     PART_CITATION,           /* text (what is cited), url, title, native */
     PART_REFUSAL,            /* text, native */
+    PART_CONTEXT,            /* text: what keel or a hook tells the model beside a prompt */
 };
+
+#define N_PART_KINDS (PART_CONTEXT + 1)
 
 enum media_source { MEDIA_BYTES, MEDIA_URL, MEDIA_BLOB };
 

@@ -12,6 +12,7 @@
  *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
  *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
  *     typed:path:PATH     true      this
+ *     prefix              {"system":..., "tools":..., ...}  what requests begin with (sdk/prefix.h)
  *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *
  * Memory of a tool that lives as long as the session but is no state (a cache, running commands)

@@ -291,6 +291,75 @@ struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filte
     return &s->set;
 }
 
+/* --- as a model was told of them --- */
+
+static struct err *say_gone(const struct tool *t, struct tool_context *c, const struct json *args,
+                            struct tool_result *r)
+{
+    tool_result_fail(r,
+                     "%s is no longer there in this session. Do it with another tool, or tell "
+                     "the person.",
+                     t->name);
+    return NULL;
+}
+
+static struct tool *gone_tool(struct arena *a, struct str name)
+{
+    struct tool *t = ARENA_NEW(a, struct tool);
+
+    *t = (struct tool){.name = arena_cstr(a, name),
+                       .description = "",
+                       .schema = "{\"type\":\"object\"}",
+                       .risk = RISK_INSPECT,
+                       .run = say_gone};
+    return t;
+}
+
+static struct tool_entry told_entry(struct arena *a, const struct tool_set *now,
+                                    const struct json *told)
+{
+    struct str name = json_get_text(told, "name");
+    const struct tool_entry *known = tool_set_find(now, name);
+    struct tool_entry e = known ? *known : (struct tool_entry){.tool = gone_tool(a, name)};
+    const struct json *schema = json_get(told, "inputSchema");
+
+    e.schema = NULL;
+    e.def.name = str_of(e.tool->name);
+    e.def.description = arena_str(a, json_get_text(told, "description"));
+    e.def.input_schema = schema ? json_copy(a, schema) : NULL;
+    return e;
+}
+
+struct tool_set *tool_set_as_told(struct tool_set *now, const struct json *told)
+{
+    struct snapshot *s = mem_alloc(sizeof *s);
+
+    s->set = (struct tool_set){.n_refs = 1, .version = now->version};
+    s->set.entries = ARENA_ARRAY(&s->set.arena, told->n, struct tool_entry);
+    s->whole = tool_set_ref(now);
+    json_each (item, told)
+        if (tool_name_is_valid(json_get_text(item, "name")))
+            s->set.entries[s->set.n++] = told_entry(&s->set.arena, now, item);
+    return &s->set;
+}
+
+struct json *tool_set_describe(const struct tool_set *s, struct arena *a)
+{
+    struct json *list = json_new(a, JSON_ARRAY);
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct tool_def *def = &s->entries[i].def;
+        struct json *item = json_new(a, JSON_OBJECT);
+
+        json_set_str(a, item, "name", arena_str(a, def->name));
+        json_set_str(a, item, "description", arena_str(a, def->description));
+        if (def->input_schema)
+            json_set(a, item, "inputSchema", json_copy(a, def->input_schema));
+        json_push(list, item);
+    }
+    return list;
+}
+
 static bool allows_all(const struct tool_filter *f)
 {
     return f->allows_all || is_listed(f->allow, f->n_allow, S("*"));

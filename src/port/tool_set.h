@@ -63,6 +63,12 @@ bool tool_filter_has(const struct tool_filter *f, struct str name);
 /* The set with only those that the filter lets through and whose needs are met. */
 struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filter *f,
                                  unsigned capabilities) MUST_USE;
+/* The same tools as a session's model was told of them first: in that order and with those words,
+ * whatever this version of keel says instead. `told` is a list of {"name", "description",
+ * "inputSchema"}. One that is not in the set stays in the list, and says so when it is called. */
+struct tool_set *tool_set_as_told(struct tool_set *now, const struct json *told) MUST_USE;
+/* That list. */
+struct json *tool_set_describe(const struct tool_set *s, struct arena *a) MUST_USE;
 MUST_USE struct err *tool_filter_check(const struct tool_filter *parent,
                                        const struct tool_filter *child);
 

@@ -4,12 +4,11 @@
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/passed_variables.h"
+#include "sdk/prefix.h"
 #include "sdk/system_prompt.h"
 #include "sys/loop.h"
 
 #include <stdlib.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 /* At a time; a model seldom asks for more, and each may be a process. */
 #define MAX_CONCURRENT_TOOLS 10
@@ -18,27 +17,9 @@
 
 static struct err *write_system_prompt(struct agent *a)
 {
-    time_t now = (time_t)(clock_unix_ms(loop_clock(task_loop())) / 1000);
     AUTO(strbuf) struct strbuf text = {0};
-    struct utsname os = {0};
-    struct tm day = {0};
-    char date[16];
 
-    uname(&os);
-    localtime_r(&now, &day);
-    strftime(date, sizeof date, "%Y-%m-%d", &day);
-    system_prompt_write(
-        &text, &(struct system_prompt){
-                   .instead = a->system_prompt,
-                   .append = a->append_system_prompt,
-                   .cwd = a->runtime->options.cwd,
-                   .added_dirs = a->tool_config.added_dirs,
-                   .n_added_dirs = a->tool_config.n_added_dirs,
-                   .is_repository = a->runtime->is_repository,
-                   .platform = "linux",
-                   .os_version = arena_format(&a->arena, "%s %s", os.sysname, os.release).p,
-                   .date = date,
-               });
+    system_prompt_write(&text, a->system_prompt, a->append_system_prompt);
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
 }
@@ -49,6 +30,7 @@ struct err *agent_set_prompt(struct agent *a, const char *instead, const char *a
         a->system_prompt = arena_cstr(&a->arena, str_of(instead));
     if (append)
         a->append_system_prompt = arena_cstr(&a->arena, str_of(append));
+    a->has_prefix = false;
     return write_system_prompt(a);
 }
 
@@ -195,6 +177,7 @@ void agent_done(struct agent *a)
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     store_free(a->store);
+    strbuf_done(&a->context);
     strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
@@ -251,13 +234,25 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
     return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
 }
 
-/* What the session begins with, as the first run finds it. */
+/* What the session begins with, as the first run finds it; and what all its requests begin with. */
 static void begin_session(struct agent *a)
 {
-    AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
+    struct tool_session *state = a->session.conversation.tools;
+    struct prefix_wishes wishes = {a->system_prompt, a->append_system_prompt, &a->plan.filter,
+                                   a->plan.web_search};
+    AUTO(tool_set) struct tool_set *tools = NULL;
     AUTO(strbuf) struct strbuf shown = {0};
     const struct target *first = &a->plan.targets[0];
+    struct prefix prefix = {.is_own = !a->system_prompt};
+    bool is_kept = a->has_prefix || prefix_find(state, &wishes, &a->arena, &prefix);
 
+    if (is_kept && !a->has_prefix) {
+        a->plan.system = prefix.system;
+        a->plan.told_tools = prefix.tools;
+    }
+    if (!a->has_prefix)
+        a->tells_surroundings = prefix.is_own;
+    tools = agent_exposed_tools(a);
     session_begin(&a->session, &(struct event_session){
                                    .cwd = str_of(a->runtime->options.cwd),
                                    .provider = first->provider->id,
@@ -265,14 +260,24 @@ static void begin_session(struct agent *a)
                                    .system = secrets_hide(a->secrets, a->plan.system, &shown, NULL),
                                    .tools = tools,
                                });
+    if (!is_kept)
+        prefix_keep(state, &wishes, secrets_hide(a->secrets, a->plan.system, &shown, NULL), tools);
+    if (!is_kept)
+        a->plan.told_tools = tool_set_describe(tools, &a->arena);
+    a->has_prefix = true;
 }
 
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
 {
+    AUTO(message) struct message *input = NULL;
+    struct run_options o = *options;
+
     begin_session(a);
+    if (options->input)
+        o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
-    session_run(&a->session, options, ret_result);
+    session_run(&a->session, &o, ret_result);
 }
 
 struct err *agent_compact(struct agent *a, const struct run_options *options,

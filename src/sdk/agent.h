@@ -81,7 +81,10 @@ struct agent {
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     const char *system_prompt, *append_system_prompt;
-    struct strbuf typed; /* by the person, and not looked at yet */
+    bool has_prefix;         /* what requests begin with is fixed (prefix.h) */
+    bool tells_surroundings; /* who writes all of the system text writes those, too */
+    struct strbuf context;   /* for the model, beside the next prompt */
+    struct strbuf typed;     /* by the person, and not looked at yet */
     uint64_t retry_max_ms;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;

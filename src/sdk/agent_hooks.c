@@ -103,8 +103,7 @@ struct err *agent_hooks_begin(struct agent *a)
     if (outcome.system_message.n)
         tell(a, outcome.system_message);
     if (outcome.additional_context.n)
-        a->plan.system = arena_format(&a->arena, "%" STR_FMT "\n\n%" STR_FMT,
-                                      STR_ARG(a->plan.system), STR_ARG(outcome.additional_context));
+        agent_add_context(a, outcome.additional_context);
     return NULL;
 }
 

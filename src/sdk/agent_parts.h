@@ -35,6 +35,13 @@ void agent_close_session(struct agent *a); /* after the background commands have
  * allowed in it counts. */
 void agent_choose_search(struct agent *a);
 
+/* What is told to the model beside the next prompt, once. Copied. */
+void agent_add_context(struct agent *a, struct str text);
+/* The prompt with that, and with what has changed around the model since it was told. */
+struct message *agent_with_context(struct agent *a, struct message *input) MUST_USE;
+/* What is put back after a summary. */
+void agent_choose_reattachers(struct agent *a, struct compact_options *o);
+
 /* Looks at what agent_note_typed() was given. After the session has begun. */
 void agent_remember_typed(struct agent *a);
 

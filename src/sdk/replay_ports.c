@@ -350,6 +350,17 @@ static struct str blocked_reason(struct replay *r)
                : (struct str){0};
 }
 
+/* Did the prompt have this part before hooks were asked? */
+static bool was_asked(const struct replay *r, struct str text)
+{
+    const struct message *m = r->recording->asked;
+
+    for (size_t i = 0; m && i < m->n_parts; i++)
+        if (str_eq(m->parts[i].text, text))
+            return true;
+    return false;
+}
+
 /* The message that was committed against the one that was asked. */
 static void play_prompt_hook(struct replay *r, const struct hook_input *input, struct arena *a,
                              struct hook_outcome *out)
@@ -372,7 +383,7 @@ static void play_prompt_hook(struct replay *r, const struct hook_input *input, s
         json_set_str(a, updated, "prompt", first);
         out->updated_input = updated;
     }
-    if (m->n_parts > 1 && last.n && !str_ends(prompt, last))
+    if (m->n_parts > 1 && last.n && !str_ends(prompt, last) && !was_asked(r, last))
         out->additional_context = last;
 }
 
@@ -632,7 +643,7 @@ static struct str find_wishes(struct replay *r)
 }
 
 /* It is compacted where it was, whatever the threshold was. */
-static struct err *compact(struct compactor *c, struct run *run)
+static struct err *compact(struct compactor *c, struct run *run, bool is_full)
 {
     struct replay *r = PORT_OF(c, compactor);
 
@@ -643,7 +654,7 @@ static struct err *compact(struct compactor *c, struct run *run)
     r->compaction.options.instructions = find_wishes(r);
     if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
-    return r->compaction.compactor.compact(&r->compaction.compactor, run);
+    return r->compaction.compactor.compact(&r->compaction.compactor, run, is_full);
 }
 
 /* --- all of them --- */

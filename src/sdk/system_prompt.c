@@ -31,28 +31,12 @@ static const char own[] =
     "- Be brief and plain. Name files as path:line. No praise, no summary of what is obvious.\n"
     "- Tell honestly what failed, what you did not check and what is left.\n";
 
-static void add_environment(struct strbuf *out, const struct system_prompt *p)
+void system_prompt_write(struct strbuf *out, const char *instead, const char *append)
 {
-    strbuf_add_cstr(out, "\n# Environment\n");
-    strbuf_addf(out, "- Working directory: %s\n", p->cwd);
-    for (size_t i = 0; i < p->n_added_dirs; i++)
-        strbuf_addf(out, "- Further directory: %s\n", p->added_dirs[i]);
-    strbuf_addf(out, "- Git repository: %s\n", p->is_repository ? "yes" : "no");
-    strbuf_addf(out, "- Platform: %s (%s)\n", p->platform, p->os_version);
-    strbuf_addf(out, "- Today's date: %s\n", p->date);
-}
-
-void system_prompt_write(struct strbuf *out, const struct system_prompt *p)
-{
-    if (p->instead) {
-        strbuf_add_cstr(out, p->instead);
-    } else {
-        strbuf_add_cstr(out, own);
-        add_environment(out, p);
-    }
-    if (!p->append || !*p->append)
+    strbuf_add_cstr(out, instead ? instead : own);
+    if (!append || !*append)
         return;
     if (out->n)
         strbuf_add_cstr(out, str_ends(strbuf_str(out), S("\n")) ? "\n" : "\n\n");
-    strbuf_add_cstr(out, p->append);
+    strbuf_add_cstr(out, append);
 }

@@ -197,7 +197,7 @@ static struct err *tell_after(struct compacting *x)
 static struct err *ask_about(struct compacting *x, struct str question, int64_t n_excess,
                              struct strbuf *answer)
 {
-    struct aside aside = {.system = summary_system(), .instruction = question};
+    struct aside aside = {.instruction = question};
     AUTO(message) struct message *said = NULL;
     const struct message *const *messages;
     struct history_cut cut;
@@ -373,7 +373,8 @@ static struct err *replace(struct compacting *x)
     struct event_compact event = {.trigger = x->trigger, .before = describe(&x->before, x->window)};
 
     make_history(x, &new);
-    after = ledger_estimate((const struct message *const *)new.items, new.n, x->before.floor);
+    after = ledger_estimate((const struct message *const *)new.items, new.n,
+                            run_head_tokens(x->run), x->before.floor);
     TRY(check_gain(x, &after));
     event.after = describe(&after, x->window);
     c->failed_at = 0;
@@ -401,7 +402,7 @@ static struct err *compact_now(struct compacting *x)
     return e ? give_up(x, e) : tell_after(x);
 }
 
-static struct err *compact(struct compactor *base, struct run *r)
+static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 {
     struct compaction *c = (struct compaction *)base;
     AUTO(compacting)
@@ -411,7 +412,9 @@ static struct err *compact(struct compactor *base, struct run *r)
                            .wishes = {c->options.instructions, c->demanded}};
 
     x.before = run_context(r, &x.window);
-    if (!is_due(&x) && !c->is_demanded)
+    if (is_full && c->options.threshold_per_mille >= 0)
+        x.before.used = MAX(x.before.used, x.window); /* whatever the count says */
+    else if (!is_due(&x) && !c->is_demanded)
         return NULL;
     c->is_demanded = false;
     c->demanded = (struct str){0};

@@ -41,7 +41,7 @@ static struct message *with_notice(struct session *s, const struct message *m)
 
     for (size_t i = 0; i < m->n_parts; i++)
         message_add(longer, &m->parts[i]);
-    message_add_text(longer, strbuf_str(&s->notice));
+    message_add_context(longer, strbuf_str(&s->notice));
     strbuf_clear(&s->notice);
     return longer;
 }

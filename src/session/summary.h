@@ -4,8 +4,6 @@
 
 #include "base/strbuf.h"
 
-struct str summary_system(void);
-
 /* Appends the question; empty wishes are left out. */
 void summary_question(const struct str *wishes, size_t n_wishes, struct strbuf *out);
 

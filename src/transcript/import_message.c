@@ -288,11 +288,11 @@ static bool fits(enum role role, enum part_kind kind)
     case ROLE_SYSTEM:
         return kind == PART_TEXT;
     case ROLE_USER:
-        return kind == PART_TEXT || kind == PART_MEDIA;
+        return kind == PART_TEXT || kind == PART_MEDIA || kind == PART_CONTEXT;
     case ROLE_TOOL:
         return kind == PART_TOOL_RESULT;
     case ROLE_ASSISTANT:
-        return kind != PART_TOOL_RESULT;
+        return kind != PART_TOOL_RESULT && kind != PART_CONTEXT;
     }
     return false;
 }

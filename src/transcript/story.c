@@ -198,6 +198,7 @@ static void take_part(struct story *s, const struct part *p, struct story_item *
         return;
     case PART_TOOL_RESULT:
     case PART_SERVER_TOOL_RESULT:
+    case PART_CONTEXT:
         return;
     }
     if (str_trim(item->text).n == 0 && item->n_media == 0 && item->url.n == 0)

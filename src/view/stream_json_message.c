@@ -197,6 +197,7 @@ static bool part_is_block(const struct message *m, const struct part *p)
         return true;
     case PART_TOOL_RESULT:
     case PART_CITATION:
+    case PART_CONTEXT:
         return false;
     }
     return false;

@@ -150,9 +150,11 @@ class Prompts(InputTest):
                 "type": "base64", "media_type": "application/pdf", "data": paper}}]))
         self.assert_fine(result)
         content = self.only_request(provider).json["messages"][0]["content"]
-        self.assertEqual([block["type"] for block in content], ["text", "image", "document"])
-        self.assertEqual(content[1]["source"]["data"], image)
-        self.assertEqual(content[2]["source"]["data"], paper)
+        self.assertEqual([block["type"] for block in content],
+                         ["text", "text", "image", "document"])
+        self.assertTrue(content[0]["text"].startswith("<environment>\n"))
+        self.assertEqual(content[2]["source"]["data"], image)
+        self.assertEqual(content[3]["source"]["data"], paper)
 
     def test_many_prompts_wait_for_their_turn(self):
         provider = self.provider(ANTHROPIC.answer(["ok"]))

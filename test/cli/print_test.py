@@ -45,7 +45,7 @@ class Text(FlowTest):
         self.assertTrue(result.out.startswith("Maximum rounds reached."), result)
         self.assertIn("keel: the limit of rounds was reached", result.err)
         self.assertEqual(len(provider.requests), 3)  # two rounds and a last one without tools
-        self.assertNotIn("tools", provider.requests[2].json)
+        self.assertEqual(provider.requests[2].json["tool_choice"], {"type": "none"})
 
     def test_a_limit_of_nothing_is_no_limit(self):
         rounds = [ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")])] * 12
@@ -186,11 +186,28 @@ class Prompts(FlowTest):
         self.assert_answer(self.ask(provider, *arguments, "hi", **run))
         return self.only_request(provider).json["system"][0]["text"]
 
+    def surroundings_of(self, *arguments, **run):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, *arguments, "hi", **run))
+        told, prompt = self.only_request(provider).json["messages"][0]["content"]
+        self.assertEqual(prompt["text"], "hi")
+        return told["text"]
+
     def test_keel_says_who_it_is_and_where(self):
-        text = self.system_of()
-        for part in ("You are keel", str(self.project.resolve()), "Git repository: no",
-                     "Platform: linux (Linux ", "Today's date: 2"):
+        self.assertIn("You are keel", self.system_of())
+        text = self.surroundings_of()
+        for part in (f"Working directory: {self.project.resolve()}\n", "Git repository: no\n",
+                     "System: Linux ", "Date: ", "Permission mode: default (", "no network",
+                     "Person: not there"):
             self.assertIn(part, text)
+
+    def test_what_is_told_is_true(self):
+        self.user_settings({"network": {"allow": ["example.com"]}})
+        text = self.surroundings_of("--permission-mode", "plan")
+        self.assertIn("Permission mode: plan (", text)
+        self.assertIn("their network reaches example.com\n", text)
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.assertIn("Commands: not confined", self.surroundings_of())
 
     def test_it_is_the_same_twice(self):
         self.assertEqual(self.system_of(), self.system_of())
@@ -198,7 +215,9 @@ class Prompts(FlowTest):
     def test_a_repository_is_known_from_below(self):
         (self.project / ".git").mkdir()
         (self.project / "sub").mkdir()
-        self.assertIn("Git repository: yes", self.system_of(cwd=self.project / "sub"))
+        self.assertIn("Git repository: yes\n", self.surroundings_of(cwd=self.project / "sub"))
+        (self.project / ".git/HEAD").write_text("ref: refs/heads/topic/a\n")
+        self.assertIn("Git repository: yes, on branch topic/a\n", self.surroundings_of())
 
     def test_it_can_be_replaced_and_added_to(self):
         self.assertEqual(self.system_of("--system-prompt", "Be a pirate."), "Be a pirate.")
@@ -209,9 +228,9 @@ class Prompts(FlowTest):
     def test_cwd_and_added_directories_are_told(self):
         (self.dir / "other").mkdir()
         (self.dir / "more").mkdir()
-        text = self.system_of("--cwd", "../other", "--add-dir", "../more")
+        text = self.surroundings_of("--cwd", "../other", "--add-dir", "../more")
         self.assertIn(f"Working directory: {self.dir.resolve()}/other\n", text)
-        self.assertIn(f"Further directory: {self.dir.resolve()}/more\n", text)
+        self.assertIn(f"Further directories: {self.dir.resolve()}/more\n", text)
 
 
 class Chain(FlowTest):

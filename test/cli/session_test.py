@@ -163,7 +163,7 @@ class Change(SessionCommands):
         self.talk("two", session=session)
         copy = self.session("fork", session, "--at", "turn:2", "--name", "copy").out.strip()
         self.talk("three", session=copy)
-        texts = [message["content"][0]["text"]
+        texts = [message["content"][-1]["text"]
                  for message in self.provided.requests[0].json["messages"]]
         self.assertEqual(texts, ["one", "Fine: one", "three"])
         self.assertIn("copy", self.session("list").out)

@@ -3,15 +3,17 @@
 The same script is played in all five protocols, and what keel sends is read back into one neutral
 form: so a rule has one golden transcript, in test/flow/golden/, and every protocol must match it.
 """
+import functools
 import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 import scripted
-from scripted import FlowTest, Protocol, event
+from scripted import FlowTest, Protocol, event, without_surroundings
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -44,6 +46,7 @@ class Turn:
     def __init__(self, *items, stop=None, usage=(5, 9), n_cached=0):
         self.items = [[item] if isinstance(item, str) else item for item in items]
         self.stop, self.usage, self.n_cached = stop, usage, n_cached
+        self.signature = "c2lnbmVk"  # until it is known what it answers to
 
     @property
     def calls(self):
@@ -80,7 +83,7 @@ def anthropic_messages(turn):
             yield named({"type": "content_block_delta", "index": index, "delta": {
                 "type": "thinking_delta", "thinking": item.text}})
             yield named({"type": "content_block_delta", "index": index, "delta": {
-                "type": "signature_delta", "signature": "c2lnbmVk"}})
+                "type": "signature_delta", "signature": turn.signature}})
         else:
             yield named({"type": "content_block_start", "index": index,
                          "content_block": {"type": "text", "text": ""}})
@@ -218,7 +221,16 @@ ENCODERS = {"anthropic-messages": anthropic_messages, "openai-chat": openai_chat
 
 def play(protocol, turn):
     kind = "application/x-ndjson" if protocol.name == "ollama" else "text/event-stream"
-    return scripted.Answer(ENCODERS[protocol.name](turn), content_type=kind)
+    answer = scripted.Answer(ENCODERS[protocol.name](turn), content_type=kind)
+    if any(isinstance(item, Thought) for item in turn.items):
+        answer.sign = functools.partial(sign, answer, protocol, turn)
+    return answer
+
+
+def sign(answer, protocol, turn, signature):
+    """Says it again, with thoughts that are bound to what they answer to."""
+    turn.signature = signature
+    answer.pieces = list(ENCODERS[protocol.name](turn))
 
 
 # --- requests, read back ---
@@ -248,6 +260,7 @@ class Reader:
         self.lines.append(f"  result #{self.open[id].pop(0)} {text!r}")
 
     def say(self, role, text):
+        text = without_surroundings(text or "")
         if text:
             self.lines.append(f"  {role} {text!r}")
 
@@ -409,6 +422,8 @@ class AgentTest(FlowTest):
         for name, text in (("stdout", result.out), ("stderr", result.err)):
             for place, shown in places.items():
                 text = text.replace(place, shown)
+            # what keel's own words to the model take is no part of a rule
+            text = re.sub(r"(takes about|from the messages:) \d+", r"\1 N", text)
             ending += [f"  {name} {line!r}" for line in text.splitlines()]
         return "\n".join(parts + ["\n".join(ending)]) + "\n"
 

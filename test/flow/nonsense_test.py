@@ -138,9 +138,9 @@ class Texts(AgentTest):
         for turn in (Turn(), Turn(""), Turn(" \n\t "), Turn(Thought("Hm."))):
             provider = self.play(protocol, turn)
             result = self.run_agent(protocol, provider, "hi")
-            self.assert_status(result, 0)
+            self.assert_status(result, 1)
             self.assertEqual(result.out.strip(), "")
-            self.assertIn("keel: the answer has no text", result.err)
+            self.assertIn("the model's answer is empty", result.err)
 
 
 class Streams(AgentTest):

@@ -5,6 +5,7 @@ to the first byte that differs.
 """
 import collections
 import json
+import os
 import re
 import sqlite3
 
@@ -74,8 +75,12 @@ class Prefix(AgentTest):
         provider = self.play(protocol, Turn("I look.", Call("Bash", command="true")),
                              Turn("As far as I got."))
         self.run_agent(protocol, provider, "--max-turns", "1", "go")
-        before, after = [split_list(request.body)[0] for request in provider.requests]
+        (before, rest), (after, rest_after) = [split_list(request.body)
+                                               for request in provider.requests]
         self.assertTrue(after.startswith(before))
+        self.assertEqual(re.sub(CHOICE, "", rest_after), rest)
+        if protocol.name != "ollama":  # which has no word for it
+            self.assertNotEqual(rest_after, rest)
 
     @for_each_protocol
     def test_two_runs_ask_alike(self, protocol):
@@ -90,6 +95,8 @@ class Prefix(AgentTest):
 
 
 Sent = collections.namedtuple("Sent", "messages rest record between")
+CHOICE = (r',?"tool_choice":("none"|\{"type":"none"\})'
+          r'|,?"toolConfig":\{"functionCallingConfig":\{"mode":"NONE"\}\}')
 CACHE_KEY = r'"prompt_cache_key":"[^"]*",?'  # names the session: a copy has its own
 SETTINGS = ("provider", "protocol", "model", "system", "tools")
 
@@ -140,9 +147,12 @@ class LongSession(AgentTest):
         return [json.loads(body)["mutation"] for kind, body in sent.between
                 if kind == "history_mutation" and json.loads(body)["mutation"] != "append"]
 
-    def explain(self, sent):
-        """Why it does not begin with the request before it, as far as the journal says so."""
-        return (["cut"] if sent.record.get("cut") else []) + self.began_anew(sent)
+    def explain(self, sent, before):
+        """Why it does not begin with the request before it, as far as the journal says so.
+
+        Reasoning that was made behind another model, system text or list of tools is left out."""
+        return ((["cut"] if sent.record.get("cut") else []) + self.began_anew(sent) +
+                [name for name in SETTINGS if sent.record.get(name) != before.record.get(name)])
 
     def breaks(self, requests, before=None):
         """What explains each request that does not go on with the one before.
@@ -151,14 +161,24 @@ class LongSession(AgentTest):
         found = []
         for after in requests:
             if before and not after.messages.startswith(before.messages):
-                self.assertTrue(self.explain(after), f"nothing explains {after.record}")
-                found.append(self.explain(after)[0])
+                why = self.explain(after, before)
+                self.assertTrue(why, f"nothing explains {after.record}")
+                found.append(why[0])
             if before and not after.record.get("overlays"):
                 same = all(after.record.get(name) == before.record.get(name) for name in SETTINGS)
                 self.assertTrue(after.rest == before.rest or not same)
             if not after.record.get("overlays"):
                 before = after
         return found
+
+    def share_of_repeated(self, requests):
+        """Of all that is sent, what a provider has read in the request before."""
+        n_repeated = n_all = 0
+        for before, after in zip(requests, requests[1:]):
+            n_all += len(after.messages) + len(after.rest)
+            same = os.path.commonprefix([before.messages, after.messages])
+            n_repeated += len(same) + (len(after.rest) if after.rest == before.rest else 0)
+        return n_repeated / n_all
 
     @for_each_protocol
     def test_more_than_two_hundred_rounds(self, protocol):
@@ -190,7 +210,10 @@ class LongSession(AgentTest):
         self.assertGreater(n, 200)
 
         of_main = self.sent(main, requests[main])
-        self.assertEqual(self.breaks(of_main), ["cut", "compact"])  # a summary of less, then it
+        binds = protocol.name == "anthropic-messages"
+        self.assertEqual(self.breaks(of_main), ["cut", "compact"] +  # a summary of less, then it
+                         (["model", "model"] if binds else []))  # there and back
+        self.assertGreater(self.share_of_repeated(of_main), 0.95)
         of_copy = self.sent(copy, requests[copy])
         self.assertIn("fork-base", self.began_anew(of_copy[0]))
         self.assertEqual(self.breaks(of_copy, of_main[fork_from]), [])  # not a byte is lost

@@ -114,7 +114,7 @@ class Windows(AgentTest):
     def check_window(self, name, protocol, window, turns, *arguments):
         provider = self.play(protocol, *turns)
         self.set_window(protocol, provider, window)
-        result = self.keel("-p", "--model", "small/m", "--system-prompt", "Brief.",
+        result = self.keel("-p", "--model", "small/m", "--system-prompt", "Brief.", "--tools", "Bash",
                            "--permission-mode", "bypassPermissions", *arguments)
         self.assert_golden(name, self.transcript(protocol, provider, result))
 

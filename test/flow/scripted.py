@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import socket
 import sys
 import threading
@@ -16,6 +17,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "cli"))
 
+import binding  # noqa: E402
 import keel_test  # noqa: E402
 from keel_test import HANG_SECONDS, KeelTest, sample  # noqa: E402, F401
 
@@ -35,6 +37,7 @@ class Answer:
         self.pieces, self.status = list(pieces), status
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self.headers.setdefault("content-type", "text/event-stream")
+        self.sign = None  # of an answer with thoughts: makes them bound to what they answer to
 
 
 class Raw(Answer):
@@ -212,6 +215,11 @@ ANTHROPIC = BY_NAME["anthropic-messages"]
 
 # --- the server ---
 
+def without_surroundings(text):
+    """What the person said, without what keel tells beside it of the place and the day."""
+    return re.sub(r"\A<environment>\n.*?</environment>\n?", "", text, flags=re.S)
+
+
 class Request:
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -225,7 +233,8 @@ class Request:
         body = self.json
         last = (body.get("messages") or body.get("input") or body.get("contents"))[-1]
         content = last.get("content", last.get("parts"))
-        return [content] if isinstance(content, str) else [part["text"] for part in content]
+        texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+        return [text for text in map(without_surroundings, texts) if text]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -297,6 +306,7 @@ class Provider:
 
     def __init__(self, answers):
         self.answers, self.requests, self.lock = list(answers), [], threading.Lock()
+        self.moved = []  # thoughts that were sent where they do not belong
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.provider = self
@@ -304,13 +314,31 @@ class Provider:
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02},
                          daemon=True).start()
 
+    def judge(self, request):
+        """Keeps to the rule for reasoning (binding.py); the request's body, where it is Anthropic's."""
+        if request.path != binding.PATH or request.method != "POST":
+            return None
+        try:
+            body = request.json
+        except ValueError:
+            return None
+        if why := binding.find_moved(body):
+            self.moved.append(why)
+        return body
+
     def take_answer(self, request):
         with self.lock:
             self.requests.append(request)
+            body = self.judge(request)
+            if self.moved:
+                return json_answer({"type": "error", "error": {
+                    "type": "invalid_request_error", "message": self.moved[-1]}}, 400)
             answer = self.answers[0]
             if len(self.answers) > 1:
                 self.answers.pop(0)
             answer = answer(request) if callable(answer) else answer
+            if body and answer.sign:
+                answer.sign(binding.sign(body))
             return answer
 
     def close(self):
@@ -344,6 +372,7 @@ class FlowTest(KeelTest):
 
     def provider(self, *answers):
         provider = Provider(answers)
+        self.addCleanup(lambda: self.assertEqual(provider.moved, []))
         self.addCleanup(provider.close)
         return provider
 

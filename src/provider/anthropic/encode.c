@@ -350,6 +350,7 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
     case PART_MEDIA: /* the API takes none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
+    case PART_CONTEXT: /* is text by now */
         break;
     }
 }

@@ -192,6 +192,7 @@ static struct err *write_model_part(struct body *b, const struct message *m, con
                                : (struct str){0});
     case PART_CITATION:
     case PART_TOOL_RESULT:
+    case PART_CONTEXT: /* is text by now */
         return NULL;
     }
     BUG("part kind");

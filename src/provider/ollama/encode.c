@@ -118,7 +118,7 @@ static void write_tools(struct body *b)
 {
     const struct model_request *r = b->request;
 
-    if (r->n_tools == 0 || r->tool_choice.kind == TOOL_CHOICE_NONE || !body_key(b, "tools"))
+    if (r->n_tools == 0 || !body_key(b, "tools"))
         return;
     jw_begin_array(&b->w);
     for (size_t i = 0; i < r->n_tools; i++)

@@ -407,6 +407,7 @@ static void write_assistant_part(struct input *in, size_t at)
     case PART_MEDIA: /* the API takes none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
+    case PART_CONTEXT: /* is text by now */
         break;
     }
 }

@@ -71,7 +71,8 @@ static bool drop(void *self)
 static struct err *ask(void *arg)
 {
     struct world *w = arg;
-    struct chain_hooks hooks = {build, reserve, NULL, settled, retried, fell_back, NULL, drop, w};
+    struct chain_hooks hooks = {NULL,    build,     reserve, NULL, settled,
+                                retried, fell_back, NULL,    drop, w};
 
     for (unsigned i = 0; i < w->n_asks; i++) {
         AUTO(reply) struct reply reply;

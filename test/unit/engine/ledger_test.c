@@ -25,7 +25,7 @@ static struct message *answer(size_t n_chars, int64_t input, int64_t output)
 
 static struct token_estimate estimate(struct message **take, size_t n, int64_t floor)
 {
-    struct token_estimate e = ledger_estimate((const struct message *const *)take, n, floor);
+    struct token_estimate e = ledger_estimate((const struct message *const *)take, n, 0, floor);
 
     for (size_t i = 0; i < n; i++)
         message_unref(take[i]);

@@ -256,15 +256,68 @@ static struct message *with_part(struct message *m, enum part_kind kind, const c
         assert_builds(list_, ARRAY_LEN(list_), &anthropic, want);                                  \
     } while (0)
 
+/* As if it had answered to these messages. */
+static void bind(struct message *m, struct message *const *before, size_t n,
+                 const struct request_target *target)
+{
+    AUTO(built_messages) struct built_messages built;
+
+    request_build((const struct message *const *)before, n, target, NULL, 0, &built);
+    m->origin.bound = arena_str(&m->arena, str_of(built.bound));
+}
+
+static const struct tool_def look = {.name = {"Look", 4}}, leap = {.name = {"Leap", 4}};
+
+TEST(thinking_stays_where_nothing_before_it_has_changed)
+{
+    const struct tool_def *tools[] = {&look}, *others[] = {&look, &leap};
+    struct request_target here = anthropic;
+    struct message *q = say(ROLE_USER, "q"), *other = say(ROLE_USER, "r");
+    struct message *a =
+        by_anthropic(with_part(message_new(ROLE_ASSISTANT, S("m")), PART_REASONING, "hm"));
+
+    here.model = S("m");
+    here.authored = S("Be kind.");
+    here.tools = tools;
+    here.n_tools = 1;
+    message_add_text(a, S("a"));
+    bind(a, &q, 1, &here);
+#define BUILDS_HERE(want, first)                                                                   \
+    assert_builds((struct message *[]){message_ref(first), message_ref(a), message_ref(q)}, 3,     \
+                  &here, want)
+    BUILDS_HERE("user(q) assistant(hm a) user(q)", q);
+    BUILDS_HERE("user(r) assistant(a) user(q)", other);
+    here.authored = S("Be quick.");
+    BUILDS_HERE("user(q) assistant(a) user(q)", q);
+    here.authored = S("Be kind.");
+    here.tools = others;
+    here.n_tools = 2;
+    BUILDS_HERE("user(q) assistant(a) user(q)", q);
+    here.tools = tools;
+    here.n_tools = 1;
+    here.model = S("m2");
+    BUILDS_HERE("user(q) assistant(a) user(q)", q);
+    here.model = S("m");
+    BUILDS_HERE("user(q) assistant(hm a) user(q)", q);
+    a->origin.bound = (struct str){0}; /* an older version has kept nothing */
+    BUILDS_HERE("user(q) assistant(a) user(q)", q);
+    message_unref(q);
+    message_unref(other);
+    message_unref(a);
+}
+
 TEST(an_answer_does_not_end_with_thinking)
 {
+    struct message *q = say(ROLE_USER, "q");
     struct message *whole = by_anthropic(with_part(say(ROLE_ASSISTANT, "a"), PART_REASONING, "hm"));
     struct message *cut = by_anthropic(with_part(say(ROLE_ASSISTANT, "b"), PART_REASONING, "hm"));
 
     cut->state = MESSAGE_INTERRUPTED;
+    bind(whole, &q, 1, &anthropic);
+    bind(cut, (struct message *[]){q, whole, q}, 3, &anthropic);
     BUILDS_FOR_ANTHROPIC("user(q) assistant(a) user(q) assistant(b hm " INTERRUPTED_NOTE
                          ") user(q)",
-                         say(ROLE_USER, "q"), whole, say(ROLE_USER, "q"), cut, say(ROLE_USER, "q"));
+                         q, whole, say(ROLE_USER, "q"), cut, say(ROLE_USER, "q"));
 }
 
 TEST(a_use_of_a_server_tool_goes_with_its_result_or_not_at_all)
@@ -539,7 +592,9 @@ RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
           UNIT(media_that_a_model_cannot_take_are_named),
           UNIT(media_that_a_protocol_cannot_take_are_named),
           UNIT(a_result_behind_a_message_about_an_error_is_found),
-          UNIT(a_result_that_says_nothing_says_so), UNIT(an_answer_does_not_end_with_thinking),
+          UNIT(a_result_that_says_nothing_says_so),
+          UNIT(thinking_stays_where_nothing_before_it_has_changed),
+          UNIT(an_answer_does_not_end_with_thinking),
           UNIT(a_use_of_a_server_tool_goes_with_its_result_or_not_at_all),
           UNIT(a_paused_answer_goes_back_as_it_is_and_stays_so),
           UNIT(a_result_that_is_an_error_is_all_text),

@@ -163,7 +163,7 @@ TEST(unknown_tools_in_two_rounds_end_the_tools)
                                 " - text: I cannot.\n"};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=0\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=7 none\n"));
     assert_non_null(strstr(strbuf_cstr(&w.log), "Unavailable tools: Nope, Nada."));
     assert_non_null(strstr(strbuf_cstr(&w.log), "= done forced by unknown_tools: \"I cannot.\"\n"));
 }
@@ -330,7 +330,7 @@ TEST(the_round_cap_forces_a_summary_without_tools)
     AUTO(world) struct world w = {.script = endless, .options.max_rounds = 2};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "final: turn_limit\nask m1 tools=0\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: turn_limit\nask m1 tools=7 none\n"));
     /* the call it makes all the same is not kept, its text is */
     assert_non_null(strstr(strbuf_cstr(&w.log), "+5 assistant: \"So far.\"\n"
                                                 "= done forced by turn_limit: \"So far.\"\n"));
@@ -427,7 +427,7 @@ TEST(tools_that_another_process_has_taken_away_stay_away)
                       .options.before.forced = FINAL_UNKNOWN_TOOLS};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=0\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=7 none\n"));
 }
 
 TEST(wrong_calls_in_a_row_count_over_processes)
@@ -438,7 +438,7 @@ TEST(wrong_calls_in_a_row_count_over_processes)
                       .options.before.n_corrections = 4};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "final: corrections\nask m1 tools=0\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "final: corrections\nask m1 tools=7 none\n"));
 }
 
 /* --- the context window --- */

@@ -190,7 +190,7 @@ static inline void log_parts(struct strbuf *out, const struct part *parts, size_
     for (size_t i = 0; i < n; i++) {
         const struct part *p = &parts[i];
 
-        if (p->kind == PART_TEXT || p->kind == PART_REASONING)
+        if (p->kind == PART_TEXT || p->kind == PART_REASONING || p->kind == PART_CONTEXT)
             strbuf_addf(out, " \"%" STR_FMT "\"", STR_ARG(p->text));
         if (p->kind == PART_TOOL_CALL)
             strbuf_addf(out, " %" STR_FMT "#%" STR_FMT, STR_ARG(p->name), STR_ARG(p->id));
@@ -203,7 +203,8 @@ static inline void log_parts(struct strbuf *out, const struct part *parts, size_
 
 static inline void log_request(struct strbuf *out, const struct model_request *q)
 {
-    strbuf_addf(out, "ask %" STR_FMT " tools=%zu", STR_ARG(q->model), q->n_tools);
+    strbuf_addf(out, "ask %" STR_FMT " tools=%zu%s", STR_ARG(q->model), q->n_tools,
+                q->n_tools && q->tool_choice.kind == TOOL_CHOICE_NONE ? " none" : "");
     for (size_t i = 0; i < q->n_messages; i++) {
         strbuf_addf(out, "\n    %s:", role_name(q->messages[i]->role));
         log_parts(out, q->messages[i]->parts, q->messages[i]->n_parts);

@@ -118,7 +118,7 @@ TEST(only_the_tool_that_may_be_called_is_offered)
     b.request.tool_choice = (struct tool_choice){.kind = TOOL_CHOICE_NAMED, .name = S("now")};
     assert_golden(&b, ollama, "ollama/tool-named");
     b.request.tool_choice = (struct tool_choice){.kind = TOOL_CHOICE_NONE};
-    assert_golden(&b, ollama, "ollama/tool-none");
+    assert_golden(&b, ollama, "ollama/tools"); /* the list of a session stays as it is */
 }
 
 TEST(a_round_of_tools_is_calls_and_their_results)

@@ -57,7 +57,9 @@ static struct err *spy(struct hooks *h, const struct hook_input *in, struct aren
 
 static bool is_aside(const struct model_request *q)
 {
-    return str_eq(q->system, summary_system());
+    const struct message *last = q->messages[q->n_messages - 1];
+
+    return str_starts(last->parts[0].text, S("Stop the work here and summarise"));
 }
 
 /* Long runs of one letter are told by their length. */
@@ -124,7 +126,8 @@ static void take_request(struct scene *s, const struct model_request *q)
         if (s->encodes)
             encode_all(s, q);
     } else {
-        strbuf_addf(&s->log, "summarise tools=%zu\n", q->n_tools);
+        strbuf_addf(&s->log, "summarise tools=%zu%s\n", q->n_tools,
+                    q->tool_choice.kind == TOOL_CHOICE_NONE ? "" : " (!)");
         strbuf_clear(&s->question);
         message_text(q->messages[--n], &s->question);
     }
@@ -242,11 +245,11 @@ TEST(a_history_at_the_threshold_becomes_a_summary_before_the_prompt)
 
     fill(&s, 8350);
     play(&s, SUMMARY_AND_ANSWER, "Go on.");
-    assert_log(&s, "summarise tools=0\n"
+    assert_log(&s, "summarise tools=7\n"
                    "    user: \"<1000p>\"\n"
                    "    assistant: \"Long.\"\n"
                    "compact 0 assistant: \"[Context Summary] In short.\"\n"
-                   "compacted auto 8350 -> 11 of 10000\n"
+                   "compacted auto 8350 -> 195 of 10000\n"
                    "append 1 user: \"Go on.\"\n"
                    "ask system=\n"
                    "    user: \"[The conversation goes on from here.]\"\n"
@@ -439,7 +442,7 @@ TEST(a_summary_that_fails_leaves_the_history_and_is_told)
 
     fill(&s, 8400);
     play(&s, "turns:\n - {error: provider_error, message: broken}\n - text: Yes.\n", "Go on.");
-    assert_log(&s, "summarise tools=0\n"
+    assert_log(&s, "summarise tools=7\n"
                    "    user: \"<1000p>\"\n"
                    "    assistant: \"Long.\"\n"
                    "warning compaction: The history stays as it is: no summary was made: broken\n"
@@ -474,8 +477,8 @@ TEST(so_does_one_that_is_longer_than_what_it_is_about)
     strbuf_add_cstr(&script, "\n - text: Yes.\n");
     fill(&s, 8400);
     play(&s, strbuf_cstr(&script), "Go on.");
-    assert_true(contains(&s.log, "a summary would not make it shorter (about 284 tokens instead of "
-                                 "260)\nappend 2 user: \"Go on.\"\n"));
+    assert_true(contains(&s.log, "a summary would not make it shorter (about 468 tokens instead of "
+                                 "444)\nappend 2 user: \"Go on.\"\n"));
 }
 
 TEST(a_model_that_calls_a_tool_instead_has_still_said_its_text)
@@ -521,7 +524,7 @@ TEST(results_that_do_not_fit_are_left_out_of_what_is_summarised)
     s.w.targets[0].window = 2400;
     strbuf_clear(&s.log);
     play(&s, SUMMARY_AND_ANSWER, "Go on.");
-    assert_true(contains(&s.log, "summarise tools=0\n"
+    assert_true(contains(&s.log, "summarise tools=7\n"
                                  "    user: \"Count.\"\n"
                                  "    assistant: Big#a Echo#b\n"
                                  "    tool: a \"[result of 4392 characters left out]\"\n"
@@ -535,7 +538,7 @@ TEST(a_provider_that_counts_otherwise_is_asked_about_less)
     fill(&s, 8400);
     play(&s, "turns:\n - error: context_overflow\n - text: In short.\n - text: Yes.\n", "Go on.");
     assert_int_equal(n_summaries(&s), 2);
-    assert_true(contains(&s.log, "summarise tools=0\n"
+    assert_true(contains(&s.log, "summarise tools=7\n"
                                  "    user: \"[1 earlier message left out]\"\n"
                                  "    assistant: \"Long.\"\n"
                                  "compact 0 assistant: \"[Context Summary] In short.\"\n"));

@@ -1,0 +1,77 @@
+/* request_build_bound.c - a hash of what stands before an answer, as it is sent.
+ *
+ * Some providers bind their reasoning to it, and refuse a request in which anything of it is
+ * another. The hash is over what is sent, not over what the history holds: the same message can be
+ * sent in another way to another model. */
+#include "engine/request_build_parts.h"
+
+static void add(struct bound *b, struct str bytes)
+{
+    uint64_t n = bytes.n;
+
+    sha256_add(&b->hash, str_make((const char *)&n, sizeof n));
+    sha256_add(&b->hash, bytes);
+}
+
+static void add_number(struct bound *b, int64_t number)
+{
+    sha256_add(&b->hash, str_make((const char *)&number, sizeof number));
+}
+
+static void add_tool(struct bound *b, const struct tool_def *t)
+{
+    AUTO(strbuf) struct strbuf schema = {0};
+
+    if (t->input_schema)
+        json_write(&schema, t->input_schema);
+    add(b, t->name);
+    add(b, t->description);
+    add(b, strbuf_str(&schema));
+}
+
+void bound_begin(struct bound *b, const struct request_target *t)
+{
+    *b = (struct bound){.is_wanted = true};
+    sha256_init(&b->hash);
+    add(b, t->model);
+    add(b, t->authored);
+    add_number(b, (int64_t)t->n_tools);
+    for (size_t i = 0; i < t->n_tools; i++)
+        add_tool(b, t->tools[i]);
+}
+
+static void add_part(struct bound *b, const struct part *p)
+{
+    const struct str texts[] = {p->text,      p->id,   p->name,   p->args,       p->bad_args,
+                                p->signature, p->data, p->native, p->media.mime, p->media.data};
+
+    add_number(b, p->kind);
+    add_number(b, p->is_error);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        add(b, texts[i]);
+    add_number(b, (int64_t)p->n_content);
+    for (size_t i = 0; i < p->n_content; i++)
+        add_part(b, &p->content[i]);
+}
+
+void bound_add(struct bound *b, const struct message *m)
+{
+    if (!b->is_wanted)
+        return;
+    add_number(b, m->role);
+    add_number(b, (int64_t)m->n_parts);
+    for (size_t i = 0; i < m->n_parts; i++)
+        add_part(b, &m->parts[i]);
+}
+
+void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE])
+{
+    struct sha256 copy = b->hash;
+    unsigned char digest[SHA256_SIZE];
+
+    hex[0] = 0;
+    if (!b->is_wanted)
+        return;
+    sha256_end(&copy, digest);
+    sha256_format_hex(digest, hex);
+}

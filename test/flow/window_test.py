@@ -1,0 +1,96 @@
+"""window_test.py - conversations that are too long for a model, and what is done about it."""
+import json
+
+import scripted
+from agent import AgentTest, Call, Turn
+from scripted import BY_NAME
+
+OPENAI = BY_NAME["openai-responses"]
+SUMMARY = "Stop the work here and summarise"
+TOO_LONG = {"error": {"type": "invalid_request_error", "code": "context_length_exceeded",
+                      "message": "Your input exceeds the context window of this model."}}
+
+
+def too_long(*_):
+    return scripted.json_answer(TOO_LONG, 400)
+
+
+class Overflow(AgentTest):
+    """Only the provider notices that a request is too long."""
+
+    def profile(self, **more):
+        self.user_settings({"maxAttempts": 1, "providers": {"p": {"type": "openai", "model": "m",
+                                                                   **more}}})
+
+    def texts(self, request):
+        return json.dumps(request.json["input"])
+
+    def test_it_is_made_shorter_once_and_the_turn_goes_on(self):
+        (self.project / "a.txt").write_text("one\n" * 2000)
+        provider = self.play(OPENAI, Turn("I look.", Call("Read", file_path="a.txt")), too_long(),
+                             Turn("It was all ones."), Turn("Done."))
+        result = self.run_agent(OPENAI, provider, "what is in a.txt?")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out.splitlines()[-1], "Done.")
+        self.assertEqual(len(provider.requests), 4)
+        self.assertIn(SUMMARY, self.texts(provider.requests[2]))
+        last = self.texts(provider.requests[3])
+        self.assertIn("[Context Summary] It was all ones.", last)
+        self.assertIn("what is in a.txt?", last)
+        self.assertLess(len(last), len(self.texts(provider.requests[1])))
+        self.assert_taken(OPENAI, provider)
+
+    def test_a_second_time_it_is_told(self):
+        provider = self.play(OPENAI, Turn("I look.", Call("Bash", command="seq 3000")), too_long(),
+                             Turn("A summary."), too_long(), Turn("never"))
+        result = self.run_agent(OPENAI, provider, "go")
+        self.assert_status(result, 5)
+        self.assertEqual(len(provider.requests), 4)
+
+    def test_where_nobody_wants_summaries_it_is_told_at_once(self):
+        self.user_settings({"compact": {"enabled": False}})
+        provider = self.play(OPENAI, Turn("I look.", Call("Bash", command="seq 3000")), too_long(),
+                             Turn("never"))
+        result = self.run_agent(OPENAI, provider, "go")
+        self.assert_status(result, 5)
+        self.assertEqual(len(provider.requests), 2)
+
+
+class Windows(AgentTest):
+    def set_up(self, provider, *windows):
+        """A chain of models of one provider, with these windows."""
+        url = provider.url + OPENAI.prefix
+        self.user_settings({"maxAttempts": 1, "currentProvider": "p1", "providers": {
+            f"p{n}": {"type": "openai", "model": f"m{n}", "baseUrl": url, "apiKey": scripted.KEY,
+                      "contextWindow": window} for n, window in enumerate(windows, 1)}})
+
+    def ask_chain(self, n, *arguments):
+        fallbacks = [word for i in range(2, n + 1) for word in ("--fallback-model", f"p{i}/m{i}")]
+        return self.keel("-p", *fallbacks, *arguments)
+
+    def test_what_every_request_begins_with_counts(self):
+        provider = self.play(OPENAI, Turn("Done."))
+        self.set_up(provider, 10_000)
+        result = self.ask_chain(1, "--system-prompt", "word " * 12_000, "hi")
+        self.assert_status(result, 5)
+        self.assertIn("context window is 10000", result.err)
+        self.assertEqual(provider.requests, [])
+
+    def test_a_fallback_that_is_too_small_is_not_asked(self):
+        busy = scripted.json_answer({"error": {"message": "gone", "code": "model_not_found"}}, 404)
+        provider = self.play(OPENAI, busy, Turn("Done."))
+        self.set_up(provider, 200_000, 3_000, 200_000)
+        result = self.ask_chain(3, "word " * 4_000)
+        self.assertEqual(result.out, "Done.\n", result)
+        self.assertEqual([request.json["model"] for request in provider.requests], ["m1", "m3"])
+
+    def test_a_larger_one_is_asked_instead_of_the_first(self):
+        provider = self.play(OPENAI, Turn("Done."))
+        self.set_up(provider, 9_000, 200_000)
+        result = self.ask_chain(2, "word " * 8_000)
+        self.assertEqual(result.out, "Done.\n", result)
+        self.assertEqual([request.json["model"] for request in provider.requests], ["m2"])
+
+
+if __name__ == "__main__":
+    scripted.main()
