@@ -24,8 +24,10 @@ struct tool tool_edit = {
               "new_string and replace_all.\","
               "\"items\":" EDIT_ITEM_SCHEMA "}},"
               "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path oldString=old_string newString=new_string "
-               "replaceAll=replace_all",
+    .aliases = "filePath=file_path path=file_path file=file_path oldString=old_string "
+               "newString=new_string old_str=old_string new_str=new_string oldStr=old_string "
+               "newStr=new_string old_text=old_string new_text=new_string oldText=old_string "
+               "newText=new_string replaceAll=replace_all",
     .risk = RISK_MODIFY,
     .permission_arg = "file_path",
     .is_barrier = true,

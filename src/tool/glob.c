@@ -179,7 +179,7 @@ struct tool tool_glob = {
               "\"hidden\":{\"type\":\"boolean\",\"description\":"
               "\"Also find names that begin with a dot. Default: false.\"}},"
               "\"required\":[\"pattern\"]}",
-    .aliases = "dir=path directory=path",
+    .aliases = "dir=path directory=path dir_path=path glob=pattern",
     .risk = RISK_INSPECT,
     .permission_arg = "pattern",
     .max_chars = TOOL_CODING_MAX_CHARS,

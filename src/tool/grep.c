@@ -168,7 +168,8 @@ struct tool tool_grep = {
         "\"Also search names that begin with a dot. Default: false.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
-               "fixedStrings=fixed_strings file_path=path filePath=path",
+               "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
+               "include=glob query=pattern regex=pattern",
     .risk = RISK_INSPECT,
     .permission_arg = "path",
     .max_chars = TOOL_CODING_MAX_CHARS,

@@ -237,7 +237,7 @@ struct tool tool_read = {
               "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
               "whole.\"}},"
               "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path",
+    .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,
     .permission_arg = "file_path",
     .max_chars = 300000,

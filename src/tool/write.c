@@ -140,7 +140,8 @@ struct tool tool_write = {
               "\"content\":{\"type\":\"string\",\"description\":"
               "\"All that the file is to hold.\"}},"
               "\"required\":[\"file_path\",\"content\"]}",
-    .aliases = "filePath=file_path path=file_path",
+    .aliases = "filePath=file_path path=file_path file=file_path contents=content "
+               "file_text=content fileText=content",
     .risk = RISK_MODIFY,
     .permission_arg = "file_path",
     .is_barrier = true,

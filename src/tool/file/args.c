@@ -54,9 +54,13 @@ static struct edit edit_of(const struct json *v)
 
 static struct err *take_one_edit(const struct json *args, struct arena *a, struct edit_args *ret)
 {
-    if (!json_has(args, "old_string") || !json_has(args, "new_string"))
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s is missing",
-                                json_has(args, "old_string") ? "new_string" : "old_string"),
+    bool has_old = json_has(args, "old_string"), has_new = json_has(args, "new_string");
+
+    if (!has_old || !has_new)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s missing",
+                                has_old   ? "new_string is"
+                                : has_new ? "old_string is"
+                                          : "old_string and new_string are"),
                         "give old_string and new_string, or a list of them as edits");
     ret->edits = ARENA_NEW(a, struct edit);
     ret->edits[0] = edit_of(args);
