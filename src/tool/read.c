@@ -23,9 +23,30 @@ struct read_job {
     const struct path_filter *hidden;
     unsigned capabilities;
     struct tool_result *result; /* filled in by the worker, while the task waits */
-    struct file_stamp stamp;
-    bool is_whole, was_cancelled;
+    struct file_seen seen;
+    struct seen_part part;
+    struct sha256 hash; /* of all that was read */
+    bool was_cancelled;
 };
+
+static struct err *read_more(struct read_job *job, struct open_file *file, size_t n,
+                             struct strbuf *bytes, bool *ret_at_end)
+{
+    size_t was_n = bytes->n;
+
+    TRY(open_file_read(file, n, bytes, ret_at_end));
+    sha256_add(&job->hash, str_skip(strbuf_str(bytes), was_n));
+    return NULL;
+}
+
+/* All of the file has been read. */
+static void note_content(struct read_job *job)
+{
+    unsigned char digest[SHA256_SIZE];
+
+    sha256_end(&job->hash, digest);
+    sha256_format_hex(digest, job->seen.sha256);
+}
 
 /* --- text --- */
 
@@ -51,7 +72,7 @@ static struct err *pass_text(struct read_job *job, struct open_file *file, struc
         job->was_cancelled = work_cancelled();
         if (job->was_cancelled)
             return NULL;
-        TRY(open_file_read(file, CHUNK_BYTES, bytes, ret_at_end));
+        TRY(read_more(job, file, CHUNK_BYTES, bytes, ret_at_end));
     }
 }
 
@@ -66,8 +87,23 @@ static void add_note(const struct read_job *job, const struct excerpt *x, bool k
     if (knows_all)
         tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
     if (x->is_full)
-        tool_result_addf(job->result, ", cut at %zu KiB", EXCERPT_MAX_BYTES >> 10);
+        tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
     tool_result_addf(job->result, "; to read on, set offset to %zu]\n", last + 1);
+}
+
+static struct err *past_the_end(const struct read_job *job, const struct excerpt *x)
+{
+    size_t n = x->n_first_chars ? x->n_first_chars : excerpt_n_lines(x);
+
+    if (x->n_first_chars)
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "line %zu of %s has %zu character%s: column %zu is past its end",
+                                job->args.offset, job->shown, n, n == 1 ? "" : "s",
+                                job->args.column),
+                        "set column to a character that there is, or leave it out");
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
+                            job->shown, n, n == 1 ? "" : "s", job->args.offset),
+                    "set offset to a line that there is, or leave it out");
 }
 
 static struct err *read_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
@@ -76,20 +112,22 @@ static struct err *read_text(struct read_job *job, struct open_file *file, struc
     AUTO(excerpt) struct excerpt x;
     bool knows_all;
 
-    excerpt_init(&x, &job->result->text, job->args.offset, job->args.limit);
+    excerpt_init(&x, &job->result->text, job->args.offset, job->args.limit, job->args.column,
+                 &job->seen);
     TRY(pass_text(job, file, bytes, &x, &at_end));
     if (job->was_cancelled)
         return NULL;
     if (at_end)
         excerpt_end(&x);
     knows_all = at_end && !(file->is_made && file->n_left == 0);
-    if (x.n_shown == 0)
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
-                                job->shown, excerpt_n_lines(&x),
-                                excerpt_n_lines(&x) == 1 ? "" : "s", job->args.offset),
-                        "set offset to a line that there is, or leave it out");
+    if (x.n_shown == 0 || x.n_first_chars)
+        return past_the_end(job, &x);
     add_note(job, &x, knows_all);
-    job->is_whole = knows_all && x.n_shown == excerpt_n_lines(&x) && !x.has_cut_lines;
+    job->part = x.part;
+    if (knows_all) {
+        job->seen.n_lines = excerpt_n_lines(&x);
+        note_content(job);
+    }
     return NULL;
 }
 
@@ -130,13 +168,14 @@ static struct err *read_media(struct read_job *job, struct open_file *file, stru
         return err_hint(err_new(ERR_TOOL_FAILED, "%s is %s of %llu bytes, over the limit of %zu",
                                 job->shown, kind->name, (unsigned long long)file->stamp.size, max),
                         "make a smaller copy with a program and read that");
-    TRY(open_file_read(file, max - bytes->n, bytes, &at_end));
+    TRY(read_more(job, file, max - bytes->n, bytes, &at_end));
     tool_result_add_media(job->result, &(struct media){.mime = str_of(kind->mime),
                                                        .source = MEDIA_BYTES,
                                                        .data = strbuf_str(bytes),
                                                        .name = str_of(slash + 1)});
     add_media_text(job, kind, bytes->n);
-    job->is_whole = true;
+    job->seen.whole = true;
+    note_content(job);
     return NULL;
 }
 
@@ -163,12 +202,13 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
     struct file_kind kind;
     bool at_end;
 
-    TRY(open_file_read(file, TEXT_HEAD_BYTES, &bytes, &at_end));
+    TRY(read_more(job, file, TEXT_HEAD_BYTES, &bytes, &at_end));
     kind = file_kind_of(strbuf_str(&bytes));
     TRY(check_pages(job, &kind));
     if (bytes.n == 0) {
         tool_result_addf(job->result, "%s is empty.", job->shown);
-        job->is_whole = true;
+        job->seen.whole = true;
+        note_content(job);
         return NULL;
     }
     if (kind.class == FILE_TEXT)
@@ -189,7 +229,7 @@ static struct err *read_in_worker(void *arg)
     TRY(open_file_open(&spot, &exists, &file));
     if (!exists)
         return path_missing(job->path, job->target, job->cwd, job->hidden);
-    job->stamp = file.stamp;
+    job->seen.stamp = file.stamp;
     return read_open(job, &file);
 }
 
@@ -201,19 +241,26 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                            .capabilities = c->model ? c->model->capabilities : ~0u,
                            .result = result};
     struct err *e = read_args_parse(args, &job.args);
+    struct file_seen earlier;
 
     if (e)
         return failure_tell(result, e);
+    sha256_init(&job.hash);
     job.path = path_given(c, result, job.args.path);
     job.shown = path_told(&result->arena, job.cwd, job.path);
     e = target_find(c, result, job.path, &job.target);
-    if (!e)
-        e = work_run(read_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    earlier = file_seen_find(c->session, job.target);
+    e = work_run(read_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.was_cancelled)
         return task_check();
-    file_seen_remember(c->session, job.target, &job.stamp, job.is_whole);
+    file_seen_add_earlier(&job.seen, &earlier);
+    file_seen_add_part(&job.seen, &job.part);
+    file_seen_settle(&job.seen);
+    file_seen_remember(c->session, job.target, &job.seen);
     return NULL;
 }
 
@@ -221,25 +268,28 @@ struct tool tool_read = {
     .name = "Read",
     .description =
         "Reads a file. Text comes with line numbers (number, tab, line), 2000 lines from offset on "
-        "unless limit says otherwise; lines over 2000 characters are cut, and a call returns at "
-        "most 256 KiB. If there is more, the last line says how to read on. PNG, JPEG, GIF and "
-        "WebP images up to 5 MiB and PDF documents up to 32 MiB are shown to you if you can see "
-        "them. A file must be read before Write or Edit may change it. For directories use Glob or "
+        "unless limit says otherwise; lines over 10000 characters are cut, and a call returns at "
+        "most 100000 bytes. What is cut says how to read on. PNG, JPEG, GIF and WebP images up to "
+        "5 MiB and PDF documents up to 20 MiB are shown to you if you can see them. A file must be "
+        "read before Write or Edit may change it. For directories use Glob or "
         "ls in Bash.",
-    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-              "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The file: an absolute path, or one from the working directory.\"},"
-              "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-              "\"The first line to read, from 1.\"},"
-              "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
-              "\"How many lines to read.\"},"
-              "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
-              "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
-              "whole.\"}},"
-              "\"required\":[\"file_path\"]}",
+    .schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+        "\"The file: an absolute path, or one from the working directory.\"},"
+        "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"The first line to read, from 1.\"},"
+        "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
+        "\"How many lines to read.\"},"
+        "\"column\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
+        "\"The character of the first line to start at, from 1, to read on in a long line.\"},"
+        "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
+        "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
+        "whole.\"}},"
+        "\"required\":[\"file_path\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,
     .permission_arg = "file_path",
-    .max_chars = 300000,
+    .max_chars = 250000,
     .run = run,
 };

@@ -30,6 +30,7 @@ struct err *read_args_parse(const struct json *args, struct read_args *ret)
     *ret = (struct read_args){
         .offset = MAX(count_of(args, "offset", 1), (size_t)1),
         .limit = count_of(args, "limit", READ_DEFAULT_LINES),
+        .column = MAX(count_of(args, "column", 1), (size_t)1),
         .pages = json_get_text(args, "pages"),
     };
     return take_path(args, "file_path", &ret->path);

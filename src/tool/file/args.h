@@ -13,6 +13,7 @@ struct read_args {
     struct str path;
     size_t offset; /* the first line, from 1 */
     size_t limit;
+    size_t column;    /* of the first line, from 1 */
     struct str pages; /* "3", "1-5"; empty: all */
 };
 #define READ_DEFAULT_LINES 2000

@@ -97,7 +97,8 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
     }
     tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
                      job->report.was_normalised
-                         ? " The old text was found without regard to white space and quotes."
+                         ? " The old text was found without regard to indentation, blanks at line "
+                           "ends and kinds of quotes."
                          : "");
     file_change_show(f, r);
 }
