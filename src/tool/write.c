@@ -60,7 +60,8 @@ static void add_content(struct strbuf *out, struct str content, struct str old_t
 static bool find_marker(struct str text, struct str *ret_marker)
 {
     static const char *const units[] = {" character left out", " characters left out",
-                                        " bytes left out", " lines left out"};
+                                        " bytes left out", " lines left out",
+                                        " bytes of output left out"};
 
     for (size_t at; (at = str_find(text, S("["))) != STR_NONE; text = str_skip(text, at + 1)) {
         struct str rest = str_skip(text, at + 1);

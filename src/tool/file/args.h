@@ -53,6 +53,9 @@ struct grep_args {
 #define GREP_DEFAULT_HEAD 250
 MUST_USE struct err *grep_args_parse(const struct json *args, struct grep_args *ret);
 void grep_args_done(struct grep_args *g);
+
+/* A glob in which brackets stand for themselves: app/[id]/page.tsx. NULL: it has none. */
+MUST_USE struct err *glob_compile_brackets(struct str text, struct glob **ret_glob);
 DEFINE_AUTO_VAL(grep_args, grep_args_done)
 
 #endif
