@@ -1,6 +1,8 @@
 /* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
+#include "base/base64.h"
 #include "base/file_kind.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
@@ -11,6 +13,7 @@
 #include "tool/file/seen.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
+#include "tool/notebook/notebook.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
@@ -179,6 +182,72 @@ static struct err *read_media(struct read_job *job, struct open_file *file, stru
     return NULL;
 }
 
+/* --- notebooks --- */
+
+#define MAX_IMAGES 10
+
+static bool add_notebook_image(void *self, struct str mime, struct str base64)
+{
+    struct read_job *job = self;
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_IMAGE_BYTES};
+    AUTO(err) struct err *e = NULL;
+    struct file_kind kind;
+
+    if (!(job->capabilities & CAN_SEE_IMAGES) || job->result->n_media == MAX_IMAGES ||
+        base64.n / 4 * 3 > MAX_IMAGE_BYTES)
+        return false;
+    e = base64_decode(&bytes, base64);
+    kind = file_kind_of(str_slice(strbuf_str(&bytes), 0, TEXT_HEAD_BYTES));
+    if (e || !is_shown_as_image(&kind))
+        return false;
+    tool_result_add_media(job->result, &(struct media){.mime = str_of(kind.mime),
+                                                       .source = MEDIA_BYTES,
+                                                       .data = strbuf_str(&bytes),
+                                                       .name = mime});
+    return true;
+}
+
+static struct err *show_notebook(struct read_job *job, const struct notebook *n)
+{
+    const struct notebook_images images = {add_notebook_image, job};
+    AUTO(strbuf) struct strbuf cells = {0};
+    size_t first = job->args.offset - 1, shown;
+
+    if (first && first >= n->n_cells)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu cells: there is none at offset %zu",
+                                job->shown, n->n_cells, job->args.offset),
+                        "the offset of a notebook counts cells, from 1");
+    shown = notebook_show(&job->result->arena, n, first, job->args.limit, EXCERPT_MAX_BYTES,
+                          &images, &cells);
+    tool_result_addf(job->result, "%s: a notebook of %zu cell%s%s%" STR_FMT ".\n\n", job->shown,
+                     n->n_cells, n->n_cells == 1 ? "" : "s", n->language.n ? " in " : "",
+                     STR_ARG(n->language));
+    utf8_add_repaired(&job->result->text, strbuf_str(&cells));
+    if (first + shown < n->n_cells)
+        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to read on, set offset to %zu]\n",
+                         first, first + shown - 1, n->n_cells, first + shown + 1);
+    return NULL;
+}
+
+/* *ret_is_one is false, and nothing is shown, when the file is something else. */
+static struct err *read_notebook(struct read_job *job, struct open_file *file, struct strbuf *bytes,
+                                 bool *ret_is_one)
+{
+    AUTO(arena) struct arena a = {0};
+    struct notebook notebook;
+    bool at_end;
+
+    *ret_is_one = false;
+    if (!notebook_has_name(job->path) || file->stamp.size > NOTEBOOK_MAX_BYTES)
+        return NULL;
+    TRY(read_more(job, file, NOTEBOOK_MAX_BYTES, bytes, &at_end));
+    *ret_is_one = notebook_parse(&a, strbuf_str(bytes), &notebook);
+    if (!*ret_is_one)
+        return NULL;
+    note_content(job);
+    return show_notebook(job, &notebook);
+}
+
 /* --- any file --- */
 
 static struct err *refuse(const struct read_job *job, const struct file_kind *kind)
@@ -200,7 +269,7 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
     struct file_kind kind;
-    bool at_end;
+    bool at_end, is_notebook;
 
     TRY(read_more(job, file, TEXT_HEAD_BYTES, &bytes, &at_end));
     kind = file_kind_of(strbuf_str(&bytes));
@@ -211,8 +280,10 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
         note_content(job);
         return NULL;
     }
-    if (kind.class == FILE_TEXT)
-        return read_text(job, file, &bytes, at_end);
+    if (kind.class == FILE_TEXT) {
+        TRY(read_notebook(job, file, &bytes, &is_notebook));
+        return is_notebook ? NULL : read_text(job, file, &bytes, at_end || file->n_left == 0);
+    }
     if (kind.class == FILE_PDF || is_shown_as_image(&kind))
         return read_media(job, file, &bytes, &kind);
     return refuse(job, &kind);
@@ -270,7 +341,9 @@ struct tool tool_read = {
         "Reads a file. Text comes with line numbers (number, tab, line), 2000 lines from offset on "
         "unless limit says otherwise; lines over 10000 characters are cut, and a call returns at "
         "most 100000 bytes. What is cut says how to read on. PNG, JPEG, GIF and WebP images up to "
-        "5 MiB and PDF documents up to 20 MiB are shown to you if you can see them. A file must be "
+        "5 MiB and PDF documents up to 20 MiB are shown to you if you can see them. Of a "
+        "notebook (.ipynb) come cells with their outputs; offset and limit count cells then. A "
+        "file must be "
         "read before Write or Edit may change it. For directories use Glob or "
         "ls in Bash.",
     .schema =

@@ -4,6 +4,7 @@
 #include "tool/file/args.h"
 #include "tool/file/change.h"
 #include "tool/file/failure.h"
+#include "tool/notebook/notebook.h"
 
 struct write_job {
     struct write_args args;
@@ -112,6 +113,12 @@ static struct err *write_in_worker(void *arg)
     struct str old_text;
 
     TRY(file_change_load(f));
+    if (f->exists && !f->seen.whole && notebook_has_name(f->path))
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "%s is a notebook, of which only the cells have been read; nothing "
+                                "was written",
+                                f->shown),
+                        "change its cells with NotebookEdit");
     if (f->exists)
         TRY(file_seen_check_whole(&f->seen, f->shown));
     old_text = f->opaque ? (struct str){0} : strbuf_str(&f->old_text);

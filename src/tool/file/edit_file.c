@@ -6,6 +6,7 @@
 #include "tool/file/change.h"
 #include "tool/file/failure.h"
 #include "tool/file/shown.h"
+#include "tool/notebook/notebook.h"
 
 struct edit_job {
     struct edit_args args;
@@ -13,8 +14,19 @@ struct edit_job {
     struct edit_report report;
 };
 
+static bool is_notebook(const struct file_change *f)
+{
+    AUTO(arena) struct arena a = {0};
+    struct notebook notebook;
+
+    return notebook_has_name(f->path) && notebook_parse(&a, strbuf_str(&f->old_text), &notebook);
+}
+
 static struct err *check_editable(const struct file_change *f)
 {
+    if (!f->opaque && is_notebook(f))
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is a notebook", f->shown),
+                        "change its cells with NotebookEdit");
     if (!f->opaque)
         return NULL;
     return err_hint(
