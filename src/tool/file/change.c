@@ -148,9 +148,9 @@ static struct err *store_again(const struct file_change *f, struct str bytes)
         return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
                         "use Write if it is to be there again");
     if (!file_stamp_eq(&f->loaded, &now))
-        return err_hint(
-            err_new(ERR_TOOL_FAILED, "%s has changed meanwhile; nothing was written", f->shown),
-            "read it again with Read and base the change on what it holds now");
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "%s has changed since it was read; nothing was written", f->shown),
+                        "read it again with Read and base the change on what it holds now");
     return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
 }
 
