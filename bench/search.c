@@ -23,7 +23,9 @@ static struct err *find_names(struct search *s, const struct walk_options *walk)
     struct grep_report report;
 
     TRY(glob_compile(s->pattern, 0, &glob));
-    return glob_run(glob, walk, (struct grep_names){0}, 0, &s->out, &report);
+    return glob_run(
+        &(struct glob_query){.patterns = (const struct glob *const *)&glob, .n_patterns = 1}, walk,
+        &s->out, &report);
 }
 
 static struct err *search(void *arg)

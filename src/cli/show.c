@@ -115,8 +115,8 @@ static void show_delta(struct show *s, const struct event_delta *d)
 /* The argument that says what a call is about. */
 static struct str main_argument(const struct json *args)
 {
-    static const char *const names[] = {"command", "file_path", "pattern", "url",
-                                        "query",   "path",      "handle",  "bash_id"};
+    static const char *const names[] = {"command", "file_path", "notebook_path", "pattern", "url",
+                                        "query",   "path",      "handle",        "bash_id"};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (json_get_text(args, names[i]).n)

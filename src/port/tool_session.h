@@ -5,7 +5,8 @@
  * events, in this process or in another. Keys in use:
  *
  *     cwd                 "/project"
- *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true}  as last read
+ *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true, "sha256":...}
+ *                         as last read; of a part also "lines", "seen" and "cut" (tool/file/seen.c)
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
  *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored

@@ -73,8 +73,10 @@ MUST_USE struct err *tool_filter_check(const struct tool_filter *parent,
                                        const struct tool_filter *child);
 
 /* Step 4 of the gate: the model's arguments under their real names, pinned values on top, checked
- * against the schema. ERR_VALIDATION tells the model what is wrong, every place of it. What comes
- * out lives in `a`. */
+ * against the schema. Where the schema asks for a number, a truth value, a list or an object and
+ * the model gave its text as a string, it is that value; null for what may be missing is nothing.
+ * So the gate, hooks and the journal see what the tool gets. ERR_VALIDATION tells the model what is
+ * wrong, every place of it. What comes out lives in `a`. */
 MUST_USE struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
                                           struct arena *a, struct json **ret_args);
 /* Only the first part of it: an object's members under the names that the tool has for them. */

@@ -10,6 +10,7 @@ extern struct tool tool_kill_shell;
 extern struct tool tool_read;
 extern struct tool tool_write;
 extern struct tool tool_edit;
+extern struct tool tool_notebook_edit;
 extern struct tool tool_glob;
 extern struct tool tool_grep;
 extern struct tool tool_web_fetch;

@@ -9,8 +9,11 @@ struct tool tool_edit = {
         "give edits instead: all of them or none. The file must have been read with Read in this "
         "session and be unchanged since. old_string must stand in the file exactly once, without "
         "the line numbers that Read puts in front: give enough lines around it, or set replace_all "
-        "to replace every one. White space, quotes and line ends that differ are forgiven if the "
-        "place is still clear. An empty old_string makes a new file. Returns the change as a diff.",
+        "to replace every one. An indentation, quotes or line ends that differ are forgiven where "
+        "the place and the indentation of the new lines are clear. An empty new_string for all of "
+        "a "
+        "line removes the line. An empty old_string makes a new file. Returns the change as a "
+        "diff.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
               "\"The file: an absolute path, or one from the working directory.\"},"
@@ -24,8 +27,10 @@ struct tool tool_edit = {
               "new_string and replace_all.\","
               "\"items\":" EDIT_ITEM_SCHEMA "}},"
               "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path oldString=old_string newString=new_string "
-               "replaceAll=replace_all",
+    .aliases = "filePath=file_path path=file_path file=file_path oldString=old_string "
+               "newString=new_string old_str=old_string new_str=new_string oldStr=old_string "
+               "newStr=new_string old_text=old_string new_text=new_string oldText=old_string "
+               "newText=new_string replaceAll=replace_all",
     .risk = RISK_MODIFY,
     .permission_arg = "file_path",
     .is_barrier = true,

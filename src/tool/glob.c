@@ -111,16 +111,25 @@ static struct err *open_root(struct glob_job *job)
 static struct err *glob_in_worker(void *arg)
 {
     struct glob_job *job = arg;
-    AUTO(glob) struct glob *pattern = NULL;
+    AUTO(glob) struct glob *pattern = NULL, *literal = NULL;
     AUTO(strbuf) struct strbuf lines = {0};
     struct walk_options options;
 
     TRY(glob_compile(job->args.pattern, GLOB_LITERAL_SEPARATOR, &pattern));
+    TRY(glob_compile_brackets(job->args.pattern, &literal));
     TRY(open_root(job));
     if (job->scope.root_fd >= 0) {
+        const struct glob *patterns[] = {pattern, literal};
+        struct glob_query query = {
+            .patterns = patterns,
+            .n_patterns = literal ? 2 : 1,
+            .with_dirs = str_find(job->args.pattern, S("**")) == STR_NONE,
+            .max_results = MAX_FILES,
+            .names = search_scope_names(&job->scope, &job->result->arena),
+        };
+
         options = search_scope_walk(&job->scope);
-        TRY(glob_run(pattern, &options, search_scope_names(&job->scope, &job->result->arena),
-                     MAX_FILES, &lines, &job->report));
+        TRY(glob_run(&query, &options, &lines, &job->report));
     }
     if (lines.n)
         add_files(job, strbuf_str(&lines));
@@ -168,18 +177,19 @@ struct tool tool_glob = {
     .description =
         "Finds files by a pattern of their path, such as \"**/*.c\" or \"src/**/test_*.{py,js}\", "
         "newest first, at most 1000. * and ? stay within a directory, ** crosses directories. "
-        "Paths below the working directory are printed from there on, others absolute. Leaves out "
-        "what .gitignore and .ignore name, and names that begin with a dot unless the pattern "
-        "names the dot or hidden is set. To search in files use Grep.",
+        "A pattern without ** finds directories too, printed with a / at their end. Brackets are "
+        "also taken literally, as in app/[id]/page.tsx. Paths below the working directory are "
+        "printed from there on, others absolute. Leaves out what .gitignore and .ignore name, and "
+        ".git. To search in files use Grep.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,"
               "\"description\":\"The pattern, from path on, or absolute.\"},"
               "\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
               "\"The directory to search. Default: the working directory.\"},"
               "\"hidden\":{\"type\":\"boolean\",\"description\":"
-              "\"Also find names that begin with a dot. Default: false.\"}},"
+              "\"Also find names that begin with a dot. Default: true.\"}},"
               "\"required\":[\"pattern\"]}",
-    .aliases = "dir=path directory=path",
+    .aliases = "dir=path directory=path dir_path=path glob=pattern",
     .risk = RISK_INSPECT,
     .permission_arg = "pattern",
     .max_chars = TOOL_CODING_MAX_CHARS,

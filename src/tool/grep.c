@@ -132,8 +132,7 @@ struct tool tool_grep = {
         "default), content (matching lines with their numbers) or count (matches of each file). "
         "Prints at most head_limit lines, 250 by default. Paths below the working directory are "
         "printed from there on, others absolute. Leaves out binary files, what .gitignore and "
-        ".ignore name, and names that begin with a dot unless hidden is set. Prefer it to grep and "
-        "rg in Bash.",
+        ".ignore name, and .git. Prefer it to grep and rg in Bash.",
     .schema =
         "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"description\":"
@@ -165,10 +164,11 @@ struct tool tool_grep = {
         "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
         "\"Leave out so many lines first, to read on. Default: 0.\"},"
         "\"hidden\":{\"type\":\"boolean\",\"description\":"
-        "\"Also search names that begin with a dot. Default: false.\"}},"
+        "\"Also search names that begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
-               "fixedStrings=fixed_strings file_path=path filePath=path",
+               "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
+               "include=glob query=pattern regex=pattern",
     .risk = RISK_INSPECT,
     .permission_arg = "path",
     .max_chars = TOOL_CODING_MAX_CHARS,

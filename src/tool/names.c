@@ -24,7 +24,6 @@ static const char *const others[] = {
     "McpCall",
     "Monitor",
     "MultiEdit",
-    "NotebookEdit",
     "NotebookRead",
     "PowerShell",
     "ReadMcpResource",

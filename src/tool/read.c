@@ -1,6 +1,8 @@
 /* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
+#include "base/base64.h"
 #include "base/file_kind.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
@@ -11,6 +13,7 @@
 #include "tool/file/seen.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
+#include "tool/notebook/notebook.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
@@ -23,9 +26,30 @@ struct read_job {
     const struct path_filter *hidden;
     unsigned capabilities;
     struct tool_result *result; /* filled in by the worker, while the task waits */
-    struct file_stamp stamp;
-    bool is_whole, was_cancelled;
+    struct file_seen seen;
+    struct seen_part part;
+    struct sha256 hash; /* of all that was read */
+    bool was_cancelled;
 };
+
+static struct err *read_more(struct read_job *job, struct open_file *file, size_t n,
+                             struct strbuf *bytes, bool *ret_at_end)
+{
+    size_t was_n = bytes->n;
+
+    TRY(open_file_read(file, n, bytes, ret_at_end));
+    sha256_add(&job->hash, str_skip(strbuf_str(bytes), was_n));
+    return NULL;
+}
+
+/* All of the file has been read. */
+static void note_content(struct read_job *job)
+{
+    unsigned char digest[SHA256_SIZE];
+
+    sha256_end(&job->hash, digest);
+    sha256_format_hex(digest, job->seen.sha256);
+}
 
 /* --- text --- */
 
@@ -51,7 +75,7 @@ static struct err *pass_text(struct read_job *job, struct open_file *file, struc
         job->was_cancelled = work_cancelled();
         if (job->was_cancelled)
             return NULL;
-        TRY(open_file_read(file, CHUNK_BYTES, bytes, ret_at_end));
+        TRY(read_more(job, file, CHUNK_BYTES, bytes, ret_at_end));
     }
 }
 
@@ -66,8 +90,23 @@ static void add_note(const struct read_job *job, const struct excerpt *x, bool k
     if (knows_all)
         tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
     if (x->is_full)
-        tool_result_addf(job->result, ", cut at %zu KiB", EXCERPT_MAX_BYTES >> 10);
+        tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
     tool_result_addf(job->result, "; to read on, set offset to %zu]\n", last + 1);
+}
+
+static struct err *past_the_end(const struct read_job *job, const struct excerpt *x)
+{
+    size_t n = x->n_first_chars ? x->n_first_chars : excerpt_n_lines(x);
+
+    if (x->n_first_chars)
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "line %zu of %s has %zu character%s: column %zu is past its end",
+                                job->args.offset, job->shown, n, n == 1 ? "" : "s",
+                                job->args.column),
+                        "set column to a character that there is, or leave it out");
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
+                            job->shown, n, n == 1 ? "" : "s", job->args.offset),
+                    "set offset to a line that there is, or leave it out");
 }
 
 static struct err *read_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
@@ -76,20 +115,22 @@ static struct err *read_text(struct read_job *job, struct open_file *file, struc
     AUTO(excerpt) struct excerpt x;
     bool knows_all;
 
-    excerpt_init(&x, &job->result->text, job->args.offset, job->args.limit);
+    excerpt_init(&x, &job->result->text, job->args.offset, job->args.limit, job->args.column,
+                 &job->seen);
     TRY(pass_text(job, file, bytes, &x, &at_end));
     if (job->was_cancelled)
         return NULL;
     if (at_end)
         excerpt_end(&x);
     knows_all = at_end && !(file->is_made && file->n_left == 0);
-    if (x.n_shown == 0)
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
-                                job->shown, excerpt_n_lines(&x),
-                                excerpt_n_lines(&x) == 1 ? "" : "s", job->args.offset),
-                        "set offset to a line that there is, or leave it out");
+    if (x.n_shown == 0 || x.n_first_chars)
+        return past_the_end(job, &x);
     add_note(job, &x, knows_all);
-    job->is_whole = knows_all && x.n_shown == excerpt_n_lines(&x) && !x.has_cut_lines;
+    job->part = x.part;
+    if (knows_all) {
+        job->seen.n_lines = excerpt_n_lines(&x);
+        note_content(job);
+    }
     return NULL;
 }
 
@@ -130,14 +171,81 @@ static struct err *read_media(struct read_job *job, struct open_file *file, stru
         return err_hint(err_new(ERR_TOOL_FAILED, "%s is %s of %llu bytes, over the limit of %zu",
                                 job->shown, kind->name, (unsigned long long)file->stamp.size, max),
                         "make a smaller copy with a program and read that");
-    TRY(open_file_read(file, max - bytes->n, bytes, &at_end));
+    TRY(read_more(job, file, max - bytes->n, bytes, &at_end));
     tool_result_add_media(job->result, &(struct media){.mime = str_of(kind->mime),
                                                        .source = MEDIA_BYTES,
                                                        .data = strbuf_str(bytes),
                                                        .name = str_of(slash + 1)});
     add_media_text(job, kind, bytes->n);
-    job->is_whole = true;
+    job->seen.whole = true;
+    note_content(job);
     return NULL;
+}
+
+/* --- notebooks --- */
+
+#define MAX_IMAGES 10
+
+static bool add_notebook_image(void *self, struct str mime, struct str base64)
+{
+    struct read_job *job = self;
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_IMAGE_BYTES};
+    AUTO(err) struct err *e = NULL;
+    struct file_kind kind;
+
+    if (!(job->capabilities & CAN_SEE_IMAGES) || job->result->n_media == MAX_IMAGES ||
+        base64.n / 4 * 3 > MAX_IMAGE_BYTES)
+        return false;
+    e = base64_decode(&bytes, base64);
+    kind = file_kind_of(str_slice(strbuf_str(&bytes), 0, TEXT_HEAD_BYTES));
+    if (e || !is_shown_as_image(&kind))
+        return false;
+    tool_result_add_media(job->result, &(struct media){.mime = str_of(kind.mime),
+                                                       .source = MEDIA_BYTES,
+                                                       .data = strbuf_str(&bytes),
+                                                       .name = mime});
+    return true;
+}
+
+static struct err *show_notebook(struct read_job *job, const struct notebook *n)
+{
+    const struct notebook_images images = {add_notebook_image, job};
+    AUTO(strbuf) struct strbuf cells = {0};
+    size_t first = job->args.offset - 1, shown;
+
+    if (first && first >= n->n_cells)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu cells: there is none at offset %zu",
+                                job->shown, n->n_cells, job->args.offset),
+                        "the offset of a notebook counts cells, from 1");
+    shown = notebook_show(&job->result->arena, n, first, job->args.limit, EXCERPT_MAX_BYTES,
+                          &images, &cells);
+    tool_result_addf(job->result, "%s: a notebook of %zu cell%s%s%" STR_FMT ".\n\n", job->shown,
+                     n->n_cells, n->n_cells == 1 ? "" : "s", n->language.n ? " in " : "",
+                     STR_ARG(n->language));
+    utf8_add_repaired(&job->result->text, strbuf_str(&cells));
+    if (first + shown < n->n_cells)
+        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to read on, set offset to %zu]\n",
+                         first, first + shown - 1, n->n_cells, first + shown + 1);
+    return NULL;
+}
+
+/* *ret_is_one is false, and nothing is shown, when the file is something else. */
+static struct err *read_notebook(struct read_job *job, struct open_file *file, struct strbuf *bytes,
+                                 bool *ret_is_one)
+{
+    AUTO(arena) struct arena a = {0};
+    struct notebook notebook;
+    bool at_end;
+
+    *ret_is_one = false;
+    if (!notebook_has_name(job->path) || file->stamp.size > NOTEBOOK_MAX_BYTES)
+        return NULL;
+    TRY(read_more(job, file, NOTEBOOK_MAX_BYTES, bytes, &at_end));
+    *ret_is_one = notebook_parse(&a, strbuf_str(bytes), &notebook);
+    if (!*ret_is_one)
+        return NULL;
+    note_content(job);
+    return show_notebook(job, &notebook);
 }
 
 /* --- any file --- */
@@ -161,18 +269,21 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
     struct file_kind kind;
-    bool at_end;
+    bool at_end, is_notebook;
 
-    TRY(open_file_read(file, TEXT_HEAD_BYTES, &bytes, &at_end));
+    TRY(read_more(job, file, TEXT_HEAD_BYTES, &bytes, &at_end));
     kind = file_kind_of(strbuf_str(&bytes));
     TRY(check_pages(job, &kind));
     if (bytes.n == 0) {
         tool_result_addf(job->result, "%s is empty.", job->shown);
-        job->is_whole = true;
+        job->seen.whole = true;
+        note_content(job);
         return NULL;
     }
-    if (kind.class == FILE_TEXT)
-        return read_text(job, file, &bytes, at_end);
+    if (kind.class == FILE_TEXT) {
+        TRY(read_notebook(job, file, &bytes, &is_notebook));
+        return is_notebook ? NULL : read_text(job, file, &bytes, at_end || file->n_left == 0);
+    }
     if (kind.class == FILE_PDF || is_shown_as_image(&kind))
         return read_media(job, file, &bytes, &kind);
     return refuse(job, &kind);
@@ -189,7 +300,7 @@ static struct err *read_in_worker(void *arg)
     TRY(open_file_open(&spot, &exists, &file));
     if (!exists)
         return path_missing(job->path, job->target, job->cwd, job->hidden);
-    job->stamp = file.stamp;
+    job->seen.stamp = file.stamp;
     return read_open(job, &file);
 }
 
@@ -201,19 +312,26 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                            .capabilities = c->model ? c->model->capabilities : ~0u,
                            .result = result};
     struct err *e = read_args_parse(args, &job.args);
+    struct file_seen earlier;
 
     if (e)
         return failure_tell(result, e);
+    sha256_init(&job.hash);
     job.path = path_given(c, result, job.args.path);
     job.shown = path_told(&result->arena, job.cwd, job.path);
     e = target_find(c, result, job.path, &job.target);
-    if (!e)
-        e = work_run(read_in_worker, &job);
+    if (e)
+        return failure_tell(result, e);
+    earlier = file_seen_find(c->session, job.target);
+    e = work_run(read_in_worker, &job);
     if (e)
         return failure_tell(result, e);
     if (job.was_cancelled)
         return task_check();
-    file_seen_remember(c->session, job.target, &job.stamp, job.is_whole);
+    file_seen_add_earlier(&job.seen, &earlier);
+    file_seen_add_part(&job.seen, &job.part);
+    file_seen_settle(&job.seen);
+    file_seen_remember(c->session, job.target, &job.seen);
     return NULL;
 }
 
@@ -221,25 +339,30 @@ struct tool tool_read = {
     .name = "Read",
     .description =
         "Reads a file. Text comes with line numbers (number, tab, line), 2000 lines from offset on "
-        "unless limit says otherwise; lines over 2000 characters are cut, and a call returns at "
-        "most 256 KiB. If there is more, the last line says how to read on. PNG, JPEG, GIF and "
-        "WebP images up to 5 MiB and PDF documents up to 32 MiB are shown to you if you can see "
-        "them. A file must be read before Write or Edit may change it. For directories use Glob or "
+        "unless limit says otherwise; lines over 10000 characters are cut, and a call returns at "
+        "most 100000 bytes. What is cut says how to read on. PNG, JPEG, GIF and WebP images up to "
+        "5 MiB and PDF documents up to 20 MiB are shown to you if you can see them. Of a "
+        "notebook (.ipynb) come cells with their outputs; offset and limit count cells then. A "
+        "file must be "
+        "read before Write or Edit may change it. For directories use Glob or "
         "ls in Bash.",
-    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-              "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The file: an absolute path, or one from the working directory.\"},"
-              "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-              "\"The first line to read, from 1.\"},"
-              "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
-              "\"How many lines to read.\"},"
-              "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
-              "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
-              "whole.\"}},"
-              "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path",
+    .schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+        "\"The file: an absolute path, or one from the working directory.\"},"
+        "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
+        "\"The first line to read, from 1.\"},"
+        "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
+        "\"How many lines to read.\"},"
+        "\"column\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
+        "\"The character of the first line to start at, from 1, to read on in a long line.\"},"
+        "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
+        "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
+        "whole.\"}},"
+        "\"required\":[\"file_path\"]}",
+    .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,
     .permission_arg = "file_path",
-    .max_chars = 300000,
+    .max_chars = 250000,
     .run = run,
 };

@@ -5,14 +5,12 @@
 
 #define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
 
-/* An item as it is kept: in one spelling. */
+/* An item as it is kept. */
 static struct json *keep_item(struct arena *a, const struct json *given)
 {
     struct json *item = json_new(a, JSON_OBJECT);
     struct str active = json_get_text(given, "activeForm");
 
-    if (!active.n)
-        active = json_get_text(given, "active_form");
     json_set_str(a, item, "content", json_get_text(given, "content"));
     json_set_str(a, item, "status", json_get_text(given, "status"));
     if (active.n)
@@ -107,14 +105,13 @@ static const char schema[] =
     "\"status\":{\"type\":\"string\",\"enum\":[\"pending\",\"in_progress\",\"completed\"],"
     "\"description\":\"How far it is\"},"
     "\"activeForm\":{\"type\":\"string\",\"maxLength\":2000,"
-    "\"description\":\"The same while it is being done: Running the tests\"},"
-    "\"active_form\":{\"type\":\"string\",\"maxLength\":2000,"
-    "\"description\":\"Another spelling of activeForm\"}}}}}}";
+    "\"description\":\"The same while it is being done: Running the tests\"}}}}}}";
 
 struct tool tool_todo_write = {
     .name = "TodoWrite",
     .description = description,
     .schema = schema,
+    .aliases = "active_form=activeForm",
     .risk = RISK_INSPECT,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

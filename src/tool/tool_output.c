@@ -90,6 +90,22 @@ static struct err *show_found(struct call *c, const struct found_lines *found, s
     return NULL;
 }
 
+/* Of a very long output the middle was never stored; a line in its place says so. */
+static struct err *tell_gap(struct call *c)
+{
+    struct found_lines gap;
+
+    TRY(stored_find_pattern(&c->text,
+                            S("^\\.\\.\\. \\[\\d+ bytes of output left out\\] \\.\\.\\.$"), 0, 1,
+                            &c->result->arena, &gap));
+    if (gap.n)
+        tool_result_addf(c->result,
+                         " The middle of the output was not stored: see line %llu. What you look "
+                         "for may have been there; run the command again and filter its output.",
+                         (unsigned long long)gap.lines[0].number);
+    return NULL;
+}
+
 static struct err *search_pattern(struct call *c)
 {
     size_t max = c->limit ? MIN(c->limit, MAX_MATCHES) : MAX_MATCHES, n_shown;
@@ -102,14 +118,15 @@ static struct err *search_pattern(struct call *c)
                          "No line of the stored result matches%s. Try another pattern ((?i) at "
                          "its start ignores case), or read the lines with offset and limit.",
                          c->offset > 1 ? " from there on" : "");
-        return NULL;
+        return tell_gap(c);
     }
     TRY(show_found(c, &found, &n_shown));
     if (n_shown < found.n || found.has_more)
         tool_result_addf(r,
-                         "[%zu matching lines; there are more: go on with the same pattern and "
+                         "[%zu matching line%s; there are more: go on with the same pattern and "
                          "offset=%llu]",
-                         n_shown, (unsigned long long)found.lines[MAX(n_shown, 1) - 1].number + 1);
+                         n_shown, n_shown == 1 ? "" : "s",
+                         (unsigned long long)found.lines[MAX(n_shown, 1) - 1].number + 1);
     else
         tool_result_addf(r, "[%zu matching line%s: these are all]", n_shown,
                          n_shown == 1 ? "" : "s");

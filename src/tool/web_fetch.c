@@ -59,6 +59,12 @@ static void add_text(struct tool_result *r, const struct web_page *p)
     if (p->was_cut)
         tool_result_addf(
             r, "Note: the page is longer than the 5 MB that are read; this is its beginning.\n");
+    else if (p->is_tangled)
+        tool_result_addf(r, "Note: the elements of the page nest too deep to be read to its end; "
+                            "this is its beginning.\n");
+    if (p->is_part)
+        tool_result_addf(r, "Note: only what the page marks as its main part is here; it has other "
+                            "text besides.\n");
     if (p->content.n == 0)
         tool_result_addf(r, "\n%s\n",
                          p->title.n ? "(The page has no text; scripts may write it in a browser.)"

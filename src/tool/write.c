@@ -4,6 +4,7 @@
 #include "tool/file/args.h"
 #include "tool/file/change.h"
 #include "tool/file/failure.h"
+#include "tool/notebook/notebook.h"
 
 struct write_job {
     struct write_args args;
@@ -56,6 +57,43 @@ static void add_content(struct strbuf *out, struct str content, struct str old_t
         strbuf_add(out, content);
 }
 
+/* What keel writes in the place of text that it does not show: "... [12 characters left out". */
+static bool find_marker(struct str text, struct str *ret_marker)
+{
+    static const char *const units[] = {" character left out", " characters left out",
+                                        " bytes left out", " lines left out",
+                                        " bytes of output left out"};
+
+    for (size_t at; (at = str_find(text, S("["))) != STR_NONE; text = str_skip(text, at + 1)) {
+        struct str rest = str_skip(text, at + 1);
+        size_t n = 0;
+
+        while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
+            n++;
+        for (size_t i = 0; n && i < ARRAY_LEN(units); i++) {
+            if (str_starts(str_skip(rest, n), str_of(units[i]))) {
+                *ret_marker = str_slice(text, at, 1 + n + strlen(units[i]));
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A model that copies what it was shown would write the note instead of what the note is about. */
+static struct err *check_markers(const struct write_job *job, struct str old_text)
+{
+    struct str marker;
+
+    if (!find_marker(job->args.content, &marker) || str_find(old_text, marker) != STR_NONE)
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED,
+                            "the content holds \"%" STR_FMT
+                            "...\", which stands for text that was not shown; nothing was written",
+                            STR_ARG(marker)),
+                    "read what was left out and write that, or change parts with Edit");
+}
+
 /* Content that the file's encoding has no characters for makes it UTF-8: all of it is replaced. */
 static void settle_encoding(struct write_job *job)
 {
@@ -75,7 +113,16 @@ static struct err *write_in_worker(void *arg)
     struct str old_text;
 
     TRY(file_change_load(f));
+    if (f->exists && !f->seen.whole && notebook_has_name(f->path))
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "%s is a notebook, of which only the cells have been read; nothing "
+                                "was written",
+                                f->shown),
+                        "change its cells with NotebookEdit");
+    if (f->exists)
+        TRY(file_seen_check_whole(&f->seen, f->shown));
     old_text = f->opaque ? (struct str){0} : strbuf_str(&f->old_text);
+    TRY(check_markers(job, old_text));
     add_content(&f->new_text, job->args.content, old_text);
     TRY(strbuf_check(&f->new_text, f->shown));
     job->is_same = f->exists && !f->opaque && str_eq(old_text, strbuf_str(&f->new_text));
@@ -131,8 +178,9 @@ struct tool tool_write = {
     .name = "Write",
     .description =
         "Writes a file with the given content: a new one, with the directories it needs, or "
-        "instead of everything that was in it. A file that exists must have been read with Read in "
-        "this session and be unchanged since. It keeps its mode and owner, and its line ends and "
+        "instead of everything that was in it. All of a file that exists must have been read with "
+        "Read in this session, and it must be unchanged since. It keeps its mode and owner, and "
+        "its line ends and "
         "byte order mark when the content has plain line ends. To change parts of a file use Edit.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
@@ -140,7 +188,8 @@ struct tool tool_write = {
               "\"content\":{\"type\":\"string\",\"description\":"
               "\"All that the file is to hold.\"}},"
               "\"required\":[\"file_path\",\"content\"]}",
-    .aliases = "filePath=file_path path=file_path",
+    .aliases = "filePath=file_path path=file_path file=file_path contents=content "
+               "file_text=content fileText=content",
     .risk = RISK_MODIFY,
     .permission_arg = "file_path",
     .is_barrier = true,

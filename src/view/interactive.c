@@ -109,7 +109,9 @@ static void write_tool_end(const struct event_tool *t, struct strbuf *out)
     begin_tool(&w, out, "tool_end", t, false);
     jw_kv_str(&w, "result", t->was_denied ? S("denied") : t->is_ok ? S("success") : S("error"));
     if (diff.n) {
-        jw_kv_str(&w, "diffFile", json_get_text(t->args, "file_path"));
+        struct str file = json_get_text(t->args, "file_path");
+
+        jw_kv_str(&w, "diffFile", file.n ? file : json_get_text(t->args, "notebook_path"));
         field_diff_lines(&w, diff);
     }
     end_tool(&w);

@@ -111,9 +111,9 @@ class List(PermissionsTest):
         self.assertNotIn("\033", result.out)
 
     def test_tools_that_keel_lacks_are_marked(self):
-        self.user({"deny": ["NotebookEdit", "mcp__db"]})
+        self.user({"deny": ["NotebookRead", "mcp__db"]})
         lines = self.keel("permissions", "list").out.splitlines()
-        self.assertTrue(any("NotebookEdit" in line and "keel does not have" in line
+        self.assertTrue(any("NotebookRead" in line and "keel does not have" in line
                             for line in lines))
         self.assertFalse(any("mcp__db" in line and "keel does not have" in line for line in lines))
 

@@ -197,7 +197,7 @@ class WrongNames(ToolTest):
                      says='there is no vendor or profile "antropic"', hint="did you mean")
 
     def test_names_that_come_later_or_from_elsewhere_are_taken(self):
-        rules = "mcp__db__query,mcp__db,Task,NotebookEdit,Web*,Agent(review)"
+        rules = "mcp__db__query,mcp__db,Task,NotebookRead,Web*,Agent(review)"
         self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--disallowed-tools", rules,
                                     "hi"))
 

@@ -72,6 +72,17 @@ class Guards(AgentTest):
             Turn(Call("Bash", command=7, extra=True)),
             Turn(Call("Bash", command="echo right")), Turn("Done.")], "go")
 
+    def test_a_rule_about_edit_holds_for_cells_of_notebooks(self):
+        text = '{"cells": [{"cell_type": "raw", "metadata": {}, "source": "old"}]}'
+        (self.project / "n.ipynb").write_text(text)
+        provider = self.play(BY_NAME["anthropic-messages"],
+                             Turn(Call("Read", file_path="n.ipynb")),
+                             Turn(Call("NotebookEdit", notebook_path="n.ipynb", cell_id="cell-0",
+                                       new_source="new")), Turn("No."))
+        self.assert_status(self.run_agent(BY_NAME["anthropic-messages"], provider,
+                                          "--disallowed-tools", "Edit(*.ipynb)", "go"), 0)
+        self.assertEqual((self.project / "n.ipynb").read_text(), text)
+
     def test_broken_arguments_are_never_guessed(self):
         for name in ("anthropic-messages", "openai-chat", "openai-responses"):
             with self.subTest(name):

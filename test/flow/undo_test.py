@@ -61,6 +61,17 @@ class Undo(AgentTest):
         between = old.replace(b"two", b"2")
         self.assertEqual(self.blob(hashlib.sha256(between).hexdigest()), between)
 
+    def test_what_a_notebook_edit_replaced_was_saved_and_comes_back(self):
+        notebook = self.work / "n.ipynb"
+        notebook.write_text('{"cells": [{"cell_type": "raw", "metadata": {}, "source": "old"}]}')
+        old = notebook.read_bytes()
+        self.run_turns(
+            Turn(Call("Read", file_path="n.ipynb")),
+            Turn(Call("NotebookEdit", notebook_path="n.ipynb", cell_number="0", new_source="new")),
+            Turn("Done."))
+        self.assertIn(b'"source": "new"', notebook.read_bytes())
+        self.assertEqual(self.blob(hashlib.sha256(old).hexdigest()), old)
+
     def saved(self):
         """Which contents of the workspace's files were saved."""
         blobs = [path.read_bytes() for path in self.keel_home.glob("blobs/*/*")]

@@ -2,7 +2,7 @@
  * (odd), the old text, a NUL, the new text, a NUL, the text. */
 #include "tool/edit/match.h"
 
-#include "tool/edit/find.h"
+#include "tool/edit/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +35,7 @@ static void check_exact(struct str text, const struct edit *edit, struct str res
     size_t at = find_unique(text, edit->old_text);
     AUTO(strbuf) struct strbuf want = {0};
 
-    if (at == STR_NONE || has(text, '\r') || has(edit->new_text, '\r'))
+    if (at == STR_NONE || edit->new_text.n == 0 || has(text, '\r') || has(edit->new_text, '\r'))
         return;
     strbuf_add(&want, str_slice(text, 0, at));
     strbuf_add(&want, edit->new_text);
@@ -43,14 +43,19 @@ static void check_exact(struct str text, const struct edit *edit, struct str res
     BUG_IF(!str_eq(strbuf_str(&want), result));
 }
 
-static bool find_first(struct str text, struct str old_text, struct edit_match *ret_match)
+static bool find_first(struct str text, const struct edit *edit, struct edit_match *ret_match)
 {
     for (enum fold_level level = FOLD_NOTHING; level <= FOLD_BLANKS; level++) {
         AUTO(edit_finder) struct edit_finder finder = {0};
 
-        edit_finder_init(&finder, text, old_text, level);
-        if (edit_finder_is_sound(&finder) && edit_finder_next(&finder, ret_match))
+        AUTO(edit_rewriter) struct edit_rewriter rewriter = {0};
+
+        edit_finder_init(&finder, text, edit->old_text, level);
+        edit_rewriter_init(&rewriter, text, edit->old_text, edit->new_text, level);
+        if (edit_finder_is_sound(&finder) && edit_finder_next(&finder, ret_match)) {
+            *ret_match = edit_rewriter_widen(&rewriter, *ret_match);
             return true;
+        }
     }
     return false;
 }
@@ -60,7 +65,7 @@ static void check_place(struct str text, const struct edit *edit, struct str res
 {
     struct edit_match match;
 
-    BUG_IF(!find_first(text, edit->old_text, &match));
+    BUG_IF(!find_first(text, edit, &match));
     BUG_IF(match.from > match.to || match.to > text.n);
     BUG_IF(!str_starts(result, str_slice(text, 0, match.from)));
     BUG_IF(!str_ends(result, str_skip(text, match.to)));

@@ -22,8 +22,9 @@ static void decode(struct strbuf *out, struct str bytes, enum text_encoding e, s
 static size_t excerpt(struct strbuf *out, struct str text, const uint8_t *data, size_t n_piece)
 {
     AUTO(excerpt) struct excerpt x;
+    struct file_seen seen = {0};
 
-    excerpt_init(&x, out, data[1] + 1u, data[2] + 1u);
+    excerpt_init(&x, out, data[1] + 1u, data[2] + 1u, data[0] % 4 + 1u, &seen);
     for (size_t at = 0; at < text.n; at += n_piece)
         excerpt_add(&x, str_slice(text, at, n_piece));
     excerpt_end(&x);

@@ -40,7 +40,8 @@ static struct err *read_glob(const struct json *args)
 
     TRY(glob_args_parse(args, &g));
     BUG_IF(has_nul(g.path) || has_nul(g.dir) || g.pattern.n == 0);
-    BUG_IF(g.dir.n + g.pattern.n != json_get_text(args, "pattern").n);
+    BUG_IF(g.dir.n + g.pattern.n + str_ends(json_get_text(args, "pattern"), S("/")) !=
+           json_get_text(args, "pattern").n);
     return NULL;
 }
 

@@ -1,6 +1,22 @@
 /* find.c - memmem over the folded text, and the way back to the text's own bytes. */
 #include "tool/edit/find.h"
 
+/* A text made to match almost everywhere is given up after this many times its length. */
+#define MAX_WASTE 64
+
+/* A part of a text that holds nothing but blanks, though not nothing. */
+static bool is_blank(struct str part)
+{
+    return part.n && fold_blanks(part) == part.n;
+}
+
+static struct str last_part(struct str text)
+{
+    size_t newline = str_rfind_char(text, '\n');
+
+    return newline == STR_NONE ? text : str_skip(text, newline + 1);
+}
+
 void edit_finder_init(struct edit_finder *f, struct str text, struct str old_text,
                       enum fold_level level)
 {
@@ -14,6 +30,10 @@ void edit_finder_init(struct edit_finder *f, struct str text, struct str old_tex
     fold_add(&f->folded_needle, old_text, level, /* is_part= */ true);
     f->hay = strbuf_str(&f->folded_hay);
     f->needle = strbuf_str(&f->folded_needle);
+    f->starts_line = level == FOLD_BLANKS && fold_blanks(old_text);
+    f->ends_line =
+        level == FOLD_BLANKS && (str_ends(old_text, S(" ")) || str_ends(old_text, S("\t")));
+    f->ends_in_indent = level == FOLD_BLANKS && is_blank(last_part(old_text));
 }
 
 void edit_finder_done(struct edit_finder *f)
@@ -31,8 +51,10 @@ static bool is_sound_exact(const struct edit_finder *f)
 
 static bool is_sound_folded(const struct edit_finder *f)
 {
+    if (f->ends_in_indent)
+        return false;
     for (size_t i = 0; i < f->needle.n; i++)
-        if (str_find_char(S(" \n\"'-"), f->needle.p[i]) == STR_NONE)
+        if (str_find_char(S(" \t\n\"'-"), f->needle.p[i]) == STR_NONE)
             return true;
     return false;
 }
@@ -67,16 +89,46 @@ static struct edit_match to_text(struct edit_finder *f, size_t from, size_t to)
     return match;
 }
 
+static bool is_word_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Whether what was found there may be meant: a match that is not exact is no part of a word, and
+ * where the old text has blanks at its ends it has the ends of lines there. */
+static bool is_well_placed(const struct edit_finder *f, size_t from)
+{
+    struct str hay = f->hay, needle = f->needle;
+    size_t end = from + needle.n;
+
+    if (f->level != FOLD_BLANKS)
+        return true;
+    if (from && (f->starts_line ? hay.p[from - 1] != '\n'
+                                : is_word_char(hay.p[from - 1]) && is_word_char(needle.p[0])))
+        return false;
+    return end == hay.n ||
+           (f->ends_line ? hay.p[end] == '\n'
+                         : !is_word_char(hay.p[end]) || !is_word_char(needle.p[needle.n - 1]));
+}
+
 bool edit_finder_next(struct edit_finder *f, struct edit_match *ret_match)
 {
-    size_t skipped = str_find(str_skip(f->hay, f->at), f->needle), from;
+    size_t skipped;
 
-    if (f->needle.n == 0 || skipped == STR_NONE)
-        return false;
-    from = f->at + skipped;
-    f->at = from + f->needle.n;
-    *ret_match = to_text(f, from, f->at);
-    return true;
+    while (f->needle.n && f->n_wasted <= MAX_WASTE * (uint64_t)(f->hay.n + 1) &&
+           (skipped = str_find(str_skip(f->hay, f->at), f->needle)) != STR_NONE) {
+        size_t from = f->at + skipped;
+
+        if (is_well_placed(f, from)) {
+            f->at = from + f->needle.n;
+            *ret_match = to_text(f, from, f->at);
+            return true;
+        }
+        f->at = from + 1;
+        f->n_wasted += f->needle.n;
+    }
+    return false;
 }
 
 /* A second match that overlaps the only one: then it is as unclear which of them is meant. */

@@ -14,7 +14,10 @@ struct edit_finder {
     enum fold_level level;
     struct str hay, needle; /* folded, or as given at FOLD_NOTHING */
     struct strbuf folded_hay, folded_needle;
-    size_t at; /* of hay, where the next search begins */
+    /* At FOLD_BLANKS, by the blanks at the ends of the old text. */
+    bool starts_line, ends_line, ends_in_indent;
+    uint64_t n_wasted; /* bytes that matched in places where no match may be */
+    size_t at;         /* of hay, where the next search begins */
     /* Walks along with the search, to tell what a place in hay is in the text. */
     struct fold walk;
     size_t n_walked;
@@ -26,10 +29,12 @@ void edit_finder_init(struct edit_finder *f, struct str text, struct str old_tex
 void edit_finder_done(struct edit_finder *f);
 DEFINE_AUTO_VAL(edit_finder, edit_finder_done)
 
-/* Whether the level may be tried: it must not split a CRLF of the text, and what is left after
- * folding must be more than blanks, quotes and dashes, which are everywhere. */
+/* Whether the level may be tried: it must not split a CRLF of the text, what is left after folding
+ * must be more than blanks, quotes and dashes, which are everywhere, and the old text must not end
+ * in the indentation of a line that it does not show. */
 bool edit_finder_is_sound(const struct edit_finder *f);
 
+/* At FOLD_BLANKS a match begins and ends outside of words. */
 bool edit_finder_next(struct edit_finder *f, struct edit_match *ret_match);
 void edit_finder_rewind(struct edit_finder *f);
 

@@ -3,13 +3,6 @@
 
 #include "base/utf8.h"
 
-/* Spaces of Unicode that a model writes as " ". */
-static bool is_wide_blank(uint32_t c)
-{
-    return c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F ||
-           c == 0x3000;
-}
-
 /* The ASCII character that a model may write for this one, or 0. */
 static char plain_form(uint32_t c)
 {
@@ -28,22 +21,18 @@ static size_t newline_at(struct str s)
     return str_starts(s, S("\n")) ? 1 : str_starts(s, S("\r\n")) ? 2 : 0;
 }
 
-size_t fold_blank(struct str s)
+size_t fold_blanks(struct str s)
 {
-    uint32_t c;
-    unsigned n = utf8_decode(s, &c);
+    size_t n = 0;
 
-    if (n == 0)
-        return 0;
-    if (c == ' ' || c == '\t' || c == '\v' || c == '\f' || is_wide_blank(c))
-        return n;
-    return c == '\r' && !newline_at(s) ? 1 : 0;
+    while (n < s.n && (s.p[n] == ' ' || s.p[n] == '\t'))
+        n++;
+    return n;
 }
 
 void fold_init(struct fold *f, struct str text, enum fold_level level, bool is_part)
 {
-    *f = (struct fold){.text = text, .level = level, .is_part = is_part};
-    f->at_line_start = !is_part;
+    *f = (struct fold){.text = text, .level = level, .is_part = is_part, .at_line_start = true};
 }
 
 static void take(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_unit)
@@ -51,25 +40,33 @@ static void take(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_u
     *ret_unit = (struct fold_unit){c, f->at, f->at + n_bytes};
     f->at += n_bytes;
     f->at_line_start = c == '\n';
-    f->after_blank = c == ' ';
 }
 
-static bool next_blank(struct fold *f, struct str rest, struct fold_unit *ret_unit)
+/* Skips an indentation. Returns how many blanks there are before the line's end, if nothing else
+ * is. Blanks inside of a line are looked at once. */
+static size_t skip_blanks(struct fold *f)
 {
-    size_t n = 0, more;
+    struct str rest = str_skip(f->text, f->at);
+    size_t n = f->at < f->inner_until ? 0 : fold_blanks(rest);
 
-    while ((more = fold_blank(str_skip(rest, n))))
-        n += more;
-    if (n == 0 && (f->after_blank || (!f->at_line_start && rest.n && !newline_at(rest))))
-        return false;
-    take(f, ' ', n, ret_unit);
-    return true;
+    if (n == 0)
+        return 0;
+    rest = str_skip(rest, n);
+    if (rest.n == 0 || newline_at(rest))
+        return n;
+    if (f->at_line_start)
+        f->at += n;
+    else
+        f->inner_until = f->at + n;
+    return 0;
 }
 
 /* A last line without an end is folded as if it had one. */
 static bool next_at_end(struct fold *f, struct fold_unit *ret_unit)
 {
-    if (f->level < FOLD_BLANKS || str_ends(f->text, S("\n")) || f->text.n == 0)
+    f->at = f->text.n;
+    if (f->level < FOLD_BLANKS || f->is_part || f->ended || str_ends(f->text, S("\n")) ||
+        f->text.n == 0)
         return false;
     take(f, '\n', 0, ret_unit);
     f->ended = true;
@@ -78,19 +75,16 @@ static bool next_at_end(struct fold *f, struct fold_unit *ret_unit)
 
 bool fold_next(struct fold *f, struct fold_unit *ret_unit)
 {
+    size_t n_blanks = f->level == FOLD_BLANKS ? skip_blanks(f) : 0, n_newline;
     struct str rest = str_skip(f->text, f->at);
-    size_t n_newline = newline_at(rest);
     uint32_t c;
     unsigned n;
 
-    if (rest.n == 0 && (f->is_part || f->ended))
-        return false;
-    if (f->level == FOLD_BLANKS && next_blank(f, rest, ret_unit))
-        return true;
-    if (rest.n == 0)
+    if (rest.n == n_blanks)
         return next_at_end(f, ret_unit);
+    n_newline = newline_at(str_skip(rest, n_blanks));
     if (n_newline) {
-        take(f, '\n', n_newline, ret_unit);
+        take(f, '\n', n_blanks + n_newline, ret_unit);
         return true;
     }
     n = f->level == FOLD_BLANKS && (unsigned char)rest.p[0] >= 0x80 ? utf8_decode(rest, &c) : 0;
@@ -103,7 +97,7 @@ bool fold_next(struct fold *f, struct fold_unit *ret_unit)
 
 size_t fold_max_bytes(struct str text)
 {
-    return 2 * text.n + 4; /* each line may gain two blanks, the last one also a newline */
+    return text.n + 1; /* the last line may gain a newline */
 }
 
 void fold_add(struct strbuf *out, struct str text, enum fold_level level, bool is_part)

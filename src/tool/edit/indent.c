@@ -5,38 +5,41 @@
 
 bool indent_of(struct str line, struct str *ret_indent)
 {
-    size_t n = 0;
+    size_t n = fold_blanks(str_slice(line, 0, INDENT_MAX_BYTES + 1));
 
-    while (n < line.n && n <= INDENT_MAX_BYTES && (line.p[n] == ' ' || line.p[n] == '\t'))
-        n++;
-    if (n == line.n || n > INDENT_MAX_BYTES || line.p[n] == '\n' || line.p[n] == '\r' ||
-        fold_blank(str_skip(line, n)))
+    if (n == line.n || line.p[n] == '\n' || line.p[n] == '\r')
         return false;
     *ret_indent = str_slice(line, 0, n);
     return true;
 }
 
-static bool find_pair(const struct indent_map *map, struct str given, struct str *ret_found)
-{
-    for (size_t i = 0; i < map->n; i++) {
-        if (str_eq(map->pairs[i].given, given)) {
-            *ret_found = map->pairs[i].found;
-            return true;
-        }
-    }
-    return false;
-}
-
 void indent_learn(struct indent_map *map, struct str given, struct str found)
 {
-    struct str known;
+    for (size_t i = 0; i < map->n; i++) {
+        bool same_given = str_eq(map->pairs[i].given, given);
+        bool same_found = str_eq(map->pairs[i].found, found);
 
-    if (map->n == INDENT_MAX_PAIRS || find_pair(map, given, &known))
+        map->is_unclear |= same_given != same_found;
+        if (same_given)
+            return;
+    }
+    if (map->n == INDENT_MAX_PAIRS || given.n > INDENT_MAX_BYTES || found.n > INDENT_MAX_BYTES) {
+        map->is_unclear = true;
         return;
+    }
     map->pairs[map->n].given = given;
     map->pairs[map->n++].found = found;
     map->differs |= !str_eq(given, found);
 }
+
+/* --- steps: how much of the file's one more of the model's is --- */
+
+/* `n_found` of found_char stand for `n_given` of given_char, from a known pair on. */
+struct step {
+    struct str given, found; /* the pair */
+    char given_char, found_char;
+    size_t n_given, n_found;
+};
 
 static bool is_all(struct str s, char c)
 {
@@ -46,24 +49,62 @@ static bool is_all(struct str s, char c)
     return true;
 }
 
-/* How many spaces a tab is, when one side indents by tabs and the other by spaces throughout; 0
- * when that is not so. */
-static size_t tab_width(const struct indent_map *map, bool given_is_tabs)
+/* What both add to the pair that they go on from is one step, or several of the same. */
+static bool fits(struct step *s, struct str given, struct str found)
 {
-    size_t width = 0;
-
-    for (size_t i = 0; i < map->n; i++) {
-        struct str given = map->pairs[i].given, found = map->pairs[i].found;
-        struct str tabs = given_is_tabs ? given : found, spaces = given_is_tabs ? found : given;
-
-        if (given.n == 0)
-            continue;
-        if (tabs.n == 0 || !is_all(tabs, '\t') || !is_all(spaces, ' ') || spaces.n % tabs.n ||
-            (width && width != spaces.n / tabs.n))
-            return 0;
-        width = spaces.n / tabs.n;
+    if (!str_starts(given, s->given) || !str_starts(found, s->found))
+        return false;
+    given = str_skip(given, s->given.n);
+    found = str_skip(found, s->found.n);
+    if (given.n == 0 || found.n == 0)
+        return false;
+    if (s->n_given == 0) {
+        s->given_char = given.p[0];
+        s->found_char = found.p[0];
+        s->n_given = given.n;
+        s->n_found = found.n;
     }
-    return width;
+    return is_all(given, s->given_char) && is_all(found, s->found_char) &&
+           given.n * s->n_found == found.n * s->n_given;
+}
+
+/* From two pairs or more, all in one line. */
+static bool step_of_many(const struct indent_map *map, struct step *ret_step)
+{
+    struct step step = {0};
+    size_t shortest = 0;
+
+    for (size_t i = 1; i < map->n; i++)
+        if (map->pairs[i].given.n < map->pairs[shortest].given.n)
+            shortest = i;
+    step.given = map->pairs[shortest].given;
+    step.found = map->pairs[shortest].found;
+    for (size_t i = 0; i < map->n; i++)
+        if (i != shortest && !fits(&step, map->pairs[i].given, map->pairs[i].found))
+            return false;
+    *ret_step = step;
+    return true;
+}
+
+/* From a single pair: a block that was moved to the left edge, or tabs for spaces. Two different
+ * numbers of spaces could be a block that was moved as well as another width: that is not clear. */
+static bool step_of_one(struct str given, struct str found, struct step *ret_step)
+{
+    struct step step = {.given = given, .found = found};
+
+    if (given.n == 0 && found.n && is_all(found, found.p[0])) {
+        step.given_char = step.found_char = found.p[0];
+        step.n_given = step.n_found = 1;
+    } else if (given.n && found.n && given.p[0] != found.p[0] &&
+               (given.n % found.n == 0 || found.n % given.n == 0)) {
+        step.given = step.found = (struct str){0};
+        if (!fits(&step, given, found))
+            return false;
+    } else {
+        return false;
+    }
+    *ret_step = step;
+    return true;
 }
 
 static void add_times(struct strbuf *out, char c, size_t n)
@@ -72,36 +113,47 @@ static void add_times(struct strbuf *out, char c, size_t n)
         strbuf_add_char(out, c);
 }
 
-/* The longest known indentation that `given` goes on from, and what it adds to that. */
-static void add_by_prefix(const struct indent_map *map, struct strbuf *out, struct str given)
+/* Goes on from the step's pair, or back from it. */
+static bool add_steps(const struct step *s, struct strbuf *out, struct str given)
 {
-    size_t best = map->n;
+    bool is_more = given.n >= s->given.n;
+    struct str longer = is_more ? given : s->given, shorter = is_more ? s->given : given;
+    struct str rest = str_skip(longer, shorter.n), found = s->found;
+    size_t n;
 
-    for (size_t i = 0; i < map->n; i++)
-        if (str_starts(given, map->pairs[i].given) &&
-            (best == map->n || map->pairs[i].given.n > map->pairs[best].given.n))
-            best = i;
-    if (best < map->n) {
-        strbuf_add(out, map->pairs[best].found);
-        given = str_skip(given, map->pairs[best].given.n);
+    if (given.n > INDENT_MAX_BYTES || !str_starts(longer, shorter) ||
+        !is_all(rest, s->given_char) || rest.n * s->n_found % s->n_given)
+        return false;
+    n = rest.n * s->n_found / s->n_given;
+    if (!is_more) {
+        if (n > found.n || !is_all(str_skip(found, found.n - n), s->found_char))
+            return false;
+        found.n -= n;
     }
-    strbuf_add(out, given);
+    strbuf_add(out, found);
+    if (is_more)
+        add_times(out, s->found_char, n);
+    return true;
 }
 
-void indent_add(const struct indent_map *map, struct strbuf *out, struct str given)
+bool indent_add(const struct indent_map *map, struct strbuf *out, struct str given)
 {
-    struct str found;
-    size_t width;
+    struct step step;
 
-    if (!map->differs)
+    if (map->is_unclear)
+        return false;
+    for (size_t i = 0; i < map->n; i++) {
+        if (str_eq(map->pairs[i].given, given)) {
+            strbuf_add(out, map->pairs[i].found);
+            return true;
+        }
+    }
+    if (!map->differs) {
         strbuf_add(out, given);
-    else if (find_pair(map, given, &found))
-        strbuf_add(out, found);
-    else if (is_all(given, ' ') && (width = tab_width(map, /* given_is_tabs= */ false))) {
-        add_times(out, '\t', given.n / width);
-        add_times(out, ' ', given.n % width);
-    } else if (is_all(given, '\t') && (width = tab_width(map, /* given_is_tabs= */ true)))
-        add_times(out, ' ', given.n * width);
-    else
-        add_by_prefix(map, out, given);
+        return true;
+    }
+    if (map->n == 1 ? !step_of_one(map->pairs[0].given, map->pairs[0].found, &step)
+                    : !step_of_many(map, &step))
+        return false;
+    return add_steps(&step, out, given);
 }

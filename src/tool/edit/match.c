@@ -13,15 +13,16 @@
 
 static struct err *not_found(struct str text, const struct edit *edit)
 {
-    AUTO(strbuf) struct strbuf lines = {0};
+    AUTO(strbuf) struct strbuf lines = {0}, difference = {0};
     struct nearest nearest;
     struct err *e;
 
     if (nearest_find(text, edit->old_text, &nearest)) {
         nearest_add(&lines, text, &nearest);
+        nearest_add_difference(&difference, text, edit->old_text, &nearest);
         e = err_new(ERR_TOOL_FAILED,
-                    "the text to replace is not in the file; most like it from line %zu on:%s",
-                    nearest.first_line, strbuf_cstr(&lines));
+                    "the text to replace is not in the file; most like it from line %zu on:%s%s",
+                    nearest.first_line, strbuf_cstr(&lines), strbuf_cstr(&difference));
     } else {
         e = err_new(ERR_TOOL_FAILED,
                     "the text to replace is not in the file, nor anything like it");
@@ -29,19 +30,51 @@ static struct err *not_found(struct str text, const struct edit *edit)
     if (edit->new_text.n >= MIN_TELLING_BYTES && str_find(text, edit->new_text) != STR_NONE)
         return err_hint(e, "the new text is in the file already: the edit may have been made "
                            "before; read the file again");
+    if (difference.n)
+        return err_hint(e, "write the character of the file, or replace lines around it that do "
+                           "not hold it");
     return err_hint(e, "read the file again and copy the text from it as it is");
+}
+
+static struct err *unclear_indent(struct str text, struct edit_match match)
+{
+    AUTO(strbuf) struct strbuf lines = {0};
+    struct nearest nearest = {
+        .first_line = edit_count_newlines(str_slice(text, 0, match.from)) + 1,
+        .n_lines = edit_count_newlines(str_slice(text, match.from, match.to - match.from)) + 1};
+
+    nearest.n_lines = MIN(nearest.n_lines, (size_t)NEAREST_MAX_LINES);
+    nearest_add(&lines, text, &nearest);
+    return err_hint(err_new(ERR_TOOL_FAILED,
+                            "the text to replace is in the file with another indentation only, and "
+                            "how to indent the new text is not clear; from line %zu on:%s",
+                            nearest.first_line, strbuf_cstr(&lines)),
+                    "give old_string and new_string with the indentation of the file");
+}
+
+static void add_places(struct strbuf *out, const struct edit_places *places)
+{
+    strbuf_addf(out, "%zu times, at lines ", places->n);
+    for (size_t i = 0; i < MIN(places->n, (size_t)EDIT_MAX_LINES); i++)
+        strbuf_addf(out, "%s%zu", i ? ", " : "", places->lines[i]);
+    if (places->n > EDIT_MAX_LINES)
+        strbuf_add_cstr(out, " and others");
 }
 
 static struct err *ambiguous(const struct edit_places *places, enum fold_level level)
 {
-    AUTO(strbuf) struct strbuf lines = {0};
+    AUTO(strbuf) struct strbuf where = {0};
 
-    for (size_t i = 0; i < MIN(places->n, (size_t)EDIT_MAX_LINES); i++)
-        strbuf_addf(&lines, "%s%zu", i ? ", " : "", places->lines[i]);
+    add_places(&where, places);
+    if (level == FOLD_BLANKS)
+        return err_hint(
+            err_new(ERR_TOOL_FAILED,
+                    "the text to replace is not in the file as it is given; if indentation, blanks "
+                    "at line ends and kinds of quotes do not count, it is there %s",
+                    strbuf_cstr(&where)),
+            "read these lines and give old_string exactly as it is in the place that is meant");
     return err_hint(
-        err_new(ERR_TOOL_FAILED, "the text to replace is in the file %zu times%s, at lines %s%s",
-                places->n, level == FOLD_BLANKS ? " if white space and quotes do not count" : "",
-                strbuf_cstr(&lines), places->n > EDIT_MAX_LINES ? " and others" : ""),
+        err_new(ERR_TOOL_FAILED, "the text to replace is in the file %s", strbuf_cstr(&where)),
         "give more of the lines around the place that is meant, or set replace_all");
 }
 
@@ -58,6 +91,27 @@ static struct err *check(const struct edit *edit)
 
 /* --- one edit --- */
 
+/* Whether all matches are the same bytes, with the indentation before them. */
+static bool are_alike(struct edit_finder *finder, struct str text)
+{
+    AUTO(edit_rewriter) struct edit_rewriter r = {0};
+    struct edit_match match;
+    struct str first = {0};
+    bool alike = true;
+
+    edit_rewriter_init(&r, text, S("x"), S("x"), finder->level);
+    while (alike && edit_finder_next(finder, &match)) {
+        struct str found;
+
+        match = edit_rewriter_widen(&r, match);
+        found = str_slice(text, match.from, match.to - match.from);
+        alike = !first.p || str_eq(first, found);
+        first = found;
+    }
+    edit_finder_rewind(finder);
+    return alike;
+}
+
 /* Finds the least folding at which the old text is there. */
 static struct err *find_level(struct str text, const struct edit *edit, enum fold_level *ret_level)
 {
@@ -72,7 +126,8 @@ static struct err *find_level(struct str text, const struct edit *edit, enum fol
         if (!edit_finder_is_sound(&finder))
             continue;
         edit_finder_survey(&finder, text, &places);
-        if (places.n > 1 && !edit->replace_all)
+        if (places.n > 1 &&
+            !(edit->replace_all && (level < FOLD_BLANKS || are_alike(&finder, text))))
             return ambiguous(&places, level);
         if (places.n) {
             *ret_level = level;
@@ -82,24 +137,26 @@ static struct err *find_level(struct str text, const struct edit *edit, enum fol
     return not_found(text, edit);
 }
 
-static size_t rewrite(struct str text, const struct edit *edit, enum fold_level level,
-                      struct strbuf *out)
+static struct err *rewrite(struct str text, const struct edit *edit, enum fold_level level,
+                           struct strbuf *out, size_t *n_replaced)
 {
     AUTO(edit_finder) struct edit_finder finder = {0};
     AUTO(edit_rewriter) struct edit_rewriter rewriter = {0};
     struct edit_match match;
-    size_t done = 0, n = 0;
+    size_t done = 0;
 
     edit_finder_init(&finder, text, edit->old_text, level);
     edit_rewriter_init(&rewriter, text, edit->old_text, edit->new_text, level);
     while (!strbuf_is_over(out) && edit_finder_next(&finder, &match)) {
+        match = edit_rewriter_widen(&rewriter, match);
         strbuf_add(out, str_slice(text, done, match.from - done));
-        edit_rewriter_add(&rewriter, out, match);
+        if (!edit_rewriter_add(&rewriter, out, match))
+            return unclear_indent(text, match);
         done = match.to;
-        n++;
+        ++*n_replaced;
     }
     strbuf_add(out, str_skip(text, done));
-    return n;
+    return NULL;
 }
 
 static struct err *apply(struct str text, const struct edit *edit, struct strbuf *out,
@@ -109,7 +166,7 @@ static struct err *apply(struct str text, const struct edit *edit, struct strbuf
 
     TRY(check(edit));
     TRY(find_level(text, edit, &level));
-    report->n_replaced += rewrite(text, edit, level, out);
+    TRY(rewrite(text, edit, level, out, &report->n_replaced));
     report->was_normalised |= level == FOLD_BLANKS;
     TRY(strbuf_check(out, "the edited text"));
     if (str_eq(text, strbuf_str(out)))

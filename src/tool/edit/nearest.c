@@ -69,6 +69,47 @@ static void add_line_marks(struct marks *marks, struct str line)
         add_mark(marks, line);
 }
 
+static bool is_combining(uint32_t c)
+{
+    return c >= 0x300 && c < 0x370;
+}
+
+/* What is left of a line without blanks, characters beyond ASCII, and letters with an accent in
+ * either form of writing. */
+static struct str skeleton_of(struct str line, struct strbuf *out)
+{
+    strbuf_clear(out);
+    while (line.n) {
+        uint32_t c;
+        unsigned n = utf8_decode(line, &c);
+
+        if (n && is_combining(c) && out->n)
+            strbuf_cut(out, out->n - 1);
+        else if (n == 1 && c > ' ')
+            strbuf_add_char(out, (char)c);
+        line = str_skip(line, n ? n : 1);
+    }
+    return strbuf_str(out);
+}
+
+static void add_skeleton_mark(struct marks *marks, struct str line)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (skeleton_of(line, &out).n)
+        add_mark(marks, strbuf_str(&out));
+}
+
+static size_t score_skeleton(struct marks *marks, struct str line, size_t number)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    (void)number;
+    return skeleton_of(line, &out).n && find_mark(marks, strbuf_str(&out))
+               ? MIN(out.n, (size_t)MAX_MARK_WEIGHT)
+               : 0;
+}
+
 static void add_word_marks(struct marks *marks, struct str line)
 {
     struct str word;
@@ -106,6 +147,7 @@ struct scoring {
 };
 
 static const struct scoring by_lines = {add_line_marks, score_line};
+static const struct scoring by_skeletons = {add_skeleton_mark, score_skeleton};
 static const struct scoring by_words = {add_word_marks, score_words};
 
 /* The stretch of n_lines with the highest sum; of several in a row that have it, the middle one, so
@@ -163,6 +205,7 @@ static bool find_by(const struct scoring *scoring, struct str text, struct str w
 bool nearest_find(struct str text, struct str wanted, struct nearest *ret_nearest)
 {
     return find_by(&by_lines, text, wanted, ret_nearest) ||
+           find_by(&by_skeletons, text, wanted, ret_nearest) ||
            find_by(&by_words, text, wanted, ret_nearest);
 }
 
@@ -182,5 +225,99 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest *near
         clip_line(&shown, line, MAX_LINE_CHARS);
         strbuf_addf(out, "\n%6zu\t", number);
         utf8_add_repaired(out, strbuf_str(&shown));
+    }
+}
+
+/* --- what cannot be seen --- */
+
+#define MAX_SHOWN_BEFORE 24 /* bytes */
+#define MAX_COMPARED 64     /* lines of the wanted text */
+
+/* Fills in the lines, each trimmed. */
+static void take_lines(struct str text, const struct nearest *nearest,
+                       struct str ret_lines[NEAREST_MAX_LINES])
+{
+    struct str line;
+
+    for (size_t number = 1; number < nearest->first_line + nearest->n_lines; number++) {
+        if (!text.n || !str_split(&text, '\n', &line))
+            return;
+        if (number >= nearest->first_line)
+            ret_lines[number - nearest->first_line] = str_trim(line);
+    }
+}
+
+static struct str last_bytes(struct str s, size_t max)
+{
+    size_t from = s.n > max ? s.n - max : 0;
+
+    while (from < s.n && ((unsigned char)s.p[from] & 0xC0) == 0x80)
+        from++;
+    return str_skip(s, from);
+}
+
+static bool same_skeleton(struct str a, struct str b)
+{
+    AUTO(strbuf) struct strbuf x = {0}, y = {0};
+
+    return skeleton_of(a, &x).n && str_eq(strbuf_str(&x), skeleton_of(b, &y));
+}
+
+/* The characters from there on that one line has and the other has not, or has otherwise. */
+static void add_code_points(struct strbuf *out, struct str s)
+{
+    uint32_t c, next;
+    unsigned n = utf8_decode(s, &c);
+
+    if (s.n == 0) {
+        strbuf_add_cstr(out, "the end of the line");
+        return;
+    }
+    strbuf_addf(out, "U+%04X", n ? c : 0xFFFD);
+    if (n > 0 && c > ' ' && c < 0x7F)
+        strbuf_addf(out, " (%c)", (char)c);
+    if (n && utf8_decode(str_skip(s, n), &next) && is_combining(next))
+        strbuf_addf(out, " U+%04X", next);
+}
+
+static bool can_be_seen(struct str s)
+{
+    return s.n && s.p[0] > ' ' && s.p[0] < 0x7F;
+}
+
+static bool add_line_difference(struct strbuf *out, size_t number, struct str line,
+                                struct str wanted)
+{
+    size_t at = 0;
+
+    while (at < line.n && at < wanted.n && line.p[at] == wanted.p[at])
+        at++;
+    while (at && at < line.n && ((unsigned char)line.p[at] & 0xC0) == 0x80)
+        at--;
+    if (can_be_seen(str_skip(line, at)) && can_be_seen(str_skip(wanted, at)) &&
+        !(at + 1 < line.n && (unsigned char)line.p[at + 1] >= 0x80) &&
+        !(at + 1 < wanted.n && (unsigned char)wanted.p[at + 1] >= 0x80))
+        return false;
+    strbuf_addf(out, "\nline %zu differs after \"", number);
+    utf8_add_repaired(out, last_bytes(str_slice(line, 0, at), MAX_SHOWN_BEFORE));
+    strbuf_add_cstr(out, "\": the file has ");
+    add_code_points(out, str_skip(line, at));
+    strbuf_add_cstr(out, " there, the text to replace ");
+    add_code_points(out, str_skip(wanted, at));
+    return true;
+}
+
+void nearest_add_difference(struct strbuf *out, struct str text, struct str wanted,
+                            const struct nearest *nearest)
+{
+    struct str lines[NEAREST_MAX_LINES] = {0}, given;
+
+    take_lines(text, nearest, lines);
+    for (size_t n = 0; n < MAX_COMPARED && wanted.n && str_split(&wanted, '\n', &given); n++) {
+        given = str_trim(given);
+        for (size_t i = 0; i < nearest->n_lines; i++)
+            if (!str_eq(lines[i], given) && same_skeleton(lines[i], given) &&
+                add_line_difference(out, nearest->first_line + i, lines[i], given))
+                return;
     }
 }

@@ -13,10 +13,16 @@ struct nearest {
     size_t first_line, n_lines; /* from 1 */
 };
 
-/* By lines that both have, or if there is none by words. False when they share nothing. */
+/* By lines that both have, or that are the same but for blanks and characters beyond ASCII, or if
+ * there is none by words. False when they share nothing. */
 bool nearest_find(struct str text, struct str wanted, struct nearest *ret_nearest);
 
 /* The lines with their numbers, cut to a readable length. */
 void nearest_add(struct strbuf *out, struct str text, const struct nearest *nearest);
+
+/* Appends "\nline 3 differs at its character 4: ..." where the difference cannot be seen: a blank,
+ * or a character beyond ASCII. Nothing where the lines cannot be compared. */
+void nearest_add_difference(struct strbuf *out, struct str text, struct str wanted,
+                            const struct nearest *nearest);
 
 #endif

@@ -23,39 +23,22 @@ static struct str *split_parts(struct str s, size_t *ret_n_newlines)
     return parts;
 }
 
-/* Bytes up to and with the n-th newline. */
-static size_t after_newlines(struct str s, size_t n)
-{
-    size_t at = 0;
-
-    while (n--)
-        at += str_find_char(str_skip(s, at), '\n') + 1;
-    return at;
-}
-
-/* --- the plan, the same for all matches --- */
-
+/* How the old and the new text agree, the same for all matches. */
 static void plan(struct edit_rewriter *r)
 {
-    size_t n_old, n_new, from;
-    AUTO_FREE struct str *old_parts = split_parts(r->old_text, &n_old);
-    AUTO_FREE struct str *new_parts = split_parts(r->new_text, &n_new);
+    size_t n_old, n_new;
 
-    r->n_newlines = n_old;
-    r->old_indents = mem_alloc((n_old + 1) * sizeof *r->old_indents);
-    while (r->n_head < MIN(n_old, n_new) && str_eq(old_parts[r->n_head], new_parts[r->n_head]))
+    r->old_parts = split_parts(r->old_text, &n_old);
+    r->new_parts = split_parts(r->new_text, &n_new);
+    while (r->n_head < MIN(n_old, n_new) &&
+           str_eq(r->old_parts[r->n_head], r->new_parts[r->n_head]))
         r->n_head++;
     /* The first part may begin within a line, so it can only stay the first. */
     while (r->n_tail < MIN(n_old, n_new) + 1 - MAX(r->n_head, 1) &&
-           str_eq(old_parts[n_old - r->n_tail], new_parts[n_new - r->n_tail]))
+           str_eq(r->old_parts[n_old - r->n_tail], r->new_parts[n_new - r->n_tail]))
         r->n_tail++;
-    from = after_newlines(r->new_text, r->n_head);
-    r->middle = str_skip(r->new_text, from);
-    if (r->n_tail)
-        r->middle.n = after_newlines(r->new_text, n_new + 1 - r->n_tail) - from;
-    for (size_t i = 0; i <= n_old; i++)
-        if (!indent_of(old_parts[i], &r->old_indents[i]))
-            r->old_indents[i] = (struct str){0};
+    r->n_old = n_old + 1;
+    r->n_new = n_new + 1;
 }
 
 void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old_text,
@@ -69,8 +52,9 @@ void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old
 
 void edit_rewriter_done(struct edit_rewriter *r)
 {
-    mem_free(r->old_indents);
-    r->old_indents = NULL;
+    mem_free(r->old_parts);
+    mem_free(r->new_parts);
+    r->old_parts = r->new_parts = NULL;
 }
 
 /* --- line ends --- */
@@ -121,7 +105,7 @@ static void add_line(struct strbuf *out, struct str line, struct str line_end)
     strbuf_add(out, line_end);
 }
 
-/* --- indentation --- */
+/* --- where the match is --- */
 
 /* What stands between the start of its line and `at`, if only tabs and spaces do. */
 static bool indent_before(struct str text, size_t at, struct str *ret_indent)
@@ -134,39 +118,192 @@ static bool indent_before(struct str text, size_t at, struct str *ret_indent)
     return from == 0 || text.p[from - 1] == '\n';
 }
 
-static void learn_indents(const struct edit_rewriter *r, struct edit_match match,
-                          struct indent_map *map)
+static bool begins_with_newline(struct str s)
+{
+    return str_starts(s, S("\n")) || str_starts(s, S("\r\n"));
+}
+
+/* An old text that is all of a line: the line goes, not only what is in it. */
+static struct edit_match take_line_end(const struct edit_rewriter *r, struct edit_match match)
+{
+    struct str after = str_skip(r->text, match.to), indent;
+    size_t n = fold_blanks(after);
+
+    after = str_skip(after, n);
+    if (r->new_text.n || str_ends(r->old_text, S("\n")) || begins_with_newline(r->old_text) ||
+        !begins_with_newline(after) || !indent_before(r->text, match.from, &indent))
+        return match;
+    return (struct edit_match){match.from - indent.n, match.to + n + (after.p[0] == '\r' ? 2 : 1)};
+}
+
+struct edit_match edit_rewriter_widen(const struct edit_rewriter *r, struct edit_match match)
+{
+    struct str indent;
+
+    if (r->level == FOLD_BLANKS && !begins_with_newline(r->old_text) &&
+        indent_before(r->text, match.from, &indent))
+        match.from -= indent.n;
+    return take_line_end(r, match);
+}
+
+/* --- indentation --- */
+
+/* The lines of the file that the parts of the old text are, each with its end. */
+static struct str *found_lines(const struct edit_rewriter *r, struct edit_match match)
 {
     struct str rest = str_slice(r->text, match.from, match.to - match.from);
-    struct str before, found, line;
-    bool from_indent = indent_before(r->text, match.from, &before);
+    struct str *lines = mem_alloc(r->n_old * sizeof *lines);
 
-    for (size_t i = 0; i <= r->n_newlines && take_line(&rest, &line); i++)
-        if ((i || (from_indent && before.n == 0)) && r->old_indents[i].p && indent_of(line, &found))
-            indent_learn(map, r->old_indents[i], found);
-    /* A match that begins after the indentation: if the other lines are indented otherwise than
-     * the file, so is this one. */
-    if (map->differs && from_indent && before.n)
-        indent_learn(map, S(""), before);
+    for (size_t i = 0; i < r->n_old; i++)
+        if (!take_line(&rest, &lines[i]))
+            lines[i] = str_slice(rest, 0, 0);
+    return lines;
+}
+
+/* How the new lines are to be indented. */
+struct indents {
+    bool at_line_start; /* the match begins there */
+    struct str cut;     /* of the file, before a first line that is given without it */
+    struct indent_map map;
+    /* With that first line, where it is open whether it was cut off or is meant to be at the left
+     * edge: both must say the same. */
+    bool has_other;
+    struct indent_map other;
+};
+
+static void learn_line(const struct edit_rewriter *r, const struct str *lines, size_t i,
+                       struct indent_map *map)
+{
+    struct str given, found;
+
+    if (indent_of(r->old_parts[i], &given) && indent_of(lines[i], &found))
+        indent_learn(map, given, found);
+}
+
+/* Of a single line that was given without its indentation nothing follows for others, unless all of
+ * them have it. */
+static bool all_go_on_from(const struct edit_rewriter *r, struct str indent)
+{
+    struct str given;
+
+    for (size_t i = 1; i < r->n_new; i++)
+        if (indent_of(r->new_parts[i], &given) && !str_starts(given, indent))
+            return false;
+    return true;
+}
+
+static void learn_first_line(const struct edit_rewriter *r, const struct str *lines,
+                             struct indents *x)
+{
+    struct str given, found;
+
+    if (!indent_of(r->old_parts[0], &given) || !indent_of(lines[0], &found))
+        return;
+    if (given.n || !found.n || x->map.differs || x->map.is_unclear) {
+        indent_learn(&x->map, given, found);
+        return;
+    }
+    x->cut = found;
+    if (x->map.n == 0) {
+        x->map.is_unclear = !all_go_on_from(r, found);
+        return;
+    }
+    x->other = x->map;
+    indent_learn(&x->other, given, found);
+    x->has_other = !x->other.is_unclear;
+}
+
+static void learn_indents(const struct edit_rewriter *r, const struct str *lines, size_t from,
+                          struct indents *x)
+{
+    x->at_line_start = from == 0 || r->text.p[from - 1] == '\n';
+    for (size_t i = 1; i < r->n_old; i++)
+        learn_line(r, lines, i, &x->map);
+    if (x->at_line_start)
+        learn_first_line(r, lines, x);
+}
+
+static bool add_indent(const struct indents *x, struct strbuf *out, struct str given, bool is_first)
+{
+    AUTO(strbuf) struct strbuf other = {0};
+    size_t was_n = out->n;
+
+    if (is_first && x->cut.n) {
+        strbuf_add(out, x->cut);
+        strbuf_add(out, given);
+        return true;
+    }
+    if (!indent_add(&x->map, out, given))
+        return false;
+    return !x->has_other || (indent_add(&x->other, &other, given) &&
+                             str_eq(strbuf_str(&other), str_skip(strbuf_str(out), was_n)));
 }
 
 /* --- writing --- */
 
-static void add_middle(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
-{
-    struct str line_end = find_line_end(r, match.from), rest = r->middle, line, given;
-    bool at_line_start = r->n_head || match.from == 0 || r->text.p[match.from - 1] == '\n';
-    struct indent_map map = {0};
+#define MAX_LOOKAHEAD 256 /* lines of the old text, for one of the new text */
 
-    if (r->level == FOLD_BLANKS && rest.n)
-        learn_indents(r, match, &map);
-    for (; take_line(&rest, &line); at_line_start = true) {
-        if (at_line_start && indent_of(line, &given)) {
-            indent_add(&map, out, given);
-            line = str_skip(line, given.n);
+static struct str without_newline(struct str s)
+{
+    s.n -= str_ends(s, S("\r\n")) ? 2 : str_ends(s, S("\n"));
+    return s;
+}
+
+/* The next line of the old text, from *at on, that the new text has unchanged; n_old: none. */
+static size_t find_unchanged(const struct edit_rewriter *r, size_t new_line, size_t *at)
+{
+    size_t end = MIN(r->n_old - r->n_tail, *at + MAX_LOOKAHEAD);
+
+    if (str_trim(r->new_parts[new_line]).n == 0)
+        return r->n_old;
+    for (size_t i = *at; i < end; i++) {
+        if (str_eq(r->old_parts[i], r->new_parts[new_line])) {
+            *at = i + 1;
+            return i;
         }
-        add_line(out, line, line_end);
     }
+    return r->n_old;
+}
+
+static bool add_changed(const struct indents *x, struct strbuf *out, struct str part, bool is_first)
+{
+    struct str given;
+
+    if ((!is_first || x->at_line_start) && indent_of(part, &given)) {
+        if (!add_indent(x, out, given, is_first))
+            return false;
+        part = str_skip(part, given.n);
+    }
+    strbuf_add(out, part);
+    return true;
+}
+
+/* The lines between those that both texts begin and end with. */
+static bool add_middle(struct edit_rewriter *r, struct strbuf *out, size_t from,
+                       const struct str *lines)
+{
+    struct str line_end = find_line_end(r, from);
+    size_t old_at = MAX(r->n_head, (size_t)1);
+    struct indents x = {0};
+
+    if (r->level == FOLD_BLANKS)
+        learn_indents(r, lines, from, &x);
+    for (size_t i = r->n_head; i < r->n_new - r->n_tail; i++) {
+        size_t same = i && r->level == FOLD_BLANKS ? find_unchanged(r, i, &old_at) : r->n_old;
+        struct str end = line_end.n ? line_end : S("\n");
+
+        if (same < r->n_old) {
+            strbuf_add(out, without_newline(lines[same]));
+            end = str_ends(lines[same], S("\n"))
+                      ? str_skip(lines[same], without_newline(lines[same]).n)
+                      : end;
+        } else if (!add_changed(&x, out, r->new_parts[i], i == 0)) {
+            return false;
+        }
+        if (i + 1 < r->n_new)
+            strbuf_add(out, end);
+    }
+    return true;
 }
 
 /* The old text ends with a newline and the match, at the end of the file, does not. */
@@ -175,20 +312,14 @@ static bool lacks_newline(const struct edit_rewriter *r, struct edit_match match
     return match.to == r->text.n && str_ends(r->old_text, S("\n")) && !str_ends(r->text, S("\n"));
 }
 
-static struct str without_newline(struct str s)
-{
-    s.n -= str_ends(s, S("\r\n")) ? 2 : str_ends(s, S("\n"));
-    return s;
-}
-
-static void add_without_newline(const struct edit_rewriter *r, struct strbuf *out,
+static bool add_without_newline(const struct edit_rewriter *r, struct strbuf *out,
                                 struct edit_match match)
 {
     AUTO(edit_rewriter) struct edit_rewriter last = {0};
 
     edit_rewriter_init(&last, r->text, without_newline(r->old_text), without_newline(r->new_text),
                        r->level);
-    edit_rewriter_add(&last, out, match);
+    return edit_rewriter_add(&last, out, match);
 }
 
 static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
@@ -205,23 +336,24 @@ static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_m
         add_line(out, line, find_line_end(r, match.from));
 }
 
-void edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
+bool edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
 {
-    struct str found = str_slice(r->text, match.from, match.to - match.from);
-    size_t head, tail = found.n;
+    AUTO_FREE struct str *lines = NULL;
 
     if (r->level == FOLD_NOTHING) {
         add_exact(r, out, match);
-        return;
+        return true;
     }
-    if (lacks_newline(r, match)) {
-        add_without_newline(r, out, match);
-        return;
-    }
-    head = after_newlines(found, r->n_head);
-    if (r->n_tail)
-        tail = after_newlines(found, r->n_newlines + 1 - r->n_tail);
-    strbuf_add(out, str_slice(found, 0, head));
-    add_middle(r, out, match);
-    strbuf_add(out, str_skip(found, tail));
+    if (r->new_text.n == 0)
+        return true;
+    if (lacks_newline(r, match))
+        return add_without_newline(r, out, match);
+    lines = found_lines(r, match);
+    for (size_t i = 0; i < r->n_head; i++)
+        strbuf_add(out, lines[i]);
+    if (!add_middle(r, out, match.from, lines))
+        return false;
+    for (size_t i = r->n_old - r->n_tail; i < r->n_old; i++)
+        strbuf_add(out, lines[i]);
+    return true;
 }

@@ -1,8 +1,9 @@
 /* rewrite.h - what is written in the place of a match. Private to edits.
  *
  * The new text takes the line end of the line in which the match begins. Where the match is not
- * exact, lines that the edit leaves as they are (the same first and last lines of the old and the
- * new text) keep the bytes of the file, and the others are indented as the file is. */
+ * exact, lines that the edit leaves as they are keep the bytes of the file, and the others are
+ * indented as the file is, if that is clear. An empty new text for all of a line removes the line,
+ * with its end. */
 #ifndef KEEL_TOOL_EDIT_REWRITE_H
 #define KEEL_TOOL_EDIT_REWRITE_H
 
@@ -12,12 +13,11 @@ struct edit_rewriter {
     struct str text, old_text, new_text;
     enum fold_level level;
 
-    /* How the old and the new text agree; the parts of a text are what its newlines separate. */
-    size_t n_newlines;       /* of the old text */
-    size_t n_head;           /* lines at the start, with their ends */
-    size_t n_tail;           /* parts at the end */
-    struct str middle;       /* of the new text */
-    struct str *old_indents; /* of each part of the old text; .p is NULL where it tells nothing */
+    /* Unless the level is FOLD_NOTHING: what the newlines of each text separate. */
+    struct str *old_parts, *new_parts;
+    size_t n_old, n_new;
+    size_t n_head; /* parts with their ends that both texts begin with */
+    size_t n_tail; /* parts that both end with */
 
     /* The line end at or after the last match, kept so that a long line is searched once. */
     struct str line_end; /* empty: the file has none, the new text keeps its own */
@@ -30,7 +30,12 @@ void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old
 void edit_rewriter_done(struct edit_rewriter *r);
 DEFINE_AUTO_VAL(edit_rewriter, edit_rewriter_done)
 
-/* The matches come in order. */
-void edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out, struct edit_match match);
+/* What of the text is replaced for this match: the indentation before it is part of one that is not
+ * exact, and all of the line of one that removes a line. */
+struct edit_match edit_rewriter_widen(const struct edit_rewriter *r, struct edit_match match);
+/* For a match that was widened; they come in order. False: how the file would indent the new text
+ * is not clear. */
+MUST_USE bool edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out,
+                                struct edit_match match);
 
 #endif

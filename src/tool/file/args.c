@@ -2,7 +2,7 @@
 #include "tool/file/args.h"
 
 #define MAX_CONTEXT 1000 /* lines around a match */
-#define MAX_GLOBS 64
+#define MAX_GLOBS 128
 
 /* A whole number that is not negative, as the schema says; one that fits nowhere is huge. */
 static size_t count_of(const struct json *args, const char *name, size_t otherwise)
@@ -30,6 +30,7 @@ struct err *read_args_parse(const struct json *args, struct read_args *ret)
     *ret = (struct read_args){
         .offset = MAX(count_of(args, "offset", 1), (size_t)1),
         .limit = count_of(args, "limit", READ_DEFAULT_LINES),
+        .column = MAX(count_of(args, "column", 1), (size_t)1),
         .pages = json_get_text(args, "pages"),
     };
     return take_path(args, "file_path", &ret->path);
@@ -54,9 +55,13 @@ static struct edit edit_of(const struct json *v)
 
 static struct err *take_one_edit(const struct json *args, struct arena *a, struct edit_args *ret)
 {
-    if (!json_has(args, "old_string") || !json_has(args, "new_string"))
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s is missing",
-                                json_has(args, "old_string") ? "new_string" : "old_string"),
+    bool has_old = json_has(args, "old_string"), has_new = json_has(args, "new_string");
+
+    if (!has_old || !has_new)
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s missing",
+                                has_old   ? "new_string is"
+                                : has_new ? "old_string is"
+                                          : "old_string and new_string are"),
                         "give old_string and new_string, or a list of them as edits");
     ret->edits = ARENA_NEW(a, struct edit);
     ret->edits[0] = edit_of(args);
@@ -132,7 +137,9 @@ struct err *glob_args_parse(const struct json *args, struct glob_args *ret)
     TRY(take_path(args, "path", &ret->path));
     TRY(take_path(args, "pattern", &pattern));
     split_pattern(pattern, ret);
-    ret->hidden = json_bool(json_get(args, "hidden"), false) || names_a_dot(ret->pattern);
+    if (ret->pattern.n > 1 && str_ends(ret->pattern, S("/"))) /* directories */
+        ret->pattern.n--;
+    ret->hidden = json_bool(json_get(args, "hidden"), true) || names_a_dot(ret->pattern);
     if (ret->pattern.n)
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "the pattern names a directory, not files"),
@@ -140,6 +147,21 @@ struct err *glob_args_parse(const struct json *args, struct glob_args *ret)
 }
 
 /* --- Grep --- */
+
+struct err *glob_compile_brackets(struct str text, struct glob **ret_glob)
+{
+    AUTO(strbuf) struct strbuf escaped = {0};
+
+    *ret_glob = NULL;
+    if (str_find_char(text, '[') == STR_NONE || str_find_char(text, '\\') != STR_NONE)
+        return NULL;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '[' || text.p[i] == ']')
+            strbuf_add_char(&escaped, '\\');
+        strbuf_add_char(&escaped, text.p[i]);
+    }
+    return glob_compile(strbuf_str(&escaped), GLOB_LITERAL_SEPARATOR, ret_glob);
+}
 
 /* Cuts off the next glob: they are separated by blanks, or by commas outside of braces. */
 static bool take_glob(struct str *rest, struct str *ret_glob)
@@ -161,21 +183,28 @@ static bool take_glob(struct str *rest, struct str *ret_glob)
     return n > 0;
 }
 
+static void keep_glob(struct grep_args *g, bool is_excluded, struct glob *take_glob)
+{
+    if (take_glob && is_excluded)
+        g->excluded[g->n_excluded++] = take_glob;
+    else if (take_glob)
+        g->globs[g->n_globs++] = take_glob;
+}
+
 static struct err *add_glob(struct grep_args *g, struct str text)
 {
     bool is_excluded = str_starts(text, S("!"));
     struct glob *glob;
 
-    if (g->n_globs + g->n_excluded == MAX_GLOBS)
-        return err_new(ERR_TOOL_FAILED, "glob has more than %d patterns", MAX_GLOBS);
+    if (g->n_globs + g->n_excluded + 2 > MAX_GLOBS)
+        return err_new(ERR_TOOL_FAILED, "glob has too many patterns");
     text = str_skip(text, is_excluded);
     if (str_starts(text, S("./")))
         text = str_skip(text, 2);
     TRY(glob_compile(text, GLOB_LITERAL_SEPARATOR, &glob));
-    if (is_excluded)
-        g->excluded[g->n_excluded++] = glob;
-    else
-        g->globs[g->n_globs++] = glob;
+    keep_glob(g, is_excluded, glob);
+    TRY(glob_compile_brackets(text, &glob));
+    keep_glob(g, is_excluded, glob);
     return NULL;
 }
 
@@ -226,7 +255,7 @@ static struct grep_query query_of(const struct json *args)
 struct err *grep_args_parse(const struct json *args, struct grep_args *ret)
 {
     *ret = (struct grep_args){.query = query_of(args),
-                              .hidden = json_bool(json_get(args, "hidden"), false)};
+                              .hidden = json_bool(json_get(args, "hidden"), true)};
     TRY(take_path(args, "path", &ret->path));
     return take_globs(args, ret);
 }

@@ -13,6 +13,7 @@ struct read_args {
     struct str path;
     size_t offset; /* the first line, from 1 */
     size_t limit;
+    size_t column;    /* of the first line, from 1 */
     struct str pages; /* "3", "1-5"; empty: all */
 };
 #define READ_DEFAULT_LINES 2000
@@ -52,6 +53,9 @@ struct grep_args {
 #define GREP_DEFAULT_HEAD 250
 MUST_USE struct err *grep_args_parse(const struct json *args, struct grep_args *ret);
 void grep_args_done(struct grep_args *g);
+
+/* A glob in which brackets stand for themselves: app/[id]/page.tsx. NULL: it has none. */
+MUST_USE struct err *glob_compile_brackets(struct str text, struct glob **ret_glob);
 DEFINE_AUTO_VAL(grep_args, grep_args_done)
 
 #endif

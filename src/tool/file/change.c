@@ -85,20 +85,25 @@ struct err *file_change_load(struct file_change *f)
 {
     AUTO(open_file) struct open_file file = OPEN_FILE_NONE;
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = FILE_CHANGE_MAX_BYTES};
+    struct str content;
     bool at_end;
 
     TRY(spot_find(f->target, f->told, &f->spot));
     TRY(open_file_open(&f->spot, &f->exists, &file));
     if (!f->exists)
         return NULL;
-    TRY(file_seen_check(&f->seen, &file.stamp, f->shown));
-    TRY(check_writable(f, &file));
-    if (file.stamp.size > FILE_CHANGE_MAX_BYTES) {
+    f->loaded = file.stamp;
+    if (!f->seen.is_seen || file.stamp.size > FILE_CHANGE_MAX_BYTES) {
+        TRY(file_seen_check(&f->seen, &file.stamp, NULL, f->shown));
+        TRY(check_writable(f, &file));
         f->opaque = "larger than 64 MiB";
         return NULL;
     }
     TRY(open_file_read(&file, FILE_CHANGE_MAX_BYTES, &bytes, &at_end));
-    take_text(f, strbuf_str(&bytes));
+    content = strbuf_str(&bytes);
+    TRY(file_seen_check(&f->seen, &file.stamp, &content, f->shown));
+    TRY(check_writable(f, &file));
+    take_text(f, content);
     return NULL;
 }
 
@@ -142,7 +147,10 @@ static struct err *store_again(const struct file_change *f, struct str bytes)
     if (!exists)
         return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
                         "use Write if it is to be there again");
-    TRY(file_seen_check(&f->seen, &now, f->shown));
+    if (!file_stamp_eq(&f->loaded, &now))
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "%s has changed since it was read; nothing was written", f->shown),
+                        "read it again with Read and base the change on what it holds now");
     return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
 }
 
@@ -177,6 +185,7 @@ struct err *file_change_store(struct file_change *f)
     TRY(f->exists ? store_again(f, strbuf_str(&bytes)) : store_new(f, strbuf_str(&bytes)));
     f->is_stored = true;
     f->n_bytes = bytes.n;
+    sha256_hex(strbuf_str(&bytes), f->sha256);
     take_stamp(f);
     if (!f->opaque)
         diff_unified(&f->diff, name_before(f), strbuf_str(&f->old_text), str_of(f->shown),
@@ -200,8 +209,11 @@ void file_change_report(const struct file_change *f, const struct tool_context *
 {
     struct json *details = tool_result_details(r);
 
+    struct file_seen seen = {.stamp = f->stamp, .whole = whole};
+
+    memcpy(seen.sha256, f->sha256, sizeof seen.sha256);
     if (f->has_stamp)
-        file_seen_remember(c->session, f->target, &f->stamp, whole);
+        file_seen_remember(c->session, f->target, &seen);
     json_set_str(&r->arena, details, "diff", strbuf_str(&f->diff));
     json_set_int(&r->arena, details, "startLine", (int64_t)MAX(f->stat.first_line, (size_t)1));
     json_set_bool(&r->arena, details, "created", !f->exists);

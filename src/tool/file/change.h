@@ -22,6 +22,7 @@ struct file_change {
     /* after load */
     struct spot spot; /* of the target: what store() writes to is what load() looked at */
     bool exists;
+    struct file_stamp loaded;
     const char *opaque; /* why old_text is not there: "is an ELF program"; NULL: it is there */
     enum text_encoding encoding;
     struct strbuf old_text; /* as UTF-8 */
@@ -32,6 +33,7 @@ struct file_change {
     bool is_stored;
     bool has_stamp;
     struct file_stamp stamp;
+    char sha256[SHA256_HEX_SIZE];
     size_t n_bytes;
     struct strbuf diff;
     struct diff_stat stat;

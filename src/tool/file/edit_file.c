@@ -6,6 +6,7 @@
 #include "tool/file/change.h"
 #include "tool/file/failure.h"
 #include "tool/file/shown.h"
+#include "tool/notebook/notebook.h"
 
 struct edit_job {
     struct edit_args args;
@@ -13,8 +14,19 @@ struct edit_job {
     struct edit_report report;
 };
 
+static bool is_notebook(const struct file_change *f)
+{
+    AUTO(arena) struct arena a = {0};
+    struct notebook notebook;
+
+    return notebook_has_name(f->path) && notebook_parse(&a, strbuf_str(&f->old_text), &notebook);
+}
+
 static struct err *check_editable(const struct file_change *f)
 {
+    if (!f->opaque && is_notebook(f))
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is a notebook", f->shown),
+                        "change its cells with NotebookEdit");
     if (!f->opaque)
         return NULL;
     return err_hint(
@@ -97,7 +109,8 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
     }
     tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
                      job->report.was_normalised
-                         ? " The old text was found without regard to white space and quotes."
+                         ? " The old text was found without regard to indentation, blanks at line "
+                           "ends and kinds of quotes."
                          : "");
     file_change_show(f, r);
 }

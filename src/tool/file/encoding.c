@@ -20,6 +20,22 @@ const char *text_encoding_name(enum text_encoding e)
     return names[e];
 }
 
+/* Without the ASCII at its start, eight bytes at a time: searches ask this of every file. */
+static struct str skip_ascii(struct str s)
+{
+    uint64_t eight;
+
+    while (s.n >= sizeof eight) {
+        memcpy(&eight, s.p, sizeof eight);
+        if (eight & 0x8080808080808080u)
+            break;
+        s = str_skip(s, sizeof eight);
+    }
+    while (s.n && (unsigned char)s.p[0] < 0x80)
+        s = str_skip(s, 1);
+    return s;
+}
+
 enum text_encoding text_encoding_of(struct str bytes)
 {
     struct str head = str_slice(bytes, 0, TEXT_HEAD_BYTES);
@@ -31,7 +47,7 @@ enum text_encoding text_encoding_of(struct str bytes)
         return TEXT_UTF16BE;
     if (head.n == TEXT_HEAD_BYTES)
         head.n -= utf8_incomplete_tail(head);
-    while (head.n) {
+    while ((head = skip_ascii(head)).n) {
         uint32_t c;
         unsigned n = utf8_decode(head, &c);
 

@@ -88,11 +88,24 @@ static bool is_hidden_below(const struct search_scope *s, const char *root, stru
     return s->hidden->is_hidden(s->hidden->self, strbuf_str(&absolute), is_dir);
 }
 
+/* What other version controls keep for themselves; .git no walk enters. */
+static bool is_version_control(struct str path, bool is_dir)
+{
+    static const char *const names[] = {".hg", ".svn", ".jj", ".bzr"};
+    size_t slash = str_rfind_char(path, '/');
+    struct str name = slash == STR_NONE ? path : str_skip(path, slash + 1);
+
+    for (size_t i = 0; is_dir && name.p[0] == '.' && i < ARRAY_LEN(names); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
 static bool is_left_out(void *self, struct str path, bool is_dir)
 {
     const struct search_scope *s = self;
 
-    if (is_excluded(s, path))
+    if (is_excluded(s, path) || is_version_control(path, is_dir))
         return true;
     if (!s->hidden)
         return false;
@@ -107,7 +120,7 @@ struct walk_options search_scope_walk(struct search_scope *s)
         .has_root_fd = true,
         .root_fd = s->root_fd,
         .hidden = s->with_hidden_names,
-        .is_left_out = s->hidden || s->n_excluded ? is_left_out : NULL,
+        .is_left_out = is_left_out,
         .self = s,
     };
 }

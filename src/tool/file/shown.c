@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_ENTRIES 10000
@@ -166,16 +167,36 @@ static const char *dir_of(struct arena *a, const char *absolute_path)
                : arena_cstr(a, str_make(absolute_path, (size_t)(slash - absolute_path)));
 }
 
+/* A link that leads to nothing; NULL: it is none. */
+static struct err *link_to_nothing(struct arena *a, const char *absolute_path, const char *target,
+                                   const char *cwd)
+{
+    struct stat st;
+
+    if (strcmp(absolute_path, target) == 0 || lstat(absolute_path, &st) < 0 || !S_ISLNK(st.st_mode))
+        return NULL;
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to %s, which is not there",
+                            path_told(a, cwd, absolute_path), path_told(a, cwd, target)),
+                    "look for the file with Glob, or make it with Write");
+}
+
 struct err *path_missing(const char *absolute_path, const char *target, const char *cwd,
                          const struct path_filter *hidden)
 {
     AUTO(arena) struct arena a = {0};
     const char *dir = dir_of(&a, absolute_path), *alike;
+    struct err *dangling = path_is_below_hidden(hidden, target)
+                               ? NULL
+                               : link_to_nothing(&a, absolute_path, target, cwd);
     struct err *e = err_new(ERR_TOOL_FAILED, "there is no file %s (the working directory is %s)",
                             quoted(&a, str_of(absolute_path)).p, cwd);
     bool has_dir;
     DIR *entries;
 
+    if (dangling) {
+        err_free(e);
+        return dangling;
+    }
     if (path_is_below_hidden(hidden, target))
         return err_hint(e, "look for it with Glob");
     entries = open_dir_of(target, &has_dir);

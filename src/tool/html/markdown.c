@@ -44,16 +44,49 @@ static void write_wanted(struct html_writer *w, const GumboNode *document,
     }
 }
 
+static bool is_blank_text(struct str text)
+{
+    return str_trim(text).n == 0;
+}
+
+/* Whether there is text outside of what is wanted, of navigation and of the like. */
+static bool has_other_text(struct html_writer *w, const GumboNode *document,
+                           bool (*is_wanted)(const struct html_writer *, const GumboNode *))
+{
+    AUTO(html_walk) struct html_walk walk = {0};
+    const GumboNode *node;
+    enum html_step step;
+
+    html_walk_init(&walk, document);
+    while ((step = html_walk_next(&walk, &node)) != HTML_END) {
+        GumboTag tag = html_tag(node);
+
+        if (step != HTML_ENTER)
+            continue;
+        if (node->type == GUMBO_NODE_TEXT && !is_blank_text(str_of(node->v.text.text)))
+            return true;
+        if (html_is_element(node) &&
+            (tag == GUMBO_TAG_HEAD || tag == GUMBO_TAG_NAV || tag == GUMBO_TAG_FOOTER ||
+             tag == GUMBO_TAG_HEADER || html_is_left_out(&w->gumbo, node) || is_wanted(w, node)))
+            html_walk_skip(&walk);
+    }
+    return false;
+}
+
 /* A page that fills its main element by script has its text elsewhere, if anywhere. */
-static void write_document(struct html_writer *w, const GumboNode *document)
+static void write_document(struct html_writer *w, const GumboNode *document, struct html_page *page)
 {
     struct strbuf *out = w->markdown.out;
     size_t start = out->n;
 
     w->is_main = true;
     write_wanted(w, document, is_main_element);
-    if (out->n == start)
+    if (out->n > start) {
+        page->is_part |= has_other_text(w, document, is_main_element);
+    } else {
         write_wanted(w, document, is_article);
+        page->is_part |= out->n > start && has_other_text(w, document, is_article);
+    }
     w->is_main = false;
     if (out->n == start)
         html_write_node(w, document);
@@ -122,12 +155,12 @@ static struct err *write_page(struct html_writer *w, struct arena *a, struct str
         if (head && is_first)
             page->title = read_head(w, a, head);
         if (tree.document)
-            write_document(w, tree.document);
+            write_document(w, tree.document, page);
         is_first = false;
         text = str_skip(text, tree.n_read);
         budget -= tree.used_bytes;
         if (tree.n_read == 0 || budget < MEMORY_AT_LEAST / 2) {
-            page->was_cut = text.n > 0;
+            page->is_tangled = text.n > 0;
             break;
         }
     }

@@ -16,6 +16,8 @@
 struct html_page {
     struct str title; /* <title>, or else og:title; lives in `a` */
     bool was_cut;     /* the page is larger than its limit: the end of it is left out */
+    bool is_tangled;  /* the end is left out because the markup nests or multiplies too much */
+    bool is_part;     /* only its <main> or <article> is there, and there is text besides */
 };
 
 #define HTML_MAX_BYTES ((size_t)16 << 20) /* of a page; more is left out */

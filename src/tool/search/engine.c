@@ -207,51 +207,77 @@ struct err *grep_run(const struct grep_query *query, const struct walk_options *
 /* --- globs --- */
 
 struct glob_search {
-    const struct glob *pattern;
-    struct grep_results results;
-    atomic_size_t n_matched;
+    const struct glob_query *query;
+    struct grep_results files, dirs;
+    atomic_size_t n_files, n_dirs;
 };
 
 static void glob_search_done(struct glob_search *s)
 {
-    grep_results_done(&s->results);
+    grep_results_done(&s->files);
+    grep_results_done(&s->dirs);
 }
 DEFINE_AUTO_VAL(glob_search, glob_search_done)
+
+static bool matches_any(const struct glob_query *q, struct str path)
+{
+    for (size_t i = 0; i < q->n_patterns; i++)
+        if (glob_matches(q->patterns[i], path))
+            return true;
+    return false;
+}
+
+static char *copy_path(const struct walk_entry *entry)
+{
+    AUTO(strbuf) struct strbuf path = {0};
+
+    strbuf_add(&path, entry->path);
+    if (entry->is_dir)
+        strbuf_add_char(&path, '/');
+    return strbuf_take(&path);
+}
 
 static bool visit_for_glob(void *self, void *thread, const struct walk_entry *entry)
 {
     struct glob_search *s = self;
+    bool is_file = !entry->is_dir || s->query->with_dirs;
     struct grep_result result = {0};
     struct stat st;
 
-    if (entry->is_dir || !glob_matches(s->pattern, entry->path) ||
+    if (!matches_any(s->query, entry->path) ||
         fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
-    atomic_fetch_add(&s->n_matched, 1);
-    result.path = str_dup(entry->path);
+    atomic_fetch_add(is_file ? &s->n_files : &s->n_dirs, 1);
+    result.path = copy_path(entry);
     result.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    grep_results_add(&s->results, result);
+    grep_results_add(is_file ? &s->files : &s->dirs, result);
     return true;
 }
 
-struct err *glob_run(const struct glob *pattern, const struct walk_options *options,
-                     struct grep_names names, size_t max_results, struct strbuf *out,
-                     struct grep_report *ret_report)
+struct err *glob_run(const struct glob_query *q, const struct walk_options *options,
+                     struct strbuf *out, struct grep_report *ret_report)
 {
     /* of the query only what the output goes by */
     const struct grep_query query = {.mode = GREP_FILES,
-                                     .head_limit = max_results,
+                                     .head_limit = q->max_results,
                                      .max_output_bytes = SIZE_MAX,
-                                     .names = names};
-    AUTO(glob_search) struct glob_search s = {.pattern = pattern};
+                                     .names = q->names};
+    AUTO(glob_search) struct glob_search s = {.query = q};
     const struct walk_visitor visitor = {.visit = visit_for_glob, .self = &s};
     struct grep_report report = {0};
+    struct grep_results *found = &s.files;
 
-    grep_results_init(&s.results, &query);
+    grep_results_init(&s.files, &query);
+    grep_results_init(&s.dirs, &query);
     TRY(walk_run(options, &visitor, &report.walk));
-    TRY(grep_results_print(&s.results, out));
-    report.n_matches = report.n_files_matched = atomic_load(&s.n_matched);
-    report.was_cut = s.results.was_cut;
+    report.n_files_matched = atomic_load(&s.n_files);
+    if (report.n_files_matched == 0) {
+        found = &s.dirs;
+        report.n_files_matched = atomic_load(&s.n_dirs);
+    }
+    TRY(grep_results_print(found, out));
+    report.n_matches = report.n_files_matched;
+    report.was_cut = found->was_cut;
     *ret_report = report;
     return NULL;
 }

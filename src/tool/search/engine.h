@@ -1,8 +1,9 @@
 /* engine.h - searching files for a regular expression, as ripgrep would.
  *
  * PCRE2 with JIT and match limits: a pattern that runs away ends with an error, not with the
- * machine. Files are searched while the walk goes on, in its threads. Files with a NUL byte in
- * their first 8 KB are skipped as binary. Blocks: tasks call it through work_run(). When those are
+ * machine. Files are searched while the walk goes on, in its threads, as text in the encoding that
+ * Read sees in them. Files with a NUL byte in their first 8 KB are skipped as binary, unless they
+ * are UTF-16 by their mark. Blocks: tasks call it through work_run(). When those are
  * cancelled it ends early, says so in its report and prints what it has. */
 #ifndef KEEL_TOOL_GREP_ENGINE_H
 #define KEEL_TOOL_GREP_ENGINE_H
@@ -56,10 +57,18 @@ struct grep_report {
 MUST_USE struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
                               struct strbuf *out, struct grep_report *ret_report);
 
-/* Glob: paths of files and links that match, newest first; `max_results` at the most (0: all). */
-MUST_USE struct err *glob_run(const struct glob *pattern, const struct walk_options *options,
-                              struct grep_names names, size_t max_results, struct strbuf *out,
-                              struct grep_report *ret_report);
+/* Glob: paths of files and links that match one of the patterns, newest first; `max_results` at the
+ * most (0: all). Directories, with a "/" at their end, too if with_dirs says so, or if no file
+ * matches. */
+struct glob_query {
+    const struct glob *const *patterns;
+    size_t n_patterns;
+    bool with_dirs;
+    size_t max_results;
+    struct grep_names names;
+};
+MUST_USE struct err *glob_run(const struct glob_query *query, const struct walk_options *options,
+                              struct strbuf *out, struct grep_report *ret_report);
 
 /* "c, cpp, go, ...": for error texts. */
 void grep_type_names(struct strbuf *out);

@@ -180,18 +180,59 @@ static void study(struct grep_pattern *p, const struct grep_query *q, struct str
     set_literal(p, strbuf_str(&literal));
 }
 
+/* Where the class that begins at the start of `rest` ends, behind its bracket; all of it if it has
+ * no end. */
+static size_t class_end(struct str rest)
+{
+    size_t at = rest.n > 1 && rest.p[1] == '^' ? 2 : 1;
+
+    for (at++; at < rest.n; at++) {
+        if (rest.p[at] == ']')
+            return at + 1;
+        at += rest.p[at] == '\\';
+    }
+    return rest.n;
+}
+
+/* Appends the pattern with \\< and \\>, the word boundaries of grep and ripgrep, as PCRE2 knows
+ * them. */
+static void add_with_boundaries(struct strbuf *out, struct str pattern)
+{
+    while (pattern.n) {
+        size_t n = 1, end;
+
+        if (str_starts(pattern, S("\\Q")))
+            n = (end = str_find(pattern, S("\\E"))) == STR_NONE ? pattern.n : end + 2;
+        else if (pattern.p[0] == '\\')
+            n = MIN((size_t)2, pattern.n);
+        else if (pattern.p[0] == '[')
+            n = class_end(pattern);
+        if (str_starts(pattern, S("\\<")))
+            strbuf_add(out, S("\\b(?=\\w)"));
+        else if (str_starts(pattern, S("\\>")))
+            strbuf_add(out, S("\\b(?<=\\w)"));
+        else
+            strbuf_add(out, str_slice(pattern, 0, n));
+        pattern = str_skip(pattern, n);
+    }
+}
+
 struct err *grep_pattern_compile(const struct grep_query *query, struct grep_pattern **ret_pattern)
 {
     AUTO(grep_pattern) struct grep_pattern *p = NULL;
-    AUTO(strbuf) struct strbuf rewritten = {0};
+    AUTO(strbuf) struct strbuf rewritten = {0}, source = {0};
 
     if (query->pattern.n > GREP_MAX_PATTERN)
         return err_hint(
             err_new(ERR_VALIDATION, "a pattern of %zu bytes is too long", query->pattern.n),
             "the limit is %zu bytes", GREP_MAX_PATTERN);
     p = mem_alloc(sizeof *p);
-    p->source_text = str_dup(query->pattern);
-    p->source = str_make(p->source_text, query->pattern.n);
+    if (query->fixed_string)
+        strbuf_add(&source, query->pattern);
+    else
+        add_with_boundaries(&source, query->pattern);
+    p->source_text = str_dup(strbuf_str(&source));
+    p->source = str_make(p->source_text, source.n);
     p->multiline = query->multiline;
     study(p, query, &rewritten);
     TRY(compile_programs(p, query, strbuf_str(&rewritten)));

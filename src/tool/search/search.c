@@ -25,6 +25,7 @@ void grep_search_done(struct grep_search *s)
     grep_matcher_free(s->matcher);
     grep_printer_done(&s->printer);
     mem_free(s->buffer);
+    strbuf_done(&s->raw);
 }
 
 /* --- reading --- */
@@ -40,28 +41,92 @@ static void set_room(struct grep_search *s, size_t room)
     s->room = room;
 }
 
-/* Reads until the buffer is full or the file ends. False when it cannot be read. */
-static bool fill(struct grep_search *s)
+/* Reads some bytes of the file. False when it cannot be read. */
+static bool read_some(struct grep_search *s, char *to, size_t max, size_t *ret_n)
 {
     bool knows_size = s->n_left > 0;
+    ssize_t got;
 
-    while (!s->at_end && s->n < s->room) {
-        ssize_t got = read(s->fd, s->buffer + s->n, s->room - s->n);
+    do
+        got = read(s->fd, to, max);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return false;
+    s->n_left -= MIN((size_t)got, s->n_left);
+    s->at_end = got == 0 || (knows_size && s->n_left == 0);
+    *ret_n = (size_t)got;
+    return true;
+}
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
+/* Appends what the raw bytes say to the buffer. */
+static void decode(struct grep_search *s)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_drop_front(&s->raw, text_decode(&text, strbuf_str(&s->raw), s->encoding, s->at_end));
+    if (s->n + text.n > s->room)
+        set_room(s, s->n + text.n);
+    memcpy(s->buffer + s->n, text.p, text.n);
+    s->n += text.n;
+}
+
+#define MAX_GROWTH 3 /* bytes of UTF-8 for one of another encoding */
+
+static bool fill_decoded(struct grep_search *s)
+{
+    size_t room, n;
+
+    while (!s->at_end && (room = (s->room - s->n) / MAX_GROWTH) >= 64) {
+        char *to = strbuf_reserve(&s->raw, room);
+
+        if (!to || !read_some(s, to, room, &n))
             return false;
-        s->n += (size_t)got;
-        s->n_left -= MIN((size_t)got, s->n_left);
-        s->at_end = got == 0 || (knows_size && s->n_left == 0);
+        strbuf_grew(&s->raw, n);
+        decode(s);
     }
     return true;
 }
 
-static bool is_binary(const struct grep_search *s)
+/* Reads until the buffer is full or the file ends. False when it cannot be read. */
+static bool fill(struct grep_search *s)
 {
-    return memchr(s->buffer, '\0', MIN(s->n, BINARY_BYTES));
+    size_t n;
+
+    if (s->encoding != TEXT_UTF8)
+        return fill_decoded(s);
+    while (!s->at_end && s->n < s->room) {
+        if (!read_some(s, s->buffer + s->n, s->room - s->n, &n))
+            return false;
+        s->n += n;
+    }
+    return true;
+}
+
+static void drop_mark(struct grep_search *s)
+{
+    size_t n = sizeof TEXT_BOM - 1;
+
+    if (!str_starts(window(s, s->n), S(TEXT_BOM)))
+        return;
+    s->n -= n;
+    memmove(s->buffer, s->buffer + n, s->n);
+}
+
+/* After the first bytes were read: makes UTF-8 of them. False when the file is binary. */
+static bool begin_text(struct grep_search *s)
+{
+    s->encoding = text_encoding_of(window(s, s->n));
+    if ((s->encoding == TEXT_UTF8 || s->encoding == TEXT_LATIN1) &&
+        memchr(s->buffer, '\0', MIN(s->n, BINARY_BYTES)))
+        return false;
+    if (s->encoding != TEXT_UTF8) {
+        strbuf_clear(&s->raw);
+        strbuf_add(&s->raw, window(s, s->n));
+        s->n = 0;
+        decode(s);
+    }
+    drop_mark(s);
+    return true;
 }
 
 /* --- searching --- */
@@ -164,7 +229,7 @@ static struct err *search_lines(struct grep_search *s)
     for (;; is_first = false) {
         size_t end;
 
-        if (!fill(s) || (is_first && is_binary(s))) {
+        if (!fill(s) || (is_first && !begin_text(s))) {
             s->was_skipped = true;
             return NULL;
         }
@@ -187,9 +252,13 @@ static struct err *search_lines(struct grep_search *s)
 
 static struct err *search_whole(struct grep_search *s)
 {
-    while (fill(s) && !s->at_end && s->room <= GREP_MAX_MULTILINE)
+    bool is_text = fill(s) && begin_text(s);
+
+    while (is_text && !s->at_end && s->room <= GREP_MAX_MULTILINE) {
         set_room(s, s->room * 2);
-    if (!s->at_end || is_binary(s)) {
+        is_text = fill(s);
+    }
+    if (!s->at_end || !is_text) {
         s->was_skipped = true;
         return NULL;
     }
@@ -206,6 +275,7 @@ static bool begin_file(struct grep_search *s, int fd)
     s->fd = fd;
     s->n = s->n_matches = 0;
     s->at_end = s->was_skipped = false;
+    s->encoding = TEXT_UTF8;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > s->max_file_bytes)
         return false;
     s->n_left = (size_t)st.st_size; /* 0 for files that are made while they are read, as in /proc */

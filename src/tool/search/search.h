@@ -1,10 +1,11 @@
 /* search.h - searches one file after another, in one thread. Private to the search.
  *
  * Files are read in blocks and never mapped: one that shrinks meanwhile must not end the program.
- */
+ * They are decoded as Read decodes them (tool/file/encoding.h), without the byte order mark. */
 #ifndef KEEL_TOOL_GREP_SEARCH_H
 #define KEEL_TOOL_GREP_SEARCH_H
 
+#include "tool/file/encoding.h"
 #include "tool/search/printer.h"
 
 #define GREP_MAX_MULTILINE ((uint64_t)64 << 20) /* bytes of a file that is searched at once */
@@ -27,6 +28,8 @@ struct grep_search {
     size_t n, room;
     size_t n_left; /* bytes that the file should still have */
     bool at_end;
+    enum text_encoding encoding; /* what is in the buffer is UTF-8 */
+    struct strbuf raw;           /* bytes that are not decoded yet; unless it is UTF-8 */
 };
 
 void grep_search_init(struct grep_search *s, const struct grep_query *query,

@@ -182,6 +182,8 @@ static struct err *read_html(struct web_page *p, struct str body, struct str cha
     TRY(html_to_markdown(&p->arena, body, charset, p->url, &p->content, &html));
     p->title = html.title;
     p->was_cut |= html.was_cut || strbuf_is_over(&p->content);
+    p->is_tangled = html.is_tangled;
+    p->is_part = html.is_part;
     return NULL;
 }
 

@@ -24,6 +24,7 @@ struct web_page {
     struct strbuf content; /* text, or the bytes of an image or a PDF */
     size_t n_bytes;        /* that came */
     bool was_cut;
+    bool is_tangled, is_part; /* as in struct html_page */
 };
 
 /* Large pages are read in a worker: may wait. */

@@ -298,6 +298,83 @@ TEST(every_place_that_is_wrong_is_named)
                      "has the unknown property \"x\"");
 }
 
+/* A tool with arguments of all types, and a list of objects. */
+static struct tool lister = {
+    .name = "Lister",
+    .description = "lists",
+    .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+              "\"n\":{\"type\":\"integer\",\"minimum\":1},"
+              "\"size\":{\"type\":\"number\"},"
+              "\"all\":{\"type\":\"boolean\"},"
+              "\"text\":{\"type\":\"string\"},"
+              "\"any\":{\"type\":[\"string\",\"integer\"]},"
+              "\"map\":{\"type\":\"object\"},"
+              "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+              "\"additionalProperties\":false,\"required\":[\"active\"],"
+              "\"properties\":{\"active\":{\"type\":\"boolean\"}}}}},"
+              "\"required\":[\"n\"]}",
+    .aliases = "isActive=active count=n",
+    .run = run_nothing,
+};
+
+static void assert_listed(const char *given, const char *want)
+{
+    AUTO_FREE char *got = arguments(&lister, NULL, given);
+
+    assert_string_equal(got, want);
+}
+
+TEST(a_string_that_is_the_value_which_the_schema_wants_is_that_value)
+{
+    assert_listed("{\"n\":\"5\"}", "{\"n\":5}");
+    assert_listed("{\"n\":1,\"size\":\"-2.5\",\"all\":\"true\"}",
+                  "{\"n\":1,\"size\":-2.5,\"all\":true}");
+    assert_listed("{\"n\":1,\"all\":\"False\",\"map\":\"{\\\"a\\\":1}\"}",
+                  "{\"n\":1,\"all\":false,\"map\":{\"a\":1}}");
+    assert_listed("{\"n\":1,\"items\":\"[{\\\"active\\\":\\\"true\\\"}]\"}",
+                  "{\"n\":1,\"items\":[{\"active\":true}]}");
+}
+
+TEST(a_string_that_is_no_such_value_is_refused_as_it_is)
+{
+    assert_listed("{\"n\":\"5 lines\"}",
+                  "the arguments of Lister are wrong: /n: must be an integer, "
+                  "got a string");
+    assert_listed("{\"n\":\"2.5\"}",
+                  "the arguments of Lister are wrong: /n: must be an integer, got a string");
+    assert_listed("{\"n\":\"0\"}",
+                  "the arguments of Lister are wrong: /n: must be at least 1, got 0");
+    assert_listed("{\"n\":1,\"all\":\"yes\"}",
+                  "the arguments of Lister are wrong: /all: must be a boolean, got a string");
+    assert_listed("{\"n\":1,\"all\":1}",
+                  "the arguments of Lister are wrong: /all: must be a boolean, got a number");
+    assert_listed("{\"n\":1,\"map\":\"[]\"}",
+                  "the arguments of Lister are wrong: /map: must be an object, got a string");
+}
+
+TEST(a_string_stays_one_where_the_schema_takes_strings)
+{
+    assert_listed("{\"n\":1,\"text\":\"5\",\"any\":\"7\"}",
+                  "{\"n\":1,\"text\":\"5\",\"any\":\"7\"}");
+    assert_listed("{\"n\":1,\"text\":\"[1]\"}", "{\"n\":1,\"text\":\"[1]\"}");
+}
+
+TEST(null_for_what_may_be_missing_is_nothing)
+{
+    assert_listed("{\"n\":1,\"text\":null,\"all\":null}", "{\"n\":1}");
+    assert_listed("{\"n\":null}",
+                  "the arguments of Lister are wrong: /n: must be an integer, got null");
+}
+
+TEST(other_spellings_are_known_inside_of_lists)
+{
+    assert_listed("{\"count\":1,\"items\":[{\"isActive\":true}]}",
+                  "{\"n\":1,\"items\":[{\"active\":true}]}");
+    assert_listed("{\"n\":1,\"items\":[{\"active\":true,\"isActive\":false}]}",
+                  "the arguments of Lister are wrong: /items/0: has the unknown property "
+                  "\"isActive\"");
+}
+
 TEST(arguments_that_are_no_object_are_refused)
 {
     static const char *const values[] = {"[]", "[1]", "\"a\"", "null", "7"};
@@ -523,7 +600,13 @@ RUN_TESTS(UNIT(a_snapshot_is_the_same_object_until_something_changes),
           UNIT(a_replacement_that_is_refused_leaves_the_old_tool),
           UNIT(arguments_that_fit_are_passed_on), UNIT(other_spellings_become_the_real_names),
           UNIT(of_two_spellings_of_one_name_the_second_is_told_as_unknown),
-          UNIT(every_place_that_is_wrong_is_named), UNIT(arguments_that_are_no_object_are_refused),
+          UNIT(every_place_that_is_wrong_is_named),
+          UNIT(a_string_that_is_the_value_which_the_schema_wants_is_that_value),
+          UNIT(a_string_that_is_no_such_value_is_refused_as_it_is),
+          UNIT(a_string_stays_one_where_the_schema_takes_strings),
+          UNIT(null_for_what_may_be_missing_is_nothing),
+          UNIT(other_spellings_are_known_inside_of_lists),
+          UNIT(arguments_that_are_no_object_are_refused),
           UNIT(a_tool_without_other_spellings_takes_names_as_they_are),
           UNIT(a_schema_that_cannot_be_used_is_told_with_its_tool),
           UNIT(pinned_values_win_over_the_models), UNIT(pinned_values_must_fit_the_schema_too),

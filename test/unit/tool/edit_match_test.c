@@ -81,6 +81,21 @@ TEST(an_exact_match_writes_the_new_text_as_it_is)
                  "\tif x:\n    y \xE2\x80\x9Cz\xE2\x80\x9D  \n");
 }
 
+TEST(a_line_that_is_removed_goes_with_its_end)
+{
+    assert_exact("a\nb\nc\n", "b", "", "a\nc\n");
+    assert_exact("a\n  b  \nc\n", "b", "", "a\nc\n");
+    assert_exact("a\r\nb\r\nc\r\n", "b", "", "a\r\nc\r\n");
+    assert_exact("a\nb\nc\nd\n", "b\nc", "", "a\nd\n");
+    assert_normalised("a\n  b\n    c\nd\n", "b\n  c", "", "a\nd\n");
+    /* but not that of another */
+    assert_exact("x b\nc\n", "b", "", "x \nc\n");
+    assert_exact("b x\nc\n", "b", "", " x\nc\n");
+    assert_exact("a\n\nb\nc\n", "\nb", "", "a\n\nc\n");
+    assert_exact("a\nb\nc\n", "b\n", "", "a\nc\n");
+    assert_edit("x\ny\nx x\nx", edit_all("x", ""), "y\n \n");
+}
+
 TEST(a_text_that_is_there_twice_is_refused_with_its_lines)
 {
     assert_refused("x\na\nx\n", edit_of("x", "y"),
@@ -236,8 +251,11 @@ TEST(lines_that_the_edit_leaves_keep_the_bytes_of_the_file)
     assert_normalised("a \t\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nb\t\n", "a\nsay \"hi\"\nb\n",
                       "a\nsay \"hi\"\nnew\nb\n",
                       "a \t\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nnew\nb\t\n");
-    assert_normalised("x = 1;  \ny  = 2;\nz = 3;\t\n", "x = 1;\ny = 2;\nz = 3;\n",
-                      "x = 1;\ny = 5;\nz = 3;\n", "x = 1;  \ny = 5;\nz = 3;\t\n");
+    assert_normalised("x = 1;  \n  y = 2;\nz = 3;\t\n", "x = 1;\n  y = 2;\nz = 3;\n",
+                      "x = 1;\n  y = 5;\nz = 3;\n", "x = 1;  \n  y = 5;\nz = 3;\t\n");
+    /* those between two that change, too */
+    assert_normalised("a  \nsay \xE2\x80\x9Chi\xE2\x80\x9D\nb\n", "a\nsay \"hi\"\nb\n",
+                      "A\nsay \"hi\"\nB\n", "A\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nB\n");
 }
 
 TEST(trailing_blanks_do_not_matter)
@@ -248,15 +266,94 @@ TEST(trailing_blanks_do_not_matter)
     assert_normalised("f()\n\n  \ng()\n", "f()\n  \n\ng()\n", "h()\n", "h()\n");
 }
 
-TEST(spaces_of_unicode_match_plain_ones)
+TEST(blanks_inside_of_a_line_are_data)
 {
-    assert_normalised("a\xC2\xA0"
-                      "b\n",
-                      "a b", "x", "x\n");
-    assert_normalised("a b\n",
-                      "a\xE3\x80\x80\xE2\x80\x89"
-                      "b",
-                      "x", "x\n");
+    assert_refused("1\t2\t3\n", edit_of("1 2 3", "1 2 4"),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\t1\t2\t3\n"
+                   "line 1 differs after \"1\": the file has U+0009 there, the text to replace "
+                   "U+0020");
+    assert_refused("print(\"x   y\")\n", edit_of("print(\"x y\")", "print(\"z\")"),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\tprint(\"x   y\")\n"
+                   "line 1 differs after \"print(\"x \": the file has U+0020 there, the text to "
+                   "replace U+0079 (y)");
+    assert_refused("a\xC2\xA0= 1;\n", edit_of("a = 1;", "a = 2;"),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\ta\xC2\xA0= 1;\n"
+                   "line 1 differs after \"a\": the file has U+00A0 there, the text to replace "
+                   "U+0020");
+}
+
+TEST(a_match_that_is_not_exact_is_no_part_of_a_word)
+{
+    assert_refused("sub = 1\n  c = 2\n", edit_of("b = 1\nc = 2", "b = 2\nc = 2"),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\tsub = 1\n     2\t  c = 2");
+    assert_refused("a = 1\n  c = 23\n", edit_of("a = 1\nc = 2", "x"),
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\ta = 1\n     2\t  c = 23");
+}
+
+TEST(characters_that_look_the_same_are_named)
+{
+    assert_refused("x\ncafe\xCC\x81 x\n", edit_of("caf\xC3\xA9 x", "tea"),
+                   "the text to replace is not in the file; most like it from line 2 on:\n"
+                   "     2\tcafe\xCC\x81 x\n"
+                   "line 2 differs after \"caf\": the file has U+0065 (e) U+0301 there, the text "
+                   "to replace U+00E9");
+    assert_refused("x\nfoo\xE2\x80\x8B"
+                   "bar()\n",
+                   edit_of("foobar()", "x"),
+                   "the text to replace is not in the file; most like it from line 2 on:\n"
+                   "     2\tfoo\xE2\x80\x8B"
+                   "bar()\n"
+                   "line 2 differs after \"foo\": the file has U+200B there, the text to replace "
+                   "U+0062 (b)");
+}
+
+TEST(a_flat_text_is_not_spread_over_lines_of_several_depths)
+{
+    assert_refused("svc:\n  image: x\n  ports: y\n",
+                   edit_of("svc:\nimage: x\nports: y", "svc:\nimage: z\nports: y"),
+                   "the text to replace is in the file with another indentation only, and how to "
+                   "indent the new text is not clear; from line 1 on:\n"
+                   "     1\tsvc:\n     2\t  image: x\n     3\t  ports: y");
+    assert_refused("    def f():\n        b = 2\n", edit_of("def f():\nb = 2", "def f():\nb = 3"),
+                   "the text to replace is in the file with another indentation only, and how to "
+                   "indent the new text is not clear; from line 1 on:\n"
+                   "     1\t    def f():\n     2\t        b = 2");
+    /* what is removed, or stays, needs none */
+    assert_normalised("svc:\n  image: x\n  ports: y\n", "svc:\nimage: x\nports: y",
+                      "svc:\nports: y", "svc:\n  ports: y\n");
+}
+
+TEST(an_indentation_that_could_be_two_is_refused)
+{
+    /* the block moved, or another width */
+    assert_refused("x\n    a()\n    b()\n", edit_of("  a()\n  b()\n", "  if x:\n    a()\n  b()\n"),
+                   "the text to replace is in the file with another indentation only, and how to "
+                   "indent the new text is not clear; from line 2 on:\n"
+                   "     2\t    a()\n     3\t    b()");
+    assert_normalised("x\n    a()\n    b()\n", "  a()\n  b()\n", "  a()\n  c()\n  b()\n",
+                      "x\n    a()\n    c()\n    b()\n");
+    /* one line that was given without it */
+    assert_refused("    say \xE2\x80\x9Chi\xE2\x80\x9D\n",
+                   edit_of("say \"hi\"", "say \"x\"\nsay 2"),
+                   "the text to replace is in the file with another indentation only, and how to "
+                   "indent the new text is not clear; from line 1 on:\n"
+                   "     1\t    say \xE2\x80\x9Chi\xE2\x80\x9D");
+    assert_normalised("    say \xE2\x80\x9Chi\xE2\x80\x9D\n", "say \"hi\"", "say 1\n    say 2",
+                      "    say 1\n    say 2\n");
+}
+
+TEST(another_width_of_indentation_is_carried_over)
+{
+    assert_normalised("def f():\n    if x:\n        a()\n", "def f():\n  if x:\n    a()\n",
+                      "def f():\n  if x:\n    while y:\n      a()\n",
+                      "def f():\n    if x:\n        while y:\n            a()\n");
+    assert_normalised("\t\tif x:\n\t\t\ty()\n", "if x:\n    y()\n",
+                      "if x:\n    if z:\n        y()\n", "\t\tif x:\n\t\t\tif z:\n\t\t\t\ty()\n");
 }
 
 TEST(quotes_and_dashes_match_their_plain_forms)
@@ -270,9 +367,15 @@ TEST(quotes_and_dashes_match_their_plain_forms)
 TEST(a_blank_between_words_is_not_nothing)
 {
     assert_refused("foobar\n", edit_of("foo bar", "x"),
-                   "the text to replace is not in the file, nor anything like it");
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\tfoobar\n"
+                   "line 1 differs after \"foo\": the file has U+0062 (b) there, the text to "
+                   "replace U+0020");
     assert_refused("foo bar\n", edit_of("foobar", "x"),
-                   "the text to replace is not in the file, nor anything like it");
+                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "     1\tfoo bar\n"
+                   "line 1 differs after \"foo\": the file has U+0020 there, the text to replace "
+                   "U+0062 (b)");
     assert_refused("x ==1\n", edit_of("x = ", "y = "),
                    "the text to replace is not in the file; most like it from line 1 on:\n"
                    "     1\tx ==1");
@@ -280,18 +383,31 @@ TEST(a_blank_between_words_is_not_nothing)
 
 TEST(a_normalised_match_must_be_unique)
 {
-    assert_refused("a  b\na\tb\n", edit_of("a b", "x"),
-                   "the text to replace is in the file 2 times if white space and quotes do not "
-                   "count, at lines 1, 2");
+    static const char message[] =
+        "the text to replace is not in the file as it is given; if indentation, blanks at line "
+        "ends and kinds of quotes do not count, it is there 2 times, at lines 1, 3";
+    struct edit edits[] = {edit_of("a\nb", "x"), edit_all("a\nb", "x")};
+
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+        AUTO(strbuf) struct strbuf out = {0};
+        struct edit_report report;
+        AUTO(err)
+        struct err *e = edit_apply(S("a\n  b\n  a\n    b\n"), &edits[i], 1, &out, &report);
+
+        assert_non_null(e);
+        assert_string_equal(e->text, message);
+        assert_null(strstr(err_find_hint(e), "replace_all"));
+    }
 }
 
-TEST(replace_all_takes_normalised_matches_only_if_there_is_no_exact_one)
+TEST(replace_all_takes_normalised_matches_that_are_the_same)
 {
-    struct edit_report report = assert_edit("a  b\na\tb\n", edit_all("a b", "x"), "x\nx\n");
+    struct edit_report report =
+        assert_edit("a\n  b\nc\na\n  b\n", edit_all("a\n    b", "x"), "x\nc\nx\n");
 
     assert_int_equal(report.n_replaced, 2);
     assert_true(report.was_normalised);
-    report = assert_edit("a  b\na b\n", edit_all("a b", "x"), "a  b\nx\n");
+    report = assert_edit("a\n  b\na\n b\n", edit_all("a\n b", "x"), "a\n  b\nx\n");
     assert_int_equal(report.n_replaced, 1);
     assert_false(report.was_normalised);
 }
@@ -321,12 +437,15 @@ TEST(crlf_and_blanks_may_differ_together)
 
 TEST(the_rest_of_the_line_stays_when_a_match_is_within_it)
 {
-    assert_normalised("f(a,  b); g( c );\n", "f(a, b)", "f(b, a)", "f(b, a); g( c );\n");
+    assert_normalised("f(a, \xE2\x80\x98"
+                      "b\xE2\x80\x99); g( c );\n",
+                      "f(a, 'b')", "f('b', a)", "f('b', a); g( c );\n");
 }
 
 TEST(bytes_that_are_not_utf8_stay_as_they_are)
 {
-    assert_normalised("gr\xFC\xDF\na  b\n\xE2\x80\n", "a b", "x", "gr\xFC\xDF\nx\n\xE2\x80\n");
+    assert_normalised("gr\xFC\xDF\n  a b\n\xE2\x80\n", "\ta b\n", "\tx\n",
+                      "gr\xFC\xDF\n  x\n\xE2\x80\n");
 }
 
 /* --- what is refused --- */
@@ -336,7 +455,7 @@ TEST(an_edit_of_nothing_or_to_the_same_is_refused)
     assert_refused("a", edit_of("", "x"), "the text to replace is empty");
     assert_refused("", edit_of("", "x"), "the text to replace is empty");
     assert_refused("a", edit_of("a", "a"), "the new text is the same as the old one");
-    assert_refused("a b\n", edit_of("a\tb", "a b"),
+    assert_refused("it\xE2\x80\x99s\n", edit_of("it's", "it\xE2\x80\x99s"),
                    "the edit changes nothing: the file differs from the old text just as the new "
                    "text does");
 }
@@ -441,7 +560,7 @@ TEST(many_replacements_in_one_long_line_end_soon)
 TEST(many_loose_matches_of_a_wide_text_end_soon)
 {
     AUTO(strbuf) struct strbuf text = {0}, old_text = {0}, out = {0};
-    struct edit edit = edit_all("", "a\n  c");
+    struct edit edit = edit_all("", "a\n");
     struct edit_report report;
 
     add_times(&text, "a\nb\n", 1 << 16);
@@ -456,6 +575,7 @@ TEST(many_loose_matches_of_a_wide_text_end_soon)
 RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(an_exact_match_is_taken_even_if_others_would_fit_loosely),
           UNIT(an_exact_match_writes_the_new_text_as_it_is),
+          UNIT(a_line_that_is_removed_goes_with_its_end),
           UNIT(a_text_that_is_there_twice_is_refused_with_its_lines),
           UNIT(two_places_that_overlap_are_two_places), UNIT(replace_all_replaces_each),
           UNIT(each_edit_works_on_the_result_of_the_one_before),
@@ -472,10 +592,15 @@ RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(tabs_and_spaces_do_not_matter_and_the_new_text_is_indented_as_the_file_is),
           UNIT(an_indentation_that_was_left_out_is_put_back),
           UNIT(lines_that_the_edit_leaves_keep_the_bytes_of_the_file),
-          UNIT(trailing_blanks_do_not_matter), UNIT(spaces_of_unicode_match_plain_ones),
+          UNIT(trailing_blanks_do_not_matter), UNIT(blanks_inside_of_a_line_are_data),
+          UNIT(a_match_that_is_not_exact_is_no_part_of_a_word),
+          UNIT(characters_that_look_the_same_are_named),
+          UNIT(a_flat_text_is_not_spread_over_lines_of_several_depths),
+          UNIT(an_indentation_that_could_be_two_is_refused),
+          UNIT(another_width_of_indentation_is_carried_over),
           UNIT(quotes_and_dashes_match_their_plain_forms),
           UNIT(a_blank_between_words_is_not_nothing), UNIT(a_normalised_match_must_be_unique),
-          UNIT(replace_all_takes_normalised_matches_only_if_there_is_no_exact_one),
+          UNIT(replace_all_takes_normalised_matches_that_are_the_same),
           UNIT(blanks_quotes_and_dashes_alone_are_never_normalised),
           UNIT(a_last_line_without_an_end_matches_one_with_it_and_gets_none),
           UNIT(crlf_and_blanks_may_differ_together),

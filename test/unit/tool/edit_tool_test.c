@@ -35,6 +35,19 @@ TEST(the_seeds_spellings_are_taken)
     assert_file(&f, "a", "y y\n");
 }
 
+TEST(spellings_of_other_agents_are_taken)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put_and_read(&f, "a", S("x x\n"));
+    assert_works(&f, &tool_edit,
+                 "{\"path\":\"a\",\"old_str\":\"x\",\"new_str\":\"y\",\"replace_all\":\"true\"}");
+    assert_file(&f, "a", "y y\n");
+    assert_works(&f, &tool_edit,
+                 "{\"path\":\"a\",\"edits\":[{\"oldText\":\"y y\",\"newText\":\"z\"}]}");
+    assert_file(&f, "a", "z\n");
+}
+
 TEST(several_edits_are_made_in_order)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -88,7 +101,7 @@ TEST(a_match_by_normalised_white_space_is_told)
                                      "{\"file_path\":\"a\",\"old_string\":\"    if (x)\\n"
                                      "        return;\",\"new_string\":\"    if (y)\\n"
                                      "        return;\"}");
-    assert_has(strbuf_str(&r.text), "without regard to white space");
+    assert_has(strbuf_str(&r.text), "without regard to indentation");
     assert_true(json_bool(json_get(r.details, "normalised"), false));
     assert_file(&f, "a", "\tif (y)\n\t\treturn;\n");
 }
@@ -196,7 +209,7 @@ TEST(arguments_that_do_not_go_together_are_told)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
-    assert_fails(&f, &tool_edit, "{\"file_path\":\"a\"}", "old_string is missing");
+    assert_fails(&f, &tool_edit, "{\"file_path\":\"a\"}", "old_string and new_string are missing");
     assert_fails(&f, &tool_edit, "{\"file_path\":\"a\",\"old_string\":\"x\"}",
                  "new_string is missing\nHint: give old_string and new_string, or a list");
     assert_fails(&f, &tool_edit,
@@ -311,8 +324,9 @@ TEST(an_edit_changes_files_and_runs_alone)
 }
 
 RUN_TESTS(UNIT(a_text_is_replaced_and_the_change_is_shown), UNIT(the_seeds_spellings_are_taken),
-          UNIT(several_edits_are_made_in_order), UNIT(when_one_edit_fails_none_is_made),
-          UNIT(details_tell_the_change), UNIT(a_match_by_normalised_white_space_is_told),
+          UNIT(spellings_of_other_agents_are_taken), UNIT(several_edits_are_made_in_order),
+          UNIT(when_one_edit_fails_none_is_made), UNIT(details_tell_the_change),
+          UNIT(a_match_by_normalised_white_space_is_told),
           UNIT(a_text_that_is_there_twice_is_refused_with_its_lines),
           UNIT(a_file_that_was_not_read_is_not_edited),
           UNIT(a_file_that_changed_since_it_was_read_is_not_edited),

@@ -86,14 +86,14 @@ TEST(what_git_ignores_is_left_out_unless_the_pattern_names_it)
     assert_says(&f, &tool_glob, "{\"pattern\":\"build/*.c\"}", "build/b.c\n");
 }
 
-TEST(hidden_names_are_found_when_asked_for)
+TEST(names_with_a_dot_are_found_unless_told_otherwise)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, ".env", "");
     put(&f.dir, ".github/ci.yml", "");
-    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.yml\"}", "No files found.\n");
-    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.yml\",\"hidden\":true}", ".github/ci.yml\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.yml\"}", ".github/ci.yml\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.yml\",\"hidden\":false}", "No files found.\n");
     assert_says(&f, &tool_glob, "{\"pattern\":\".github/*\"}", ".github/ci.yml\n");
     assert_says(&f, &tool_glob, "{\"pattern\":\"**/.e*\"}", ".env\n");
 }
@@ -128,6 +128,28 @@ TEST(at_most_a_thousand_files_are_told_and_that_there_are_more)
                                     "narrower pattern]\n");
     assert_int_equal(json_int_or(json_get(r.details, "files"), -1), 1001);
     assert_true(json_bool(json_get(r.details, "cut"), false));
+}
+
+TEST(directories_are_found_where_no_pattern_crosses_them)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "packages/core/a.ts", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"packages/*\"}", "packages/core/\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"*\",\"path\":\"packages\"}", "packages/core/\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"packages/*/\"}", "packages/core/\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*\"}", "packages/core/a.ts\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/core\"}", "packages/core/\n");
+}
+
+TEST(brackets_are_also_taken_literally)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "app/[id].tsx", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/[id].tsx\"}", "app/[id].tsx\n");
+    put(&f.dir, "app/[id]/page.tsx", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"app/[id]/page.tsx\"}", "app/[id]/page.tsx\n");
 }
 
 TEST(no_file_is_no_failure)
@@ -244,11 +266,14 @@ RUN_TESTS(UNIT(files_come_newest_first_with_paths_from_the_working_directory),
           UNIT(paths_outside_the_working_directory_are_absolute), UNIT(a_pattern_may_be_absolute),
           UNIT(a_plain_name_is_a_pattern_too),
           UNIT(what_git_ignores_is_left_out_unless_the_pattern_names_it),
-          UNIT(hidden_names_are_found_when_asked_for), UNIT(what_a_rule_hides_is_not_found),
+          UNIT(names_with_a_dot_are_found_unless_told_otherwise),
+          UNIT(what_a_rule_hides_is_not_found),
           UNIT(at_most_a_thousand_files_are_told_and_that_there_are_more),
-          UNIT(no_file_is_no_failure), UNIT(a_pattern_that_looks_in_one_directory_only_is_told_so),
+          UNIT(directories_are_found_where_no_pattern_crosses_them),
+          UNIT(brackets_are_also_taken_literally), UNIT(no_file_is_no_failure),
+          UNIT(a_pattern_that_looks_in_one_directory_only_is_told_so),
           UNIT(a_missing_path_is_a_failure), UNIT(a_path_that_is_a_file_is_a_failure),
           UNIT(a_pattern_that_is_wrong_is_a_failure), UNIT(a_cancelled_call_ends_its_walk),
-          UNIT(a_glob_only_looks), UNIT(a_name_with_a_newline_is_one_path),
+          UNIT(a_name_with_a_newline_is_one_path),
           UNIT(a_directory_with_a_newline_is_searched_by_the_path_that_was_told),
-          UNIT(a_tree_that_is_too_deep_is_told_as_such))
+          UNIT(a_tree_that_is_too_deep_is_told_as_such), UNIT(a_glob_only_looks))

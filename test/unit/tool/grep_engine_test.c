@@ -334,9 +334,9 @@ TEST(text_that_is_not_utf8_is_repaired)
 {
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
 
-    put(&d, "a", "caf\xE9 x\n");
-    assert_search(&d, "a:1:caf\xEF\xBF\xBD x\n", .pattern = S("x$"), CONTENT);
-    assert_search(&d, "a:1:caf\xEF\xBF\xBD x\n", .pattern = S("\\bcaf"), CONTENT);
+    put(&d, "a", "\xC3\xA4 caf\xE9 x\n");
+    assert_search(&d, "a:1:\xC3\xA4 caf\xEF\xBF\xBD x\n", .pattern = S("x$"), CONTENT);
+    assert_search(&d, "a:1:\xC3\xA4 caf\xEF\xBF\xBD x\n", .pattern = S("\\bcaf"), CONTENT);
 }
 
 /* Several blocks, with matches and their context on both sides of where they meet. */
@@ -594,7 +594,10 @@ static struct strbuf find(const struct temp_dir *d, struct str pattern, size_t m
     struct strbuf out = {0};
 
     assert_ok(glob_compile(pattern, GLOB_LITERAL_SEPARATOR, &g));
-    assert_ok(glob_run(g, &options, (struct grep_names){0}, max_results, &out, report));
+    assert_ok(glob_run(&(struct glob_query){.patterns = (const struct glob *const *)&g,
+                                            .n_patterns = 1,
+                                            .max_results = max_results},
+                       &options, &out, report));
     return out;
 }
 

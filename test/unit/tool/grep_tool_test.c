@@ -207,14 +207,78 @@ TEST(paths_outside_the_working_directory_are_absolute)
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"../a\"}", strbuf_cstr(&want));
 }
 
-TEST(hidden_names_are_searched_when_asked_for)
+TEST(names_with_a_dot_are_searched_unless_told_otherwise)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
-    put(&f.dir, ".env", "x\n");
-    assert_says(&f, &tool_grep, "{\"pattern\":\"x\"}", "No matches found\n");
-    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"hidden\":true}", ".env\n");
-    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\".env\"}", ".env\n");
+    put(&f.dir, ".github/workflows/ci.yml", "x\n");
+    put(&f.dir, ".git/config", "x\n");
+    put(&f.dir, ".svn/entries", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\"}", ".github/workflows/ci.yml\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\".github/**\"}",
+                ".github/workflows/ci.yml\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"hidden\":false}", "No matches found\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\".github\",\"hidden\":false}",
+                ".github/workflows/ci.yml\n");
+}
+
+TEST(text_is_searched_as_read_shows_it)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put_bytes(&f.dir, "utf16le", S("\xFF\xFEh\0\xE9\0\n\0b\0\n\0"));
+    put_bytes(&f.dir, "utf16be", S("\xFE\xFF\0h\0\xE9\0\n"));
+    put_bytes(&f.dir, "latin1", S("x\ncaf\xE9 cr\xE8me\n"));
+    put_bytes(&f.dir, "bom.py", S("\xEF\xBB\xBFprint(1)\n"));
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^h\xC3\xA9$\",\"output_mode\":\"content\"}",
+                "utf16be:1:h\xC3\xA9\nutf16le:1:h\xC3\xA9\n[2 matches in 2 files]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^b\",\"path\":\"utf16le\",\"multiline\":true}",
+                "utf16le\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"caf\xC3\xA9\",\"output_mode\":\"content\"}",
+                "latin1:2:caf\xC3\xA9 cr\xC3\xA8me\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^print\",\"output_mode\":\"content\"}",
+                "bom.py:1:print(1)\n[1 match in 1 file]\n");
+}
+
+TEST(a_long_file_of_another_encoding_is_searched_to_its_end)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (int i = 0; i < 100000; i++)
+        strbuf_add_cstr(&text, "line of \xE9\xE8\x80\n");
+    strbuf_add_cstr(&text, "the end \xFC\n");
+    put_bytes(&f.dir, "a", strbuf_str(&text));
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"end \xC3\xBC\",\"output_mode\":\"content\",\"-B\":1}",
+                "a-100000-line of \xC3\xA9\xC3\xA8\xE2\x82\xAC\na:100001:the end \xC3\xBC\n"
+                "[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"end \xC3\xBC\",\"output_mode\":\"count\",\"multiline\":true}",
+                "a:1\n[1 match in 1 file]\n");
+}
+
+TEST(word_boundaries_of_grep_are_known)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "keyword\nword\nwords\na<b\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"\\\\<word\\\\>\",\"output_mode\":\"content\"}",
+                "a:2:word\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"\\\\<word\",\"output_mode\":\"count\",\"multiline\":true}",
+                "a:2\n[2 matches in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"a[\\\\<]b\"}", "a\n");
+}
+
+TEST(brackets_in_globs_are_also_taken_literally)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "app/[id]/page.tsx", "x\n");
+    put(&f.dir, "app/other/page.tsx", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"glob\":\"app/[id]/*.tsx\"}",
+                "app/[id]/page.tsx\n");
 }
 
 TEST(what_a_rule_hides_is_not_searched)
@@ -334,7 +398,9 @@ TEST(a_grep_only_looks)
     assert_false(tool_grep.is_barrier);
 }
 
-RUN_TESTS(UNIT(files_with_matches_are_told_newest_first_by_default),
+RUN_TESTS(UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
+          UNIT(a_name_that_is_not_utf8_can_be_given_back),
+          UNIT(files_with_matches_are_told_newest_first_by_default),
           UNIT(content_has_line_numbers_by_default), UNIT(counts_are_told_by_file_and_in_all),
           UNIT(details_hold_the_numbers), UNIT(lines_around_a_match_are_printed),
           UNIT(case_may_be_ignored), UNIT(a_match_may_span_lines_when_asked),
@@ -342,11 +408,14 @@ RUN_TESTS(UNIT(files_with_matches_are_told_newest_first_by_default),
           UNIT(a_pattern_that_runs_away_is_a_failure), UNIT(globs_choose_files_and_leave_some_out),
           UNIT(a_type_chooses_files_and_an_unknown_one_is_a_failure),
           UNIT(one_file_can_be_searched), UNIT(paths_outside_the_working_directory_are_absolute),
-          UNIT(hidden_names_are_searched_when_asked_for), UNIT(what_a_rule_hides_is_not_searched),
+          UNIT(names_with_a_dot_are_searched_unless_told_otherwise),
+          UNIT(text_is_searched_as_read_shows_it),
+          UNIT(a_long_file_of_another_encoding_is_searched_to_its_end),
+          UNIT(word_boundaries_of_grep_are_known), UNIT(brackets_in_globs_are_also_taken_literally),
+          UNIT(what_a_rule_hides_is_not_searched),
           UNIT(a_file_that_a_rule_hides_is_not_searched_either), UNIT(a_missing_path_is_a_failure),
           UNIT(a_pipe_is_not_searched), UNIT(no_match_is_no_failure),
           UNIT(a_binary_file_is_said_not_to_be_searched),
           UNIT(output_is_cut_at_250_lines_and_tells_how_to_go_on),
           UNIT(head_limit_and_offset_count_files_too), UNIT(a_cancelled_call_ends_its_search),
-          UNIT(a_grep_only_looks), UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
-          UNIT(a_name_that_is_not_utf8_can_be_given_back))
+          UNIT(a_grep_only_looks))

@@ -326,6 +326,28 @@ TEST(a_page_that_nests_too_deep_is_read_to_its_end)
     assert_int_equal(n, 20000);
     assert_non_null(strstr(s.out.p, "end"));
     assert_false(s.page.was_cut);
+    assert_false(s.page.is_tangled);
+}
+
+TEST(text_besides_the_main_part_is_noted)
+{
+    static const struct {
+        const char *html;
+        bool is_part;
+    } cases[] = {
+        {"<title>t</title><nav>n</nav><article>a</article><footer>f</footer>", false},
+        {"<article>a</article><p>outside</p>", true},
+        {"<main>m</main><aside>s</aside>", true},
+        {"<main>m</main> <script>x</script>", false},
+        {"<p>x</p>", false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(shown) struct shown s = {0};
+
+        show(&s, str_of(cases[i].html), "");
+        assert_int_equal(s.page.is_part, cases[i].is_part);
+    }
 }
 
 TEST(lists_deeper_than_sensible_stay_at_one_indent)
@@ -348,7 +370,8 @@ TEST(formatting_that_multiplies_is_cut)
         strbuf_addf(&page, "<b a=%d>", i);
     add_times(&page, "<p>x", 20000);
     show(&s, strbuf_str(&page), "");
-    assert_true(s.page.was_cut);
+    assert_true(s.page.is_tangled);
+    assert_false(s.page.was_cut);
     assert_true(str_starts(strbuf_str(&s.out), S("**x**\n\n**x**")));
 }
 
@@ -362,7 +385,8 @@ TEST(a_tag_with_endless_attributes_ends_the_page)
         strbuf_addf(&page, " a%d", i);
     strbuf_add_cstr(&page, ">after</a>");
     show(&s, strbuf_str(&page), "");
-    assert_true(s.page.was_cut);
+    assert_true(s.page.is_tangled);
+    assert_false(s.page.was_cut);
     assert_str(strbuf_str(&s.out), "before\n");
 }
 
@@ -394,5 +418,6 @@ RUN_TESTS(
     UNIT(bad_utf8_is_repaired), UNIT(a_page_in_a_charset_of_the_server_is_converted),
     UNIT(a_page_in_a_charset_of_a_meta_element_is_converted), UNIT(a_byte_order_mark_wins),
     UNIT(an_unknown_charset_counts_as_none), UNIT(a_page_that_nests_too_deep_is_read_to_its_end),
-    UNIT(lists_deeper_than_sensible_stay_at_one_indent), UNIT(formatting_that_multiplies_is_cut),
-    UNIT(a_tag_with_endless_attributes_ends_the_page), UNIT(a_full_buffer_keeps_what_fits))
+    UNIT(text_besides_the_main_part_is_noted), UNIT(lists_deeper_than_sensible_stay_at_one_indent),
+    UNIT(formatting_that_multiplies_is_cut), UNIT(a_tag_with_endless_attributes_ends_the_page),
+    UNIT(a_full_buffer_keeps_what_fits))

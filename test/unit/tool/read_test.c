@@ -110,9 +110,13 @@ TEST(a_long_line_is_cut_with_a_note)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
     AUTO(strbuf) struct strbuf text = {0}, want = {0};
 
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < EXCERPT_LINE_CHARS; i++)
         strbuf_add(&text, S("\xC3\xA9"));
-    strbuf_addf(&want, "     1\t%s... [3 characters left out]\n     2\tb\n", strbuf_cstr(&text));
+    strbuf_addf(
+        &want,
+        "     1\t%s... [3 characters left out; to read on in this line, set offset to 1 and "
+        "column to 10001]\n     2\tb\n",
+        strbuf_cstr(&text));
     strbuf_add(&text, S("\xC3\xA9xy\nb\n"));
     put_bytes(&f.dir, "a", strbuf_str(&text));
     assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", strbuf_cstr(&want));
@@ -127,11 +131,59 @@ TEST(a_line_of_a_megabyte_is_cut_and_its_characters_are_counted)
         strbuf_add_char(&text, 'x');
     put_bytes(&f.dir, "a", strbuf_str(&text));
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
-    assert_has(strbuf_str(&r.text), "x... [1046576 characters left out]\n");
-    assert_true(r.text.n < 2100);
+    assert_has(strbuf_str(&r.text),
+               "x... [1038576 characters left out; to read on in this line, set "
+               "offset to 1 and column to 10001]\n");
+    assert_true(r.text.n < 10200);
 }
 
-TEST(a_call_returns_at_most_256_kib_and_tells_where_it_stopped)
+TEST(six_kilobytes_of_json_in_one_line_come_whole)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf text = {0}, want = {0};
+
+    strbuf_add_cstr(&text, "[0");
+    while (text.n < 6000)
+        strbuf_add_cstr(&text, ",12345");
+    strbuf_add_cstr(&text, "]");
+    put_bytes(&f.dir, "a.json", strbuf_str(&text));
+    strbuf_addf(&want, "     1\t%s\n", strbuf_cstr(&text));
+    assert_says(&f, &tool_read, "{\"file_path\":\"a.json\"}", strbuf_cstr(&want));
+    assert_true(json_bool(json_get(file_state(&f, "a.json"), "whole"), false));
+}
+
+TEST(a_long_line_can_be_read_on_from_a_column)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_add_cstr(&text, "first\n");
+    for (int i = 0; i < 10000; i++)
+        strbuf_add(&text, S("\xC3\xA9"));
+    strbuf_add_cstr(&text, "the end\nlast\n");
+    put_bytes(&f.dir, "a", strbuf_str(&text));
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
+    assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2,\"column\":10001}",
+                "     2\tthe end\n     3\tlast\n");
+    assert_true(json_bool(json_get(file_state(&f, "a"), "whole"), false));
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"limit\":1,\"column\":3}",
+                "     1\trst\n[lines 1-1 of 3; to read on, set offset to 2]\n");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"column\":6}",
+                 "line 1 of a has 5 characters: column 6 is past its end");
+}
+
+TEST(a_part_of_a_line_counts_only_if_what_is_before_it_was_seen)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "0123456789\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"column\":5}");
+    assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
+    assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}", "only a part of a");
+}
+
+TEST(a_call_returns_at_most_100000_bytes_and_tells_where_it_stopped)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
     AUTO(strbuf) struct strbuf text = {0};
@@ -142,7 +194,7 @@ TEST(a_call_returns_at_most_256_kib_and_tells_where_it_stopped)
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_true(r.text.n <= EXCERPT_MAX_BYTES + 100);
     assert_has(strbuf_str(&r.text),
-               "[lines 1-260 of 1000, cut at 256 KiB; to read on, set offset to 261]\n");
+               "[lines 1-99 of 1000, cut at 100000 bytes; to read on, set offset to 100]\n");
     assert_true(r.text.n < tool_read.max_chars);
 }
 
@@ -449,8 +501,41 @@ TEST(a_part_is_remembered_as_a_part)
     put(&f.dir, "a", "one\ntwo\n");
     assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}");
     assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
-    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2}");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}");
     assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
+}
+
+TEST(all_parts_together_are_the_whole)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "1\n2\n3\n4\n5\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":4}");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":2}");
+    assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":3,\"limit\":1}");
+    assert_true(json_bool(json_get(file_state(&f, "a"), "whole"), false));
+}
+
+TEST(parts_of_a_file_that_changed_in_between_are_not_the_whole)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "1\n2\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2}");
+    put(&f.dir, "a", "1\n3\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}");
+    assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
+}
+
+TEST(a_link_to_nothing_is_told_as_such)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    assert_int_equal(symlink("gone.go", temp_path(&f.dir, "dangling.go")), 0);
+    f.context.target = temp_path(&f.dir, "gone.go");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"dangling.go\"}",
+                 "dangling.go is a link to gone.go, which is not there\nHint: look for the file");
 }
 
 RUN_TESTS(UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_path_is_taken),
@@ -461,7 +546,10 @@ RUN_TESTS(UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_pat
           UNIT(an_offset_past_the_end_tells_how_many_lines_there_are),
           UNIT(a_huge_offset_is_past_the_end_too), UNIT(a_long_line_is_cut_with_a_note),
           UNIT(a_line_of_a_megabyte_is_cut_and_its_characters_are_counted),
-          UNIT(a_call_returns_at_most_256_kib_and_tells_where_it_stopped),
+          UNIT(six_kilobytes_of_json_in_one_line_come_whole),
+          UNIT(a_long_line_can_be_read_on_from_a_column),
+          UNIT(a_part_of_a_line_counts_only_if_what_is_before_it_was_seen),
+          UNIT(a_call_returns_at_most_100000_bytes_and_tells_where_it_stopped),
           UNIT(an_empty_file_is_said_to_be_empty),
           UNIT(line_ends_of_windows_and_byte_order_marks_are_not_shown),
           UNIT(utf_16_with_a_mark_is_read_as_text), UNIT(latin_1_is_read_as_text),
@@ -482,4 +570,6 @@ RUN_TESTS(UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_pat
           UNIT(media_over_their_limits_are_refused),
           UNIT(an_image_that_no_model_takes_is_refused_with_its_kind), UNIT(an_svg_image_is_text),
           UNIT(pages_are_for_pdfs_only), UNIT(what_was_read_is_remembered_with_its_state),
-          UNIT(a_part_is_remembered_as_a_part))
+          UNIT(a_part_is_remembered_as_a_part), UNIT(all_parts_together_are_the_whole),
+          UNIT(parts_of_a_file_that_changed_in_between_are_not_the_whole),
+          UNIT(a_link_to_nothing_is_told_as_such))

@@ -307,6 +307,20 @@ TEST(a_pattern_shows_the_lines_that_match)
                  "1:ok 1\n--\n3:ok 3\n[2 matching lines: these are all]");
 }
 
+TEST(what_was_never_stored_is_told_when_nothing_matches)
+{
+    static const char text[] = "row 1\n\n... [93111613 bytes of output left out] ...\nrow 9";
+
+    assert_shown(str_of(text), "\"pattern\":\"row 5\"",
+                 "No line of the stored result matches. Try another pattern ((?i) at its start "
+                 "ignores case), or read the lines with offset and limit. The middle of the output "
+                 "was not stored: see line 3. What you look for may have been there; run the "
+                 "command again and filter its output.");
+    assert_shown(str_of(text), "\"pattern\":\"row\",\"limit\":1",
+                 "1:row 1\n[1 matching line; there are more: go on with the same pattern and "
+                 "offset=2]");
+}
+
 TEST(context_is_shown_once_where_it_overlaps)
 {
     AUTO(strbuf) struct strbuf text = numbered(20);
@@ -620,9 +634,10 @@ RUN_TESTS(UNIT(only_handles_of_this_session_can_be_read),
           UNIT(bytes_that_are_no_text_are_repaired),
           UNIT(going_on_as_told_reads_everything_in_bounded_steps),
           UNIT(a_single_line_of_a_megabyte_can_be_reached_by_line_numbers),
-          UNIT(a_pattern_shows_the_lines_that_match), UNIT(context_is_shown_once_where_it_overlaps),
-          UNIT(no_match_is_told_with_what_to_try), UNIT(at_most_two_hundred_matches_are_shown),
-          UNIT(matches_stop_when_enough_is_shown),
+          UNIT(a_pattern_shows_the_lines_that_match),
+          UNIT(what_was_never_stored_is_told_when_nothing_matches),
+          UNIT(context_is_shown_once_where_it_overlaps), UNIT(no_match_is_told_with_what_to_try),
+          UNIT(at_most_two_hundred_matches_are_shown), UNIT(matches_stop_when_enough_is_shown),
           UNIT(a_match_is_shown_even_when_its_context_alone_is_too_much),
           UNIT(a_long_line_is_shown_around_its_match), UNIT(a_pattern_that_is_wrong_is_told),
           UNIT(a_pattern_that_runs_away_ends),

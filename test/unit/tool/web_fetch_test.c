@@ -26,6 +26,7 @@ static const struct web_test_page pages[] = {
     {"/binary", OK_HEAD "Content-Type: application/x-thing\r\n", S("\0\1\2\3")},
     {"/gzip", HTML_HEAD "Content-Encoding: gzip\r\n", S("\x1F\x8B\x08")},
     {"/empty", HTML_HEAD, S("")},
+    {"/article", HTML_HEAD, S("<article>in</article><p>outside</p>")},
     {"/scripted", HTML_HEAD, S("<title>App</title><script>go()</script>")},
     {"/teapot", "HTTP/1.1 418 I'm a teapot\r\nContent-Type: text/html\r\n",
      S("<h1>Short and stout</h1>")},
@@ -110,6 +111,13 @@ TEST(a_page_without_a_type_is_known_by_its_bytes)
 {
     check_page("/untyped", "URL: http://127.0.0.1:PORT/untyped\nStatus: 200\nTitle: T\n\n"
                            "found out\n");
+}
+
+TEST(text_outside_of_the_main_part_is_told_to_be_left_out)
+{
+    check_page("/article", "URL: http://127.0.0.1:PORT/article\nStatus: 200\nType: text/html\n"
+                           "Note: only what the page marks as its main part is here; it has other "
+                           "text besides.\n\nin\n");
 }
 
 TEST(an_empty_page_is_told_as_such)
@@ -418,7 +426,9 @@ TEST(redirects_are_followed_ten_times)
 RUN_TESTS(UNIT(a_page_is_told_as_markdown_with_its_title),
           UNIT(a_page_is_read_in_the_charset_that_the_server_names), UNIT(json_is_told_as_it_is),
           UNIT(plain_text_is_told_as_it_is), UNIT(control_characters_and_hidden_text_are_taken_out),
-          UNIT(a_page_without_a_type_is_known_by_its_bytes), UNIT(an_empty_page_is_told_as_such),
+          UNIT(a_page_without_a_type_is_known_by_its_bytes),
+          UNIT(text_outside_of_the_main_part_is_told_to_be_left_out),
+          UNIT(an_empty_page_is_told_as_such),
           UNIT(a_page_that_scripts_would_write_is_told_as_such),
           UNIT(the_request_says_who_asks_and_for_what), UNIT(details_are_for_programs),
           UNIT(an_image_is_attached), UNIT(an_image_that_is_called_a_page_is_an_image),

@@ -67,13 +67,77 @@ TEST(a_file_that_changed_since_it_was_read_is_not_overwritten)
     assert_file(&f, "a", "another\n");
 }
 
-TEST(a_change_that_keeps_the_size_is_noticed_by_the_time)
+TEST(a_file_with_the_same_content_counts_as_unchanged)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
     const struct timeval times[2] = {{1000, 0}, {1000, 0}};
 
     put(&f.dir, "a", "one\n");
     assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
+    assert_int_equal(utimes(temp_path(&f.dir, "a"), times), 0);
+    assert_works(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"two\\n\"}");
+    put(&f.dir, "b", "two\n");
+    assert_int_equal(rename(temp_path(&f.dir, "b"), temp_path(&f.dir, "a")), 0);
+    assert_works(&f, &tool_edit,
+                 "{\"file_path\":\"a\",\"old_string\":\"two\",\"new_string\":\"three\"}");
+    assert_file(&f, "a", "three\n");
+}
+
+TEST(a_file_that_was_seen_in_part_is_not_overwritten)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf text = {0};
+
+    put(&f.dir, "a", "1\n2\n3\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}");
+    assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}",
+                 "only a part of a has been read, and Write would replace all of it; nothing was "
+                 "written\nHint: read the rest with Read (from offset 2 on), or use Edit");
+    assert_works(&f, &tool_edit,
+                 "{\"file_path\":\"a\",\"old_string\":\"1\",\"new_string\":\"one\"}");
+    assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}", "only a part of a");
+    assert_file(&f, "a", "one\n2\n3\n");
+
+    strbuf_add_cstr(&text, "short\n");
+    for (int i = 0; i < 20000; i++)
+        strbuf_add_char(&text, 'x');
+    put_bytes(&f.dir, "long", strbuf_str(&text));
+    assert_works(&f, &tool_read, "{\"file_path\":\"long\"}");
+    assert_fails(&f, &tool_write, "{\"file_path\":\"long\",\"content\":\"x\"}",
+                 "Hint: read the rest with Read (offset 2, column 10001), or use Edit");
+    assert_works(&f, &tool_read, "{\"file_path\":\"long\",\"offset\":2,\"column\":10001}");
+    assert_works(&f, &tool_write, "{\"file_path\":\"long\",\"content\":\"x\"}");
+}
+
+TEST(a_note_of_what_was_left_out_is_not_written)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "1\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
+    assert_fails(
+        &f, &tool_write,
+        "{\"file_path\":\"a\",\"content\":\"x... [98000 characters left out; to read on\"}",
+        "the content holds \"[98000 characters left out...\"");
+    assert_fails(&f, &tool_write,
+                 "{\"file_path\":\"new\",\"content\":\"a\\n... [1 character left out] ...\"}",
+                 "which stands for text that was not shown");
+    assert_file(&f, "a", "1\n");
+    /* unless the file is about such notes */
+    put(&f.dir, "b", "[5 bytes left out]\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"b\"}");
+    assert_works(&f, &tool_write, "{\"file_path\":\"b\",\"content\":\"[5 bytes left out]\"}");
+    assert_works(&f, &tool_write, "{\"file_path\":\"c\",\"content\":\"[a characters left out\"}");
+}
+
+TEST(a_change_that_keeps_the_size_is_noticed)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    const struct timeval times[2] = {{1000, 0}, {1000, 0}};
+
+    put(&f.dir, "a", "one\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
+    put(&f.dir, "a", "two\n");
     assert_int_equal(utimes(temp_path(&f.dir, "a"), times), 0);
     assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}", "has changed since");
 }
@@ -285,7 +349,7 @@ TEST(a_long_diff_is_cut_for_the_model)
     for (int i = 0; i < 5000; i++)
         strbuf_addf(&text, "line %d\n", i);
     put_bytes(&f.dir, "a", strbuf_str(&text));
-    assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":5000}");
     strbuf_add_cstr(&args, "{\"file_path\":\"a\",\"content\":\"");
     for (int i = 0; i < 5000; i++)
         strbuf_addf(&args, "other %d\\n", i);
@@ -323,25 +387,25 @@ TEST(a_write_changes_files_and_runs_alone)
     assert_string_equal(tool_write.permission_arg, "file_path");
 }
 
-RUN_TESTS(UNIT(a_new_file_is_created_with_its_directories),
-          UNIT(the_seeds_spelling_of_the_path_is_taken),
-          UNIT(a_new_file_gets_the_mode_that_the_mask_leaves),
-          UNIT(a_file_that_was_not_read_is_not_overwritten),
-          UNIT(a_file_that_was_read_is_updated_and_the_change_is_shown),
-          UNIT(a_file_that_changed_since_it_was_read_is_not_overwritten),
-          UNIT(a_change_that_keeps_the_size_is_noticed_by_the_time),
-          UNIT(another_file_in_its_place_is_noticed_though_time_and_size_are_the_same),
-          UNIT(a_file_that_was_removed_since_is_created_again),
-          UNIT(what_was_written_may_be_written_again),
-          UNIT(the_same_content_changes_nothing_and_says_so), UNIT(the_mode_of_a_file_is_kept),
-          UNIT(a_file_that_nobody_may_write_is_not_replaced),
-          UNIT(line_ends_and_mark_of_the_file_are_kept),
-          UNIT(content_with_line_ends_of_its_own_is_taken_as_it_is),
-          UNIT(plain_line_ends_stay_plain), UNIT(a_utf_16_file_stays_utf_16),
-          UNIT(a_latin_1_file_stays_so_unless_the_content_needs_more),
-          UNIT(a_link_is_followed_to_its_file), UNIT(a_link_to_nothing_is_not_replaced),
-          UNIT(what_is_no_file_is_refused), UNIT(a_file_on_the_way_to_the_path_is_told),
-          UNIT(details_hold_the_diff_the_first_line_and_the_size),
-          UNIT(details_of_a_new_file_hold_its_whole_diff), UNIT(a_long_diff_is_cut_for_the_model),
-          UNIT(a_binary_file_that_was_seen_may_be_replaced), UNIT(nothing_is_left_beside_the_file),
-          UNIT(a_write_changes_files_and_runs_alone))
+RUN_TESTS(
+    UNIT(a_new_file_is_created_with_its_directories), UNIT(the_seeds_spelling_of_the_path_is_taken),
+    UNIT(a_new_file_gets_the_mode_that_the_mask_leaves),
+    UNIT(a_file_that_was_not_read_is_not_overwritten),
+    UNIT(a_file_that_was_read_is_updated_and_the_change_is_shown),
+    UNIT(a_file_that_changed_since_it_was_read_is_not_overwritten),
+    UNIT(a_file_with_the_same_content_counts_as_unchanged),
+    UNIT(a_file_that_was_seen_in_part_is_not_overwritten),
+    UNIT(a_note_of_what_was_left_out_is_not_written), UNIT(a_change_that_keeps_the_size_is_noticed),
+    UNIT(another_file_in_its_place_is_noticed_though_time_and_size_are_the_same),
+    UNIT(a_file_that_was_removed_since_is_created_again),
+    UNIT(what_was_written_may_be_written_again), UNIT(the_same_content_changes_nothing_and_says_so),
+    UNIT(the_mode_of_a_file_is_kept), UNIT(a_file_that_nobody_may_write_is_not_replaced),
+    UNIT(line_ends_and_mark_of_the_file_are_kept),
+    UNIT(content_with_line_ends_of_its_own_is_taken_as_it_is), UNIT(plain_line_ends_stay_plain),
+    UNIT(a_utf_16_file_stays_utf_16), UNIT(a_latin_1_file_stays_so_unless_the_content_needs_more),
+    UNIT(a_link_is_followed_to_its_file), UNIT(a_link_to_nothing_is_not_replaced),
+    UNIT(what_is_no_file_is_refused), UNIT(a_file_on_the_way_to_the_path_is_told),
+    UNIT(details_hold_the_diff_the_first_line_and_the_size),
+    UNIT(details_of_a_new_file_hold_its_whole_diff), UNIT(a_long_diff_is_cut_for_the_model),
+    UNIT(a_binary_file_that_was_seen_may_be_replaced), UNIT(nothing_is_left_beside_the_file),
+    UNIT(a_write_changes_files_and_runs_alone))

@@ -1,0 +1,60 @@
+/* notebook.h - a Jupyter notebook (nbformat 4): its cells, and a change of one of them. Pure.
+ *
+ * A change is made in the text of the file, so that everything besides the cell stays byte for
+ * byte, and lines are indented as the file is. */
+#ifndef KEEL_TOOL_NOTEBOOK_NOTEBOOK_H
+#define KEEL_TOOL_NOTEBOOK_NOTEBOOK_H
+
+#include "base/json.h"
+
+#define NOTEBOOK_MAX_BYTES ((size_t)32 << 20)
+#define NOTEBOOK_MAX_CELLS ((size_t)10000)
+
+struct notebook {
+    struct str text; /* borrowed */
+    const struct json *root;
+    const struct json *cells; /* an array of objects */
+    const struct json **list; /* the same; in the arena */
+    size_t n_cells;
+    struct str language; /* "python"; empty: not told */
+};
+
+/* Is this a file's name that notebooks have? */
+bool notebook_has_name(const char *path);
+
+/* Everything lives in `a` and borrows from the text. False: it is no notebook with cells, or too
+ * large. */
+bool notebook_parse(struct arena *a, struct str text, struct notebook *ret_notebook);
+
+/* A cell's source or another text that may be a list of lines: one text, in `a`. */
+struct str notebook_text(struct arena *a, const struct json *value);
+
+/* Appends cells `first` to `first + n_max - 1`, from 0, each with a headline, its source and its
+ * outputs, cut where they are long, until more than max_bytes are there; returns how many. Images
+ * are told to `add_image` as base64, which returns whether it takes them. */
+struct notebook_images {
+    bool (*add)(void *self, struct str mime, struct str base64);
+    void *self;
+};
+size_t notebook_show(struct arena *a, const struct notebook *n, size_t first, size_t n_max,
+                     size_t max_bytes, const struct notebook_images *images, struct strbuf *out);
+
+enum notebook_mode { NOTEBOOK_REPLACE, NOTEBOOK_INSERT, NOTEBOOK_DELETE };
+
+struct notebook_change {
+    enum notebook_mode mode;
+    struct str cell_id;  /* of the file, or cell-N; empty: none */
+    int64_t cell_number; /* from 0, if no id is given; -1: none */
+    bool has_source;
+    struct str source;
+    struct str cell_type; /* "code", "markdown", "raw"; empty: as it is */
+};
+
+/* Appends the notebook's text with the change made. A cell is inserted behind the one that is
+ * named, or first. Of a code cell whose source changes the outputs go. ERR_TOOL_FAILED: there is no
+ * such cell, or something is missing. *ret_index is where the cell is, or was. */
+MUST_USE struct err *notebook_change(struct arena *a, const struct notebook *n,
+                                     const struct notebook_change *change, struct strbuf *out,
+                                     size_t *ret_index);
+
+#endif
