@@ -2,6 +2,7 @@
 #include "provider/decode.h"
 
 #include "base/utf8.h"
+#include "provider/error_body.h"
 
 #define BLANKS " \t\n\v\f\r"
 
@@ -126,6 +127,17 @@ static struct err *classify(struct decoder *d)
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
     e->peer_status = d->status;
+    return e;
+}
+
+/* A refusal that says in words what no field says. The kinds that fields made of something else
+ * stay: a rate limit speaks of tokens, too. */
+static struct err *find_overflow(const struct decoder *d, struct err *e)
+{
+    bool is_vague = err_is(e, ERR_PROVIDER_ERROR) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
+
+    if (is_vague && d->overflow_words && error_text_has(str_of(e->text), d->overflow_words))
+        e->kind = ERR_CONTEXT_OVERFLOW;
     return e;
 }
 
@@ -322,6 +334,7 @@ static struct err *feed(struct decoder *d, struct str bytes)
 /* Behind the end of an answer nonsense does not make it worse. */
 static struct err *end_feed(struct decoder *d, struct err *e)
 {
+    e = find_overflow(d, e);
     if (!d->decode.is_over && !(err_is(e, ERR_BAD_RESPONSE) && d->decode.reply->is_complete))
         return e;
     d->is_spoilt = e != NULL;
@@ -416,7 +429,7 @@ static struct err *end(struct decoder *d)
 
 struct err *decoder_end(struct decoder *d)
 {
-    struct err *e = end(d);
+    struct err *e = find_overflow(d, end(d));
 
     reply_finish(d->decode.reply);
     return e;
@@ -455,7 +468,7 @@ struct err *decoder_break(struct decoder *d, struct err *take_why)
 
     if (!is_cancelled && (d->framing == FRAMING_ERROR || is_whole(d))) {
         err_free(take_why);
-        take_why = d->framing == FRAMING_ERROR ? classify(d) : NULL;
+        take_why = d->framing == FRAMING_ERROR ? find_overflow(d, classify(d)) : NULL;
     }
     reply_finish(d->decode.reply);
     return take_why;

@@ -33,6 +33,39 @@ struct str error_body_message(const struct json *body)
     return text.n ? text : json_get_text(json_get(body, "base_resp"), "status_msg");
 }
 
+/* The end of the first `piece` in the text, in any case of letters; STR_NONE: it is not there. */
+static size_t find_end(struct str text, struct str piece)
+{
+    for (size_t at = 0; at + piece.n <= text.n; at++)
+        if (str_eq_nocase(str_slice(text, at, piece.n), piece))
+            return at + piece.n;
+    return STR_NONE;
+}
+
+static bool has_sentence(struct str text, struct str sentence)
+{
+    struct str piece;
+
+    while (str_split(&sentence, '*', &piece)) {
+        size_t end = find_end(text, piece);
+
+        if (end == STR_NONE)
+            return false;
+        text = str_skip(text, end);
+    }
+    return true;
+}
+
+bool error_text_has(struct str text, const char *sentences)
+{
+    struct str rest = str_of(sentences), sentence;
+
+    while (str_split(&rest, '|', &sentence))
+        if (sentence.n && has_sentence(text, sentence))
+            return true;
+    return false;
+}
+
 static bool says_something(const struct json *v)
 {
     return v && (v->n || json_str(v).n);

@@ -92,6 +92,8 @@ static const struct {
     {"too_many_prompt_tokens", ERR_CONTEXT_OVERFLOW},
     {"request_too_large", ERR_CONTEXT_OVERFLOW},
     {"tokens_limit_reached", ERR_CONTEXT_OVERFLOW},
+    {"model_max_prompt_tokens_exceeded", ERR_CONTEXT_OVERFLOW},
+    {"3051", ERR_CONTEXT_OVERFLOW}, /* Mistral's */
 
     {"content_filter", ERR_CONTENT_FILTER},
     {"content_policy_violation", ERR_CONTENT_FILTER},
@@ -107,7 +109,9 @@ static const struct {
 
 static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
 {
-    for (size_t i = 0; json_is(word, JSON_STRING) && i < ARRAY_LEN(kinds); i++)
+    bool is_word = json_is(word, JSON_STRING) || json_is(word, JSON_NUMBER);
+
+    for (size_t i = 0; is_word && i < ARRAY_LEN(kinds); i++)
         if (str_is(word->text, kinds[i].word)) {
             *ret_kind = kinds[i].kind;
             return true;

@@ -30,6 +30,18 @@ void vendor_list_names(struct strbuf *out)
     }
 }
 
+const char *vendor_overflow_words(const struct vendor *v, const struct protocol *p)
+{
+    if (v)
+        return v->overflow_words;
+    if (p == &protocol_openai_chat)
+        v = vendor_find(S("custom"));
+    for (const struct vendor *first = vendors; !v && first->name; first++)
+        if (first->protocol == p)
+            v = first;
+    return v ? v->overflow_words : NULL;
+}
+
 const char *vendor_setup_link(const struct vendor *v)
 {
     if (v->api_key_url)

@@ -65,14 +65,18 @@ void message_tail(struct json_writer *w, const struct usage *u)
 
 void field_stop(struct json_writer *w, struct str reason, enum stop stop)
 {
-    static const char *const words[] = {
-        [STOP_END] = "end_turn",     [STOP_TOOL_CALLS] = "tool_use", [STOP_LENGTH] = "max_tokens",
-        [STOP_FILTERED] = "refusal", [STOP_REFUSED] = "refusal",     [STOP_PAUSED] = "pause_turn"};
+    static const char *const words[] = {[STOP_END] = "end_turn",
+                                        [STOP_TOOL_CALLS] = "tool_use",
+                                        [STOP_LENGTH] = "max_tokens",
+                                        [STOP_FILTERED] = "refusal",
+                                        [STOP_REFUSED] = "refusal",
+                                        [STOP_PAUSED] = "pause_turn",
+                                        [STOP_OVERFLOW] = "model_context_window_exceeded"};
 
     jw_key(w, "stop_reason");
     if (str_is(reason, REPLY_ABORTED)) /* not a word of that API */
         jw_null(w);
-    else if (str_is(reason, "stop_sequence") || str_is(reason, "model_context_window_exceeded"))
+    else if (str_is(reason, "stop_sequence"))
         jw_str(w, reason);
     else if (stop != STOP_UNKNOWN)
         jw_str(w, str_of(words[stop]));

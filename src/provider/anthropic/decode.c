@@ -79,7 +79,7 @@ static enum stop stop_of(struct str reason)
         {"stop_sequence", STOP_END},
         {"tool_use", STOP_TOOL_CALLS},
         {"max_tokens", STOP_LENGTH},
-        {"model_context_window_exceeded", STOP_LENGTH},
+        {"model_context_window_exceeded", STOP_OVERFLOW},
         {"refusal", STOP_REFUSED},
         {"pause_turn", STOP_PAUSED},
     };

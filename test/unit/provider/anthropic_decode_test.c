@@ -192,7 +192,7 @@ TEST(stop_reasons_have_one_meaning)
 {
     assert_reads(anthropic, SSE(START, END("refusal")), END_TOLD("refused refusal\n"));
     assert_reads(anthropic, SSE(START, END("model_context_window_exceeded")),
-                 END_TOLD("cut off model_context_window_exceeded\n"));
+                 END_TOLD("window full model_context_window_exceeded\n"));
     assert_reads(anthropic, SSE(START, END("something_new")), END_TOLD("stopped something_new\n"));
 }
 
