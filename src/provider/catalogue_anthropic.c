@@ -10,10 +10,16 @@
 #define CLAUDE                                                                                     \
     (CAN_TOOLS | CAN_SEE_IMAGES | CAN_READ_PDF | CAN_REASON | CAN_FOLLOW_SCHEMA | CAN_SEARCH_WEB | \
      CAN_CACHE_PROMPT)
-#define CLAUDE_4_6 (CLAUDE | REASONS_ADAPTIVELY)
+#define CLAUDE_4_6 (CLAUDE | REASONS_ADAPTIVELY | TAKES_TOOLS_OF_2026)
 #define CLAUDE_4_7 (CLAUDE_4_6 | NO_SAMPLING)
 /* Thinking cannot be switched off, and no tool can be forced. */
 #define CLAUDE_5_1 (CLAUDE_4_7 | REASONS_ALWAYS | NO_FORCED_TOOLS)
+
+/* https://platform.claude.com/docs/en/build-with-claude/effort: "xhigh" came with Opus 4.7;
+ * Opus 4.5 has three levels beside its budget, and the other models of 4.5 none. */
+#define LEVELS_4_7 EFFORTS(EFFORT_LOW, EFFORT_MAX)
+#define LEVELS_4_6 (LEVELS_4_7 & ~EFFORT_BIT(EFFORT_XHIGH))
+#define LEVELS_4_5 EFFORTS(EFFORT_LOW, EFFORT_HIGH)
 
 const struct model_info catalogue_anthropic[] = {
     {
@@ -23,6 +29,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(8), USD(40), USD(0.20), USD(10)},
         .capabilities = CLAUDE_5_1,
+        .efforts = LEVELS_4_7,
         SOURCE(DOCS "models/overview", "2026-11-15"),
     },
     {
@@ -32,6 +39,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(4), USD(20), USD(0.20), USD(5)},
         .capabilities = CLAUDE_5_1,
+        .efforts = LEVELS_4_7,
         OVERVIEW("opus-5-5"),
     },
     {
@@ -40,7 +48,8 @@ const struct model_info catalogue_anthropic[] = {
         .context_window = 1000000,
         .max_output = 128000,
         .price = {USD(2), USD(10), USD(0.10), USD(2.50)},
-        .capabilities = CLAUDE_5_1,
+        .capabilities = CLAUDE_5_1 | REASONS_BETWEEN_TOOLS,
+        .efforts = LEVELS_4_7,
         OVERVIEW("sonnet-5-5"),
     },
     {
@@ -50,6 +59,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(0.10), USD(0.50), USD(0.01), USD(0.125), 100000, 500, 500},
         .capabilities = CLAUDE_4_7,
+        .efforts = LEVELS_4_7,
         OVERVIEW("haiku-5-5"),
     },
     {
@@ -59,6 +69,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(10), USD(50), USD(0.25), USD(12.50)},
         .capabilities = CLAUDE_5_1,
+        .efforts = LEVELS_4_7,
         PRICES,
     },
     {
@@ -68,6 +79,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(10), USD(50), USD(1), USD(12.50)},
         .capabilities = CLAUDE_4_7 | REASONS_ALWAYS,
+        .efforts = LEVELS_4_7,
         OVERVIEW("fable-5"),
     },
     {
@@ -77,6 +89,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(5), USD(25), USD(0.50), USD(6.25)},
         .capabilities = CLAUDE_4_7,
+        .efforts = LEVELS_4_7,
         OVERVIEW("opus-5"),
     },
     {
@@ -86,6 +99,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(2), USD(10), USD(0.20), USD(2.50)},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_7,
         OVERVIEW("sonnet-5"),
     },
     {
@@ -95,6 +109,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(5), USD(25), USD(0.50), USD(6.25)},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_7,
         PRICES,
     },
     {
@@ -104,6 +119,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(5), USD(25), USD(0.50), USD(6.25)},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_7,
         PRICES,
     },
     {
@@ -113,6 +129,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(5), USD(25), USD(0.50), USD(6.25)},
         .capabilities = CLAUDE_4_6 | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_6,
         PRICES,
     },
     {
@@ -122,6 +139,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 128000,
         .price = {USD(3), USD(15), USD(0.30), USD(3.75)},
         .capabilities = CLAUDE_4_6 | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_6,
         PRICES,
     },
     {
@@ -140,6 +158,7 @@ const struct model_info catalogue_anthropic[] = {
         .max_output = 64000,
         .price = {USD(5), USD(25), USD(0.50), USD(6.25)},
         .capabilities = CLAUDE | CAN_FETCH_WEB,
+        .efforts = LEVELS_4_5,
         PRICES,
     },
     {

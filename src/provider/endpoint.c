@@ -313,6 +313,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     struct err *failure;
 
     strbuf_init(&body, REPLY_MAX_BYTES * 2);
+    TRY(request_check(r));
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));

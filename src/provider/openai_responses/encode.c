@@ -19,14 +19,15 @@ static bool reasons(const struct model_request *r)
 static void write_reasoning_settings(struct body *b)
 {
     const struct model_request *r = b->request;
+    struct str word = effort_word(r, b->dialect);
     bool off = r->effort == EFFORT_NONE;
 
-    if (r->effort == EFFORT_UNSET || !reasons(r) || (off && request_can(r, REASONS_ALWAYS)) ||
+    if (word.n == 0 || !reasons(r) || (off && request_can(r, REASONS_ALWAYS)) ||
         !body_key(b, "reasoning"))
         return;
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "effort", effort_word(r, b->dialect));
-    if (!off)
+    jw_kv_str(&b->w, "effort", word);
+    if (r->effort > EFFORT_NONE) /* some accounts may not see a summary: only who asked gets one */
         jw_kv_str(&b->w, "summary", S("auto"));
     jw_end_object(&b->w);
 }
