@@ -1,6 +1,7 @@
 /* encode.c - writes requests for the Anthropic Messages API. */
 #include "provider/encode.h"
 #include "provider/anthropic/anthropic.h"
+#include "provider/schema_lower.h"
 
 #define MAX_CALL_ID 64
 #define MIN_THINKING_BUDGET 1024
@@ -133,6 +134,8 @@ static void write_output_config(struct body *b)
 {
     const struct model_request *r = b->request;
     struct str effort = effort_level(r);
+    AUTO(arena) struct arena a = {0};
+    struct schema_lowered lowered;
 
     if ((!effort.n && !r->output_schema) || !body_key(b, "output_config"))
         return;
@@ -140,10 +143,11 @@ static void write_output_config(struct body *b)
     if (effort.n)
         jw_kv_str(&b->w, "effort", effort);
     if (r->output_schema) {
+        schema_lower(&a, r->output_schema, SCHEMA_ANTHROPIC, &lowered);
         jw_key(&b->w, "format");
         jw_begin_object(&b->w);
         jw_kv_str(&b->w, "type", S("json_schema"));
-        jw_kv_json(&b->w, "schema", r->output_schema);
+        jw_kv_json(&b->w, "schema", lowered.schema);
         jw_end_object(&b->w);
     }
     jw_end_object(&b->w);

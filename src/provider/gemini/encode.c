@@ -1,6 +1,7 @@
 /* encode.c - writes requests for the Gemini API and Vertex AI. */
 #include "provider/encode.h"
 #include "provider/gemini/gemini.h"
+#include "provider/schema_lower.h"
 
 /* The largest thinking budget that all models with budgets take. */
 #define MAX_THINKING_BUDGET 24576
@@ -102,14 +103,18 @@ static void write_schema(struct json_writer *w, const struct json *schema)
 static void write_output(struct body *b)
 {
     const struct model_request *r = b->request;
+    AUTO(arena) struct arena a = {0};
+    struct schema_lowered lowered;
 
     if (r->max_output > 0)
         body_int(b, "maxOutputTokens", r->max_output);
-    if (r->output_schema) {
-        body_str(b, "responseMimeType", S("application/json"));
-        if (body_key(b, "responseJsonSchema"))
-            write_schema(&b->w, r->output_schema);
-    }
+    if (!r->output_schema)
+        return;
+    body_str(b, "responseMimeType", S("application/json"));
+    if (!body_key(b, "responseJsonSchema"))
+        return;
+    schema_lower(&a, r->output_schema, SCHEMA_GEMINI, &lowered);
+    jw_json(&b->w, lowered.schema);
 }
 
 static void write_generation_config(struct body *config)
