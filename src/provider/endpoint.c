@@ -196,7 +196,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
     x->status = response->status;
     decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
                  clock_unix_ms(loop_clock(task_loop())), reply);
-    decoder.overflow_words = x->endpoint->config.overflow_words;
+    decoder_listen(&decoder, x->endpoint->config.words);
     decoder.on_event = on_event;
     decoder.self = x;
     e = read_answer(&reading);

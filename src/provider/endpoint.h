@@ -9,7 +9,7 @@ struct endpoint_config {
     struct str id; /* the profile's identity */
     const struct protocol *protocol;
     const struct dialect *dialect;
-    const char *overflow_words; /* of the vendor's row */
+    const struct vendor *words; /* the row with its words for what no field says; may be NULL */
     struct str base_url;
     enum auth_style auth;
     struct http_headers headers; /* the profile's own, beside what the protocol needs */

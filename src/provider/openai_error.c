@@ -183,13 +183,21 @@ static struct str message_in(const struct json *body)
     return text.n ? text : error_body_message(body);
 }
 
+/* Some call every error of theirs one of the server. The status then tells whether it is one that
+ * passes, or a request that will never do. */
+static bool is_contradicted(enum err_kind kind, int status)
+{
+    return kind == ERR_PROVIDER_UNAVAILABLE && status >= 400 && status < 500 &&
+           !(kind_of_status(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 || status == 409);
+}
+
 static enum err_kind kind_of(int status, const struct json *error)
 {
     enum err_kind kind;
 
     if (status == 413)
         return ERR_CONTEXT_OVERFLOW; /* whatever limit it is that the prompt is over */
-    if (kind_of_words(error, &kind))
+    if (kind_of_words(error, &kind) && !is_contradicted(kind, status))
         return kind;
     if (status == 0)
         status = status_in(error);

@@ -30,16 +30,14 @@ void vendor_list_names(struct strbuf *out)
     }
 }
 
-const char *vendor_overflow_words(const struct vendor *v, const struct protocol *p)
+const struct vendor *vendor_for_words(const struct vendor *v, const struct protocol *p)
 {
-    if (v)
-        return v->overflow_words;
-    if (p == &protocol_openai_chat)
+    if (!v && p == &protocol_openai_chat)
         v = vendor_find(S("custom"));
-    for (const struct vendor *first = vendors; !v && first->name; first++)
-        if (first->protocol == p)
-            v = first;
-    return v ? v->overflow_words : NULL;
+    for (const struct vendor *first = vendors; !v; first++)
+        if (!first->name || first->protocol == p)
+            v = first; /* the end of the table has no words */
+    return v;
 }
 
 const char *vendor_setup_link(const struct vendor *v)

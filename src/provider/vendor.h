@@ -32,6 +32,8 @@ struct vendor {
     /* How it says that a prompt is too long, where no field does: sentences separated by '|', with
      * '*' for what changes between. Looked for in any case of letters. NULL: a field says it. */
     const char *overflow_words;
+    /* In the same form: what stands before the time after which to ask again. */
+    const char *delay_words;
     bool has_web_search, has_web_fetch; /* the vendor's own */
     const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
     /* Setup links in the order in which they help: where to get a key, the console, the docs.
@@ -49,9 +51,9 @@ extern const struct vendor vendors[];
 const struct vendor *vendor_find(struct str name_or_alias); /* any case; NULL if unknown */
 /* "anthropic, openai, gemini (google), ...": for error texts. */
 void vendor_list_names(struct strbuf *out);
-/* The words of a vendor; of a server of which only the protocol is known (v is NULL), those of the
- * row that stands for any server of it. */
-const char *vendor_overflow_words(const struct vendor *v, const struct protocol *p);
+/* Whose words to look for in a refusal: those of the vendor, or, of a server of which only the
+ * protocol is known (v is NULL), those of the row that stands for any server of it. */
+const struct vendor *vendor_for_words(const struct vendor *v, const struct protocol *p);
 /* The best link there is: key, console, docs. NULL where there is none. */
 const char *vendor_setup_link(const struct vendor *v);
 /* By id, or by an id with a date behind it, which names a fixed version of the same model:

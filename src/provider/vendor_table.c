@@ -41,6 +41,7 @@ const struct vendor vendors[] = {
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-6.1-sol",
         .overflow_words = "exceeds the context window|maximum context length is",
+        .delay_words = "try again in ",
         .has_web_search = true,
         .models_path = "/models",
         .api_key_url = "https://platform.openai.com/api-keys",
@@ -119,6 +120,7 @@ const struct vendor vendors[] = {
         .overflow_words = "maximum context length is|prompt is too long|"
                           "exceeds the context window|"
                           "input token count*exceeds the maximum|maximum prompt length is",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .api_key_url = "https://openrouter.ai/settings/keys",
         .console_url = "https://openrouter.ai",
@@ -140,6 +142,7 @@ const struct vendor vendors[] = {
                     .least_effort = EFFORT_LOW,
                     .most_effort = EFFORT_HIGH},
         .overflow_words = "reduce the length of the messages",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .api_key_url = "https://console.groq.com/keys",
         .console_url = "https://console.groq.com",
@@ -261,6 +264,7 @@ const struct vendor vendors[] = {
         .key_env = "AZURE_OPENAI_API_KEY",
         .auth = AUTH_API_KEY,
         .overflow_words = "exceeds the context window|maximum context length is",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
@@ -389,6 +393,7 @@ const struct vendor vendors[] = {
                           "input token count*exceeds the maximum|"
                           "maximum prompt length is|tokens + `max_new_tokens` must be|"
                           "longer than the model's context length",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
         NO_MODELS,

@@ -483,7 +483,7 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
         .id = p->id,
         .protocol = p->protocol,
         .dialect = v ? &v->dialect : &plain,
-        .overflow_words = vendor_overflow_words(v, p->protocol),
+        .words = vendor_for_words(v, p->protocol),
         .base_url = p->base_url,
         .auth = nearest_vendor(p)->auth,
         .headers = p->headers,

@@ -50,6 +50,9 @@ struct err *anthropic_classify(int status, const struct json *body)
     struct str type = json_get_text(json_get(error_body_first(body), "error"), "type");
     struct str message = error_body_message(body);
 
+    /* Who only speaks like this API calls every error of its own an "api_error". */
+    if (status >= 400 && status < 500 && str_is(type, "api_error"))
+        type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(type, types[i].type))
             return provider_error(types[i].kind, status, message.n ? message : type);

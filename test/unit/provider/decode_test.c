@@ -227,7 +227,7 @@ static struct err *refusal_of(const char *vendor, int status, const char *body)
 
     add_quoted(&bytes, body);
     reading_init(&r, protocol, status);
-    r.decoder.overflow_words = vendor_overflow_words(v, protocol);
+    decoder_listen(&r.decoder, vendor_for_words(v, protocol));
     assert_ok(decoder_feed(&r.decoder, strbuf_str(&bytes)));
     return decoder_end(&r.decoder);
 }
@@ -345,7 +345,7 @@ TEST(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream)
     struct strbuf bytes = answer_bytes(SSE("{'error':{'message':'Prompt is too long: 2 > 1'}}"));
 
     reading_init(&r, &protocol_anthropic_messages, 200);
-    r.decoder.overflow_words = vendor_overflow_words(vendor_find(S("anthropic")), NULL);
+    decoder_listen(&r.decoder, vendor_find(S("anthropic")));
     assert_err(decoder_feed(&r.decoder, strbuf_str(&bytes)), ERR_CONTEXT_OVERFLOW);
 }
 
@@ -357,6 +357,55 @@ TEST(sentences_have_gaps_and_no_case)
     assert_false(error_text_has(S("anything"), "|"));
     assert_false(error_text_has(S("anything"), NULL));
     assert_false(error_text_has((struct str){0}, "x"));
+}
+
+/* --- what else is told in words, or by both --- */
+
+TEST(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so)
+{
+    static const char no_tools[] =
+        "{'error':{'type':'api_error','message':'registry/m:1b does not support tools'}}";
+    AUTO(err) struct err *chat = refusal_of("openai-chat", 400, no_tools);
+    AUTO(err) struct err *messages = refusal_of("anthropic-messages", 400, no_tools);
+    AUTO(err) struct err *passing = refusal_of("openai-chat", 500, no_tools);
+    AUTO(err) struct err *busy = refusal_of("anthropic-messages", 500, no_tools);
+
+    assert_true(err_is(chat, ERR_PROVIDER_ERROR));
+    assert_true(err_is(messages, ERR_PROVIDER_ERROR));
+    assert_true(err_is(passing, ERR_PROVIDER_UNAVAILABLE));
+    assert_true(err_is(busy, ERR_PROVIDER_UNAVAILABLE));
+}
+
+TEST(a_response_that_failed_says_when_to_ask_again)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(err) struct err *e = NULL;
+    AUTO(strbuf)
+    struct strbuf bytes =
+        answer_bytes(SSE("{'type':'response.failed','response':{'status':'failed','error':{'code':"
+                         "'rate_limit_exceeded','message':'Rate limit reached. Please try again in "
+                         "11.054s.'}}}"));
+
+    reading_init(&r, &protocol_openai_responses, 200);
+    decoder_listen(&r.decoder, vendor_find(S("openai")));
+    e = decoder_feed(&r.decoder, strbuf_str(&bytes));
+    assert_true(err_is(e, ERR_PROVIDER_RATE_LIMIT));
+    assert_int_equal(e->retry_after_ms, 11054);
+}
+
+TEST(a_delay_in_words_has_units)
+{
+    static const char words[] = "nothing|try again in ";
+
+    assert_int_equal(error_text_delay_ms(S("Try again in 20ms."), words), 20);
+    assert_int_equal(error_text_delay_ms(S("please try again in 1m2.5s"), words), 62500);
+    assert_int_equal(error_text_delay_ms(S("try again in 6m0s"), words), 360000);
+    assert_int_equal(error_text_delay_ms(S("try again in 99999h"), words), 86400000);
+    assert_int_equal(error_text_delay_ms(S("try again in a moment"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 5"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 1.2.3s"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("in 5s"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 5s"), NULL), -1);
 }
 
 static const char *const errors_of_others[] = {
@@ -420,4 +469,6 @@ RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
           UNIT(what_a_field_says_wins_over_words),
           UNIT(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream),
           UNIT(sentences_have_gaps_and_no_case),
+          UNIT(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so),
+          UNIT(a_response_that_failed_says_when_to_ask_again), UNIT(a_delay_in_words_has_units),
           UNIT(no_error_is_made_of_null_or_nothing))
