@@ -48,8 +48,9 @@ struct model_request {
     struct tool_choice tool_choice;
     struct sampling sampling;
     enum effort effort;
-    int64_t reasoning_budget;         /* tokens; wins over effort where the API takes one */
-    int64_t max_output;               /* tokens; 0: the catalogue's, where the API demands one */
+    int64_t reasoning_budget; /* tokens; wins over effort where the API takes one */
+    int64_t max_output;       /* tokens; 0: the catalogue's, where the API demands one */
+    int64_t context_window;   /* that is reckoned with, for servers that make room; 0: theirs */
     const struct json *output_schema; /* the answer must fit this */
     struct str output_name;
     bool stream;

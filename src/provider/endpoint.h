@@ -22,4 +22,12 @@ struct endpoint_config {
 MUST_USE struct err *endpoint_provider_new(const struct endpoint_config *config,
                                            struct provider **ret_provider);
 
+/* Asks the server itself about one of its models, for those that no catalogue knows: its window
+ * above all, and what it can. `p` must have been made by endpoint_provider_new(). Strings live in
+ * `a`; 0 is unknown. ERR_MODEL_NOT_AVAILABLE when the server does not list it. May wait, 20 s at
+ * most. */
+MUST_USE struct err *endpoint_ask_model(const struct provider *p, const struct provider_call *call,
+                                        struct str model, struct arena *a,
+                                        struct model_info *ret_model);
+
 #endif

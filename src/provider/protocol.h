@@ -71,6 +71,9 @@ struct protocol {
 
     /* Path below the base URL, with a query if one is needed: "/v1/messages". */
     void (*path)(const struct model_request *r, const struct dialect *d, struct strbuf *out);
+    /* POST {"model": NAME} below the base URL tells about one model; NULL: its list tells enough.
+     */
+    const char *show_path;
     /* Headers beside auth and content type; may be NULL. */
     void (*headers)(const struct model_request *r, const struct dialect *d, struct arena *a,
                     struct http_headers *out);

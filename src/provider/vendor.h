@@ -28,6 +28,8 @@ struct vendor {
     enum key_need key_need;
     enum auth_style auth;
     const char *default_model; /* NULL: the person must name one */
+    /* Families that people call by one word, separated by spaces; NULL: none. */
+    const char *families;
     struct dialect dialect;
     /* How it says that a prompt is too long, where no field does: sentences separated by '|', with
      * '*' for what changes between. Looked for in any case of letters. NULL: a field says it. */
@@ -59,6 +61,10 @@ const char *vendor_setup_link(const struct vendor *v);
 /* By id, or by an id with a date behind it, which names a fixed version of the same model:
  * "claude-opus-4-5-20251101", "gpt-5.4-2026-03-05". NULL if unknown. */
 const struct model_info *vendor_find_model(const struct vendor *v, struct str id);
+/* The id that a short name stands for: the word for a family ("sonnet") is its newest
+ * active model, and a wish for a long window behind a name ("sonnet[1m]") is left out, since every
+ * current model of those families has one. Other names come back as they are. */
+struct str vendor_resolve_model(const struct vendor *v, struct str name);
 /* For a name that vendor_find_model() does not know: the model that it misspells, or one of the
  * family that it names ("sonnet"). NULL: it may be the name of a new model, as one that differs in
  * numbers only is. */

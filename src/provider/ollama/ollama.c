@@ -10,6 +10,7 @@ const struct protocol protocol_ollama = {
     .name = "ollama",
     .api_surface = "ollama-chat",
     .path = path,
+    .show_path = "/api/show",
     .encode = ollama_encode,
     .event = ollama_event,
     .body = ollama_body,
