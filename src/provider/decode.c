@@ -25,6 +25,7 @@ void decoder_listen(struct decoder *d, const struct vendor *v)
 {
     d->overflow_words = v ? v->overflow_words : NULL;
     d->delay_words = v ? v->delay_words : NULL;
+    d->decode.dialect = v ? &v->dialect : NULL;
 }
 
 void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events)

@@ -44,7 +44,8 @@ struct decoder {
 
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply);
-/* Right after decoder_init(): the vendor whose words are looked for in refusals; NULL: none. */
+/* Right after decoder_init(): who answers: its words are looked for in refusals, and its
+ * dialect tells how its texts are to be read. NULL: not known. */
 struct vendor;
 void decoder_listen(struct decoder *d, const struct vendor *v);
 /* Right after decoder_init(), for tests: smaller limits. */

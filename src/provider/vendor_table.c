@@ -282,6 +282,7 @@ const struct vendor vendors[] = {
         .base_url_env = "OLLAMA_HOST",
         .key_env = "OLLAMA_API_KEY", /* for https://ollama.com */
         .key_need = KEY_OPTIONAL,
+        .dialect = {.inline_tags = true},
         .overflow_words = "exceeds the context length|exceeded max context length|"
                           "exceeds the available context size|"
                           "exceeds maximum context length",
@@ -303,6 +304,7 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
@@ -327,6 +329,7 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .takes_top_k = true,
@@ -351,6 +354,7 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_parallel_switch = true,
                 .no_strict_tools = true,
@@ -376,6 +380,7 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_parallel_switch = true,
                 .no_strict_tools = true,

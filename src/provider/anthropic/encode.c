@@ -403,7 +403,9 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
     switch (p->kind) {
     case PART_TEXT:
     case PART_REFUSAL:
-        if (!text_is_blank(p->text))
+        if (part_is_native(r, m, p)) /* with its citations */
+            jw_raw(w, p->native);
+        else if (!text_is_blank(p->text))
             write_text(w, p->text);
         break;
     case PART_REASONING:

@@ -12,7 +12,9 @@ const struct protocol protocol_ollama = {
     .path = path,
     .show_path = "/api/show",
     .encode = ollama_encode,
+    .begin = ollama_begin,
     .event = ollama_event,
     .body = ollama_body,
+    .end = ollama_end,
     .classify = ollama_classify,
 };

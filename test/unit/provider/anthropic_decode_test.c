@@ -161,6 +161,8 @@ TEST(citations_follow_their_text)
                            "'title':'A'}"),
                      DELTA("0", "text_delta", "'text':'It is.'"), STOP("0"), END("end_turn")),
                  "text 'It is.'\n"
+                 "  native {'type':'text','text':'It is.','citations':[{'cited_text':'said',"
+                 "'url':'https://a.example','title':'A'}]}\n"
                  "citation https://a.example 'said'\n"
                  "  title 'A'\n"
                  "  native {'cited_text':'said','url':'https://a.example','title':'A'}\n" END_TOLD(
@@ -169,6 +171,8 @@ TEST(citations_follow_their_text)
                  BODY("{'content':[{'type':'text','text':'It is.','citations':[{'cited_text':"
                       "'said','document_title':'D'}]}],'stop_reason':'end_turn'}"),
                  "text 'It is.'\n"
+                 "  native {'type':'text','text':'It is.','citations':[{'cited_text':'said',"
+                 "'document_title':'D'}]}\n"
                  "citation 'said'\n"
                  "  title 'D'\n"
                  "  native {'cited_text':'said','document_title':'D'}\n"
