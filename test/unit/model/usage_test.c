@@ -238,5 +238,4 @@ RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(a_count_far_beyond_the_window_is_not_known),
           UNIT(an_unknown_count_has_no_price_and_a_cost_that_cannot_be_is_none),
           UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
- UNIT(searches_of_the_provider_are_paid_for),
-          UNIT(counts_are_short_for_people))
+          UNIT(searches_of_the_provider_are_paid_for), UNIT(counts_are_short_for_people))
