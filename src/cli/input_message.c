@@ -36,6 +36,26 @@ static struct err *add_bytes(struct message *m, const struct json *source, struc
     return NULL;
 }
 
+/* What the address says; where it says nothing, what pictures mostly are. */
+static struct str image_type(struct str url)
+{
+    static const struct {
+        const char *ending, *mime;
+    } types[] = {{".png", "image/png"}, {".gif", "image/gif"}, {".webp", "image/webp"}};
+    size_t end = 0;
+
+    while (end < url.n && url.p[end] != '?' && url.p[end] != '#')
+        end++;
+    url = str_slice(url, 0, end);
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct str ending = str_of(types[i].ending);
+
+        if (url.n > ending.n && str_eq_nocase(str_skip(url, url.n - ending.n), ending))
+            return str_of(types[i].mime);
+    }
+    return S("image/jpeg");
+}
+
 static struct err *add_url(struct message *m, const struct json *source, struct str mime,
                            struct str name)
 {
@@ -43,6 +63,8 @@ static struct err *add_url(struct message *m, const struct json *source, struct 
 
     if (url.n == 0)
         return wrong("a url source needs its url");
+    if (mime.n == 0)
+        mime = image_type(url);
     message_add(
         m, &(struct part){.kind = PART_MEDIA,
                           .media = {.mime = mime, .source = MEDIA_URL, .data = url, .name = name}});
@@ -60,6 +82,10 @@ static struct err *add_media(struct message *m, const struct json *block, struct
         return add_url(m, source, mime, name);
     if (str_is(type, "text"))
         return add_text(m, json_get_text(source, "data"));
+    if (str_is(type, "file"))
+        return err_hint(wrong("a file in the provider's storage cannot be sent: other models, and "
+                              "this session when it is read again, could not have it"),
+                        "send its bytes as base64, or its address as url");
     return err_new(ERR_VALIDATION,
                    "the source of a block is base64, url or text, not \"%" STR_FMT "\"",
                    STR_ARG(type));
@@ -74,7 +100,7 @@ static struct err *add_block(struct message *m, const struct json *block)
     if (str_is(type, "text"))
         return add_text(m, json_get_text(block, "text"));
     if (str_is(type, "image"))
-        return add_media(m, block, S("image/*"));
+        return add_media(m, block, (struct str){0});
     if (str_is(type, "document"))
         return add_media(m, block, S("application/pdf"));
     return err_new(ERR_VALIDATION,

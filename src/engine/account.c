@@ -14,6 +14,7 @@ static void add_up(struct run_result *x, const struct usage *u, int64_t cost_mic
     add_usage(&x->usage.cache_read, u->cache_read);
     add_usage(&x->usage.cache_write, u->cache_write);
     add_usage(&x->usage.reasoning, u->reasoning);
+    add_usage(&x->usage.web_searches, u->web_searches);
     add_usage(&x->cost_microcents, cost_microcents);
 }
 

@@ -1,19 +1,7 @@
 /* answer.c - an answer that must be JSON of a certain shape. */
 #include "engine/run_state.h"
 
-/* Models like to put JSON into a fenced block: "```json\n{...}\n```". */
-static struct str without_fence(struct str text)
-{
-    struct str inner = str_trim(text);
-    size_t first_line;
-
-    if (!str_starts(inner, S("```")) || !str_ends(inner, S("```")) || inner.n < 6)
-        return inner;
-    first_line = str_find_char(inner, '\n');
-    if (first_line == STR_NONE)
-        return inner;
-    return str_trim(str_slice(inner, first_line, inner.n - first_line - 3));
-}
+#include "model/fenced.h"
 
 static struct err *tell_mismatch(const struct schema_report *report)
 {
@@ -37,7 +25,7 @@ struct err *answer_parse(const struct json *output_schema, struct str text, stru
     bool is_valid;
 
     TRY(schema_compile(output_schema, NULL, &schema));
-    e = json_parse(a, without_fence(text), 0, &value);
+    e = json_parse(a, fenced_json(text), 0, &value);
     if (e)
         return err_wrap(e, "the answer is not JSON");
     TRY(schema_validate(schema, value, &scratch, &is_valid, &report));

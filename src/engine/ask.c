@@ -64,6 +64,14 @@ bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
     return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
 }
 
+/* 0: nobody has said how large it is, and a server that must make room for it decides. */
+static int64_t known_window(const struct target *t)
+{
+    int64_t window = target_window(t);
+
+    return window == MODEL_DEFAULT_CONTEXT_WINDOW ? 0 : window;
+}
+
 struct token_estimate run_context(struct run *r, int64_t *ret_window)
 {
     *ret_window = target_window(&r->plan->targets[0]);
@@ -197,6 +205,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
         .max_output = t->max_output,
+        .context_window = known_window(t),
         .output_schema = a->aside ? NULL : a->run->options->output_schema,
         .stream = plan->stream,
         .web_search = wants_search(a),

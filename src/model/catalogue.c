@@ -3,6 +3,11 @@
 
 #include <stdio.h>
 
+int64_t model_max_prompt(const struct model_info *m)
+{
+    return m->max_input ? m->max_input : m->context_window;
+}
+
 const char *lifecycle_name(enum model_lifecycle l)
 {
     static const char *const names[] = {"active", "preview", "deprecated", "retired"};

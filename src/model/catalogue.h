@@ -4,6 +4,19 @@
 
 #include "model/usage.h"
 
+/* How much a model reasons, in the words of people. */
+enum effort {
+    EFFORT_UNSET,
+    EFFORT_NONE, /* no reasoning, where it can be switched off */
+    EFFORT_MINIMAL,
+    EFFORT_LOW,
+    EFFORT_MEDIUM,
+    EFFORT_HIGH,
+    EFFORT_XHIGH,
+    EFFORT_MAX,
+};
+#define EFFORT_BIT(effort) (1u << (effort))
+
 #define MODEL_DEFAULT_CONTEXT_WINDOW 200000
 #define MODEL_DEFAULT_MAX_OUTPUT 16384
 
@@ -37,11 +50,17 @@ enum model_capability {
     NO_SAMPLING = 1 << 12,        /* temperature and its like are refused */
     REASONS_BY_LEVEL = 1 << 13,   /* takes a named level instead of a token budget */
     NO_FORCED_TOOLS = 1 << 14,    /* refuses to be told that it must call a tool */
+    REASONS_IF_ASKED = 1 << 15,   /* does not reason unless a request says so */
+    /* Instead of not reasoning at all, it reasons between tool calls only. */
+    REASONS_BETWEEN_TOOLS = 1 << 16,
+    TAKES_TOOLS_OF_2026 = 1 << 17, /* the search and fetch tools of that year */
 };
 
 struct model_info {
     const char *id, *name; /* name: for people */
     int64_t context_window, max_output;
+    int64_t max_input; /* where the prompt has a limit below the window; 0: it has none */
+    unsigned efforts;  /* EFFORT_BIT of each level that it takes; 0: not known, or none */
     struct price price;
     enum model_lifecycle lifecycle;
     unsigned capabilities;
@@ -49,6 +68,8 @@ struct model_info {
     const char *last_verified; /* "2026-11-01" */
 };
 
+/* The largest prompt that it takes: the limit of its own, else the window. 0: not known. */
+int64_t model_max_prompt(const struct model_info *m);
 const char *lifecycle_name(enum model_lifecycle l);
 const char *catalogue_status_name(enum catalogue_status s);
 

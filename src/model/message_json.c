@@ -77,6 +77,8 @@ void usage_write(struct json_writer *w, const struct usage *u)
     kv_count(w, "cacheWriteTokens", u->cache_write);
     kv_count(w, "reasoningTokens", u->reasoning);
     kv_count(w, "toolInputTokens", u->tool_input);
+    if (u->web_searches > 0)
+        jw_kv_int(w, "webSearches", u->web_searches);
     kv_true(w, "inputIncludesCache", u->input_includes_cache);
     kv_true(w, "outputLacksReasoning", u->output_lacks_reasoning);
     kv_count(w, "costMicrocents", u->cost_microcents);
@@ -358,6 +360,7 @@ struct usage usage_read(const struct json *v, struct arena *a)
         .cache_write = json_int_or(json_get(v, "cacheWriteTokens"), -1),
         .reasoning = json_int_or(json_get(v, "reasoningTokens"), -1),
         .tool_input = json_int_or(json_get(v, "toolInputTokens"), -1),
+        .web_searches = MAX(json_int_or(json_get(v, "webSearches"), 0), (int64_t)0),
         .input_includes_cache = json_bool(json_get(v, "inputIncludesCache"), false),
         .output_lacks_reasoning = json_bool(json_get(v, "outputLacksReasoning"), false),
         .cost_microcents = json_int_or(json_get(v, "costMicrocents"), -1),

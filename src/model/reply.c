@@ -338,7 +338,7 @@ enum message_state reply_state(const struct reply *r)
  * empty ones, as those of a call that takes none. */
 static bool is_cut_off(const struct reply *r, const struct reply_part *p)
 {
-    return r->stop == STOP_LENGTH && p == &r->parts[r->n_parts - 1];
+    return (r->stop == STOP_LENGTH || r->stop == STOP_OVERFLOW) && p == &r->parts[r->n_parts - 1];
 }
 
 static size_t count_values(const struct json *v)

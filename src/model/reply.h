@@ -18,10 +18,11 @@ enum stop {
     STOP_UNKNOWN,
     STOP_END,        /* said all it had to say */
     STOP_TOOL_CALLS, /* wants tools run */
-    STOP_LENGTH,     /* output limit or context window */
+    STOP_LENGTH,     /* output limit */
     STOP_FILTERED,   /* the provider withheld the answer */
     STOP_REFUSED,    /* the model declined */
     STOP_PAUSED,     /* the provider wants to be asked again to go on */
+    STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
 };
 
 #define REPLY_MAX_PARTS 4096

@@ -26,6 +26,48 @@ bool effort_find(struct str name, enum effort *ret_effort)
     return false;
 }
 
+/* --- effort --- */
+
+static bool takes(unsigned levels, int effort)
+{
+    return effort > EFFORT_NONE && effort <= EFFORT_MAX && (levels & EFFORT_BIT(effort));
+}
+
+enum effort effort_nearest(unsigned levels, enum effort asked)
+{
+    if (!(levels & ~EFFORT_BIT(EFFORT_NONE)) || asked <= EFFORT_NONE)
+        return asked;
+    for (int distance = 0; distance <= EFFORT_MAX; distance++) {
+        int lower = (int)asked - distance, higher = (int)asked + distance;
+
+        if (takes(levels, lower) && (asked >= EFFORT_HIGH || !takes(levels, higher)))
+            return (enum effort)lower;
+        if (takes(levels, higher))
+            return (enum effort)higher;
+    }
+    return asked;
+}
+
+enum effort request_effort(const struct model_request *r)
+{
+    enum effort asked = r->effort;
+
+    if (asked == EFFORT_UNSET && r->reasoning_budget <= 0 && request_can(r, REASONS_IF_ASKED))
+        asked = EFFORT_MEDIUM;
+    return r->info ? effort_nearest(r->info->efforts, asked) : asked;
+}
+
+struct err *request_check(const struct model_request *r)
+{
+    if (r->effort != EFFORT_NONE || r->reasoning_budget > 0 || !request_can(r, REASONS_ALWAYS) ||
+        request_can(r, REASONS_BETWEEN_TOOLS))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION,
+                            "%" STR_FMT " always reasons: it cannot be switched off",
+                            STR_ARG(r->model)),
+                    "--effort low makes it reason least");
+}
+
 int64_t request_max_output(const struct model_request *r)
 {
     if (r->max_output > 0)

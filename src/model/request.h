@@ -10,16 +10,6 @@
 #include "model/message.h"
 #include "model/tool_def.h"
 
-enum effort {
-    EFFORT_UNSET,
-    EFFORT_NONE, /* no reasoning, where it can be switched off */
-    EFFORT_MINIMAL,
-    EFFORT_LOW,
-    EFFORT_MEDIUM,
-    EFFORT_HIGH,
-    EFFORT_XHIGH,
-    EFFORT_MAX,
-};
 const char *effort_name(enum effort e);                     /* "" for unset */
 bool effort_find(struct str name, enum effort *ret_effort); /* "off" and "none" are the same */
 
@@ -58,8 +48,9 @@ struct model_request {
     struct tool_choice tool_choice;
     struct sampling sampling;
     enum effort effort;
-    int64_t reasoning_budget;         /* tokens; wins over effort where the API takes one */
-    int64_t max_output;               /* tokens; 0: the catalogue's, where the API demands one */
+    int64_t reasoning_budget; /* tokens; wins over effort where the API takes one */
+    int64_t max_output;       /* tokens; 0: the catalogue's, where the API demands one */
+    int64_t context_window;   /* that is reckoned with, for servers that make room; 0: theirs */
     const struct json *output_schema; /* the answer must fit this */
     struct str output_name;
     bool stream;
@@ -78,6 +69,16 @@ static inline bool request_can(const struct model_request *r, enum model_capabil
 {
     return r->info && (r->info->capabilities & c);
 }
+
+/* What to say about the effort: what was asked for, or the nearest of the levels that the model
+ * takes. Where nothing was asked for: a medium one if the model would not reason at all without a
+ * word, else EFFORT_UNSET, and the vendor's default holds. */
+enum effort request_effort(const struct model_request *r);
+/* Of two that are equally near, the one nearer to high. `levels` are bits as in model_info; 0: none
+ * are known, and what was asked for stays. */
+enum effort effort_nearest(unsigned levels, enum effort asked);
+/* ERR_VALIDATION when reasoning is to be switched off and the model always reasons. */
+MUST_USE struct err *request_check(const struct model_request *r);
 
 /* The output limit to send where one must be sent: asked for, else the catalogue's, else the
  * default. */

@@ -20,6 +20,7 @@ struct usage {
     int64_t input, output;
     int64_t cache_read, cache_write;
     int64_t reasoning;
+    int64_t web_searches;        /* of the provider's own, which it charges for; 0: none */
     int64_t tool_input;          /* what the provider's own tools fed the model, on top of input */
     bool input_includes_cache;   /* input counts cache reads (and writes) too */
     bool output_lacks_reasoning; /* reasoning tokens come on top of output */
@@ -60,10 +61,12 @@ int64_t usage_total(const struct usage *u);
 
 /* Micro-cents per million tokens; -1 where unknown. Some vendors charge more for a whole call once
  * its prompt has more than `long_from` tokens: all of the prompt at long_input_percent of the
- * price, the answer at long_output_percent. 0: they do not. */
+ * price, the answer at long_output_percent. 0: they do not. `search` is the price of one search of
+ * the provider's own, in micro-cents; 0: it is not known, or free. */
 struct price {
     int64_t input, output, cache_read, cache_write;
     int64_t long_from, long_input_percent, long_output_percent;
+    int64_t search;
 };
 /* Rounded up to whole micro-cents; the reported cost wins; -1 when the price is unknown. */
 int64_t usage_cost_microcents(const struct usage *u, const struct price *p);

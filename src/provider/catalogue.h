@@ -18,6 +18,9 @@
 /* Where the vendor's own page was not at hand. */
 #define PRICE_LIST(day) SOURCE("https://models.dev", day)
 
+/* All levels between two, both included. */
+#define EFFORTS(from, to) ((EFFORT_BIT((to) + 1) - 1) & ~(EFFORT_BIT(from) - 1))
+
 /* The lengths stand here because the vendor table needs constants; a wrong one does not compile. */
 extern const struct model_info catalogue_anthropic[15];
 extern const struct model_info catalogue_deepseek[4];

@@ -6,6 +6,11 @@
 
 #define DEEPSEEK (CAN_TOOLS | CAN_REASON | CAN_CACHE_PROMPT)
 
+/* https://api-docs.deepseek.com/guides/thinking_mode */
+#define LEVELS                                                                                     \
+    (EFFORT_BIT(EFFORT_NONE) | EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) |                  \
+     EFFORT_BIT(EFFORT_MAX))
+
 const struct model_info catalogue_deepseek[] = {
     {
         .id = "deepseek-flash",
@@ -14,6 +19,7 @@ const struct model_info catalogue_deepseek[] = {
         .max_output = 384000,
         .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        .efforts = LEVELS,
         PAGE,
     },
     {
@@ -23,6 +29,7 @@ const struct model_info catalogue_deepseek[] = {
         .max_output = 384000,
         .price = {USD(1.32), USD(3.96), USD(0.044), NOT_TOLD},
         .capabilities = DEEPSEEK,
+        .efforts = LEVELS,
         PAGE,
     },
     {
@@ -34,6 +41,7 @@ const struct model_info catalogue_deepseek[] = {
         .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        .efforts = LEVELS,
         PAGE,
     },
     {
@@ -44,6 +52,7 @@ const struct model_info catalogue_deepseek[] = {
         .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
+        .efforts = LEVELS,
         PAGE,
     },
 };

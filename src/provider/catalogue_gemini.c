@@ -12,6 +12,10 @@
      CAN_SEARCH_WEB | CAN_FETCH_WEB | CAN_CACHE_PROMPT)
 #define GEMINI_3 (GEMINI | REASONS_BY_LEVEL)
 
+/* https://ai.google.dev/gemini-api/docs/thinking. "minimal" is as good as none. */
+#define LEVELS EFFORTS(EFFORT_LOW, EFFORT_HIGH)
+#define LEVELS_OF_FLASH EFFORTS(EFFORT_NONE, EFFORT_HIGH)
+
 const struct model_info catalogue_gemini[] = {
     {
         .id = "gemini-4-argon",
@@ -20,6 +24,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,       /* recommended; more is possible */
         .price = {USD(4), USD(20), USD(0.20), NOT_TOLD},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
+        .efforts = LEVELS,
         SOURCE(DOCS "generate-content/latest-model", "2026-11-15"),
     },
     {
@@ -29,6 +34,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
+        .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -38,6 +44,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
+        .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -47,6 +54,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3,
+        .efforts = LEVELS_OF_FLASH,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -56,6 +64,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(1.50), USD(9), USD(0.15), NOT_TOLD},
         .capabilities = GEMINI_3,
+        .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
     },
     {
@@ -65,6 +74,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD},
         .capabilities = GEMINI_3,
+        .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
     },
     {
@@ -74,6 +84,7 @@ const struct model_info catalogue_gemini[] = {
         .max_output = 65536,
         .price = {USD(0.25), USD(1.50), USD(0.025), NOT_TOLD},
         .capabilities = GEMINI_3,
+        .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
     },
     {
@@ -84,6 +95,7 @@ const struct model_info catalogue_gemini[] = {
         .price = {USD(2), USD(12), USD(0.20), NOT_TOLD, ABOVE_200K},
         .lifecycle = LIFECYCLE_PREVIEW,
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
+        .efforts = LEVELS,
         PRICES("2026-08-08"),
     },
     {

@@ -14,6 +14,7 @@ const struct model_info catalogue_groq[] = {
         .max_output = 65536,
         .price = {USD(0.15), USD(0.60), USD(0.075), NOT_TOLD},
         .capabilities = GPT_OSS,
+        .efforts = EFFORTS(EFFORT_LOW, EFFORT_HIGH),
         SOURCE(DOCS "model/openai/gpt-oss-120b", "2026-08-08"),
     },
     {
@@ -23,6 +24,7 @@ const struct model_info catalogue_groq[] = {
         .max_output = 65536,
         .price = {USD(0.075), USD(0.30), USD(0.0375), NOT_TOLD},
         .capabilities = GPT_OSS,
+        .efforts = EFFORTS(EFFORT_LOW, EFFORT_HIGH),
         SOURCE(DOCS "model/openai/gpt-oss-20b", "2026-08-08"),
     },
     {

@@ -6,6 +6,9 @@
 #define MODELS SOURCE(DOCS "models", "2026-07-02")
 
 #define MISTRAL (CAN_TOOLS | CAN_FOLLOW_SCHEMA)
+/* They reason at one level, or not at all, which is what they do by themselves. */
+#define REASONS (CAN_REASON | REASONS_IF_ASKED)
+#define LEVELS (EFFORT_BIT(EFFORT_NONE) | EFFORT_BIT(EFFORT_HIGH))
 
 const struct model_info catalogue_mistral[] = {
     {
@@ -15,7 +18,8 @@ const struct model_info catalogue_mistral[] = {
         .max_output = 262144,
         .price = {USD(1.36), USD(4.18), USD(0.14), NOT_TOLD},
         .lifecycle = LIFECYCLE_PREVIEW,
-        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON | CAN_CACHE_PROMPT,
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | REASONS | CAN_CACHE_PROMPT,
+        .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -23,7 +27,8 @@ const struct model_info catalogue_mistral[] = {
         .name = "Mistral Medium 3.5",
         .context_window = 262144,
         .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
-        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | REASONS,
+        .efforts = LEVELS,
         SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
     },
     {
@@ -31,7 +36,8 @@ const struct model_info catalogue_mistral[] = {
         .name = "Mistral Medium 3.5",
         .context_window = 262144,
         .price = {USD(1.50), USD(7.50), NOT_TOLD, NOT_TOLD},
-        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | REASONS,
+        .efforts = LEVELS,
         SOURCE(DOCS "models/model-cards/mistral-medium-3-5-26-04", "2026-08-08"),
     },
     {
@@ -39,7 +45,8 @@ const struct model_info catalogue_mistral[] = {
         .name = "Mistral Small 4",
         .context_window = 256000,
         .price = {USD(0.15), USD(0.60), NOT_TOLD, NOT_TOLD},
-        .capabilities = MISTRAL | CAN_SEE_IMAGES | CAN_REASON,
+        .capabilities = MISTRAL | CAN_SEE_IMAGES | REASONS,
+        .efforts = LEVELS,
         MODELS,
     },
     {

@@ -10,6 +10,21 @@
     (CAN_TOOLS | CAN_SEE_IMAGES | CAN_READ_PDF | CAN_FOLLOW_SCHEMA | CAN_SEARCH_WEB |              \
      CAN_CACHE_PROMPT)
 #define GPT_5 (GPT_4 | CAN_REASON | NO_SAMPLING)
+/* From 5.1 on they reason only when they are told to. */
+#define GPT_5_1 (GPT_5 | REASONS_IF_ASKED)
+
+/* What the answer may have is kept free. */
+#define INPUT_922K .max_input = 922000
+#define INPUT_272K .max_input = 272000
+
+/* https://developers.openai.com/api/docs/guides/reasoning */
+#define LEVELS_O EFFORTS(EFFORT_LOW, EFFORT_HIGH)
+#define LEVELS_5 EFFORTS(EFFORT_MINIMAL, EFFORT_HIGH)
+#define OR_NONE(levels) ((levels) | EFFORT_BIT(EFFORT_NONE))
+#define LEVELS_5_1 OR_NONE(LEVELS_O)
+#define LEVELS_5_2 OR_NONE(EFFORTS(EFFORT_LOW, EFFORT_XHIGH))
+#define LEVELS_6_1 EFFORTS(EFFORT_LOW, EFFORT_MAX)
+#define LEVELS_5_6 OR_NONE(LEVELS_6_1)
 
 const struct model_info catalogue_openai[] = {
     {
@@ -17,8 +32,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-6.1 Sol",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(2), USD(10), USD(0.10), USD(2.50), ABOVE_272K},
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_6_1,
         PAGE("models/gpt-6.1-sol", "2026-11-15"),
     },
     {
@@ -26,8 +43,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-6.1 Terra",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(1), USD(5), USD(0.05), USD(1.25), ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -35,8 +54,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-6 Astra",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(10), USD(50), USD(1), USD(12.50), ABOVE_272K},
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_6_1,
         PAGE("models/gpt-6-astra", "2026-11-15"),
     },
     {
@@ -44,8 +65,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-6 Sol",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(2), USD(10), USD(0.20), USD(2.50), ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -53,8 +76,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-6 Luna",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(0.10), USD(0.50), USD(0.01), USD(0.125), ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -62,8 +87,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.6 Sol",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(4), USD(20), USD(0.40), NOT_TOLD, ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
     },
     {
@@ -72,8 +99,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.6 Sol",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(4), USD(20), USD(0.40), NOT_TOLD, ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
     },
     {
@@ -81,8 +110,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.6 Terra",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(2), USD(12), USD(0.20), USD(2.50), ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
     },
     {
@@ -90,8 +121,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.6 Luna",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(0.20), USD(1.20), USD(0.02), USD(0.25), ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
     },
     {
@@ -99,8 +132,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.5",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(5), USD(30), USD(0.50), NOT_TOLD, ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.5", "2026-08-08"),
     },
     {
@@ -108,8 +143,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.4",
         .context_window = 1050000,
         .max_output = 128000,
+        INPUT_922K,
         .price = {USD(2.50), USD(15), USD(0.25), NOT_TOLD, ABOVE_272K},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4", "2026-08-08"),
     },
     {
@@ -117,8 +154,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.4 mini",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(0.75), USD(4.50), USD(0.075), NOT_TOLD},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4-mini", "2026-08-08"),
     },
     {
@@ -126,8 +165,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.4 nano",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(0.20), USD(1.25), USD(0.02), NOT_TOLD},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4-nano", "2026-08-08"),
     },
     {
@@ -135,8 +176,10 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.2",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(1.75), USD(14), USD(0.175), NOT_TOLD},
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.2", "2026-08-08"),
     },
     {
@@ -144,9 +187,11 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5.1",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-04-01 */
-        .capabilities = GPT_5,
+        .capabilities = GPT_5_1,
+        .efforts = LEVELS_5_1,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -154,9 +199,11 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_5,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -164,9 +211,11 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5 mini",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(0.25), USD(2), USD(0.025), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_5,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -174,9 +223,11 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-5 nano",
         .context_window = 400000,
         .max_output = 128000,
+        INPUT_272K,
         .price = {USD(0.05), USD(0.40), USD(0.005), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_5,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -187,6 +238,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(2), USD(8), USD(0.50), NOT_TOLD},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_O,
         PRICE_LIST("2026-11-15"),
     },
     {
@@ -237,6 +289,7 @@ const struct model_info catalogue_openai[] = {
         .price = {USD(1.10), USD(4.40), USD(0.275), NOT_TOLD},
         .lifecycle = LIFECYCLE_RETIRED, /* on 2026-10-23 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
+        .efforts = LEVELS_O,
         PRICE_LIST("2026-11-15"),
     },
 };

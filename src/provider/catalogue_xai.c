@@ -17,6 +17,7 @@ const struct model_info catalogue_xai[] = {
         .context_window = 500000,
         .price = {USD(2), USD(6), USD(0.50), NOT_TOLD, ABOVE_200K},
         .capabilities = GROK | REASONS_ALWAYS,
+        .efforts = EFFORTS(EFFORT_LOW, EFFORT_XHIGH),
         SOURCE(DOCS "grok-4-7", "2026-11-15"),
     },
     {
@@ -25,6 +26,7 @@ const struct model_info catalogue_xai[] = {
         .context_window = 500000,
         .price = {USD(2), USD(6), USD(0.50), NOT_TOLD, ABOVE_200K},
         .capabilities = GROK | REASONS_ALWAYS,
+        .efforts = EFFORTS(EFFORT_LOW, EFFORT_HIGH),
         SOURCE(DOCS "grok-4-5", "2026-08-08"),
     },
     {
@@ -33,6 +35,7 @@ const struct model_info catalogue_xai[] = {
         .context_window = 1000000,
         .price = {USD(1.25), USD(2.50), USD(0.20), NOT_TOLD, ABOVE_200K},
         .capabilities = GROK,
+        .efforts = EFFORT_BIT(EFFORT_NONE) | EFFORTS(EFFORT_LOW, EFFORT_HIGH),
         SOURCE(DOCS "models", "2026-08-08"),
     },
 };

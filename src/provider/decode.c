@@ -2,6 +2,8 @@
 #include "provider/decode.h"
 
 #include "base/utf8.h"
+#include "provider/error_body.h"
+#include "provider/vendor.h"
 
 #define BLANKS " \t\n\v\f\r"
 
@@ -17,6 +19,13 @@ void decoder_init(struct decoder *d, const struct protocol *protocol, int status
     decoder_limit(d, DECODE_MAX_EVENT, DECODE_MAX_EVENTS);
     if (protocol->begin)
         protocol->begin(&d->decode);
+}
+
+void decoder_listen(struct decoder *d, const struct vendor *v)
+{
+    d->overflow_words = v ? v->overflow_words : NULL;
+    d->delay_words = v ? v->delay_words : NULL;
+    d->decode.dialect = v ? &v->dialect : NULL;
 }
 
 void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events)
@@ -126,6 +135,20 @@ static struct err *classify(struct decoder *d)
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
     e->peer_status = d->status;
+    return e;
+}
+
+/* A refusal that says in words what no field says. The kinds that fields made of something else
+ * stay: a rate limit speaks of tokens, too. */
+static struct err *read_words(const struct decoder *d, struct err *e)
+{
+    bool is_vague = err_is(e, ERR_PROVIDER_ERROR) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
+    bool may_wait = err_is(e, ERR_PROVIDER_RATE_LIMIT) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
+
+    if (is_vague && error_text_has(str_of(e->text), d->overflow_words))
+        e->kind = ERR_CONTEXT_OVERFLOW;
+    else if (may_wait && e->retry_after_ms < 0)
+        e->retry_after_ms = error_text_delay_ms(str_of(e->text), d->delay_words);
     return e;
 }
 
@@ -322,6 +345,7 @@ static struct err *feed(struct decoder *d, struct str bytes)
 /* Behind the end of an answer nonsense does not make it worse. */
 static struct err *end_feed(struct decoder *d, struct err *e)
 {
+    e = read_words(d, e);
     if (!d->decode.is_over && !(err_is(e, ERR_BAD_RESPONSE) && d->decode.reply->is_complete))
         return e;
     d->is_spoilt = e != NULL;
@@ -416,7 +440,7 @@ static struct err *end(struct decoder *d)
 
 struct err *decoder_end(struct decoder *d)
 {
-    struct err *e = end(d);
+    struct err *e = read_words(d, end(d));
 
     reply_finish(d->decode.reply);
     return e;
@@ -455,7 +479,7 @@ struct err *decoder_break(struct decoder *d, struct err *take_why)
 
     if (!is_cancelled && (d->framing == FRAMING_ERROR || is_whole(d))) {
         err_free(take_why);
-        take_why = d->framing == FRAMING_ERROR ? classify(d) : NULL;
+        take_why = d->framing == FRAMING_ERROR ? read_words(d, classify(d)) : NULL;
     }
     reply_finish(d->decode.reply);
     return take_why;

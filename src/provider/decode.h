@@ -33,8 +33,9 @@ struct decoder {
     size_t line_start, line_end; /* of its first line; 0: the end has not come */
     bool is_object;              /* that line begins with '{' */
     size_t n_events, max_events;
-    bool is_spoilt;   /* by what came after the end */
-    bool is_web_page; /* the stream began like one */
+    const char *overflow_words, *delay_words; /* the vendor's; may be NULL */
+    bool is_spoilt;                           /* by what came after the end */
+    bool is_web_page;                         /* the stream began like one */
     /* Called with every event's bytes as they came, and its type; or with an answer in one piece,
      * which has none. May be NULL. */
     void (*on_event)(void *self, struct str type, struct str bytes);
@@ -43,6 +44,10 @@ struct decoder {
 
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply);
+/* Right after decoder_init(): who answers: its words are looked for in refusals, and its
+ * dialect tells how its texts are to be read. NULL: not known. */
+struct vendor;
+void decoder_listen(struct decoder *d, const struct vendor *v);
 /* Right after decoder_init(), for tests: smaller limits. */
 void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events);
 void decoder_done(struct decoder *d);

@@ -75,10 +75,11 @@ void body_options(struct body *b)
 struct str effort_word(const struct model_request *r, const struct dialect *d)
 {
     enum effort most = d->most_effort ? d->most_effort : EFFORT_XHIGH;
+    enum effort effort = request_effort(r);
 
-    if (r->effort <= EFFORT_NONE)
-        return str_of(effort_name(r->effort));
-    return str_of(effort_name(MAX(MIN(r->effort, most), d->least_effort)));
+    if (effort > EFFORT_NONE && !(r->info && r->info->efforts))
+        effort = MAX(MIN(effort, most), d->least_effort);
+    return str_of(effort_name(effort));
 }
 
 /* --- media --- */

@@ -30,7 +30,8 @@ void body_stop(struct body *b, const char *key);
 /* All members of the options, before the messages. */
 void body_options(struct body *b);
 
-/* The word for an effort that the vendor knows: the nearest to what was asked. */
+/* The word for what request_effort() says: of the levels that the model takes where those are
+ * known, else of those that the vendor takes. Empty: nothing is said. */
 struct str effort_word(const struct model_request *r, const struct dialect *d);
 
 /* The bytes of a media part, loaded if they are a blob. `scratch` holds loaded ones. */

@@ -196,6 +196,7 @@ static struct err *receive(struct exchange *x, struct http_exchange *http,
     x->status = response->status;
     decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
                  clock_unix_ms(loop_clock(task_loop())), reply);
+    decoder_listen(&decoder, x->endpoint->config.words);
     decoder.on_event = on_event;
     decoder.self = x;
     e = read_answer(&reading);
@@ -312,6 +313,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     struct err *failure;
 
     strbuf_init(&body, REPLY_MAX_BYTES * 2);
+    TRY(request_check(r));
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));
@@ -339,38 +341,92 @@ static struct provider_capabilities capabilities(const struct provider *p,
     };
 }
 
+/* Fetches JSON that tells about models. `body` is sent where there is one. */
+static struct err *fetch_about_models(const struct endpoint *e, const struct provider_call *call,
+                                      struct str path, struct str body, struct arena *a,
+                                      struct json **ret_root)
+{
+    struct http_request request = {
+        .method = body.n ? "POST" : NULL,
+        .body = body,
+        .total_ms = LIST_TIMEOUT_MS,
+        .max_body_bytes = LIST_MAX_BYTES,
+    };
+    struct http_response response;
+    AUTO(secret) struct secret key = {0};
+    AUTO(strbuf) struct strbuf answer = {0};
+    struct json_where where = {0};
+
+    TRY(url_join(a, e->config.base_url, path, &request.url));
+    if (body.n)
+        http_headers_add(a, &request.headers, S("content-type"), S("application/json"));
+    if (e->config.protocol->headers)
+        e->config.protocol->headers(&(struct model_request){0}, e->config.dialect, a,
+                                    &request.headers);
+    TRY(credentials_get(call->credentials, e->provider.id, /* refresh= */ false, &key));
+    add_headers(&e->config, &key, a, &request.headers);
+    TRY(http_fetch(call->http, &request, a, &response, &answer));
+    if (json_parse_at(a, arena_str(a, strbuf_str(&answer)), JSON_REPAIR_UTF8, ret_root, &where) &&
+        response.status < 300)
+        return NULL;
+    if (response.status >= 400)
+        return provider_error(kind_of_status(response.status), response.status,
+                              S("the list of models was refused"));
+    return err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read%s%s",
+                            where.reason ? ": " : "", where.reason ? where.reason : ""),
+                    "check the base URL %" STR_FMT, STR_ARG(e->config.base_url));
+}
+
 static struct err *list_models(const struct provider *p, const struct provider_call *call,
                                struct arena *a, struct model_list *ret_models)
 {
     const struct endpoint *e = (const struct endpoint *)p;
-    struct http_request request = {.total_ms = LIST_TIMEOUT_MS, .max_body_bytes = LIST_MAX_BYTES};
-    struct http_response response;
-    AUTO(secret) struct secret key = {0};
-    AUTO(strbuf) struct strbuf body = {0};
-    struct json_where where = {0};
     struct json *root;
+    struct err *failure;
 
     if (e->config.models_path.n == 0)
         return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
-    TRY(url_join(a, e->config.base_url, e->config.models_path, &request.url));
-    if (e->config.protocol->headers)
-        e->config.protocol->headers(&(struct model_request){0}, e->config.dialect, a,
-                                    &request.headers);
-    TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
-    add_headers(&e->config, &key, a, &request.headers);
-    TRY(http_fetch(call->http, &request, a, &response, &body));
-    if (json_parse_at(a, arena_str(a, strbuf_str(&body)), JSON_REPAIR_UTF8, &root, &where) &&
-        response.status < 300) {
-        struct err *unread = model_list_parse(a, root, ret_models);
+    failure = fetch_about_models(e, call, e->config.models_path, (struct str){0}, a, &root);
+    if (!failure)
+        failure = model_list_parse(a, root, ret_models);
+    return failure ? explain(e, failure) : NULL;
+}
 
-        return unread ? explain(e, unread) : NULL;
+/* The server tells about one model when it is asked for that one. */
+static struct err *show_model(const struct endpoint *e, const struct provider_call *call,
+                              struct str model, struct arena *a, struct model_info *ret_model)
+{
+    AUTO(strbuf) struct strbuf body = {0};
+    struct json *root;
+
+    strbuf_add_cstr(&body, "{\"model\":");
+    json_write_string(&body, model);
+    strbuf_add_char(&body, '}');
+    TRY(fetch_about_models(e, call, str_of(e->config.protocol->show_path), strbuf_str(&body), a,
+                           &root));
+    return model_show_parse(a, model, root, ret_model);
+}
+
+struct err *endpoint_ask_model(const struct provider *p, const struct provider_call *call,
+                               struct str model, struct arena *a, struct model_info *ret_model)
+{
+    const struct endpoint *e = (const struct endpoint *)p;
+    const struct model_info *found;
+    struct model_list models;
+
+    if (e->config.protocol->show_path) {
+        struct err *failure = show_model(e, call, model, a, ret_model);
+
+        return failure ? explain(e, failure) : NULL;
     }
-    if (response.status >= 400)
-        return explain(e, provider_error(kind_of_status(response.status), response.status,
-                                         S("the list of models was refused")));
-    return explain(e, err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read%s%s",
-                                       where.reason ? ": " : "", where.reason ? where.reason : ""),
-                               "check the base URL %" STR_FMT, STR_ARG(e->config.base_url)));
+    TRY(list_models(p, call, a, &models));
+    found = model_list_find(&models, model);
+    if (!found)
+        return explain(e, err_new(ERR_MODEL_NOT_AVAILABLE,
+                                  "the server does not list a model \"%" STR_FMT "\"",
+                                  STR_ARG(model)));
+    *ret_model = *found;
+    return NULL;
 }
 
 static void free_endpoint(struct provider *p)

@@ -9,6 +9,7 @@ struct endpoint_config {
     struct str id; /* the profile's identity */
     const struct protocol *protocol;
     const struct dialect *dialect;
+    const struct vendor *words; /* the row with its words for what no field says; may be NULL */
     struct str base_url;
     enum auth_style auth;
     struct http_headers headers; /* the profile's own, beside what the protocol needs */
@@ -20,5 +21,13 @@ struct endpoint_config {
 /* Copies the configuration. ERR_CONFIGURATION when the base URL is no http(s) URL. */
 MUST_USE struct err *endpoint_provider_new(const struct endpoint_config *config,
                                            struct provider **ret_provider);
+
+/* Asks the server itself about one of its models, for those that no catalogue knows: its window
+ * above all, and what it can. `p` must have been made by endpoint_provider_new(). Strings live in
+ * `a`; 0 is unknown. ERR_MODEL_NOT_AVAILABLE when the server does not list it. May wait, 20 s at
+ * most. */
+MUST_USE struct err *endpoint_ask_model(const struct provider *p, const struct provider_call *call,
+                                        struct str model, struct arena *a,
+                                        struct model_info *ret_model);
 
 #endif

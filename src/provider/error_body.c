@@ -1,6 +1,8 @@
 /* error_body.c - looks for a message where others have put theirs. */
 #include "provider/error_body.h"
 
+#include <math.h>
+
 #define MAX_DEPTH 4
 
 const struct json *error_body_first(const struct json *body)
@@ -31,6 +33,87 @@ struct str error_body_message(const struct json *body)
     struct str text = find_message(body, 0);
 
     return text.n ? text : json_get_text(json_get(body, "base_resp"), "status_msg");
+}
+
+/* The end of the first `piece` in the text, in any case of letters; STR_NONE: it is not there. */
+static size_t find_end(struct str text, struct str piece)
+{
+    for (size_t at = 0; at + piece.n <= text.n; at++)
+        if (str_eq_nocase(str_slice(text, at, piece.n), piece))
+            return at + piece.n;
+    return STR_NONE;
+}
+
+/* What stands behind the sentence. */
+static bool skip_sentence(struct str *text, struct str sentence)
+{
+    struct str piece;
+
+    while (str_split(&sentence, '*', &piece)) {
+        size_t end = find_end(*text, piece);
+
+        if (end == STR_NONE)
+            return false;
+        *text = str_skip(*text, end);
+    }
+    return true;
+}
+
+static bool skip_sentences(struct str *text, const char *sentences)
+{
+    struct str rest = str_of(sentences), sentence;
+
+    while (sentences && str_split(&rest, '|', &sentence)) {
+        struct str behind = *text;
+
+        if (sentence.n && skip_sentence(&behind, sentence)) {
+            *text = behind;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool error_text_has(struct str text, const char *sentences)
+{
+    return skip_sentences(&text, sentences);
+}
+
+#define MAX_DELAY_MS 86400000.0
+
+/* A number with its unit, cut off the text: milliseconds, or -1. */
+static double take_time(struct str *text)
+{
+    static const struct {
+        const char *unit;
+        double ms;
+    } units[] = {{"ms", 1}, {"h", 3600000}, {"m", 60000}, {"s", 1000}};
+    size_t n = 0;
+    double value;
+
+    while (n < text->n && n < 20 && strchr("0123456789.", text->p[n]))
+        n++;
+    if (n == 0 || !str_to_double(str_slice(*text, 0, n), &value) || !(value >= 0))
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (str_starts(str_skip(*text, n), str_of(units[i].unit))) {
+            *text = str_skip(*text, n + strlen(units[i].unit));
+            return MIN(value * units[i].ms, MAX_DELAY_MS);
+        }
+    return -1;
+}
+
+int64_t error_text_delay_ms(struct str text, const char *sentences)
+{
+    double total, more;
+
+    if (!skip_sentences(&text, sentences))
+        return -1;
+    text = str_trim(text);
+    total = take_time(&text);
+    while (total >= 0 && (more = take_time(&text)) >= 0)
+        total = MIN(total + more, MAX_DELAY_MS);
+    return total < 0 ? -1 : (int64_t)ceil(total);
 }
 
 static bool says_something(const struct json *v)

@@ -12,6 +12,12 @@
 const struct json *error_body_first(const struct json *body);
 /* What it says to a person; empty: nothing was found. */
 struct str error_body_message(const struct json *body);
+/* Does the text hold one of these sentences? They are separated by '|', a '*' stands for anything
+ * between two pieces, and the case of letters does not matter. NULL: there are none. */
+bool error_text_has(struct str text, const char *sentences);
+/* The time that stands behind one of these sentences, as "20ms", "11.054s" or "1h2m3s"; -1: none.
+ */
+int64_t error_text_delay_ms(struct str text, const char *sentences);
 /* Is an event that none of a protocol's own looks like an error? {"error": null} is none. */
 bool error_body_is_error(const struct json *event);
 

@@ -189,8 +189,16 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
     static const char *const ids[] = {"id", "name", "model", NULL};
     static const char *const names[] = {"display_name", "displayName", "name", NULL};
     static const char *const windows[] = {
-        "/context_window", "/context_length",     "/inputTokenLimit",  "/max_input_tokens",
-        "/max_model_len",  "/max_context_length", "/meta/n_ctx_train", NULL};
+        "/loaded_context_length", /* what is, before what could be */
+        "/context_window",
+        "/context_length",
+        "/inputTokenLimit",
+        "/max_input_tokens",
+        "/max_model_len",
+        "/max_context_length",
+        "/meta/n_ctx",
+        "/meta/n_ctx_train",
+        NULL};
     static const char *const outputs[] = {"/outputTokenLimit",
                                           "/max_tokens",
                                           "/max_output_tokens",
@@ -240,5 +248,69 @@ struct err *model_list_parse(struct arena *a, const struct json *root,
         models.n += read_entry(a, entry, &models.items[models.n]);
     }
     *ret_models = models;
+    return NULL;
+}
+
+const struct model_info *model_list_find(const struct model_list *models, struct str id)
+{
+    struct str latest = S(":latest");
+
+    for (size_t i = 0; i < models->n; i++) {
+        struct str known = str_of(models->items[i].id);
+
+        if (str_eq(known, id) || (str_starts(known, id) && str_eq(str_skip(known, id.n), latest)))
+            return &models->items[i];
+    }
+    return NULL;
+}
+
+/* --- one model of Ollama --- */
+
+/* "stop \"x\"\nnum_ctx   8192": a line each. */
+static int64_t parameter(struct str lines, const char *name)
+{
+    struct str line;
+
+    while (str_split(&lines, '\n', &line)) {
+        struct str rest = str_trim(line);
+        int64_t n;
+
+        if (!str_starts(rest, str_of(name)))
+            continue;
+        rest = str_skip(rest, strlen(name));
+        if (rest.n && strchr(" \t", rest.p[0]) && str_to_int64(str_trim(rest), &n) && n > 0 &&
+            n <= MAX_TOKENS)
+            return n;
+    }
+    return 0;
+}
+
+/* {"general.architecture": "qwen3", "qwen3.context_length": 40960, ...} */
+static int64_t made_for(const struct json *details)
+{
+    json_each (member, details) {
+        int64_t n = json_int_or(member, 0);
+
+        if (str_ends(member->key, S(".context_length")) && n > 0 && n <= MAX_TOKENS)
+            return n;
+    }
+    return 0;
+}
+
+struct err *model_show_parse(struct arena *a, struct str id, const struct json *root,
+                             struct model_info *ret_model)
+{
+    int64_t set = parameter(json_get_text(root, "parameters"), "num_ctx");
+    int64_t most = made_for(json_get(root, "model_info"));
+
+    if (!set && !most)
+        return err_new(ERR_BAD_RESPONSE, "the server does not tell how large the window is");
+    *ret_model = (struct model_info){
+        .id = arena_cstr(a, id),
+        .name = arena_cstr(a, id),
+        .context_window = set ? set : MIN(most, (int64_t)MODEL_LOCAL_WINDOW),
+        .price = {-1, -1, -1, -1},
+        .capabilities = read_capabilities(root),
+    };
     return NULL;
 }

@@ -92,6 +92,8 @@ static const struct {
     {"too_many_prompt_tokens", ERR_CONTEXT_OVERFLOW},
     {"request_too_large", ERR_CONTEXT_OVERFLOW},
     {"tokens_limit_reached", ERR_CONTEXT_OVERFLOW},
+    {"model_max_prompt_tokens_exceeded", ERR_CONTEXT_OVERFLOW},
+    {"3051", ERR_CONTEXT_OVERFLOW}, /* Mistral's */
 
     {"content_filter", ERR_CONTENT_FILTER},
     {"content_policy_violation", ERR_CONTENT_FILTER},
@@ -107,7 +109,9 @@ static const struct {
 
 static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
 {
-    for (size_t i = 0; json_is(word, JSON_STRING) && i < ARRAY_LEN(kinds); i++)
+    bool is_word = json_is(word, JSON_STRING) || json_is(word, JSON_NUMBER);
+
+    for (size_t i = 0; is_word && i < ARRAY_LEN(kinds); i++)
         if (str_is(word->text, kinds[i].word)) {
             *ret_kind = kinds[i].kind;
             return true;
@@ -179,13 +183,21 @@ static struct str message_in(const struct json *body)
     return text.n ? text : error_body_message(body);
 }
 
+/* Some call every error of theirs one of the server. The status then tells whether it is one that
+ * passes, or a request that will never do. */
+static bool is_contradicted(enum err_kind kind, int status)
+{
+    return kind == ERR_PROVIDER_UNAVAILABLE && status >= 400 && status < 500 &&
+           !(kind_of_status(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 || status == 409);
+}
+
 static enum err_kind kind_of(int status, const struct json *error)
 {
     enum err_kind kind;
 
     if (status == 413)
         return ERR_CONTEXT_OVERFLOW; /* whatever limit it is that the prompt is over */
-    if (kind_of_words(error, &kind))
+    if (kind_of_words(error, &kind) && !is_contradicted(kind, status))
         return kind;
     if (status == 0)
         status = status_in(error);

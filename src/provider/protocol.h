@@ -47,6 +47,7 @@ struct dialect {
     bool web_search_options; /* takes "web_search_options" */
     const char *blocked_domains; /* of a search: its word for them; NULL: "blocked_domains" */
     unsigned max_search_domains; /* 0: as many as there are */
+    bool inline_tags;            /* may leave <think> and <tool_call> in the text; Ollama, too */
     /* openai-responses */
     bool stores_nothing; /* refuses "store" and "include" */
     /* anthropic-messages */
@@ -58,7 +59,8 @@ struct dialect {
 /* State of one answer being read. Protocols keep what they need between events in `state`. */
 struct decode {
     struct reply *reply;
-    struct arena scratch; /* cleared before each event */
+    struct arena scratch;          /* cleared before each event */
+    const struct dialect *dialect; /* of who answers; NULL: not known */
     void *state; /* allocated by begin() in reply->arena; NULL if the protocol needs none */
     /* The stream's own mark of its end has come: nothing that follows is part of the answer. Where
      * reply->is_complete alone is set, counts may still come. */
@@ -71,6 +73,9 @@ struct protocol {
 
     /* Path below the base URL, with a query if one is needed: "/v1/messages". */
     void (*path)(const struct model_request *r, const struct dialect *d, struct strbuf *out);
+    /* POST {"model": NAME} below the base URL tells about one model; NULL: its list tells enough.
+     */
+    const char *show_path;
     /* Headers beside auth and content type; may be NULL. */
     void (*headers)(const struct model_request *r, const struct dialect *d, struct arena *a,
                     struct http_headers *out);

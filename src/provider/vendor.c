@@ -3,12 +3,12 @@
 
 #include "base/alike.h"
 
-static bool has_alias(const struct vendor *v, struct str name)
+static bool has_word(const char *words, struct str name)
 {
-    struct str rest = str_of(v->aliases), alias;
+    struct str rest = str_of(words), word;
 
-    while (str_split(&rest, ' ', &alias))
-        if (alias.n && str_eq_nocase(name, alias))
+    while (words && str_split(&rest, ' ', &word))
+        if (word.n && str_eq_nocase(name, word))
             return true;
     return false;
 }
@@ -16,7 +16,7 @@ static bool has_alias(const struct vendor *v, struct str name)
 const struct vendor *vendor_find(struct str name_or_alias)
 {
     for (const struct vendor *v = vendors; v->name; v++)
-        if (str_eq_nocase(name_or_alias, str_of(v->name)) || has_alias(v, name_or_alias))
+        if (str_eq_nocase(name_or_alias, str_of(v->name)) || has_word(v->aliases, name_or_alias))
             return v;
     return NULL;
 }
@@ -28,6 +28,16 @@ void vendor_list_names(struct strbuf *out)
         if (v->aliases[0])
             strbuf_addf(out, " (%s)", v->aliases);
     }
+}
+
+const struct vendor *vendor_for_words(const struct vendor *v, const struct protocol *p)
+{
+    if (!v && p == &protocol_openai_chat)
+        v = vendor_find(S("custom"));
+    for (const struct vendor *first = vendors; !v; first++)
+        if (!first->name || first->protocol == p)
+            v = first; /* the end of the table has no words */
+    return v;
 }
 
 const char *vendor_setup_link(const struct vendor *v)
@@ -75,7 +85,7 @@ const struct model_info *vendor_find_model(const struct vendor *v, struct str id
     return model ? model : find_exactly(v, without_date(id));
 }
 
-/* --- misspelt models --- */
+/* --- short and misspelt names --- */
 
 /* "claude-sonnet-4-5" is one of "claude-sonnet": the numbers are its version. */
 static struct str family_of(struct str id, char buffer[64])
@@ -92,6 +102,34 @@ static struct str family_of(struct str id, char buffer[64])
     while (n > 0 && buffer[n - 1] == '-')
         n--;
     return str_make(buffer, n);
+}
+
+/* Is the word a part of "claude-sonnet"? */
+static bool names_family(struct str word, struct str family)
+{
+    struct str part;
+
+    while (str_split(&family, '-', &part))
+        if (str_eq_nocase(word, part))
+            return true;
+    return false;
+}
+
+struct str vendor_resolve_model(const struct vendor *v, struct str name)
+{
+    struct str long_window = S("[1m]");
+    char buffer[64];
+
+    if (name.n > long_window.n &&
+        str_eq_nocase(str_skip(name, name.n - long_window.n), long_window))
+        name = str_slice(name, 0, name.n - long_window.n);
+    if (!has_word(v->families, name))
+        return name;
+    for (size_t i = 0; i < v->n_models; i++)
+        if (v->models[i].lifecycle == LIFECYCLE_ACTIVE &&
+            names_family(name, family_of(str_of(v->models[i].id), buffer)))
+            return str_of(v->models[i].id);
+    return name;
 }
 
 /* The more letters, the more of them may be wrong. */

@@ -28,7 +28,14 @@ struct vendor {
     enum key_need key_need;
     enum auth_style auth;
     const char *default_model; /* NULL: the person must name one */
+    /* Families that people call by one word, separated by spaces; NULL: none. */
+    const char *families;
     struct dialect dialect;
+    /* How it says that a prompt is too long, where no field does: sentences separated by '|', with
+     * '*' for what changes between. Looked for in any case of letters. NULL: a field says it. */
+    const char *overflow_words;
+    /* In the same form: what stands before the time after which to ask again. */
+    const char *delay_words;
     bool has_web_search, has_web_fetch; /* the vendor's own */
     const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
     /* Setup links in the order in which they help: where to get a key, the console, the docs.
@@ -46,11 +53,18 @@ extern const struct vendor vendors[];
 const struct vendor *vendor_find(struct str name_or_alias); /* any case; NULL if unknown */
 /* "anthropic, openai, gemini (google), ...": for error texts. */
 void vendor_list_names(struct strbuf *out);
+/* Whose words to look for in a refusal: those of the vendor, or, of a server of which only the
+ * protocol is known (v is NULL), those of the row that stands for any server of it. */
+const struct vendor *vendor_for_words(const struct vendor *v, const struct protocol *p);
 /* The best link there is: key, console, docs. NULL where there is none. */
 const char *vendor_setup_link(const struct vendor *v);
 /* By id, or by an id with a date behind it, which names a fixed version of the same model:
  * "claude-opus-4-5-20251101", "gpt-5.4-2026-03-05". NULL if unknown. */
 const struct model_info *vendor_find_model(const struct vendor *v, struct str id);
+/* The id that a short name stands for: the word for a family ("sonnet") is its newest
+ * active model, and a wish for a long window behind a name ("sonnet[1m]") is left out, since every
+ * current model of those families has one. Other names come back as they are. */
+struct str vendor_resolve_model(const struct vendor *v, struct str name);
 /* For a name that vendor_find_model() does not know: the model that it misspells, or one of the
  * family that it names ("sonnet"). NULL: it may be the name of a new model, as one that differs in
  * numbers only is. */

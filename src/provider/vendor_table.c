@@ -20,7 +20,9 @@ const struct vendor vendors[] = {
         .base_url_env = "ANTHROPIC_BASE_URL",
         .key_env = "ANTHROPIC_API_KEY",
         .auth = AUTH_X_API_KEY,
-        .default_model = "claude-sonnet-5",
+        .default_model = "claude-sonnet-5-5",
+        .families = "fable opus sonnet haiku",
+        .overflow_words = "prompt is too long|exceed context limit",
         .has_web_search = true,
         .has_web_fetch = true,
         .models_path = "/v1/models?limit=1000",
@@ -39,6 +41,8 @@ const struct vendor vendors[] = {
         .base_url_env = "OPENAI_BASE_URL",
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-6.1-sol",
+        .overflow_words = "exceeds the context window|maximum context length is",
+        .delay_words = "try again in ",
         .has_web_search = true,
         .models_path = "/models",
         .api_key_url = "https://platform.openai.com/api-keys",
@@ -57,6 +61,7 @@ const struct vendor vendors[] = {
         .key_env = "GEMINI_API_KEY GOOGLE_API_KEY",
         .auth = AUTH_X_GOOG_API_KEY,
         .default_model = "gemini-3.8-flash",
+        .overflow_words = "input token count*exceeds the maximum",
         .has_web_search = true,
         .has_web_fetch = true,
         .models_path = "/v1beta/models?pageSize=1000",
@@ -85,6 +90,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded behind tool calls */
             },
+        .overflow_words = "maximum context length is",
         .models_path = "/models",
         .api_key_url = "https://platform.deepseek.com/api_keys",
         .console_url = "https://platform.deepseek.com",
@@ -112,6 +118,10 @@ const struct vendor vendors[] = {
                 .cache_marks = true,
                 .reports_cost = true,
             },
+        .overflow_words = "maximum context length is|prompt is too long|"
+                          "exceeds the context window|"
+                          "input token count*exceeds the maximum|maximum prompt length is",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .api_key_url = "https://openrouter.ai/settings/keys",
         .console_url = "https://openrouter.ai",
@@ -132,6 +142,8 @@ const struct vendor vendors[] = {
                     .no_custom_tools = true,
                     .least_effort = EFFORT_LOW,
                     .most_effort = EFFORT_HIGH},
+        .overflow_words = "reduce the length of the messages",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .api_key_url = "https://console.groq.com/keys",
         .console_url = "https://console.groq.com",
@@ -159,6 +171,7 @@ const struct vendor vendors[] = {
                 .answer_after_tools = true,
                 .reasoning_replay = REPLAY_THINKING_PARTS,
             },
+        .overflow_words = "too large for model with*maximum context length",
         .models_path = "/models",
         .api_key_url = "https://console.mistral.ai/api-keys",
         .console_url = "https://console.mistral.ai",
@@ -180,6 +193,7 @@ const struct vendor vendors[] = {
                     .least_effort = EFFORT_LOW,
                     .blocked_domains = "excluded_domains",
                     .max_search_domains = 5},
+        .overflow_words = "maximum prompt length is",
         .has_web_search = true,
         .models_path = "/models",
         .api_key_url = "https://console.x.ai/team/default/api-keys",
@@ -205,6 +219,8 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .takes_top_k = true,
             },
+        .overflow_words = "tokens + `max_new_tokens` must be|maximum context length is|"
+                          "longer than the model's context length",
         .models_path = "/models",
         .api_key_url = "https://api.together.ai/settings/api-keys",
         .console_url = "https://api.together.ai",
@@ -229,6 +245,7 @@ const struct vendor vendors[] = {
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        .overflow_words = "prompt is too long|maximum context length",
         .models_path = "/models",
         .api_key_url = "https://app.fireworks.ai/settings/users/api-keys",
         .console_url = "https://app.fireworks.ai",
@@ -247,6 +264,8 @@ const struct vendor vendors[] = {
         .base_url_env = "AZURE_OPENAI_BASE_URL",
         .key_env = "AZURE_OPENAI_API_KEY",
         .auth = AUTH_API_KEY,
+        .overflow_words = "exceeds the context window|maximum context length is",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
@@ -263,6 +282,10 @@ const struct vendor vendors[] = {
         .base_url_env = "OLLAMA_HOST",
         .key_env = "OLLAMA_API_KEY", /* for https://ollama.com */
         .key_need = KEY_OPTIONAL,
+        .dialect = {.inline_tags = true},
+        .overflow_words = "exceeds the context length|exceeded max context length|"
+                          "exceeds the available context size|"
+                          "exceeds maximum context length",
         .models_path = "/api/tags",
         .api_key_url = "https://ollama.com/settings/keys",
         .console_url = "https://ollama.com",
@@ -281,12 +304,15 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        .overflow_words = "exceeds the available context size|exceeds context size|"
+                          "context size has been exceeded",
         .models_path = "/models",
         .official_url = "https://github.com/ggml-org/llama.cpp",
         .setup_prompt = "Start llama-server with --jinja and a model",
@@ -303,11 +329,15 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_FIELD,
             },
+        .overflow_words = "maximum context length is|"
+                          "longer than the maximum model length|"
+                          "is longer than the model's context|maximum input length of",
         .models_path = "/models",
         .official_url = "https://docs.vllm.ai",
         .setup_prompt = "Start vllm serve with a model and --enable-auto-tool-choice",
@@ -324,12 +354,16 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_parallel_switch = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .takes_top_k = true,
             },
+        .overflow_words = "greater than the context length|context the overflows|"
+                          "context overflow|loaded with context length of only|"
+                          "exceeds the available context size|reached context length",
         .models_path = "/models",
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the server of LM Studio, and load a model",
@@ -346,11 +380,26 @@ const struct vendor vendors[] = {
         .key_need = KEY_OPTIONAL,
         .dialect =
             {
+                .inline_tags = true,
                 .max_tokens_old_name = true,
                 .no_parallel_switch = true,
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        .overflow_words = "maximum context length is|"
+                          "longer than the maximum model length|"
+                          "is longer than the model's context|maximum input length of|"
+                          "exceeds the available context size|exceeds context size|"
+                          "context size has been exceeded|"
+                          "greater than the context length|context the overflows|"
+                          "context overflow|loaded with context length of only|"
+                          "reached context length|exceeds the context length|"
+                          "exceeded max context length|exceeds maximum context length|"
+                          "prompt is too long|exceeds the context window|"
+                          "input token count*exceeds the maximum|"
+                          "maximum prompt length is|tokens + `max_new_tokens` must be|"
+                          "longer than the model's context length",
+        .delay_words = "try again in ",
         .models_path = "/models",
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
         NO_MODELS,

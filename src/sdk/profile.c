@@ -197,6 +197,8 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
         model = member(s, profile, "model");
     if (model.n == 0 && p.vendor)
         model = str_of(p.vendor->default_model);
+    if (p.vendor)
+        model = vendor_resolve_model(p.vendor, model);
     p.model = arena_str(s->arena, model);
     p.base_url = base_url_of(s, p.vendor, profile);
     p.options = json_get(profile, "options");
@@ -350,7 +352,7 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
         return use_named(s, text, (struct str){0}, ret);
     if (!s->profiles || s->profiles->n == 0)
         for (v = vendors; v->name; v++)
-            if (vendor_find_model(v, text))
+            if (vendor_find_model(v, vendor_resolve_model(v, text)))
                 return use_named(s, str_of(v->name), text, ret);
     TRY(use_current(s, text, ret));
     if (slash == STR_NONE)
@@ -483,6 +485,7 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
         .id = p->id,
         .protocol = p->protocol,
         .dialect = v ? &v->dialect : &plain,
+        .words = vendor_for_words(v, p->protocol),
         .base_url = p->base_url,
         .auth = nearest_vendor(p)->auth,
         .headers = p->headers,

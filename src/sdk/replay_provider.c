@@ -10,6 +10,7 @@ struct played {
     struct replay *replay;
     const struct protocol *protocol; /* NULL: it lived in the process */
     const struct dialect *dialect;
+    const struct vendor *words;
     struct provider_capabilities capabilities;
 };
 
@@ -176,6 +177,7 @@ static struct err *receive_once(struct exchange *x, const struct recorded_payloa
     x->kind = p ? p->kind : PAYLOAD_RESPONSE;
     whole = p && !is_error && is_whole(x, p);
     decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, reply);
+    decoder_listen(&decoder, x->provider->words);
     decoder.on_event = on_event;
     decoder.self = x;
     if (is_error)
@@ -350,6 +352,7 @@ static void init_target(struct replay *r, const struct recorded_target *a, struc
     find_profile(r, a, protocol, p);
     if (p->vendor)
         played->dialect = &p->vendor->dialect;
+    played->words = vendor_for_words(p->vendor, protocol);
     ret->info = p->info_is_known ? &p->info : NULL;
     ret->options = p->options;
 }

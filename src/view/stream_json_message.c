@@ -24,7 +24,11 @@ void usage_block(struct json_writer *w, const struct usage *u)
     jw_begin_object(w);
     jw_kv_int(w, "thinking_tokens", or_zero(u->reasoning));
     jw_end_object(w);
-    jw_kv_raw(w, "server_tool_use", S("{\"web_search_requests\":0,\"web_fetch_requests\":0}"));
+    jw_key(w, "server_tool_use");
+    jw_begin_object(w);
+    jw_kv_int(w, "web_search_requests", or_zero(u->web_searches));
+    jw_kv_int(w, "web_fetch_requests", 0);
+    jw_end_object(w);
     jw_kv_str(w, "service_tier", S("standard"));
     jw_key(w, "cache_creation");
     jw_begin_object(w);
@@ -65,14 +69,18 @@ void message_tail(struct json_writer *w, const struct usage *u)
 
 void field_stop(struct json_writer *w, struct str reason, enum stop stop)
 {
-    static const char *const words[] = {
-        [STOP_END] = "end_turn",     [STOP_TOOL_CALLS] = "tool_use", [STOP_LENGTH] = "max_tokens",
-        [STOP_FILTERED] = "refusal", [STOP_REFUSED] = "refusal",     [STOP_PAUSED] = "pause_turn"};
+    static const char *const words[] = {[STOP_END] = "end_turn",
+                                        [STOP_TOOL_CALLS] = "tool_use",
+                                        [STOP_LENGTH] = "max_tokens",
+                                        [STOP_FILTERED] = "refusal",
+                                        [STOP_REFUSED] = "refusal",
+                                        [STOP_PAUSED] = "pause_turn",
+                                        [STOP_OVERFLOW] = "model_context_window_exceeded"};
 
     jw_key(w, "stop_reason");
     if (str_is(reason, REPLY_ABORTED)) /* not a word of that API */
         jw_null(w);
-    else if (str_is(reason, "stop_sequence") || str_is(reason, "model_context_window_exceeded"))
+    else if (str_is(reason, "stop_sequence"))
         jw_str(w, reason);
     else if (stop != STOP_UNKNOWN)
         jw_str(w, str_of(words[stop]));
@@ -111,6 +119,12 @@ struct str failure_word(enum err_kind kind)
 }
 
 /* --- blocks --- */
+
+/* A text with citations is kept as its block, which is in this very form. */
+static bool has_citations(const struct part *p)
+{
+    return p->kind == PART_TEXT && str_starts(p->native, S("{\"type\":\"text\""));
+}
 
 static void text_block(struct json_writer *w, struct str text)
 {
@@ -222,7 +236,10 @@ static void block(struct json_writer *w, const struct part *p)
         media_block(w, &p->media);
         break;
     default:
-        text_block(w, p->text);
+        if (has_citations(p))
+            value_raw(w, p->native);
+        else
+            text_block(w, p->text);
     }
 }
 

@@ -156,6 +156,20 @@ class Prompts(InputTest):
         self.assertEqual(content[2]["source"]["data"], image)
         self.assertEqual(content[3]["source"]["data"], paper)
 
+    def test_an_image_at_an_address_reaches_the_model(self):
+        provider = self.provider(ANTHROPIC.answer())
+        source = {"type": "url", "url": "https://a.example/cat.png?size=2"}
+        self.assert_fine(self.feed(provider, user([{"type": "image", "source": source}])))
+        [block] = self.only_request(provider).json["messages"][0]["content"]
+        self.assertEqual(block, {"type": "image", "source": source})
+
+    def test_a_file_of_the_providers_storage_is_refused_with_the_reason(self):
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.feed(provider, user([{"type": "image", "source": {
+            "type": "file", "file_id": "file_1"}}]))
+        self.assertEqual(provider.requests, [])
+        self.assertIn("provider's storage", result.out + result.err)
+
     def test_many_prompts_wait_for_their_turn(self):
         provider = self.provider(ANTHROPIC.answer(["ok"]))
         result = self.feed(provider, *[user(f"prompt {number}") for number in range(300)])

@@ -1,5 +1,9 @@
 """models_test.py - keel models and keel doctor, without a network."""
+import json
+import pathlib
 import re
+import subprocess
+import sys
 
 import keel_test
 from keel_test import KeelTest
@@ -8,6 +12,49 @@ VENDORS = {"anthropic", "openai", "gemini", "deepseek", "openrouter", "groq", "m
            "together", "fireworks", "azure-openai", "ollama", "llama.cpp", "vllm", "lmstudio",
            "custom"}
 PROTOCOLS = {"anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"}
+
+
+SCRIPT = pathlib.Path(__file__).parents[2] / "scripts/catalogue.py"
+
+
+class CatalogueScript(KeelTest):
+    def compare(self, listed, *vendors):
+        path = self.write("list.json", listed if isinstance(listed, str) else json.dumps(listed))
+        return subprocess.run([sys.executable, SCRIPT, keel_test.KEEL, path, *vendors], text=True,
+                              capture_output=True, env=self.environment())
+
+    def known(self):
+        """What keel knows of one vendor, as such a list has it."""
+        vendor = self.keel("models", "deepseek", "--json").json()["vendors"][0]
+        return {m["id"]: {"limit": {"context": m["contextWindow"], "output": m["maxOutput"]},
+                          "cost": {"input": m["microcentsPerMillion"]["input"] / 1e8},
+                          "status": m["lifecycle"]} for m in vendor["models"]}
+
+    def test_a_list_that_agrees_has_no_difference(self):
+        result = self.compare({"deepseek": {"models": self.known()}, "unknown": {"models": {}}})
+        self.assertEqual((result.returncode, result.stdout), (0, "no difference\n"), result.stderr)
+
+    def test_every_difference_is_a_line(self):
+        models = self.known()
+        models["deepseek-flash"]["cost"]["input"] = 0.5
+        models["deepseek-flash"]["limit"]["context"] = 7
+        models["deepseek-v4-flash"]["status"] = "active"
+        models["deepseek-new"] = {}
+        del models["deepseek-v4-pro"]
+        result = self.compare({"deepseek": {"models": models}})
+        self.assertEqual(result.returncode, 1, result)
+        self.assertEqual(result.stdout.splitlines(), [
+            "deepseek/deepseek-flash: contextWindow is 1000000 here and 7 in the list",
+            "deepseek/deepseek-flash: input is 0.3 here and 0.5 in the list",
+            "deepseek/deepseek-v4-pro: not in the list",
+            "deepseek/deepseek-v4-flash: lifecycle is deprecated here and active in the list",
+            "deepseek/deepseek-new: only in the list"])
+        self.assertEqual(self.compare({"deepseek": {"models": models}}, "openai").returncode, 0)
+
+    def test_what_is_no_list_is_told(self):
+        result = self.compare("{")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("catalogue.py: ", result.stderr)
 
 
 class Models(KeelTest):

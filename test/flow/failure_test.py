@@ -53,6 +53,10 @@ class Refusals(FlowTest):
             result = self.refuse(protocol, status, "so it goes")
             self.assert_refused(result, 1, f"HTTP {status}", "so it goes")
 
+    def test_a_prompt_that_is_too_long_is_a_limit_that_was_reached(self):
+        text = "prompt is too long: 208310 tokens > 200000 maximum"
+        self.assert_refused(self.refuse(ANTHROPIC, 400, text), 5, text)
+
     @for_each_protocol
     def test_control_characters_of_a_provider_do_not_reach_the_terminal(self, protocol):
         result = self.refuse(protocol, 500, "\x1b]0;owned\x07 \x9b31m")

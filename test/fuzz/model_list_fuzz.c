@@ -24,12 +24,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO(arena) struct arena a = {0};
     struct str text = str_make((const char *)data, size);
     struct model_list models;
+    struct model_info shown;
     struct json_where where;
     struct json *root;
     AUTO(err) struct err *e = NULL;
 
     if (!json_parse_at(&a, text, JSON_REPAIR_UTF8, &root, &where))
         return 0;
+    e = model_show_parse(&a, S("m"), root, &shown);
+    BUG_IF(!e && (shown.context_window <= 0 || shown.max_output));
+    err_free(e);
     e = model_list_parse(&a, root, &models);
     if (e)
         return 0;

@@ -50,6 +50,9 @@ struct err *anthropic_classify(int status, const struct json *body)
     struct str type = json_get_text(json_get(error_body_first(body), "error"), "type");
     struct str message = error_body_message(body);
 
+    /* Who only speaks like this API calls every error of its own an "api_error". */
+    if (status >= 400 && status < 500 && str_is(type, "api_error"))
+        type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(type, types[i].type))
             return provider_error(types[i].kind, status, message.n ? message : type);
@@ -67,6 +70,8 @@ static void take_usage(struct reply *r, const struct json *usage)
     usage_take_count(u, &u->output, json_get(usage, "output_tokens"));
     usage_take_count(u, &u->cache_read, json_get(usage, "cache_read_input_tokens"));
     usage_take_count(u, &u->cache_write, json_get(usage, "cache_creation_input_tokens"));
+    usage_take_count(u, &u->web_searches,
+                     json_get(json_get(usage, "server_tool_use"), "web_search_requests"));
 }
 
 static enum stop stop_of(struct str reason)
@@ -79,7 +84,7 @@ static enum stop stop_of(struct str reason)
         {"stop_sequence", STOP_END},
         {"tool_use", STOP_TOOL_CALLS},
         {"max_tokens", STOP_LENGTH},
-        {"model_context_window_exceeded", STOP_LENGTH},
+        {"model_context_window_exceeded", STOP_OVERFLOW},
         {"refusal", STOP_REFUSED},
         {"pause_turn", STOP_PAUSED},
     };
@@ -209,6 +214,27 @@ static bool complete_block(struct decode *d, const struct block *b, struct json 
     return true;
 }
 
+/* A text with the citations that came with it, which are the parts behind it, as the API wants it
+ * back. */
+static struct err *keep_citations(struct reply *r, size_t text)
+{
+    AUTO(strbuf) struct strbuf native = {0};
+    struct json_writer w;
+    size_t n = 0;
+
+    jw_init(&w, &native);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("text"));
+    jw_kv_str(&w, "text", reply_part_text(r, text));
+    jw_key(&w, "citations");
+    jw_begin_array(&w);
+    for (size_t i = text + 1; i < r->n_parts && r->parts[i].part.kind == PART_CITATION; i++, n++)
+        jw_raw(&w, r->parts[i].part.native);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    return n ? reply_set_field(r, &reply_part(r, text)->native, strbuf_str(&native)) : NULL;
+}
+
 /* The block as the provider would have sent it in one piece, for going back unchanged. */
 static struct err *end_block(struct decode *d, struct block *b)
 {
@@ -219,7 +245,9 @@ static struct err *end_block(struct decode *d, struct block *b)
 
     b->is_open = false;
     reply_close(r, b->part);
-    if (p->kind == PART_TEXT || p->kind == PART_TOOL_CALL)
+    if (p->kind == PART_TEXT)
+        return keep_citations(r, b->part);
+    if (p->kind == PART_TOOL_CALL)
         return NULL;
     if (p->kind == PART_REASONING)
         TRY(reply_set_field(r, &p->signature, reply_take_args(r, b->part)));

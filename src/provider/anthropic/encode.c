@@ -1,9 +1,11 @@
 /* encode.c - writes requests for the Anthropic Messages API. */
 #include "provider/encode.h"
 #include "provider/anthropic/anthropic.h"
+#include "provider/schema_lower.h"
 
 #define MAX_CALL_ID 64
 #define MIN_THINKING_BUDGET 1024
+#define DEFAULT_THINKING_BUDGET 31999
 
 /* --- settings --- */
 
@@ -37,56 +39,115 @@ static bool is_in_thoughtless_turn(const struct model_request *r)
     return first && !(first->n_parts && is_thought(r, first, &first->parts[0]));
 }
 
-/* The API refuses thinking together with a forced tool, and with a budget in the middle of a turn
- * that began without. */
-static bool wants_thinking(const struct model_request *r)
+/* A setting that thinking would forbid was made on purpose; thinking by default was not. */
+static bool has_sampling(const struct model_request *r)
 {
-    return (r->effort > EFFORT_NONE || r->reasoning_budget > 0) && !forces_a_tool(r) &&
-           (thinks_adaptively(r) || !is_in_thoughtless_turn(r));
+    const struct sampling *s = &r->sampling;
+
+    return !request_can(r, NO_SAMPLING) &&
+           (s->temperature.is_set || s->top_p.is_set || s->top_k > 0);
 }
 
+/* How much a model that takes a budget may think before it answers. */
+static int64_t thinking_budget(const struct model_request *r)
+{
+    int64_t most = request_max_output(r);
+
+    if (r->effort == EFFORT_UNSET && r->reasoning_budget <= 0)
+        return MIN((int64_t)DEFAULT_THINKING_BUDGET, most / 2);
+    return MIN(request_reasoning_budget(r), most - 1);
+}
+
+enum thinking {
+    THINKING_UNSAID, /* the API's default holds */
+    THINKING_OFF,
+    THINKING_BETWEEN_TOOLS,
+    THINKING_ADAPTIVE,
+    THINKING_BUDGET,
+};
+
+/* Models think unless they are told not to. The API refuses thinking together with a forced tool,
+ * and with a budget in the middle of a turn that began without. */
+static enum thinking choose_thinking(const struct model_request *r)
+{
+    bool is_asked = r->effort > EFFORT_NONE || r->reasoning_budget > 0;
+
+    if (r->effort == EFFORT_NONE && !is_asked) {
+        if (request_can(r, REASONS_BETWEEN_TOOLS))
+            return THINKING_BETWEEN_TOOLS;
+        return request_can(r, REASONS_ALWAYS) ? THINKING_UNSAID : THINKING_OFF;
+    }
+    if (!is_asked && (!request_can(r, CAN_REASON) || has_sampling(r)))
+        return THINKING_UNSAID;
+    if (forces_a_tool(r))
+        return THINKING_UNSAID;
+    if (thinks_adaptively(r))
+        return THINKING_ADAPTIVE;
+    if (is_in_thoughtless_turn(r) || thinking_budget(r) < MIN_THINKING_BUDGET)
+        return THINKING_UNSAID;
+    return THINKING_BUDGET;
+}
+
+static bool wants_thinking(const struct model_request *r)
+{
+    return choose_thinking(r) >= THINKING_ADAPTIVE;
+}
+
+/* Without a display the newer models keep their thoughts, and what they say between tool calls. */
 static void write_thinking(struct body *b)
 {
-    const struct model_request *r = b->request;
-    int64_t budget = request_reasoning_budget(r);
+    static const char *const kinds[] = {
+        [THINKING_OFF] = "disabled",
+        [THINKING_BETWEEN_TOOLS] = "between_tools",
+        [THINKING_ADAPTIVE] = "adaptive",
+        [THINKING_BUDGET] = "enabled",
+    };
+    enum thinking thinking = choose_thinking(b->request);
 
-    if (r->effort == EFFORT_NONE && !request_can(r, REASONS_ALWAYS) && body_key(b, "thinking"))
-        jw_raw(&b->w, S("{\"type\":\"disabled\"}"));
-    if (!wants_thinking(r))
+    if (thinking == THINKING_UNSAID || !body_key(b, "thinking"))
         return;
-    if (thinks_adaptively(r)) {
-        if (body_key(b, "thinking"))
-            jw_raw(&b->w, S("{\"type\":\"adaptive\",\"display\":\"summarized\"}"));
-        return;
-    }
-    budget = MIN(budget, request_max_output(r) - 1);
-    if (budget >= MIN_THINKING_BUDGET && body_key(b, "thinking")) {
-        jw_begin_object(&b->w);
-        jw_kv_str(&b->w, "type", S("enabled"));
-        jw_kv_int(&b->w, "budget_tokens", budget);
-        jw_end_object(&b->w);
-    }
+    jw_begin_object(&b->w);
+    jw_kv_str(&b->w, "type", str_of(kinds[thinking]));
+    if (thinking == THINKING_ADAPTIVE)
+        jw_kv_str(&b->w, "display", S("summarized"));
+    if (thinking == THINKING_BUDGET)
+        jw_kv_int(&b->w, "budget_tokens", thinking_budget(b->request));
+    jw_end_object(&b->w);
+}
+
+/* Which levels it takes is known of the models in the catalogue, and some take none; the others are
+ * taken for new ones, which take all. */
+static struct str effort_level(const struct model_request *r)
+{
+    static const unsigned all = EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_MEDIUM) |
+                                EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_XHIGH) |
+                                EFFORT_BIT(EFFORT_MAX);
+    bool is_known = r->info && !thinks_adaptively(r);
+    unsigned levels = r->info && r->info->efforts ? r->info->efforts : is_known ? 0 : all;
+
+    if (r->effort <= EFFORT_NONE || !levels || !wants_thinking(r))
+        return (struct str){0};
+    return str_of(effort_name(effort_nearest(levels, r->effort)));
 }
 
 static void write_output_config(struct body *b)
 {
-    static const char *const efforts[] = {
-        [EFFORT_MINIMAL] = "low", [EFFORT_LOW] = "low",     [EFFORT_MEDIUM] = "medium",
-        [EFFORT_HIGH] = "high",   [EFFORT_XHIGH] = "xhigh", [EFFORT_MAX] = "max",
-    };
     const struct model_request *r = b->request;
-    bool has_effort = wants_thinking(r) && thinks_adaptively(r) && r->effort > EFFORT_NONE;
+    struct str effort = effort_level(r);
+    AUTO(arena) struct arena a = {0};
+    struct schema_lowered lowered;
 
-    if ((!has_effort && !r->output_schema) || !body_key(b, "output_config"))
+    if ((!effort.n && !r->output_schema) || !body_key(b, "output_config"))
         return;
     jw_begin_object(&b->w);
-    if (has_effort)
-        jw_kv_str(&b->w, "effort", str_of(efforts[r->effort]));
+    if (effort.n)
+        jw_kv_str(&b->w, "effort", effort);
     if (r->output_schema) {
+        schema_lower(&a, r->output_schema, SCHEMA_ANTHROPIC, &lowered);
         jw_key(&b->w, "format");
         jw_begin_object(&b->w);
         jw_kv_str(&b->w, "type", S("json_schema"));
-        jw_kv_json(&b->w, "schema", r->output_schema);
+        jw_kv_json(&b->w, "schema", lowered.schema);
         jw_end_object(&b->w);
     }
     jw_end_object(&b->w);
@@ -162,12 +223,21 @@ static void write_tool(struct body *b, const struct tool_def *t, bool is_last)
     jw_end_object(&b->w);
 }
 
-static void write_search(struct body *b)
+/* The tools of 2026 may be called by code that the model runs at the provider. Called directly they
+ * leave nothing behind that a later request would have to name. */
+static void write_server_tool(struct body *b, const char *name, const char *old_version)
 {
+    bool is_new = request_can(b->request, TAKES_TOOLS_OF_2026);
+    AUTO(strbuf) struct strbuf type = {0};
+
+    strbuf_addf(&type, "%s_%s", name, is_new ? "20260318" : old_version);
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "type", S("web_search_20250305"));
-    jw_kv_str(&b->w, "name", S("web_search"));
-    jw_search_domains(b);
+    jw_kv_str(&b->w, "type", strbuf_str(&type));
+    jw_kv_str(&b->w, "name", str_of(name));
+    if (is_new)
+        jw_kv_raw(&b->w, "allowed_callers", S("[\"direct\"]"));
+    if (str_is(str_of(name), "web_search"))
+        jw_search_domains(b);
     jw_end_object(&b->w);
 }
 
@@ -179,9 +249,9 @@ static void write_tools(struct body *b)
         return;
     jw_begin_array(&b->w);
     if (r->web_search)
-        write_search(b);
+        write_server_tool(b, "web_search", "20250305");
     if (r->web_fetch)
-        jw_raw(&b->w, S("{\"type\":\"web_fetch_20250910\",\"name\":\"web_fetch\"}"));
+        write_server_tool(b, "web_fetch", "20250910");
     for (size_t i = 0; i < r->n_tools; i++)
         write_tool(b, r->tools[i], i + 1 == r->n_tools);
     jw_end_array(&b->w);
@@ -333,7 +403,9 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
     switch (p->kind) {
     case PART_TEXT:
     case PART_REFUSAL:
-        if (!text_is_blank(p->text))
+        if (part_is_native(r, m, p)) /* with its citations */
+            jw_raw(w, p->native);
+        else if (!text_is_blank(p->text))
             write_text(w, p->text);
         break;
     case PART_REASONING:
@@ -433,7 +505,13 @@ struct err *anthropic_encode(const struct model_request *r, const struct dialect
 void anthropic_headers(const struct model_request *r, const struct dialect *d, struct arena *a,
                        struct http_headers *out)
 {
+    bool fetches = r->web_fetch && !request_can(r, TAKES_TOOLS_OF_2026);
+    /* With a budget a model thinks once a turn, unless this lets it think between its calls. */
+    bool interleaves = r->n_tools && choose_thinking(r) == THINKING_BUDGET;
+
     http_headers_add(a, out, S("anthropic-version"), S("2023-06-01"));
-    if (r->web_fetch)
+    if (fetches)
         http_headers_add(a, out, S("anthropic-beta"), S("web-fetch-2025-09-10"));
+    if (interleaves)
+        http_headers_add(a, out, S("anthropic-beta"), S("interleaved-thinking-2025-05-14"));
 }

@@ -1,6 +1,7 @@
 /* encode.c - writes requests for the Gemini API and Vertex AI. */
 #include "provider/encode.h"
 #include "provider/gemini/gemini.h"
+#include "provider/schema_lower.h"
 
 /* The largest thinking budget that all models with budgets take. */
 #define MAX_THINKING_BUDGET 24576
@@ -14,11 +15,12 @@ static void write_level(struct json_writer *w, const struct model_request *r)
         [EFFORT_MEDIUM] = "medium", [EFFORT_HIGH] = "high",       [EFFORT_XHIGH] = "high",
         [EFFORT_MAX] = "high",
     };
-    bool is_least = r->effort <= EFFORT_MINIMAL;
+    enum effort effort = request_effort(r);
 
     /* Models that always think know no "minimal". */
-    jw_kv_str(w, "thinkingLevel",
-              is_least && request_can(r, REASONS_ALWAYS) ? S("low") : str_of(levels[r->effort]));
+    if (effort <= EFFORT_MINIMAL && request_can(r, REASONS_ALWAYS))
+        effort = EFFORT_LOW;
+    jw_kv_str(w, "thinkingLevel", str_of(levels[effort]));
 }
 
 static int64_t thinking_budget(const struct model_request *r)
@@ -33,11 +35,17 @@ static bool is_switched_off(const struct model_request *r)
     return r->effort == EFFORT_NONE && r->reasoning_budget <= 0;
 }
 
-/* Nothing is said that nobody asked for, or that the model would refuse. */
+static bool is_unsaid(const struct model_request *r)
+{
+    return r->effort == EFFORT_UNSET && r->reasoning_budget <= 0;
+}
+
+/* Nothing is said that the model would refuse. Models that think do so by themselves, but tell what
+ * they think only when that is asked for. */
 static bool has_thinking_config(const struct model_request *r)
 {
-    if (r->effort == EFFORT_UNSET && r->reasoning_budget <= 0)
-        return false;
+    if (is_unsaid(r))
+        return request_can(r, CAN_REASON);
     if (is_switched_off(r) && request_can(r, REASONS_ALWAYS))
         return false;
     return !r->info || request_can(r, CAN_REASON) || gemini_is_third_generation(r);
@@ -54,7 +62,7 @@ static void write_thinking(struct body *b)
         jw_kv_bool(&b->w, "includeThoughts", true);
     if (gemini_is_third_generation(r) && r->effort != EFFORT_UNSET)
         write_level(&b->w, r);
-    else
+    else if (!is_unsaid(r))
         jw_kv_int(&b->w, "thinkingBudget", thinking_budget(r));
     jw_end_object(&b->w);
 }
@@ -95,14 +103,18 @@ static void write_schema(struct json_writer *w, const struct json *schema)
 static void write_output(struct body *b)
 {
     const struct model_request *r = b->request;
+    AUTO(arena) struct arena a = {0};
+    struct schema_lowered lowered;
 
     if (r->max_output > 0)
         body_int(b, "maxOutputTokens", r->max_output);
-    if (r->output_schema) {
-        body_str(b, "responseMimeType", S("application/json"));
-        if (body_key(b, "responseJsonSchema"))
-            write_schema(&b->w, r->output_schema);
-    }
+    if (!r->output_schema)
+        return;
+    body_str(b, "responseMimeType", S("application/json"));
+    if (!body_key(b, "responseJsonSchema"))
+        return;
+    schema_lower(&a, r->output_schema, SCHEMA_GEMINI, &lowered);
+    jw_json(&b->w, lowered.schema);
 }
 
 static void write_generation_config(struct body *config)

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "provider/decode.h"
 #include "provider/error_body.h"
+#include "provider/inline_tags.h"
 
 /* --- errors --- */
 
@@ -77,10 +78,32 @@ static struct err *take_image(struct reply *r, const struct json *image)
                                            .data = strbuf_str(&bytes)});
 }
 
-static struct err *take_message(struct reply *r, const struct json *message)
+void ollama_begin(struct decode *d)
 {
+    struct inline_tags *tags = ARENA_NEW(&d->reply->arena, struct inline_tags);
+
+    tags->add = add_piece;
+    d->state = tags;
+}
+
+static struct err *add_text(struct decode *d, struct str text)
+{
+    if (!d->dialect || !d->dialect->inline_tags)
+        return add_piece(d->reply, PART_TEXT, text);
+    return inline_tags_feed(d->state, d->reply, &d->scratch, text);
+}
+
+struct err *ollama_end(struct decode *d)
+{
+    return inline_tags_end(d->state, d->reply, &d->scratch);
+}
+
+static struct err *take_message(struct decode *d, const struct json *message)
+{
+    struct reply *r = d->reply;
+
     TRY(add_piece(r, PART_REASONING, json_get_text(message, "thinking")));
-    TRY(add_piece(r, PART_TEXT, json_get_text(message, "content")));
+    TRY(add_text(d, json_get_text(message, "content")));
     json_each (image, json_get(message, "images"))
         TRY(take_image(r, image));
     json_each (call, json_get(message, "tool_calls"))
@@ -128,9 +151,11 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
         return ollama_classify(0, event);
     if (r->model.n == 0)
         reply_set_word(r, &r->model, json_get_text(event, "model"));
-    TRY(take_message(r, json_get(event, "message")));
+    TRY(take_message(d, json_get(event, "message")));
     TRY(add_piece(r, PART_REASONING, json_get_text(event, "thinking")));
-    TRY(add_piece(r, PART_TEXT, json_get_text(event, "response")));
+    TRY(add_text(d, json_get_text(event, "response")));
+    if (json_bool(json_get(event, "done"), false))
+        TRY(ollama_end(d));
     take_end(d, event);
     return NULL;
 }

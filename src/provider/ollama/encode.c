@@ -53,6 +53,9 @@ static void write_sampling(struct body *b, const struct json *theirs)
         jw_int(&b->w, s->seed);
     if (r->max_output > 0 && option_key(b, theirs, "num_predict"))
         jw_int(&b->w, r->max_output);
+    /* Without it the server takes a window of a few thousand tokens and cuts what is longer. */
+    if (r->context_window > 0 && option_key(b, theirs, "num_ctx"))
+        jw_int(&b->w, r->context_window);
     if (s->n_stop && option_key(b, theirs, "stop")) {
         jw_begin_array(&b->w);
         for (size_t i = 0; i < s->n_stop; i++)

@@ -10,8 +10,11 @@ const struct protocol protocol_ollama = {
     .name = "ollama",
     .api_surface = "ollama-chat",
     .path = path,
+    .show_path = "/api/show",
     .encode = ollama_encode,
+    .begin = ollama_begin,
     .event = ollama_event,
     .body = ollama_body,
+    .end = ollama_end,
     .classify = ollama_classify,
 };

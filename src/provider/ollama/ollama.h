@@ -7,6 +7,8 @@
 struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
                           struct strbuf *out);
 
+void ollama_begin(struct decode *d);
+struct err *ollama_end(struct decode *d);
 struct err *ollama_event(struct decode *d, struct str type, const struct json *event);
 struct err *ollama_body(struct decode *d, const struct json *body);
 struct err *ollama_classify(int status, const struct json *body);

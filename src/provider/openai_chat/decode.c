@@ -8,11 +8,13 @@
 #include "provider/openai_chat/openai_chat.h"
 
 #include "provider/error_body.h"
+#include "provider/inline_tags.h"
 
 struct state {
     struct chat_calls calls;
     struct chat_reasoning reasoning;
     struct chat_audio audio;
+    struct inline_tags tags;
     bool has_sources;
     bool had_open_choice; /* without a finish reason: the first one with it is the last */
 };
@@ -49,27 +51,38 @@ static struct err *take_thinking(struct reply *r, const struct json *thinking)
     return NULL;
 }
 
-static struct err *take_content_part(struct reply *r, const struct json *part)
+static struct err *add_text(struct decode *d, struct str text)
 {
+    struct state *s = d->state;
+
+    if (!d->dialect || !d->dialect->inline_tags)
+        return chat_add_piece(d->reply, PART_TEXT, text);
+    s->tags.add = chat_add_piece;
+    return inline_tags_feed(&s->tags, d->reply, &d->scratch, text);
+}
+
+static struct err *take_content_part(struct decode *d, const struct json *part)
+{
+    struct reply *r = d->reply;
     struct str type = json_get_text(part, "type");
 
     if (json_is(part, JSON_STRING))
-        return chat_add_piece(r, PART_TEXT, part->text);
+        return add_text(d, part->text);
     if (str_is(type, "thinking"))
         return take_thinking(r, json_get(part, "thinking"));
     if (str_is(type, "refusal"))
         return chat_add_piece(r, PART_REFUSAL, json_get_text(part, "refusal"));
     if (str_is(type, "image_url"))
         return chat_take_image(r, part);
-    return chat_add_piece(r, PART_TEXT, json_get_text(part, "text"));
+    return add_text(d, json_get_text(part, "text"));
 }
 
-static struct err *take_content(struct reply *r, const struct json *content)
+static struct err *take_content(struct decode *d, const struct json *content)
 {
     if (!json_is(content, JSON_ARRAY))
-        return chat_add_piece(r, PART_TEXT, json_str(content));
+        return add_text(d, json_str(content));
     json_each (part, content)
-        TRY(take_content_part(r, part));
+        TRY(take_content_part(d, part));
     return NULL;
 }
 
@@ -89,8 +102,8 @@ static enum stop stop_of(struct str reason)
         {"tool_use", STOP_TOOL_CALLS},
         {"length", STOP_LENGTH},
         {"max_tokens", STOP_LENGTH},
-        {"model_length", STOP_LENGTH},
-        {"model_context_window_exceeded", STOP_LENGTH},
+        {"model_length", STOP_OVERFLOW},
+        {"model_context_window_exceeded", STOP_OVERFLOW},
         {"content_filter", STOP_FILTERED},
         {"sensitive", STOP_FILTERED},
         {"refusal", STOP_REFUSED},
@@ -141,8 +154,10 @@ static void settle_stop(struct reply *r)
 
 struct err *openai_chat_end(struct decode *d)
 {
-    const struct state *s = d->state;
+    struct state *s = d->state;
 
+    if (s->tags.add)
+        TRY(inline_tags_end(&s->tags, d->reply, &d->scratch));
     TRY(chat_settle_reasoning(d, &s->reasoning));
     TRY(chat_settle_audio(d->reply, &s->audio));
     settle_stop(d->reply);
@@ -157,7 +172,7 @@ static struct err *take_said(struct decode *d, const struct json *said, bool is_
 
     TRY(chat_take_reasoning(d->reply, &s->reasoning, said, is_whole));
     TRY(chat_take_executed_tools(d->reply, json_get(said, "executed_tools")));
-    TRY(take_content(d->reply, json_get(said, "content")));
+    TRY(take_content(d, json_get(said, "content")));
     TRY(chat_add_piece(d->reply, PART_REFUSAL, json_get_text(said, "refusal")));
     TRY(chat_take_audio(d->reply, &s->audio, json_get(said, "audio")));
     json_each (image, json_get(said, "images"))

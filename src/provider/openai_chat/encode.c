@@ -11,7 +11,7 @@ static bool may_reason(const struct model_request *r)
 
 static bool wants_reasoning(const struct model_request *r)
 {
-    return r->effort > EFFORT_NONE || r->reasoning_budget > 0;
+    return request_effort(r) > EFFORT_NONE || r->reasoning_budget > 0;
 }
 
 static void write_reasoning_object(struct body *b)
@@ -28,11 +28,16 @@ static void write_reasoning_object(struct body *b)
     jw_end_object(&b->w);
 }
 
+/* How much, in a member of its own, where the model is known to take that. */
 static void write_thinking_type(struct body *b)
 {
+    const struct model_request *r = b->request;
+
     if (body_key(b, "thinking"))
-        jw_raw(&b->w, wants_reasoning(b->request) ? S("{\"type\":\"enabled\"}")
-                                                  : S("{\"type\":\"disabled\"}"));
+        jw_raw(&b->w,
+               wants_reasoning(r) ? S("{\"type\":\"enabled\"}") : S("{\"type\":\"disabled\"}"));
+    if (request_effort(r) > EFFORT_NONE && r->info && r->info->efforts)
+        body_str(b, "reasoning_effort", effort_word(r, b->dialect));
 }
 
 static void write_enable_thinking(struct body *b)
@@ -48,14 +53,13 @@ static void write_reasoning(struct body *b)
 {
     const struct model_request *r = b->request;
 
-    if ((r->effort == EFFORT_UNSET && r->reasoning_budget <= 0) || !may_reason(r))
+    if ((request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0) || !may_reason(r))
         return;
     if (!wants_reasoning(r) && request_can(r, REASONS_ALWAYS))
         return;
     switch (b->dialect->reasoning_style) {
     case REASONING_EFFORT_FIELD:
-        if (r->effort != EFFORT_UNSET)
-            body_str(b, "reasoning_effort", effort_word(r, b->dialect));
+        body_str(b, "reasoning_effort", effort_word(r, b->dialect));
         break;
     case REASONING_OBJECT:
         write_reasoning_object(b);

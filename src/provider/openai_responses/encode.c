@@ -7,6 +7,7 @@
 #include "provider/openai_responses/openai_responses.h"
 
 #include "provider/encode.h"
+#include "provider/schema_lower.h"
 
 /* --- settings --- */
 
@@ -19,31 +20,36 @@ static bool reasons(const struct model_request *r)
 static void write_reasoning_settings(struct body *b)
 {
     const struct model_request *r = b->request;
+    struct str word = effort_word(r, b->dialect);
     bool off = r->effort == EFFORT_NONE;
 
-    if (r->effort == EFFORT_UNSET || !reasons(r) || (off && request_can(r, REASONS_ALWAYS)) ||
+    if (word.n == 0 || !reasons(r) || (off && request_can(r, REASONS_ALWAYS)) ||
         !body_key(b, "reasoning"))
         return;
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "effort", effort_word(r, b->dialect));
-    if (!off)
+    jw_kv_str(&b->w, "effort", word);
+    if (r->effort > EFFORT_NONE) /* some accounts may not see a summary: only who asked gets one */
         jw_kv_str(&b->w, "summary", S("auto"));
     jw_end_object(&b->w);
 }
 
+/* A schema that can be guaranteed is sent in the form that the guarantee demands. */
 static void write_text_format(struct body *b)
 {
     const struct model_request *r = b->request;
+    AUTO(arena) struct arena a = {0};
+    struct schema_lowered lowered;
 
     if (!r->output_schema || !body_key(b, "text"))
         return;
+    schema_lower(&a, r->output_schema, SCHEMA_OPENAI, &lowered);
     jw_begin_object(&b->w);
     jw_key(&b->w, "format");
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "type", S("json_schema"));
     jw_kv_str(&b->w, "name", r->output_name.n ? r->output_name : S("answer"));
-    jw_kv_bool(&b->w, "strict", schema_is_strict(r->output_schema));
-    jw_kv_json(&b->w, "schema", r->output_schema);
+    jw_kv_bool(&b->w, "strict", !lowered.is_loose);
+    jw_kv_json(&b->w, "schema", lowered.is_loose ? r->output_schema : lowered.schema);
     jw_end_object(&b->w);
     jw_end_object(&b->w);
 }

@@ -48,6 +48,19 @@ TEST(money_is_whole_microcents_and_a_reported_cost_wins)
     assert_int_equal(usage_cost_microcents(&u, &price), 42);
 }
 
+TEST(searches_of_the_provider_are_paid_for)
+{
+    struct price price = {.input = 200000000, .output = 1000000000, .search = 1000000}; /* 1 cent */
+    struct usage u = USAGE_UNKNOWN;
+
+    u.input = u.output = 0;
+    assert_int_equal(usage_cost_microcents(&u, &price), 0);
+    u.web_searches = 3;
+    assert_int_equal(usage_cost_microcents(&u, &price), 3000000);
+    u.web_searches = -1;
+    assert_int_equal(usage_cost_microcents(&u, &price), 0);
+}
+
 TEST(a_long_prompt_makes_the_whole_call_dearer)
 {
     struct price price = {.input = 200000000, /* $2 and $10 a million, twice and 1.5 times above */
@@ -225,4 +238,4 @@ RUN_TESTS(UNIT(totals_mean_the_same_whatever_the_provider_counts),
           UNIT(a_count_far_beyond_the_window_is_not_known),
           UNIT(an_unknown_count_has_no_price_and_a_cost_that_cannot_be_is_none),
           UNIT(dollars_become_microcents), UNIT(an_effort_stands_for_a_share_of_the_output),
-          UNIT(counts_are_short_for_people))
+          UNIT(searches_of_the_provider_are_paid_for), UNIT(counts_are_short_for_people))

@@ -161,6 +161,8 @@ TEST(citations_follow_their_text)
                            "'title':'A'}"),
                      DELTA("0", "text_delta", "'text':'It is.'"), STOP("0"), END("end_turn")),
                  "text 'It is.'\n"
+                 "  native {'type':'text','text':'It is.','citations':[{'cited_text':'said',"
+                 "'url':'https://a.example','title':'A'}]}\n"
                  "citation https://a.example 'said'\n"
                  "  title 'A'\n"
                  "  native {'cited_text':'said','url':'https://a.example','title':'A'}\n" END_TOLD(
@@ -169,6 +171,8 @@ TEST(citations_follow_their_text)
                  BODY("{'content':[{'type':'text','text':'It is.','citations':[{'cited_text':"
                       "'said','document_title':'D'}]}],'stop_reason':'end_turn'}"),
                  "text 'It is.'\n"
+                 "  native {'type':'text','text':'It is.','citations':[{'cited_text':'said',"
+                 "'document_title':'D'}]}\n"
                  "citation 'said'\n"
                  "  title 'D'\n"
                  "  native {'cited_text':'said','document_title':'D'}\n"
@@ -192,7 +196,7 @@ TEST(stop_reasons_have_one_meaning)
 {
     assert_reads(anthropic, SSE(START, END("refusal")), END_TOLD("refused refusal\n"));
     assert_reads(anthropic, SSE(START, END("model_context_window_exceeded")),
-                 END_TOLD("cut off model_context_window_exceeded\n"));
+                 END_TOLD("window full model_context_window_exceeded\n"));
     assert_reads(anthropic, SSE(START, END("something_new")), END_TOLD("stopped something_new\n"));
 }
 

@@ -1,6 +1,9 @@
 /* decode_test.c - what all protocols share when an answer is read: framing, limits, ends. */
 #include "provider/transcript.h"
 
+#include "provider/error_body.h"
+#include "provider/vendor.h"
+
 /* How each protocol says "Hi." as a stream: up to the model's last word, and the stream's own. */
 struct spoken {
     const struct protocol *protocol;
@@ -213,6 +216,198 @@ TEST(comments_and_pings_are_no_progress)
     assert_true(decoder_progress(&r.decoder) > progress);
 }
 
+/* --- a prompt that is too long, in the words of those who have no field for it --- */
+
+static struct err *refusal_of(const char *vendor, int status, const char *body)
+{
+    const struct vendor *v = vendor_find(str_of(vendor));
+    const struct protocol *protocol = v ? v->protocol : protocol_find(str_of(vendor));
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(strbuf) struct strbuf bytes = {0};
+
+    add_quoted(&bytes, body);
+    reading_init(&r, protocol, status);
+    decoder_listen(&r.decoder, vendor_for_words(v, protocol));
+    assert_ok(decoder_feed(&r.decoder, strbuf_str(&bytes)));
+    return decoder_end(&r.decoder);
+}
+
+static const struct {
+    const char *vendor;
+    int status;
+    const char *body;
+} overflows[] = {
+    {"anthropic", 400,
+     "{'type':'error','error':{'type':'invalid_request_error','message':"
+     "'prompt is too long: 208310 tokens > 200000 maximum'}}"},
+    {"anthropic", 400,
+     "{'type':'error','error':{'type':'invalid_request_error','message':'input length and "
+     "`max_tokens` exceed context limit: 188240 + 21333 > 200000'}}"},
+    {"anthropic-messages", 400,
+     "{'error':{'type':'invalid_request_error','message':'Prompt is too long: 2 > 1'}}"},
+    {"openai", 400, "{'error':{'message':'too long','code':'context_length_exceeded'}}"},
+    {"gemini", 400,
+     "{'error':{'code':400,'status':'INVALID_ARGUMENT','message':'The input token count "
+     "(1196265) exceeds the maximum number of tokens allowed (1048575).'}}"},
+    {"openrouter", 400,
+     "{'error':{'code':400,'message':'This endpoint\\u0027s maximum context length is 131072 "
+     "tokens. However, you requested about 132463 tokens'}}"},
+    {"deepseek", 400,
+     "{'error':{'type':'invalid_request_error','message':'This model\\u0027s maximum context "
+     "length is 1000000 tokens. However, you requested 1000001 tokens'}}"},
+    {"mistral", 400,
+     "{'object':'error','message':'Prompt contains 40000 tokens','type':"
+     "'invalid_request_error','code':'3051'}"},
+    {"mistral", 400, "{'message':'Prompt contains 40000 tokens','code':3051}"},
+    {"mistral", 400,
+     "{'message':'Prompt contains 40000 tokens and 0 draft tokens, too large for model with "
+     "32768 maximum context length'}"},
+    {"together", 422,
+     "{'error':{'message':'Input validation error: `inputs` tokens + `max_new_tokens` must be "
+     "<= 8193. Given: 9000','type':'invalid_request_error'}}"},
+    {"fireworks", 400,
+     "{'error':{'message':'The prompt is too long: 131073, model maximum context length: "
+     "131071','code':'invalid_request_error'}}"},
+    {"vllm", 400,
+     "{'message':'This model\\u0027s maximum context length is 4096 tokens. However, you "
+     "requested 5000 tokens','type':'BadRequestError','code':400}"},
+    {"vllm", 400,
+     "{'error':{'message':'The decoder prompt (length 5000) is longer than the maximum model "
+     "length of 4096.','type':'BadRequestError','code':400}}"},
+    {"lmstudio", 400,
+     "{'error':'The number of tokens to keep from the initial prompt is greater than the context "
+     "length. Try to load the model with a larger context length'}"},
+    {"lmstudio", 400,
+     "{'error':'Trying to keep the first 5000 tokens when context the overflows. However, the "
+     "model is loaded with context length of only 4096 tokens'}"},
+    {"xai", 400,
+     "{'code':'Client specified an invalid argument','error':'This model\\u0027s maximum prompt "
+     "length is 131072 but the request contains 537812 tokens.'}"},
+    {"groq", 400,
+     "{'error':{'message':'Please reduce the length of the messages or completion.','type':"
+     "'invalid_request_error','param':'messages','code':'context_length_exceeded'}}"},
+    {"ollama", 400, "{'error':'prompt too long; exceeded max context length by 4 tokens'}"},
+    {"ollama", 400, "{'error':'the input length exceeds the context length'}"},
+    {"llama.cpp", 400,
+     "{'error':{'code':400,'message':'the request exceeds the available context size','type':"
+     "'exceed_context_size_error','n_prompt_tokens':5000,'n_ctx':4096}}"},
+    {"llama.cpp", 500,
+     "{'error':{'code':500,'message':'Context size has been exceeded.','type':'server_error'}}"},
+    {"custom", 400, "{'error':{'message':'Your input exceeds the context window of this model'}}"},
+    {"openai-chat", 400,
+     "{'error':{'message':'This model\\u0027s maximum context length is 4096 tokens'}}"},
+};
+
+TEST(a_prompt_that_is_too_long_is_recognised_in_the_words_of_every_vendor)
+{
+    for (size_t i = 0; i < ARRAY_LEN(overflows); i++) {
+        AUTO(err)
+        struct err *e = refusal_of(overflows[i].vendor, overflows[i].status, overflows[i].body);
+
+        if (!err_is(e, ERR_CONTEXT_OVERFLOW))
+            fail_msg("%s: %s", overflows[i].vendor, e ? e->text : "no error");
+    }
+}
+
+TEST(words_of_a_vendor_are_looked_for_in_its_own_refusals_only)
+{
+    static const char prompt[] = "{'error':{'message':'the prompt is too long'}}";
+    AUTO(err) struct err *groq = refusal_of("groq", 400, prompt);
+    AUTO(err) struct err *deepseek = refusal_of("deepseek", 400, prompt);
+
+    assert_true(err_is(groq, ERR_PROVIDER_ERROR));
+    assert_true(err_is(deepseek, ERR_PROVIDER_ERROR));
+}
+
+TEST(what_a_field_says_wins_over_words)
+{
+    AUTO(err)
+    struct err *limit = refusal_of("anthropic", 429,
+                                   "{'error':{'type':'rate_limit_error','message':"
+                                   "'prompt is too long for this minute'}}");
+    AUTO(err)
+    struct err *key =
+        refusal_of("vllm", 401, "{'error':{'message':'maximum context length is a secret'}}");
+    AUTO(err)
+    struct err *output = refusal_of("anthropic", 400,
+                                    "{'error':{'type':'invalid_request_error','message':"
+                                    "'max_tokens: 100000 > 64000, which is the maximum'}}");
+
+    assert_true(err_is(limit, ERR_PROVIDER_RATE_LIMIT));
+    assert_true(err_is(key, ERR_PROVIDER_AUTH));
+    assert_true(err_is(output, ERR_PROVIDER_ERROR));
+}
+
+TEST(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(strbuf)
+    struct strbuf bytes = answer_bytes(SSE("{'error':{'message':'Prompt is too long: 2 > 1'}}"));
+
+    reading_init(&r, &protocol_anthropic_messages, 200);
+    decoder_listen(&r.decoder, vendor_find(S("anthropic")));
+    assert_err(decoder_feed(&r.decoder, strbuf_str(&bytes)), ERR_CONTEXT_OVERFLOW);
+}
+
+TEST(sentences_have_gaps_and_no_case)
+{
+    assert_true(error_text_has(S("The Prompt (9) is TOO long"), "nothing|prompt*too long"));
+    assert_false(error_text_has(S("too long a prompt"), "prompt*too long"));
+    assert_false(error_text_has(S("prompt"), "prompt*prompt"));
+    assert_false(error_text_has(S("anything"), "|"));
+    assert_false(error_text_has(S("anything"), NULL));
+    assert_false(error_text_has((struct str){0}, "x"));
+}
+
+/* --- what else is told in words, or by both --- */
+
+TEST(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so)
+{
+    static const char no_tools[] =
+        "{'error':{'type':'api_error','message':'registry/m:1b does not support tools'}}";
+    AUTO(err) struct err *chat = refusal_of("openai-chat", 400, no_tools);
+    AUTO(err) struct err *messages = refusal_of("anthropic-messages", 400, no_tools);
+    AUTO(err) struct err *passing = refusal_of("openai-chat", 500, no_tools);
+    AUTO(err) struct err *busy = refusal_of("anthropic-messages", 500, no_tools);
+
+    assert_true(err_is(chat, ERR_PROVIDER_ERROR));
+    assert_true(err_is(messages, ERR_PROVIDER_ERROR));
+    assert_true(err_is(passing, ERR_PROVIDER_UNAVAILABLE));
+    assert_true(err_is(busy, ERR_PROVIDER_UNAVAILABLE));
+}
+
+TEST(a_response_that_failed_says_when_to_ask_again)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(err) struct err *e = NULL;
+    AUTO(strbuf)
+    struct strbuf bytes =
+        answer_bytes(SSE("{'type':'response.failed','response':{'status':'failed','error':{'code':"
+                         "'rate_limit_exceeded','message':'Rate limit reached. Please try again in "
+                         "11.054s.'}}}"));
+
+    reading_init(&r, &protocol_openai_responses, 200);
+    decoder_listen(&r.decoder, vendor_find(S("openai")));
+    e = decoder_feed(&r.decoder, strbuf_str(&bytes));
+    assert_true(err_is(e, ERR_PROVIDER_RATE_LIMIT));
+    assert_int_equal(e->retry_after_ms, 11054);
+}
+
+TEST(a_delay_in_words_has_units)
+{
+    static const char words[] = "nothing|try again in ";
+
+    assert_int_equal(error_text_delay_ms(S("Try again in 20ms."), words), 20);
+    assert_int_equal(error_text_delay_ms(S("please try again in 1m2.5s"), words), 62500);
+    assert_int_equal(error_text_delay_ms(S("try again in 6m0s"), words), 360000);
+    assert_int_equal(error_text_delay_ms(S("try again in 99999h"), words), 86400000);
+    assert_int_equal(error_text_delay_ms(S("try again in a moment"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 5"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 1.2.3s"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("in 5s"), words), -1);
+    assert_int_equal(error_text_delay_ms(S("try again in 5s"), NULL), -1);
+}
+
 static const char *const errors_of_others[] = {
     "{'error':'so it goes'}",
     "{'error':{'message':'so it goes'}}",
@@ -269,4 +464,11 @@ RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
           UNIT(the_first_line_of_an_answer_is_searched_for_its_end_once), UNIT(events_have_a_limit),
           UNIT(an_event_has_a_limit), UNIT(comments_and_pings_are_no_progress),
           UNIT(errors_in_the_shapes_of_others_are_read_in_every_protocol),
+          UNIT(a_prompt_that_is_too_long_is_recognised_in_the_words_of_every_vendor),
+          UNIT(words_of_a_vendor_are_looked_for_in_its_own_refusals_only),
+          UNIT(what_a_field_says_wins_over_words),
+          UNIT(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream),
+          UNIT(sentences_have_gaps_and_no_case),
+          UNIT(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so),
+          UNIT(a_response_that_failed_says_when_to_ask_again), UNIT(a_delay_in_words_has_units),
           UNIT(no_error_is_made_of_null_or_nothing))

@@ -332,6 +332,71 @@ TEST(an_endpoint_conforms)
     assert_ok(loop_run_once(check_conformance, &w));
 }
 
+/* --- what the server knows about a model --- */
+
+struct asked_model {
+    struct world *world;
+    const char *model;
+    int64_t window;
+};
+
+static struct err *ask_about(void *arg)
+{
+    struct asked_model *m = arg;
+    AUTO(arena) struct arena a = {0};
+    AUTO(http_client) struct http_client *http = NULL;
+    AUTO(provider) struct provider *provider = NULL;
+    struct model_info info = {0};
+
+    m->world->config.base_url = str_of(server_url(m->world->server));
+    TRY(endpoint_provider_new(&m->world->config, &provider));
+    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    m->world->error = endpoint_ask_model(provider, &(struct provider_call){.http = http},
+                                         str_of(m->model), &a, &info);
+    m->window = info.context_window;
+    return NULL;
+}
+
+static int64_t ask_window(struct world *w, const struct protocol *protocol, const char *model)
+{
+    struct asked_model m = {.world = w, .model = model};
+
+    w->config.protocol = protocol;
+    w->config.models_path = S("/models");
+    assert_ok(loop_run_once(ask_about, &m));
+    return m.window;
+}
+
+#define OK_HEAD "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"
+#define MODEL_LIST OK_HEAD "{\"data\":[{\"id\":\"a\",\"max_model_len\":4096},{\"id\":\"b\"}]}"
+
+TEST(the_window_of_a_model_is_asked_of_the_server_that_has_it)
+{
+    struct server_script listing = {.response = S(MODEL_LIST)};
+    struct server_script showing = {
+        .response = S(OK_HEAD "{\"model_info\":{\"qwen3.context_length\":40960}}")};
+    AUTO(world) struct world list = world_of(server_play, &listing);
+    AUTO(world) struct world show = world_of(server_play, &showing);
+    AUTO_FREE char *request = NULL;
+
+    assert_int_equal(ask_window(&list, &protocol_openai_chat, "a"), 4096);
+    assert_null(list.error);
+    assert_int_equal(ask_window(&show, &protocol_ollama, "qwen3"), 40960);
+    assert_null(show.error);
+    request = server_take_request(show.server);
+    assert_non_null(strstr(request, "POST /api/show"));
+    assert_non_null(strstr(request, "{\"model\":\"qwen3\"}"));
+}
+
+TEST(a_model_that_the_server_does_not_list_is_not_available)
+{
+    struct server_script listing = {.response = S(MODEL_LIST)};
+    AUTO(world) struct world w = world_of(server_play, &listing);
+
+    assert_int_equal(ask_window(&w, &protocol_openai_chat, "c"), 0);
+    assert_true(err_is(w.error, ERR_MODEL_NOT_AVAILABLE));
+}
+
 TEST(a_base_url_that_is_none_is_refused_at_once)
 {
     static const char *const bad[] = {"", "localhost:8080", "ftp://h/x", "http://", "file:///etc"};
@@ -356,4 +421,6 @@ RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_web_page_instead_of_an_answer_is_told_as_such),
           UNIT(a_refused_key_is_renewed_once),
           UNIT(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint),
-          UNIT(an_endpoint_conforms), UNIT(a_base_url_that_is_none_is_refused_at_once))
+          UNIT(the_window_of_a_model_is_asked_of_the_server_that_has_it),
+          UNIT(a_model_that_the_server_does_not_list_is_not_available), UNIT(an_endpoint_conforms),
+          UNIT(a_base_url_that_is_none_is_refused_at_once))

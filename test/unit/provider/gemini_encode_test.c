@@ -87,7 +87,7 @@ static void assert_thinking_(unsigned capabilities, enum effort effort, int64_t 
 
 TEST(older_models_think_within_a_budget)
 {
-    assert_thinking(CAN_REASON, EFFORT_UNSET, 0, "");
+    assert_thinking(CAN_REASON, EFFORT_UNSET, 0, "{\"includeThoughts\":true}");
     assert_thinking(CAN_REASON, EFFORT_NONE, 0, "{\"thinkingBudget\":0}");
     assert_thinking(CAN_REASON, EFFORT_MINIMAL, 0,
                     "{\"includeThoughts\":true,\"thinkingBudget\":1024}");
@@ -103,7 +103,7 @@ TEST(newer_models_think_at_a_level)
 {
     unsigned levels = CAN_REASON | REASONS_BY_LEVEL;
 
-    assert_thinking(levels, EFFORT_UNSET, 0, "");
+    assert_thinking(levels, EFFORT_UNSET, 0, "{\"includeThoughts\":true}");
     assert_thinking(levels, EFFORT_NONE, 0, "{\"thinkingLevel\":\"minimal\"}");
     assert_thinking(levels, EFFORT_MINIMAL, 0,
                     "{\"includeThoughts\":true,\"thinkingLevel\":\"minimal\"}");

@@ -160,6 +160,61 @@ TEST(local_servers_tell_their_windows)
     assert_lists("{\"data\":[{\"id\":\"q\",\"type\":\"vlm\",\"max_context_length\":32768},"
                  "{\"id\":\"nomic\",\"type\":\"embeddings\"}]}",
                  "q|q|32768|0||active|\n");
+    assert_lists("{\"data\":[{\"id\":\"q\",\"max_context_length\":262144,"
+                 "\"loaded_context_length\":4096}]}",
+                 "q|q|4096|0||active|\n");
+    assert_lists("{\"data\":[{\"id\":\"q\",\"meta\":{\"n_ctx_train\":262144,\"n_ctx\":8192}}]}",
+                 "q|q|8192|0||active|\n");
+}
+
+TEST(a_model_is_found_in_a_list_by_its_name_with_or_without_a_tag)
+{
+    struct model_info items[] = {{.id = "qwen3:latest"}, {.id = "qwen3:8b"}};
+    struct model_list list = {.items = items, .n = 2};
+
+    assert_ptr_equal(model_list_find(&list, S("qwen3")), &items[0]);
+    assert_ptr_equal(model_list_find(&list, S("qwen3:8b")), &items[1]);
+    assert_null(model_list_find(&list, S("qwen")));
+    assert_null(model_list_find(&list, S("")));
+}
+
+static int64_t window_shown(const char *json, unsigned *ret_capabilities)
+{
+    AUTO(arena) struct arena a = {0};
+    struct model_info m;
+    struct json *root;
+    AUTO(err) struct err *e = NULL;
+
+    assert_ok(json_parse(&a, str_of(json), 0, &root));
+    e = model_show_parse(&a, S("qwen3"), root, &m);
+    if (e) {
+        assert_true(err_is(e, ERR_BAD_RESPONSE));
+        return -1;
+    }
+    assert_string_equal(m.id, "qwen3");
+    *ret_capabilities = m.capabilities;
+    return m.context_window;
+}
+
+TEST(ollama_shows_the_window_that_is_to_be_used)
+{
+    unsigned can = 0;
+
+    assert_int_equal(window_shown("{\"model_info\":{\"general.architecture\":\"qwen3\","
+                                  "\"qwen3.context_length\":40960},"
+                                  "\"capabilities\":[\"completion\",\"tools\",\"thinking\"]}",
+                                  &can),
+                     40960);
+    assert_int_equal(can, CAN_TOOLS | CAN_REASON);
+    assert_int_equal(window_shown("{\"model_info\":{\"llama.context_length\":1048576}}", &can),
+                     MODEL_LOCAL_WINDOW);
+    assert_int_equal(window_shown("{\"parameters\":\"stop \\\"x\\\"\\nnum_ctx    131072\","
+                                  "\"model_info\":{\"llama.context_length\":1048576}}",
+                                  &can),
+                     131072);
+    assert_int_equal(window_shown("{\"parameters\":\"num_ctxx 5\\nnum_ctx -1\"}", &can), -1);
+    assert_int_equal(window_shown("{\"model_info\":{\"a.context_length\":\"8\"}}", &can), -1);
+    assert_int_equal(window_shown("[]", &can), -1);
 }
 
 TEST(numbers_that_are_none_are_unknown)
@@ -221,4 +276,5 @@ RUN_TESTS(UNIT(openai_gives_ids_and_the_day_on_which_a_model_ends),
           UNIT(fireworks_and_azure_say_what_can_chat), UNIT(local_servers_tell_their_windows),
           UNIT(numbers_that_are_none_are_unknown),
           UNIT(ids_that_would_disturb_a_terminal_are_left_out), UNIT(a_list_has_an_end),
-          UNIT(what_is_no_list_is_refused))
+          UNIT(a_model_is_found_in_a_list_by_its_name_with_or_without_a_tag),
+          UNIT(ollama_shows_the_window_that_is_to_be_used), UNIT(what_is_no_list_is_refused))

@@ -61,6 +61,27 @@ TEST(the_schema_is_the_format)
     assert_golden(&b, ollama, "ollama/schema");
 }
 
+static bool says(struct build *b, const char *want)
+{
+    AUTO(strbuf) struct strbuf body = {0};
+
+    assert_ok(ollama->encode(&b->request, &b->dialect, &body));
+    return str_find(strbuf_str(&body), str_of(want)) != STR_NONE;
+}
+
+TEST(the_server_is_told_to_make_room_for_the_window_that_is_reckoned_with)
+{
+    AUTO(build) struct build b;
+
+    build_init(&b);
+    user_says(&b, "Hello?");
+    assert_false(says(&b, "num_ctx"));
+    b.request.context_window = 65536;
+    assert_true(says(&b, "\"options\":{\"num_ctx\":65536}"));
+    b.request.options = parse_json(&b, "{\"options\":{\"num_ctx\":8192}}");
+    assert_true(says(&b, "\"options\":{\"num_ctx\":8192}"));
+}
+
 static void think(unsigned capabilities, enum effort effort, const char *name)
 {
     AUTO(build) struct build b;
@@ -208,4 +229,5 @@ RUN_TESTS(UNIT(a_question_is_a_model_and_messages), UNIT(settings_of_the_run_sta
           UNIT(only_the_tool_that_may_be_called_is_offered),
           UNIT(a_round_of_tools_is_calls_and_their_results),
           UNIT(thinking_goes_back_only_to_its_maker), UNIT(pictures_stand_beside_the_text),
+          UNIT(the_server_is_told_to_make_room_for_the_window_that_is_reckoned_with),
           UNIT(what_the_api_cannot_carry_is_refused), UNIT(nothing_empty_is_written))

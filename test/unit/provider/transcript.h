@@ -120,9 +120,10 @@ static inline void tell_part(struct strbuf *out, const struct reply_part *rp)
 static inline void tell_stop(struct strbuf *out, const struct reply *r)
 {
     static const char *const stops[] = {
-        [STOP_UNKNOWN] = "stopped", [STOP_END] = "end",           [STOP_TOOL_CALLS] = "calls",
-        [STOP_LENGTH] = "cut off",  [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
-        [STOP_PAUSED] = "paused",
+        [STOP_UNKNOWN] = "stopped",   [STOP_END] = "end",
+        [STOP_TOOL_CALLS] = "calls",  [STOP_LENGTH] = "cut off",
+        [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
+        [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "window full",
     };
 
     if (r->stop_reason.n == 0)

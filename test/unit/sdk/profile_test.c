@@ -176,9 +176,8 @@ TEST(a_misspelt_model_is_sent_to_nobody)
     assert_guess("Claude-Opus-5", "did you mean claude-opus-5-5?");
     assert_guess("cluade-haiku-4-5", "did you mean claude-haiku-5-5?");
     assert_guess("sonet", "did you mean claude-sonnet-5-5?");
-    assert_guess("sonnet", "did you mean claude-sonnet-5-5?");
     assert_guess("hiaku", "did you mean claude-haiku-5-5?");
-    assert_guess("opus", "say --model anthropic/opus");
+    assert_guess("opsu", "say --model anthropic/opsu");
 }
 
 TEST(a_model_that_is_new_is_asked_for_by_its_name)
@@ -197,9 +196,39 @@ TEST(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name)
 
     assert_ok(resolve(&w, "{}", "anthropic/sonet", "ANTHROPIC_API_KEY=k", NULL));
     assert_str(w.profile.model, "sonet");
-    assert_ok(resolve(&v, "{}", "sonnet", "ANTHROPIC_API_KEY=k",
-                      "ANTHROPIC_BASE_URL=http://127.0.0.1:9"));
-    assert_str(v.profile.model, "sonnet");
+    assert_ok(
+        resolve(&v, "{}", "sonet", "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://127.0.0.1:9"));
+    assert_str(v.profile.model, "sonet");
+}
+
+static void assert_resolves(const char *name, const char *id)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", name, "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.model, id);
+    assert_true(w.profile.info_is_known);
+}
+
+TEST(one_word_is_the_newest_model_of_its_family)
+{
+    assert_resolves("sonnet", "claude-sonnet-5-5");
+    assert_resolves("opus", "claude-opus-5-5");
+    assert_resolves("Haiku", "claude-haiku-5-5");
+    assert_resolves("anthropic/sonnet", "claude-sonnet-5-5");
+    assert_resolves("sonnet[1m]", "claude-sonnet-5-5");
+    assert_resolves("claude-opus-4-8[1M]", "claude-opus-4-8");
+}
+
+TEST(one_word_is_the_newest_model_in_a_profile_too)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w,
+                      "{\"providers\":{\"p\":{\"type\":\"anthropic\",\"model\":\"opus\","
+                      "\"baseUrl\":\"http://127.0.0.1:9\"}}}",
+                      NULL, "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.model, "claude-opus-5-5");
 }
 
 static void assert_no_vendor(const char *model, const char *variable, const char *hint)
@@ -245,4 +274,6 @@ RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(a_model_that_is_new_is_asked_for_by_its_name),
           UNIT(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name),
           UNIT(a_misspelt_vendor_sends_the_prompt_to_no_other),
+          UNIT(one_word_is_the_newest_model_of_its_family),
+          UNIT(one_word_is_the_newest_model_in_a_profile_too),
           UNIT(where_names_of_models_have_slashes_no_vendor_is_needed))

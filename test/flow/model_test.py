@@ -1,0 +1,106 @@
+"""model_test.py - what a model is told about itself, and what of its answer is kept: thinking,
+schemas, citations, searches, pictures, short names."""
+import json
+
+import scripted
+from scripted import ANTHROPIC, Answer, FlowTest, event, json_answer
+
+SEARCHED = ({"type": "message_start", "message": {
+                "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
+                "stop_reason": None, "usage": {"input_tokens": 5, "output_tokens": 1}}},
+            {"type": "content_block_start", "index": 0,
+             "content_block": {"type": "text", "text": "", "citations": []}},
+            {"type": "content_block_delta", "index": 0,
+             "delta": {"type": "text_delta", "text": "It is so."}},
+            {"type": "content_block_delta", "index": 0, "delta": {
+                "type": "citations_delta", "citation": {
+                    "type": "web_search_result_location", "url": "https://a.example",
+                    "title": "A", "encrypted_index": "x", "cited_text": "so"}}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {
+                "output_tokens": 9, "server_tool_use": {"web_search_requests": 2}}},
+            {"type": "message_stop"})
+
+
+def searched():
+    return Answer([event(value, value["type"]) for value in SEARCHED])
+
+
+class Thinking(FlowTest):
+    def request(self, model, *flags):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_fine(self.ask(provider, "hi", "--model", f"anthropic/{model}", *flags))
+        return self.only_request(provider)
+
+    def test_a_model_thinks_without_a_flag_and_shows_it(self):
+        self.assertEqual(self.request("claude-sonnet-5-5").json["thinking"],
+                         {"type": "adaptive", "display": "summarized"})
+        self.assertNotIn("thinking", self.request("m").json)
+
+    def test_a_model_with_a_budget_thinks_between_its_calls(self):
+        request = self.request("claude-haiku-4-5")
+        self.assertEqual(request.json["thinking"], {"type": "enabled", "budget_tokens": 31999})
+        self.assertEqual(request.headers["anthropic-beta"], "interleaved-thinking-2025-05-14")
+
+    def test_thinking_disabled_is_done_or_refused_with_the_reason(self):
+        off = ("--thinking", "disabled")
+        self.assertEqual(self.request("claude-sonnet-5-5", *off).json["thinking"],
+                         {"type": "between_tools"})
+        self.assertEqual(self.request("claude-opus-5", *off).json["thinking"],
+                         {"type": "disabled"})
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.ask(provider, "hi", "--model", "anthropic/claude-opus-5-5", *off)
+        self.assert_refused(result, 2, "claude-opus-5-5 always reasons", "--effort low")
+        self.assertEqual(provider.requests, [])
+
+
+class Names(FlowTest):
+    def test_a_family_is_its_newest_model_and_shown_as_that(self):
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.ask(provider, "hi", "--model", "opus[1m]", "--output-format", "json")
+        self.assert_fine(result)
+        self.assertEqual(self.only_request(provider).json["model"], "claude-opus-5-5")
+        self.assertEqual(list(result.json()["modelUsage"]), ["claude-opus-5-5"])
+
+
+class Schemas(FlowTest):
+    def test_limits_that_the_api_refuses_are_told_in_words_and_checked_here(self):
+        schema = {"type": "object", "properties": {"x": {"type": "number", "minimum": 0}},
+                  "required": ["x"]}
+        for text, status in (('{"x": 1}', 0), ('Here:\n```json\n{"x": 2}\n```', 0), ('{"x": -1}', 2)):
+            provider = self.provider(ANTHROPIC.answer([text]))
+            result = self.ask(provider, "hi", "--json-schema", json.dumps(schema))
+            self.assert_status(result, status)
+            sent = provider.requests[0].json["output_config"]["format"]["schema"]
+            self.assertEqual(sent, {
+                "type": "object", "required": ["x"], "additionalProperties": False,
+                "properties": {"x": {"type": "number", "description": "{minimum: 0}"}}})
+
+
+class Citations(FlowTest):
+    def test_citations_go_back_and_searches_are_counted_and_paid(self):
+        provider = self.provider(searched(), ANTHROPIC.answer())
+        model = ("--model", "anthropic/claude-sonnet-5")
+        result = self.ask(provider, "look", *model, "--output-format", "stream-json", "--verbose")
+        self.assert_fine(result)
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        [text] = [line["message"]["content"][0] for line in lines if line["type"] == "assistant"]
+        self.assertEqual(text["citations"][0]["url"], "https://a.example")
+        self.assertEqual(lines[-1]["usage"]["server_tool_use"]["web_search_requests"], 2)
+        self.assertGreater(lines[-1]["total_cost_usd"], 0.02)
+        self.assert_fine(self.ask(provider, "and now?", *model, "--continue"))
+        said = [m for m in provider.requests[1].json["messages"] if m["role"] == "assistant"]
+        self.assertEqual(said[0]["content"], [text])
+
+
+class Tags(FlowTest):
+    def test_what_a_local_model_thinks_in_its_text_is_not_the_answer(self):
+        provider = self.provider(json_answer({"model": "m", "done": True, "done_reason": "stop",
+                                              "message": {"role": "assistant", "content":
+                                                          "<think>Hm.</think>\n\nFour."}}))
+        result = self.ask(provider, "2+2?", protocol=scripted.BY_NAME["ollama"])
+        self.assert_answer(result, "Four.")
+
+
+if __name__ == "__main__":
+    scripted.main()
