@@ -14,6 +14,17 @@ void http_headers_add(struct arena *a, struct http_headers *h, struct str name, 
     h->items[h->n++] = (struct http_header){arena_str(a, name), arena_str(a, value)};
 }
 
+void http_headers_set(struct arena *a, struct http_headers *h, struct str name, struct str value)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (!str_eq_nocase(h->items[i].name, name))
+            h->items[n++] = h->items[i];
+    h->n = n;
+    http_headers_add(a, h, name, value);
+}
+
 struct str http_headers_get(const struct http_headers *h, const char *name)
 {
     for (size_t i = 0; i < h->n; i++)
