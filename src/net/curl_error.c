@@ -127,8 +127,8 @@ static struct err *certificate_error(const struct http_exchange *x, struct str a
         return err_hint(
             err_new(ERR_NETWORK, "the certificate of %" STR_FMT " is from an unknown authority",
                     STR_ARG(at)),
-            "set NODE_EXTRA_CA_CERTS, or the setting caFile, to a file with the authority's "
-            "certificate, or install the package ca-certificates");
+            "let the setting caFile, NODE_EXTRA_CA_CERTS or SSL_CERT_FILE name a file with the "
+            "authority's certificate, or install the package ca-certificates");
     case VERIFY_NOT_YET_VALID:
     case VERIFY_EXPIRED:
         return err_hint(err_new(ERR_NETWORK,

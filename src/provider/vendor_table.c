@@ -304,10 +304,11 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* The international one; other regions have other base URLs. */
-        .name = "qwen",
+        /* Not "qwen": so models are called elsewhere. This is the international one; other regions
+         * have other base URLs. */
+        .name = "dashscope",
         .display_name = "Qwen (DashScope)",
-        .aliases = "dashscope",
+        .aliases = "",
         .protocol = &protocol_openai_chat,
         .base_url = "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         .base_url_env = "DASHSCOPE_BASE_URL",

@@ -7,8 +7,9 @@
 
 #include <unistd.h>
 
-#define EXPIRY_MARGIN_MS 300000 /* so long an answer may take to begin, clocks being a bit wrong   \
-                                 */
+#define EXPIRY_MARGIN_MS                                                                           \
+    300000 /* so long an answer may take to begin, clocks being a bit wrong                        \
+            */
 
 struct kept_key {
     struct kept_key *next;

@@ -713,7 +713,7 @@ class Rows(Access):
                 ("cerebras", "CEREBRAS_BASE_URL", "CEREBRAS_API_KEY"),
                 ("moonshot", "MOONSHOT_BASE_URL", "MOONSHOT_API_KEY"),
                 ("zai", "ZAI_BASE_URL", "ZAI_API_KEY"),
-                ("qwen", "DASHSCOPE_BASE_URL", "DASHSCOPE_API_KEY"),
+                ("dashscope", "DASHSCOPE_BASE_URL", "DASHSCOPE_API_KEY"),
                 ("vercel", "AI_GATEWAY_BASE_URL", "AI_GATEWAY_API_KEY"),
                 ("hf", "HF_BASE_URL", "HF_TOKEN"),
                 ("copilot", "GITHUB_COPILOT_BASE_URL", "COPILOT_GITHUB_TOKEN"),

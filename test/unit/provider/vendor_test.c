@@ -45,7 +45,7 @@ TEST(all_promised_vendors_are_there_and_found_by_every_name)
                                         "cerebras",
                                         "moonshot",
                                         "zai",
-                                        "qwen",
+                                        "dashscope",
                                         "vercel",
                                         "huggingface",
                                         "litellm",
