@@ -99,6 +99,14 @@ static struct err *check_request(const struct http_request *request)
 
 /* --- exchanges --- */
 
+/* While something private is under way nothing is shown: an exchange does not know whose it is. */
+static const struct http_trace *trace_of(const struct http_client *c)
+{
+    static const struct http_trace none;
+
+    return c->n_private ? &none : &c->trace;
+}
+
 /* One request, one response, both shown to the trace. */
 static struct err *open_hop(struct http_client *c, const struct http_request *request,
                             struct http_exchange **ret_exchange, struct http_response *ret_response)
@@ -106,11 +114,11 @@ static struct err *open_hop(struct http_client *c, const struct http_request *re
     struct err *e;
 
     TRY(check_request(request));
-    trace_request(&c->trace, request);
+    trace_request(trace_of(c), request);
     e = c->ops->open(c, request, ret_exchange, ret_response);
     if (!e)
-        trace_response(&c->trace, ret_response);
-    trace_error(&c->trace, e);
+        trace_response(trace_of(c), ret_response);
+    trace_error(trace_of(c), e);
     return e;
 }
 
@@ -158,8 +166,8 @@ struct err *http_read(struct http_client *c, struct http_exchange *x, struct str
     struct err *e = c->ops->read(x, ret_bytes);
 
     if (!e)
-        trace_bytes(&c->trace, '{', *ret_bytes);
-    trace_error(&c->trace, e);
+        trace_bytes(trace_of(c), '{', *ret_bytes);
+    trace_error(trace_of(c), e);
     return e;
 }
 
@@ -207,10 +215,14 @@ struct err *http_fetch(struct http_client *c, const struct http_request *request
     struct http_exchange *x;
     struct err *e;
 
-    TRY(http_open(c, request, &x, &response));
-    e = read_all(c, x, body);
-    if (!e)
-        copy_response(a, &response, ret_response);
-    http_close(c, x);
+    c->n_private += request->is_private;
+    e = http_open(c, request, &x, &response);
+    if (!e) {
+        e = read_all(c, x, body);
+        if (!e)
+            copy_response(a, &response, ret_response);
+        http_close(c, x);
+    }
+    c->n_private -= request->is_private;
     return e;
 }

@@ -61,6 +61,7 @@ struct http_request {
     const char *resolve;
     const char *unix_socket; /* path, or NULL */
     struct http_identity identity;
+    bool is_private; /* of http_fetch(): no trace sees it, since its bodies hold credentials */
 };
 
 /* Shown every exchange, with the credentials in headers and URLs already replaced. kind: '>'
@@ -96,6 +97,7 @@ struct http_ops {
 struct http_client {
     const struct http_ops *ops;
     struct http_trace trace; /* line is NULL: no trace */
+    unsigned n_private;      /* exchanges under way that no trace may see */
 };
 
 MUST_USE struct err *http_open(struct http_client *c, const struct http_request *request,

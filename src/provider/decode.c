@@ -235,7 +235,7 @@ static struct err *drain_frames(struct decoder *d, struct str bytes)
             return NULL;
         arena_clear(&d->decode.scratch);
         strbuf_init(&event, d->frames.pending.max_bytes);
-        TRY(aws_event_read(&frame, d->protocol, &d->decode.scratch, &event));
+        TRY(aws_event_read(&frame, &d->decode.scratch, &event));
         if (event.n)
             TRY(take_event(d, DECODE_PLAIN_TYPE, strbuf_str(&event)));
     }

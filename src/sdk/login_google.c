@@ -193,6 +193,7 @@ static struct err *fetch_token(struct login *l, struct arena *a, struct str url,
                                    .url = url,
                                    .body = form,
                                    .total_ms = TOKEN_TIMEOUT_MS,
+                                   .is_private = true,
                                    .max_body_bytes = MAX_ANSWER_BYTES};
     AUTO(strbuf) struct strbuf body = {0};
     struct http_response response;

@@ -220,6 +220,7 @@ class Bedrock(Access):
             result = self.ask_bedrock(self.provider(answer), "--output-format", "json", "hi")
             self.assert_status(result, 1)
             self.assertIn("too fast, or so", result.out + result.err)
+            self.assertIn(code, result.out + result.err)
 
     def test_a_frame_that_is_damaged_is_no_answer(self):
         answer = bedrock()
@@ -350,6 +351,14 @@ class Vertex(Access):
             "grant_type": "refresh_token", "client_id": "id",
             "client_secret": "the-client-secret", "refresh_token": "1//the-refresh-token"})
         self.assertIn("/projects/quota/", provider.requests[1].path)
+
+    def test_a_trace_shows_neither_claim_nor_token(self):
+        provider = self.serve(self.token(), ANTHROPIC.answer())
+        result = self.ask_vertex(provider, "vertex-anthropic", "m", "--trace-llm", "hi")
+        self.assert_status(result, 0)
+        self.assertIn("streamRawPredict", result.err)
+        for hidden in ("ya29", "assertion"):
+            self.assertNotIn(hidden, result.err)
 
     def test_what_goes_wrong_is_named(self):
         provider = self.serve(json_answer({"error": "invalid_grant",
