@@ -225,7 +225,7 @@ struct err *login_google(struct login *l)
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf form = {0};
     struct json *account = NULL;
-    struct str url;
+    struct str url = {0};
     struct err *e = read_credentials(l, &a, &account);
 
     if (!e) {
