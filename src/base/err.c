@@ -84,6 +84,7 @@ struct err *err_wrap(struct err *take_cause, const char *format, ...)
     va_end(args);
     e->retry_after_ms = take_cause->retry_after_ms;
     e->peer_status = take_cause->peer_status;
+    e->is_final = take_cause->is_final;
     e->cause = take_cause;
     return e;
 }
@@ -99,6 +100,12 @@ struct err *err_hint(struct err *e, const char *format, ...)
     return e;
 }
 
+struct err *err_final(struct err *e)
+{
+    e->is_final = true;
+    return e;
+}
+
 struct err *err_copy(const struct err *e)
 {
     struct err *copy;
@@ -109,6 +116,7 @@ struct err *err_copy(const struct err *e)
     copy->hint = e->hint ? mem_strdup(e->hint) : NULL;
     copy->retry_after_ms = e->retry_after_ms;
     copy->peer_status = e->peer_status;
+    copy->is_final = e->is_final;
     copy->cause = err_copy(e->cause);
     return copy;
 }
@@ -146,7 +154,7 @@ const char *err_category(enum err_kind kind)
 
 bool err_is_retryable(const struct err *e)
 {
-    return table[e->kind].retryable;
+    return table[e->kind].retryable && !e->is_final;
 }
 
 bool err_is_recoverable(const struct err *e)

@@ -67,6 +67,7 @@ struct err {
     char *hint;             /* NULL when there is nothing to advise */
     int64_t retry_after_ms; /* what the peer asked for; -1 when it did not say */
     int peer_status;        /* HTTP, as the peer sent it; 0: there was none */
+    bool is_final;          /* the same call would fail again, though its kind is retryable */
     struct err *cause;
 };
 
@@ -80,6 +81,8 @@ NEVER_NULL MUST_USE struct err *err_wrap(struct err *take_cause, const char *for
     PRINTF_LIKE(2, 3);
 /* Sets what to do next and returns the same error: `return err_hint(err_new(...), "...")`. */
 NEVER_NULL MUST_USE struct err *err_hint(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Marks that asking again is of no use and returns the same error. */
+NEVER_NULL MUST_USE struct err *err_final(struct err *e);
 MUST_USE struct err *err_copy(const struct err *e);
 void err_free(struct err *e);
 DEFINE_AUTO_PTR(err, err_free)

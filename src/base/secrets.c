@@ -6,12 +6,34 @@
 
 #include <stdatomic.h>
 
+struct tagged_value {
+    struct str value;
+    uint64_t tag;
+};
+
+/* What is looked for at a time. Who searches while a new one is made goes on with the old. */
+struct edition {
+    struct needles needles;
+    struct edition *older;
+};
+
 struct secrets {
     atomic_uint n_refs;
-    struct needles needles;
-    struct str names[SECRETS_MAX_NAMES]; /* in the needles' arena */
-    size_t n_names;
+    _Atomic(struct edition *) newest; /* NULL: there is no value */
+    struct arena arena;
+    struct tagged_value *values;
+    size_t n_values, values_room;
+    struct str names[SECRETS_MAX_NAMES];
+    atomic_size_t n_names;
 };
+
+static const struct needles *needles_of(const struct secrets *s)
+{
+    const struct edition *newest =
+        s ? atomic_load_explicit(&s->newest, memory_order_acquire) : NULL;
+
+    return newest ? &newest->needles : NULL;
+}
 
 #define OTHERS "others"
 
@@ -50,12 +72,12 @@ static bool is_worth_hiding(struct str value)
 
 /* --- how they may be spelt --- */
 
-static void add_json_form(struct secrets *s, struct str value, uint64_t tag)
+static void add_json_form(struct needles *s, struct str value, uint64_t tag)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
     json_write_string(&text, value);
-    needles_add(&s->needles, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
+    needles_add(s, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
 }
 
 static bool is_unreserved(char c)
@@ -64,7 +86,7 @@ static bool is_unreserved(char c)
            c == '.' || c == '_' || c == '~';
 }
 
-static void add_url_form(struct secrets *s, struct str value, const char *format, uint64_t tag)
+static void add_url_form(struct needles *s, struct str value, const char *format, uint64_t tag)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -73,12 +95,12 @@ static void add_url_form(struct secrets *s, struct str value, const char *format
             strbuf_add_char(&text, value.p[i]);
         else
             strbuf_addf(&text, format, (unsigned char)value.p[i]);
-    needles_add(&s->needles, strbuf_str(&text), tag);
+    needles_add(s, strbuf_str(&text), tag);
 }
 
 /* Base64 turns three bytes into four letters. What stands before a value moves it by nothing, one
  * byte or two; the groups that it fills alone look the same in all texts that have moved it so. */
-static void add_base64_forms(struct secrets *s, struct str value, uint64_t tag)
+static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
 {
     for (size_t n_moved = 0; n_moved < 3; n_moved++) {
         AUTO(strbuf) struct strbuf standard = {0}, url = {0};
@@ -87,25 +109,25 @@ static void add_base64_forms(struct secrets *s, struct str value, uint64_t tag)
         whole.n -= whole.n % 3;
         base64_add(&standard, whole);
         base64url_add(&url, whole);
-        needles_add(&s->needles, strbuf_str(&standard), tag);
-        needles_add(&s->needles, strbuf_str(&url), tag);
+        needles_add(s, strbuf_str(&standard), tag);
+        needles_add(s, strbuf_str(&url), tag);
     }
 }
 
 /* Forms that are alike are one needle. */
-static void add_value(struct secrets *s, struct str value, uint64_t tag)
+static void add_value(struct needles *s, struct str value, uint64_t tag)
 {
     value = str_slice(str_trim(value), 0, SECRETS_MAX_BYTES);
     if (!is_worth_hiding(value))
         return;
-    needles_add(&s->needles, value, tag);
+    needles_add(s, value, tag);
     add_json_form(s, value, tag);
     add_url_form(s, value, "%%%02X", tag);
     add_url_form(s, value, "%%%02x", tag);
     add_base64_forms(s, value, tag);
 }
 
-static void add_header_value(struct secrets *s, struct str value, uint64_t tag)
+static void add_header_value(struct needles *s, struct str value, uint64_t tag)
 {
     static const struct str schemes[] = {S("bearer "), S("basic "), S("token ")};
 
@@ -127,24 +149,65 @@ static uint64_t add_name(struct secrets *s, struct str name)
         name = S(OTHERS);
     i = MIN(i, (size_t)SECRETS_MAX_NAMES - 1);
     if (i >= s->n_names) {
-        s->names[i] = arena_str(&s->needles.arena, name);
+        s->names[i] = arena_str(&s->arena, name);
         s->n_names = i + 1;
     }
     return (uint64_t)1 << i;
 }
 
-struct secrets *secrets_new(const struct secret_value *values, size_t n)
+static void add_edition(struct secrets *s)
 {
-    AUTO(secrets) struct secrets *s = mem_alloc(sizeof *s);
+    struct edition *e = mem_alloc(sizeof *e);
+
+    needles_init(&e->needles);
+    for (size_t i = 0; i < s->n_values; i++)
+        add_header_value(&e->needles, s->values[i].value, s->values[i].tag);
+    if (e->needles.n_items == 0) {
+        needles_done(&e->needles);
+        mem_free(e);
+        return;
+    }
+    needles_link(&e->needles);
+    e->older = atomic_load_explicit(&s->newest, memory_order_relaxed);
+    atomic_store_explicit(&s->newest, e, memory_order_release);
+}
+
+static void keep_value(struct secrets *s, const struct secret_value *v)
+{
+    s->values = arena_grow(&s->arena, s->values, s->n_values, &s->values_room, sizeof *s->values);
+    s->values[s->n_values++] =
+        (struct tagged_value){arena_str(&s->arena, str_trim(v->value)), add_name(s, v->name)};
+}
+
+struct secrets *secrets_new_growing(const struct secret_value *values, size_t n)
+{
+    struct secrets *s = mem_alloc(sizeof *s);
 
     atomic_init(&s->n_refs, 1);
-    needles_init(&s->needles);
     for (size_t i = 0; i < n; i++)
-        add_header_value(s, str_trim(values[i].value), add_name(s, values[i].name));
-    if (s->needles.n_items == 0)
-        return NULL;
-    needles_link(&s->needles);
-    return TAKE(s);
+        keep_value(s, &values[i]);
+    add_edition(s);
+    return s;
+}
+
+struct secrets *secrets_new(const struct secret_value *values, size_t n)
+{
+    AUTO(secrets) struct secrets *s = secrets_new_growing(values, n);
+
+    return needles_of(s) ? TAKE(s) : NULL;
+}
+
+void secrets_learn(struct secrets *s, const struct secret_value *value)
+{
+    struct str text = str_trim(value->value);
+
+    if (!s || text.n == 0)
+        return;
+    for (size_t i = 0; i < s->n_values; i++)
+        if (str_eq(s->values[i].value, text))
+            return;
+    keep_value(s, value);
+    add_edition(s);
 }
 
 struct secrets *secrets_ref(const struct secrets *s)
@@ -160,7 +223,14 @@ void secrets_unref(struct secrets *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->n_refs, 1, memory_order_acq_rel) > 1)
         return;
-    needles_done(&s->needles);
+    for (struct edition *e = s->newest, *older; e; e = older) {
+        older = e->older;
+        needles_done(&e->needles);
+        mem_free(e);
+    }
+    for (size_t i = 0; i < s->n_values; i++)
+        mem_wipe((char *)s->values[i].value.p, s->values[i].value.n);
+    arena_done(&s->arena);
     mem_free(s);
 }
 
@@ -177,7 +247,7 @@ void secrets_add_names(const struct secrets *s, uint64_t found, struct strbuf *o
 
 bool secrets_has(const struct secrets *s, struct str text)
 {
-    const struct needles *needles = s ? &s->needles : NULL;
+    const struct needles *needles = needles_of(s);
     uint32_t node = 0;
 
     for (size_t at = 0; needles && at < text.n;) {
@@ -219,7 +289,7 @@ static void give(struct passing *p, ptrdiff_t to)
 /* Everything before `clear` is no longer the begin of anything. */
 static void look_at(struct secrets_stream *s, struct passing *p, ptrdiff_t at, ptrdiff_t clear)
 {
-    uint64_t tags = s->set->needles.nodes[s->node].tags;
+    uint64_t tags = s->needles->nodes[s->node].tags;
 
     if (s->is_hiding && clear >= p->done) {
         strbuf_add_cstr(p->out, REDACTED);
@@ -236,11 +306,14 @@ static void look_at(struct secrets_stream *s, struct passing *p, ptrdiff_t at, p
 
 struct str secrets_stream_add(struct secrets_stream *s, struct str piece, struct strbuf *out)
 {
-    const struct needles *needles = s->set ? &s->set->needles : NULL;
+    const struct needles *needles;
     const struct needle_node *nodes;
     struct passing p = {.piece = piece, .done = -(ptrdiff_t)s->n_held, .out = out};
     struct str shown;
 
+    if (s->node == 0 && !s->is_hiding)
+        s->needles = needles_of(s->set);
+    needles = s->needles;
     if (!needles)
         return piece;
     strbuf_clear(out);
@@ -272,7 +345,7 @@ struct str secrets_stream_end(struct secrets_stream *s, struct strbuf *out)
     if (s->is_hiding)
         strbuf_add_cstr(out, REDACTED);
     if (s->n_held) {
-        const struct needle_node *node = &s->set->needles.nodes[s->node];
+        const struct needle_node *node = &s->needles->nodes[s->node];
 
         strbuf_add(out, str_make(node->text + node->n_bytes - s->n_held, s->n_held));
     }

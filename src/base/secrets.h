@@ -1,6 +1,7 @@
 /* secrets.h - known credentials, and how they are kept out of what others see. Pure.
  *
- * A set of values is made once and then only read: it may be shared between threads. Wherever one
+ * A set of values may be shared between threads. It grows by secrets_learn() only, which one thread
+ * at a time may call while others read. Wherever one
  * of its values stands in a text, "[REDACTED]" is put instead; so it is where the value stands
  * encoded: escaped as in JSON, percent-encoded as in URLs, or in base64, alone or after something
  * else as in a Basic header (there up to two bytes at either end of it may stay). Values that
@@ -31,6 +32,10 @@ struct secret_value {
 /* NULL when there is no value that is worth looking for. All is copied; white space around a value
  * does not count. Of "Bearer ..." what follows is looked for as well. */
 struct secrets *secrets_new(const struct secret_value *values, size_t n) MUST_USE;
+/* The same, never NULL: more may be learnt. */
+struct secrets *secrets_new_growing(const struct secret_value *values, size_t n) MUST_USE;
+/* From now on looked for as well. A value that is known already changes nothing. */
+void secrets_learn(struct secrets *s, const struct secret_value *value);
 struct secrets *secrets_ref(const struct secrets *s) MUST_USE;
 void secrets_unref(struct secrets *s); /* the last one wipes it */
 DEFINE_AUTO_PTR(secrets, secrets_unref)
@@ -70,9 +75,10 @@ struct secrets_stream {
     const struct secrets *set;
     uint64_t found;
     /* the rest is private */
-    uint32_t node;   /* what the last bytes begin */
-    uint32_t n_held; /* bytes of them that were not given out */
-    bool is_hiding;  /* before those stands a value */
+    const struct needles *needles; /* that `node` belongs to */
+    uint32_t node;                 /* what the last bytes begin */
+    uint32_t n_held;               /* bytes of them that were not given out */
+    bool is_hiding;                /* before those stands a value */
 };
 
 /* What may be shown now: a part of the piece, or in `out`, which is cleared first. */

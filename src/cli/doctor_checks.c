@@ -74,7 +74,8 @@ static void add_no_provider(struct report *r)
     for (const struct vendor *v = vendors + 1; v->name; v++) {
         struct str rest = str_of(v->key_env), name;
 
-        if (v->key_need == KEY_REQUIRED && str_split(&rest, ' ', &name))
+        if (v->key_need == KEY_REQUIRED && str_split(&rest, ' ', &name) && name.n &&
+            str_find(strbuf_str(&others), name) == STR_NONE)
             strbuf_addf(&others, ", %" STR_FMT, STR_ARG(name));
     }
     report_add(r, HEALTH_BAD, "Providers", "none", "set %s (get a key at %s)%s%s",

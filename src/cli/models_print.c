@@ -89,7 +89,7 @@ static void add_set_up(const struct vendor *v, struct strbuf *out)
     struct str rest = str_of(v->key_env), name;
     const char *before = "  set ";
 
-    if (v->key_need != KEY_REQUIRED) {
+    if (v->key_need != KEY_REQUIRED || v->auth == AUTH_AWS || v->auth == AUTH_GOOGLE) {
         strbuf_addf(out, "  %s\n", v->setup_prompt);
         return;
     }

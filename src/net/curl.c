@@ -106,6 +106,7 @@ static void client_free(struct http_client *c)
     if (client->multi)
         client->api.multi_cleanup(client->multi);
     loop_timer_stop(client->timer);
+    strbuf_done(&client->ca_pem);
     arena_done(&client->arena);
     mem_free(client);
 }
@@ -118,7 +119,7 @@ static const struct http_ops curl_ops = {
     .free = client_free,
 };
 
-static void read_options(struct curl_client *client, const struct curl_options *options)
+static struct err *read_options(struct curl_client *client, const struct curl_options *options)
 {
     struct curl_ca ca;
     const char *path;
@@ -132,6 +133,10 @@ static void read_options(struct curl_client *client, const struct curl_options *
     client->user_agent = arena_cstr(
         &client->arena, str_of(options->user_agent ? options->user_agent : "keel/" KEEL_VERSION));
     proxy_settings_read(&client->arena, options->environment, &client->proxies);
+    TRY(curl_read_extra_ca(options, &ca, &client->ca_pem));
+    if (client->ca_pem.n)
+        client->ca_file = NULL;
+    return NULL;
 }
 
 struct err *curl_load(void)
@@ -160,10 +165,14 @@ struct err *curl_client_new(const struct curl_options *options, struct http_clie
 {
     static const struct curl_options defaults;
     struct curl_client *client = mem_alloc(sizeof *client);
+    struct err *e;
 
     client->http.ops = &curl_ops;
     client->loop = task_loop();
-    read_options(client, options ? options : &defaults);
-    *ret_client = &client->http;
-    return NULL;
+    e = read_options(client, options ? options : &defaults);
+    if (e)
+        client_free(&client->http);
+    else
+        *ret_client = &client->http;
+    return e;
 }

@@ -2,8 +2,9 @@
  *
  * libcurl is opened on first use: programs that make no request do not pay for it. Proxies come
  * from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY; certificates from SSL_CERT_FILE, else
- * SSL_CERT_DIR, else the system's hashed directory, else its bundle. A library or certificates
- * that are missing are ERR_CONFIGURATION.
+ * SSL_CERT_DIR, else the system's hashed directory, else its bundle; those of NODE_EXTRA_CA_CERTS
+ * and extra_ca_file are trusted besides. A library or certificates that are missing are
+ * ERR_CONFIGURATION.
  *
  * HTTP/1.1 only. Nothing is asked to be compressed and nothing is decompressed. A waiting exchange
  * over plain HTTP takes about 30 KB, its task included; one whose reader is slow holds at most
@@ -15,6 +16,7 @@
 
 struct curl_options {
     const char *ca_file, *ca_dir;   /* NULL: from the environment, then the system */
+    const char *extra_ca_file;      /* certificates to trust besides; NULL: none */
     const char *const *environment; /* where the variables above are read; NULL: environ */
     const char *user_agent;         /* NULL: keel/VERSION */
 };
@@ -33,5 +35,9 @@ struct curl_ca {
     const char *kind; /* "file", "directory", "bundle" or "none" */
 };
 void curl_find_ca(const struct curl_options *options, struct curl_ca *ret_ca);
+/* All certificates to trust besides a directory of them, as one PEM text; empty: there are none
+ * besides what curl_find_ca() found. */
+MUST_USE struct err *curl_read_extra_ca(const struct curl_options *options,
+                                        const struct curl_ca *ca, struct strbuf *pem);
 
 #endif

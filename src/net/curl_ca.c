@@ -1,6 +1,7 @@
 /* curl_ca.c - where trusted certificates come from. */
 #include "net/curl.h"
 #include "sys/env.h"
+#include "sys/fs.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -73,4 +74,38 @@ void curl_find_ca(const struct curl_options *options, struct curl_ca *ret_ca)
         set(ret_ca, dir, "directory");
     else if (!find_in_system(ret_ca))
         set(ret_ca, "", "none");
+}
+
+/* --- certificates to trust besides --- */
+
+#define MAX_CA_BYTES ((size_t)8 << 20)
+
+static struct err *add_file(const char *path, const char *source, struct strbuf *pem)
+{
+    size_t before = pem->n;
+    struct err *e = fs_read(path, pem, NULL);
+
+    if (!e && str_find(str_skip(strbuf_str(pem), before), S("-----BEGIN ")) == STR_NONE)
+        e = err_new(ERR_CONFIGURATION, "%s holds no certificate in PEM", path);
+    strbuf_add_char(pem, '\n');
+    if (!e)
+        return NULL;
+    e->kind = ERR_CONFIGURATION;
+    return err_hint(e, "check %s", source);
+}
+
+struct err *curl_read_extra_ca(const struct curl_options *options, const struct curl_ca *ca,
+                               struct strbuf *pem)
+{
+    const char *node = env_find(options->environment, "NODE_EXTRA_CA_CERTS");
+    bool is_file = ca->path[0] && strcmp(ca->kind, "directory") != 0;
+
+    strbuf_init(pem, MAX_CA_BYTES);
+    if (node)
+        TRY(add_file(node, "NODE_EXTRA_CA_CERTS", pem));
+    if (options->extra_ca_file)
+        TRY(add_file(options->extra_ca_file, "the setting caFile", pem));
+    if (pem->n && is_file)
+        TRY(add_file(ca->path, "SSL_CERT_FILE", pem));
+    return NULL;
 }

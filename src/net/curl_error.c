@@ -1,7 +1,9 @@
 /* curl_error.c - why an exchange failed, and what to do about it. */
 #include "net/curl_exchange.h"
+#include "net/lookup.h"
 
 #include <errno.h>
+#include <netdb.h>
 
 /* CURLE_TOO_LARGE, which older headers lack: of a line, or of newer versions for all lines. */
 #define CURLE_HEAD_TOO_LARGE ((CURLcode)100)
@@ -50,11 +52,24 @@ static struct str peer(struct arena *a, const struct http_exchange *x)
                         STR_ARG(x->url.host), x->url.port);
 }
 
+/* Is there no such name, or did nobody answer? libcurl does not say, so the resolver is asked once
+ * more; it knows by now. */
+static bool has_no_address(const struct http_exchange *x)
+{
+    AUTO_FREE char *host = str_dup(x->url.host);
+    struct lookup l = {.host = host};
+    AUTO(err) struct err *e = lookup_run(&l);
+
+    return !e && l.n == 0 && l.error != EAI_AGAIN && l.error != EAI_SYSTEM;
+}
+
 static struct err *resolve_error(const struct http_exchange *x)
 {
-    return err_hint(
-        err_new(ERR_NETWORK, "cannot find the address of %" STR_FMT, STR_ARG(x->url.host)),
-        "check the host name, the network, and whether HTTPS_PROXY must be set");
+    struct err *e =
+        err_hint(err_new(ERR_NETWORK, "cannot find the address of %" STR_FMT, STR_ARG(x->url.host)),
+                 "check the host name, the network, and whether HTTPS_PROXY must be set");
+
+    return has_no_address(x) ? err_final(e) : e;
 }
 
 static struct err *resolve_proxy_error(const struct http_exchange *x, struct str at)
@@ -70,6 +85,8 @@ static struct err *connect_error(const struct http_exchange *x, struct str at)
         error ? err_errno(ERR_NETWORK, error, "cannot connect to %" STR_FMT, STR_ARG(at))
               : err_new(ERR_NETWORK, "cannot connect to %" STR_FMT ": %s", STR_ARG(at), detail(x));
 
+    if (error == ECONNREFUSED && !x->proxy && url_host_is_loopback(x->url.host))
+        e = err_final(e); /* nobody but the person can start it */
     if (error == ECONNREFUSED)
         return err_hint(e, "is the server running at %" STR_FMT "?", STR_ARG(at));
     return err_hint(e, "check the network, and whether HTTPS_PROXY must be set");
@@ -110,8 +127,8 @@ static struct err *certificate_error(const struct http_exchange *x, struct str a
         return err_hint(
             err_new(ERR_NETWORK, "the certificate of %" STR_FMT " is from an unknown authority",
                     STR_ARG(at)),
-            "set SSL_CERT_FILE to a file with the authority's certificate, or install the "
-            "package ca-certificates");
+            "let the setting caFile, NODE_EXTRA_CA_CERTS or SSL_CERT_FILE name a file with the "
+            "authority's certificate, or install the package ca-certificates");
     case VERIFY_NOT_YET_VALID:
     case VERIFY_EXPIRED:
         return err_hint(err_new(ERR_NETWORK,
@@ -129,6 +146,34 @@ static struct err *certificates_missing_error(const struct http_exchange *x)
     return err_hint(err_new(ERR_CONFIGURATION, "cannot read the trusted certificates in %s",
                             x->client->ca_file ? x->client->ca_file : x->client->ca_dir),
                     "check SSL_CERT_FILE and SSL_CERT_DIR");
+}
+
+static struct err *identity_error(const struct http_exchange *x)
+{
+    return err_hint(
+        err_new(ERR_CONFIGURATION, "the client certificate cannot be used: %s", detail(x)),
+        "check clientCertificate, clientKey and clientKeyPassphrase of the provider");
+}
+
+/* A handshake that breaks off because the connection did is no matter of TLS. */
+static struct err *tls_error(const struct http_exchange *x, struct str at)
+{
+    struct err *e = err_hint(
+        err_new(ERR_NETWORK, "cannot agree on TLS with %" STR_FMT ": %s", STR_ARG(at), detail(x)),
+        "does the server speak https at this port, and does it ask for a "
+        "client certificate?");
+    bool broke_off = get_info(x, CURLINFO_OS_ERRNO) || strstr(detail(x), "SYSCALL") ||
+                     strstr(detail(x), "reset") || strstr(detail(x), "unexpected eof");
+
+    return broke_off ? e : err_final(e);
+}
+
+/* With TLS 1.3 a server refuses a client without a certificate when its first bytes are read. */
+static bool is_refusal_of_client(const struct http_exchange *x)
+{
+    return strstr(x->detail, "certificate required") != NULL ||
+           strstr(x->detail, "alert bad certificate") != NULL ||
+           strstr(x->detail, "alert unknown ca") != NULL;
 }
 
 struct err *exchange_error(const struct http_exchange *x)
@@ -149,13 +194,13 @@ struct err *exchange_error(const struct http_exchange *x)
     case CURLE_OPERATION_TIMEDOUT:
         return connect_timeout(x, at);
     case CURLE_PEER_FAILED_VERIFICATION:
-        return certificate_error(x, at);
+        return err_final(certificate_error(x, at));
     case CURLE_SSL_CACERT_BADFILE:
         return certificates_missing_error(x);
+    case CURLE_SSL_CERTPROBLEM:
+        return identity_error(x);
     case CURLE_SSL_CONNECT_ERROR:
-        return err_hint(err_new(ERR_NETWORK, "cannot agree on TLS with %" STR_FMT ": %s",
-                                STR_ARG(at), detail(x)),
-                        "does the server speak https at this port?");
+        return tls_error(x, at);
     case CURLE_GOT_NOTHING:
         return err_new(ERR_NETWORK, "%" STR_FMT " closed the connection without an answer",
                        STR_ARG(at));
@@ -173,6 +218,11 @@ struct err *exchange_error(const struct http_exchange *x)
         return err_hint(err_new(ERR_BAD_RESPONSE, "%" STR_FMT " did not answer in HTTP/1: %s",
                                 STR_ARG(at), detail(x)),
                         "check the URL: does it need https instead of http, or another port?");
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+        if (is_refusal_of_client(x))
+            return err_final(tls_error(x, at));
+        /* fall through */
     default: /* CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR and what is rare */
         return err_new(ERR_NETWORK, "the connection to %" STR_FMT " broke off: %s", STR_ARG(at),
                        detail(x));

@@ -25,6 +25,7 @@ struct curl_client {
     unsigned n_exchanges;
     struct arena arena; /* holds the strings below */
     const char *user_agent, *ca_file, *ca_dir;
+    struct strbuf ca_pem; /* trusted besides ca_dir; with it there is no ca_file */
     struct proxy_settings proxies;
 };
 

@@ -104,7 +104,24 @@ static void set_certificates(struct http_exchange *x)
     SET(x, CAPATH, x->client->ca_dir);
     SET(x, PROXY_CAINFO, x->client->ca_file);
     SET(x, PROXY_CAPATH, x->client->ca_dir);
+    if (x->client->ca_pem.n) {
+        struct curl_blob pem = {.data = x->client->ca_pem.p, .len = x->client->ca_pem.n};
+
+        SET(x, CAINFO_BLOB, &pem);
+        SET(x, PROXY_CAINFO_BLOB, &pem);
+    }
     SET(x, SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+}
+
+/* A connection of another identity is not used again: libcurl compares these as well. */
+static void set_identity(struct http_exchange *x, const struct http_identity *i)
+{
+    if (i->certificate)
+        SET(x, SSLCERT, i->certificate);
+    if (i->key)
+        SET(x, SSLKEY, i->key);
+    if (i->passphrase)
+        SET(x, KEYPASSWD, i->passphrase);
 }
 
 static void set_transport(struct http_exchange *x)
@@ -130,5 +147,6 @@ void exchange_setup(struct http_exchange *x, const struct http_request *request)
     set_userinfo(x, request);
     set_route(x, request);
     set_certificates(x);
+    set_identity(x, &request->identity);
     set_transport(x);
 }

@@ -14,6 +14,17 @@ void http_headers_add(struct arena *a, struct http_headers *h, struct str name, 
     h->items[h->n++] = (struct http_header){arena_str(a, name), arena_str(a, value)};
 }
 
+void http_headers_set(struct arena *a, struct http_headers *h, struct str name, struct str value)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (!str_eq_nocase(h->items[i].name, name))
+            h->items[n++] = h->items[i];
+    h->n = n;
+    http_headers_add(a, h, name, value);
+}
+
 struct str http_headers_get(const struct http_headers *h, const char *name)
 {
     for (size_t i = 0; i < h->n; i++)
@@ -88,6 +99,14 @@ static struct err *check_request(const struct http_request *request)
 
 /* --- exchanges --- */
 
+/* While something private is under way nothing is shown: an exchange does not know whose it is. */
+static const struct http_trace *trace_of(const struct http_client *c)
+{
+    static const struct http_trace none;
+
+    return c->n_private ? &none : &c->trace;
+}
+
 /* One request, one response, both shown to the trace. */
 static struct err *open_hop(struct http_client *c, const struct http_request *request,
                             struct http_exchange **ret_exchange, struct http_response *ret_response)
@@ -95,11 +114,11 @@ static struct err *open_hop(struct http_client *c, const struct http_request *re
     struct err *e;
 
     TRY(check_request(request));
-    trace_request(&c->trace, request);
+    trace_request(trace_of(c), request);
     e = c->ops->open(c, request, ret_exchange, ret_response);
     if (!e)
-        trace_response(&c->trace, ret_response);
-    trace_error(&c->trace, e);
+        trace_response(trace_of(c), ret_response);
+    trace_error(trace_of(c), e);
     return e;
 }
 
@@ -147,8 +166,8 @@ struct err *http_read(struct http_client *c, struct http_exchange *x, struct str
     struct err *e = c->ops->read(x, ret_bytes);
 
     if (!e)
-        trace_bytes(&c->trace, '{', *ret_bytes);
-    trace_error(&c->trace, e);
+        trace_bytes(trace_of(c), '{', *ret_bytes);
+    trace_error(trace_of(c), e);
     return e;
 }
 
@@ -196,10 +215,14 @@ struct err *http_fetch(struct http_client *c, const struct http_request *request
     struct http_exchange *x;
     struct err *e;
 
-    TRY(http_open(c, request, &x, &response));
-    e = read_all(c, x, body);
-    if (!e)
-        copy_response(a, &response, ret_response);
-    http_close(c, x);
+    c->n_private += request->is_private;
+    e = http_open(c, request, &x, &response);
+    if (!e) {
+        e = read_all(c, x, body);
+        if (!e)
+            copy_response(a, &response, ret_response);
+        http_close(c, x);
+    }
+    c->n_private -= request->is_private;
     return e;
 }

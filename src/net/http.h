@@ -27,11 +27,18 @@ struct http_headers {
 };
 
 void http_headers_add(struct arena *a, struct http_headers *h, struct str name, struct str value);
+/* In place of all that have this name, in any case. */
+void http_headers_set(struct arena *a, struct http_headers *h, struct str name, struct str value);
 struct str http_headers_get(const struct http_headers *h, const char *name); /* any case; empty */
 
 /* Delay that a response asks for: `retry-after-ms`, `Retry-After` in seconds or as a date (needs
  * the time now), or a rate-limit reset header; -1 when it does not say. Pure. */
 int64_t http_retry_after_ms(const struct http_headers *h, int64_t unix_now_ms);
+
+/* Who the client is, for servers that ask for a certificate. Files in PEM; all may be NULL. */
+struct http_identity {
+    const char *certificate, *key, *passphrase;
+};
 
 struct http_request {
     const char *method; /* "GET" when NULL */
@@ -53,6 +60,8 @@ struct http_request {
      * resolver: go direct where that matters. */
     const char *resolve;
     const char *unix_socket; /* path, or NULL */
+    struct http_identity identity;
+    bool is_private; /* of http_fetch(): no trace sees it, since its bodies hold credentials */
 };
 
 /* Shown every exchange, with the credentials in headers and URLs already replaced. kind: '>'
@@ -88,6 +97,7 @@ struct http_ops {
 struct http_client {
     const struct http_ops *ops;
     struct http_trace trace; /* line is NULL: no trace */
+    unsigned n_private;      /* exchanges under way that no trace may see */
 };
 
 MUST_USE struct err *http_open(struct http_client *c, const struct http_request *request,

@@ -59,6 +59,8 @@ static void keep_headers(struct redirects *r, bool same_origin, bool has_body)
             http_headers_add(&r->arena, &kept, h->name, h->value);
     }
     r->request.headers = kept;
+    if (!same_origin)
+        r->request.identity = (struct http_identity){0};
 }
 
 static struct err *cut_time(struct redirects *r)

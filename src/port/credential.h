@@ -11,9 +11,14 @@
 struct secret {
     char *p; /* heap, NUL-terminated; NULL: none is needed */
     size_t n;
+    char *id;      /* of a key that signs requests and is not sent itself; NULL: it is sent */
+    char *session; /* what goes with requests that are signed; NULL: nothing */
 };
 void secret_done(struct secret *s);
 void secret_set(struct secret *s, struct str value);
+/* A key that signs; `session` may be empty. */
+void secret_set_signing(struct secret *s, struct str id, struct str key, struct str session);
+void secret_copy(struct secret *s, const struct secret *from);
 DEFINE_AUTO_VAL(secret, secret_done)
 
 /* For what a peer says, who may repeat it: "[REDACTED]" in place of the secret, in an error and in

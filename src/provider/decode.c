@@ -2,10 +2,16 @@
 #include "provider/decode.h"
 
 #include "base/utf8.h"
+#include "provider/aws_event.h"
 #include "provider/error_body.h"
 #include "provider/vendor.h"
 
 #define BLANKS " \t\n\v\f\r"
+
+static bool announces(const struct http_headers *headers, struct str type)
+{
+    return headers && str_find(http_headers_get(headers, "content-type"), type) != STR_NONE;
+}
 
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply)
@@ -16,6 +22,8 @@ void decoder_init(struct decoder *d, const struct protocol *protocol, int status
                           .unix_now_ms = unix_now_ms,
                           .framing = status >= 400 ? FRAMING_ERROR : FRAMING_UNKNOWN};
     d->decode.reply = reply;
+    if (status < 400 && announces(headers, S("vnd.amazon.eventstream")))
+        d->framing = FRAMING_AWS;
     decoder_limit(d, DECODE_MAX_EVENT, DECODE_MAX_EVENTS);
     if (protocol->begin)
         protocol->begin(&d->decode);
@@ -34,6 +42,7 @@ void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events)
 
     sse_init(&d->sse, max_event_bytes);
     lines_init(&d->lines, max_event_bytes);
+    event_frames_init(&d->frames, max_event_bytes);
     strbuf_init(&d->whole,
                 is_error ? MIN(max_event_bytes, DECODE_MAX_ERROR_BODY) : max_event_bytes);
     d->max_events = max_events;
@@ -43,6 +52,7 @@ void decoder_done(struct decoder *d)
 {
     sse_done(&d->sse);
     lines_done(&d->lines);
+    event_frames_done(&d->frames);
     json_series_done(&d->events);
     strbuf_done(&d->whole);
     arena_done(&d->decode.scratch);
@@ -234,13 +244,27 @@ static struct err *drain_lines(struct decoder *d, struct str bytes)
     }
 }
 
-/* --- framing --- */
-
-static bool announced_ndjson(const struct decoder *d)
+/* A frame may be a sign of life only. */
+static struct err *drain_frames(struct decoder *d, struct str bytes)
 {
-    return d->headers &&
-           str_find(http_headers_get(d->headers, "content-type"), S("ndjson")) != STR_NONE;
+    event_frames_feed(&d->frames, bytes);
+    for (;;) {
+        AUTO(strbuf) struct strbuf event = {0};
+        struct event_frame frame;
+        bool has_frame;
+
+        TRY(blame_provider(event_frames_next(&d->frames, &frame, &has_frame)));
+        if (!has_frame)
+            return NULL;
+        arena_clear(&d->decode.scratch);
+        strbuf_init(&event, d->frames.pending.max_bytes);
+        TRY(aws_event_read(&frame, &d->decode.scratch, &event));
+        if (event.n)
+            TRY(take_event(d, DECODE_PLAIN_TYPE, strbuf_str(&event)));
+    }
 }
+
+/* --- framing --- */
 
 static void skip_blanks(struct decoder *d, struct str text)
 {
@@ -255,7 +279,7 @@ static void sniff_object(struct decoder *d, struct str text)
     struct json *value;
     struct json_where where;
 
-    if (announced_ndjson(d)) {
+    if (announces(d->headers, S("ndjson"))) {
         d->framing = FRAMING_NDJSON;
         return;
     }
@@ -309,6 +333,8 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
         return drain_sse(d, bytes);
     case FRAMING_NDJSON:
         return drain_lines(d, bytes);
+    case FRAMING_AWS:
+        return drain_frames(d, bytes);
     case FRAMING_ERROR:
         /* More is not needed for the message. */
         strbuf_add(&d->whole, str_slice(bytes, 0, d->whole.max_bytes - d->whole.n));
@@ -424,6 +450,7 @@ static struct err *end(struct decoder *d)
         return classify(d);
     case FRAMING_SSE:
     case FRAMING_NDJSON:
+    case FRAMING_AWS:
         TRY(end_stream(d));
         break;
     case FRAMING_JSON:

@@ -1,15 +1,18 @@
-/* decode.h - reads a response whatever its framing: SSE, NDJSON, one JSON value, or an array.
+/* decode.h - reads a response whatever its framing: SSE, NDJSON, one JSON value, an array, or the
+ * binary frames of AWS.
  *
- * The framing is told from the first bytes. A response of an error status is collected and
- * classified. Bytes may come in pieces of any size; the result is the same. A stream that stops
- * before the provider said its last word is ERR_NETWORK, never a normal end; one that breaks after
- * it is an answer. What cannot be read, or passes a limit, is ERR_BAD_RESPONSE.
+ * The framing is told from the first bytes, that of AWS from the content type. A response of an
+ * error status is collected and classified. Bytes may come in pieces of any size; the result is the
+ * same. A stream that stops before the provider said its last word is ERR_NETWORK, never a normal
+ * end; one that breaks after it is an answer. What cannot be read, or passes a limit, is
+ * ERR_BAD_RESPONSE.
  *
  * Reading costs time and memory in proportion to the bytes, whatever they are. */
 #ifndef KEEL_PROVIDER_DECODE_H
 #define KEEL_PROVIDER_DECODE_H
 
 #include "base/json_series.h"
+#include "net/event_frames.h"
 #include "net/lines.h"
 #include "provider/protocol.h"
 
@@ -24,9 +27,17 @@ struct decoder {
     int status;
     const struct http_headers *headers; /* may be NULL */
     int64_t unix_now_ms;                /* for Retry-After dates */
-    enum { FRAMING_UNKNOWN, FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_ERROR } framing;
+    enum {
+        FRAMING_UNKNOWN,
+        FRAMING_SSE,
+        FRAMING_NDJSON,
+        FRAMING_JSON,
+        FRAMING_AWS,
+        FRAMING_ERROR
+    } framing;
     struct sse_reader sse;
     struct line_reader lines;
+    struct event_frame_reader frames;
     struct json_series events;
     struct strbuf whole; /* JSON and error bodies */
     size_t n_sniffed;    /* bytes of it that need not be looked at again to tell the framing */

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "net/url.h"
+#include "provider/aws_sign.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
 #include "sys/loop.h"
@@ -86,26 +87,38 @@ static void add_auth(const struct endpoint_config *c, struct arena *a, const str
                      struct http_headers *out)
 {
     static const char *const names[] = {
-        [AUTH_BEARER] = "authorization",
-        [AUTH_X_API_KEY] = "x-api-key",
-        [AUTH_API_KEY] = "api-key",
-        [AUTH_X_GOOG_API_KEY] = "x-goog-api-key",
+        [AUTH_BEARER] = "authorization", [AUTH_X_API_KEY] = "x-api-key",
+        [AUTH_API_KEY] = "api-key",      [AUTH_X_GOOG_API_KEY] = "x-goog-api-key",
+        [AUTH_BOTH] = "x-api-key",       [AUTH_AWS] = "authorization",
+        [AUTH_GOOGLE] = "authorization",
     };
-    struct str value = str_make(key->p, key->n);
+    bool is_bearer = str_is(str_of(names[c->auth]), "authorization");
+    struct str value = str_make(key->p, key->n), bearer;
 
-    if (!key->n)
+    if (!key->n || key->id)
         return;
-    if (c->auth == AUTH_BEARER)
-        value = arena_format(a, "Bearer %s", key->p);
-    http_headers_add(a, out, str_of(names[c->auth]), value);
+    bearer = arena_format(a, "Bearer %s", key->p);
+    http_headers_add(a, out, str_of(names[c->auth]), is_bearer ? bearer : value);
+    if (c->auth == AUTH_BOTH)
+        http_headers_add(a, out, S("authorization"), bearer);
 }
 
-static void add_headers(const struct endpoint_config *c, const struct secret *key, struct arena *a,
-                        struct http_headers *out)
+/* A signature comes last: it is one of the headers too. */
+static struct err *add_headers(const struct endpoint_config *c, const struct secret *key,
+                               struct arena *a, struct http_request *request)
 {
-    add_auth(c, a, key, out);
+    add_auth(c, a, key, &request->headers);
     for (size_t i = 0; i < c->headers.n; i++)
-        http_headers_add(a, out, c->headers.items[i].name, c->headers.items[i].value);
+        http_headers_set(a, &request->headers, c->headers.items[i].name, c->headers.items[i].value);
+    if (!key->id)
+        return NULL;
+    return aws_sign(&(struct aws_signer){.key_id = str_of(key->id),
+                                         .secret_key = str_make(key->p, key->n),
+                                         .session_token = str_of(key->session),
+                                         .region = c->region,
+                                         .service = S("bedrock"),
+                                         .unix_ms = clock_unix_ms(loop_clock(task_loop()))},
+                    a, request);
 }
 
 /* --- reading the answer --- */
@@ -260,7 +273,8 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
                                : S("application/json"));
     if (c->protocol->headers)
         c->protocol->headers(r, c->dialect, &a, &request.headers);
-    add_headers(c, key, &a, &request.headers);
+    TRY(add_headers(c, key, &a, &request));
+    request.identity = c->identity;
     request.idle_ms = idle_limit(x->call);
     request.total_ms = x->call->total_ms ? x->call->total_ms : PROVIDER_DEFAULT_TOTAL_MS;
     request.max_body_bytes = MAX_BODY_BYTES;
@@ -364,7 +378,8 @@ static struct err *fetch_about_models(const struct endpoint *e, const struct pro
         e->config.protocol->headers(&(struct model_request){0}, e->config.dialect, a,
                                     &request.headers);
     TRY(credentials_get(call->credentials, e->provider.id, /* refresh= */ false, &key));
-    add_headers(&e->config, &key, a, &request.headers);
+    TRY(add_headers(&e->config, &key, a, &request));
+    request.identity = e->config.identity;
     TRY(http_fetch(call->http, &request, a, &response, &answer));
     if (json_parse_at(a, arena_str(a, strbuf_str(&answer)), JSON_REPAIR_UTF8, ret_root, &where) &&
         response.status < 300)
@@ -450,6 +465,10 @@ static struct err *check_base_url(const struct endpoint_config *c)
     struct url url;
     struct err *e = url_parse(&a, c->base_url, &url);
 
+    if (!e && url.userinfo.n)
+        e = err_hint(err_new(ERR_CONFIGURATION, "it holds a user's name or password"),
+                     "take it out of the address; a key belongs into \"apiKey\", a password into "
+                     "\"headers\": {\"authorization\": \"Basic ...\"}");
     if (!e && !str_is(url.scheme, "http") && !str_is(url.scheme, "https"))
         e = err_new(ERR_CONFIGURATION, "only http and https are spoken");
     if (!e)
@@ -457,6 +476,15 @@ static struct err *check_base_url(const struct endpoint_config *c)
     e->kind = ERR_CONFIGURATION;
     return err_wrap(e, "%" STR_FMT ": bad base URL \"%" STR_FMT "\"", STR_ARG(c->id),
                     STR_ARG(url_redact(&a, c->base_url)));
+}
+
+static struct http_identity copy_identity(struct arena *a, const struct http_identity *i)
+{
+    return (struct http_identity){
+        .certificate = i->certificate ? arena_cstr(a, str_of(i->certificate)) : NULL,
+        .key = i->key ? arena_cstr(a, str_of(i->key)) : NULL,
+        .passphrase = i->passphrase ? arena_cstr(a, str_of(i->passphrase)) : NULL,
+    };
 }
 
 struct err *endpoint_provider_new(const struct endpoint_config *config,
@@ -471,6 +499,8 @@ struct err *endpoint_provider_new(const struct endpoint_config *config,
     e->config.base_url = arena_str(&e->arena, config->base_url);
     e->config.models_path = arena_str(&e->arena, config->models_path);
     e->config.key_hint = arena_str(&e->arena, config->key_hint);
+    e->config.region = arena_str(&e->arena, config->region);
+    e->config.identity = copy_identity(&e->arena, &config->identity);
     e->config.headers = (struct http_headers){0};
     for (size_t i = 0; i < config->headers.n; i++)
         http_headers_add(&e->arena, &e->config.headers, config->headers.items[i].name,

@@ -12,13 +12,16 @@ struct endpoint_config {
     const struct vendor *words; /* the row with its words for what no field says; may be NULL */
     struct str base_url;
     enum auth_style auth;
-    struct http_headers headers; /* the profile's own, beside what the protocol needs */
-    struct str models_path;      /* empty: models cannot be listed */
-    struct str key_hint;         /* what to do about a refused key: "check ANTHROPIC_API_KEY" */
+    struct str region;           /* of a key that signs requests to AWS */
+    struct http_headers headers; /* the profile's own; they replace keel's of the same name */
+    struct http_identity identity;
+    struct str models_path; /* empty: models cannot be listed */
+    struct str key_hint;    /* what to do about a refused key: "check ANTHROPIC_API_KEY" */
     bool has_web_search, has_web_fetch;
 };
 
-/* Copies the configuration. ERR_CONFIGURATION when the base URL is no http(s) URL. */
+/* Copies the configuration. ERR_CONFIGURATION when the base URL is no http(s) URL, or holds a
+ * user's name or password. */
 MUST_USE struct err *endpoint_provider_new(const struct endpoint_config *config,
                                            struct provider **ret_provider);
 

@@ -52,8 +52,11 @@ struct dialect {
     bool stores_nothing; /* refuses "store" and "include" */
     /* anthropic-messages */
     bool no_top_level_cache; /* cache_control only on blocks */
-    /* gemini */
+    bool bedrock;            /* Amazon Bedrock's paths and fields */
+    /* anthropic-messages, gemini */
     bool vertex; /* Vertex AI's paths and fields */
+    /* openai-chat */
+    bool deployments; /* Azure's paths: the model is the name of a deployment */
 };
 
 /* State of one answer being read. Protocols keep what they need between events in `state`. */

@@ -78,10 +78,31 @@ static const struct model_info *find_exactly(const struct vendor *v, struct str 
     return NULL;
 }
 
+/* "us.anthropic.claude-x-20250929-v1:0", also at the end of an ARN, and "claude-x@20250929" are
+ * "claude-x" to their maker. */
+static struct str makers_name(struct str id)
+{
+    static const struct str maker = S("anthropic.");
+    size_t at = str_rfind_char(id, '/'), version;
+
+    id = at == STR_NONE ? id : str_skip(id, at + 1);
+    id = str_slice(id, 0, str_find_char(id, '@'));
+    at = str_find(id, maker);
+    if (at != STR_NONE)
+        id = str_skip(id, at + maker.n);
+    id = str_slice(id, 0, str_find_char(id, ':'));
+    version = str_rfind_char(id, '-');
+    if (version != STR_NONE && has_form(str_skip(id, version), "-v0"))
+        id = str_slice(id, 0, version);
+    return id;
+}
+
 const struct model_info *vendor_find_model(const struct vendor *v, struct str id)
 {
     const struct model_info *model = find_exactly(v, id);
 
+    if (v->models_of)
+        return vendor_find_model(vendor_find(str_of(v->models_of)), makers_name(id));
     return model ? model : find_exactly(v, without_date(id));
 }
 

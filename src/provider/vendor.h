@@ -13,9 +13,20 @@ enum auth_style {
     AUTH_X_API_KEY,      /* x-api-key: KEY */
     AUTH_API_KEY,        /* api-key: KEY */
     AUTH_X_GOOG_API_KEY, /* x-goog-api-key: KEY */
+    AUTH_BOTH,           /* x-api-key: KEY and Authorization: Bearer KEY */
+    AUTH_AWS,            /* signed with a key of AWS, or Authorization: Bearer KEY */
+    AUTH_GOOGLE,         /* Authorization: Bearer TOKEN, of a Google account */
 };
 
 enum key_need { KEY_REQUIRED, KEY_OPTIONAL, KEY_NONE };
+
+/* A part of an address that the person chooses: "{region}" in base_url and base_path. The setting
+ * providers.*.NAME says it, or one of the variables. */
+struct vendor_place {
+    const char *name;  /* NULL: there is none */
+    const char *env;   /* separated by spaces, first wins */
+    const char *usual; /* NULL: it must be said */
+};
 
 struct vendor {
     const char *name;         /* "anthropic" */
@@ -24,7 +35,16 @@ struct vendor {
     const struct protocol *protocol;
     const char *base_url;     /* NULL: the person must give one */
     const char *base_url_env; /* variable that replaces it; NULL: none */
-    const char *key_env;      /* variables that hold the key, separated by spaces, first wins */
+    /* Behind the base URL, wherever that comes from. With `path_if_none` only where it has none. */
+    const char *base_path, *base_query;
+    bool path_if_none;
+    const char *endpoint_env; /* a variable that holds a base URL without a path; NULL: none */
+    struct vendor_place places[2];
+    const char *key_env;   /* variables that hold the key, separated by spaces, first wins */
+    const char *token_env; /* like it, looked at before: a token that is sent as Bearer; or NULL */
+    const char *model_env; /* variable that names a model when nothing else does; or NULL */
+    const char *headers_env; /* variable with further headers, "Name: value" lines; or NULL */
+    bool takes_helper;       /* the setting apiKeyHelper is meant for it */
     enum key_need key_need;
     enum auth_style auth;
     const char *default_model; /* NULL: the person must name one */
@@ -44,6 +64,9 @@ struct vendor {
     const char *setup_prompt; /* what to ask a person for: "Paste your Anthropic API key" */
     const struct model_info *models;
     size_t n_models;
+    /* Offers the models of this vendor, under longer names; NULL: its own. What they cost there is
+     * not known. */
+    const char *models_of;
     enum catalogue_status catalogue_status;
 };
 

@@ -146,6 +146,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_tools(a));
     a->secrets = known_secrets(a->runtime, options->session.store);
     a->tool_config.secrets = a->secrets;
+    a->runtime->credentials.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     agent_choose_search(a);
@@ -174,6 +175,8 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     permission_gate_done(&a->gate);
     tool_registry_free(a->tools);
+    if (a->runtime)
+        a->runtime->credentials.secrets = NULL;
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     store_free(a->store);
@@ -231,7 +234,11 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
     hide_denied_paths(a);
     TRY(agent_hooks_begin(a));
     *ret_options = options_of(a);
-    return a->asks_runtime ? runtime_call(a->runtime, &ret_options->call) : NULL;
+    if (!a->asks_runtime)
+        return NULL;
+    TRY(runtime_call(a->runtime, &ret_options->call));
+    profile_credentials_learn(&a->runtime->credentials, a->plan.targets[0].provider->id);
+    return NULL;
 }
 
 /* What the session begins with, as the first run finds it; and what all its requests begin with. */

@@ -42,6 +42,19 @@ static void add_url(struct collection *c, struct str text, struct str name)
 
 /* --- the environment --- */
 
+/* "Authorization: Bearer ..." in a variable of headers. */
+static void add_header_lines(struct collection *c, struct str variable)
+{
+    struct str rest = env_get(c->environment, variable), line;
+
+    while (rest.n && str_split(&rest, '\n', &line)) {
+        size_t colon = str_find_char(line, ':');
+
+        if (colon != STR_NONE && http_header_is_secret(str_trim(str_slice(line, 0, colon))))
+            add(c, variable, str_trim(str_skip(line, colon + 1)));
+    }
+}
+
 /* All of them: another model may be asked later. */
 static void add_vendors(struct collection *c)
 {
@@ -50,6 +63,10 @@ static void add_vendors(struct collection *c)
 
         while (v->key_env && str_split(&rest, ' ', &name))
             add_variable(c, name);
+        if (v->token_env)
+            add_variable(c, str_of(v->token_env));
+        if (v->headers_env)
+            add_header_lines(c, str_of(v->headers_env));
         if (v->base_url_env)
             add_url(c, env_get(c->environment, str_of(v->base_url_env)), str_of(v->base_url_env));
     }
@@ -156,7 +173,7 @@ struct secrets *known_secrets(const struct runtime *r, const char *store)
     add_url(&c, str_of(store), S("--store"));
     add_settings(&c, r->settings);
     add_variable(&c, search_key.n ? search_key : S(WEB_BRAVE_KEY_VARIABLE));
-    found = secrets_new(c.items, c.n);
+    found = secrets_new_growing(c.items, c.n);
     arena_done(&c.arena);
     return found;
 }

@@ -6,8 +6,8 @@
 #include "base/secrets.h"
 #include "sdk/runtime.h"
 
-/* `store` is --store as it was given, which may hold a password; NULL: it was not. NULL is returned
- * when there is none that is worth looking for. */
+/* `store` is --store as it was given, which may hold a password; NULL: it was not. The set is never
+ * NULL, and grows with the keys that are fetched later (credentials.h). */
 struct secrets *known_secrets(const struct runtime *r, const char *store) MUST_USE;
 
 #endif

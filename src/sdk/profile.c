@@ -2,10 +2,12 @@
 #include "sdk/profile.h"
 
 #include "base/alike.h"
-#include "net/url.h"
 #include "provider/endpoint.h"
+#include "sdk/login.h"
+#include "sdk/profile_address.h"
 #include "sys/env.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 struct search {
@@ -15,26 +17,6 @@ struct search {
     struct arena *arena;
     bool is_offline;
 };
-
-/* --- the environment --- */
-
-struct str vendor_key_variable(const struct vendor *v, const char *const *environment)
-{
-    struct str rest = str_of(v->key_env), name;
-
-    while (v->key_env && str_split(&rest, ' ', &name))
-        if (env_get(environment, name).n)
-            return name;
-    return (struct str){0};
-}
-
-static struct str first_word(const char *words)
-{
-    struct str rest = str_of(words), word = {0};
-
-    str_split(&rest, ' ', &word);
-    return word;
-}
 
 /* --- what a profile says --- */
 
@@ -59,58 +41,68 @@ static struct err *unknown_type(const struct search *s, struct str id, struct st
                     "one of: %s", strbuf_cstr(&names));
 }
 
-/* Where the vendor's own server listens when nobody says otherwise; 0 if that is no special port.
- */
-static int usual_port(const struct search *s, const struct vendor *v)
+/* A reference to a variable that is not set names it: without its value keel would ask somebody
+ * else, or ask without a key. */
+static struct err *check_reference(const struct search *s, struct str path, const struct json *v)
 {
-    struct url url;
-    AUTO(err) struct err *e = NULL;
+    struct str name = str_skip(v->text, strlen(ENV_REFERENCE_PREFIX));
 
-    if (!v || !v->base_url)
-        return 0;
-    e = url_parse(s->arena, str_of(v->base_url), &url);
-    return !e && url.has_port ? url.port : 0;
+    if (v->type != JSON_STRING || !env_is_reference(v->text) ||
+        env_resolve(v->text, s->environment).n)
+        return NULL;
+    return err_hint(err_new(ERR_CONFIGURATION,
+                            "%" STR_FMT ".%" STR_FMT " is \"%" STR_FMT
+                            "\", and the variable %" STR_FMT " is not set",
+                            STR_ARG(path), STR_ARG(v->key), STR_ARG(v->text), STR_ARG(name)),
+                    "export %" STR_FMT "=...", STR_ARG(name));
 }
 
-/* The scheme may be left out, as in OLLAMA_HOST=127.0.0.1:11434, and then the port too. */
-static struct str complete_url(const struct search *s, const struct vendor *v, struct str text)
+static struct err *check_references(const struct search *s, struct str id,
+                                    const struct json *profile)
 {
-    int port = usual_port(s, v);
-    struct url url;
-    AUTO(err) struct err *e = NULL;
+    struct str path = arena_format(s->arena, "providers.%" STR_FMT, STR_ARG(id));
 
-    if (text.n == 0 || str_find(text, S("://")) != STR_NONE)
-        return text;
-    text = arena_format(s->arena, "http://%" STR_FMT, STR_ARG(text));
-    e = url_parse(s->arena, text, &url);
-    if (e || url.has_port || url.path.n || port == 0)
-        return text;
-    return arena_format(s->arena, "%" STR_FMT ":%d", STR_ARG(text), port);
+    json_each (member, profile)
+        TRY(check_reference(s, path, member));
+    path = arena_format(s->arena, "%" STR_FMT ".headers", STR_ARG(path));
+    json_each (header, json_get(profile, "headers"))
+        TRY(check_reference(s, path, header));
+    return NULL;
 }
 
-static struct str base_url_of(const struct search *s, const struct vendor *v,
-                              const struct json *profile)
+/* --- numbers --- */
+
+#define MAX_ATTEMPTS 100
+#define MAX_SECONDS 604800 /* a week */
+#define MIN_WINDOW 1000    /* tokens; the system prompt alone is longer */
+#define MAX_TOKENS 1000000000
+
+static const struct number_range {
+    const char *name;
+    int64_t least, most;
+    const char *unit;
+} ranges[] = {
+    {"contextWindow", MIN_WINDOW, MAX_TOKENS, "tokens"},
+    {"maxOutput", 1, MAX_TOKENS, "tokens"},
+    {"timeout", 1, (int64_t)MAX_SECONDS * 1000, "milliseconds"},
+    {"maxSeconds", 1, MAX_SECONDS, "seconds"},
+    {"maxAttempts", 1, MAX_ATTEMPTS, "requests"},
+};
+
+static struct err *check_numbers(struct str id, const struct json *profile)
 {
-    struct str url = member(s, profile, "baseUrl");
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+        const struct number_range *r = &ranges[i];
+        int64_t n = json_int_or(json_get(profile, r->name), r->least);
 
-    if (url.n == 0 && v && v->base_url_env)
-        url = env_get(s->environment, str_of(v->base_url_env));
-    if (url.n == 0 && v)
-        url = str_of(v->base_url);
-    return complete_url(s, v, url);
-}
-
-static struct str key_source_of(const struct search *s, const struct vendor *v, struct str id,
-                                const struct json *profile)
-{
-    struct str variable;
-
-    if (json_has(profile, "apiKey"))
-        return arena_format(s->arena, "providers.%" STR_FMT ".apiKey", STR_ARG(id));
-    if (!v || v->key_need == KEY_NONE)
-        return (struct str){0};
-    variable = vendor_key_variable(v, s->environment);
-    return variable.n ? variable : first_word(v->key_env);
+        if (n < r->least || n > r->most)
+            return err_hint(err_new(ERR_CONFIGURATION,
+                                    "providers.%" STR_FMT ".%s is %lld, which cannot be meant",
+                                    STR_ARG(id), r->name, (long long)n),
+                            "it counts %s: %lld to %lld; without it keel takes what it knows",
+                            r->unit, (long long)r->least, (long long)r->most);
+    }
+    return NULL;
 }
 
 /* The operator's numbers win over the catalogue's. */
@@ -127,20 +119,40 @@ static void describe_model(struct profile *p, const struct json *profile)
                                           .context_window = MODEL_DEFAULT_CONTEXT_WINDOW,
                                           .max_output = MODEL_DEFAULT_MAX_OUTPUT,
                                           .price = {-1, -1, -1, -1}};
+    if (p->vendor && p->vendor->models_of)
+        p->info.price = (struct price){-1, -1, -1, -1};
     if (window > 0)
         p->info.context_window = window;
     if (output > 0)
         p->info.max_output = output;
 }
 
+/* ANTHROPIC_CUSTOM_HEADERS: "Name: value", a line each. */
+static void take_header_lines(const struct search *s, struct profile *p)
+{
+    const char *variable = p->vendor ? p->vendor->headers_env : NULL;
+    struct str rest = variable ? env_get(s->environment, str_of(variable)) : (struct str){0};
+    struct str line;
+
+    while (rest.n && str_split(&rest, '\n', &line)) {
+        size_t colon = str_find_char(line, ':');
+
+        if (colon != STR_NONE)
+            http_headers_set(s->arena, &p->headers, str_trim(str_slice(line, 0, colon)),
+                             str_trim(str_skip(line, colon + 1)));
+    }
+}
+
+/* Those of the profile win. */
 static void take_headers(const struct search *s, const struct json *profile, struct profile *p)
 {
+    take_header_lines(s, p);
     json_each (header, json_get(profile, "headers")) {
         struct str value = header->text;
 
         if (env_is_reference(value))
             value = env_resolve(value, s->environment);
-        http_headers_add(s->arena, &p->headers, header->key, value);
+        http_headers_set(s->arena, &p->headers, header->key, value);
     }
 }
 
@@ -161,10 +173,6 @@ static struct err *no_base_url(const struct profile *p)
                     variable ? variable : "", variable ? ", or " : "", STR_ARG(p->id));
 }
 
-/* Anything that is no sensible number is as if nothing were said. */
-#define MAX_ATTEMPTS 100
-#define MAX_SECONDS 604800 /* a week */
-
 static unsigned attempts_of(const struct search *s, const struct json *profile)
 {
     const struct json *own = json_get(profile, "maxAttempts");
@@ -181,6 +189,103 @@ static uint64_t total_ms_of(const struct json *profile)
     return seconds >= 1 && seconds <= MAX_SECONDS ? (uint64_t)seconds * 1000 : 0;
 }
 
+/* --- who keel is --- */
+
+/* A certificate of the client's, for gateways that ask for one. */
+static struct err *take_identity(const struct search *s, const struct json *profile,
+                                 struct profile *p)
+{
+    static const struct {
+        const char *setting, *variable;
+    } names[] = {
+        {"clientCertificate", "CLAUDE_CODE_CLIENT_CERT"},
+        {"clientKey", "CLAUDE_CODE_CLIENT_KEY"},
+        {"clientKeyPassphrase", "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE"},
+    };
+    const char *found[ARRAY_LEN(names)] = {NULL};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct str value = member(s, profile, names[i].setting);
+
+        if (!value.n)
+            value = env_get(s->environment, str_of(names[i].variable));
+        if (value.n)
+            found[i] =
+                i < 2 ? login_path(s->environment, s->arena, value) : arena_cstr(s->arena, value);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (found[i] && access(found[i], R_OK) != 0)
+            return err_hint(err_errno(ERR_CONFIGURATION, errno, "cannot read %s", found[i]),
+                            "check the setting providers.%" STR_FMT ".%s, and %s", STR_ARG(p->id),
+                            names[i].setting, names[i].variable);
+    if (!found[0] && found[1])
+        return err_new(ERR_CONFIGURATION, "%" STR_FMT " has a clientKey, but no clientCertificate",
+                       STR_ARG(p->id));
+    p->identity = (struct http_identity){found[0], found[1], found[2]};
+    return NULL;
+}
+
+static const struct vendor *nearest_vendor(const struct profile *p);
+
+/* How the key is sent: as the profile says, else as its place does. */
+static struct err *take_auth(const struct search *s, const struct json *profile, struct profile *p)
+{
+    static const struct {
+        const char *name;
+        enum auth_style auth;
+    } styles[] = {
+        {"bearer", AUTH_BEARER},
+        {"x-api-key", AUTH_X_API_KEY},
+        {"api-key", AUTH_API_KEY},
+        {"x-goog-api-key", AUTH_X_GOOG_API_KEY},
+    };
+    struct str wanted = member(s, profile, "auth");
+    struct key_place place = key_place_find(s->settings, s->environment, p->id, p->vendor,
+                                            nearest_vendor(p)->auth, s->arena);
+
+    p->key_source = place.name;
+    p->auth = place.auth;
+    for (size_t i = 0; i < ARRAY_LEN(styles); i++)
+        if (str_is(wanted, styles[i].name)) {
+            p->auth = styles[i].auth;
+            return NULL;
+        }
+    if (wanted.n)
+        return err_hint(err_new(ERR_CONFIGURATION,
+                                "providers.%" STR_FMT ".auth is \"%" STR_FMT "\"", STR_ARG(p->id),
+                                STR_ARG(wanted)),
+                        "one of: bearer, x-api-key, api-key, x-goog-api-key");
+    return NULL;
+}
+
+/* --- all together --- */
+
+static struct err *take_address(const struct search *s, const struct json *profile,
+                                struct profile *p)
+{
+    struct address_query q = {p->id, p->vendor, profile, s->environment, s->arena};
+
+    if (s->is_offline)
+        return NULL;
+    TRY(profile_address(&q, &p->base_url));
+    if (p->auth != AUTH_AWS)
+        return NULL;
+    p->region = profile_place(&q, "region");
+    return p->region.n ? NULL : profile_place_missing(&q, "region");
+}
+
+static struct str model_of(const struct search *s, const struct vendor *v,
+                           const struct json *profile, struct str model)
+{
+    if (model.n == 0)
+        model = member(s, profile, "model");
+    if (model.n == 0 && v && v->model_env)
+        model = env_get(s->environment, str_of(v->model_env));
+    if (model.n == 0 && v)
+        model = str_of(v->default_model);
+    return arena_str(s->arena, model);
+}
+
 /* Puts vendor, profile and model together. `profile` may be NULL. */
 static struct err *assemble(const struct search *s, struct str id, const struct vendor *v,
                             const struct json *profile, struct str model, struct profile *ret)
@@ -188,30 +293,32 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     struct str type = member(s, profile, "type");
     struct profile p = {.id = arena_str(s->arena, id), .vendor = v};
 
+    if (!s->is_offline)
+        TRY(check_references(s, id, profile));
+    TRY(check_numbers(id, profile));
     if (profile && !v)
         p.vendor = vendor_find(type.n ? type : id);
     p.protocol = p.vendor ? p.vendor->protocol : protocol_find(type);
     if (!p.protocol)
         return unknown_type(s, id, type);
-    if (model.n == 0)
-        model = member(s, profile, "model");
-    if (model.n == 0 && p.vendor)
-        model = str_of(p.vendor->default_model);
+    model = model_of(s, p.vendor, profile, model);
     if (p.vendor)
-        model = vendor_resolve_model(p.vendor, model);
-    p.model = arena_str(s->arena, model);
-    p.base_url = base_url_of(s, p.vendor, profile);
+        model = arena_str(s->arena, vendor_resolve_model(p.vendor, model));
+    p.model = model;
     p.options = json_get(profile, "options");
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
     p.total_ms = total_ms_of(profile);
     p.max_attempts = attempts_of(s, profile);
-    p.key_source = key_source_of(s, p.vendor, id, profile);
     take_headers(s, profile, &p);
     describe_model(&p, profile);
     if (p.model.n == 0)
         return no_model(&p);
+    TRY(take_auth(s, profile, &p));
+    TRY(take_address(s, profile, &p));
     if (p.base_url.n == 0 && !s->is_offline)
         return no_base_url(&p);
+    if (!s->is_offline)
+        TRY(take_identity(s, profile, &p));
     *ret = p;
     return NULL;
 }
@@ -253,10 +360,28 @@ static const struct vendor *vendor_of_environment(const struct search *s)
     return NULL;
 }
 
-static struct err *nothing_set_up(void)
+static struct err *nothing_chosen(const struct search *s)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+    struct str first = s->profiles->first->key;
+
+    json_each (profile, s->profiles)
+        strbuf_addf(&names, "%s%" STR_FMT, names.n ? ", " : "", STR_ARG(profile->key));
+    return err_hint(err_new(ERR_CONFIGURATION,
+                            "there are several provider profiles (%s), and nothing says which one "
+                            "to use",
+                            strbuf_cstr(&names)),
+                    "say --model %" STR_FMT ", or write \"currentProvider\": \"%" STR_FMT
+                    "\" into settings.json",
+                    STR_ARG(first), STR_ARG(first));
+}
+
+static struct err *nothing_set_up(const struct search *s)
 {
     const struct vendor *v = &vendors[0];
 
+    if (s->profiles && s->profiles->n > 1)
+        return nothing_chosen(s);
     return err_hint(err_new(ERR_CONFIGURATION, "no model provider is set up"),
                     "set %s (get a key at %s),\nor another vendor's key, or a profile in "
                     "settings.json: see keel doctor",
@@ -269,7 +394,7 @@ static struct err *use_environment(const struct search *s, struct str model, str
     struct str variable;
 
     if (!v)
-        return nothing_set_up();
+        return nothing_set_up(s);
     variable = vendor_key_variable(v, s->environment);
     if (variable.n == 0)
         variable = str_of(v->base_url_env);
@@ -412,53 +537,17 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
 
 /* --- keys --- */
 
-/* The key of a profile or vendor, straight from where it stands. */
-static struct str find_key(const struct settings *settings, struct str id, const struct vendor *v,
-                           const char *const *environment)
-{
-    const struct json *profile = json_get_str(json_get(settings_root(settings), "providers"), id);
-    struct str key = json_get_text(profile, "apiKey"), variable;
-
-    if (env_is_reference(key))
-        return env_resolve(key, environment);
-    if (key.n)
-        return key;
-    if (!v)
-        v = vendor_find(json_get_text(profile, "type").n ? json_get_text(profile, "type") : id);
-    variable = v ? vendor_key_variable(v, environment) : (struct str){0};
-    return variable.n ? env_get(environment, variable) : (struct str){0};
-}
-
 bool profile_has_key(const struct settings *settings, const struct profile *p,
                      const char *const *environment)
 {
-    if (p->key_source.n == 0 || (p->vendor && p->vendor->key_need != KEY_REQUIRED))
+    AUTO(arena) struct arena a = {0};
+    struct key_place place = key_place_find(settings, environment, p->id, p->vendor, p->auth, &a);
+
+    if (place.name.n == 0 || (p->vendor && p->vendor->key_need != KEY_REQUIRED))
         return true;
-    return find_key(settings, p->id, p->vendor,
-                    environment ? environment : (const char *const *)environ)
-        .n;
-}
-
-static struct err *get_credential(void *self, struct str provider, bool refresh,
-                                  struct secret *ret_secret)
-{
-    const struct profile_credentials *c = self;
-
-    if (refresh)
-        return err_new(ERR_PROVIDER_AUTH, "the key of %" STR_FMT " cannot be renewed",
-                       STR_ARG(provider));
-    secret_set(ret_secret, find_key(c->settings, provider, NULL, c->environment));
-    return NULL;
-}
-
-void profile_credentials_init(struct profile_credentials *c, const struct settings *settings,
-                              const char *const *environment)
-{
-    *c = (struct profile_credentials){
-        .port = {.get = get_credential, .self = c},
-        .settings = settings,
-        .environment = environment ? environment : (const char *const *)environ,
-    };
+    if (place.kind == KEY_IN_SETTINGS && env_is_reference(place.text))
+        return env_resolve(place.text, environment).n;
+    return place.kind == KEY_IN_SETTINGS ? place.text.n : place.kind != KEY_NOWHERE;
 }
 
 /* --- the provider --- */
@@ -487,8 +576,10 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
         .dialect = v ? &v->dialect : &plain,
         .words = vendor_for_words(v, p->protocol),
         .base_url = p->base_url,
-        .auth = nearest_vendor(p)->auth,
+        .auth = p->auth,
+        .region = p->region,
         .headers = p->headers,
+        .identity = p->identity,
         .models_path = str_of(nearest_vendor(p)->models_path),
         .has_web_search = v && v->has_web_search,
         .has_web_fetch = v && v->has_web_fetch,

@@ -7,16 +7,17 @@
 #ifndef KEEL_SDK_PROFILE_H
 #define KEEL_SDK_PROFILE_H
 
-#include "port/credential.h"
 #include "port/provider.h"
-#include "provider/vendor.h"
-#include "sdk/settings.h"
+#include "sdk/key_place.h"
 
 struct profile {
     struct str id;               /* the profile's or vendor's name */
     const struct vendor *vendor; /* NULL: only a protocol is known */
     const struct protocol *protocol;
     struct str base_url;
+    enum auth_style auth;
+    struct str region; /* of AWS; else empty */
+    struct http_identity identity;
     struct str model;
     struct model_info info; /* the catalogue's entry with the profile's own values on top */
     bool info_is_known;     /* the catalogue has the model */
@@ -42,18 +43,6 @@ MUST_USE struct err *profile_resolve(const struct settings *settings,
 /* Does the environment or the settings hold a key for it, as far as one is needed? */
 bool profile_has_key(const struct settings *settings, const struct profile *p,
                      const char *const *environment);
-/* The first variable of the vendor's list that is set; empty if none is. */
-struct str vendor_key_variable(const struct vendor *v, const char *const *environment);
-
 MUST_USE struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider);
-
-/* The credential port over settings and environment: reads them anew at every call. */
-struct profile_credentials {
-    struct credentials port;
-    const struct settings *settings;
-    const char *const *environment;
-};
-void profile_credentials_init(struct profile_credentials *c, const struct settings *settings,
-                              const char *const *environment);
 
 #endif

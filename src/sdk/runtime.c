@@ -2,6 +2,7 @@
 #include "sdk/runtime.h"
 
 #include "net/curl.h"
+#include "sdk/login.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/leftover.h"
@@ -141,6 +142,7 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
     TRY(read_project(r));
     TRY(load_settings(r, flags));
     profile_credentials_init(&r->credentials, r->settings, r->options.environment);
+    r->credentials.http = &r->http;
     return NULL;
 }
 
@@ -149,6 +151,7 @@ void runtime_done(struct runtime *r)
     ahead_end(&r->ahead);
     http_client_free(r->http);
     provider_free(r->provider);
+    profile_credentials_done(&r->credentials);
     settings_free(r->settings);
     arena_done(&r->arena);
     leftover_end();
@@ -163,9 +166,27 @@ struct err *runtime_use_model(struct runtime *r, const char *model)
     return profile_make_provider(&r->profile, &r->provider);
 }
 
+/* A project does not say whom the person trusts. */
+static const char *extra_ca_file(struct runtime *r)
+{
+    static const enum layer layers[] = {LAYER_FLAGS, LAYER_USER};
+
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++) {
+        struct str file,
+            path = json_get_text(settings_layer(r->settings, layers[i], &file), "caFile");
+
+        if (env_is_reference(path))
+            path = env_resolve(path, r->options.environment);
+        if (path.n)
+            return login_path(r->options.environment, &r->arena, path);
+    }
+    return NULL;
+}
+
 struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)
 {
-    struct curl_options options = {.environment = r->options.environment};
+    struct curl_options options = {.environment = r->options.environment,
+                                   .extra_ca_file = extra_ca_file(r)};
 
     if (!r->http) {
         TRY(curl_client_new(&options, &r->http));

@@ -7,6 +7,7 @@
 #define KEEL_SDK_RUNTIME_H
 
 #include "sdk/ahead.h"
+#include "sdk/credentials.h"
 #include "sdk/profile.h"
 #include "sdk/trust.h"
 

@@ -125,7 +125,7 @@ class Secrets(KeelTest):
         self.user_settings(self.settings)
         for command in (("config", "provider"), ("doctor",), ("doctor", "--json")):
             result = self.keel(*command)
-            self.assertIn("https://api.example/v1", result.out, result)
+            self.assertIn("https://api.example/v1", result.out + result.err, result)
             self.assertNotIn(SECRET, result.out + result.err)
 
     def test_a_reference_to_a_variable_is_shown_and_not_its_value(self):

@@ -10,7 +10,9 @@ from keel_test import KeelTest
 
 VENDORS = {"anthropic", "openai", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai",
            "together", "fireworks", "azure-openai", "ollama", "llama.cpp", "vllm", "lmstudio",
-           "custom"}
+           "custom", "cerebras", "moonshot", "zai", "dashscope", "vercel", "huggingface",
+           "github-copilot", "bedrock", "vertex", "vertex-anthropic", "azure-deployments",
+           "foundry", "litellm"}
 PROTOCOLS = {"anthropic-messages", "openai-chat", "openai-responses", "gemini", "ollama"}
 
 

@@ -199,10 +199,11 @@ class Profiles(FlowTest):
         self.assert_answer(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": "another"}))
         self.assertEqual(self.only_request(provider).headers["x-api-key"], KEY)
 
-    def test_a_key_that_refers_to_an_unset_variable_is_missing(self):
+    def test_a_key_that_refers_to_an_unset_variable_names_it(self):
         self.user_settings({"providers": {"work": {
             "type": "anthropic", "baseUrl": "http://127.0.0.1:1", "apiKey": "$ENV:MY_KEY"}}})
-        self.assert_refused(self.keel("-p", "hi"), 6, "providers.work.apiKey is not set")
+        self.assert_refused(self.keel("-p", "hi"), 6, "providers.work.apiKey",
+                            "the variable MY_KEY is not set")
 
     def test_headers_and_options_are_sent(self):
         protocol = BY_NAME["openai-chat"]

@@ -1,9 +1,35 @@
 /* anthropic.c - the Anthropic Messages protocol: POST /v1/messages. */
 #include "provider/anthropic/anthropic.h"
 
+#include "net/url.h"
+
+/* A version stands behind an '@' there, which is sent as it is. */
+static void add_vertex_model(struct strbuf *out, struct str model)
+{
+    struct str part;
+    const char *at = "";
+
+    while (str_split(&model, '@', &part)) {
+        strbuf_add_cstr(out, at);
+        url_add_encoded(out, part);
+        at = "@";
+    }
+}
+
+/* On Vertex AI the base URL ends with the project and the location. */
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {
-    strbuf_add_cstr(out, "/v1/messages");
+    if (d->bedrock) {
+        strbuf_add_cstr(out, "/model/");
+        url_add_encoded(out, r->model);
+        strbuf_add_cstr(out, r->stream ? "/invoke-with-response-stream" : "/invoke");
+    } else if (d->vertex) {
+        strbuf_add_cstr(out, "/publishers/anthropic/models/");
+        add_vertex_model(out, r->model);
+        strbuf_add_cstr(out, r->stream ? ":streamRawPredict" : ":rawPredict");
+    } else {
+        strbuf_add_cstr(out, "/v1/messages");
+    }
 }
 
 const struct protocol protocol_anthropic_messages = {

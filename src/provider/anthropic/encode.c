@@ -486,9 +486,13 @@ struct err *anthropic_encode(const struct model_request *r, const struct dialect
     struct body b;
 
     body_begin(&b, r, d, out);
-    body_str(&b, "model", r->model);
+    if (d->bedrock || d->vertex) /* the model stands in the path */
+        body_str(&b, "anthropic_version",
+                 d->bedrock ? S("bedrock-2023-05-31") : S("vertex-2023-10-16"));
+    else
+        body_str(&b, "model", r->model);
     body_int(&b, "max_tokens", request_max_output(r));
-    if (r->stream)
+    if (r->stream && !d->bedrock)
         body_bool(&b, "stream", true);
     write_thinking(&b);
     write_output_config(&b);
@@ -509,7 +513,10 @@ void anthropic_headers(const struct model_request *r, const struct dialect *d, s
     /* With a budget a model thinks once a turn, unless this lets it think between its calls. */
     bool interleaves = r->n_tools && choose_thinking(r) == THINKING_BUDGET;
 
-    http_headers_add(a, out, S("anthropic-version"), S("2023-06-01"));
+    if (d->bedrock && r->stream)
+        http_headers_set(a, out, S("accept"), S("application/vnd.amazon.eventstream"));
+    if (!d->bedrock && !d->vertex)
+        http_headers_add(a, out, S("anthropic-version"), S("2023-06-01"));
     if (fetches)
         http_headers_add(a, out, S("anthropic-beta"), S("web-fetch-2025-09-10"));
     if (interleaves)

@@ -4,8 +4,14 @@
  * because vendors disagree about that part. */
 #include "provider/openai_chat/openai_chat.h"
 
+#include "net/url.h"
+
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {
+    if (d->deployments) {
+        strbuf_add_cstr(out, "/deployments/");
+        url_add_encoded(out, r->model);
+    }
     strbuf_add_cstr(out, "/chat/completions");
 }
 

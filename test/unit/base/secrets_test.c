@@ -516,7 +516,42 @@ TEST(json_without_such_names_is_not_copied)
     assert_null(json_hide_secret_keys(&a, NULL));
 }
 
-RUN_TESTS(UNIT(a_value_is_hidden_wherever_it_stands), UNIT(a_text_without_secrets_is_not_copied),
+TEST(what_is_learnt_later_is_hidden_from_then_on)
+{
+    AUTO(secrets) struct secrets *s = secrets_new_growing(NULL, 0);
+    AUTO(strbuf) struct strbuf out = {0}, names = {0};
+    uint64_t found = 0;
+
+    assert_non_null(s);
+    assert_false(secrets_has(s, S("the first-key-1 and second-key-2")));
+    secrets_learn(s, &(struct secret_value){S("first"), S(" first-key-1\n")});
+    secrets_learn(s, &(struct secret_value){S("first"), S("first-key-1")});
+    secrets_learn(s, &(struct secret_value){S("second"), S("second-key-2")});
+    assert_str(secrets_hide(s, S("the first-key-1 and second-key-2"), &out, &found),
+               "the [REDACTED] and [REDACTED]");
+    secrets_add_names(s, found, &names);
+    assert_str(strbuf_str(&names), "first, second");
+    secrets_learn(NULL, &(struct secret_value){S("x"), S("third-key-3")});
+}
+
+TEST(a_stream_that_has_begun_a_value_ends_it_though_more_is_learnt)
+{
+    static const struct secret_value first = {S("a"), S("first-key-1")};
+    AUTO(secrets) struct secrets *s = secrets_new_growing(&first, 1);
+    struct secrets_stream stream = {.set = s};
+    AUTO(strbuf) struct strbuf out = {0}, all = {0};
+
+    strbuf_add(&all, secrets_stream_add(&stream, S("x first-"), &out));
+    secrets_learn(s, &(struct secret_value){S("b"), S("second-key-2")});
+    strbuf_add(&all, secrets_stream_add(&stream, S("key-1 y"), &out));
+    strbuf_add(&all, secrets_stream_add(&stream, S(" second-key-2 z"), &out));
+    strbuf_add(&all, secrets_stream_end(&stream, &out));
+    assert_str(strbuf_str(&all), "x [REDACTED] y [REDACTED] z");
+}
+
+RUN_TESTS(UNIT(what_is_learnt_later_is_hidden_from_then_on),
+          UNIT(a_stream_that_has_begun_a_value_ends_it_though_more_is_learnt),
+          UNIT(a_value_is_hidden_wherever_it_stands), UNIT(a_text_without_secrets_is_not_copied),
           UNIT(what_was_found_is_told_by_name), UNIT(more_names_than_bits_are_told_as_others),
           UNIT(values_that_could_stand_anywhere_are_not_looked_for),
           UNIT(white_space_around_a_value_and_the_scheme_of_a_header_do_not_count),

@@ -16,10 +16,40 @@
 
 TEST(all_promised_vendors_are_there_and_found_by_every_name)
 {
-    static const char *const names[] = {
-        "anthropic", "openai",    "gemini",   "google", "ollama",   "deepseek",  "openrouter",
-        "groq",      "mistral",   "xai",      "grok",   "together", "fireworks", "azure-openai",
-        "azure",     "llama.cpp", "llamacpp", "vllm",   "lmstudio", "custom",    "claude"};
+    static const char *const names[] = {"anthropic",
+                                        "openai",
+                                        "gemini",
+                                        "google",
+                                        "ollama",
+                                        "deepseek",
+                                        "openrouter",
+                                        "groq",
+                                        "mistral",
+                                        "xai",
+                                        "grok",
+                                        "together",
+                                        "fireworks",
+                                        "azure-openai",
+                                        "azure",
+                                        "llama.cpp",
+                                        "llamacpp",
+                                        "vllm",
+                                        "lmstudio",
+                                        "custom",
+                                        "claude",
+                                        "bedrock",
+                                        "vertex",
+                                        "vertex-anthropic",
+                                        "azure-deployments",
+                                        "foundry",
+                                        "cerebras",
+                                        "moonshot",
+                                        "zai",
+                                        "dashscope",
+                                        "vercel",
+                                        "huggingface",
+                                        "litellm",
+                                        "github-copilot"};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (!vendor_find(str_of(names[i])))
@@ -95,10 +125,33 @@ TEST(variables_look_like_variables)
         struct str rest = str_of(v->key_env), name;
 
         check(v, v->key_env && v->key_need != KEY_NONE);
-        while (str_split(&rest, ' ', &name))
+        check(v, *v->key_env || v->auth == AUTH_GOOGLE);
+        while (rest.n && str_split(&rest, ' ', &name))
             check(v, is_variable(name));
         check(v, !v->base_url_env || is_variable(str_of(v->base_url_env)));
+        check(v, !v->endpoint_env || is_variable(str_of(v->endpoint_env)));
+        check(v, !v->token_env || is_variable(str_of(v->token_env)));
+        check(v, !v->model_env || is_variable(str_of(v->model_env)));
+        check(v, !v->headers_env || is_variable(str_of(v->headers_env)));
     }
+}
+
+/* "{region}" as if it were said. Every place has a row of its own. */
+static struct str without_places(struct arena *a, const struct vendor *v, const char *text)
+{
+    struct str rest = str_of(text), part;
+    AUTO(strbuf) struct strbuf out = {0};
+
+    while (rest.n && str_split(&rest, '{', &part)) {
+        strbuf_add(&out, part);
+        if (rest.n == 0)
+            break;
+        str_split(&rest, '}', &part);
+        check(v, (v->places[0].name && str_is(part, v->places[0].name)) ||
+                     (v->places[1].name && str_is(part, v->places[1].name)));
+        strbuf_add_cstr(&out, "x");
+    }
+    return arena_str(a, strbuf_str(&out));
 }
 
 static void check_url(const struct vendor *v, const char *text)
@@ -108,7 +161,7 @@ static void check_url(const struct vendor *v, const char *text)
 
     if (!text)
         return;
-    assert_ok(url_parse(&a, str_of(text), &url));
+    assert_ok(url_parse(&a, without_places(&a, v, text), &url));
     check(v, str_is(url.scheme, "https") ||
                  (str_is(url.scheme, "http") && url_host_is_loopback(url.host)));
     check(v, url.userinfo.n == 0 && url.query.n == 0 && url.fragment.n == 0);
@@ -131,7 +184,7 @@ TEST(base_urls_have_a_version_only_where_the_protocol_adds_none)
         struct str url = str_of(v->base_url);
         bool adds = v->protocol == &protocol_anthropic_messages || v->protocol == &protocol_gemini;
 
-        check(v, !adds || str_find(url, S("/v1")) == STR_NONE);
+        check(v, !adds || v->dialect.vertex || str_find(url, S("/v1")) == STR_NONE);
         check(v, !str_ends(url, S("/")));
     }
     assert_string_equal(vendor_find(S("openai"))->base_url, "https://api.openai.com/v1");
@@ -164,10 +217,17 @@ static void add_row(const struct vendor *v, struct strbuf *out)
     const char *between = "";
 
     strbuf_addf(out, "| `%s` | %s | `%s` | ", v->name, v->aliases, v->protocol->name);
-    while (str_split(&rest, ' ', &name)) {
+    if (v->token_env) {
+        strbuf_addf(out, "`%s`", v->token_env);
+        between = ", ";
+    }
+    while (rest.n && str_split(&rest, ' ', &name)) {
         strbuf_addf(out, "%s`%" STR_FMT "`", between, STR_ARG(name));
         between = ", ";
     }
+    if (v->auth == AUTH_AWS || v->auth == AUTH_GOOGLE)
+        strbuf_addf(out, "%s%s", between,
+                    v->auth == AUTH_AWS ? "[AWS](#amazon-bedrock)" : "[Google](#vertex-ai)");
     strbuf_addf(out, "%s | `%s` | %s |\n", v->key_need == KEY_REQUIRED ? "" : " (optional)",
                 v->base_url_env, v->base_url ? v->base_url : "must be given");
 }

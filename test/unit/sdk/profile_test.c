@@ -1,6 +1,7 @@
 /* profile_test.c */
 #include "test.h"
 
+#include "sdk/credentials.h"
 #include "sdk/profile.h"
 
 struct world {
@@ -261,7 +262,87 @@ TEST(where_names_of_models_have_slashes_no_vendor_is_needed)
     assert_str(v.profile.model, "Qwen/Qwen3");
 }
 
-RUN_TESTS(UNIT(a_key_in_the_environment_is_enough_and_is_told),
+/* --- clouds --- */
+
+static void assert_address(const char *model, const char *first, const char *second,
+                           const char *want)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", model, first, second));
+    assert_str(w.profile.base_url, want);
+}
+
+TEST(the_parts_of_an_address_that_the_person_says_are_filled_in)
+{
+    assert_address("bedrock/m", "AWS_REGION=eu-west-1", NULL,
+                   "https://bedrock-runtime.eu-west-1.amazonaws.com");
+    assert_address("vertex/m", "GOOGLE_CLOUD_PROJECT=p", "GOOGLE_CLOUD_LOCATION=us-east5",
+                   "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5");
+    assert_address("vertex/m", "GOOGLE_CLOUD_PROJECT=p", NULL,
+                   "https://aiplatform.googleapis.com/v1/projects/p/locations/global");
+    assert_address("vertex-anthropic/m", "ANTHROPIC_VERTEX_PROJECT_ID=p", "CLOUD_ML_REGION=eu",
+                   "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu");
+    assert_address("foundry/m", "ANTHROPIC_FOUNDRY_RESOURCE=r", "ANTHROPIC_FOUNDRY_API_KEY=k",
+                   "https://r.services.ai.azure.com/anthropic");
+    assert_address("azure/m", "AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com",
+                   "AZURE_OPENAI_API_KEY=k", "https://r.openai.azure.com/openai/v1");
+}
+
+TEST(a_part_that_would_change_the_address_is_refused)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err)
+    struct err *e = resolve(&w, "{}", "bedrock/m", "AWS_REGION=evil.example/?x=", NULL);
+
+    assert_int_equal(e->kind, ERR_CONFIGURATION);
+    assert_non_null(strstr(e->text, "is no region"));
+}
+
+TEST(a_hosted_model_is_known_by_its_makers_name_and_has_no_known_price)
+{
+    AUTO(world) struct world w = {0}, v = {0};
+    const struct model_info *own =
+        vendor_find_model(vendor_find(S("anthropic")), S("claude-sonnet-4-5"));
+
+    assert_non_null(own);
+    assert_ok(resolve(&w, "{}", "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+                      "AWS_REGION=us-east-1", NULL));
+    assert_true(w.profile.info_is_known);
+    assert_int_equal(w.profile.info.max_output, own->max_output);
+    assert_int_equal(w.profile.info.price.input, -1);
+    assert_ok(resolve(&v, "{}", "vertex-anthropic/claude-sonnet-4-5@20250929",
+                      "GOOGLE_CLOUD_PROJECT=p", NULL));
+    assert_true(v.profile.info_is_known);
+}
+
+TEST(keys_of_a_cloud_that_may_be_meant_for_other_things_choose_no_vendor)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err)
+    struct err *e =
+        resolve(&w, "{}", NULL, "AWS_ACCESS_KEY_ID=k", "GOOGLE_APPLICATION_CREDENTIALS=/x");
+
+    assert_string_equal(e->text, "no model provider is set up");
+}
+
+TEST(a_token_in_the_environment_is_bearer_whatever_keys_are)
+{
+    AUTO(world) struct world w = {0}, v = {0};
+
+    assert_ok(resolve(&w, "{}", "anthropic/m", "ANTHROPIC_AUTH_TOKEN=t", "ANTHROPIC_API_KEY=k"));
+    assert_int_equal(w.profile.auth, AUTH_BEARER);
+    assert_str(w.profile.key_source, "ANTHROPIC_AUTH_TOKEN");
+    assert_ok(resolve(&v, "{}", "anthropic/m", "ANTHROPIC_API_KEY=k", NULL));
+    assert_int_equal(v.profile.auth, AUTH_X_API_KEY);
+}
+
+RUN_TESTS(UNIT(the_parts_of_an_address_that_the_person_says_are_filled_in),
+          UNIT(a_part_that_would_change_the_address_is_refused),
+          UNIT(a_hosted_model_is_known_by_its_makers_name_and_has_no_known_price),
+          UNIT(keys_of_a_cloud_that_may_be_meant_for_other_things_choose_no_vendor),
+          UNIT(a_token_in_the_environment_is_bearer_whatever_keys_are),
+          UNIT(a_key_in_the_environment_is_enough_and_is_told),
           UNIT(a_base_url_in_the_environment_replaces_the_vendors),
           UNIT(an_address_without_scheme_and_port_gets_those_of_the_vendor),
           UNIT(nothing_set_up_says_what_to_set_and_where_to_get_it),

@@ -1,0 +1,10 @@
+/* crc32.h - the CRC of gzip (ISO 3309), which event streams of AWS carry. */
+#ifndef KEEL_BASE_CRC32_H
+#define KEEL_BASE_CRC32_H
+
+#include "base/str.h"
+
+/* `crc` is 0 at the begin, else what the bytes before gave. */
+uint32_t crc32_add(uint32_t crc, struct str bytes);
+
+#endif
