@@ -58,9 +58,6 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
         return;
     if (r->is_fallback)
         cli_tell("the limit of rounds was reached, and the model gave no answer");
-    else if (t->stop == STOP_OVERFLOW)
-        cli_tell("the answer was cut off: the model's context window is full (%" STR_FMT ")",
-                 STR_ARG(r->stop_reason));
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT
                  "\nmaxOutput in the profile sets the limit, or what is left of the budget",

@@ -61,7 +61,10 @@ int64_t run_head_tokens(const struct run *r)
 
 bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
 {
-    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
+    int64_t most = t->info && !t->window ? model_max_prompt(t->info) : 0; /* 0: not known */
+
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE) &&
+           (!most || n_tokens <= most);
 }
 
 /* 0: nobody has said how large it is, and a server that must make room for it decides. */
@@ -514,9 +517,16 @@ static struct message *accept(struct ask_state *a, const struct target *t, const
     return TAKE(m);
 }
 
-/* A provider that withholds its answer without an error has still not answered. */
+/* A provider that withholds its answer without an error has still not answered, and one that stops
+ * where the window is full has not answered all of it. */
 static struct err *check_stop(const struct reply *reply)
 {
+    if (reply->stop == STOP_OVERFLOW)
+        return err_hint(err_new(ERR_CONTEXT_OVERFLOW,
+                                "the context window was full before the answer was whole "
+                                "(%" STR_FMT ")",
+                                STR_ARG(reply->stop_reason)),
+                        "keel session compact makes room");
     if (reply->stop != STOP_FILTERED || reply->n_parts)
         return NULL;
     return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer (%" STR_FMT ")",

@@ -3,7 +3,7 @@ import json
 
 import scripted
 from agent import AgentTest, Call, Turn
-from scripted import BY_NAME
+from scripted import ANTHROPIC, BY_NAME
 
 OPENAI = BY_NAME["openai-responses"]
 SUMMARY = "Stop the work here and summarise"
@@ -39,6 +39,26 @@ class Overflow(AgentTest):
         self.assertIn("what is in a.txt?", last)
         self.assertLess(len(last), len(self.texts(provider.requests[1])))
         self.assert_taken(OPENAI, provider)
+
+    def test_so_it_is_when_the_window_is_full_before_the_answer_is_whole(self):
+        full = "model_context_window_exceeded"
+        provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command="seq 3000")),
+                             Turn("Half of", stop=full), Turn("A summary."), Turn("Done."))
+        result = self.run_agent(ANTHROPIC, provider, "go")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out.splitlines()[-1], "Done.")
+        self.assertEqual(len(provider.requests), 4)
+        self.assert_taken(ANTHROPIC, provider)
+
+    def test_a_prompt_that_is_too_long_in_the_words_of_anthropic(self):
+        long = scripted.json_answer({"type": "error", "error": {
+            "type": "invalid_request_error",
+            "message": "prompt is too long: 215000 tokens > 200000 maximum"}}, 400)
+        provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command="seq 3000")), long,
+                             Turn("A summary."), Turn("Done."))
+        result = self.run_agent(ANTHROPIC, provider, "go")
+        self.assert_status(result, 0)
+        self.assertEqual(len(provider.requests), 4)
 
     def test_a_second_time_it_is_told(self):
         provider = self.play(OPENAI, Turn("I look.", Call("Bash", command="seq 3000")), too_long(),
