@@ -68,11 +68,9 @@ void tell_failure(const struct teller *t, const char *path)
 /* --- renaming --- */
 
 /* A command can take any name that it can guess. */
-static uint64_t choose_number(int try)
+static uint64_t choose_number(int attempt)
 {
-    return try < N_NUMBERED ? (uint64_t)
-    try : random_uint64(&random_system)
-        ;
+    return attempt < N_NUMBERED ? (uint64_t)attempt : random_uint64(&random_system);
 }
 
 static bool rename_aside(int dir, const char *name, int to)
