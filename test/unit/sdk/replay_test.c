@@ -57,8 +57,11 @@ static void assert_same(struct store *s, size_t n_runs, size_t n_cut)
 
 static void record(struct stage *st, const char *script)
 {
+    AUTO(tool_set) struct tool_set *tools = NULL;
+
     stage_open(st, &fresh);
-    session_begin(&st->session, &(struct event_session){.cwd = S("/tmp")});
+    tools = tool_registry_snapshot(st->world.registry);
+    session_begin(&st->session, &(struct event_session){.cwd = S("/tmp"), .tools = tools});
     stage_run(st, script, "go");
     stage_close(st);
 }
