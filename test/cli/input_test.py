@@ -160,7 +160,7 @@ class Prompts(InputTest):
         provider = self.provider(ANTHROPIC.answer())
         source = {"type": "url", "url": "https://a.example/cat.png?size=2"}
         self.assert_fine(self.feed(provider, user([{"type": "image", "source": source}])))
-        [block] = self.only_request(provider).json["messages"][0]["content"]
+        [_, block] = self.only_request(provider).json["messages"][0]["content"]
         self.assertEqual(block, {"type": "image", "source": source})
 
     def test_a_file_of_the_providers_storage_is_refused_with_the_reason(self):
