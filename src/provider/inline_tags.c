@@ -57,6 +57,24 @@ static void note_char(struct inline_tags *t, char c)
 
 /* --- what stands between the tags --- */
 
+/* Holds white space back that the answer begins with; false: it is too much of it. */
+static bool hold_blanks(struct inline_tags *t, struct str blanks)
+{
+    if (t->n_blanks + blanks.n > sizeof t->blanks)
+        return false;
+    memcpy(t->blanks + t->n_blanks, blanks.p, blanks.n);
+    t->n_blanks += blanks.n;
+    return true;
+}
+
+static struct err *give_blanks(struct inline_tags *t, struct reply *r, enum part_kind kind)
+{
+    struct str blanks = str_make(t->blanks, t->n_blanks);
+
+    t->n_blanks = 0;
+    return blanks.n ? t->add(r, kind, blanks) : NULL;
+}
+
 static struct err *add_words(struct inline_tags *t, struct reply *r, enum part_kind kind,
                              struct str text)
 {
@@ -64,9 +82,14 @@ static struct err *add_words(struct inline_tags *t, struct reply *r, enum part_k
 
     while (!t->has_begun && n < text.n && is_blank(text.p[n]))
         n++;
+    if (n && !t->is_behind && !hold_blanks(t, str_slice(text, 0, n)))
+        n = 0;
     text = str_skip(text, n);
-    t->has_begun |= text.n > 0;
-    return text.n ? t->add(r, kind, text) : NULL;
+    if (text.n == 0)
+        return NULL;
+    t->has_begun = true;
+    TRY(give_blanks(t, r, kind));
+    return t->add(r, kind, text);
 }
 
 /* What was taken for a call is text. */
@@ -133,7 +156,8 @@ static struct err *pass_tag(struct inline_tags *t, struct reply *r, struct arena
                             const struct inline_tag *tag)
 {
     t->has_word = false;
-    t->n_marks = 0;
+    t->n_marks = t->n_blanks = 0;
+    t->is_behind = true;
     if (tag->from == INLINE_CALL)
         return end_call(t, r, scratch, S(CALL_END));
     t->within = tag->to;
@@ -182,5 +206,6 @@ struct err *inline_tags_end(struct inline_tags *t, struct reply *r, struct arena
 
     t->n_held = 0;
     TRY(add_text(t, r, held));
+    TRY(give_blanks(t, r, PART_TEXT));
     return t->within == INLINE_CALL ? end_call(t, r, scratch, (struct str){0}) : NULL;
 }

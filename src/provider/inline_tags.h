@@ -17,7 +17,10 @@ struct inline_tags {
     enum { INLINE_TEXT, INLINE_THOUGHT, INLINE_CALL } within;
     char held[16]; /* what may become a tag with the next piece */
     size_t n_held;
-    bool has_begun;   /* white space before the first word is left out */
+    bool has_begun;  /* the text, the thought: something beside white space has come */
+    bool is_behind;  /* a tag: white space before the first word is left out */
+    char blanks[64]; /* white space that the answer begins with: a tag may follow */
+    size_t n_blanks;
     bool has_word;    /* this line has something beside white space */
     char fence, mark; /* the fence that is open; what this line began with, n_marks times */
     unsigned n_marks;

@@ -91,6 +91,18 @@ static bool is_due(struct compacting *x)
     return has_grown(x, c->failed_at) && has_grown(x, settled ? MAX(settled, x->before.floor) : 0);
 }
 
+/* Has the model said anything? A single prompt that is too long does not get shorter. */
+static bool has_answer(const struct history *h)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        const struct message *m = h->entries[i].message;
+
+        if (m && m->role == ROLE_ASSISTANT && !m->is_error)
+            return true;
+    }
+    return false;
+}
+
 static bool has_something(const struct history *h)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -412,6 +424,8 @@ static struct err *compact(struct compactor *base, struct run *r, bool is_full)
                            .wishes = {c->options.instructions, c->demanded}};
 
     x.before = run_context(r, &x.window);
+    if (is_full && !has_answer(run_history(r)))
+        return NULL;
     if (is_full && c->options.threshold_per_mille >= 0)
         x.before.used = MAX(x.before.used, x.window); /* whatever the count says */
     else if (!is_due(&x) && !c->is_demanded)
