@@ -218,12 +218,9 @@ struct err *exchange_error(const struct http_exchange *x)
         return err_hint(err_new(ERR_BAD_RESPONSE, "%" STR_FMT " did not answer in HTTP/1: %s",
                                 STR_ARG(at), detail(x)),
                         "check the URL: does it need https instead of http, or another port?");
-    case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
+    default: /* CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR and what is rare */
         if (is_refusal_of_client(x))
             return err_final(tls_error(x, at));
-        /* fall through */
-    default: /* CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR and what is rare */
         return err_new(ERR_NETWORK, "the connection to %" STR_FMT " broke off: %s", STR_ARG(at),
                        detail(x));
     }

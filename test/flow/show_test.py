@@ -114,7 +114,7 @@ class HowATurnEnded(ShowTest):
         self.assert_state("refused", "refused (content_filter)", errorCode="content_filter")
 
     def test_the_provider_says_why_it_stopped(self):
-        self.talk(Turn("I will not.", stop="refusal"))
+        self.talk(Turn("I will not.", stop="refusal"), status=1)
         self.assertEqual(self.shown()["turns"][0]["stopReason"], "refusal")
 
     def test_a_limit_without_an_answer(self):
