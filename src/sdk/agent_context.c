@@ -67,8 +67,8 @@ static struct str describe_mode(enum permission_mode mode)
     static const char *const texts[] = {
         [MODE_PLAN] = "plan (look and make a plan; change nothing)",
         [MODE_DEFAULT] = "default (changes and most commands need the person's consent)",
-        [MODE_ACCEPT_EDITS] = "acceptEdits (files in the working directory may be changed; most "
-                              "commands need the person's consent)",
+        [MODE_ACCEPT_EDITS] =
+            "acceptEdits (files may be changed; most commands need the person's consent)",
         [MODE_BYPASS] = "bypassPermissions (no call needs consent, so take care)",
     };
 
