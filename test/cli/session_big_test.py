@@ -78,7 +78,7 @@ class Runs(Big):
         left = iter(range(n_calls))
 
         def answer(request):
-            if b"Summarise the conversation" in request.body:
+            if b"summarise the conversation" in request.body:
                 return self.encode(ANTHROPIC, Turn("It was read again and again."))
             more = next(left, None) is not None
             return self.encode(ANTHROPIC, Turn(Call("Bash", command="cat big") if more else "done"))
