@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import shutil
+import socket
 import ssl
 import struct
 import subprocess
@@ -597,6 +598,17 @@ class Mistakes(Access):
 
 # --- errors that another attempt does not change, and certificates ---
 
+def hear_out(tls):
+    """Closes a connection so that its alert arrives: bytes that nobody reads would reset it."""
+    try:
+        tls.shutdown(socket.SHUT_WR)
+        while tls.recv(4096):
+            pass
+    except OSError:
+        pass
+    tls.close()
+
+
 class Final(Access):
     base_settings = {}  # a model is asked as often as without any
 
@@ -641,11 +653,13 @@ class Final(Access):
         def get_request():
             connection, address = plain()
             connection.settimeout(scripted.HANG_SECONDS)
+            tls = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
             try:
-                return context.wrap_socket(connection, server_side=True), address
+                tls.do_handshake()
             except OSError:
-                connection.close()
+                hear_out(tls)
                 raise
+            return tls, address
         server.get_request = get_request
         provider.url = provider.url.replace("http:", "https:")
         return provider
