@@ -403,6 +403,9 @@ void request_build(const struct message *const *messages, size_t n_messages,
     *ret = (struct built_messages){0};
     if (speaks_anthropic(&b))
         bound_begin(&b.bound, target);
+    for (size_t i = 0; i < n_messages; i++)
+        if (messages[i]->role == ROLE_SYSTEM) /* is sent before all others */
+            bound_add(&b.bound, messages[i]);
     build_all(&b, &place);
     for (size_t i = 0; i < n_overlays; i++)
         push_note(&b, S("overlay"), overlays[i]);

@@ -129,6 +129,9 @@ MUST_USE struct err *run_compact(struct run *r);
 MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
                                       bool *ret_goes_on);
 
+/* What was cut off or empty is behind: the model has called tools, or its answer was taken. */
+void unfinished_reset(struct run *r);
+
 /* ask.c */
 struct final_turn {
     enum final_reason reason;

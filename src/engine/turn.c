@@ -194,6 +194,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     *ret_is_over = !goes_on;
     if (goes_on)
         return NULL;
+    unfinished_reset(r);
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
     return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
@@ -245,6 +246,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     r->has_made_room = false;
     if (message_n_calls(answer) == 0 && r->stop != STOP_PAUSED)
         return take_answer(r, answer, ret_is_over);
+    unfinished_reset(r);
     TRY(batch_run(r, answer));
     *ret_is_over = r->result->n_asks > 0;
     return *ret_is_over ? NULL : run_compact(r);

@@ -75,6 +75,13 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
     return ask_again(r, S(SAY_SOMETHING));
 }
 
+void unfinished_reset(struct run *r)
+{
+    strbuf_clear(&r->continued);
+    r->n_continued = 0;
+    r->is_continuing = r->was_empty = false;
+}
+
 struct err *unfinished_check(struct run *r, const struct message *answer, bool *ret_goes_on)
 {
     *ret_goes_on = r->is_continuing = false;

@@ -31,6 +31,12 @@ class Unfinished(AgentTest):
         self.assertIn("the answer was cut off 4 times", result.err)
         self.assertIn("maxOutput", result.err)
 
+    def test_what_came_before_a_call_is_no_beginning_of_the_answer(self):
+        provider = self.play(ANTHROPIC, Turn("I look ", stop="max_tokens"),
+                             Turn("now.", Call("Bash", command="true")), Turn(" "), Turn("Done."))
+        result = self.run_agent(ANTHROPIC, provider, "--output-format", "json", "go")
+        self.assertEqual(result.json()["result"], "Done.")
+
     def test_the_result_tells_a_program(self):
         provider = self.play(ANTHROPIC, Turn("One, ", stop="max_tokens"), Turn("two."))
         result = self.run_agent(ANTHROPIC, provider, "--output-format", "json", "count")
