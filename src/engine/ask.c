@@ -67,7 +67,7 @@ bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
            (!most || n_tokens <= most);
 }
 
-/* 0: nobody has said how large it is, and a server that must make room for it decides. */
+/* 0: its size is not known, and a server that must make room for it decides. */
 static int64_t known_window(const struct target *t)
 {
     int64_t window = target_window(t);

@@ -52,7 +52,7 @@ struct attempt {
 
 /* What the run does around attempts. All but `build` may be NULL. */
 struct chain_hooks {
-    /* Does the request fit into the window of this target? One that it does not fit is left out. */
+    /* Does the request fit into the window of this target? One that is too small is skipped. */
     bool (*fits)(void *self, const struct target *t);
     /* Fills in the request for this target; what it points at lives until the attempt has ended. */
     struct err *(*build)(void *self, const struct target *t, struct model_request *ret_request);

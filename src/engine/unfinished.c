@@ -1,7 +1,7 @@
 /* unfinished.c - answers that are none: cut off by a limit, empty, declined or withheld.
  *
  * What can be mended by asking again is: an answer that reached the output limit is continued, an
- * empty one is asked for once more. The rest is an error, so that nobody takes it for success. */
+ * empty one is asked for once more. The rest is an error, so that it does not pass for success. */
 #include "engine/run_state.h"
 
 #define MAX_CONTINUED 3 /* times in a row */

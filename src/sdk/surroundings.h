@@ -1,8 +1,9 @@
 /* surroundings.h - what the model is told of where it works: place, date, mode, walls. Pure.
  *
- * It changes while a session goes on, and the system text does not. So it stands in the person's
- * messages: all of it in the first one, and in later ones what has changed since. What was told is
- * read from the history itself, so a rewind, a copy and a summary cannot make it wrong. */
+ * It changes while a session goes on, and the system text does not. So the
+ * person's messages carry it: the first one all of it, later ones what has changed since. What the
+ * model knows already is read from the history itself, so a rewind, a copy and a summary cannot
+ * make it wrong. */
 #ifndef KEEL_SDK_SURROUNDINGS_H
 #define KEEL_SDK_SURROUNDINGS_H
 
