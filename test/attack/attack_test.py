@@ -4,14 +4,17 @@ Each attack is made without the sandbox first, where it must succeed: one that f
 nothing. Then it is made inside `keel sandbox`, with namespaces and with them switched off, as root
 and as an ordinary user, and must not succeed. What people do all day is tried in the same way and
 has to succeed inside too. Inside, attempts share a stage and a start where they can: all of them
-are to fail, and should one not, each is made again by itself. With words, only the attempts that
-have one of them in their name are made; `--part NAME` makes those of a part, `--control` leaves the
+are to fail, and should one not, each is made again by itself. Attempts that need a stage of their
+own are made in half of these four ways, drawn with a seed that is printed (KEEL_TEST_SEED repeats
+it); KEEL_TEST_DEPTH=all makes them in all four. With words, only the attempts that have one of them
+in their name are made, in all ways; `--part NAME` makes those of a part, `--control` leaves the
 sandbox out.
 """
 import concurrent.futures
 import faulthandler
 import os
 import pathlib
+import random
 import shutil
 import signal
 import sys
@@ -44,8 +47,9 @@ MAX_TOGETHER = 40
 HANG_SECONDS = 600  # then all threads tell where they are
 
 PASSED, IMPOSSIBLE, BREACH, BROKEN = "passed", "not possible here", "BREACH", "BROKEN"
+NOT_DRAWN = "not in this sample"
 CONTROL = "control"
-MARKS = {PASSED: "ok", IMPOSSIBLE: "-", BREACH: "BREACH", BROKEN: "BROKEN"}
+MARKS = {PASSED: "ok", IMPOSSIBLE: "-", NOT_DRAWN: ".", BREACH: "BREACH", BROKEN: "BROKEN"}
 
 
 class Verdict:
@@ -172,7 +176,8 @@ def show(attempt, verdicts):
     said = set()
     for v in verdicts:
         line = f"      {v.person.name} {v.mode}: {v.kind}: {v.detail}"
-        if v.kind != PASSED and not v.detail.startswith("not for ") and line not in said:
+        if (v.kind not in (PASSED, NOT_DRAWN) and not v.detail.startswith("not for ")
+                and line not in said):
             said.add(line)
             print(line)
     sys.stdout.flush()
@@ -196,6 +201,16 @@ class Judgement:
         self.world, self.attempts, self.modes = world, attempts, modes
         self.verdicts = {}
 
+    def draw(self, chance):
+        """Leaves half of the ways out of which an attempt with a stage of its own can be made."""
+        for attempt in self.attempts:
+            if attempt.can_share:
+                continue
+            ways = [(person, mode) for person in people(self.world) for mode in self.modes
+                    if not why_impossible(self.world, person, attempt) and mode in attempt.modes]
+            for person, mode in chance.sample(ways, len(ways) // 2):
+                self.verdicts[attempt, person, mode] = Verdict(person, mode, NOT_DRAWN)
+
     def all(self):
         with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 1)) as pool:
             self._outside(pool)
@@ -210,7 +225,8 @@ class Judgement:
 
     def _outside(self, pool):
         jobs = {(attempt, person): pool.submit(safely, self._first, self.world, person, attempt)
-                for attempt in self.attempts for person in people(self.world)}
+                for attempt in self.attempts for person in people(self.world)
+                if any((attempt, person, mode) not in self.verdicts for mode in self.modes)}
         for (attempt, person), job in jobs.items():
             verdict = job.result()
             for mode in self.modes if verdict else ():
@@ -300,6 +316,10 @@ def main():
     world = World(os.path.abspath(shutil.which(sys.argv[1]) or sys.argv[1]))
     try:
         judgement = Judgement(world, attempts, modes)
+        if least and CONTROL not in modes and os.environ.get("KEEL_TEST_DEPTH") != "all":
+            seed = int(os.environ.get("KEEL_TEST_SEED") or random.randrange(1 << 32))
+            print(f"a sample, with KEEL_TEST_SEED={seed}")
+            judgement.draw(random.Random(seed))
         judgement.all()
         print(f"{'':76} " + " ".join(f"{person.name}: {', '.join(modes)};"
                                     for person in people(world)))
