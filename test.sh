@@ -53,7 +53,11 @@ if [ ! -f "$build/build.ninja" ]; then
 fi
 ninja -C "$build"
 
-run_meson() { meson test -C "$build" --print-errorlogs --timeout-multiplier $patience "$@"; }
+# Many tests wait for processes and time-outs: more of them than cores keep the cores busy.
+run_meson() {
+  meson test -C "$build" --print-errorlogs --timeout-multiplier $patience \
+    --num-processes $(($(nproc) * 2)) "$@"
+}
 if [ ${#only[@]} -gt 0 ]; then
   run_meson "${only[@]}"
   exit
