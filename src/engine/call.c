@@ -258,7 +258,13 @@ static struct err *judge_and_act(struct call *c)
     return hook_tool_judged(c);
 }
 
-struct err *call_prepare(struct call *c)
+void call_hold(struct call *c)
+{
+    c->is_ready = false;
+    c->is_held = true;
+}
+
+struct err *call_prepare(struct call *c, bool is_held)
 {
     struct err *e = NULL;
 
@@ -267,7 +273,9 @@ struct err *call_prepare(struct call *c)
     else
         e = judge_and_act(c);
     tell_request(c);
-    if (!e && c->is_ready)
+    if (!e && c->is_ready && is_held)
+        call_hold(c);
+    else if (!e && c->is_ready)
         ask_plugins(c);
     return e;
 }
@@ -525,7 +533,7 @@ void call_skip(struct call *c, bool is_interrupted)
 {
     if (c->is_suspended || (!c->was_executed && !c->code))
         fail(c, ERR_CANCELLED, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
-    c->is_ready = c->is_suspended = false;
+    c->is_ready = c->is_suspended = c->is_held = false;
     if (c->has_begun && !c->has_ended) { /* no answer can come any more */
         json_set_bool(&c->arena, call_metadata(c), CALL_WAITED, true);
         tell_end(c);

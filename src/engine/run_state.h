@@ -6,7 +6,7 @@
  *     reserve.c  what a request may take
  *     account.c  what it took
  *     final.c    the forced last turn
- *     batch.c    the tool calls of one answer, side by side, results in order
+ *     batch.c    the tool calls of one answer, in their order, results too
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
  *     shorten.c  a history that is told without some of it
@@ -170,6 +170,7 @@ struct call {
     bool is_requested, has_begun, has_ended; /* events that were told */
     bool is_ready;                           /* was allowed and shall run */
     bool was_executed, is_suspended;
+    bool is_held;         /* was allowed, and stays open: one before it waits for an answer */
     struct str hook_text; /* what hooks have added to what the tool gave */
     size_t hook_text_at;  /* where it begins in the result */
     bool stops_run;       /* a hook said so */
@@ -188,8 +189,11 @@ struct call {
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
 void call_done(struct call *c);
-/* Judges it and tells of it, whatever the verdict. An error ends the run. */
-MUST_USE struct err *call_prepare(struct call *c);
+/* Judges it and tells of it, whatever the verdict; if it is held it does not run. An error ends the
+ * run. */
+MUST_USE struct err *call_prepare(struct call *c, bool is_held);
+/* It was to run, and one before it waits for an answer. */
+void call_hold(struct call *c);
 /* A task: runs it. One that was interrupted before has not begun. */
 MUST_USE struct err *call_run(void *call);
 /* Instead of both: tells of it, if that was not done; it may have a result of an earlier process.

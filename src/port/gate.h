@@ -47,7 +47,8 @@ struct verdict {
      * exists. NULL: the call is not about one. */
     const char *target;
     struct str rule; /* the pattern or the mode's cell that decided; may be empty */
-    /* The call runs a line that changes nothing, as far as its text tells. */
+    /* The call runs a line that changes nothing, as far as its text tells, not even the working
+     * directory. */
     bool only_looks;
     /* It is allowed for that alone: it must run where nothing can be changed (run_options.looker).
      */
