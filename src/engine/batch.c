@@ -256,6 +256,7 @@ struct err *batch_run(struct run *r, const struct message *answer)
     struct err *e;
 
     batch_begin(&b);
+    early_accept(r, answer);
     if (b.n == 0)
         return NULL;
     e = run_all(&b);

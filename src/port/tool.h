@@ -192,6 +192,9 @@ struct tool {
     /* Must not run beside other calls of its batch. Tools that only read or fetch say it when the
      * order matters all the same; of others it is true anyway. */
     bool is_barrier;
+    /* Only looks, takes back what it remembers (struct tool_session) and says nothing: its result
+     * may be thrown away, so that it may begin while the model's answer still comes. */
+    bool starts_early;
     bool begins_late; /* it calls tool_begin() itself, and gets ready meanwhile */
     size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
     struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,

@@ -175,6 +175,24 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* messages have lines of their own */
         },
+    [EVENT_TOOL_EARLY] =
+        {
+            [VIEW_JOURNAL] = "tool_early",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* tool_start follows when the answer is there */
+            [VIEW_EMITTER] = "tool.execute_early",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its progress begins with the batch */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call follows */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+        },
+    [EVENT_TOOL_DROPPED] =
+        {
+            [VIEW_JOURNAL] = "tool_dropped",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing was shown of it */
+            [VIEW_EMITTER] = "tool.execute_dropped",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the attempt's end is logged */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing was told of it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the retry is told */
+        },
     [EVENT_BATCH_BEGIN] =
         {
             [VIEW_JOURNAL] = "tool_batch_started",

@@ -92,6 +92,7 @@ static void empty_block(struct json_writer *w, const struct delta *d)
         break;
     case DELTA_TEXT:
     case DELTA_REFUSAL:
+    case DELTA_END:
         jw_kv_str(w, "type", S("text"));
         jw_kv_str(w, "text", S(""));
         jw_kv_raw(w, "citations", S("null"));
@@ -147,7 +148,8 @@ void partial_delta(struct stream_json *s, const struct event *e, struct strbuf *
     bool begins = d->kind == DELTA_TOOL_BEGIN || d->kind == DELTA_SERVER_TOOL;
 
     /* What is not the model's has no block; what is made at the end stands in the result. */
-    if (body->is_separator || body->source == SOURCE_FINALIZE || d->part >= REPLY_MAX_PARTS)
+    if (body->is_separator || body->source == SOURCE_FINALIZE || d->part >= REPLY_MAX_PARTS ||
+        d->kind == DELTA_END)
         return;
     if (!begins && d->text.n == 0)
         return;
