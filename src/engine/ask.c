@@ -328,7 +328,7 @@ static void on_close(void *self, size_t index)
     uint64_t found = 0;
 
     end_deltas(a);
-    if (is_whole) {
+    if (is_whole && !(is_call && a->final)) { /* a last turn may leave calls out */
         shown = part;
         hide_in_part(a->run->secrets, &scratch, &shown, &found);
         e.body.delta.part = &shown;

@@ -101,7 +101,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.stream_chunk",
             [VIEW_LIBRARY] = "output thinking",
             [VIEW_RUN_EVENTS] = "agent:token agent:reasoning",
-            [VIEW_STREAM_JSON] = "stream_event",
+            [VIEW_STREAM_JSON] = "assistant stream_event",
         },
     [EVENT_RESPONSE_RAW] =
         {
@@ -128,7 +128,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.retry",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* node:retrying is the workflow's, above the chain */
-            [VIEW_STREAM_JSON] = "system/api_retry",
+            [VIEW_STREAM_JSON] = "system/assistant_dropped system/api_retry",
         },
     [EVENT_FALLBACK] =
         {
@@ -137,7 +137,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.fallback",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated names each attempt's model */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each message names its model */
+            [VIEW_STREAM_JSON] = "system/assistant_dropped",
         },
     [EVENT_TEXT_DROPPED] =
         {

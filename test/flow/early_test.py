@@ -4,12 +4,15 @@ The provider sends the end of an answer only after it has seen that the file was
 has run before its answer was whole, or the test hangs.
 """
 import ctypes
+import json
 import os
 import select
 import signal
+import subprocess
 import threading
 
 import scripted
+from abort_test import read_until
 from agent import Call, Turn
 from resume_test import SessionTest
 from scripted import ANTHROPIC, HANG_SECONDS, HANG_UP
@@ -134,6 +137,61 @@ class Waits(EarlyTest):
                                      IsRead(self.project / "b.txt")), status=5)
         self.assertEqual(self.counts(), [2, 2, 0])
         self.assert_status(self.keel("session", "verify", self.session), 0)
+
+
+class Lines(EarlyTest):
+    """--output-format stream-json: a line for each block, when it ends."""
+
+    def start_lines(self, *answers, more=()):
+        self.one = self.provider(*answers)
+        return self.start_agent(ANTHROPIC, self.one, "--session-id", self.session,
+                                "--output-format", "stream-json", "--verbose", *more, "go",
+                                stdout=subprocess.PIPE)
+
+    def lines(self, text):
+        return [json.loads(line) for line in text.decode().splitlines()]
+
+    def names(self, lines):
+        return [line.get("subtype") or (line.get("event") or {}).get("type") or
+                (line["type"], line["message"]["content"][0]["type"]) for line in lines]
+
+    def test_a_block_is_printed_before_the_answer_has_ended(self):
+        events = [threading.Event(), threading.Event()]
+        answer = self.answer(Turn("I look.", read("a.txt")), events[1])
+        stop = [i for i, piece in enumerate(answer.pieces)
+                if isinstance(piece, bytes) and b"content_block_stop" in piece][0]
+        answer.pieces.insert(stop + 1, events[0])
+        process = self.start_lines(answer, self.done())
+        seen = read_until(process.stdout, b"I look.")
+        events[0].set()
+        seen += read_until(process.stdout, b"tool_use")
+        events[1].set()
+        seen += process.stdout.read()
+        self.assertEqual(process.wait(), 0)
+        lines = self.lines(seen)
+        self.assertEqual(self.names(lines), [
+            "init", ("assistant", "text"), ("assistant", "tool_use"), ("user", "tool_result"),
+            ("assistant", "text"), "success"])
+        self.assertEqual(lines[1]["message"]["id"], lines[2]["message"]["id"])
+
+    def test_with_pieces_it_stands_before_the_end_of_its_block(self):
+        process = self.start_lines(self.answer(Turn("I look.", read("a.txt"))), self.done(),
+                                   more=["--include-partial-messages"])
+        lines = self.lines(process.stdout.read())
+        self.assertEqual(self.names(lines)[:11], [
+            "init", "status", "message_start", "content_block_start", "content_block_delta",
+            ("assistant", "text"), "content_block_stop", "content_block_start",
+            "content_block_delta", ("assistant", "tool_use"), "content_block_stop"])
+
+    def test_lines_of_an_answer_that_breaks_are_taken_back(self):
+        broken = self.answer(Turn("I look.", read("a.txt")), HANG_UP)
+        process = self.start_lines(broken, self.done())
+        lines = self.lines(process.stdout.read())
+        self.assertEqual(self.names(lines), [
+            "init", ("assistant", "text"), ("assistant", "tool_use"), "assistant_dropped",
+            "api_retry", ("assistant", "text"), "success"])
+        self.assertEqual(lines[3]["message_id"], lines[1]["message"]["id"])
+        self.assertEqual(lines[-1]["result"], "Done.")
 
 
 class Dropped(EarlyTest):
