@@ -15,9 +15,11 @@ import scripted
 from abort_test import read_until
 from agent import Call, Turn
 from resume_test import SessionTest
-from scripted import ANTHROPIC, HANG_SECONDS, HANG_UP
+from scripted import ANTHROPIC, BY_NAME, HANG_SECONDS, HANG_UP
 
 IN_ACCESS = 1
+RESPONSES = BY_NAME["openai-responses"]
+ENDS = {"anthropic-messages": b"content_block_stop", "openai-responses": b"output_item.done"}
 
 
 class IsRead(threading.Event):
@@ -49,20 +51,19 @@ class EarlyTest(SessionTest):
             (self.project / name).write_text(f"this is {name}\n")
         self.session = self.new_id()
 
-    def answer(self, turn, *pieces, after=None):
+    def answer(self, turn, *pieces, after=None, protocol=ANTHROPIC):
         """The turn, with these pieces behind the last block, or the one of number `after`."""
-        answer = self.encode(ANTHROPIC, turn)
-        stops = [i for i, piece in enumerate(answer.pieces) if b"content_block_stop" in piece]
+        answer = self.encode(protocol, turn)
+        stops = [i for i, piece in enumerate(answer.pieces) if ENDS[protocol.name] in piece]
         at = (stops[-1] if after is None else stops[after]) + 1
         answer.pieces[at:at] = pieces
         return answer
 
-    def run_answers(self, *answers, status=0, mode="default", more=()):
+    def run_answers(self, *answers, status=0, mode="default", protocol=ANTHROPIC):
         self.one = self.provider(*answers)
-        result = self.run_agent(ANTHROPIC, self.one, "--session-id", self.session, *more, "go",
-                                mode=mode)
+        result = self.run_agent(protocol, self.one, "--session-id", self.session, "go", mode=mode)
         self.assert_status(result, status)
-        self.assert_taken(ANTHROPIC, self.one)
+        self.assert_taken(protocol, self.one)
         return result
 
     def counts(self):
@@ -72,17 +73,21 @@ class EarlyTest(SessionTest):
         for command in ("verify", "replay"):
             self.assert_status(self.keel("session", command, self.session), 0)
 
-    def done(self):
-        return self.encode(ANTHROPIC, Turn("Done."))
+    def done(self, protocol=ANTHROPIC):
+        return self.encode(protocol, Turn("Done."))
 
 
 class Begins(EarlyTest):
     def test_a_read_runs_before_its_answer_has_ended(self):
-        is_read = IsRead(self.project / "a.txt")
-        self.run_answers(self.answer(Turn("I look.", read("a.txt")), is_read), self.done())
-        self.assertIn("this is a.txt", self.one.requests[1].body.decode())
-        self.assertEqual(self.counts(), [1, 1, 0])
-        self.assert_whole()
+        for protocol in (ANTHROPIC, RESPONSES):
+            with self.subTest(protocol.name):
+                self.session = self.new_id()
+                answer = self.answer(Turn("I look.", read("a.txt")),
+                                     IsRead(self.project / "a.txt"), protocol=protocol)
+                self.run_answers(answer, self.done(protocol), protocol=protocol)
+                self.assertIn("this is a.txt", self.one.requests[1].body.decode())
+                self.assertEqual(self.counts(), [1, 1, 0])
+                self.assert_whole()
 
     def test_several_run_and_their_results_stand_in_order(self):
         both = [IsRead(self.project / "b.txt"), IsRead(self.project / "a.txt")]
