@@ -276,6 +276,71 @@ static void on_delta(void *self, const struct delta *d)
         show_delta(a, &shown);
 }
 
+static bool is_json_object(struct str text)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct json_where where;
+    struct json *value;
+
+    return json_parse_at(&scratch, text, JSON_REPAIR_UTF8, &value, &where) &&
+           value->type == JSON_OBJECT;
+}
+
+/* A part that has ended, as it will stand in the message; false: only the end of the answer tells.
+ * That drops calls that repeat another, and makes ids where the provider gives none. */
+static bool find_whole(const struct reply *r, size_t index, struct part *ret_part)
+{
+    struct part p = r->parts[index].part;
+
+    p.text = reply_part_text(r, index);
+    if (p.kind == PART_TOOL_CALL) {
+        struct str args = str_trim(reply_part_args(r, index));
+
+        p.args = args.n ? args : S("{}");
+        for (size_t i = 0; i < index; i++)
+            if (str_eq(r->parts[i].part.id, p.id))
+                return false;
+        if (p.id.n == 0 || p.is_free_text || !is_json_object(p.args))
+            return false;
+    }
+    *ret_part = p;
+    return index + 1 == r->n_parts;
+}
+
+static size_t n_calls_before(const struct reply *r, size_t index)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < index; i++)
+        n += r->parts[i].part.kind == PART_TOOL_CALL;
+    return n;
+}
+
+static void on_close(void *self, size_t index)
+{
+    struct ask_state *a = self;
+    struct part part, shown;
+    AUTO(arena) struct arena scratch = {0};
+    bool is_whole = find_whole(&a->reply, index, &part);
+    bool is_call = a->reply.parts[index].part.kind == PART_TOOL_CALL;
+    struct delta d = {.kind = DELTA_END, .part = index};
+    struct event e = {.body.delta = {.delta = &d, .reply = &a->reply}};
+    uint64_t found = 0;
+
+    end_deltas(a);
+    if (is_whole && !(is_call && a->final)) { /* a last turn may leave calls out */
+        shown = part;
+        hide_in_part(a->run->secrets, &scratch, &shown, &found);
+        e.body.delta.part = &shown;
+    }
+    e.body.delta.sequence = a->n_deltas++;
+    run_emit(a->run, EVENT_DELTA, &e);
+    if (is_call && is_whole && !found)
+        early_offer(a->run, &part, n_calls_before(&a->reply, index));
+    else if (is_call)
+        early_close(a->run);
+}
+
 static void on_native_payload(void *self, const struct native_payload *p)
 {
     struct ask_state *a = self;
@@ -365,6 +430,8 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     e.body.attempt.n_retry_slugs = a->n_slugs;
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);
     run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
+    if (!a->aside && !a->final)
+        early_begin(a->run);
     return NULL;
 }
 
@@ -389,6 +456,8 @@ static void settle(void *self, const struct attempt *attempt)
     bool is_aborted = err_is(attempt->error, ERR_CANCELLED);
 
     end_deltas(a);
+    if (attempt->error && !a->aside && !a->final)
+        early_end(r, attempt->error->kind);
     if (is_aborted)
         reply_abort(&a->reply);
     a->found = 0;
@@ -573,7 +642,7 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
     AUTO(message) struct message *m = NULL;
     struct err *e;
 
-    reply_init(&a.reply, (struct delta_sink){on_delta, &a});
+    reply_init(&a.reply, (struct delta_sink){on_delta, &a, on_close});
     separate(&a);
     e = ask(&a, &m);
     r->stop = a.reply.stop;

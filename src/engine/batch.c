@@ -1,9 +1,14 @@
-/* batch.c - the tool calls of one answer: judged in order, run side by side, reported in order.
+/* batch.c - the tool calls of one answer: in their order where that matters, reported in order.
  *
- * A call that changes files runs alone: it waits for those before it, and those after it wait. All
- * others run at the same time, within the run's bound. Every call gets exactly one result, also
- * when it was denied, unknown, interrupted or not run at all; only one that waits for an answer
- * from outside stays open. */
+ * Calls that change nothing run side by side, within the run's bound. One that may change something
+ * runs alone: it waits for those before it, and those after it wait. A call is judged when its turn
+ * has come, so a verdict counts for what the calls before it have left: the working directory,
+ * files, links.
+ *
+ * Every call gets exactly one result, also when it was denied, unknown, interrupted or not run at
+ * all. Only one that waits for an answer from outside stays open, and holds those after it: they
+ * are judged, so that all questions are asked at once, but none of them runs. The run that brings
+ * the answer judges them again. */
 #include "engine/open_calls.h"
 #include "engine/run_state.h"
 
@@ -13,6 +18,7 @@ struct batch {
     char id[UUID_TEXT_SIZE];
     struct call *calls;
     size_t n;
+    bool is_held; /* a call waits for an answer: none after it begins */
 };
 
 /* --- which calls --- */
@@ -40,34 +46,44 @@ static void tell_batch(struct batch *b)
     run_emit(b->run, EVENT_BATCH_BEGIN, &e);
 }
 
-static struct err *prepare(struct batch *b)
+/* Nothing that is not known to change nothing runs beside another call. */
+static bool runs_alone(const struct call *c)
 {
-    for (size_t i = 0; i < b->n; i++) {
+    const struct tool *t = c->verdict.entry->tool;
+
+    if (c->verdict.only_looks)
+        return false;
+    return t->is_barrier || (t->risk != RISK_INSPECT && t->risk != RISK_NETWORK);
+}
+
+/* Judges the calls from `from` on, up to one that runs alone; returns the index after it. */
+static struct err *prepare(struct batch *b, size_t from, size_t *ret_to)
+{
+    struct call *c;
+    size_t i = from;
+
+    do {
+        c = &b->calls[i++];
         TRY(task_check()); /* no person is asked, and no hook, once the run is interrupted */
-        TRY(call_prepare(&b->calls[i]));
-    }
+        TRY(call_prepare(c, b->is_held));
+        b->is_held |= c->is_suspended;
+    } while (i < b->n && !(c->is_ready && runs_alone(c)));
+    *ret_to = i;
     return NULL;
 }
 
-static bool is_barrier(const struct call *c)
-{
-    return c->is_ready && c->verdict.entry->tool->is_barrier;
-}
-
-/* The calls that may run together, from `from` on; returns the index after them. */
-static size_t run_together(struct batch *b, size_t from)
+/* Each has put what happened into its result. */
+static void run_together(struct batch *b, size_t from, size_t to)
 {
     struct group g;
-    size_t i = from;
 
     group_begin(&g, b->run->options->max_concurrency, GROUP_KEEP_GOING);
-    do {
+    for (size_t i = from; i < to; i++)
         if (b->calls[i].is_ready)
             group_spawn(&g, b->calls[i].verdict.entry->tool->name, call_run, &b->calls[i]);
-        i++;
-    } while (i < b->n && !is_barrier(&b->calls[i]) && !is_barrier(&b->calls[i - 1]));
     err_ignore(group_end(&g), "every call has put what happened into its result");
-    return i;
+    for (size_t i = from; i < to; i++)
+        b->is_held |= b->calls[i].is_suspended;
 }
 
 /* The error with which a call ends the run, or NULL. */
@@ -79,10 +95,23 @@ static struct err *take_end(struct batch *b)
     return NULL;
 }
 
+/* Of the calls that were judged only the last one may have to run alone. */
 static struct err *run_all(struct batch *b)
 {
-    for (size_t i = 0; i < b->n && !b->run->is_ended;)
-        i = run_together(b, i);
+    for (size_t from = 0, to; from < b->n && !b->run->is_ended; from = to) {
+        struct call *last;
+
+        TRY(prepare(b, from, &to));
+        last = &b->calls[to - 1];
+        if (!last->is_ready || !runs_alone(last)) {
+            run_together(b, from, to);
+            continue;
+        }
+        run_together(b, from, to - 1);
+        if (b->is_held)
+            call_hold(last);
+        run_together(b, to - 1, to);
+    }
     return take_end(b);
 }
 
@@ -157,7 +186,7 @@ static void report_all(struct batch *b)
     for (size_t i = 0; i < b->n; i++)
         if (b->calls[i].is_suspended)
             suspend(&b->calls[i]);
-        else
+        else if (!b->calls[i].is_held)
             report(&b->calls[i], &budget);
 }
 
@@ -227,11 +256,10 @@ struct err *batch_run(struct run *r, const struct message *answer)
     struct err *e;
 
     batch_begin(&b);
+    early_accept(r, answer);
     if (b.n == 0)
         return NULL;
-    e = prepare(&b);
-    if (!e)
-        e = run_all(&b);
+    e = run_all(&b);
     if (!e)
         e = task_check();
     if (e)

@@ -179,18 +179,32 @@ static void show_args(struct call *c)
     c->shown_args = secrets_hide_in_json(c->run->secrets, &c->arena, c->verdict.args, NULL);
 }
 
+static struct gate_call gate_call_of(struct call *c)
+{
+    return (struct gate_call){.call = c->part,
+                              .tools = c->run->tools,
+                              .mode = c->run->plan->mode,
+                              .session = c->run->conversation->tools,
+                              .asker = c->run->options->asker,
+                              .answer = c->answer,
+                              .on_ask = on_ask,
+                              .self = c};
+}
+
 static struct err *judge(struct call *c)
 {
-    struct gate_call call = {.call = c->part,
-                             .tools = c->run->tools,
-                             .mode = c->run->plan->mode,
-                             .session = c->run->conversation->tools,
-                             .asker = c->run->options->asker,
-                             .answer = c->answer,
-                             .on_ask = on_ask,
-                             .self = c};
+    struct gate_call call = gate_call_of(c);
 
     return gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict);
+}
+
+struct err *call_foresee(struct call *c, bool *ret_runs)
+{
+    struct gate_call call = gate_call_of(c);
+
+    TRY(gate_foresee(c->run->options->gate, &call, &c->arena, &c->verdict, ret_runs));
+    show_args(c);
+    return NULL;
 }
 
 /* A plugin may refuse a call that the gate lets through. */
@@ -258,7 +272,13 @@ static struct err *judge_and_act(struct call *c)
     return hook_tool_judged(c);
 }
 
-struct err *call_prepare(struct call *c)
+void call_hold(struct call *c)
+{
+    c->is_ready = false;
+    c->is_held = true;
+}
+
+struct err *call_prepare(struct call *c, bool is_held)
 {
     struct err *e = NULL;
 
@@ -267,9 +287,14 @@ struct err *call_prepare(struct call *c)
     else
         e = judge_and_act(c);
     tell_request(c);
-    if (!e && c->is_ready)
+    if (e || !c->is_ready)
+        return e;
+    c->is_early = !is_held && early_has(c);
+    if (is_held)
+        call_hold(c);
+    else if (!c->is_early) /* else they were asked when it began */
         ask_plugins(c);
-    return e;
+    return NULL;
 }
 
 /* --- running --- */
@@ -298,9 +323,13 @@ void call_show_progress(struct call *c, struct str text)
         run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
 }
 
+/* Nobody has heard yet of a call that runs early. */
 static void on_progress(void *self, struct str text)
 {
-    call_show_progress(self, text);
+    struct call *c = self;
+
+    if (!c->draft)
+        call_show_progress(c, text);
 }
 
 /* Once a tool has begun, what it did cannot be told from what it did not: so the journal must know
@@ -347,7 +376,7 @@ static struct err *run_tool(struct call *c)
     static const struct tool_config no_config;
     struct tool_context context = {.call_id = c->part->id,
                                    .target = c->verdict.target,
-                                   .session = c->run->conversation->tools,
+                                   .session = c->draft ? c->draft : c->run->conversation->tools,
                                    .config = o->tool_config ? o->tool_config : &no_config,
                                    .launcher = launcher_of(c),
                                    .observer = c->observer,
@@ -452,6 +481,12 @@ static void tell_begin(struct call *c)
     run_hurry(c->run);
 }
 
+struct err *call_run_tool(struct call *c, bool *ret_expired)
+{
+    *ret_expired = false;
+    return run_in_time(c, ret_expired);
+}
+
 /* Saving takes none of the tool's time, nor does the journal. */
 static struct err *run_saved(struct call *c, bool *ret_expired)
 {
@@ -487,7 +522,7 @@ struct err *call_run(void *arg)
     if (failure || c->run->is_ended)
         return NULL;
     tell_begin(c);
-    failure = run_saved(c, &is_expired);
+    failure = c->is_early ? early_take(c, &is_expired) : run_saved(c, &is_expired);
     c->is_ready = false;
     if (c->ends_run) {
         end_unrun(c);
@@ -525,7 +560,7 @@ void call_skip(struct call *c, bool is_interrupted)
 {
     if (c->is_suspended || (!c->was_executed && !c->code))
         fail(c, ERR_CANCELLED, is_interrupted ? S(CALL_INTERRUPTED_TEXT) : S(NOT_RUN_TEXT));
-    c->is_ready = c->is_suspended = false;
+    c->is_ready = c->is_suspended = c->is_held = false;
     if (c->has_begun && !c->has_ended) { /* no answer can come any more */
         json_set_bool(&c->arena, call_metadata(c), CALL_WAITED, true);
         tell_end(c);

@@ -45,7 +45,7 @@ static void drop_reasoning(struct part *p)
 }
 
 /* Ids and names of tools stay: calls and results are paired by them. */
-static void hide_in_part(const struct secrets *s, struct arena *a, struct part *p, uint64_t *found)
+void hide_in_part(const struct secrets *s, struct arena *a, struct part *p, uint64_t *found)
 {
     struct str *texts[] = {&p->text, &p->bad_args, &p->url, &p->title, &p->media.name};
     uint64_t here = 0;

@@ -13,6 +13,8 @@
 /* The text, or a copy in the arena. `found` may be NULL. */
 struct str hide_in_str(const struct secrets *s, struct arena *a, struct str text, uint64_t *found);
 void hide_in_strbuf(const struct secrets *s, struct strbuf *text, uint64_t *found);
+/* Copies of its texts are made in the arena where something is taken out. */
+void hide_in_part(const struct secrets *s, struct arena *a, struct part *p, uint64_t *found);
 /* The message, or another one in its place. */
 void hide_in_message(const struct secrets *s, struct message **m, uint64_t *found);
 void hide_in_reply(const struct secrets *s, struct reply *r, uint64_t *found);

@@ -6,7 +6,8 @@
  *     reserve.c  what a request may take
  *     account.c  what it took
  *     final.c    the forced last turn
- *     batch.c    the tool calls of one answer, side by side, results in order
+ *     early.c    calls that run while the answer still comes
+ *     batch.c    the tool calls of one answer, in their order, results too
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
  *     shorten.c  a history that is told without some of it
@@ -25,6 +26,7 @@
 #include "engine/run.h"
 
 struct call;
+struct early;
 
 struct run {
     struct conversation *conversation;
@@ -61,6 +63,8 @@ struct run {
     struct chain chain;
     unsigned round, attempt;
     enum stop stop; /* of the last answer */
+    struct early
+        *early; /* calls of the answer that comes, or has just come; NULL: none may begin */
 
     /* guards */
     unsigned n_corrections;    /* wrong arguments in a row */
@@ -156,6 +160,22 @@ MUST_USE struct err *batch_run(struct run *r, const struct message *answer);
  * or a new prompt has overtaken them. */
 void batch_close(struct run *r);
 
+/* early.c; see there */
+/* An attempt begins; it ends with early_end(), at the latest when its round does. */
+void early_begin(struct run *r);
+/* A call of the answer has come whole. May wait, for whoever judges it. */
+void early_offer(struct run *r, const struct part *part, size_t index);
+/* No further call of the answer is begun. */
+void early_close(struct run *r);
+/* The answer is in the history: what was begun counts, if these are its calls. */
+void early_accept(struct run *r, const struct message *answer);
+/* Was a call that may run now begun, as it was judged now? */
+bool early_has(const struct call *c);
+/* Instead of running such a call: waits for what it gives. */
+MUST_USE struct err *early_take(struct call *c, bool *ret_expired);
+/* Ends what is under way, and drops what was not taken. */
+void early_end(struct run *r, enum err_kind why);
+
 /* call.c */
 struct call {
     struct run *run;
@@ -169,7 +189,10 @@ struct call {
     struct tool_result result;
     bool is_requested, has_begun, has_ended; /* events that were told */
     bool is_ready;                           /* was allowed and shall run */
+    bool is_early;                           /* runs already: early.c has it */
+    struct tool_session *draft;              /* instead of the session, of one that does */
     bool was_executed, is_suspended;
+    bool is_held;         /* was allowed, and stays open: one before it waits for an answer */
     struct str hook_text; /* what hooks have added to what the tool gave */
     size_t hook_text_at;  /* where it begins in the result */
     bool stops_run;       /* a hook said so */
@@ -188,8 +211,15 @@ struct call {
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
 void call_done(struct call *c);
-/* Judges it and tells of it, whatever the verdict. An error ends the run. */
-MUST_USE struct err *call_prepare(struct call *c);
+/* Judges it and tells of it, whatever the verdict; if it is held it does not run. An error ends the
+ * run. */
+MUST_USE struct err *call_prepare(struct call *c, bool is_held);
+/* It was to run, and one before it waits for an answer. */
+void call_hold(struct call *c);
+/* Judges it without anybody hearing of it; *ret_runs: it would run now, without a question. */
+MUST_USE struct err *call_foresee(struct call *c, bool *ret_runs);
+/* Runs its tool, and nothing else: no event tells of it. */
+MUST_USE struct err *call_run_tool(struct call *c, bool *ret_expired);
 /* A task: runs it. One that was interrupted before has not begun. */
 MUST_USE struct err *call_run(void *call);
 /* Instead of both: tells of it, if that was not done; it may have a result of an earlier process.

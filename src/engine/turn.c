@@ -215,8 +215,7 @@ static struct err *make_room(struct run *r, bool *ret_is_shorter)
     return NULL;
 }
 
-/* One round; *ret_is_over when there is nothing left to ask. */
-static struct err *run_round(struct run *r, bool *ret_is_over)
+static struct err *ask_and_act(struct run *r, bool *ret_is_over)
 {
     AUTO(err) struct err *e = NULL;
     const struct message *answer;
@@ -250,6 +249,15 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     TRY(batch_run(r, answer));
     *ret_is_over = r->result->n_asks > 0;
     return *ret_is_over ? NULL : run_compact(r);
+}
+
+/* One round; *ret_is_over when there is nothing left to ask. */
+static struct err *run_round(struct run *r, bool *ret_is_over)
+{
+    struct err *e = ask_and_act(r, ret_is_over);
+
+    early_end(r, e ? e->kind : ERR_CANCELLED);
+    return e;
 }
 
 /* --- going on --- */

@@ -20,6 +20,17 @@ void gate_add_line(struct arena *a, struct str *text, struct str line)
         text->n ? arena_format(a, "%" STR_FMT "\n%" STR_FMT, STR_ARG(*text), STR_ARG(line)) : line;
 }
 
+bool gate_has_hooks(struct hooks *h, enum hook_event event, const struct gate_call *call,
+                    struct arena *a, const struct verdict *verdict)
+{
+    struct hook_input input = {.event = event};
+
+    if (!h)
+        return false;
+    input.fields = fields_of(call, verdict, a);
+    return hooks_has(h, &input);
+}
+
 struct err *gate_ask_hooks(struct hooks *h, enum hook_event event, const struct gate_call *call,
                            struct arena *a, struct verdict *verdict,
                            struct hook_outcome *ret_outcome)

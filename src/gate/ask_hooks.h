@@ -10,6 +10,10 @@ MUST_USE struct err *gate_ask_hooks(struct hooks *h, enum hook_event event,
                                     const struct gate_call *call, struct arena *a,
                                     struct verdict *verdict, struct hook_outcome *ret_outcome);
 
+/* Would any be asked? */
+bool gate_has_hooks(struct hooks *h, enum hook_event event, const struct gate_call *call,
+                    struct arena *a, const struct verdict *verdict);
+
 /* Appends a line to a text of the verdict. */
 void gate_add_line(struct arena *a, struct str *text, struct str line);
 

@@ -133,7 +133,7 @@ static struct err *apply_rules(struct walk *w)
                            w->call->session, &w->prepared);
     *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
-    w->verdict->only_looks = w->prepared.only_looks;
+    w->verdict->only_looks = w->prepared.only_looks && !w->prepared.moves;
     w->verdict->must_only_look = d->by == DECIDED_BY_LOOKING;
     if (d->decision == DECISION_AUTO)
         end(w, VERDICT_ALLOW, (struct str){0});
@@ -280,9 +280,25 @@ static struct err *judge(struct gate *g, const struct gate_call *call, struct ar
     return NULL;
 }
 
+static struct err *foresee(struct gate *g, const struct gate_call *call, struct arena *a,
+                           struct verdict *ret_verdict, bool *ret_runs)
+{
+    struct err *(*const without_others[])(struct walk *) = {find_tool, check_arguments,
+                                                            apply_policy, apply_rules};
+    struct walk w = {
+        .gate = (struct permission_gate *)g, .call = call, .arena = a, .verdict = ret_verdict};
+
+    *ret_verdict = (struct verdict){0};
+    for (size_t i = 0; i < ARRAY_LEN(without_others) && !w.is_over; i++)
+        TRY(without_others[i](&w));
+    *ret_runs = w.is_over && ret_verdict->kind == VERDICT_ALLOW &&
+                !gate_has_hooks(w.gate->hooks, HOOK_PRE_TOOL_USE, call, a, ret_verdict);
+    return NULL;
+}
+
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules)
 {
-    *g = (struct permission_gate){.gate = {.judge = judge}};
+    *g = (struct permission_gate){.gate = {.judge = judge, .foresee = foresee}};
     permission_gate_set_rules(g, rules);
 }
 

@@ -249,6 +249,7 @@ static void find_look(const struct job *j)
 
     p->only_looks = p->command && split_only_looks(&p->command->split) &&
                     !json_bool(json_get(s.args, "run_in_background"), false);
+    p->moves = p->only_looks && split_moves(&p->command->split);
     if (!p->only_looks || !j->rules || !j->rules->looks_freely)
         return;
     s.command = p->command;

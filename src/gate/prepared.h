@@ -29,6 +29,7 @@ struct prepared {
     /* By the table of commands that only look (gate/look/look.h), and where it would look Read
      * would not ask either. The second implies the first. */
     bool only_looks, looks_freely;
+    bool moves; /* with that: the session works elsewhere afterwards */
 };
 
 /* Looks in a worker where there is a loop, else at once. Everything lives in `a`. */

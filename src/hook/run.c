@@ -246,7 +246,15 @@ static struct err *run(struct hooks *h, const struct hook_input *input, struct a
     return NULL;
 }
 
+static bool has(struct hooks *h, const struct hook_input *input)
+{
+    AUTO(jobs) struct jobs j = {0};
+
+    find_jobs((const struct hook_runner *)h, input, &j);
+    return j.n > 0;
+}
+
 void hook_runner_init(struct hook_runner *r)
 {
-    *r = (struct hook_runner){.hooks = {.run = run}};
+    *r = (struct hook_runner){.hooks = {.run = run, .has = has}};
 }

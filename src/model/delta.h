@@ -16,6 +16,7 @@ enum delta_kind {
     /* id, name: the provider runs one of its own tools; text: what it looks for, where the call
      * says that. Told when the call is whole. */
     DELTA_SERVER_TOOL,
+    DELTA_END, /* the part is whole: an event only, after on_close() */
 };
 
 struct delta {
@@ -27,6 +28,9 @@ struct delta {
 struct delta_sink {
     void (*on_delta)(void *self, const struct delta *d); /* NULL: nobody watches */
     void *self;
+    /* The part has come whole, and its protocol says so; others end with the answer. May wait.
+     * NULL: nobody needs to know. */
+    void (*on_close)(void *self, size_t part);
 };
 
 #endif

@@ -189,6 +189,8 @@ void reply_close(struct reply *r, size_t index)
     BUG_IF(index >= r->n_parts);
     r->parts[index].is_closed = true;
     tell_server_tool(r, index);
+    if (r->sink.on_close)
+        r->sink.on_close(r->sink.self, index);
 }
 
 struct part *reply_part(struct reply *r, size_t index)

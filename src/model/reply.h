@@ -69,7 +69,8 @@ MUST_USE struct err *reply_begin(struct reply *r, enum part_kind kind, struct st
 /* The last part if it is an open one of this kind, else a new one: for protocols that do not
  * number their parts. */
 MUST_USE struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index);
-void reply_close(struct reply *r, size_t index); /* nothing more is added to it */
+/* It is whole, and nothing more is added to it: its watcher hears of that, and may wait. */
+void reply_close(struct reply *r, size_t index);
 
 MUST_USE struct err *reply_add_text(struct reply *r, size_t index, struct str text);
 MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece);

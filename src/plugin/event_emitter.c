@@ -49,6 +49,8 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_HISTORY] = "execution.history_mutation",
     [EVENT_BATCH_BEGIN] = "execution.tool_batch_start",
     [EVENT_TOOL_REQUEST] = "tool.execute_request",
+    [EVENT_TOOL_EARLY] = "tool.execute_early",
+    [EVENT_TOOL_DROPPED] = "tool.execute_dropped",
     [EVENT_TOOL_BEGIN] = "tool.execute_start",
     [EVENT_SNAPSHOT] = "tool.snapshot",
     [EVENT_PRE_IMAGE] = "tool.pre_image",
@@ -124,6 +126,8 @@ size_t event_emitter_names(const struct event *e, const char *ret_names[EVENT_EM
 static const struct owner *owner_of(const struct event *e)
 {
     switch (e->type) {
+    case EVENT_TOOL_EARLY:
+    case EVENT_TOOL_DROPPED:
     case EVENT_TOOL_REQUEST:
     case EVENT_TOOL_BEGIN:
     case EVENT_TOOL_PROGRESS:

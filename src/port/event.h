@@ -37,6 +37,8 @@
     X(HISTORY, "history_mutation", message)                                                        \
     X(BATCH_BEGIN, "tool_batch_started", batch)                                                    \
     X(TOOL_REQUEST, "tool_execution_request", tool)                                                \
+    X(TOOL_EARLY, "tool_early", tool)                                                              \
+    X(TOOL_DROPPED, "tool_dropped", tool)                                                          \
     X(TOOL_BEGIN, "tool_begin", tool)                                                              \
     X(SNAPSHOT, "snapshot", snapshot)                                                              \
     X(PRE_IMAGE, "pre_image", image)                                                               \
@@ -170,6 +172,9 @@ struct event_delta {
     uint64_t sequence;         /* from 0 within the attempt */
     enum output_source source;
     bool is_separator; /* not the model's: it sets rounds apart */
+    /* DELTA_END: all of it, as it will stand in the message; NULL: that is not known yet, or told
+     * by a record. */
+    const struct part *part;
 };
 
 struct event_reply {
@@ -185,7 +190,8 @@ struct event_batch {
     size_t n_requests;
 };
 
-/* One call of a batch. */
+/* One call of a batch. EARLY: it begins while its answer still comes; DROPPED: nothing of that is
+ * used, because of `error_code`. Neither has a batch. */
 struct event_tool {
     struct str batch_id;
     size_t index;

@@ -65,3 +65,10 @@ struct err *gate_judge(struct gate *g, const struct gate_call *call, struct aren
     refuse_all(call, a, ret_verdict);
     return NULL;
 }
+
+struct err *gate_foresee(struct gate *g, const struct gate_call *call, struct arena *a,
+                         struct verdict *ret_verdict, bool *ret_runs)
+{
+    *ret_runs = false;
+    return g && g->foresee ? g->foresee(g, call, a, ret_verdict, ret_runs) : NULL;
+}

@@ -47,7 +47,8 @@ struct verdict {
      * exists. NULL: the call is not about one. */
     const char *target;
     struct str rule; /* the pattern or the mode's cell that decided; may be empty */
-    /* The call runs a line that changes nothing, as far as its text tells. */
+    /* The call runs a line that changes nothing, as far as its text tells, not even the working
+     * directory. */
     bool only_looks;
     /* It is allowed for that alone: it must run where nothing can be changed (run_options.looker).
      */
@@ -69,10 +70,16 @@ struct gate {
     /* Required; may wait. What the verdict points at lives in `a`. */
     struct err *(*judge)(struct gate *g, const struct gate_call *call, struct arena *a,
                          struct verdict *ret_verdict);
+    /* Would it run, without a hook or a person being asked? The same steps, but nobody hears of it.
+     * May wait. NULL: that is never known beforehand. */
+    struct err *(*foresee)(struct gate *g, const struct gate_call *call, struct arena *a,
+                           struct verdict *ret_verdict, bool *ret_runs);
 };
 
 /* NULL is a gate that lets nothing through. */
 MUST_USE struct err *gate_judge(struct gate *g, const struct gate_call *call, struct arena *a,
                                 struct verdict *ret_verdict);
+MUST_USE struct err *gate_foresee(struct gate *g, const struct gate_call *call, struct arena *a,
+                                  struct verdict *ret_verdict, bool *ret_runs);
 
 #endif

@@ -44,6 +44,11 @@ void hook_reply_done(struct hook_reply *r)
     *r = (struct hook_reply){0};
 }
 
+bool hooks_has(struct hooks *h, const struct hook_input *input)
+{
+    return h && (!h->has || h->has(h, input));
+}
+
 struct err *hooks_run(struct hooks *h, const struct hook_input *input, struct arena *a,
                       struct hook_outcome *ret_outcome)
 {

@@ -103,7 +103,11 @@ struct hooks {
      * told elsewhere, or in the outcome. */
     struct err *(*run)(struct hooks *h, const struct hook_input *input, struct arena *a,
                        struct hook_outcome *ret_outcome);
+    /* Would any be run? NULL: that is not known, and so they would. */
+    bool (*has)(struct hooks *h, const struct hook_input *input);
 };
+/* NULL hooks: none would. */
+bool hooks_has(struct hooks *h, const struct hook_input *input);
 /* NULL hooks: there are none. */
 MUST_USE struct err *hooks_run(struct hooks *h, const struct hook_input *input, struct arena *a,
                                struct hook_outcome *ret_outcome);

@@ -89,9 +89,9 @@ struct json *tool_result_details(struct tool_result *r); /* an object; made when
 struct path_filter {
     bool (*is_hidden)(const void *self, struct str absolute_path, bool is_dir);
     const void *self;
-    /* Asked when a file is about to be written: all calls of an answer are decided about before the
-     * first one runs, and what one of them made may make another file of this. ERR_TOOL_DENIED: it
-     * must not be written any more. NULL: it may. */
+    /* Asked when a file is about to be written: it was decided about before a person answered and
+     * the calls before it ended, and what came meanwhile may make another file of this.
+     * ERR_TOOL_DENIED: it must not be written any more. NULL: it may. */
     struct err *(*check_write)(const void *self, const char *target);
     /* Addresses that must not be fetched: WebSearch leaves them out. NULL: all may be. */
     bool (*is_denied_url)(const void *self, struct str url);
@@ -189,8 +189,13 @@ struct tool {
     unsigned needs; /* enum tool_needs */
     /* The argument that permission patterns are matched against: "command", "file_path". */
     const char *permission_arg; /* NULL: patterns with an argument never match */
-    bool is_barrier;            /* must not run beside other calls of its batch */
-    bool begins_late;           /* it calls tool_begin() itself, and gets ready meanwhile */
+    /* Must not run beside other calls of its batch. Tools that only read or fetch say it when the
+     * order matters all the same; of others it is true anyway. */
+    bool is_barrier;
+    /* Only looks, takes back what it remembers (struct tool_session) and says nothing: its result
+     * may be thrown away, so that it may begin while the model's answer still comes. */
+    bool starts_early;
+    bool begins_late; /* it calls tool_begin() itself, and gets ready meanwhile */
     size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
     struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result);

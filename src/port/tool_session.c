@@ -19,6 +19,8 @@ struct attachment {
 };
 
 struct tool_session {
+    struct tool_session *base; /* of a draft; NULL: it is none */
+    bool is_accepted;
     struct state_value *values;
     size_t n_values, room;
     char *workspace;
@@ -33,6 +35,14 @@ struct tool_session *tool_session_new(struct str cwd)
 
     s->workspace = str_dup(cwd);
     tool_session_set_cwd(s, s->workspace);
+    return s;
+}
+
+struct tool_session *tool_session_draft(struct tool_session *base)
+{
+    struct tool_session *s = mem_alloc(sizeof *s);
+
+    *s = (struct tool_session){.base = base, .workspace = str_dup(str_of(base->workspace))};
     return s;
 }
 
@@ -87,6 +97,8 @@ const struct json *tool_session_get(const struct tool_session *s, struct str key
 {
     const struct state_value *v = find(s, key);
 
+    if (!v && s->base)
+        return tool_session_get(s->base, key);
     return v ? v->value : NULL;
 }
 
@@ -95,7 +107,7 @@ void tool_session_restore(struct tool_session *s, struct str key, const struct j
     struct state_value *v = find(s, key);
     struct arena fresh = {0};
 
-    if (!v && !value)
+    if (!v && !value && !s->base)
         return;
     if (!v)
         v = add(s, key);
@@ -107,6 +119,10 @@ void tool_session_restore(struct tool_session *s, struct str key, const struct j
 
 void tool_session_set(struct tool_session *s, struct str key, const struct json *value)
 {
+    if (s->is_accepted) {
+        tool_session_set(s->base, key, value);
+        return;
+    }
     if (!value && !tool_session_get(s, key))
         return;
     if (s->listener.on_change)
@@ -114,12 +130,34 @@ void tool_session_set(struct tool_session *s, struct str key, const struct json 
     tool_session_restore(s, key, value);
 }
 
+void tool_session_accept(struct tool_session *draft)
+{
+    for (size_t i = 0; i < draft->n_values; i++) {
+        tool_session_set(draft->base, draft->values[i].key, draft->values[i].value);
+        mem_free((char *)draft->values[i].key.p);
+        arena_done(&draft->values[i].arena);
+    }
+    draft->n_values = 0;
+    draft->is_accepted = true;
+}
+
+/* Of a draft those of its base come first. */
+static const struct state_value *value_at(const struct tool_session *s, size_t at)
+{
+    static const struct state_value none;
+    size_t n_base = s->base ? s->base->n_values : 0;
+
+    if (at >= n_base)
+        return at - n_base < s->n_values ? &s->values[at - n_base] : NULL;
+    return find(s, s->base->values[at].key) ? &none : &s->base->values[at];
+}
+
 bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *at,
                        struct str *ret_key, const struct json **ret_value)
 {
-    for (; *at < s->n_values; (*at)++) {
-        const struct state_value *v = &s->values[*at];
+    const struct state_value *v;
 
+    for (; (v = value_at(s, *at)); (*at)++) {
         if (!v->value || !str_starts(v->key, prefix))
             continue;
         *ret_key = v->key;
@@ -202,6 +240,8 @@ void *tool_session_attachment(struct tool_session *s, const void *owner, size_t 
 {
     struct attachment *a;
 
+    if (s->base)
+        return tool_session_attachment(s->base, owner, size, done);
     for (a = s->attachments; a; a = a->next)
         if (a->owner == owner)
             return a->block;

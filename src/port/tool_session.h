@@ -36,6 +36,12 @@ struct tool_session *tool_session_new(struct str cwd) MUST_USE;
 void tool_session_free(struct tool_session *s); /* after its tasks have ended */
 DEFINE_AUTO_PTR(tool_session, tool_session_free)
 
+/* A session whose changes are kept apart until it is known whether they count. It shows what `base`
+ * has, which must outlive it, and holds work for nobody. tool_session_accept() gives what was
+ * changed to the base; later changes go there at once. */
+struct tool_session *tool_session_draft(struct tool_session *base) MUST_USE;
+void tool_session_accept(struct tool_session *draft);
+
 void tool_session_listen(struct tool_session *s, struct state_listener listener);
 
 /* NULL: not set. Borrowed until it is set again. */

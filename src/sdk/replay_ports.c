@@ -291,6 +291,7 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
     v->kind = VERDICT_ALLOW;
     v->args = c->args;
     v->entry = play_call(r, c, a);
+    v->only_looks = !v->entry->tool->is_barrier;
     v->reason = text;
     v->hook_context = added_by_hooks(r, a, c);
     if (c->was_denied) {
@@ -300,7 +301,7 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
     } else if (ask && !c->has_result) {
         v->kind = VERDICT_LATER;
         v->ask = *ask;
-    } else if (failed_with(c, ERR_CANCELLED)) {
+    } else if (failed_with(c, ERR_CANCELLED) && !c->is_awaited) {
         v->kind = VERDICT_LATER; /* the run ended before it began */
     } else if (failed_with(c, ERR_UNKNOWN_TOOL)) {
         v->kind = VERDICT_UNKNOWN_TOOL;

@@ -95,7 +95,7 @@ struct err *codec_decode_payload(struct decoding *d)
 
 static struct err *get_kind(const struct decoding *d, const struct json *v, enum delta_kind *ret)
 {
-    for (int kind = DELTA_TEXT; kind <= DELTA_SERVER_TOOL; kind++)
+    for (int kind = DELTA_TEXT; kind <= DELTA_END; kind++)
         if (str_is(json_str(v), codec_delta_kind_name(kind))) {
             *ret = kind;
             return NULL;

@@ -46,11 +46,13 @@ void codec_encode_tool(struct encoding *c)
     codec_put_text(c, "toolCallId", t->call_id);
     if (t->risk)
         codec_put_name(c, "risk", risk_name(t->risk));
-    if (type == EVENT_TOOL_REQUEST)
+    if (type == EVENT_TOOL_REQUEST || type == EVENT_TOOL_EARLY)
         codec_put_json(c, "parameters", t->args);
     codec_put_text(c, "progress", t->progress);
     if (type == EVENT_TOOL_END || type == EVENT_TOOL_RESULT)
         put_outcome(c, t);
+    if (type == EVENT_TOOL_DROPPED)
+        codec_put_name(c, "errorCode", t->error_code);
     if (type == EVENT_TOOL_RESULT)
         put_facts(c, t);
     if (type == EVENT_TOOL_COMMITTED)

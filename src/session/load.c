@@ -39,6 +39,7 @@ struct loading {
     uint64_t end; /* the number after the last event that counts */
     int64_t began_ms, last_ms;
     uint64_t reserved_ms; /* time at work, of all runs so far; 0: this one has reserved none */
+    size_t n_early; /* calls of the last attempt that are counted, and have not begun in a batch */
     unsigned n_broken;
     size_t next_index; /* of the next message */
     bool has_gap;      /* something since the last message cannot be read */
@@ -211,6 +212,7 @@ static void take_run_begin(struct loading *l, const struct event *e)
     out->n_asks = 0;
     set_message(&out->prompt, NULL);
     l->attempt_seq = 0;
+    l->n_early = 0;
     l->began_ms = l->last_ms = e->unix_ms;
     l->reserved_ms = 0;
 }
@@ -288,6 +290,7 @@ static void take_attempt_begin(struct loading *l, const struct event *e)
     out->spent.n_rounds += e->attempt <= 1;
     if (a->is_aside)
         return;
+    l->n_early = 0;
     out->turn.forced = a->forced;
     if (!a->is_final_turn)
         out->turn.n_rounds = l->rounds_before + e->round;
@@ -371,9 +374,17 @@ static void take(struct loading *l, const struct event *e)
     case EVENT_HISTORY:
         take_history(l, e);
         break;
+    case EVENT_TOOL_EARLY:
+        l->n_early++;
+        l->out->spent.n_tool_calls++;
+        break;
+    case EVENT_TOOL_DROPPED:
+        l->n_early -= l->n_early > 0;
+        break;
     case EVENT_TOOL_BEGIN:
         note_begin(l, &e->body.tool);
-        l->out->spent.n_tool_calls++;
+        l->out->spent.n_tool_calls += l->n_early == 0;
+        l->n_early -= l->n_early > 0;
         break;
     case EVENT_TOOL_END:
         note_end(l, e);

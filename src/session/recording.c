@@ -26,7 +26,12 @@ struct looking {
     bool is_cancelled;   /* an attempt or a call says so */
     uint64_t cancel_seq; /* 0: nothing says so yet */
     uint64_t about_seq;  /* of the first event about a result, which comes next; 0: none */
-    uint64_t result_seq; /* of the first result of the batch; 0: it has none yet */
+    /* of the first result of the batch, or of the first request that only ends it; 0: it has none
+     * yet */
+    uint64_t result_seq;
+    size_t last_index;    /* of the call of the batch that was requested last */
+    bool has_last_begun;  /* that one has */
+    size_t n_begun_since; /* calls since then */
 };
 
 /* --- copies --- */
@@ -222,13 +227,34 @@ static bool is_about_result(const struct event *e)
            (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "agent:tool_output") == 0);
 }
 
+static void note_begin(struct looking *l, const struct event_tool *t)
+{
+    l->n_begun_since++;
+    l->has_last_begun |= t->index == l->last_index;
+}
+
+/* Others have run since the last one was judged, and that one, which was to run alone, has not: it
+ * was ended before this request. */
+static void note_request(struct looking *l, const struct event *e)
+{
+    if (l->n_begun_since && !l->has_last_begun && !l->result_seq)
+        l->result_seq = e->seq;
+    l->last_index = e->body.tool.index;
+    l->has_last_begun = false;
+    l->n_begun_since = 0;
+}
+
 /* Results come in the order of their calls, so the first one of a batch tells it for all. */
 static void look_for_cancel(struct looking *l, const struct event *e)
 {
     uint64_t seq = l->about_seq ? l->about_seq : e->seq;
 
     if (e->type == EVENT_BATCH_BEGIN)
-        l->result_seq = 0;
+        l->result_seq = l->n_begun_since = 0;
+    if (e->type == EVENT_TOOL_BEGIN)
+        note_begin(l, &e->body.tool);
+    if (e->type == EVENT_TOOL_REQUEST)
+        note_request(l, e);
     if (e->type == EVENT_TOOL_RESULT && !l->result_seq)
         l->result_seq = seq;
     if (!l->cancel_seq && tells_cancel(e))

@@ -46,10 +46,11 @@ struct recorded_call {
     enum risk risk;
     const struct json *args;
     bool is_requested, has_begun, has_ended, has_result;
-    uint64_t begin_seq, end_seq; /* of its events */
-    bool is_alone;               /* no other call of the batch ran beside it */
-    bool has_asked;              /* a model, with a request of its own */
-    bool has_waited;             /* it asked a person, and was over until there was an answer */
+    uint64_t request_seq, begin_seq, end_seq; /* of its events */
+    bool is_awaited; /* calls were run before the one after it was judged: it had to run alone */
+    bool is_alone;   /* that, or it is the last one of its batch, and none ran beside it */
+    bool has_asked;  /* a model, with a request of its own */
+    bool has_waited; /* it asked a person, and was over until there was an answer */
     /* as the tool gave it */
     const struct part *end; /* its long texts are empty: recording_load_end() gives it whole */
     struct recorded_event *end_event;

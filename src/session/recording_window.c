@@ -272,13 +272,28 @@ static uint64_t over_seq(const struct recorded_call *c)
     return c->stops_run && c->has_ended ? UINT64_MAX : c->end_seq;
 }
 
+/* `b` comes before `a`. If it waits for an answer, what must run alone after it does not begin. */
 static void note_overlap(struct recorded_call *a, struct recorded_call *b)
 {
+    if (b->has_waited && a->has_begun)
+        a->is_alone = false;
     if (a->has_begun && b->has_begun && a->begin_seq < over_seq(b) && b->begin_seq < over_seq(a))
         a->is_alone = b->is_alone = false;
 }
 
-/* Which calls were under way at the same time. */
+/* Has a call of this batch begun between the two? */
+static bool has_begin_between(const struct round *r, const struct recorded_call *a,
+                              const struct recorded_call *b)
+{
+    for (size_t i = 0; i < r->n_calls; i++)
+        if (r->calls[i]->batch == a->batch && r->calls[i]->has_begun &&
+            a->request_seq < r->calls[i]->begin_seq && r->calls[i]->begin_seq < b->request_seq)
+            return true;
+    return false;
+}
+
+/* Which calls were under way at the same time, and which had to be over before others were judged.
+ */
 static void settle(struct round *r, bool is_cut)
 {
     r->is_settled = true;
@@ -291,6 +306,10 @@ static void settle(struct round *r, bool is_cut)
         for (size_t k = i; k-- > 0 && r->calls[k]->batch == c->batch;)
             note_overlap(c, r->calls[k]);
     }
+    for (size_t i = 0; i + 1 < r->n_calls; i++)
+        if (r->calls[i + 1]->batch == r->calls[i]->batch)
+            r->calls[i]->is_alone = r->calls[i]->is_awaited =
+                has_begin_between(r, r->calls[i], r->calls[i + 1]);
 }
 
 static void take_end(struct round *r, const struct event_tool *t, struct recorded_call *c,
@@ -316,6 +335,7 @@ static void take_tool(struct recording_window *w, const struct event *e, struct 
     x->duration_ms = t->duration_ms;
     if (e->type == EVENT_TOOL_REQUEST) {
         c->is_requested = true;
+        c->request_seq = e->seq;
         c->risk = t->risk;
         c->args = keep_json(r, t->args);
     } else if (e->type == EVENT_TOOL_BEGIN) {

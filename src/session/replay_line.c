@@ -19,12 +19,16 @@ static bool is_engines_notice(const char *source)
 bool replay_compares(const struct event *e)
 {
     switch (e->type) {
+    case EVENT_DELTA: /* an older keel did not say where a part ends */
+        return e->body.delta.delta->kind != DELTA_END;
     case EVENT_STATE:
         return str_starts(e->body.state.key, S(HANDLE_PREFIX));
     case EVENT_NOTICE:
         return is_engines_notice(e->body.notice.source);
     case EVENT_SNAPSHOT:
     case EVENT_PRE_IMAGE:
+    case EVENT_TOOL_EARLY: /* a matter of time: the batch tells what came of it */
+    case EVENT_TOOL_DROPPED:
     case EVENT_TOOL_PROGRESS:
     case EVENT_ASKED:
     case EVENT_ANSWERED:

@@ -4,9 +4,9 @@
  * history stands in history_mutation, and the messages and tools of a request in its hash.
  *
  * What others than the engine do is not compared, but played as far as it has an effect: tools'
- * progress, state and saved files; questions to a person and the answers; notices of hooks,
- * plugins, budgets, snapshots, and of credentials that were taken out. The pieces of an answer are
- * compared joined: how a text is cut depends on which credentials were known. */
+ * progress, state and saved files, that calls began early; questions to a person and the answers;
+ * notices of hooks, plugins, budgets, snapshots, and of credentials that were taken out. The pieces
+ * of an answer are compared joined: how a text is cut depends on which credentials were known. */
 #ifndef KEEL_SESSION_REPLAY_LINE_H
 #define KEEL_SESSION_REPLAY_LINE_H
 

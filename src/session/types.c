@@ -26,6 +26,8 @@ const struct codec_type codec_types[EVENT_N_TYPES] = {
     [EVENT_HISTORY] = {codec_encode_history, codec_decode_history, true},
     [EVENT_BATCH_BEGIN] = {codec_encode_batch, codec_decode_batch, false},
     [EVENT_TOOL_REQUEST] = {codec_encode_tool, codec_decode_tool, true},
+    [EVENT_TOOL_EARLY] = {codec_encode_tool, codec_decode_tool, true},
+    [EVENT_TOOL_DROPPED] = {codec_encode_tool, codec_decode_tool, true},
     [EVENT_TOOL_BEGIN] = {codec_encode_tool, codec_decode_tool, true},
     [EVENT_TOOL_PROGRESS] = {codec_encode_tool, codec_decode_tool, false},
     [EVENT_TOOL_END] = {codec_encode_tool, codec_decode_tool, true},
@@ -55,6 +57,7 @@ const char *codec_delta_kind_name(enum delta_kind k)
         [DELTA_TEXT] = "text",           [DELTA_REASONING] = "reasoning",
         [DELTA_REFUSAL] = "refusal",     [DELTA_TOOL_BEGIN] = "tool_begin",
         [DELTA_TOOL_ARGS] = "tool_args", [DELTA_SERVER_TOOL] = "server_tool",
+        [DELTA_END] = "part_end",
     };
 
     return names[k];

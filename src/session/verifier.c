@@ -30,6 +30,7 @@ struct verifier {
     uint64_t run_seq;
     struct open_attempt attempt;
 
+    size_t n_early; /* calls that began before their answer was there, and are not settled */
     struct arena tools_arena; /* emptied when no call is open */
     struct open_tool *tools;
     size_t n_tools, tools_room;
@@ -227,10 +228,30 @@ static void take_tool_result(struct verifier *v, const struct event *e)
         forget_tools(v);
 }
 
+/* One that began early begins in its batch, or is dropped. */
+static void take_early(struct verifier *v, const struct event *e)
+{
+    if (e->type == EVENT_TOOL_EARLY)
+        v->n_early++;
+    else if (v->n_early)
+        v->n_early--;
+}
+
+static void close_early(struct verifier *v)
+{
+    if (v->n_early && !v->is_blind)
+        verifier_tell(v, FINDING_UNMATCHED_REQUEST, v->run_seq,
+                      "%zu calls of the run began early, and it is not told what came of them",
+                      v->n_early);
+    v->n_early = 0;
+}
+
 static void take_tool(struct verifier *v, const struct event *e)
 {
     struct open_tool *open = find_tool(v, &e->body.tool);
 
+    if (e->type == EVENT_TOOL_BEGIN)
+        take_early(v, e);
     if (!open)
         return; /* its result says so */
     open->has_begun |= e->type == EVENT_TOOL_BEGIN;
@@ -332,6 +353,7 @@ static void tell_cut(struct verifier *v)
                       v->attempt.state == ATTEMPT_ASKED ? " while an answer came" : "",
                       v->n_tools ? " while tool calls were under way" : "");
     v->attempt = (struct open_attempt){0};
+    v->n_early = 0;
     forget_tools(v);
 }
 
@@ -348,6 +370,7 @@ static void take_run_begin(struct verifier *v, const struct event *e)
 static void take_run_end(struct verifier *v, const struct event *e)
 {
     close_attempt(v);
+    close_early(v);
     if (e->body.result->outcome == RUN_SUSPENDED) {
         forget_tools(v);
     } else {
@@ -396,6 +419,10 @@ void verifier_take(struct verifier *v, const struct event *e)
         break;
     case EVENT_RESPONSE_NORMALIZED:
         take_normalized(v);
+        break;
+    case EVENT_TOOL_EARLY:
+    case EVENT_TOOL_DROPPED:
+        take_early(v, e);
         break;
     case EVENT_TOOL_REQUEST:
         take_tool_request(v, e);

@@ -151,6 +151,7 @@ struct tool tool_bash_output = {
     .schema = schema,
     .aliases = "shell_id=bash_id id=bash_id bashId=bash_id shellId=bash_id",
     .risk = RISK_INSPECT,
+    .is_barrier = true,
     .needs = NEEDS_LAUNCHER,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

@@ -191,6 +191,7 @@ struct tool tool_glob = {
               "\"required\":[\"pattern\"]}",
     .aliases = "dir=path directory=path dir_path=path glob=pattern",
     .risk = RISK_INSPECT,
+    .starts_early = true,
     .permission_arg = "pattern",
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

@@ -170,6 +170,7 @@ struct tool tool_grep = {
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
                "include=glob query=pattern regex=pattern",
     .risk = RISK_INSPECT,
+    .starts_early = true,
     .permission_arg = "path",
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

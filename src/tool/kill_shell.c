@@ -38,6 +38,7 @@ struct tool tool_kill_shell = {
     .schema = schema,
     .aliases = "bash_id=shell_id id=shell_id bashId=shell_id shellId=shell_id",
     .risk = RISK_INSPECT,
+    .is_barrier = true,
     .needs = NEEDS_LAUNCHER,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

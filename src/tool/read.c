@@ -362,6 +362,7 @@ struct tool tool_read = {
         "\"required\":[\"file_path\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,
+    .starts_early = true,
     .permission_arg = "file_path",
     .max_chars = 250000,
     .run = run,

@@ -113,6 +113,7 @@ struct tool tool_todo_write = {
     .schema = schema,
     .aliases = "active_form=activeForm",
     .risk = RISK_INSPECT,
+    .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,
 };

@@ -242,6 +242,7 @@ struct tool tool_tool_output = {
     .description = description,
     .schema = schema,
     .risk = RISK_INSPECT,
+    .starts_early = true,
     .needs = NEEDS_BLOBS,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,

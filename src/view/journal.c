@@ -377,7 +377,12 @@ static void body_fields(struct json_writer *w, const struct event *e, const stru
         batch_fields(w, &e->body.batch);
         break;
     case EVENT_TOOL_REQUEST:
+    case EVENT_TOOL_EARLY:
         tool_request_fields(w, &e->body.tool);
+        break;
+    case EVENT_TOOL_DROPPED:
+        tool_fields(w, &e->body.tool);
+        jw_kv_str(w, "errorCode", str_of(e->body.tool.error_code));
         break;
     case EVENT_TOOL_BEGIN:
         tool_fields(w, &e->body.tool);

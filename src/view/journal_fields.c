@@ -240,8 +240,8 @@ void journal_payload(struct json_writer *w, const struct native_payload *p)
 
 void journal_delta(struct json_writer *w, const struct event_delta *b)
 {
-    static const char *const kinds[] = {"text",       "reasoning", "refusal",
-                                        "tool_begin", "tool_args", "server_tool"};
+    static const char *const kinds[] = {"text",      "reasoning",   "refusal", "tool_begin",
+                                        "tool_args", "server_tool", "part_end"};
     const struct delta *d = b->delta;
 
     jw_kv_int(w, "sequence", (int64_t)b->sequence);

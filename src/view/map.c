@@ -101,7 +101,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.stream_chunk",
             [VIEW_LIBRARY] = "output thinking",
             [VIEW_RUN_EVENTS] = "agent:token agent:reasoning",
-            [VIEW_STREAM_JSON] = "stream_event",
+            [VIEW_STREAM_JSON] = "assistant stream_event",
         },
     [EVENT_RESPONSE_RAW] =
         {
@@ -128,7 +128,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.retry",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* node:retrying is the workflow's, above the chain */
-            [VIEW_STREAM_JSON] = "system/api_retry",
+            [VIEW_STREAM_JSON] = "system/assistant_dropped system/api_retry",
         },
     [EVENT_FALLBACK] =
         {
@@ -137,7 +137,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.fallback",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated names each attempt's model */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each message names its model */
+            [VIEW_STREAM_JSON] = "system/assistant_dropped",
         },
     [EVENT_TEXT_DROPPED] =
         {
@@ -174,6 +174,24 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the result has the conversation */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* messages have lines of their own */
+        },
+    [EVENT_TOOL_EARLY] =
+        {
+            [VIEW_JOURNAL] = "tool_early",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* tool_start follows when the answer is there */
+            [VIEW_EMITTER] = "tool.execute_early",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its progress begins with the batch */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call follows */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+        },
+    [EVENT_TOOL_DROPPED] =
+        {
+            [VIEW_JOURNAL] = "tool_dropped",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing was shown of it */
+            [VIEW_EMITTER] = "tool.execute_dropped",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the attempt's end is logged */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing was told of it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the retry is told */
         },
     [EVENT_BATCH_BEGIN] =
         {

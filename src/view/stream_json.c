@@ -146,6 +146,20 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
     line_end(s, &w, e);
 }
 
+/* The reference has no word for it: lines of a message that will not be there. */
+static void write_dropped(struct stream_json *s, const struct event *e, struct strbuf *out)
+{
+    struct json_writer w;
+
+    if (!s->n_told_lines)
+        return;
+    line_begin(&w, out, "system");
+    jw_kv_str(&w, "subtype", S("assistant_dropped"));
+    jw_kv_str(&w, "message_id", strbuf_str(&s->message_id));
+    line_end(s, &w, e);
+    s->n_told = s->n_told_lines = 0;
+}
+
 static void write_compacted(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct event_compact *c = &e->body.compact;
@@ -210,6 +224,7 @@ static void begin_attempt(struct stream_json *s, const struct event_attempt *a)
     strbuf_clear(&s->message_id);
     strbuf_clear(&s->model);
     strbuf_add(&s->model, a->model);
+    s->n_told = s->n_told_lines = 0;
     if (a->call_id.n == 0)
         s->in_tools = false;
 }
@@ -267,7 +282,9 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
             write_requesting(s, e, out);
         break;
     case EVENT_DELTA:
-        if (s->options.include_partial)
+        if (e->body.delta.delta->kind == DELTA_END)
+            partial_part(s, e, out);
+        else if (s->options.include_partial)
             partial_delta(s, e, out);
         break;
     case EVENT_RESPONSE_RAW:
@@ -279,7 +296,11 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
         end_attempt(s, e, out);
         break;
     case EVENT_RETRY:
+        write_dropped(s, e, out);
         write_retry(s, e, out);
+        break;
+    case EVENT_FALLBACK:
+        write_dropped(s, e, out);
         break;
     case EVENT_ASSISTANT_COMMITTED:
         partial_end(s, e, NULL, out); /* the message itself follows */

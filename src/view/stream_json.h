@@ -1,10 +1,12 @@
 /* stream_json.h - a run as the lines of `--output-format stream-json`, in Claude Code's words.
  *
  * Its SDK and its scripts read them, so every field that the SDK's types demand is there. A run
- * gives `system/init` when it begins, one `assistant` line for each block of each message that is
- * committed, one `user` line for each tool's result, and `result` at its end; with include_partial
- * also the pieces as they stream in, as `stream_event` lines. Child runs have no init and no result
- * of their own; their lines name the call that started them in parent_tool_use_id.
+ * gives `system/init` when it begins, one `assistant` line for each block of each message when the
+ * block has come whole, and at the latest when the message is committed (a `system` line of the
+ * subtype assistant_dropped says that it will not be), one `user` line for each tool's result, and
+ * `result` at its end; with include_partial also the pieces as they stream in, as `stream_event`
+ * lines. Child runs have no init and no result of their own; their lines name the call that started
+ * them in parent_tool_use_id.
  *
  * Besides the reference's fields a `result` that failed has error_code and, where there is one,
  * hint; one that came from a forced last turn has forced_final_reason. */

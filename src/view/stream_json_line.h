@@ -30,6 +30,8 @@ struct stream_json {
     struct partial partial;
     struct strbuf message_id; /* of the answer under way; empty: not known yet */
     struct strbuf model;      /* of the attempt under way */
+    size_t n_told;            /* parts of its answer that need no line any more */
+    size_t n_told_lines;      /* that they have given */
     enum stop stop;           /* of the last answer */
     bool has_failed;          /* the last attempt did, with this: */
     enum err_kind failure;
@@ -59,12 +61,16 @@ void field_stop(struct json_writer *w, struct str reason, enum stop stop);
 struct str failure_word(enum err_kind kind);
 
 void write_assistant(struct stream_json *s, const struct event *e, struct strbuf *out);
+/* A part of an answer that still streams in has come whole. */
+void write_part(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_prompt(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_tool_result(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_result(struct stream_json *s, const struct event *e, struct strbuf *out);
 
 /* Only for the main run: pieces of children would mix. */
 void partial_delta(struct stream_json *s, const struct event *e, struct strbuf *out);
+/* The part has ended: its line stands before the end of its block. */
+void partial_part(struct stream_json *s, const struct event *e, struct strbuf *out);
 /* Ends the message, if one is open; `reply` says why it stopped, NULL: it broke off. */
 void partial_end(struct stream_json *s, const struct event *e, const struct reply *reply,
                  struct strbuf *out);

@@ -245,37 +245,68 @@ static void block(struct json_writer *w, const struct part *p)
 
 /* --- lines --- */
 
+/* What the lines of a message share. */
+struct message_line {
+    struct str id, model;
+    const struct usage *usage;
+    bool is_error, is_aborted;
+};
+
 static void write_block_line(struct stream_json *s, const struct event *e, const struct part *p,
-                             struct str id, struct strbuf *out)
+                             const struct message_line *l, struct strbuf *out)
 {
-    const struct message *m = e->body.message.message;
-    bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
     struct json_writer w;
 
     line_begin(&w, out, "assistant");
-    message_head(&w, id, is_ours ? S("<synthetic>") : m->origin.model);
+    message_head(&w, l->id, l->model);
     block(&w, p);
-    message_tail(&w, &m->usage);
+    message_tail(&w, l->usage);
     line_parent(&w, e);
-    if (m->is_error)
+    if (l->is_error)
         jw_kv_str(&w, "error", failure_word(s->has_failed ? s->failure : ERR_INTERNAL));
-    if (m->state == MESSAGE_INTERRUPTED)
+    if (l->is_aborted)
         jw_kv_bool(&w, "aborted", true);
     line_end(s, &w, e);
 }
 
-/* One line a block, as the reference does it; they share the message's id. */
+/* One line a block, as the reference does it; they share the message's id. Of an answer that has
+ * streamed in, the first ones may be out. */
 void write_assistant(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct message *m = e->body.message.message;
     bool is_own = event_is_child(e) || m->is_error;
-    struct str id = is_own ? m->id : message_id(s, e, m->id);
+    bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
+    struct message_line line = {.id = is_own ? m->id : message_id(s, e, m->id),
+                                .model = is_ours ? S("<synthetic>") : m->origin.model,
+                                .usage = &m->usage,
+                                .is_error = m->is_error,
+                                .is_aborted = m->state == MESSAGE_INTERRUPTED};
 
-    for (size_t i = 0; i < m->n_parts; i++)
+    for (size_t i = is_own ? 0 : s->n_told; i < m->n_parts; i++)
         if (part_is_block(m, &m->parts[i]))
-            write_block_line(s, e, &m->parts[i], id, out);
-    if (!is_own)
-        strbuf_clear(&s->message_id); /* the next message is another one */
+            write_block_line(s, e, &m->parts[i], &line, out);
+    if (is_own)
+        return;
+    strbuf_clear(&s->message_id); /* the next message is another one */
+    s->n_told = s->n_told_lines = 0;
+}
+
+/* Lines stay in the order of the parts: where one is not known yet, the rest waits, too. What only
+ * its provider can read depends on who that is, and waits as well. */
+void write_part(struct stream_json *s, const struct event *e, struct strbuf *out)
+{
+    const struct event_delta *d = &e->body.delta;
+    const struct message from_model = {0};
+    struct message_line line = {.model = strbuf_str(&s->model), .usage = &d->reply->usage};
+
+    if (!d->part || d->delta->part != s->n_told || d->part->kind == PART_SERVER_TOOL_RESULT)
+        return;
+    s->n_told++;
+    if (!part_is_block(&from_model, d->part))
+        return;
+    line.id = message_id(s, e, d->reply->id);
+    write_block_line(s, e, d->part, &line, out);
+    s->n_told_lines++;
 }
 
 /* Under the uuid that its sender gave it, if that is one. */

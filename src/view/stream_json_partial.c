@@ -55,19 +55,37 @@ static void sign_block(struct stream_json *s, const struct event *e, const struc
     event_end(s, &w, e);
 }
 
-static void end_block(struct stream_json *s, const struct event *e, const struct reply *reply,
-                      struct strbuf *out)
+static void stop_block(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     struct partial *p = &s->partial;
     struct json_writer w;
 
-    if (!p->has_block)
-        return;
-    sign_block(s, e, reply, out);
     event_begin(&w, out, "content_block_stop");
     jw_kv_int(&w, "index", p->block_of[p->part] - 1);
     event_end(s, &w, e);
     p->has_block = false;
+}
+
+static void end_block(struct stream_json *s, const struct event *e, const struct reply *reply,
+                      struct strbuf *out)
+{
+    if (!s->partial.has_block)
+        return;
+    sign_block(s, e, reply, out);
+    stop_block(s, e, out);
+}
+
+void partial_part(struct stream_json *s, const struct event *e, struct strbuf *out)
+{
+    const struct event_delta *d = &e->body.delta;
+    bool has_block =
+        s->partial.is_open && s->partial.has_block && s->partial.part == d->delta->part;
+
+    if (has_block)
+        sign_block(s, e, d->reply, out);
+    write_part(s, e, out);
+    if (has_block)
+        stop_block(s, e, out);
 }
 
 static void empty_block(struct json_writer *w, const struct delta *d)
@@ -92,6 +110,7 @@ static void empty_block(struct json_writer *w, const struct delta *d)
         break;
     case DELTA_TEXT:
     case DELTA_REFUSAL:
+    case DELTA_END:
         jw_kv_str(w, "type", S("text"));
         jw_kv_str(w, "text", S(""));
         jw_kv_raw(w, "citations", S("null"));
@@ -147,7 +166,8 @@ void partial_delta(struct stream_json *s, const struct event *e, struct strbuf *
     bool begins = d->kind == DELTA_TOOL_BEGIN || d->kind == DELTA_SERVER_TOOL;
 
     /* What is not the model's has no block; what is made at the end stands in the result. */
-    if (body->is_separator || body->source == SOURCE_FINALIZE || d->part >= REPLY_MAX_PARTS)
+    if (body->is_separator || body->source == SOURCE_FINALIZE || d->part >= REPLY_MAX_PARTS ||
+        d->kind == DELTA_END)
         return;
     if (!begins && d->text.n == 0)
         return;

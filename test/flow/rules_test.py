@@ -1,5 +1,7 @@
 """rules_test.py - the rules of a run, over HTTP, in all protocols: one golden transcript each."""
 import json
+import os
+import threading
 
 import scripted
 from agent import AgentTest, Call, Turn
@@ -17,12 +19,24 @@ class Rounds(AgentTest):
 
     @for_each_protocol
     def test_results_stand_in_the_order_of_the_calls(self, protocol):
-        # each command waits for the next one: they must run side by side, and end in reverse order
+        # they run side by side, and the last one can end first
+        fifos = [self.project / name for name in ("first", "second", "third")]
+        for path in fifos:
+            path.unlink(missing_ok=True)
+            os.mkfifo(path)
+        writer = threading.Thread(target=self.feed, args=(fifos,), daemon=True)
+        writer.start()
         self.check("results_in_order", protocol, lambda: [
-            Turn(Call("Bash", command="until [ -e b ]; do sleep 0.02; done; echo first"),
-                 Call("Bash", command="until [ -e c ]; do sleep 0.02; done; touch b; echo second"),
-                 Call("Bash", command="touch c; echo third")),
-            Turn("Done.")], "go")
+            Turn(*[Call("Bash", command=f"cat {path.name}") for path in fifos]), Turn("Done.")],
+            "go")
+        writer.join()
+
+    @staticmethod
+    def feed(fifos):
+        files = [open(path, "w") for path in fifos]  # waits until all are read
+        for file, path in reversed(list(zip(files, fifos))):
+            file.write(path.name + "\n")
+            file.close()
 
     @for_each_protocol
     def test_files_are_read_changed_and_written(self, protocol):

@@ -6,7 +6,7 @@
  * - the gate lets such a line run without a question, where nothing can be changed
  *   (docs/adr/0024-looking-needs-no-question.md);
  * - undo saves nothing before it;
- * - it may run beside other calls of its batch.
+ * - it may run beside other calls of its batch, if it does not move.
  * The second and the third have no sandbox to fall back on, so a row must be right by itself. */
 #ifndef KEEL_GATE_LOOK_LOOK_H
 #define KEEL_GATE_LOOK_LOOK_H
@@ -19,6 +19,8 @@ struct subject;
 /* Pure. */
 bool split_only_looks(const struct shell_split *split);
 bool line_only_looks(struct str line); /* as bash reads it */
+/* Of a line that only looks: it leaves the shell, and so the session, elsewhere. */
+bool split_moves(const struct shell_split *split);
 
 /* The programs of the table, in its order; NULL behind the last. With their options in words. */
 struct look_program {

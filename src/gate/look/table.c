@@ -336,6 +336,17 @@ bool line_only_looks(struct str line)
     return split_only_looks(&split);
 }
 
+bool split_moves(const struct shell_split *split)
+{
+    for (size_t i = 0; i < split->n_commands; i++) {
+        const struct look_row *row = look_row_of(&split->commands[i]);
+
+        if (row && row->how & LOOK_MOVES)
+            return true;
+    }
+    return false;
+}
+
 /* --- for people --- */
 
 static const char *limits_of(struct arena *a, const struct look_row *row)

@@ -236,15 +236,13 @@ static struct err *keep_citations(struct reply *r, size_t text)
 }
 
 /* The block as the provider would have sent it in one piece, for going back unchanged. */
-static struct err *end_block(struct decode *d, struct block *b)
+static struct err *keep_block(struct decode *d, struct block *b)
 {
     struct reply *r = d->reply;
     struct part *p = reply_part(r, b->part);
     AUTO(strbuf) struct strbuf native = {0};
     struct json *block;
 
-    b->is_open = false;
-    reply_close(r, b->part);
     if (p->kind == PART_TEXT)
         return keep_citations(r, b->part);
     if (p->kind == PART_TOOL_CALL)
@@ -258,6 +256,14 @@ static struct err *end_block(struct decode *d, struct block *b)
         return reply_set_field(r, &p->native, b->start);
     json_write(&native, block);
     return reply_set_field(r, &p->native, strbuf_str(&native));
+}
+
+static struct err *end_block(struct decode *d, struct block *b)
+{
+    b->is_open = false;
+    TRY(keep_block(d, b));
+    reply_close(d->reply, b->part);
+    return NULL;
 }
 
 static struct err *take_delta(struct reply *r, struct block *b, const struct json *delta)

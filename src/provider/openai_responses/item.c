@@ -393,6 +393,15 @@ static struct err *keep_native(struct decode *d, struct responses_item *item,
     return NULL;
 }
 
+/* What a provider's own tool looks for is told when another part begins. */
+static void close_part(struct decode *d, const struct responses_item *item)
+{
+    bool is_call = str_is(item->type, "function_call");
+
+    if (item->n_parts == 1 && (is_call || is_message(item) || str_is(item->type, "reasoning")))
+        reply_close(d->reply, item->parts[0].index);
+}
+
 struct err *responses_item_settle(struct decode *d, struct responses_item *item,
                                   const struct json *json)
 {
@@ -407,5 +416,7 @@ struct err *responses_item_settle(struct decode *d, struct responses_item *item,
         return NULL;
     item->is_done = true;
     TRY(keep_native(d, item, json));
-    return take_images(d, item, json);
+    TRY(take_images(d, item, json));
+    close_part(d, item);
+    return NULL;
 }

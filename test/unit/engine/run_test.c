@@ -688,6 +688,27 @@ TEST(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer)
                           "= done: \"Done.\"\n");
 }
 
+TEST(a_call_that_waits_holds_those_after_it)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Alone, id: a}, {tool: Echo, id: b, args: {text: x}}, "
+                                "{tool: Big, id: c}]\n",
+                      .later = "Echo"};
+    struct given_answer yes = {.call_id = S("b"), .answer = {.kind = ANSWER_ONCE}};
+
+    world_run(&w, "go");
+    assert_int_equal(w.result.n_asks, 1);
+    assert_int_equal(w.result.n_tools_executed, 1);
+    w.script = "turns:\n - text: Done.\n";
+    w.options.answers = &yes;
+    w.options.n_answers = 1;
+    strbuf_clear(&w.log);
+    world_run(&w, NULL);
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+3 tool: b \"x\"\n"
+                                                "+4 tool: c \"line 1\n\"\n"));
+}
+
 TEST(a_tool_may_answer_later_from_outside)
 {
     AUTO(world) struct world w = {.script = "turns:\n - tool: Wait\n   id: q\n"};
@@ -887,8 +908,9 @@ RUN_TESTS(
     UNIT(an_abort_while_tools_run_gives_each_call_a_result),
     UNIT(an_abort_while_a_call_streams_in_runs_nothing),
     UNIT(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer),
-    UNIT(a_tool_may_answer_later_from_outside), UNIT(a_new_prompt_closes_what_was_suspended),
-    UNIT(a_budget_may_refuse_an_attempt), UNIT(a_budget_may_suspend_the_run),
-    UNIT(an_answer_that_fits_its_schema_is_a_value), UNIT(an_answer_that_does_not_fit_is_an_error),
-    UNIT(an_answer_that_is_no_json_is_an_error), UNIT(tools_and_targets_are_read_anew_each_round),
-    UNIT(only_granted_tools_are_offered_and_run), UNIT(every_attempt_costs_what_it_says))
+    UNIT(a_call_that_waits_holds_those_after_it), UNIT(a_tool_may_answer_later_from_outside),
+    UNIT(a_new_prompt_closes_what_was_suspended), UNIT(a_budget_may_refuse_an_attempt),
+    UNIT(a_budget_may_suspend_the_run), UNIT(an_answer_that_fits_its_schema_is_a_value),
+    UNIT(an_answer_that_does_not_fit_is_an_error), UNIT(an_answer_that_is_no_json_is_an_error),
+    UNIT(tools_and_targets_are_read_anew_each_round), UNIT(only_granted_tools_are_offered_and_run),
+    UNIT(every_attempt_costs_what_it_says))

@@ -73,6 +73,7 @@ static const struct variant {
     {RUN_DONE, 0, DELTA_TEXT, ASK_PERMISSION},
     {RUN_DONE, 0, DELTA_REASONING, ASK_QUESTION, .has_handoff = true},
     {RUN_DONE, 0, DELTA_SERVER_TOOL, ASK_BUDGET, .is_child = true},
+    {RUN_DONE, 0, DELTA_END, ASK_PERMISSION},
     {RUN_FAILED, ERR_NETWORK, DELTA_TEXT, ASK_PERMISSION, .tool_fails = true},
     {RUN_FAILED, ERR_TIMEOUT, DELTA_TEXT, ASK_PERMISSION, .is_separator = true},
     {RUN_FAILED, ERR_NETWORK, DELTA_TEXT, ASK_PERMISSION, .is_child = true},
@@ -85,6 +86,10 @@ static const struct variant {
 static void vary(struct samples *s, const struct variant *v)
 {
     s->delta.kind = v->delta;
+    if (v->delta == DELTA_END) {
+        s->delta.part = 0;
+        s->events[EVENT_DELTA].body.delta.part = &s->answer->parts[0];
+    }
     s->ask.kind = v->ask;
     s->events[EVENT_DELTA].body.delta.is_separator = v->is_separator;
     s->events[EVENT_TOOL_RESULT].body.tool.is_ok = !v->tool_fails;

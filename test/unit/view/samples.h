@@ -233,6 +233,8 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_HISTORY].body.message =
         (struct event_message){.message = s->prompt, .index = 4, .mutation = "append"};
     e[EVENT_BATCH_BEGIN].body.batch = (struct event_batch){S("b1"), "parallel", 0, s->answer, 1};
+    e[EVENT_TOOL_EARLY].body.tool = tool;
+    e[EVENT_TOOL_DROPPED].body.tool = tool;
     e[EVENT_TOOL_REQUEST].body.tool = tool;
     e[EVENT_TOOL_BEGIN].body.tool = tool;
     e[EVENT_TOOL_PROGRESS].body.tool = tool;

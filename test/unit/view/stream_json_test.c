@@ -123,6 +123,78 @@ TEST(each_block_of_a_committed_message_is_a_line_and_they_share_its_id)
                                               "'input':{  'command': 'ls'}}") MAIN END("cf"));
 }
 
+/* A part of the sample's answer has come whole. */
+static void see_end(struct watch *w, size_t part)
+{
+    w->s.events[EVENT_DELTA].body.delta.part = &w->s.answer->parts[part];
+    see_delta(w, (struct delta){.kind = DELTA_END, .part = part});
+}
+
+TEST(a_block_has_its_line_when_it_ends_and_the_message_gives_the_rest)
+{
+    AUTO(watch) struct watch w;
+
+    watch_init(&w, false);
+    see(&w, EVENT_ATTEMPT_BEGIN);
+    see_end(&w, 0);
+    assert_names(&w, "assistant");
+    see_end(&w, 1);
+    assert_true(str_find(strbuf_str(&w.out), S("\"I look.\"")) != STR_NONE);
+    assert_true(str_find(strbuf_str(&w.out), S("\"id\":\"msg_7\"")) != STR_NONE);
+    strbuf_clear(&w.out);
+    see(&w, EVENT_RESPONSE_RAW);
+    see(&w, EVENT_ATTEMPT_END);
+    see(&w, EVENT_ASSISTANT_COMMITTED);
+    assert_true(str_find(strbuf_str(&w.out), S("tool_use")) != STR_NONE);
+    assert_names(&w, "assistant");
+}
+
+TEST(lines_keep_the_order_of_their_blocks)
+{
+    AUTO(watch) struct watch w;
+
+    watch_init(&w, false);
+    see(&w, EVENT_ATTEMPT_BEGIN);
+    see_end(&w, 2); /* the ones before it have not ended */
+    assert_names(&w, "");
+    see(&w, EVENT_ASSISTANT_COMMITTED);
+    assert_names(&w, "assistant assistant assistant");
+}
+
+TEST(with_pieces_a_line_stands_before_the_end_of_its_block)
+{
+    AUTO(watch) struct watch w;
+
+    watch_init(&w, true);
+    see(&w, EVENT_ATTEMPT_BEGIN);
+    see_delta(&w, (struct delta){.kind = DELTA_REASONING, .part = 0, .text = S("hm")});
+    see_end(&w, 0);
+    see_delta(&w, (struct delta){.kind = DELTA_TEXT, .part = 1, .text = S("I look.")});
+    see_end(&w, 1);
+    assert_names(&w, "stream_event/message_start stream_event/content_block_start "
+                     "stream_event/content_block_delta "
+                     "assistant stream_event/content_block_stop "
+                     "stream_event/content_block_start stream_event/content_block_delta "
+                     "assistant stream_event/content_block_stop");
+}
+
+TEST(lines_of_an_answer_that_is_dropped_are_taken_back)
+{
+    AUTO(watch) struct watch w;
+
+    watch_init(&w, false);
+    see(&w, EVENT_ATTEMPT_BEGIN);
+    see_end(&w, 0);
+    see(&w, EVENT_ATTEMPT_END);
+    strbuf_clear(&w.out);
+    see(&w, EVENT_RETRY);
+    assert_true(str_find(strbuf_str(&w.out), S("\"message_id\":\"msg_7\"")) != STR_NONE);
+    assert_names(&w, "system/assistant_dropped system/api_retry");
+    see(&w, EVENT_ATTEMPT_BEGIN);
+    see(&w, EVENT_ASSISTANT_COMMITTED);
+    assert_names(&w, "assistant assistant assistant");
+}
+
 TEST(a_message_without_an_answer_behind_it_has_its_own_id)
 {
     AUTO(watch) struct watch w;
@@ -673,6 +745,10 @@ TEST(no_two_lines_have_the_same_uuid)
 
 RUN_TESTS(UNIT(a_run_begins_with_an_init_line),
           UNIT(each_block_of_a_committed_message_is_a_line_and_they_share_its_id),
+          UNIT(a_block_has_its_line_when_it_ends_and_the_message_gives_the_rest),
+          UNIT(lines_keep_the_order_of_their_blocks),
+          UNIT(with_pieces_a_line_stands_before_the_end_of_its_block),
+          UNIT(lines_of_an_answer_that_is_dropped_are_taken_back),
           UNIT(a_message_without_an_answer_behind_it_has_its_own_id),
           UNIT(redacted_reasoning_and_calls_of_free_text_are_blocks_too),
           UNIT(a_failure_that_is_told_as_a_message_is_marked), UNIT(an_interrupted_message_says_so),

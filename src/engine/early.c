@@ -1,0 +1,226 @@
+/* early.c - calls that run while their answer still comes in.
+ *
+ * A call is begun early when its part has come whole, its tool says that it can be thrown away
+ * (tool.starts_early), the gate lets it run without asking a hook or a person, and every call of
+ * the answer before it was begun early, too: so nothing that changes anything stands before it. Its
+ * intent, EVENT_TOOL_EARLY, is durable before it runs.
+ *
+ * What it gives is kept apart, and so is what its tool remembers: no event tells of it, and no
+ * other call sees it. When the answer is committed the batch judges and tells of the call as of any
+ * other, and takes what is there instead of running it again. Of an attempt that is dropped, and of
+ * an answer whose calls are not those that were begun, all of it goes: EVENT_TOOL_DROPPED for each.
+ *
+ * A replay begins nothing early: the batch is all that later requests depend on. */
+#include "engine/run_state.h"
+
+#include "sys/loop.h"
+
+struct early_call {
+    struct call call; /* with a part of its own, in its arena */
+    struct part part;
+    struct waker *waiting; /* the batch's call; NULL: it has not come to it */
+    struct err *not_begun; /* its intent did not become durable */
+    struct err *failure;
+    bool is_expired, is_over, is_used;
+    struct early_call *next;
+};
+
+struct early {
+    struct group group;
+    struct tool_session *session; /* what its calls remember */
+    struct early_call *first, *last;
+    size_t n;
+    bool is_closed; /* a call was not begun: no later one is */
+};
+
+/* --- an attempt --- */
+
+void early_begin(struct run *r)
+{
+    early_end(r, ERR_CANCELLED); /* nothing of an earlier answer is left by now */
+    r->early = mem_alloc(sizeof *r->early);
+    group_begin(&r->early->group, r->options->max_concurrency, GROUP_KEEP_GOING);
+}
+
+static void tell_dropped(struct early_call *x, enum err_kind why)
+{
+    struct event e = {.owner = &x->call.owner, .body.tool = call_event(&x->call)};
+
+    e.body.tool.error_code = err_code(why);
+    run_emit(x->call.run, EVENT_TOOL_DROPPED, &e);
+}
+
+void early_end(struct run *r, enum err_kind why)
+{
+    struct early *early = TAKE(r->early);
+    struct early_call *next;
+
+    if (!early)
+        return;
+    group_cancel(&early->group);
+    err_ignore(group_end(&early->group), "what was not used is dropped");
+    for (struct early_call *x = early->first; x; x = next) {
+        next = x->next;
+        if (!x->is_used)
+            tell_dropped(x, why);
+        err_free(x->not_begun);
+        err_free(x->failure);
+        call_done(&x->call);
+        mem_free(x);
+    }
+    tool_session_free(early->session);
+    mem_free(early);
+}
+
+/* --- a call --- */
+
+static struct err *early_call_run(void *arg)
+{
+    struct early_call *x = arg;
+    uint64_t started_ms = loop_now_ms(task_loop());
+
+    x->not_begun = run_sync(x->call.run);
+    if (!x->not_begun)
+        x->failure = call_run_tool(&x->call, &x->is_expired);
+    x->call.duration_ms = loop_now_ms(task_loop()) - started_ms;
+    x->is_over = true;
+    if (x->waiting)
+        waker_wake(x->waiting);
+    return NULL;
+}
+
+/* Would it run without anybody being asked? What cannot be found out now waits for the batch. */
+static bool may_begin(struct early_call *x)
+{
+    struct call *c = &x->call;
+    struct event_tool t;
+    AUTO(err) struct err *e = NULL;
+    bool runs = false;
+
+    e = call_foresee(c, &runs);
+    if (e || !runs || !c->verdict.entry->tool->starts_early)
+        return false;
+    t = call_event(c);
+    e = plugins_before_tool(c->run, &t);
+    return !e;
+}
+
+static void append(struct early *early, struct early_call *x)
+{
+    if (early->last)
+        early->last->next = x;
+    else
+        early->first = x;
+    early->last = x;
+    early->n++;
+}
+
+void early_offer(struct run *r, const struct part *part, size_t index)
+{
+    struct early *early = r->early;
+    struct early_call *x;
+    struct event e;
+
+    if (!early || early->is_closed || index != early->n)
+        return;
+    if (!early->session)
+        early->session = tool_session_draft(r->conversation->tools);
+    x = mem_alloc(sizeof *x);
+    call_init(&x->call, r, (struct str){0}, index, &x->part);
+    x->part = part_copy(&x->call.arena, part);
+    x->call.owner.id = x->part.id;
+    x->call.draft = early->session;
+    if (!may_begin(x)) {
+        early->is_closed = true;
+        call_done(&x->call);
+        mem_free(x);
+        return;
+    }
+    append(early, x);
+    e = (struct event){.owner = &x->call.owner, .body.tool = call_event(&x->call)};
+    run_emit(r, EVENT_TOOL_EARLY, &e);
+    group_spawn(&early->group, x->call.verdict.entry->tool->name, early_call_run, x);
+}
+
+void early_close(struct run *r)
+{
+    if (r->early)
+        r->early->is_closed = true;
+}
+
+/* --- the batch --- */
+
+static bool is_same_call(const struct part *a, const struct part *b)
+{
+    return str_eq(a->id, b->id) && str_eq(a->name, b->name) && str_eq(a->args, b->args) &&
+           b->bad_args.n == 0;
+}
+
+/* Do the answer's calls begin with those that were begun? */
+static bool fits(const struct early *early, const struct message *answer)
+{
+    const struct early_call *x = early->first;
+
+    for (size_t i = 0; i < answer->n_parts && x; i++) {
+        if (answer->parts[i].kind != PART_TOOL_CALL)
+            continue;
+        if (!is_same_call(&x->part, &answer->parts[i]))
+            return false;
+        x = x->next;
+    }
+    return !x;
+}
+
+void early_accept(struct run *r, const struct message *answer)
+{
+    if (!r->early)
+        return;
+    if (!fits(r->early, answer))
+        early_end(r, ERR_BAD_RESPONSE);
+    else if (r->early->session)
+        tool_session_accept(r->early->session);
+}
+
+static bool is_same_target(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool early_has(const struct call *c)
+{
+    const struct early_call *x = c->run->early ? c->run->early->first : NULL;
+    const struct verdict *then;
+
+    while (x && x->call.index != c->index)
+        x = x->next;
+    if (!x || !is_same_call(&x->part, c->part))
+        return false;
+    then = &x->call.verdict;
+    return then->entry->tool == c->verdict.entry->tool && json_equal(then->args, c->verdict.args) &&
+           is_same_target(then->target, c->verdict.target);
+}
+
+struct err *early_take(struct call *c, bool *ret_expired)
+{
+    struct early_call *x = c->run->early->first;
+    struct waker waker;
+    struct err *e = NULL;
+
+    while (x->call.index != c->index)
+        x = x->next;
+    x->is_used = true;
+    waker_init(&waker);
+    x->waiting = &waker;
+    while (!x->is_over && !e)
+        e = waker_park(&waker);
+    x->waiting = NULL;
+    if (e)
+        return e;
+    c->ends_run = TAKE(x->not_begun);
+    tool_result_done(&c->result);
+    c->result = x->call.result;
+    tool_result_init(&x->call.result);
+    c->was_executed = x->call.was_executed;
+    *ret_expired = x->is_expired;
+    return TAKE(x->failure);
+}
