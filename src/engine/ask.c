@@ -475,6 +475,7 @@ static struct message *without_calls(struct run *r, const struct message *m)
     message_set_origin(copy, m->origin);
     message_set_usage(copy, &m->usage);
     copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
+    copy->stop = m->stop;
     for (size_t i = 0; i < m->n_parts; i++)
         if (m->parts[i].kind != PART_TOOL_CALL)
             message_add(copy, &m->parts[i]);

@@ -13,6 +13,7 @@ struct run_policy {
     const char *name;
     unsigned default_attempts; /* per target */
     unsigned max_corrections;  /* wrong arguments in a row */
+    unsigned max_misfits;      /* answers in a row that do not fit their schema and are sent back */
     /* A call was not allowed. */
     struct err *(*on_denied)(const struct verdict *v);
     /* More corrections in a row than max_corrections. */

@@ -56,6 +56,7 @@ struct run {
     struct strbuf continued; /* their text */
     bool is_continuing;
     bool was_empty;     /* the last answer */
+    unsigned n_misfits; /* answers in a row that did not fit their schema */
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */
     struct chain chain;
@@ -125,12 +126,14 @@ MUST_USE struct err *run_compact(struct run *r);
 
 /* unfinished.c */
 /* Is an answer without calls the end of the turn? An error: it is a bad one; *ret_goes_on: the
- * model was asked to continue. */
+ * model was asked to continue, or to mend it. The result's text is all of the answer. */
 MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
                                       bool *ret_goes_on);
 
 /* What was cut off or empty is behind: the model has called tools, or its answer was taken. */
 void unfinished_reset(struct run *r);
+/* For a run without a prompt: finds in the history what an earlier process had asked again for. */
+void unfinished_resume(struct run *r);
 
 /* ask.c */
 struct final_turn {

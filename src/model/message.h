@@ -15,6 +15,18 @@ enum message_state {
     MESSAGE_BROKEN,      /* it ended by itself before it was whole: its stream broke, keel died */
 };
 
+/* Why an answer ended, whatever its provider calls it. */
+enum stop {
+    STOP_UNKNOWN,
+    STOP_END,        /* said all it had to say */
+    STOP_TOOL_CALLS, /* wants tools run */
+    STOP_LENGTH,     /* output limit */
+    STOP_FILTERED,   /* the provider withheld the answer */
+    STOP_REFUSED,    /* the model declined */
+    STOP_PAUSED,     /* the provider wants to be asked again to go on */
+    STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
+};
+
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
     struct str provider, protocol, model;
@@ -32,7 +44,8 @@ struct message {
     size_t n_parts, parts_room;
     struct origin origin;
     struct usage usage;
-    struct str stop_reason;
+    struct str stop_reason; /* in the provider's words */
+    enum stop stop;         /* what they mean */
 };
 
 struct message *message_new(enum role role, struct str id) MUST_USE;
