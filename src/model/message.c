@@ -73,6 +73,26 @@ const char *role_name(enum role r)
     return names[r];
 }
 
+static const char *const stop_names[] = {
+    [STOP_UNKNOWN] = "",          [STOP_END] = "",
+    [STOP_TOOL_CALLS] = "",       [STOP_LENGTH] = "length",
+    [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
+    [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "overflow",
+};
+
+const char *stop_name(enum stop s)
+{
+    return stop_names[s];
+}
+
+enum stop stop_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(stop_names); i++)
+        if (str_is(name, stop_names[i]))
+            return (enum stop)i;
+    return STOP_UNKNOWN;
+}
+
 size_t message_n_calls(const struct message *m)
 {
     size_t n = 0;

@@ -159,14 +159,6 @@ static void write_parts(struct json_writer *w, const struct message *m)
     jw_end_array(w);
 }
 
-/* An answer that ended as answers do needs no word for it. */
-static const char *const stop_names[] = {
-    [STOP_UNKNOWN] = "",          [STOP_END] = "",
-    [STOP_TOOL_CALLS] = "",       [STOP_LENGTH] = "length",
-    [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
-    [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "overflow",
-};
-
 static void write_origin(struct json_writer *w, const struct message *m)
 {
     kv_text(w, "provider", m->origin.provider);
@@ -174,7 +166,7 @@ static void write_origin(struct json_writer *w, const struct message *m)
     kv_text(w, "model", m->origin.model);
     kv_text(w, "boundTo", m->origin.bound);
     kv_text(w, "stopReason", m->stop_reason);
-    kv_text(w, "stop", str_of(stop_names[m->stop]));
+    kv_text(w, "stop", str_of(stop_name(m->stop)));
     if (usage_is_known(&m->usage)) {
         jw_key(w, "usage");
         usage_write(w, &m->usage);
@@ -382,7 +374,7 @@ struct err *message_read(const struct json *v, struct message **ret_message)
 {
     static const char *const roles[] = {"system", "user", "assistant", "tool"};
     AUTO(message) struct message *m = NULL;
-    int role, stop;
+    int role;
 
     if (!find_name(json_get_text(v, "role"), roles, ARRAY_LEN(roles), &role))
         return err_new(ERR_VALIDATION, "a message needs the role system, user, assistant or tool");
@@ -397,8 +389,7 @@ struct err *message_read(const struct json *v, struct message **ret_message)
                                           .model = json_get_text(v, "model"),
                                           .bound = json_get_text(v, "boundTo")});
     m->stop_reason = arena_str(&m->arena, json_get_text(v, "stopReason"));
-    if (find_name(json_get_text(v, "stop"), stop_names, ARRAY_LEN(stop_names), &stop))
-        m->stop = (enum stop)stop;
+    m->stop = stop_find(json_get_text(v, "stop"));
     if (json_is(json_get(v, "usage"), JSON_OBJECT))
         m->usage = usage_read(json_get(v, "usage"), &m->arena);
     if (json_is(json_get(v, "parts"), JSON_ARRAY))

@@ -15,6 +15,9 @@ from resume_test import SEQ_BITS, SessionTest
 from scripted import ANTHROPIC, BY_NAME, for_each_protocol
 
 
+SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}}'
+
+
 class ReplayTest(SessionTest):
     def setUp(self):
         super().setUp()
@@ -50,6 +53,17 @@ class Same(ReplayTest):
     @for_each_protocol
     def test_an_answer(self, protocol):
         self.assert_same(self.record(protocol, Turn(["Once", " upon", " a time."])))
+
+    @for_each_protocol
+    def test_an_answer_that_was_continued(self, protocol):
+        self.assert_same(self.record(protocol, Turn("One, ", stop=protocol.cut_stop), Turn(" "),
+                                     Turn("two.")))
+
+    def test_answers_that_did_not_fit_their_schema(self):
+        self.assert_same(self.record(ANTHROPIC, Turn("no"), Turn('{"n": "x"}'), Turn('{"n": 3}'),
+                                     arguments=("--json-schema", SCHEMA)))
+        self.assert_same(self.record(ANTHROPIC, Turn("no"), arguments=("--json-schema", SCHEMA),
+                                     status=2))
 
     @for_each_protocol
     def test_tools_side_by_side(self, protocol):

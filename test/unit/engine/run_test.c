@@ -772,9 +772,11 @@ TEST(an_answer_that_fits_its_schema_is_a_value)
     assert_int_equal(json_int_or(json_get(w.result.value, "n"), 0), 3);
 }
 
-TEST(an_answer_that_does_not_fit_is_an_error)
+TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 {
-    AUTO(world) struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n"};
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n",
+                      .options.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -782,9 +784,10 @@ TEST(an_answer_that_does_not_fit_is_an_error)
     assert_non_null(strstr(w.result.error->text, "/n"));
 }
 
-TEST(an_answer_that_is_no_json_is_an_error)
+TEST(a_nodes_answer_that_is_no_json_is_an_error_at_once)
 {
-    AUTO(world) struct world w = {.script = "turns:\n - text: three\n"};
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: three\n", .options.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -889,6 +892,8 @@ RUN_TESTS(
     UNIT(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer),
     UNIT(a_tool_may_answer_later_from_outside), UNIT(a_new_prompt_closes_what_was_suspended),
     UNIT(a_budget_may_refuse_an_attempt), UNIT(a_budget_may_suspend_the_run),
-    UNIT(an_answer_that_fits_its_schema_is_a_value), UNIT(an_answer_that_does_not_fit_is_an_error),
-    UNIT(an_answer_that_is_no_json_is_an_error), UNIT(tools_and_targets_are_read_anew_each_round),
-    UNIT(only_granted_tools_are_offered_and_run), UNIT(every_attempt_costs_what_it_says))
+    UNIT(an_answer_that_fits_its_schema_is_a_value),
+    UNIT(a_nodes_answer_that_does_not_fit_is_an_error_at_once),
+    UNIT(a_nodes_answer_that_is_no_json_is_an_error_at_once),
+    UNIT(tools_and_targets_are_read_anew_each_round), UNIT(only_granted_tools_are_offered_and_run),
+    UNIT(every_attempt_costs_what_it_says))
