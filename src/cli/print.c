@@ -18,8 +18,9 @@ struct print {
     struct arena arena;
     enum format format;
     bool include_partial;
-    int64_t max_rounds;
-    struct json *schema; /* NULL: any text will do */
+    int64_t max_rounds;    /* 0: as many as it takes; -1: as the settings say */
+    int64_t retry_seconds; /* 0: as the settings say */
+    struct json *schema;   /* NULL: any text will do */
     struct agent_options agent_options;
     struct runtime runtime;
     struct message *prompt;
@@ -101,7 +102,8 @@ static struct err *read_flags(struct print *p)
         return err_hint(
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
-    TRY(args_int(args, "max-turns", 0, UINT32_MAX, 0, &p->max_rounds));
+    TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
+    TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &p->retry_seconds));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
@@ -172,7 +174,7 @@ static void choose_show(struct print *p)
     s->is_visible = is_terminal;
     if (p->format == FORMAT_TEXT && is_terminal)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES;
-    if (isatty(STDERR_FILENO) == 1)
+    if (p->format != FORMAT_STREAM_JSON || isatty(STDERR_FILENO) == 1) /* its lines say it */
         s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
@@ -345,7 +347,10 @@ static struct err *answer(void *self, struct message *prompt)
         options.asker = &agent_asks_later;
     note_typed(p);
     options.output_schema = p->schema;
-    options.max_rounds = (unsigned)p->max_rounds;
+    if (p->max_rounds >= 0)
+        options.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
+    if (p->retry_seconds)
+        options.retry_max_ms = (uint64_t)p->retry_seconds * 1000;
     options.sinks = sinks;
     options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)

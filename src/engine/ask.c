@@ -304,6 +304,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                               .provider = attempt->target->provider->id,
                               .model = attempt->target->model,
                               .max_attempts = attempt->max_at_target,
+                              .at_target = attempt->at_target,
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
                               .is_aside = a->aside != NULL,

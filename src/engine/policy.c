@@ -20,7 +20,18 @@ static struct err *force_last_turn(unsigned max_rounds)
 
 static struct err *give_fallback(enum final_reason reason, struct str *ret_text)
 {
-    *ret_text = S(FALLBACK_TEXT);
+#define HISTORY_HAS_IT " Partial results available in conversation history."
+    static const char *const texts[] = {
+        [FINAL_TURN_LIMIT] = FALLBACK_TEXT,
+        [FINAL_UNKNOWN_TOOLS] = "The model kept calling tools that do not exist." HISTORY_HAS_IT,
+        [FINAL_CORRECTIONS] = "The model kept calling tools with wrong arguments." HISTORY_HAS_IT,
+        [FINAL_TOKEN_LIMIT] = "The context window is nearly full." HISTORY_HAS_IT,
+        [FINAL_REPORT] = "The model gave no report." HISTORY_HAS_IT,
+        [FINAL_ROUTER] = "The model handed nothing over." HISTORY_HAS_IT,
+        [FINAL_STOPPED] = "The model was asked for its answer and gave none." HISTORY_HAS_IT,
+    };
+
+    *ret_text = str_of(texts[reason]);
     return NULL;
 }
 

@@ -32,6 +32,7 @@ struct run_policy {
 
 extern const struct run_policy policy_conversation, policy_node, policy_report;
 
+/* What a conversation answers when the model says nothing at the round cap. */
 #define FALLBACK_TEXT "Maximum rounds reached. Partial results available in conversation history."
 
 /* What the model is told in a forced last turn. `detail` names the tools, where that is the reason.

@@ -69,6 +69,7 @@ struct run {
     struct str *unknown_names; /* of these rounds, each once */
     size_t n_unknown_names, unknown_names_room;
     bool stop_hook_active;         /* a hook has made the model go on */
+    unsigned n_stop_blocks;        /* how often, in this run */
     enum final_reason must_finish; /* the next turn is the last */
     bool is_ended;                 /* a call has ended the run: no other one begins */
 };
@@ -110,6 +111,8 @@ MUST_USE struct err *hook_tool_judged(struct call *c);
 MUST_USE struct err *hook_tool_done(struct call *c);
 /* The model has answered; *ret_reason is set when it must go on. */
 MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason);
+/* The same for a forced last turn: nothing can follow it. */
+MUST_USE struct err *hook_last_stop(struct run *r, struct str answer);
 void hook_failure(struct run *r, const struct err *e);
 
 /* save_points.c */

@@ -151,12 +151,12 @@ static struct err *end_again(unsigned max_rounds)
 static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 {
     const struct turn_progress *before = &r->options->before;
-    unsigned max = r->options->max_rounds;
+    unsigned max = r->options->max_rounds ? r->options->max_rounds : RUN_DEFAULT_MAX_ROUNDS;
 
     *ret_reason = r->must_finish;
     if (r->is_stopping)
         *ret_reason = FINAL_STOPPED;
-    else if (max && before->n_rounds + r->round >= max) {
+    else if (max != RUN_UNLIMITED && before->n_rounds + r->round >= max) {
         if (before->forced == FINAL_TURN_LIMIT)
             return end_again(max);
         *ret_reason = FINAL_TURN_LIMIT;

@@ -212,6 +212,8 @@ static struct run_options options_of(struct agent *a)
         .asker = a->asker,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
+        .max_rounds = a->max_rounds,
+        .max_stop_blocks = a->max_stop_blocks,
         .retry_max_ms = a->retry_max_ms,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,

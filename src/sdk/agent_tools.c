@@ -8,8 +8,6 @@
 
 /* --- settings --- */
 
-#define MAX_RETRY_SECONDS 604800 /* a week */
-
 /* Nobody means a limit of nothing, or of less. */
 static struct err *positive(const struct settings *s, const char *path, int64_t *ret_value)
 {
@@ -23,10 +21,17 @@ static struct err *positive(const struct settings *s, const char *path, int64_t 
 
 static struct err *read_limits(struct agent *a, const struct settings *s)
 {
-    int64_t timeout_ms, n_bytes, retry_seconds;
+    int64_t timeout_ms, n_bytes, retry_seconds, n_blocks;
+    int64_t max_rounds = settings_int(s, "maxTurns", 0);
 
+    if (max_rounds < 0 || max_rounds >= UINT32_MAX)
+        return err_new(ERR_VALIDATION, "maxTurns must be 0 (no limit) or more, not %lld",
+                       (long long)max_rounds);
+    a->max_rounds = (unsigned)max_rounds;
+    TRY(positive(s, "stopHookBlocks", &n_blocks));
+    a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
     TRY(positive(s, "retry.maxSeconds", &retry_seconds));
-    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)MAX_RETRY_SECONDS) * 1000;
+    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
     TRY(positive(s, "toolTimeout", &timeout_ms));
     TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
     a->tool_timeout_ms = (uint64_t)timeout_ms;

@@ -134,7 +134,7 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
 
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("api_retry"));
-    jw_kv_int(&w, "attempt", e->attempt);
+    jw_kv_int(&w, "attempt", a->at_target ? a->at_target : e->attempt);
     jw_kv_int(&w, "max_retries", a->max_attempts ? a->max_attempts - 1 : e->attempt);
     jw_kv_int(&w, "retry_delay_ms", (int64_t)a->delay_ms);
     jw_key(&w, "error_status");

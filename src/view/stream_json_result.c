@@ -58,6 +58,8 @@ static struct ending ending_of(const struct stream_json *s, const struct run_res
 {
     switch (r->outcome) {
     case RUN_DONE:
+        if (r->is_fallback && r->forced != FINAL_TURN_LIMIT)
+            return (struct ending){S("error_during_execution"), S("")};
         if (r->is_fallback)
             return (struct ending){S("error_max_turns"), S("max_turns")};
         return (struct ending){S("success"),
@@ -185,7 +187,7 @@ static void field_errors(struct json_writer *w, const struct run_result *r)
     const char *hint = r->error ? err_find_hint(r->error) : NULL;
     AUTO_FREE char *text = r->error ? err_message(r->error) : NULL;
     struct str own = asks_for_budget(r) ? r->asks[0].text : r->text;
-    enum err_kind kind = asks_for_budget(r) ? ERR_BUDGET_EXCEEDED : ERR_TURN_LIMIT;
+    enum err_kind kind = asks_for_budget(r) ? ERR_BUDGET_EXCEEDED : final_reason_kind(r->forced);
 
     jw_key(w, "errors");
     jw_begin_array(w);

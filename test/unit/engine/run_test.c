@@ -338,6 +338,23 @@ TEST(the_round_cap_forces_a_summary_without_tools)
     assert_int_equal(w.result.n_rounds, 2);
 }
 
+TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
+{
+    AUTO(strbuf) struct strbuf script = {0};
+
+    strbuf_add_cstr(&script, "turns:\n");
+    for (int i = 0; i < 12; i++)
+        strbuf_addf(&script, " - tool: Echo\n   id: c%d\n   args: {text: t%d}\n", i, i);
+    for (int is_free = 0; is_free < 2; is_free++) {
+        AUTO(world) struct world w = {.script = strbuf_cstr(&script)};
+
+        w.options.max_rounds = is_free ? RUN_UNLIMITED : 0;
+        world_run(&w, "go");
+        assert_int_equal(w.result.n_rounds, is_free ? 13 : RUN_DEFAULT_MAX_ROUNDS);
+        assert_int_equal(w.result.forced, is_free ? FINAL_NONE : FINAL_TURN_LIMIT);
+    }
+}
+
 TEST(the_instruction_of_a_last_turn_is_not_kept)
 {
     AUTO(world) struct world w = {.script = endless, .options.max_rounds = 2};
@@ -871,6 +888,7 @@ RUN_TESTS(
     UNIT(a_failing_tool_is_a_result), UNIT(a_tool_that_takes_too_long_is_ended),
     UNIT(the_operator_sets_a_tools_time), UNIT(a_tools_state_changes_by_events),
     UNIT(the_round_cap_forces_a_summary_without_tools),
+    UNIT(ten_rounds_are_the_cap_where_nobody_sets_one),
     UNIT(the_instruction_of_a_last_turn_is_not_kept),
     UNIT(an_empty_summary_gives_the_fallback_sentence),
     UNIT(a_failed_summary_gives_the_fallback_sentence), UNIT(a_node_ends_at_the_round_cap),
