@@ -276,7 +276,10 @@ static void show_attempt(struct show *s, const struct event_attempt *a)
 
     if (!(s->flags & SHOW_DETAILS))
         return;
-    strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT ": ", STR_ARG(a->provider), STR_ARG(a->model));
+    strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT, STR_ARG(a->provider), STR_ARG(a->model));
+    if (a->usage && a->usage->routed_model.n)
+        strbuf_addf(&line, " (%" STR_FMT " answered)", STR_ARG(a->usage->routed_model));
+    strbuf_add_cstr(&line, ": ");
     text_add_duration(&line, (int64_t)a->duration_ms);
     if (a->error)
         strbuf_addf(&line, ", %s", err_code(a->error->kind));

@@ -74,8 +74,17 @@ static int64_t known_window(const struct target *t)
     return t->info && t->info->context_window ? t->info->context_window : 0;
 }
 
+/* Another model than the one that was asked has answered: an alias, a snapshot, a gateway's choice.
+ */
+static void note_model(struct reply *r, struct str asked)
+{
+    if (r->model.n && r->usage.routed_model.n == 0 && !str_eq(r->model, asked))
+        r->usage.routed_model = r->model;
+}
+
 static void settle(struct ask *a, struct attempt *attempt, const struct err *e, uint64_t started_ms)
 {
+    note_model(a->reply, attempt->target->model);
     usage_settle(&a->reply->usage, known_window(attempt->target));
     usage_doubt_zeros(&a->reply->usage, a->reply->is_complete && a->reply->n_bytes);
     attempt->reply = a->reply;

@@ -267,7 +267,8 @@ static struct err *play_message(struct exchange *x, struct reply *reply)
         stop = message_n_calls(m) ? STOP_TOOL_CALLS : STOP_END;
     if (m) {
         reply->id = reply_str(reply, m->id);
-        reply->model = reply_str(reply, m->origin.model);
+        reply->model =
+            reply_str(reply, m->usage.routed_model.n ? m->usage.routed_model : m->origin.model);
         reply->usage = m->usage;
         reply->usage.routed_provider = reply_str(reply, m->usage.routed_provider);
         reply->usage.routed_model = reply_str(reply, m->usage.routed_model);

@@ -250,10 +250,11 @@ static void write_block_line(struct stream_json *s, const struct event *e, const
 {
     const struct message *m = e->body.message.message;
     bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
+    struct str model = m->usage.routed_model.n ? m->usage.routed_model : m->origin.model;
     struct json_writer w;
 
     line_begin(&w, out, "assistant");
-    message_head(&w, id, is_ours ? S("<synthetic>") : m->origin.model);
+    message_head(&w, id, is_ours ? S("<synthetic>") : model);
     block(&w, p);
     message_tail(&w, &m->usage);
     line_parent(&w, e);

@@ -84,6 +84,8 @@ static void field_models(struct json_writer *w, const struct stream_json *s)
     for (size_t i = 0; i < s->n_models; i++) {
         const struct model_total *m = &s->models[i];
 
+        if (!m->has_answered)
+            continue;
         jw_key_str(w, m->name);
         jw_begin_object(w);
         jw_kv_int(w, "inputTokens", m->input);
