@@ -156,10 +156,22 @@ static struct err *open_runtime(struct print *p)
     TRY(runtime_open(&p->runtime, &options));
     for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
         cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
-    TRY(runtime_use_model(&p->runtime, args_get(p->args, "model")));
-    if (p->runtime.profile.notice.n)
-        cli_tell("%" STR_FMT, STR_ARG(p->runtime.profile.notice));
-    return NULL;
+    return runtime_use_model(&p->runtime, args_get(p->args, "model"));
+}
+
+/* Which model is asked, where nobody has named one: a session keeps its own. */
+static void tell_model(const struct print *p, const struct agent *a)
+{
+    const struct profile *found = &p->runtime.profile;
+    const struct target *first = &a->plan.targets[0];
+
+    if (found->notice.n == 0)
+        return;
+    if (str_eq(first->model, found->model) && str_eq(first->provider->id, found->id))
+        cli_tell("%" STR_FMT, STR_ARG(found->notice));
+    else
+        cli_tell("using %" STR_FMT "/%" STR_FMT ", as the session did before",
+                 STR_ARG(first->provider->id), STR_ARG(first->model));
 }
 
 /* JSON that must fit a schema is only worth printing when it does. */
@@ -368,6 +380,7 @@ static struct err *run_agent(struct print *p)
 
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
+    tell_model(p, &agent);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);

@@ -89,6 +89,7 @@ const struct run_policy policy_node = {
     .on_turn_limit = end_turn_limit,
     .on_no_answer = end_no_answer,
     .unknown_is_correction = true,
+    .blames_request = true,
 };
 
 const struct run_policy policy_report = {

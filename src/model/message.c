@@ -104,9 +104,15 @@ size_t message_n_calls(const struct message *m)
 
 void message_text(const struct message *m, struct strbuf *out)
 {
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TEXT)
-            strbuf_add(out, m->parts[i].text);
+    size_t from = out->n;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TEXT)
+            continue;
+        if (m->role == ROLE_USER && out->n > from && !str_ends(strbuf_str(out), S("\n")))
+            strbuf_add_char(out, '\n');
+        strbuf_add(out, m->parts[i].text);
+    }
 }
 
 bool message_is_native_to(const struct message *m, struct str provider, struct str protocol)

@@ -69,7 +69,8 @@ const char *stop_name(enum stop s);
 enum stop stop_find(struct str name); /* STOP_UNKNOWN: there is no such name */
 
 size_t message_n_calls(const struct message *m);
-/* All text parts, one after the other; not what was told beside them. */
+/* All text parts, one after the other; not what was told beside them. Those of a user, a prompt and
+ * what was piped in, begin a line each; an answer's may go on in the middle of a word. */
 void message_text(const struct message *m, struct strbuf *out);
 /* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must
  * not see them. */

@@ -48,7 +48,8 @@ class Hooks(RunTest):
         self.assertEqual(after["tool_output"], "hi\n")
         self.assertEqual(self.given("UserPromptSubmit")[0]["prompt"], "go")
         self.assertEqual(self.given("Stop")[0]["last_assistant_message"], "Done.")
-        self.assertEqual(self.given("SessionStart")[0]["source"], "startup")
+        start = self.given("SessionStart")[0]
+        self.assertEqual((start["source"], start["model"]), ("startup", "m"))
         self.assertEqual(len(self.given("SessionEnd")), 1)
 
     def test_exit_2_blocks_a_call(self):
