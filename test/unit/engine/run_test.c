@@ -765,6 +765,19 @@ TEST(a_budget_may_suspend_the_run)
     assert_transcript(&w, "+0 user: \"hi\"\n= suspended: \"\"\n");
 }
 
+TEST(a_refused_request_is_the_fault_of_a_nodes_author)
+{
+    static const char script[] =
+        "turns:\n - {error: provider_error, message: no such field, status: 400}\n";
+    AUTO(world) struct world w = {.script = script, .options.policy = &policy_node};
+    AUTO(world) struct world v = {.script = script};
+
+    world_run(&w, "hi");
+    assert_int_equal(w.result.error->kind, ERR_VALIDATION);
+    world_run(&v, "hi");
+    assert_int_equal(v.result.error->kind, ERR_PROVIDER_ERROR);
+}
+
 /* --- answers that must fit a schema --- */
 
 static void run_with_schema(struct world *w, struct arena *a)
@@ -910,6 +923,7 @@ RUN_TESTS(
     UNIT(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer),
     UNIT(a_tool_may_answer_later_from_outside), UNIT(a_new_prompt_closes_what_was_suspended),
     UNIT(a_budget_may_refuse_an_attempt), UNIT(a_budget_may_suspend_the_run),
+    UNIT(a_refused_request_is_the_fault_of_a_nodes_author),
     UNIT(an_answer_that_fits_its_schema_is_a_value),
     UNIT(a_nodes_answer_that_does_not_fit_is_an_error_at_once),
     UNIT(a_nodes_answer_that_is_no_json_is_an_error_at_once),
