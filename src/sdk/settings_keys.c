@@ -107,6 +107,8 @@ const struct setting_key setting_keys[] = {
     {"network.allowPrivate", SETTING_STRINGS, MERGE_ADD,
      .help = "hosts that commands may speak to though their addresses are private"},
     {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
+    {"webFetch.provider", SETTING_STRING,
+     .help = "keel (its own tool), or native (the model's own fetch) (keel)"},
     {"webFetch.allow", SETTING_STRINGS, .help = "hosts to fetch from though they are private"},
 
     /* what is saved before tools change files */
