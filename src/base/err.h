@@ -24,7 +24,7 @@ enum err_category {
  * HTTP status, exit code, other names of the same thing. */
 #define ERR_TABLE(X)                                                                               \
     X(VALIDATION, "validation", USER, 0, 0, 0, 1, 400, 2,                                          \
-      "VALIDATION_ERROR bad_request invalid_request INVALID_JSON")                                 \
+      "VALIDATION_ERROR bad_request invalid_request INVALID_JSON ToolArgsInvalidError")            \
     X(CONFIGURATION, "configuration", USER, 0, 0, 0, 0, 500, 6, "CONFIGURATION_ERROR")             \
     X(PROVIDER_AUTH, "provider_auth", USER, 0, 0, 1, 0, 401, 6,                                    \
       "AUTHENTICATION_ERROR auth_error auth quota_exceeded")                                       \
@@ -37,11 +37,12 @@ enum err_category {
     X(MODEL_NOT_AVAILABLE, "model_not_available", USER, 0, 0, 1, 0, 404, 6,                        \
       "MODEL_NOT_AVAILABLE model_error")                                                           \
     X(CONTENT_FILTER, "content_filter", POLICY, 0, 0, 0, 0, 422, 1, "")                            \
-    X(NETWORK, "network", SYSTEM, 1, 1, 1, 0, 502, 1, "NETWORK_ERROR network_error")               \
-    X(TIMEOUT, "timeout", SYSTEM, 1, 1, 1, 0, 504, 1, "TIMEOUT_ERROR")                             \
+    X(NETWORK, "network", SYSTEM, 1, 1, 1, 0, 502, 1, "NETWORK_ERROR network_error transport")     \
+    X(TIMEOUT, "timeout", SYSTEM, 1, 1, 1, 0, 504, 1, "TIMEOUT_ERROR run_timeout")                 \
     X(TOOL_DENIED, "tool_denied", POLICY, 0, 0, 0, 0, 403, 1, "ToolPolicyError")                   \
-    X(TOOL_FAILED, "tool_failed", SYSTEM, 1, 0, 0, 0, 500, 1, "TOOL_EXECUTION_ERROR")              \
-    X(UNKNOWN_TOOL, "unknown_tool", USER, 0, 0, 0, 1, 404, 1, "UNKNOWN_TOOL")                      \
+    X(TOOL_FAILED, "tool_failed", SYSTEM, 1, 0, 0, 0, 500, 1,                                      \
+      "TOOL_EXECUTION_ERROR ToolExecutionError")                                                   \
+    X(UNKNOWN_TOOL, "unknown_tool", USER, 0, 0, 0, 1, 404, 1, "UNKNOWN_TOOL UnknownToolError")     \
     X(TOOL_UNAVAILABLE, "tool_unavailable", SYSTEM, 0, 0, 0, 0, 501, 1, "")                        \
     X(TURN_LIMIT, "turn_limit", LIMIT, 0, 0, 0, 0, 422, 5, "max_turns EXIT-MAX-TURNS-NO-RESPONSE") \
     X(BUDGET_EXCEEDED, "budget_exceeded", LIMIT, 0, 0, 0, 0, 402, 5, "")                           \
@@ -51,7 +52,8 @@ enum err_category {
     X(PLUGIN, "plugin", SYSTEM, 0, 0, 0, 0, 500, 1, "PLUGIN_ERROR")                                \
     X(STORAGE, "storage", SYSTEM, 0, 1, 0, 0, 500, 1, "STORAGE_ERROR")                             \
     X(SANDBOX, "sandbox", SYSTEM, 1, 0, 0, 0, 500, 1, "sandbox_error")                             \
-    X(CANCELLED, "cancelled", CANCEL, 0, 0, 0, 0, 499, 130, "canceled aborted AbortError")         \
+    X(CANCELLED, "cancelled", CANCEL, 0, 0, 0, 0, 499, 130,                                        \
+      "canceled aborted AbortError ToolCancelledError")                                            \
     X(INTERNAL, "internal", SYSTEM, 0, 0, 0, 0, 500, 1, "INTERNAL_ERROR unknown")
 
 enum err_kind {

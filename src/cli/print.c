@@ -18,8 +18,9 @@ struct print {
     struct arena arena;
     enum format format;
     bool include_partial;
-    int64_t max_rounds;
-    struct json *schema; /* NULL: any text will do */
+    int64_t max_rounds;    /* 0: as many as it takes; -1: as the settings say */
+    int64_t retry_seconds; /* 0: as the settings say */
+    struct json *schema;   /* NULL: any text will do */
     struct agent_options agent_options;
     struct runtime runtime;
     struct message *prompt;
@@ -101,7 +102,8 @@ static struct err *read_flags(struct print *p)
         return err_hint(
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
-    TRY(args_int(args, "max-turns", 0, UINT32_MAX, 0, &p->max_rounds));
+    TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
+    TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &p->retry_seconds));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
@@ -154,10 +156,22 @@ static struct err *open_runtime(struct print *p)
     TRY(runtime_open(&p->runtime, &options));
     for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
         cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
-    TRY(runtime_use_model(&p->runtime, args_get(p->args, "model")));
-    if (p->runtime.profile.notice.n)
-        cli_tell("%" STR_FMT, STR_ARG(p->runtime.profile.notice));
-    return NULL;
+    return runtime_use_model(&p->runtime, args_get(p->args, "model"));
+}
+
+/* Which model is asked, where nobody has named one: a session keeps its own. */
+static void tell_model(const struct print *p, const struct agent *a)
+{
+    const struct profile *found = &p->runtime.profile;
+    const struct target *first = &a->plan.targets[0];
+
+    if (found->notice.n == 0)
+        return;
+    if (str_eq(first->model, found->model) && str_eq(first->provider->id, found->id))
+        cli_tell("%" STR_FMT, STR_ARG(found->notice));
+    else
+        cli_tell("using %" STR_FMT "/%" STR_FMT ", as the session did before",
+                 STR_ARG(first->provider->id), STR_ARG(first->model));
 }
 
 /* JSON that must fit a schema is only worth printing when it does. */
@@ -172,7 +186,7 @@ static void choose_show(struct print *p)
     s->is_visible = is_terminal;
     if (p->format == FORMAT_TEXT && is_terminal)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES;
-    if (isatty(STDERR_FILENO) == 1)
+    if (p->format != FORMAT_STREAM_JSON || isatty(STDERR_FILENO) == 1) /* its lines say it */
         s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
@@ -345,7 +359,10 @@ static struct err *answer(void *self, struct message *prompt)
         options.asker = &agent_asks_later;
     note_typed(p);
     options.output_schema = p->schema;
-    options.max_rounds = (unsigned)p->max_rounds;
+    if (p->max_rounds >= 0)
+        options.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
+    if (p->retry_seconds)
+        options.retry_max_ms = (uint64_t)p->retry_seconds * 1000;
     options.sinks = sinks;
     options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)
@@ -363,6 +380,7 @@ static struct err *run_agent(struct print *p)
 
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
+    tell_model(p, &agent);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);

@@ -56,8 +56,10 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
 {
     if (r->outcome != RUN_DONE)
         return;
-    if (r->is_fallback)
+    if (r->is_fallback && r->forced == FINAL_TURN_LIMIT)
         cli_tell("the limit of rounds was reached, and the model gave no answer");
+    else if (r->is_fallback)
+        cli_tell("the model gave no answer (%s)", final_reason_name(r->forced));
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT
                  "\nmaxOutput in the profile sets the limit, or what is left of the budget",

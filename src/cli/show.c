@@ -12,7 +12,8 @@
 #define CALL_MAX_CHARS 100
 #define RESULT_MAX_LINES 8
 #define RESULT_MAX_CHARS 100
-#define LONG_WAIT_MS 5000
+#define LONG_WAIT_MS 2000
+#define CLOCK_FROM_MS 60000 /* of longer waits the time of day is said, too */
 
 enum colour { PLAIN, FAINT, RED, GREEN, CYAN };
 
@@ -235,16 +236,28 @@ static void show_tool_result(struct show *s, const struct event_tool *t)
 
 /* --- the model --- */
 
-static void show_retry(struct show *s, const struct event_attempt *a)
+/* "anthropic: HTTP 429: slow down; trying again in 5 min (at 16:20:05, attempt 2 of 10)" */
+static void show_retry(struct show *s, const struct event *e)
 {
+    const struct event_attempt *a = &e->body.attempt;
     AUTO_FREE char *why = err_message(a->error);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_RETRIES) && !(s->flags & SHOW_LONG_WAITS && a->delay_ms >= LONG_WAIT_MS))
+    if (!(s->flags & SHOW_RETRIES) && !(s->flags & SHOW_LONG_WAITS && a->delay_ms > LONG_WAIT_MS))
         return;
     strbuf_addf(&line, "%s; trying again in ", why);
     text_add_duration(&line, (int64_t)a->delay_ms);
-    say_line(s, FAINT, strbuf_str(&line));
+    strbuf_add_cstr(&line, " (");
+    if (a->delay_ms >= CLOCK_FROM_MS) {
+        strbuf_add_cstr(&line, "at ");
+        text_add_clock(&line, e->unix_ms + (int64_t)a->delay_ms);
+        strbuf_add_cstr(&line, ", ");
+    }
+    strbuf_addf(&line, "attempt %u of %u)", a->at_target + 1, a->max_attempts);
+    if (s->flags & SHOW_RETRIES)
+        say_line(s, FAINT, strbuf_str(&line));
+    else
+        cli_tell("%s", strbuf_cstr(&line));
 }
 
 /* Another model answers than was asked for: told in any case. */
@@ -263,7 +276,10 @@ static void show_attempt(struct show *s, const struct event_attempt *a)
 
     if (!(s->flags & SHOW_DETAILS))
         return;
-    strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT ": ", STR_ARG(a->provider), STR_ARG(a->model));
+    strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT, STR_ARG(a->provider), STR_ARG(a->model));
+    if (a->usage && a->usage->routed_model.n)
+        strbuf_addf(&line, " (%" STR_FMT " answered)", STR_ARG(a->usage->routed_model));
+    strbuf_add_cstr(&line, ": ");
     text_add_duration(&line, (int64_t)a->duration_ms);
     if (a->error)
         strbuf_addf(&line, ", %s", err_code(a->error->kind));
@@ -330,7 +346,7 @@ void show_event(void *self, const struct event *e)
         show_attempt(s, &e->body.attempt);
         break;
     case EVENT_RETRY:
-        show_retry(s, &e->body.attempt);
+        show_retry(s, e);
         break;
     case EVENT_FALLBACK:
         show_fallback(s, &e->body.attempt);

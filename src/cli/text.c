@@ -4,6 +4,8 @@
 #include "base/utf8.h"
 #include "model/usage.h"
 
+#include <time.h>
+
 void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
 {
     size_t column = indent;
@@ -36,6 +38,15 @@ void text_add_duration(struct strbuf *out, int64_t duration_ms)
         strbuf_addf(out, "%.0f min", seconds / 60);
     else
         strbuf_addf(out, "%.0f h", seconds / 3600);
+}
+
+void text_add_clock(struct strbuf *out, int64_t unix_ms)
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm parts;
+
+    if (localtime_r(&seconds, &parts))
+        strbuf_addf(out, "%02d:%02d:%02d", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 /* Most answers cost less than a cent. */

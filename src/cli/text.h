@@ -13,6 +13,9 @@ void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
 /* "1.5 s", "7 s", "20 min", "3 h". */
 void text_add_duration(struct strbuf *out, int64_t duration_ms);
 
+/* The time of day where keel runs: "16:20:05". */
+void text_add_clock(struct strbuf *out, int64_t unix_ms);
+
 /* Micro-cents as "$0.0042", "$1.50". */
 void text_add_money(struct strbuf *out, int64_t microcents);
 

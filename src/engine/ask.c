@@ -369,6 +369,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                               .provider = attempt->target->provider->id,
                               .model = attempt->target->model,
                               .max_attempts = attempt->max_at_target,
+                              .at_target = attempt->at_target,
                               .is_retry = attempt->number > 1,
                               .is_final_turn = a->final != NULL,
                               .is_aside = a->aside != NULL,
@@ -544,6 +545,7 @@ static struct message *without_calls(struct run *r, const struct message *m)
     message_set_origin(copy, m->origin);
     message_set_usage(copy, &m->usage);
     copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
+    copy->stop = m->stop;
     for (size_t i = 0; i < m->n_parts; i++)
         if (m->parts[i].kind != PART_TOOL_CALL)
             message_add(copy, &m->parts[i]);

@@ -3,8 +3,8 @@
 
 #include "sys/loop.h"
 
-#define BACKOFF_FIRST_MS 500
-#define BACKOFF_MAX_MS 60000
+#define BACKOFF_FIRST_MS ((uint64_t)500)
+#define BACKOFF_MAX_MS ((uint64_t)60000)
 #define PATIENCE_MS 8000 /* with a provider that names a delay, while another target is free */
 #define RATE_LIMIT_REST_MS 30000
 
@@ -53,17 +53,19 @@ static enum verdict judge(const struct err *e)
 
 /* By chance up to a half shorter or longer, so that many clients which failed together do not come
  * back together. */
-static uint64_t next_delay_ms(struct ask *a, unsigned n_failed, const struct err *e)
+static uint64_t next_delay_ms(struct ask *a, const struct attempt *attempt, const struct err *e)
 {
-    uint64_t delay_ms = BACKOFF_FIRST_MS;
+    const struct backoff *own = &attempt->target->backoff;
+    uint64_t max_ms = own->max_ms ? own->max_ms : BACKOFF_MAX_MS;
+    uint64_t delay_ms = MIN(own->first_ms ? own->first_ms : BACKOFF_FIRST_MS, max_ms);
     int64_t known_ms = a->hooks->known_delay ? a->hooks->known_delay(a->hooks->self) : -1;
 
     if (e->retry_after_ms >= 0 || known_ms >= 0)
         return (uint64_t)(e->retry_after_ms >= 0 ? e->retry_after_ms : known_ms);
-    for (unsigned i = 1; i < n_failed && delay_ms < BACKOFF_MAX_MS; i++)
+    for (unsigned i = 1; i < attempt->at_target && delay_ms < max_ms; i++)
         delay_ms *= 2;
     delay_ms = delay_ms / 2 + random_below(a->chain->random, delay_ms + 1);
-    return MIN(delay_ms, (uint64_t)BACKOFF_MAX_MS);
+    return MIN(delay_ms, max_ms);
 }
 
 /* 0: it would be a guess. */
@@ -72,8 +74,17 @@ static int64_t known_window(const struct target *t)
     return t->info && t->info->context_window ? t->info->context_window : 0;
 }
 
+/* Another model than the one that was asked has answered: an alias, a snapshot, a gateway's choice.
+ */
+static void note_model(struct reply *r, struct str asked)
+{
+    if (r->model.n && r->usage.routed_model.n == 0 && !str_eq(r->model, asked))
+        r->usage.routed_model = r->model;
+}
+
 static void settle(struct ask *a, struct attempt *attempt, const struct err *e, uint64_t started_ms)
 {
+    note_model(a->reply, attempt->target->model);
     usage_settle(&a->reply->usage, known_window(attempt->target));
     usage_doubt_zeros(&a->reply->usage, a->reply->is_complete && a->reply->n_bytes);
     attempt->reply = a->reply;
@@ -110,7 +121,7 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
         e = provider_ask(attempt->target->provider, &request, &call, a->reply);
     secrets_hide_in_err(a->hooks->secrets, e);
     if (judge(e) == RETRY_HERE)
-        attempt->delay_ms = next_delay_ms(a, attempt->at_target, e);
+        attempt->delay_ms = next_delay_ms(a, attempt, e);
     settle(a, attempt, e, started_ms);
     return e;
 }
@@ -145,7 +156,8 @@ static struct err *explain_wait(const struct ask *a, struct err *take_error, uin
                      (unsigned long long)(left_ms / 1000));
     if (err_find_hint(e))
         return e;
-    return err_hint(e, "try again later, or let retry.maxSeconds allow longer waits");
+    return err_hint(e, "try again later, or allow longer waits: --retry-seconds N, or "
+                       "retry.maxSeconds in the settings");
 }
 
 /* As long as the provider says, if that is longer. */

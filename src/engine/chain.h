@@ -6,9 +6,9 @@
  * its attempts; then the next target is asked. All other failures are final.
  *
  * Between attempts at one target the provider's own delay is waited (unless it is longer than 8 s
- * and another target is free). Where it names none, the waits double from 0.5 s to 60 s, each of
- * them up to a half shorter or longer by chance. All waits of one ask together are bounded: one
- * that would go beyond that ends the attempts at this target at once.
+ * and another target is free). Where it names none, the waits double from 0.5 s to 60 s (or as the
+ * target has it), each of them up to a half shorter or longer by chance. All waits of one ask
+ * together are bounded: one that would go beyond that ends the attempts at this target at once.
  *
  * After a rate limit a target rests for 30 s: it is skipped while another one is there. Once text
  * has been shown, no other target is asked, unless the watcher agrees to drop it. Rests last as
@@ -22,6 +22,12 @@
 
 #define CHAIN_MAX_TARGETS 16
 #define CHAIN_DEFAULT_MAX_WAIT_MS 600000
+#define RETRY_MAX_SECONDS 604800 /* that anybody may allow: a week */
+
+/* Waits between attempts where the provider names none. */
+struct backoff {
+    uint64_t first_ms, max_ms; /* 0: 500 and 60000 */
+};
 
 struct target {
     const struct provider *provider;
@@ -29,11 +35,12 @@ struct target {
     const struct model_info *info; /* NULL: not known */
     struct price price;            /* configured, else the catalogue's; -1 where unknown */
     unsigned max_attempts;         /* 0: the chain's default */
-    int64_t window;                /* tokens; 0: what `info` says, else the default */
-    int64_t max_output;            /* tokens to ask for; 0: as the model has it */
-    uint64_t idle_ms;              /* longest silence; 0: the call's */
-    uint64_t total_ms;             /* longest answer; 0: the call's */
-    const struct json *options;    /* the profile's; may be NULL */
+    struct backoff backoff;
+    int64_t window;             /* tokens; 0: what `info` says, else the default */
+    int64_t max_output;         /* tokens to ask for; 0: as the model has it */
+    uint64_t idle_ms;           /* longest silence; 0: the call's */
+    uint64_t total_ms;          /* longest answer; 0: the call's */
+    const struct json *options; /* the profile's; may be NULL */
 };
 
 /* One request to one target, told before it leaves and after it ended. */

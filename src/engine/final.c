@@ -10,9 +10,11 @@ static void set_text(struct run *r, struct str text)
 static struct err *answer_instead(struct run *r, enum final_reason reason)
 {
     AUTO(message) struct message *m = NULL;
+    AUTO(err) struct err *why = NULL;
     struct str text = {0};
 
     TRY(r->policy->on_no_answer(reason, &text));
+    why = err_new(final_reason_kind(reason), "%" STR_FMT, STR_ARG(text));
     m = run_new_message(r, ROLE_ASSISTANT);
     m->is_error = true;
     message_add_text(m, text);
@@ -20,6 +22,7 @@ static struct err *answer_instead(struct run *r, enum final_reason reason)
     run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);
     set_text(r, text);
     r->result->is_fallback = true;
+    hook_failure(r, why);
     return NULL;
 }
 
@@ -58,5 +61,6 @@ struct err *final_turn(struct run *r, enum final_reason reason)
     if (e || str_trim(strbuf_str(&text)).n == 0)
         return answer_instead(r, reason);
     set_text(r, strbuf_str(&text));
-    return answer_check(r, r->result->text);
+    TRY(answer_check(r, r->result->text));
+    return hook_last_stop(r, r->result->text);
 }

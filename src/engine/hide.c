@@ -103,6 +103,7 @@ void hide_in_message(const struct secrets *s, struct message **m, uint64_t *foun
     copy->is_error = from->is_error;
     message_set_usage(copy, &from->usage);
     copy->stop_reason = arena_str(&copy->arena, from->stop_reason);
+    copy->stop = from->stop;
     message_set_origin(copy, from->origin);
     for (size_t i = 0; i < from->n_parts; i++)
         hide_in_part(s, &copy->arena, message_add(copy, &from->parts[i]), found);

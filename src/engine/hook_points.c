@@ -162,25 +162,59 @@ static void set_answer(struct arena *a, struct json *fields, struct str answer)
     }
 }
 
-/* The answer is durable before a hook acts on it: a run that is resumed asks the hook
- * about the same answer again. */
-struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason)
+/* Asks whether the work is done. The answer is durable before a hook acts on it: a run that is
+ * resumed asks the hook about the same answer again. */
+static struct err *ask_stop(struct run *r, struct str answer, struct hook_outcome *ret_outcome)
 {
     struct json *fields;
-    struct hook_outcome outcome;
 
-    *ret_reason = (struct str){0};
+    *ret_outcome = (struct hook_outcome){0};
     if (!r->options->hooks)
         return NULL;
     TRY(run_sync(r));
     fields = json_new(&r->arena, JSON_OBJECT);
     set_answer(&r->arena, fields, answer);
     json_set_bool(&r->arena, fields, "stop_hook_active", r->stop_hook_active);
-    TRY(ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, &outcome));
-    if (!outcome.is_blocked)
+    return ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, ret_outcome);
+}
+
+/* A hook that always blocks must not keep the model going for ever. */
+static bool may_block(struct run *r)
+{
+    unsigned max =
+        r->options->max_stop_blocks ? r->options->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
+
+    if (r->n_stop_blocks++ < max)
+        return true;
+    run_notice(r, SEVERITY_WARNING, "hook",
+               arena_format(&r->arena,
+                            "a Stop hook has made the model continue %u times; the turn ends with "
+                            "this answer (stopHookBlocks in the settings allows more)",
+                            max));
+    return false;
+}
+
+struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason)
+{
+    struct hook_outcome outcome;
+
+    *ret_reason = (struct str){0};
+    TRY(ask_stop(r, answer, &outcome));
+    if (!outcome.is_blocked || !may_block(r))
         return NULL;
     r->stop_hook_active = true;
     *ret_reason = outcome.reason.n ? outcome.reason : S("A hook says that the work is not done.");
+    return NULL;
+}
+
+struct err *hook_last_stop(struct run *r, struct str answer)
+{
+    struct hook_outcome outcome;
+
+    TRY(ask_stop(r, answer, &outcome));
+    if (outcome.is_blocked)
+        run_notice(r, SEVERITY_WARNING, "hook",
+                   S("a Stop hook wants the model to continue, but this was its last turn"));
     return NULL;
 }
 

@@ -20,7 +20,18 @@ static struct err *force_last_turn(unsigned max_rounds)
 
 static struct err *give_fallback(enum final_reason reason, struct str *ret_text)
 {
-    *ret_text = S(FALLBACK_TEXT);
+#define HISTORY_HAS_IT " Partial results available in conversation history."
+    static const char *const texts[] = {
+        [FINAL_TURN_LIMIT] = FALLBACK_TEXT,
+        [FINAL_UNKNOWN_TOOLS] = "The model kept calling tools that do not exist." HISTORY_HAS_IT,
+        [FINAL_CORRECTIONS] = "The model kept calling tools with wrong arguments." HISTORY_HAS_IT,
+        [FINAL_TOKEN_LIMIT] = "The context window is nearly full." HISTORY_HAS_IT,
+        [FINAL_REPORT] = "The model gave no report." HISTORY_HAS_IT,
+        [FINAL_ROUTER] = "The model handed nothing over." HISTORY_HAS_IT,
+        [FINAL_STOPPED] = "The model was asked for its answer and gave none." HISTORY_HAS_IT,
+    };
+
+    *ret_text = str_of(texts[reason]);
     return NULL;
 }
 
@@ -61,6 +72,7 @@ const struct run_policy policy_conversation = {
     .name = "conversation",
     .default_attempts = 10,
     .max_corrections = 3,
+    .max_misfits = 3,
     .on_denied = go_on_denied,
     .on_corrections_spent = go_on_spent,
     .on_turn_limit = force_last_turn,
@@ -77,12 +89,14 @@ const struct run_policy policy_node = {
     .on_turn_limit = end_turn_limit,
     .on_no_answer = end_no_answer,
     .unknown_is_correction = true,
+    .blames_request = true,
 };
 
 const struct run_policy policy_report = {
     .name = "report",
     .default_attempts = 5,
     .max_corrections = 3,
+    .max_misfits = 3,
     .on_denied = go_on_denied,
     .on_corrections_spent = go_on_spent,
     .on_turn_limit = force_last_turn,

@@ -13,6 +13,7 @@ struct run_policy {
     const char *name;
     unsigned default_attempts; /* per target */
     unsigned max_corrections;  /* wrong arguments in a row */
+    unsigned max_misfits;      /* answers in a row that do not fit their schema and are sent back */
     /* A call was not allowed. */
     struct err *(*on_denied)(const struct verdict *v);
     /* More corrections in a row than max_corrections. */
@@ -23,6 +24,7 @@ struct run_policy {
     struct err *(*on_no_answer)(enum final_reason reason, struct str *ret_text);
     bool unknown_is_correction; /* an unknown tool counts as a wrong argument */
     bool tells_failure;         /* a provider's failure becomes a message in the history */
+    bool blames_request;        /* what a provider refuses as malformed is ERR_VALIDATION */
     /* Share of the window that is kept free for the last turn; 0: none, only the guard holds. */
     unsigned reserve_per_mille;
     /* The tool that a forced last turn may still call; NULL: none. */
@@ -31,6 +33,7 @@ struct run_policy {
 
 extern const struct run_policy policy_conversation, policy_node, policy_report;
 
+/* What a conversation answers when the model says nothing at the round cap. */
 #define FALLBACK_TEXT "Maximum rounds reached. Partial results available in conversation history."
 
 /* What the model is told in a forced last turn. `detail` names the tools, where that is the reason.

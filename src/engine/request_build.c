@@ -129,7 +129,7 @@ static bool is_paused(const struct builder *b, const struct place *p)
     const struct message *m = p->messages[p->at];
 
     return p->is_end && p->at + 1 == p->n && speaks_anthropic(b) && is_native(b, m) &&
-           str_is(m->stop_reason, "pause_turn");
+           m->stop == STOP_PAUSED;
 }
 
 static bool has_server_part(const struct message *m, enum part_kind kind, struct str id)

@@ -266,11 +266,20 @@ static void close_calls(struct run *r, const struct err *e)
         batch_close(r);
 }
 
+/* Whoever wrote the node wrote what was refused. */
+static void blame_request(const struct run *r, struct err *e)
+{
+    if (r->policy->blames_request && err_is(e, ERR_PROVIDER_ERROR) &&
+        (e->peer_status == 400 || e->peer_status == 422))
+        e->kind = ERR_VALIDATION;
+}
+
 static void set_outcome(struct run *r, struct err *take_error)
 {
     struct run_result *x = r->result;
     struct event e = {.body.error = take_error};
 
+    blame_request(r, take_error);
     secrets_hide_in_err(r->secrets, take_error);
     x->error = take_error;
     x->outcome = !take_error ? RUN_DONE : RUN_FAILED;

@@ -19,7 +19,11 @@
 #include "port/plugin.h"
 #include "port/recorder.h"
 
+#include <limits.h>
+
 #define RUN_DEFAULT_MAX_ROUNDS 10
+#define RUN_UNLIMITED UINT_MAX
+#define RUN_DEFAULT_MAX_STOP_BLOCKS 8
 #define RUN_DEFAULT_TOOL_TIMEOUT_MS 300000
 #define RUN_DEFAULT_TOOL_RESPONSE_BYTES 12288
 
@@ -114,7 +118,8 @@ struct run_options {
     const struct given_outcome *outcomes; /* of calls that a crash has cut off */
     size_t n_outcomes;
     const struct json *output_schema; /* the answer must be JSON that fits; NULL: any text */
-    unsigned max_rounds;              /* 0: no cap */
+    unsigned max_rounds;              /* 0: RUN_DEFAULT_MAX_ROUNDS; RUN_UNLIMITED: no cap */
+    unsigned max_stop_blocks;         /* of Stop hooks; 0: RUN_DEFAULT_MAX_STOP_BLOCKS */
     struct turn_progress before;      /* of this turn; counts towards its limits */
 
     /* with what */

@@ -58,6 +58,7 @@ struct run {
     struct strbuf continued; /* their text */
     bool is_continuing;
     bool was_empty;     /* the last answer */
+    unsigned n_misfits; /* answers in a row that did not fit their schema */
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */
     struct chain chain;
@@ -72,6 +73,7 @@ struct run {
     struct str *unknown_names; /* of these rounds, each once */
     size_t n_unknown_names, unknown_names_room;
     bool stop_hook_active;         /* a hook has made the model go on */
+    unsigned n_stop_blocks;        /* how often, in this run */
     enum final_reason must_finish; /* the next turn is the last */
     bool is_ended;                 /* a call has ended the run: no other one begins */
 };
@@ -113,6 +115,8 @@ MUST_USE struct err *hook_tool_judged(struct call *c);
 MUST_USE struct err *hook_tool_done(struct call *c);
 /* The model has answered; *ret_reason is set when it must go on. */
 MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret_reason);
+/* The same for a forced last turn: nothing can follow it. */
+MUST_USE struct err *hook_last_stop(struct run *r, struct str answer);
 void hook_failure(struct run *r, const struct err *e);
 
 /* save_points.c */
@@ -129,12 +133,14 @@ MUST_USE struct err *run_compact(struct run *r);
 
 /* unfinished.c */
 /* Is an answer without calls the end of the turn? An error: it is a bad one; *ret_goes_on: the
- * model was asked to continue. */
+ * model was asked to continue, or to mend it. The result's text is all of the answer. */
 MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
                                       bool *ret_goes_on);
 
 /* What was cut off or empty is behind: the model has called tools, or its answer was taken. */
 void unfinished_reset(struct run *r);
+/* For a run without a prompt: finds in the history what an earlier process had asked again for. */
+void unfinished_resume(struct run *r);
 
 /* ask.c */
 struct final_turn {

@@ -151,12 +151,12 @@ static struct err *end_again(unsigned max_rounds)
 static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 {
     const struct turn_progress *before = &r->options->before;
-    unsigned max = r->options->max_rounds;
+    unsigned max = r->options->max_rounds ? r->options->max_rounds : RUN_DEFAULT_MAX_ROUNDS;
 
     *ret_reason = r->must_finish;
     if (r->is_stopping)
         *ret_reason = FINAL_STOPPED;
-    else if (max && before->n_rounds + r->round >= max) {
+    else if (max != RUN_UNLIMITED && before->n_rounds + r->round >= max) {
         if (before->forced == FINAL_TURN_LIMIT)
             return end_again(max);
         *ret_reason = FINAL_TURN_LIMIT;
@@ -197,7 +197,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     unfinished_reset(r);
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
-    return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
+    return reason.n ? go_on(r, reason) : NULL;
 }
 
 /* A provider has found the request too long: what it was asked about is made shorter, once. */
@@ -273,19 +273,14 @@ static struct err *close_open_calls(struct run *r)
     return batch_run(r, open);
 }
 
-/* A stored answer has only the provider's word for it. */
-static bool is_paused(const struct message *m)
-{
-    return str_is(m->stop_reason, "pause_turn") || str_is(m->stop_reason, "paused");
-}
-
 /* The answer that the history ends with: it had come whole, and only the end of its run had not. */
 static const struct message *find_answer(const struct history *h)
 {
     const struct message *m = h->n ? h->entries[h->n - 1].message : NULL;
     bool is_answer = m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE;
 
-    return is_answer && m->n_parts && !m->is_error && message_n_calls(m) == 0 && !is_paused(m)
+    return is_answer && m->n_parts && !m->is_error && message_n_calls(m) == 0 &&
+                   m->stop != STOP_PAUSED
                ? m
                : NULL;
 }
@@ -296,8 +291,12 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
 
     TRY(close_open_calls(r));
     *ret_is_over = r->result->n_asks > 0;
+    unfinished_resume(r);
     answer = find_answer(&r->conversation->history);
-    return answer ? take_answer(r, answer, ret_is_over) : NULL;
+    if (!answer)
+        return NULL;
+    r->stop = answer->stop;
+    return take_answer(r, answer, ret_is_over);
 }
 
 struct err *turn_run(struct run *r)

@@ -1,8 +1,12 @@
-/* unfinished.c - answers that are none: cut off by a limit, empty, declined or withheld.
+/* unfinished.c - answers that are none: cut off by a limit, empty, declined, withheld, or of the
+ * wrong shape.
  *
  * What can be mended by asking again is: an answer that reached the output limit is continued, an
- * empty one is asked for once more. The rest is an error, so that it does not pass for success. */
+ * empty one is asked for once more, one that does not fit its schema goes back with what is wrong.
+ * The rest is an error, so that it does not pass for success. */
 #include "engine/run_state.h"
+
+#include "base/utf8.h"
 
 #define MAX_CONTINUED 3 /* times in a row */
 #define CONTINUE                                                                                   \
@@ -10,6 +14,9 @@
     "without repeating anything.]"
 #define SAY_SOMETHING                                                                              \
     "[Your answer was empty. If the work is done, say what you did; if it is not, go on.]"
+#define MISFIT "[Your answer was not accepted: "
+#define MISFIT_END " Answer again, with the JSON value alone: no other text, no code fence.]"
+#define MISFIT_MAX_BYTES 4000 /* of what is wrong with it: the model has written a part of that */
 
 static struct err *ask_again(struct run *r, struct str text)
 {
@@ -75,6 +82,31 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
     return ask_again(r, S(SAY_SOMETHING));
 }
 
+/* The model reads what is wrong and where, as often as the policy lets it. */
+static struct err *mend_shape(struct run *r, bool *ret_goes_on)
+{
+    AUTO(err) struct err *e = answer_check(r, r->result->text);
+    AUTO_FREE char *why = e ? err_message(e) : NULL;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (!err_is(e, ERR_VALIDATION) || r->policy->max_misfits == 0) {
+        r->n_misfits = 0;
+        return TAKE(e);
+    }
+    if (r->n_misfits == r->policy->max_misfits)
+        return err_hint(TAKE(e),
+                        "the model was told %u times what is wrong; a simpler schema or "
+                        "another model may help",
+                        r->n_misfits);
+    unfinished_reset(r);
+    r->n_misfits++;
+    r->result->text = (struct str){0};
+    *ret_goes_on = true;
+    strbuf_addf(&text, MISFIT "%" STR_FMT "." MISFIT_END,
+                STR_ARG(utf8_truncate(str_of(why), MISFIT_MAX_BYTES)));
+    return ask_again(r, strbuf_str(&text));
+}
+
 void unfinished_reset(struct run *r)
 {
     strbuf_clear(&r->continued);
@@ -96,5 +128,40 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
                         "say it in other words, or ask another model");
     if (is_empty(answer) && r->n_continued == 0)
         return mend_empty(r, answer, ret_goes_on);
-    return NULL;
+    return mend_shape(r, ret_goes_on);
+}
+
+/* --- resuming --- */
+
+/* What keel has said to an answer, which stands before it; empty: nothing. */
+static struct str find_word(const struct history *h, size_t at)
+{
+    const struct message *word = at >= 1 ? h->entries[at].message : NULL;
+    const struct message *answer = word ? h->entries[at - 1].message : NULL;
+
+    if (!answer || word->role != ROLE_USER || word->n_parts != 1 ||
+        word->parts[0].kind != PART_CONTEXT || answer->role != ROLE_ASSISTANT ||
+        answer->state != MESSAGE_COMPLETE || message_n_calls(answer))
+        return (struct str){0};
+    return word->parts[0].text;
+}
+
+void unfinished_resume(struct run *r)
+{
+    const struct history *h = &r->conversation->history;
+    size_t end = h->n, from;
+    struct str word;
+
+    /* An answer that nothing was said to yet may be the next of these. */
+    if (end && h->entries[end - 1].message && h->entries[end - 1].message->role == ROLE_ASSISTANT)
+        end--;
+    for (from = end; from >= 2 && str_is(find_word(h, from - 1), CONTINUE); from -= 2)
+        r->n_continued++;
+    for (size_t i = from; i < end; i += 2)
+        message_text(h->entries[i].message, &r->continued);
+    word = end ? find_word(h, end - 1) : (struct str){0};
+    r->is_continuing = r->n_continued > 0;
+    r->was_empty = str_is(word, SAY_SOMETHING);
+    for (; from >= 2 && (word = find_word(h, from - 1)).n; from -= 2)
+        r->n_misfits += str_starts(word, S(MISFIT));
 }

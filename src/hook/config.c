@@ -36,6 +36,7 @@ struct reader {
     struct arena *arena; /* the configuration's */
     struct hook_checker checker;
     bool is_project;
+    bool names_are_regex;
 };
 
 static void warn(struct reader *r, struct str text)
@@ -128,7 +129,7 @@ static struct err *make_matcher(struct reader *r, enum hook_event event, const s
                                  r->checker.file, r->checker.path, hook_event_name(event)));
         pattern = S("");
     }
-    e = matcher_new(pattern, &m);
+    e = matcher_new(pattern, r->names_are_regex, &m);
     if (e)
         return err_wrap(e, "%s: \"%s.matcher\"", r->checker.file, r->checker.path);
     c->matchers =
@@ -170,7 +171,10 @@ static struct err *read_event(struct reader *r, const struct json *groups)
 struct err *hook_config_add(struct hook_config *c, const struct json *hooks,
                             const struct hook_file *file)
 {
-    struct reader r = {.config = c, .arena = &c->arena, .is_project = file->is_project};
+    struct reader r = {.config = c,
+                       .arena = &c->arena,
+                       .is_project = file->is_project,
+                       .names_are_regex = file->names_are_regex};
 
     r.checker = (struct hook_checker){.file = arena_cstr(&c->arena, str_of(file->name)),
                                       .path = "hooks",

@@ -44,6 +44,7 @@ struct hook_file {
     const char *name;
     bool is_foreign; /* written for another program */
     bool is_project;
+    bool names_are_regex; /* its matchers are regular expressions, whatever they look like */
 };
 /* Adds what one file says under "hooks"; call it for each file, those of the lowest layer first.
  * Copies. After an error the configuration is good for nothing but to be freed. */

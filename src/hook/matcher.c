@@ -71,7 +71,7 @@ static struct err *compile(struct matcher *m, struct str pattern)
     return NULL;
 }
 
-struct err *matcher_new(struct str pattern, struct matcher **ret_matcher)
+struct err *matcher_new(struct str pattern, bool names_are_regex, struct matcher **ret_matcher)
 {
     AUTO(matcher) struct matcher *m = mem_alloc(sizeof *m);
 
@@ -80,7 +80,7 @@ struct err *matcher_new(struct str pattern, struct matcher **ret_matcher)
                        MAX_PATTERN_BYTES);
     if (pattern.n == 0 || str_is(pattern, "*")) {
         m->kind = MATCHES_ALL;
-    } else if (is_names(pattern)) {
+    } else if (is_names(pattern) && !names_are_regex) {
         m->kind = MATCHES_NAMES;
         m->names = str_dup(pattern);
     } else {

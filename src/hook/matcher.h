@@ -11,8 +11,10 @@
 
 struct matcher;
 
-/* ERR_VALIDATION says what is wrong with the pattern. */
-MUST_USE struct err *matcher_new(struct str pattern, struct matcher **ret_matcher);
+/* With `names_are_regex` a name is a regular expression, too: "Edit" then is in "NotebookEdit".
+ * ERR_VALIDATION says what is wrong with the pattern. */
+MUST_USE struct err *matcher_new(struct str pattern, bool names_are_regex,
+                                 struct matcher **ret_matcher);
 void matcher_free(struct matcher *m);
 DEFINE_AUTO_PTR(matcher, matcher_free)
 

@@ -73,6 +73,26 @@ const char *role_name(enum role r)
     return names[r];
 }
 
+static const char *const stop_names[] = {
+    [STOP_UNKNOWN] = "",          [STOP_END] = "",
+    [STOP_TOOL_CALLS] = "",       [STOP_LENGTH] = "length",
+    [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
+    [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "overflow",
+};
+
+const char *stop_name(enum stop s)
+{
+    return stop_names[s];
+}
+
+enum stop stop_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(stop_names); i++)
+        if (str_is(name, stop_names[i]))
+            return (enum stop)i;
+    return STOP_UNKNOWN;
+}
+
 size_t message_n_calls(const struct message *m)
 {
     size_t n = 0;
@@ -84,9 +104,15 @@ size_t message_n_calls(const struct message *m)
 
 void message_text(const struct message *m, struct strbuf *out)
 {
-    for (size_t i = 0; i < m->n_parts; i++)
-        if (m->parts[i].kind == PART_TEXT)
-            strbuf_add(out, m->parts[i].text);
+    size_t from = out->n;
+
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != PART_TEXT)
+            continue;
+        if (m->role == ROLE_USER && out->n > from && !str_ends(strbuf_str(out), S("\n")))
+            strbuf_add_char(out, '\n');
+        strbuf_add(out, m->parts[i].text);
+    }
 }
 
 bool message_is_native_to(const struct message *m, struct str provider, struct str protocol)

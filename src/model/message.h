@@ -15,6 +15,18 @@ enum message_state {
     MESSAGE_BROKEN,      /* it ended by itself before it was whole: its stream broke, keel died */
 };
 
+/* Why an answer ended, whatever its provider calls it. */
+enum stop {
+    STOP_UNKNOWN,
+    STOP_END,        /* said all it had to say */
+    STOP_TOOL_CALLS, /* wants tools run */
+    STOP_LENGTH,     /* output limit */
+    STOP_FILTERED,   /* the provider withheld the answer */
+    STOP_REFUSED,    /* the model declined */
+    STOP_PAUSED,     /* the provider wants to be asked again to go on */
+    STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
+};
+
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
     struct str provider, protocol, model;
@@ -32,7 +44,8 @@ struct message {
     size_t n_parts, parts_room;
     struct origin origin;
     struct usage usage;
-    struct str stop_reason;
+    struct str stop_reason; /* in the provider's words */
+    enum stop stop;         /* what they mean */
 };
 
 struct message *message_new(enum role role, struct str id) MUST_USE;
@@ -51,9 +64,13 @@ void message_set_origin(struct message *m, struct origin o);
 void message_set_usage(struct message *m, const struct usage *u);
 
 const char *role_name(enum role r);
+/* "length", "refused", ...; "": it ended as answers do, or nobody knows. */
+const char *stop_name(enum stop s);
+enum stop stop_find(struct str name); /* STOP_UNKNOWN: there is no such name */
 
 size_t message_n_calls(const struct message *m);
-/* All text parts, one after the other; not what was told beside them. */
+/* All text parts, one after the other; not what was told beside them. Those of a user, a prompt and
+ * what was piped in, begin a line each; an answer's may go on in the middle of a word. */
 void message_text(const struct message *m, struct strbuf *out);
 /* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must
  * not see them. */

@@ -87,6 +87,13 @@ void usage_write(struct json_writer *w, const struct usage *u)
     jw_end_object(w);
 }
 
+static void add_line(struct strbuf *out, struct str text)
+{
+    if (out->n && text.n && !str_ends(strbuf_str(out), S("\n")))
+        strbuf_add_char(out, '\n');
+    strbuf_add(out, text);
+}
+
 /* All text of a message, or of a tool's result. */
 static void write_content(struct json_writer *w, const struct message *m)
 {
@@ -99,7 +106,7 @@ static void write_content(struct json_writer *w, const struct message *m)
     message_text(m, &text);
     for (size_t i = 0; i < m->n_parts; i++)
         for (size_t k = 0; k < m->parts[i].n_content; k++)
-            strbuf_add(&text, m->parts[i].content[k].text);
+            add_line(&text, m->parts[i].content[k].text);
     jw_kv_str(w, "content", strbuf_str(&text));
 }
 
@@ -166,10 +173,23 @@ static void write_origin(struct json_writer *w, const struct message *m)
     kv_text(w, "model", m->origin.model);
     kv_text(w, "boundTo", m->origin.bound);
     kv_text(w, "stopReason", m->stop_reason);
+    kv_text(w, "stop", str_of(stop_name(m->stop)));
     if (usage_is_known(&m->usage)) {
         jw_key(w, "usage");
         usage_write(w, &m->usage);
     }
+}
+
+/* The counts as readers of session logs know them: of the whole prompt, and of the whole answer. */
+static void write_metadata(struct json_writer *w, const struct message *m)
+{
+    if (!usage_is_known(&m->usage))
+        return;
+    jw_key(w, "metadata");
+    jw_begin_object(w);
+    jw_kv_int(w, "inputTokens", usage_prompt(&m->usage));
+    jw_kv_int(w, "outputTokens", usage_completion(&m->usage));
+    jw_end_object(w);
 }
 
 void message_write(struct json_writer *w, const struct message *m)
@@ -181,6 +201,7 @@ void message_write(struct json_writer *w, const struct message *m)
     write_answered_call(w, m);
     write_parts(w, m);
     write_origin(w, m);
+    write_metadata(w, m);
     jw_end_object(w);
 }
 
@@ -369,6 +390,20 @@ struct usage usage_read(const struct json *v, struct arena *a)
     };
 }
 
+/* Ours say how the counts came about; others have the sums only. */
+static struct usage read_counts(const struct json *v, struct arena *a)
+{
+    const struct json *metadata = json_get(v, "metadata");
+    struct usage u = USAGE_UNKNOWN;
+
+    if (json_is(json_get(v, "usage"), JSON_OBJECT))
+        return usage_read(json_get(v, "usage"), a);
+    usage_take_count(&u, &u.input, json_get(metadata, "inputTokens"));
+    usage_take_count(&u, &u.output, json_get(metadata, "outputTokens"));
+    u.input_includes_cache = u.input >= 0;
+    return u;
+}
+
 struct err *message_read(const struct json *v, struct message **ret_message)
 {
     static const char *const roles[] = {"system", "user", "assistant", "tool"};
@@ -388,8 +423,8 @@ struct err *message_read(const struct json *v, struct message **ret_message)
                                           .model = json_get_text(v, "model"),
                                           .bound = json_get_text(v, "boundTo")});
     m->stop_reason = arena_str(&m->arena, json_get_text(v, "stopReason"));
-    if (json_is(json_get(v, "usage"), JSON_OBJECT))
-        m->usage = usage_read(json_get(v, "usage"), &m->arena);
+    m->stop = stop_find(json_get_text(v, "stop"));
+    m->usage = read_counts(v, &m->arena);
     if (json_is(json_get(v, "parts"), JSON_ARRAY))
         TRY(read_parts(json_get(v, "parts"), m));
     else

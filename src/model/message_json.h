@@ -1,8 +1,8 @@
 /* message_json.h - messages as JSON, for logs, stores and replay.
  *
- * Written with everything that is needed to make the same message again: `parts` is the truth,
- * `content`, `toolCalls` and `toolCallId` say the same in the form that readers of session logs
- * know. Reading takes `parts`, or, where a log has none, those older fields. */
+ * Written with everything that is needed to make the same message again: `parts` and `usage` are
+ * the truth, `content`, `toolCalls`, `toolCallId` and `metadata` say the same in the form that
+ * readers of session logs know. Reading takes the former, or, where a log has none, the latter. */
 #ifndef KEEL_MODEL_MESSAGE_JSON_H
 #define KEEL_MODEL_MESSAGE_JSON_H
 

@@ -447,6 +447,7 @@ struct message *reply_to_message(const struct reply *r, struct str message_id,
     message_set_origin(m, origin);
     message_set_usage(m, &r->usage);
     m->stop_reason = arena_str(&m->arena, r->stop_reason);
+    m->stop = r->stop;
     for (size_t i = 0; i < r->n_parts; i++) {
         struct part p = r->parts[i].part;
 

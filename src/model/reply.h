@@ -13,18 +13,6 @@
 #include "model/delta.h"
 #include "model/message.h"
 
-/* Why the model stopped, in words that all protocols share; `stop_reason` has the provider's. */
-enum stop {
-    STOP_UNKNOWN,
-    STOP_END,        /* said all it had to say */
-    STOP_TOOL_CALLS, /* wants tools run */
-    STOP_LENGTH,     /* output limit */
-    STOP_FILTERED,   /* the provider withheld the answer */
-    STOP_REFUSED,    /* the model declined */
-    STOP_PAUSED,     /* the provider wants to be asked again to go on */
-    STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
-};
-
 #define REPLY_MAX_PARTS 4096
 #define REPLY_MAX_BYTES ((size_t)64 << 20)     /* of one text, before it is counted as JSON */
 #define REPLY_MAX_ID_BYTES ((size_t)64 << 10)  /* of a part's id, and of its name */

@@ -27,7 +27,7 @@ struct usage {
     bool is_nonsense;            /* a count was; usage_settle() then forgets all of them */
     int64_t cost_microcents;     /* as the provider reported it; -1 if it did not */
     struct str routed_provider;  /* who really answered, where a router says so */
-    struct str routed_model;
+    struct str routed_model;     /* the model that did, where it is not the one that was asked */
 };
 
 #define USAGE_UNKNOWN                                                                              \

@@ -133,6 +133,7 @@ struct reservation {
 struct event_attempt {
     struct str provider, model;
     unsigned max_attempts; /* of this target; 0: not told */
+    unsigned at_target;    /* which of them it is; not kept */
     bool is_retry;
     bool is_final_turn;
     bool is_aside;                  /* its answer does not belong to the conversation */

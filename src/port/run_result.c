@@ -16,6 +16,20 @@ const char *final_reason_name(enum final_reason r)
     return names[r];
 }
 
+enum err_kind final_reason_kind(enum final_reason r)
+{
+    switch (r) {
+    case FINAL_UNKNOWN_TOOLS:
+        return ERR_UNKNOWN_TOOL;
+    case FINAL_CORRECTIONS:
+        return ERR_TOOL_FAILED;
+    case FINAL_TOKEN_LIMIT:
+        return ERR_CONTEXT_OVERFLOW;
+    default:
+        return ERR_TURN_LIMIT;
+    }
+}
+
 void run_result_done(struct run_result *r)
 {
     err_free(r->error);

@@ -27,6 +27,8 @@ enum final_reason {
     FINAL_STOPPED,       /* a person asked for the answer now */
 };
 const char *final_reason_name(enum final_reason r); /* "", "turn_limit", "unknown_tools", ... */
+/* The error that it is when the model then says nothing. */
+enum err_kind final_reason_kind(enum final_reason r);
 
 /* One attempt or one tool call: what it took. */
 struct accounting_entry {

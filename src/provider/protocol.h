@@ -72,7 +72,7 @@ struct decode {
 
 struct protocol {
     const char *name;        /* "anthropic-messages" */
-    const char *api_surface; /* name in payload records: "messages", "responses", ... */
+    const char *api_surface; /* name in payload records: "anthropic-messages", "responses", ... */
 
     /* Path below the base URL, with a query if one is needed: "/v1/messages". */
     void (*path)(const struct model_request *r, const struct dialect *d, struct strbuf *out);

@@ -14,8 +14,9 @@ struct script {
 /* --- checking --- */
 
 static const char *const step_keys[] = {
-    "text",     "reasoning", "refusal", "tool",           "args", "args_text", "id",    "split",
-    "delay_ms", "error",     "message", "retry_after_ms", "cut",  "stop",      "usage", NULL,
+    "text",   "reasoning", "refusal",  "tool",  "args",    "args_text",
+    "id",     "split",     "delay_ms", "error", "message", "retry_after_ms",
+    "status", "cut",       "stop",     "usage", NULL,
 };
 
 static bool is_known_key(struct str key)
@@ -144,6 +145,7 @@ static struct err *play_error(const struct json *step)
         return NULL;
     e = err_new(kind, "%" STR_FMT, STR_ARG(json_get_text(step, "message")));
     e->retry_after_ms = json_int_or(json_get(step, "retry_after_ms"), -1);
+    e->peer_status = (int)json_int_or(json_get(step, "status"), 0);
     return e;
 }
 

@@ -12,6 +12,7 @@
  *     - error: provider_rate_limit    a code of the error table
  *       message: slow down
  *       retry_after_ms: 100
+ *       status: 400                   of HTTP, as a provider would have sent it
  *     - cut: true                     the stream breaks off here
  *     - stop: length                  end, tool_calls, length, filtered, refused, paused
  *     - usage: {input: 10, output: 5}

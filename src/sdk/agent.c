@@ -149,7 +149,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->runtime->credentials.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
-    agent_choose_search(a);
+    agent_choose_native(a);
     TRY(open_sandbox(a, options));
     tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
@@ -212,6 +212,8 @@ static struct run_options options_of(struct agent *a)
         .asker = a->asker,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
+        .max_rounds = a->max_rounds,
+        .max_stop_blocks = a->max_stop_blocks,
         .retry_max_ms = a->retry_max_ms,
         .tool_timeout_ms = a->tool_timeout_ms,
         .tool_timeouts = a->tool_timeouts,
@@ -246,7 +248,7 @@ static void begin_session(struct agent *a)
 {
     struct tool_session *state = a->session.conversation.tools;
     struct prefix_wishes wishes = {a->system_prompt, a->append_system_prompt, &a->plan.filter,
-                                   a->plan.web_search};
+                                   a->plan.web_search, a->plan.web_fetch};
     AUTO(tool_set) struct tool_set *tools = NULL;
     AUTO(strbuf) struct strbuf shown = {0};
     const struct target *first = &a->plan.targets[0];

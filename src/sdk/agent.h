@@ -86,6 +86,8 @@ struct agent {
     struct strbuf context;   /* for the model, beside the next prompt */
     struct strbuf typed;     /* by the person, and not looked at yet */
     uint64_t retry_max_ms;
+    unsigned max_rounds; /* 0: no limit */
+    unsigned max_stop_blocks;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;

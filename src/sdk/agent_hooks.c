@@ -86,6 +86,8 @@ static struct err *ask(struct agent *a, enum hook_event event, const char *key, 
     struct hook_input input = {.event = event, .matched = value, .fields = fields};
 
     json_set_str(arena, fields, key, value);
+    if (event == HOOK_SESSION_START)
+        json_set_str(arena, fields, "model", a->plan.targets[0].model);
     return hooks_run(agent_hooks_port(a), &input, arena, ret_outcome);
 }
 

@@ -33,7 +33,7 @@ void agent_close_session(struct agent *a); /* after the background commands have
 
 /* Whether the provider's own web search is among the tools. After the session is open: what was
  * allowed in it counts. */
-void agent_choose_search(struct agent *a);
+void agent_choose_native(struct agent *a);
 
 /* What is told to the model beside the next prompt, once. Copied. */
 void agent_add_context(struct agent *a, struct str text);

@@ -8,8 +8,6 @@
 
 /* --- settings --- */
 
-#define MAX_RETRY_SECONDS 604800 /* a week */
-
 /* Nobody means a limit of nothing, or of less. */
 static struct err *positive(const struct settings *s, const char *path, int64_t *ret_value)
 {
@@ -23,10 +21,17 @@ static struct err *positive(const struct settings *s, const char *path, int64_t 
 
 static struct err *read_limits(struct agent *a, const struct settings *s)
 {
-    int64_t timeout_ms, n_bytes, retry_seconds;
+    int64_t timeout_ms, n_bytes, retry_seconds, n_blocks;
+    int64_t max_rounds = settings_int(s, "maxTurns", 0);
 
+    if (max_rounds < 0 || max_rounds >= UINT32_MAX)
+        return err_new(ERR_VALIDATION, "maxTurns must be 0 (no limit) or more, not %lld",
+                       (long long)max_rounds);
+    a->max_rounds = (unsigned)max_rounds;
+    TRY(positive(s, "stopHookBlocks", &n_blocks));
+    a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
     TRY(positive(s, "retry.maxSeconds", &retry_seconds));
-    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)MAX_RETRY_SECONDS) * 1000;
+    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
     TRY(positive(s, "toolTimeout", &timeout_ms));
     TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
     a->tool_timeout_ms = (uint64_t)timeout_ms;
@@ -49,6 +54,17 @@ static struct launcher *search_launcher(struct agent *a, const struct settings *
         return &launcher_plain;
     checked_launcher_init(&a->search, &launcher_plain, a->runtime);
     return &a->search.launcher;
+}
+
+static struct err *check_fetch(const struct settings *s, struct arena *a)
+{
+    struct str provider = settings_text(s, "webFetch.provider", a);
+
+    if (provider.n == 0 || str_is(provider, "native") || str_is(provider, "keel"))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "webFetch.provider: nothing is called \"%" STR_FMT "\"",
+                            STR_ARG(provider)),
+                    "one of: keel (its own tool), native (the provider's own)");
 }
 
 static struct err *read_search(struct agent *a, const struct settings *s)
@@ -117,6 +133,7 @@ struct err *agent_add_tools(struct agent *a)
     a->tool_config.environment = a->runtime->options.environment;
     TRY(read_limits(a, s));
     TRY(read_search(a, s));
+    TRY(check_fetch(s, &a->arena));
     read_hosts(a, s);
     find_secrets(a, s);
     a->tools = tool_registry_new();
@@ -128,12 +145,12 @@ struct err *agent_add_tools(struct agent *a)
     return NULL;
 }
 
-/* --- the provider's own search --- */
+/* --- the provider's own search and fetch --- */
 
 /* Did the person choose it, and not a project? */
-static bool is_own_choice(const struct settings *s)
+static bool is_own_choice(const struct settings *s, const char *path)
 {
-    struct setting_origin origin = settings_origin(s, "webSearch.provider");
+    struct setting_origin origin = settings_origin(s, path);
 
     switch (origin.layer) {
     case LAYER_FLAGS:
@@ -147,15 +164,25 @@ static bool is_own_choice(const struct settings *s)
 }
 
 /* Its calls cannot be asked about one by one: it is there where none of them would be. */
-void agent_choose_search(struct agent *a)
+static bool runs_unasked(struct agent *a, const char *path, const struct tool *tool)
 {
     AUTO(arena) struct arena scratch = {0};
-    struct decided d;
+    struct decided d =
+        permission_decide(a->gate.book, a->plan.mode, tool, json_new(&scratch, JSON_OBJECT),
+                          a->session.conversation.tools, NULL);
 
-    if (!str_is(a->tool_config.search.kind, "native"))
-        return;
-    d = permission_decide(a->gate.book, a->plan.mode, &tool_web_search,
-                          json_new(&scratch, JSON_OBJECT), a->session.conversation.tools, NULL);
-    a->plan.web_search = d.decision == DECISION_AUTO ||
-                         (d.by == DECIDED_BY_MODE && is_own_choice(a->runtime->settings));
+    return d.decision == DECISION_AUTO ||
+           (d.by == DECIDED_BY_MODE && is_own_choice(a->runtime->settings, path));
+}
+
+void agent_choose_native(struct agent *a)
+{
+    const struct settings *s = a->runtime->settings;
+    bool fetches = str_is(settings_text(s, "webFetch.provider", &a->arena), "native");
+
+    if (str_is(a->tool_config.search.kind, "native"))
+        a->plan.web_search = runs_unasked(a, "webSearch.provider", &tool_web_search);
+    /* A list of domains can be kept to only by who makes the requests. */
+    if (fetches && !settings_get(s, "permissions.allowedDomains"))
+        a->plan.web_fetch = runs_unasked(a, "webFetch.provider", &tool_web_fetch);
 }

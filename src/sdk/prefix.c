@@ -37,6 +37,8 @@ static struct json *describe(const struct prefix_wishes *w, struct arena *a)
     if (!w->filter->allows_all || w->filter->n_deny)
         note(wishes, a, "tools", strbuf_str(&names));
     json_set_bool(a, wishes, "searchesWeb", w->searches_web);
+    if (w->fetches_web)
+        json_set_bool(a, wishes, "fetchesWeb", true);
     return wishes;
 }
 
@@ -54,8 +56,9 @@ bool prefix_find(const struct tool_session *s, const struct prefix_wishes *wishe
                  struct prefix *ret_prefix)
 {
     const struct json *kept = tool_session_get(s, KEY);
+    bool fetched = json_bool(json_get(json_get(kept, "wishes"), "fetchesWeb"), false);
 
-    if (!json_is(json_get(kept, "tools"), JSON_ARRAY) ||
+    if (!json_is(json_get(kept, "tools"), JSON_ARRAY) || fetched != wishes->fetches_web ||
         !are_met(describe(wishes, a), json_get(kept, "wishes")))
         return false;
     *ret_prefix = (struct prefix){.system = arena_str(a, json_get_text(kept, "system")),

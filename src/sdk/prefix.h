@@ -15,6 +15,7 @@ struct prefix_wishes {
     const char *system_prompt, *append_system_prompt; /* NULL: nothing is said */
     const struct tool_filter *filter;                 /* all tools: nothing is said */
     bool searches_web;                                /* with the provider's own search */
+    bool fetches_web;                                 /* with its own fetch */
 };
 
 struct prefix {

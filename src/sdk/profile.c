@@ -182,6 +182,23 @@ static unsigned attempts_of(const struct search *s, const struct json *profile)
     return n >= 1 && n <= MAX_ATTEMPTS ? (unsigned)n : 0;
 }
 
+static struct err *take_backoff(const struct json *profile, struct profile *p)
+{
+    const struct json *backoff = json_get(profile, "backoff");
+    int64_t first_ms = json_int_or(json_get(backoff, "first"), 0);
+    int64_t max_ms = json_int_or(json_get(backoff, "max"), 0);
+
+    if (first_ms < 0 || max_ms < 0 || MAX(first_ms, max_ms) > (int64_t)MAX_SECONDS * 1000 ||
+        (first_ms && max_ms && first_ms > max_ms))
+        return err_hint(err_new(ERR_CONFIGURATION,
+                                "providers.%" STR_FMT ".backoff cannot be meant as it is",
+                                STR_ARG(p->id)),
+                        "first and max are milliseconds, first not more than max");
+    p->backoff.first_ms = (uint64_t)first_ms;
+    p->backoff.max_ms = (uint64_t)max_ms;
+    return NULL;
+}
+
 static uint64_t total_ms_of(const struct json *profile)
 {
     int64_t seconds = json_int_or(json_get(profile, "maxSeconds"), 0);
@@ -309,6 +326,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
     p.total_ms = total_ms_of(profile);
     p.max_attempts = attempts_of(s, profile);
+    TRY(take_backoff(profile, &p));
     take_headers(s, profile, &p);
     describe_model(&p, profile);
     if (p.model.n == 0)

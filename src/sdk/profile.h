@@ -25,6 +25,9 @@ struct profile {
     struct http_headers headers;
     uint64_t idle_ms, total_ms; /* longest silence, longest answer; 0: as usual */
     unsigned max_attempts;      /* 0: the run's */
+    struct {
+        uint64_t first_ms, max_ms; /* 0: the run's */
+    } backoff;
     struct str key_source; /* "ANTHROPIC_API_KEY", "providers.x.apiKey"; empty: none is needed */
     struct str notice;     /* to be said once on stderr: why this one was chosen; may be empty */
 };

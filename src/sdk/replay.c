@@ -180,7 +180,8 @@ static struct err *run_again(void *arg)
         .outcomes = c->loaded->outcomes,
         .n_outcomes = c->loaded->n_outcomes,
         .output_schema = x->request.output_schema,
-        .max_rounds = x->has_turn_limit ? before.n_rounds + x->max_rounds : 0,
+        .max_rounds = x->has_turn_limit ? before.n_rounds + x->max_rounds : RUN_UNLIMITED,
+        .max_stop_blocks = RUN_UNLIMITED, /* as often as was recorded */
         .before = before,
         .plan = plan,
         .plan_self = r,

@@ -259,16 +259,16 @@ static struct err *play_part(struct exchange *x, struct reply *reply, const stru
 static struct err *play_message(struct exchange *x, struct reply *reply)
 {
     const struct message *m = x->attempt->said;
-    enum stop stop = STOP_END;
+    enum stop stop = m ? m->stop : STOP_UNKNOWN;
 
-    for (size_t i = 0; m && i < m->n_parts; i++) {
+    for (size_t i = 0; m && i < m->n_parts; i++)
         TRY(play_part(x, reply, &m->parts[i]));
-        if (m->parts[i].kind == PART_TOOL_CALL)
-            stop = STOP_TOOL_CALLS;
-    }
+    if (m && stop == STOP_UNKNOWN)
+        stop = message_n_calls(m) ? STOP_TOOL_CALLS : STOP_END;
     if (m) {
         reply->id = reply_str(reply, m->id);
-        reply->model = reply_str(reply, m->origin.model);
+        reply->model =
+            reply_str(reply, m->usage.routed_model.n ? m->usage.routed_model : m->origin.model);
         reply->usage = m->usage;
         reply->usage.routed_provider = reply_str(reply, m->usage.routed_provider);
         reply->usage.routed_model = reply_str(reply, m->usage.routed_model);

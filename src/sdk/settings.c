@@ -50,6 +50,11 @@ bool layer_is_foreign(enum layer l)
     return layers[l].is_foreign;
 }
 
+bool layer_is_robota(enum layer l)
+{
+    return l == LAYER_ROBOTA_LOCAL || l == LAYER_ROBOTA || l == LAYER_ROBOTA_USER;
+}
+
 bool layer_is_project(enum layer l)
 {
     return l != LAYER_FLAGS && layers[l].where == IN_PROJECT;

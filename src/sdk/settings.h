@@ -111,6 +111,7 @@ struct json *settings_merge(struct arena *a, struct json *under, const struct js
 
 const char *layer_name(enum layer l);
 bool layer_is_foreign(enum layer l); /* written for another program */
+bool layer_is_robota(enum layer l);  /* of these, Robota's */
 bool layer_is_project(enum layer l); /* in the project's directory */
 /* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
  * by file, with the file's name in messages. */

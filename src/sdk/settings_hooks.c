@@ -14,7 +14,8 @@ struct err *settings_hooks(const struct settings *s, struct hook_config **ret_co
                 c, hooks,
                 &(struct hook_file){.name = file.p,
                                     .is_foreign = layer_is_foreign((enum layer)l),
-                                    .is_project = layer_is_project((enum layer)l)}));
+                                    .is_project = layer_is_project((enum layer)l),
+                                    .names_are_regex = layer_is_robota((enum layer)l)}));
     }
     *ret_config = TAKE(c);
     return NULL;

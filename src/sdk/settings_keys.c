@@ -31,6 +31,10 @@ const struct setting_key setting_keys[] = {
     {"providers.*.timeout", SETTING_INTEGER, .help = "longest silence of the provider, in ms"},
     {"providers.*.maxSeconds", SETTING_INTEGER, .help = "longest answer of the provider (3600)"},
     {"providers.*.maxAttempts", SETTING_INTEGER, .help = "wins over maxAttempts"},
+    {"providers.*.backoff", SETTING_OBJECT,
+     .help = "waits between requests that fail, where the provider names none; they double"},
+    {"providers.*.backoff.first", SETTING_INTEGER, .help = "the first of them, in ms (500)"},
+    {"providers.*.backoff.max", SETTING_INTEGER, .help = "the longest of them, in ms (60000)"},
     {"providers.*.headers", SETTING_OBJECT, .help = "further HTTP headers"},
     {"providers.*.headers.*", SETTING_STRING, .help = "one header"},
     {"providers.*.options", SETTING_ANY, .help = "members of the request's body, passed unread"},
@@ -42,7 +46,9 @@ const struct setting_key setting_keys[] = {
     {"maxAttempts", SETTING_INTEGER, .help = "requests to one model before it is given up (10)"},
     {"retry", SETTING_OBJECT, .help = "how long a model that fails is asked again"},
     {"retry.maxSeconds", SETTING_INTEGER,
-     .help = "all waits between the requests of a round together (600)"},
+     .help = "all waits between the requests of a round together (600), as --retry-seconds"},
+    {"maxTurns", SETTING_INTEGER,
+     .help = "requests with tools for one prompt, as --max-turns; 0: no limit (0)"},
     {"pricing", SETTING_OBJECT, .help = "USD per million tokens: vendor/model to prices"},
     {"pricing.*", SETTING_OBJECT, .help = "one model's prices"},
     {"pricing.*.input", SETTING_NUMBER, .help = "USD per million input tokens"},
@@ -70,6 +76,8 @@ const struct setting_key setting_keys[] = {
     {"permissions.onAsk", SETTING_STRING,
      .help = "where nobody can be asked: deny the call, or suspend the run"},
     {"hooks", SETTING_OBJECT, .help = "commands at points of a session's life"},
+    {"stopHookBlocks", SETTING_INTEGER,
+     .help = "how often Stop hooks may make the model continue in one turn (8)"},
     {"hooks.*", SETTING_ANY, MERGE_ADD, .help = "hook groups of one event"},
 
     /* tools */
@@ -99,6 +107,8 @@ const struct setting_key setting_keys[] = {
     {"network.allowPrivate", SETTING_STRINGS, MERGE_ADD,
      .help = "hosts that commands may speak to though their addresses are private"},
     {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
+    {"webFetch.provider", SETTING_STRING,
+     .help = "keel (its own tool), or native (the model's own fetch) (keel)"},
     {"webFetch.allow", SETTING_STRINGS, .help = "hosts to fetch from though they are private"},
 
     /* what is saved before tools change files */

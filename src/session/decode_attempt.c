@@ -260,6 +260,8 @@ struct err *codec_decode_reply(struct decoding *d)
     r->model = reply_str(r, text);
     TRY(codec_get_text(d, "stopReason", &text));
     r->stop_reason = reply_str(r, text);
+    TRY(codec_get_text(d, "stop", &text));
+    r->stop = stop_find(text);
     TRY(codec_get_text(d, "stopDetail", &text));
     r->stop_detail = reply_str(r, text);
     r->is_complete = codec_get_bool(d, "isComplete");

@@ -204,6 +204,7 @@ void codec_encode_reply(struct encoding *c)
     codec_put_text(c, "id", r->id);
     codec_put_text(c, "model", r->model);
     codec_put_text(c, "stopReason", r->stop_reason);
+    codec_put_text(c, "stop", str_of(stop_name(r->stop)));
     codec_put_text(c, "stopDetail", r->stop_detail);
     codec_put_true(c, "isComplete", r->is_complete);
     codec_put_usage(c, &r->usage);

@@ -114,6 +114,8 @@ void session_run(struct session *s, const struct run_options *options,
     o.input = input = find_input(s, options->input);
     o.recorder = journal_recorder(s->journal);
     o.budget = budget_hooks(&s->budget);
+    if (!o.max_rounds)
+        o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */
     if (!input)
         o.before = s->loaded.turn;
     o.outcomes = s->loaded.outcomes;

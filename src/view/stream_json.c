@@ -134,7 +134,7 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
 
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("api_retry"));
-    jw_kv_int(&w, "attempt", e->attempt);
+    jw_kv_int(&w, "attempt", a->at_target ? a->at_target : e->attempt);
     jw_kv_int(&w, "max_retries", a->max_attempts ? a->max_attempts - 1 : e->attempt);
     jw_kv_int(&w, "retry_delay_ms", (int64_t)a->delay_ms);
     jw_key(&w, "error_status");
@@ -203,9 +203,25 @@ static void learn_limits(struct stream_json *s, const struct model_request *r)
         m->max_output = r->info->max_output;
 }
 
+/* The total of the model that has answered, with the limits of the one that was asked. */
+static struct model_total *answering_model(struct stream_json *s, const struct event_attempt *a)
+{
+    bool is_other = a->usage && a->usage->routed_model.n;
+    struct model_total *asked = model_total(s, a->model), *m = asked;
+    int64_t window = asked->window, max_output = asked->max_output;
+
+    if (is_other) {
+        m = model_total(s, a->usage->routed_model);
+        m->window = window;
+        m->max_output = max_output;
+    }
+    m->has_answered = true;
+    return m;
+}
+
 static void count_attempt(struct stream_json *s, const struct event_attempt *a)
 {
-    struct model_total *m = model_total(s, a->model);
+    struct model_total *m = answering_model(s, a);
 
     if (a->usage) {
         m->input += usage_fresh_input(a->usage);

@@ -10,6 +10,7 @@ struct model_total {
     struct str name;
     int64_t input, output, cache_read, cache_write, reasoning, microcents;
     int64_t window, max_output;
+    bool has_answered; /* or failed to */
 };
 
 /* The answer that streams in. */

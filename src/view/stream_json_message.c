@@ -276,8 +276,9 @@ void write_assistant(struct stream_json *s, const struct event *e, struct strbuf
     const struct message *m = e->body.message.message;
     bool is_own = event_is_child(e) || m->is_error;
     bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
+    struct str model = m->usage.routed_model.n ? m->usage.routed_model : m->origin.model;
     struct message_line line = {.id = is_own ? m->id : message_id(s, e, m->id),
-                                .model = is_ours ? S("<synthetic>") : m->origin.model,
+                                .model = is_ours ? S("<synthetic>") : model,
                                 .usage = &m->usage,
                                 .is_error = m->is_error,
                                 .is_aborted = m->state == MESSAGE_INTERRUPTED};
@@ -297,7 +298,9 @@ void write_part(struct stream_json *s, const struct event *e, struct strbuf *out
 {
     const struct event_delta *d = &e->body.delta;
     const struct message from_model = {0};
-    struct message_line line = {.model = strbuf_str(&s->model), .usage = &d->reply->usage};
+    struct message_line line = {.model =
+                                    d->reply->model.n ? d->reply->model : strbuf_str(&s->model),
+                                .usage = &d->reply->usage};
 
     if (!d->part || d->delta->part != s->n_told || d->part->kind == PART_SERVER_TOOL_RESULT)
         return;

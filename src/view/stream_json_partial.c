@@ -28,7 +28,7 @@ static void begin_message(struct stream_json *s, const struct event *e, const st
     struct json_writer w;
 
     event_begin(&w, out, "message_start");
-    message_head(&w, id, strbuf_str(&s->model));
+    message_head(&w, id, reply && reply->model.n ? reply->model : strbuf_str(&s->model));
     message_tail(&w, reply ? &reply->usage : &nothing);
     event_end(s, &w, e);
     memset(&s->partial, 0, sizeof s->partial); /* in place: it is large for a stack */

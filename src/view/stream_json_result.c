@@ -58,6 +58,8 @@ static struct ending ending_of(const struct stream_json *s, const struct run_res
 {
     switch (r->outcome) {
     case RUN_DONE:
+        if (r->is_fallback && r->forced != FINAL_TURN_LIMIT)
+            return (struct ending){S("error_during_execution"), S("")};
         if (r->is_fallback)
             return (struct ending){S("error_max_turns"), S("max_turns")};
         return (struct ending){S("success"),
@@ -82,6 +84,8 @@ static void field_models(struct json_writer *w, const struct stream_json *s)
     for (size_t i = 0; i < s->n_models; i++) {
         const struct model_total *m = &s->models[i];
 
+        if (!m->has_answered)
+            continue;
         jw_key_str(w, m->name);
         jw_begin_object(w);
         jw_kv_int(w, "inputTokens", m->input);
@@ -185,7 +189,7 @@ static void field_errors(struct json_writer *w, const struct run_result *r)
     const char *hint = r->error ? err_find_hint(r->error) : NULL;
     AUTO_FREE char *text = r->error ? err_message(r->error) : NULL;
     struct str own = asks_for_budget(r) ? r->asks[0].text : r->text;
-    enum err_kind kind = asks_for_budget(r) ? ERR_BUDGET_EXCEEDED : ERR_TURN_LIMIT;
+    enum err_kind kind = asks_for_budget(r) ? ERR_BUDGET_EXCEEDED : final_reason_kind(r->forced);
 
     jw_key(w, "errors");
     jw_begin_array(w);

@@ -243,6 +243,14 @@ def text_of(content):
     return "".join(part.get("text", f"[{part.get('type')}]") for part in content)
 
 
+def answered_by(answer, model):
+    """The same answer, of another model than was asked."""
+    answer.pieces = [piece.replace(b'"model": "m"', b'"model": "%s"' % model.encode()).replace(
+        b'{"candidates"', b'{"modelVersion": "%s", "candidates"' % model.encode())
+        for piece in answer.pieces]
+    return answer
+
+
 class Reader:
     """A request in neutral lines. Calls are numbered #1, #2, ...; ids may come again."""
 

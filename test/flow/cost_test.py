@@ -8,7 +8,7 @@ import json
 import signal
 
 import scripted
-from agent import AgentTest, Call, Turn
+from agent import AgentTest, Call, Turn, answered_by
 from scripted import ANTHROPIC, BY_NAME, HANG_UP, for_each_protocol, json_answer
 
 CHAT = BY_NAME["openai-chat"]
@@ -116,11 +116,27 @@ class FailedAttempts(CostTest):
         provider = self.play(ANTHROPIC, busy, busy, Turn("Yes.", usage=(1000, 7)))
         self.assert_took(self.run_json(ANTHROPIC, provider), 17246, (1000, 7, 0))
 
+    @for_each_protocol
+    def test_the_model_that_answered_is_named_and_the_one_that_was_asked_is_paid(self, protocol):
+        self.user_settings({"pricing": {f"{protocol.vendor}/m": {"input": 3, "output": 15}}})
+        for arguments in ((), ("--include-partial-messages",)):
+            answer = answered_by(self.encode(protocol, Turn("Hello.", usage=(1000, 100))), "m-2026")
+            provider = self.play(protocol, answer)
+            result = self.run_agent(protocol, provider, "--output-format", "stream-json",
+                                    *arguments, "hi")
+            lines = [json.loads(line) for line in result.out.splitlines()]
+            self.assertEqual(list(lines[-1]["modelUsage"]), ["m-2026"])
+            self.assertAlmostEqual(lines[-1]["total_cost_usd"], 0.0045)
+            self.assertEqual([line["message"]["model"] for line in lines
+                              if line["type"] == "assistant"], ["m-2026"])
+        result = self.run_agent(protocol, self.play(protocol, answer), "--verbose", "hi")
+        self.assertIn("/m (m-2026 answered): ", result.err)
+
     def test_each_model_has_its_own_sum(self):
         self.user_settings({"maxAttempts": 1, "pricing": {
             "anthropic/m": PRICE, "groq/n": {"input": 1, "output": 2}}})
         one = self.play(ANTHROPIC, Turn([HANG_UP], usage=(1000, 7)))
-        two = self.play(CHAT, Turn("Yes.", usage=(30, 4)))
+        two = self.play(CHAT, answered_by(self.encode(CHAT, Turn("Yes.", usage=(30, 4))), "n"))
         result = self.run_json(ANTHROPIC, one, "--fallback-model", "groq/n",
                                env=CHAT.environment(two))
         # 30 in at 100 micro-cents, 4 out at 200

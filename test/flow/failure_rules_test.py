@@ -2,6 +2,7 @@
 import email.utils
 import json
 import os
+import subprocess
 import time
 
 import scripted
@@ -146,6 +147,52 @@ class WhenToComeBack(FailureTest):
         result = self.run_agent(ANTHROPIC, provider, *LINES, "hi")
         self.assert_status(result, 1)
         self.assertEqual([line["retry_delay_ms"] for line in self.retries(result)], [400, 400])
+
+    def test_how_long_a_wait_may_be_is_a_flag_that_wins(self):
+        self.user_settings({"retry": {"maxSeconds": 1000}})
+        provider = self.play(ANTHROPIC, refusal(503, retry_after="4"))
+        result = self.run_agent(ANTHROPIC, provider, "--retry-seconds", "3", "hi")
+        self.assert_refused(result, 1, "leaves 3 s", "--retry-seconds N")
+        for wrong in ("0", "-1", "soon", "604801"):
+            self.assert_refused(self.keel("-p", "--retry-seconds", wrong, "hi"), 2,
+                                "--retry-seconds")
+
+    def test_a_profile_has_waits_of_its_own(self):
+        provider = self.play(ANTHROPIC, refusal(503))
+        profile = {"type": "anthropic", "baseUrl": provider.url, "model": "m", "apiKey": "k"}
+        self.user_settings({"maxAttempts": 5, "providers": {
+            "x": {**profile, "backoff": {"first": 20, "max": 50}}}})
+        result = self.keel("-p", *LINES, "hi")
+        self.assert_status(result, 1)
+        delays = [line["retry_delay_ms"] for line in self.retries(result)]
+        self.assertEqual(len(delays), 4)
+        for delay, (least, most) in zip(delays, ((10, 30), (20, 50), (25, 50), (25, 50))):
+            self.assertTrue(least <= delay <= most, delays)
+        for wrong in ({"first": -1}, {"first": 9, "max": 8}, {"max": 10 ** 12}):
+            self.user_settings({"providers": {"x": {**profile, "backoff": wrong}}})
+            self.assert_refused(self.keel("-p", "hi"), 6, "providers.x.backoff")
+
+    def read_wait(self, format, seconds):
+        """What is said on a stderr that is a file, while the answer is waited for."""
+        provider = self.play(ANTHROPIC, refusal(429, retry_after=seconds))
+        process = self.start_agent(ANTHROPIC, provider, "--output-format", format, "hi",
+                                   stderr=subprocess.PIPE)
+        told = next(line for line in process.stderr if b"keel: " in line)
+        process.terminate()
+        process.communicate()
+        return told.decode()
+
+    def test_a_wait_is_told_with_its_reason_and_its_end(self):
+        for format in ("text", "json"):
+            self.assertRegex(self.read_wait(format, "599"),
+                             r"\Akeel: anthropic: HTTP 429: so it goes; trying again in 10 min "
+                             r"\(at \d\d:\d\d:\d\d, attempt 2 of 10\)\n\Z")
+            self.assertRegex(self.read_wait(format, "3"),
+                             r"so it goes; trying again in 3 s \(attempt 2 of 10\)\n\Z")
+
+    def test_a_short_wait_needs_no_word(self):
+        provider = self.play(ANTHROPIC, refusal(429, retry_after_ms="300"), Turn("Here."))
+        self.assert_answer(self.run_agent(ANTHROPIC, provider, "hi"), "Here.")
 
     def test_a_long_wait_is_told_on_a_terminal(self):
         for format in ("text", "json", "stream-json"):

@@ -16,7 +16,8 @@ class HooksTest(AgentTest):
                               f"echo >> {self.dir}/{event}.log\n{script}\n")
             groups[event] = [{"matcher": "", "hooks": [
                 {"type": "command", "command": f"sh {path}"}]}]
-        self.user_settings({"hooks": groups})
+        self.settings = {"hooks": groups}
+        self.user_settings(self.settings)
 
     def given(self, event):
         text = (self.dir / f"{event}.log").read_text()
@@ -47,7 +48,8 @@ class Hooks(RunTest):
         self.assertEqual(after["tool_output"], "hi\n")
         self.assertEqual(self.given("UserPromptSubmit")[0]["prompt"], "go")
         self.assertEqual(self.given("Stop")[0]["last_assistant_message"], "Done.")
-        self.assertEqual(self.given("SessionStart")[0]["source"], "startup")
+        start = self.given("SessionStart")[0]
+        self.assertEqual((start["source"], start["model"]), ("startup", "m"))
         self.assertEqual(len(self.given("SessionEnd")), 1)
 
     def test_exit_2_blocks_a_call(self):
@@ -92,6 +94,33 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
         self.assert_answer(self.run_with(Turn("Done."), Turn("Now it is.")), "Now it is.")
         self.assertIn("the tests fail", self.last_request())
         self.assertEqual([stop["stop_hook_active"] for stop in self.given("Stop")], [False, True])
+
+    def test_a_stop_hook_that_always_blocks_does_not_keep_it_going_for_ever(self):
+        self.configure(Stop="echo not yet >&2; exit 2")
+        for settings, n in (({}, 8), ({"stopHookBlocks": 2}, 2)):
+            with self.subTest(settings):
+                self.user_settings({**self.settings, **settings})
+                result = self.run_with(*[Turn(Call("Bash", command="true")), Turn("Done.")] * 12)
+                self.assert_status(result, 0)
+                self.assertEqual(result.out, "Done.\n")
+                self.assertIn(f"a Stop hook has made the model continue {n} times", result.err)
+                self.assertEqual(len(self.one.requests), 2 * (n + 1))
+                self.assertIn("same", self.keel("session", "replay").out)
+
+    def test_a_forced_last_turn_has_a_stop_hook_too(self):
+        self.configure(Stop="echo not yet >&2; exit 2", StopFailure="")
+        self.one = self.play(ANTHROPIC, Turn(Call("Bash", command="true")), Turn("So far."))
+        result = self.run_agent(ANTHROPIC, self.one, "--max-turns", "1", "go")
+        self.assert_status(result, 0)
+        self.assertEqual(self.given("Stop")[0]["last_assistant_message"], "So far.")
+        self.assertIn("but this was its last turn", result.err)
+        self.assertFalse((self.dir / "StopFailure.log").exists())
+
+    def test_a_last_turn_without_an_answer_is_a_failure(self):
+        self.configure(StopFailure="")
+        self.one = self.play(ANTHROPIC, Turn(Call("Bash", command="true")), Turn(" "))
+        self.assert_status(self.run_agent(ANTHROPIC, self.one, "--max-turns", "1", "go"), 5)
+        self.assertEqual(self.given("StopFailure")[0]["error_code"], "turn_limit")
 
     def test_a_failed_run_is_told(self):
         self.configure(StopFailure="")

@@ -142,14 +142,24 @@ class ValuesWithoutNumber(HostileTest):
 class TheNextModel(HostileTest):
     """It is asked when the first one sends what cannot be read, and at once."""
 
-    def check(self, answer):
-        one, two = self.play(ANTHROPIC, answer), self.play(CHAT, Turn("I can."))
-        result = self.run_agent(ANTHROPIC, one, "--fallback-model", "groq/n", "hi",
-                                env=CHAT.environment(two))
+    def check(self, answer, protocol=ANTHROPIC):
+        one, two = self.play(protocol, answer), self.play(ANTHROPIC, Turn("I can."))
+        self.user_settings({"providers": {"next": {"type": "anthropic", "baseUrl": two.url,
+                                                   "model": "n", "apiKey": "k"}}})
+        result = self.run_agent(protocol, one, "--fallback-model", "next", "hi")
         self.assert_status(result, 0)
         self.assertEqual(result.out, "I can.\n")
-        self.assertIn("asking groq/n instead", result.err)
+        self.assertIn("asking next/n instead", result.err)
         self.assertEqual((len(one.requests), len(two.requests)), (1, 1))
+
+    @for_each_protocol
+    def test_what_no_protocol_can_read(self, protocol):
+        line = f"x-more: {'y' * 1000}".encode() + b"\r\n"
+        for answer in (Raw([b"HTTP/1.1 200 OK\r\n"] + [line] * 300),
+                       Answer([framed(protocol, "[" * 1000)]), Answer([framed(protocol, "{no")]),
+                       Endless(itertools.chain([b"data: " if protocol.name != "ollama" else b'{"'],
+                                               itertools.repeat(b"x" * 65536)))):
+            self.check(answer, protocol)
 
     def test_headers_without_end(self):
         line = f"x-more: {'y' * 1000}".encode() + b"\r\n"

@@ -9,10 +9,13 @@ import signal
 import sqlite3
 
 import scripted
-from agent import Call, Thought, Turn
+from agent import Call, Thought, Turn, answered_by
 from record_sum import seal
 from resume_test import SEQ_BITS, SessionTest
 from scripted import ANTHROPIC, BY_NAME, for_each_protocol
+
+
+SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}}'
 
 
 class ReplayTest(SessionTest):
@@ -50,6 +53,22 @@ class Same(ReplayTest):
     @for_each_protocol
     def test_an_answer(self, protocol):
         self.assert_same(self.record(protocol, Turn(["Once", " upon", " a time."])))
+
+    @for_each_protocol
+    def test_an_answer_that_was_continued(self, protocol):
+        self.assert_same(self.record(protocol, Turn("One, ", stop=protocol.cut_stop), Turn(" "),
+                                     Turn("two.")))
+
+    @for_each_protocol
+    def test_an_answer_of_another_model_than_was_asked(self, protocol):
+        answer = answered_by(self.encode(protocol, Turn("Hello.")), "m-2026")
+        self.assert_same(self.record(protocol, answer))
+
+    def test_answers_that_did_not_fit_their_schema(self):
+        self.assert_same(self.record(ANTHROPIC, Turn("no"), Turn('{"n": "x"}'), Turn('{"n": 3}'),
+                                     arguments=("--json-schema", SCHEMA)))
+        self.assert_same(self.record(ANTHROPIC, Turn("no"), arguments=("--json-schema", SCHEMA),
+                                     status=2))
 
     @for_each_protocol
     def test_tools_side_by_side(self, protocol):

@@ -430,6 +430,32 @@ class Flags(SessionTest):
         self.assertIn("Bash", [schema["name"] for schema in record["toolSchemas"]])
         self.assertLess(record["createdAt"], record["updatedAt"])
 
+    def test_a_record_has_counts_and_texts_as_others_read_them(self):
+        session, store = self.new_id(), f"files:{self.project}/sessions"
+        provider = self.play(ANTHROPIC, Turn("Yes.", usage=(70, 8), n_cached=30))
+        result = self.run_agent(ANTHROPIC, provider, "--store", store, "--session-id", session, "go",
+                                stdin=b"piped in")
+        self.assert_fine(result)
+        path = self.project / "sessions" / f"{session}.json"
+        prompt, answer = json.loads(path.read_text())["messages"]
+        self.assertEqual(prompt["content"], "go\npiped in")
+        self.assertEqual(answer["metadata"], {"inputTokens": 70, "outputTokens": 8})
+        for message in (prompt, answer):
+            for ours in ("parts", "usage"):
+                message.pop(ours, None)
+        other = self.write("other.json", json.dumps({"id": "x", "messages": [prompt, answer]}))
+        self.assert_fine(self.keel("session", "import", str(other)))
+        shown = self.keel("session", "export", "--format", "json").json()
+        [kept] = [m for m in shown["messages"] if m["role"] == "assistant"]
+        self.assertEqual(kept["metadata"], {"inputTokens": 70, "outputTokens": 8})
+
+    def test_a_session_says_which_model_it_asks(self):
+        provider = self.play(ANTHROPIC, Turn("Yes."))
+        self.assert_fine(self.run_agent(ANTHROPIC, provider, "hi"))
+        result = self.keel("-p", "-c", "again", env=ANTHROPIC.environment(provider))
+        self.assertEqual(provider.requests[-1].json["model"], "m")
+        self.assertEqual(result.err, "keel: using anthropic/m, as the session did before\n")
+
     def test_where_nothing_can_be_written_it_is_told_and_the_run_goes_on(self):
         self.keel_home.mkdir(exist_ok=True)
         (self.keel_home / "keel.db").mkdir()

@@ -5,7 +5,7 @@ import threading
 
 import scripted
 from agent import AgentTest, Call, Turn
-from scripted import BY_NAME, for_each_protocol
+from scripted import ANTHROPIC, BY_NAME, for_each_protocol
 
 SEARCHES = {"BRAVE_API_KEY": "k"}  # else it depends on the vendor whether there is WebSearch
 
@@ -108,6 +108,33 @@ class Guards(AgentTest):
         self.check("round_cap", protocol, lambda: [
             Turn(Call("Bash", command="echo 1")), Turn(Call("Bash", command="echo 2")),
             Turn("As far as I got.")], "--max-turns", "2", "go on and on")
+
+    def test_the_round_cap_is_a_setting_that_the_flag_wins_over(self):
+        turns = [Turn(Call("Bash", command=f"echo {n}")) for n in range(12)] + [Turn("Done.")]
+        for settings, arguments, n in (({}, (), 13), ({"maxTurns": 1}, (), 2),
+                                       ({"maxTurns": 1}, ("--max-turns", "3"), 4),
+                                       ({"maxTurns": 1}, ("--max-turns", "0"), 13)):
+            with self.subTest(settings=settings, arguments=arguments):
+                self.user_settings(settings)
+                provider = self.play(ANTHROPIC, *turns)
+                self.run_agent(ANTHROPIC, provider, *arguments, "go")
+                self.assertEqual(len(provider.requests), n)
+        self.user_settings({"maxTurns": -1})
+        self.assert_refused(self.run_agent(ANTHROPIC, provider, "go"), 2, "maxTurns must be 0")
+
+    def test_an_end_for_another_reason_does_not_speak_of_rounds(self):
+        wrong = [Turn(Call("Read")) for _ in range(5)]
+        for turns, why, code in ((wrong, "wrong arguments", "tool_failed"),
+                                 ([Turn(Call("Nothing"))] * 2, "do not exist", "unknown_tool")):
+            for format in ("text", "json"):
+                provider = self.play(ANTHROPIC, *turns, Turn(" "))
+                result = self.run_agent(ANTHROPIC, provider, "--output-format", format, "go")
+                self.assert_status(result, 5)
+                self.assertIn(why, result.out)
+                self.assertNotIn("ounds", result.out + result.err)
+            last = result.json()
+            self.assertEqual((last["subtype"], last["error_code"]),
+                             ("error_during_execution", code))
 
     @for_each_protocol
     def test_without_a_summary_the_run_ends_with_status_5(self, protocol):

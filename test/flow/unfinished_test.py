@@ -3,6 +3,7 @@ import json
 
 import scripted
 from agent import AgentTest, Call, Turn
+from resume_test import SessionTest
 from scripted import ANTHROPIC, BY_NAME, PROTOCOLS, for_each_protocol
 
 PIECEWISE = [protocol for protocol in PROTOCOLS if protocol.name not in ("gemini", "ollama")]
@@ -85,6 +86,109 @@ class Unfinished(AgentTest):
                 result = self.run_agent(BY_NAME[name], provider, "go")
                 self.assert_status(result, 1)
                 self.assertIn("withheld", result.err)
+
+
+SCHEMA = {"type": "object", "required": ["n"], "additionalProperties": False,
+          "properties": {"n": {"type": "integer", "minimum": 3}}}
+
+
+class Shapes(SessionTest):
+    """Answers that do not fit --json-schema go back to the model with what is wrong."""
+
+    def ask_for(self, provider, *arguments, protocol=ANTHROPIC, prompt="go"):
+        return self.run_agent(protocol, provider, "--json-schema", json.dumps(SCHEMA), *arguments,
+                              *([prompt] if prompt else []))
+
+    def said(self, request):
+        """The last text that the model read."""
+        return request.prompt_texts()[-1]
+
+    @for_each_protocol
+    def test_the_model_reads_what_is_wrong_and_mends_it(self, protocol):
+        provider = self.play(protocol, Turn('{"n": 1, "m": 2}'), Turn("Sure: three"),
+                             Turn('{"n": 3}'))
+        self.assert_answer(self.ask_for(provider, protocol=protocol), '{"n":3}')
+        self.assertEqual(len(provider.requests), 3)
+        first, second = map(self.said, provider.requests[1:])
+        self.assertIn("/n", first)
+        self.assertIn("m", first)
+        self.assertIn("the answer is not JSON", second)
+        for said in (first, second):
+            self.assertIn("Answer again, with the JSON value alone", said)
+        self.assert_taken(protocol, provider)
+
+    def test_three_times_and_then_it_is_an_error(self):
+        for format in ("text", "json"):
+            provider = self.play(ANTHROPIC, Turn('{"n": 2}'))
+            result = self.ask_for(provider, "--output-format", format)
+            self.assert_status(result, 2)
+            self.assertEqual(len(provider.requests), 4)
+            self.assertIn("the answer does not fit the schema: /n", result.err)
+            self.assertIn("the model was told 3 times what is wrong", result.err)
+        last = result.json()
+        self.assertEqual((last["subtype"], last["error_code"], last["num_turns"]),
+                         ("error_max_structured_output_retries", "validation", 4))
+        self.assertNotIn("structured_output", last)
+
+    def test_lines_have_every_answer_and_the_value_that_fits(self):
+        provider = self.play(ANTHROPIC, Turn('{"n": 2}'), Turn('{"n": 4}'))
+        result = self.ask_for(provider, "--output-format", "stream-json")
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        texts = [line["message"]["content"][0]["text"] for line in lines
+                 if line["type"] == "assistant"]
+        self.assertEqual(texts, ['{"n": 2}', '{"n": 4}'])
+        self.assertEqual((lines[-1]["subtype"], lines[-1]["structured_output"]),
+                         ("success", {"n": 4}))
+
+    def test_tools_may_be_called_to_mend_it(self):
+        provider = self.play(ANTHROPIC, Turn("no"), Turn(Call("Bash", command="echo 5")),
+                             Turn('{"n": 5}'))
+        self.assert_answer(self.ask_for(provider), '{"n":5}')
+
+    def test_the_limit_of_rounds_holds(self):
+        provider = self.play(ANTHROPIC, Turn("no"), Turn("no"), Turn('{"n": 5}'))
+        self.assert_status(self.ask_for(provider, "--max-turns", "1"), 2)
+        self.assertEqual(len(provider.requests), 2)
+        provider = self.play(ANTHROPIC, Turn("no"), Turn('{"n": 5}'))
+        result = self.ask_for(provider, "--max-turns", "1")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, '{"n":5}\n')
+
+    def test_the_budget_holds(self):
+        provider = self.play(ANTHROPIC, Turn("no", usage=(90_000, 9_000)), Turn('{"n": 5}'))
+        self.assert_status(self.ask_for(provider, "--max-tokens-total", "100000"), 5)
+        self.assertEqual(len(provider.requests), 1)
+
+    def test_a_failure_in_between_prints_nothing_that_does_not_fit(self):
+        provider = self.play(ANTHROPIC, Turn("no"), scripted.json_answer({"error": "x"}, 400))
+        result = self.ask_for(provider)
+        self.assert_refused(result, 1, "HTTP 400")
+
+    def test_a_long_complaint_is_cut(self):
+        provider = self.play(ANTHROPIC, Turn(json.dumps({"x" * 100_000: 1})), Turn('{"n": 5}'))
+        self.assert_answer(self.ask_for(provider), '{"n":5}')
+        self.assertLess(len(self.said(provider.requests[1])), 5000)
+
+    def killed(self, session, *turns):
+        """A run that is killed while its last request is under way."""
+        provider = self.play(ANTHROPIC, *turns, Turn([self.hold()]))
+        process = self.start_agent(ANTHROPIC, provider, "--json-schema", json.dumps(SCHEMA),
+                                   "--session-id", session, "go")
+        self.wait_stored(session, "attempt_begin", len(turns) + 1)
+        self.kill(process)
+
+    def test_a_resumed_run_counts_the_answers_before(self):
+        session = self.new_id()
+        self.killed(session, Turn("no"), Turn("no"))
+        provider = self.play(ANTHROPIC, Turn("still no"))
+        self.assert_status(self.ask_for(provider, "-r", session, prompt=None), 2)
+        self.assertEqual(len(provider.requests), 2)
+
+    def test_a_resumed_run_has_the_answer_from_its_beginning(self):
+        session = self.new_id()
+        self.killed(session, Turn('{"n"', stop="max_tokens"))
+        provider = self.play(ANTHROPIC, Turn(": 7}"))
+        self.assert_answer(self.ask_for(provider, "-r", session, prompt=None), '{"n":7}')
 
 
 if __name__ == "__main__":

@@ -238,5 +238,55 @@ class NativeSearch(WebTest):
         self.assertFalse({"web_search", "WebSearch"} & set(names))
 
 
+class NativeFetch(NativeSearch):
+    NATIVE = {"webFetch": {"provider": "native"}}
+
+    def test_the_persons_own_choice_turns_it_on(self):
+        self.user_settings(self.NATIVE)
+        names = self.tools()
+        self.assertIn("web_fetch", names)
+        self.assertNotIn("WebFetch", names)
+
+    def test_a_projects_choice_needs_a_permission(self):
+        self.project_settings(self.NATIVE)
+        for arguments, own in (([], False), (["--permission-mode", "plan"], False),
+                               (["--allowed-tools", "WebFetch"], True),
+                               (["--allowed-tools", "WebFetch(domain:example.com)"], False),
+                               (["--permission-mode", "bypassPermissions"], True)):
+            with self.subTest(arguments):
+                names = self.tools(*arguments)
+                self.assertEqual("web_fetch" in names, own)
+                self.assertEqual("WebFetch" in names, not own)
+
+    def test_a_rule_that_asks_or_denies_turns_it_off(self):
+        for more in ({"permissions": {"ask": ["WebFetch"]}},
+                     {"permissions": {"deny": ["WebFetch(domain:example.com)"]}},
+                     {"permissions": {"allowedDomains": ["example.com"]}}):
+            self.user_settings({**self.NATIVE, **more})
+            names = self.tools("--permission-mode", "bypassPermissions")
+            self.assertNotIn("web_fetch", names)
+            self.assertIn("WebFetch", names)
+
+    def test_a_session_that_goes_on_without_it_has_the_tool_again(self):
+        self.user_settings(self.NATIVE)
+        self.assertIn("web_fetch", self.tools())
+        self.user_settings({})
+        names = self.tools("-c")
+        self.assertNotIn("web_fetch", names)
+        self.assertIn("WebFetch", names)
+
+    def test_a_provider_that_has_none_is_told_before_anything_is_sent(self):
+        self.user_settings(self.NATIVE)
+        provider = self.provider(scripted.BY_NAME["openai-chat"].answer())
+        result = self.ask(provider, "hi", protocol=scripted.BY_NAME["openai-chat"])
+        self.assert_refused(result, 2, "does not have its own web fetch")
+        self.assertEqual(provider.requests, [])
+
+    def test_there_are_two_ways_to_fetch(self):
+        self.user_settings({"webFetch": {"provider": "brave"}})
+        self.assert_refused(self.ask(self.provider(ANTHROPIC.answer()), "hi"), 2,
+                            "webFetch.provider", "one of: keel")
+
+
 if __name__ == "__main__":
     scripted.main()

@@ -70,7 +70,7 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
 
 const struct protocol protocol_gemini = {
     .name = "gemini",
-    .api_surface = "gemini",
+    .api_surface = "gemini-generate-content",
     .path = path,
     .encode = gemini_encode,
     .begin = gemini_begin,

@@ -8,7 +8,7 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
 
 const struct protocol protocol_openai_responses = {
     .name = "openai-responses",
-    .api_surface = "openai-responses",
+    .api_surface = "responses",
     .path = path,
     .encode = openai_responses_encode,
     .begin = openai_responses_begin,

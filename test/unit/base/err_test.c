@@ -32,6 +32,12 @@ TEST(every_code_and_alias_leads_to_one_kind)
     assert_int_equal(kind, ERR_PROVIDER_RATE_LIMIT);
     assert_true(err_kind_find(S("aborterror"), &kind));
     assert_int_equal(kind, ERR_CANCELLED);
+    assert_true(err_kind_find(S("transport"), &kind));
+    assert_int_equal(kind, ERR_NETWORK);
+    assert_true(err_kind_find(S("ToolArgsInvalidError"), &kind));
+    assert_int_equal(kind, ERR_VALIDATION);
+    assert_true(err_kind_find(S("run_timeout"), &kind));
+    assert_int_equal(kind, ERR_TIMEOUT);
     assert_false(err_kind_find(S("no such thing"), &kind));
     assert_false(err_kind_find(S(""), &kind));
 }

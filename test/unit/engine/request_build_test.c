@@ -337,7 +337,7 @@ TEST(a_paused_answer_goes_back_as_it_is_and_stays_so)
                    *next = by_anthropic(message_new(ROLE_ASSISTANT, S("m")));
 
     with_part(paused, PART_SERVER_TOOL_USE, "use");
-    paused->stop_reason = S("pause_turn");
+    paused->stop = STOP_PAUSED;
     with_part(next, PART_SERVER_TOOL_RESULT, "result");
     BUILDS_FOR_ANTHROPIC("user(q) assistant(a use)", say(ROLE_USER, "q"), message_ref(paused));
     BUILDS_FOR_ANTHROPIC("user(q) assistant(a use) assistant(result) user(q)", say(ROLE_USER, "q"),

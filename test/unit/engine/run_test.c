@@ -338,6 +338,23 @@ TEST(the_round_cap_forces_a_summary_without_tools)
     assert_int_equal(w.result.n_rounds, 2);
 }
 
+TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
+{
+    AUTO(strbuf) struct strbuf script = {0};
+
+    strbuf_add_cstr(&script, "turns:\n");
+    for (int i = 0; i < 12; i++)
+        strbuf_addf(&script, " - tool: Echo\n   id: c%d\n   args: {text: t%d}\n", i, i);
+    for (int is_free = 0; is_free < 2; is_free++) {
+        AUTO(world) struct world w = {.script = strbuf_cstr(&script)};
+
+        w.options.max_rounds = is_free ? RUN_UNLIMITED : 0;
+        world_run(&w, "go");
+        assert_int_equal(w.result.n_rounds, is_free ? 13 : RUN_DEFAULT_MAX_ROUNDS);
+        assert_int_equal(w.result.forced, is_free ? FINAL_NONE : FINAL_TURN_LIMIT);
+    }
+}
+
 TEST(the_instruction_of_a_last_turn_is_not_kept)
 {
     AUTO(world) struct world w = {.script = endless, .options.max_rounds = 2};
@@ -769,6 +786,19 @@ TEST(a_budget_may_suspend_the_run)
     assert_transcript(&w, "+0 user: \"hi\"\n= suspended: \"\"\n");
 }
 
+TEST(a_refused_request_is_the_fault_of_a_nodes_author)
+{
+    static const char script[] =
+        "turns:\n - {error: provider_error, message: no such field, status: 400}\n";
+    AUTO(world) struct world w = {.script = script, .options.policy = &policy_node};
+    AUTO(world) struct world v = {.script = script};
+
+    world_run(&w, "hi");
+    assert_int_equal(w.result.error->kind, ERR_VALIDATION);
+    world_run(&v, "hi");
+    assert_int_equal(v.result.error->kind, ERR_PROVIDER_ERROR);
+}
+
 /* --- answers that must fit a schema --- */
 
 static void run_with_schema(struct world *w, struct arena *a)
@@ -793,9 +823,11 @@ TEST(an_answer_that_fits_its_schema_is_a_value)
     assert_int_equal(json_int_or(json_get(w.result.value, "n"), 0), 3);
 }
 
-TEST(an_answer_that_does_not_fit_is_an_error)
+TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 {
-    AUTO(world) struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n"};
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n",
+                      .options.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -803,9 +835,10 @@ TEST(an_answer_that_does_not_fit_is_an_error)
     assert_non_null(strstr(w.result.error->text, "/n"));
 }
 
-TEST(an_answer_that_is_no_json_is_an_error)
+TEST(a_nodes_answer_that_is_no_json_is_an_error_at_once)
 {
-    AUTO(world) struct world w = {.script = "turns:\n - text: three\n"};
+    AUTO(world)
+    struct world w = {.script = "turns:\n - text: three\n", .options.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -889,6 +922,7 @@ RUN_TESTS(
     UNIT(a_failing_tool_is_a_result), UNIT(a_tool_that_takes_too_long_is_ended),
     UNIT(the_operator_sets_a_tools_time), UNIT(a_tools_state_changes_by_events),
     UNIT(the_round_cap_forces_a_summary_without_tools),
+    UNIT(ten_rounds_are_the_cap_where_nobody_sets_one),
     UNIT(the_instruction_of_a_last_turn_is_not_kept),
     UNIT(an_empty_summary_gives_the_fallback_sentence),
     UNIT(a_failed_summary_gives_the_fallback_sentence), UNIT(a_node_ends_at_the_round_cap),
@@ -910,7 +944,9 @@ RUN_TESTS(
     UNIT(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer),
     UNIT(a_call_that_waits_holds_those_after_it), UNIT(a_tool_may_answer_later_from_outside),
     UNIT(a_new_prompt_closes_what_was_suspended), UNIT(a_budget_may_refuse_an_attempt),
-    UNIT(a_budget_may_suspend_the_run), UNIT(an_answer_that_fits_its_schema_is_a_value),
-    UNIT(an_answer_that_does_not_fit_is_an_error), UNIT(an_answer_that_is_no_json_is_an_error),
+    UNIT(a_budget_may_suspend_the_run), UNIT(a_refused_request_is_the_fault_of_a_nodes_author),
+    UNIT(an_answer_that_fits_its_schema_is_a_value),
+    UNIT(a_nodes_answer_that_does_not_fit_is_an_error_at_once),
+    UNIT(a_nodes_answer_that_is_no_json_is_an_error_at_once),
     UNIT(tools_and_targets_are_read_anew_each_round), UNIT(only_granted_tools_are_offered_and_run),
     UNIT(every_attempt_costs_what_it_says))

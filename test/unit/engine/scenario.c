@@ -525,7 +525,7 @@ static void pause_answer(struct scenario *s)
     add_server_tool(s, m, /* is_whole= */ true);
     if (s->maker == BY_ANTHROPIC) {
         add_server_tool(s, m, /* is_whole= */ false);
-        m->stop_reason = S("pause_turn");
+        m->stop = STOP_PAUSED;
     }
 }
 

@@ -7,7 +7,7 @@ static bool matches(const char *pattern, struct str text)
 {
     AUTO(matcher) struct matcher *m = NULL;
 
-    assert_ok(matcher_new(str_of(pattern), &m));
+    assert_ok(matcher_new(str_of(pattern), /* names_are_regex= */ false, &m));
     return matcher_matches(m, text);
 }
 
@@ -49,6 +49,16 @@ TEST(anything_else_is_a_regular_expression_found_anywhere)
     fits("mcp__brave-search__", "mcp__brave-search__web");
 }
 
+TEST(a_name_may_be_meant_as_a_regular_expression)
+{
+    AUTO(matcher) struct matcher *m = NULL;
+
+    assert_ok(matcher_new(S("Gl|Edit"), /* names_are_regex= */ true, &m));
+    assert_true(matcher_matches(m, S("Glob")));
+    assert_true(matcher_matches(m, S("NotebookEdit")));
+    assert_false(matcher_matches(m, S("Bash")));
+}
+
 TEST(a_line_end_is_no_end_of_the_text)
 {
     fits_not("^Edit.?$", "Edit\n");
@@ -57,7 +67,7 @@ TEST(a_line_end_is_no_end_of_the_text)
 TEST(a_pattern_that_does_not_compile_is_told_with_its_place)
 {
     struct matcher *m;
-    AUTO(err) struct err *e = matcher_new(S("Edit("), &m);
+    AUTO(err) struct err *e = matcher_new(S("Edit("), false, &m);
 
     assert_true(err_is(e, ERR_VALIDATION));
     assert_string_equal(e->text, "\"Edit(\" is not a regular expression: missing closing "
@@ -71,10 +81,10 @@ TEST(hostile_patterns_are_refused_or_limited)
 
     while (deep.n < 3000)
         strbuf_add_char(&deep, '(');
-    assert_err(matcher_new(strbuf_str(&deep), &m), ERR_VALIDATION);
+    assert_err(matcher_new(strbuf_str(&deep), false, &m), ERR_VALIDATION);
     while (deep.n < 10000)
         strbuf_add_char(&deep, 'a');
-    assert_err(matcher_new(strbuf_str(&deep), &m), ERR_VALIDATION);
+    assert_err(matcher_new(strbuf_str(&deep), false, &m), ERR_VALIDATION);
     while (text.n < 100000)
         strbuf_add_char(&text, 'a');
     /* takes for ever, so it counts as a match */
@@ -90,7 +100,7 @@ TEST(texts_that_are_not_utf8_are_matched_all_the_same)
 RUN_TESTS(UNIT(nothing_and_a_star_match_everything), UNIT(a_name_matches_the_whole_name_only),
           UNIT(names_with_bars_match_each_of_them),
           UNIT(anything_else_is_a_regular_expression_found_anywhere),
-          UNIT(a_line_end_is_no_end_of_the_text),
+          UNIT(a_name_may_be_meant_as_a_regular_expression), UNIT(a_line_end_is_no_end_of_the_text),
           UNIT(a_pattern_that_does_not_compile_is_told_with_its_place),
           UNIT(hostile_patterns_are_refused_or_limited),
           UNIT(texts_that_are_not_utf8_are_matched_all_the_same))

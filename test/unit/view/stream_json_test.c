@@ -344,6 +344,7 @@ TEST(a_message_streams_in_block_by_block)
     watch_init(&w, true);
     assert_ok(reply_begin(&w.s.reply, PART_REASONING, S(""), S(""), &part));
     reply_part(&w.s.reply, part)->signature = reply_str(&w.s.reply, S("sig"));
+    w.s.reply.model = S("model-a");
     see(&w, EVENT_ATTEMPT_BEGIN);
     see(&w, EVENT_PROVIDER_REQUEST);
     see_delta(&w, (struct delta){.kind = DELTA_REASONING, .part = part, .text = S("hm")});
