@@ -17,6 +17,14 @@ uint64_t loop_now_ms(struct loop *l)
     return clock_monotonic_ms(l->clock);
 }
 
+int64_t loop_unix_ms(struct loop *l)
+{
+    if (!task_self() || !l->knows_unix_ms)
+        l->unix_ms = clock_unix_ms(l->clock);
+    l->knows_unix_ms = true;
+    return l->unix_ms;
+}
+
 const struct clock *loop_clock(struct loop *l)
 {
     return l->clock;

@@ -61,6 +61,8 @@ struct watch_set {
 struct loop {
     uv_loop_t uv;
     const struct clock *clock;
+    int64_t unix_ms; /* as of the running task's last wait */
+    bool knows_unix_ms;
     struct timer_heap timers;
     uv_timer_t alarm; /* for the first of them */
     uv_prepare_t before_poll;
