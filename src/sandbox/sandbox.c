@@ -393,6 +393,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     }
     confinement.policy_fd = s.fd;
     confined.supervised = true;
+    confined.may_linger = true;
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
     confinement.has_namespaces = a->namespaces;

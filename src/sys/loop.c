@@ -236,6 +236,7 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     BUG_IF(is_running(l) || l->root.error || l->n_external);
+    reaper_finish(l);
     while (post_queue_run(&l->posts))
         ; /* what they were given has no other owner, and one may post another */
     uv_close((uv_handle_t *)&l->posts.posted, NULL);
