@@ -365,6 +365,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     e.body.attempt.n_retry_slugs = a->n_slugs;
     run_emit(a->run, EVENT_ATTEMPT_BEGIN, &e);
     run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
+    run_hurry(a->run); /* it becomes durable while the request is written */
     return NULL;
 }
 

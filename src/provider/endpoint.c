@@ -335,6 +335,8 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     TRY(request_check(r));
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
+    if (call->before_send)
+        TRY(call->before_send(call->send_self));
     tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
     secret_hide_in_err(&key, failure);
@@ -459,6 +461,7 @@ static void free_endpoint(struct provider *p)
 
 static const struct provider_ops ops = {
     .ask = ask,
+    .waits_to_send = true,
     .capabilities = capabilities,
     .list_models = list_models,
     .free = free_endpoint,
