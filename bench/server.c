@@ -6,6 +6,7 @@
  *
  *     SCN: stream N    N short deltas of text
  *     SCN: tools N     N rounds that call the shell tool with `true ROUND`, then a text
+ *     SCN: writes N    the same with `echo ROUND >>written`
  *
  * Anything else, and a request that offers no tools (side agents that make up a title), gets a
  * short text. Every answer comes in pieces that have nothing to do with its events, as over a
@@ -28,8 +29,8 @@
 
 /* --- requests --- */
 
-enum scene { SCENE_SHORT, SCENE_STREAM, SCENE_TOOLS };
-static const char *const scene_names[] = {"short", "stream", "tools"};
+enum scene { SCENE_SHORT, SCENE_STREAM, SCENE_TOOLS, SCENE_WRITES };
+static const char *const scene_names[] = {"short", "stream", "tools", "writes"};
 
 struct request {
     struct str head, body;
@@ -80,6 +81,8 @@ static void read_scene(struct request *q)
         q->scene = SCENE_STREAM;
     else if (strcmp(word, "tools") == 0 && q->n_rounds < q->n)
         q->scene = SCENE_TOOLS;
+    else if (strcmp(word, "writes") == 0 && q->n_rounds < q->n)
+        q->scene = SCENE_WRITES;
 }
 
 static size_t content_length(struct str head)
@@ -153,6 +156,7 @@ static void add_text(struct strbuf *out, int n_deltas)
 static void add_call(struct strbuf *out, const struct request *q)
 {
     bool is_lower = has(q->body, S("\"name\":\"bash\""));
+    bool writes = q->scene == SCENE_WRITES;
     char text[256];
 
     snprintf(text, sizeof text,
@@ -162,14 +166,14 @@ static void add_call(struct strbuf *out, const struct request *q)
     add_event(out, "content_block_start", text);
     snprintf(text, sizeof text,
              ",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":"
-             "\"{\\\"command\\\":\\\"true %d\\\",\\\"description\\\":\\\"Do nothing\\\"}\"}",
-             q->n_rounds + 1);
+             "\"{\\\"command\\\":\\\"%s %d%s\\\",\\\"description\\\":\\\"Do little\\\"}\"}",
+             writes ? "echo" : "true", q->n_rounds + 1, writes ? " >>written" : "");
     add_event(out, "content_block_delta", text);
 }
 
 static void add_stream(struct strbuf *out, const struct request *q)
 {
-    bool calls = q->scene == SCENE_TOOLS;
+    bool calls = q->scene == SCENE_TOOLS || q->scene == SCENE_WRITES;
 
     strbuf_add(out, S("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
                       "transfer-encoding: chunked\r\n\r\n"));

@@ -433,6 +433,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
     if (!a->aside && !a->final)
         early_begin(a->run);
+    run_hurry(a->run); /* it becomes durable while the request is written */
     return NULL;
 }
 

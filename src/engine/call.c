@@ -471,14 +471,12 @@ static void tell_end(struct call *c)
     run_emit(c->run, EVENT_TOOL_END, &e);
 }
 
-/* It becomes durable while files are saved and the tool gets ready. */
 static void tell_begin(struct call *c)
 {
     struct event e = {.owner = &c->owner, .body.tool = call_event(c)};
 
     c->has_begun = true;
     run_emit(c->run, EVENT_TOOL_BEGIN, &e);
-    run_hurry(c->run);
 }
 
 struct err *call_run_tool(struct call *c, bool *ret_expired)

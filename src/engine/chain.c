@@ -95,10 +95,26 @@ static void settle(struct ask *a, struct attempt *attempt, const struct err *e, 
         a->hooks->settle(a->hooks->self, attempt);
 }
 
+struct sending {
+    const struct chain_hooks *hooks;
+    bool was_refused;
+};
+
+/* Called when the request is written: that takes none of the time of the wait. */
+static struct err *sending_wait(void *self)
+{
+    struct sending *s = self;
+    struct err *e = s->hooks->before_send(s->hooks->self);
+
+    s->was_refused = e != NULL;
+    return e;
+}
+
 /* *ret_refused: the run itself said no, so no other target may be asked either. */
 static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_refused)
 {
     uint64_t started_ms = loop_now_ms(task_loop());
+    struct sending sending = {.hooks = a->hooks};
     struct provider_call call = *a->call;
     struct model_request request = {0};
     struct err *e = a->hooks->build(a->hooks->self, attempt->target, &request);
@@ -115,10 +131,12 @@ static struct err *try_once(struct ask *a, struct attempt *attempt, bool *ret_re
         call.idle_ms = attempt->target->idle_ms;
     if (attempt->target->total_ms)
         call.total_ms = attempt->target->total_ms;
-    e = a->hooks->before_send ? a->hooks->before_send(a->hooks->self) : NULL;
-    *ret_refused = e != NULL;
-    if (!e)
-        e = provider_ask(attempt->target->provider, &request, &call, a->reply);
+    if (a->hooks->before_send) {
+        call.before_send = sending_wait;
+        call.send_self = &sending;
+    }
+    e = provider_ask(attempt->target->provider, &request, &call, a->reply);
+    *ret_refused = sending.was_refused;
     secrets_hide_in_err(a->hooks->secrets, e);
     if (judge(e) == RETRY_HERE)
         attempt->delay_ms = next_delay_ms(a, attempt, e);

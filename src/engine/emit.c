@@ -5,7 +5,7 @@
 
 int64_t run_unix_ms(void)
 {
-    return clock_unix_ms(loop_clock(task_loop()));
+    return loop_unix_ms(task_loop());
 }
 
 struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE])

@@ -131,10 +131,10 @@ struct err *save_before(struct call *c)
     c->observer = record.observer;
     tell_note(r, record.note);
     tell_images(r, (struct str){0}, &record.before);
-    if (!record.has_file && !record.log.n && !record.unsaved.n)
-        return NULL;
-    run_emit(r, EVENT_SNAPSHOT, &e);
-    run_hurry(r);
+    if (record.has_file || record.log.n || record.unsaved.n)
+        run_emit(r, EVENT_SNAPSHOT, &e);
+    run_hurry(
+        r); /* it becomes durable, and the call's beginning with it, while the tool gets ready */
     return NULL;
 }
 

@@ -37,8 +37,9 @@ struct monitor {
     enum exec_mode mode;
     pid_t command;
     bool command_ended;
-    bool is_hurried; /* the grace period is UNASKED_GRACE_MS at most */
-    bool has_more;   /* children to reap, perhaps */
+    struct exec_record end; /* of the command, until it has been told */
+    bool is_hurried;        /* the grace period is UNASKED_GRACE_MS at most */
+    bool has_more;          /* children to reap, perhaps */
     int exit_code;
     enum phase phase;
     int64_t wake_ms;                  /* counts from ENDING on, */
@@ -161,16 +162,27 @@ static void note_command_end(struct monitor *m, int status)
 {
     m->command_ended = true;
     m->exit_code = exit_code_of(status);
-    if (WIFEXITED(status))
-        report(m->control, EXEC_EXITED, WEXITSTATUS(status));
-    else
-        report(m->control, EXEC_SIGNALLED, WTERMSIG(status));
+    m->end = WIFEXITED(status)
+                 ? (struct exec_record){.kind = EXEC_EXITED, .value = WEXITSTATUS(status)}
+                 : (struct exec_record){.kind = EXEC_SIGNALLED, .value = WTERMSIG(status)};
+}
+
+/* Most commands leave nothing behind: then keel hears both at once. */
+static void report_end(struct monitor *m, bool is_gone)
+{
+    m->end.item = is_gone;
+    if (m->end.kind)
+        send_record(m->control, m->end);
+    else if (is_gone && m->command_ended)
+        report(m->control, EXEC_GONE, 0);
+    m->end.kind = 0;
 }
 
 /* False when no descendant is left. A tree that forks and dies all the time must not keep us from
  * the clock, so this stops after a while, and comes back without waiting. */
 static bool reap(struct monitor *m)
 {
+    bool is_gone;
     int status, n = 0;
     pid_t pid;
 
@@ -180,7 +192,9 @@ static bool reap(struct monitor *m)
             note_command_end(m, status);
     } while (pid > 0 && ++n < MAX_REAPED);
     m->has_more = pid > 0;
-    return pid >= 0 || errno != ECHILD;
+    is_gone = pid < 0 && errno == ECHILD;
+    report_end(m, is_gone);
+    return !is_gone;
 }
 
 /* False when waiting has no more use. */

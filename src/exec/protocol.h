@@ -9,14 +9,15 @@
  * other word, and when the channel ends, it never does. The first record of keel-exec is
  * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; before it, with EXEC_OPTION_NOTICES, may come one
  * EXEC_NOTICES. After EXEC_STARTED comes one EXEC_EXITED or EXEC_SIGNALLED as soon as the command
- * has ended, or EXEC_LOST when it could not be ended. keel-exec itself exits when the whole tree is
- * gone. When keel's end of the channel closes, for whatever reason, the tree is ended. */
+ * has ended, or EXEC_LOST when it could not be ended. When the whole tree is gone, EXEC_GONE
+ * follows, and keel-exec exits. When keel's end of the channel closes, for whatever reason, the
+ * tree is ended. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 7
+#define EXEC_PROTOCOL_VERSION 8
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -55,12 +56,13 @@ enum exec_kind {
     EXEC_STARTED = 1, /* value: enum exec_mode */
     EXEC_FAILED,      /* value: errno; the command never ran */
     EXEC_REFUSED,     /* value: errno, step, item: the sandbox could not be built */
-    EXEC_EXITED,      /* value: exit code */
-    EXEC_SIGNALLED,   /* value: signal */
+    EXEC_EXITED,      /* value: exit code; item 1: EXEC_GONE as well */
+    EXEC_SIGNALLED,   /* value: signal; the same */
     EXEC_LOST,        /* it has gained privileges: KILL did not reach it */
     /* Comes with the listener of the calls in write_calls.h (SCM_RIGHTS): the kernel holds each of
      * them until it is answered there. value: 0, or an errno and no listener. */
     EXEC_NOTICES,
+    EXEC_GONE, /* nothing of the tree is left, and keel-exec has nothing more to do */
     /* from keel */
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */
@@ -98,7 +100,7 @@ struct exec_record {
     uint32_t kind;    /* enum exec_kind */
     int32_t value;
     uint32_t step; /* enum exec_step */
-    uint32_t item; /* of the policy, counted from 0 */
+    uint32_t item; /* of the policy, counted from 0; or as the kind says */
 };
 
 #endif

@@ -2,8 +2,8 @@
 #include "net/curl_exchange.h"
 
 #define MAX_HEAD_BYTES ((size_t)256 << 10)
-#define MAX_ARRIVED_BYTES CURL_MAX_WRITE_SIZE /* then the peer must wait */
-#define KEPT_BUFFER_BYTES 2048                /* what a stream may hold on to while it waits */
+#define MAX_ARRIVED_BYTES ((size_t)64 << 10) /* then the peer must wait */
+#define KEPT_BUFFER_BYTES 2048               /* what a stream may hold on to while it waits */
 
 /* --- what arrives --- */
 

@@ -12,8 +12,11 @@
 #include "net/url.h"
 #include "sys/loop.h"
 
-/* libcurl's own: a stream's pieces are small, and thousands of streams run at once. */
+/* libcurl's own: a stream's pieces are small, and thousands of streams run at once. While there are
+ * few, each has room for what comes faster than that. */
 #define RECEIVE_BUFFER_BYTES 4096
+#define LARGE_RECEIVE_BUFFER_BYTES 16384
+#define MAX_LARGE_BUFFERS 64
 #define SEND_BUFFER_BYTES 16384 /* the least that it takes */
 
 struct curl_client {

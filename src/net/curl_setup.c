@@ -97,6 +97,17 @@ static void set_route(struct http_exchange *x, const struct http_request *reques
     }
 }
 
+/* libcurl copies certificates that it is given as bytes, all of them, for every request. */
+static void set_own_certificates(struct http_exchange *x)
+{
+    struct curl_blob pem = {.data = x->client->ca_pem.p, .len = x->client->ca_pem.n};
+
+    if (str_is(x->url.scheme, "https"))
+        SET(x, CAINFO_BLOB, &pem);
+    if (x->proxy && str_eq_nocase(str_slice(str_of(x->proxy), 0, 6), S("https:")))
+        SET(x, PROXY_CAINFO_BLOB, &pem);
+}
+
 /* Debian's libcurl has a bundle as its default; NULL turns it off. */
 static void set_certificates(struct http_exchange *x)
 {
@@ -104,12 +115,8 @@ static void set_certificates(struct http_exchange *x)
     SET(x, CAPATH, x->client->ca_dir);
     SET(x, PROXY_CAINFO, x->client->ca_file);
     SET(x, PROXY_CAPATH, x->client->ca_dir);
-    if (x->client->ca_pem.n) {
-        struct curl_blob pem = {.data = x->client->ca_pem.p, .len = x->client->ca_pem.n};
-
-        SET(x, CAINFO_BLOB, &pem);
-        SET(x, PROXY_CAINFO_BLOB, &pem);
-    }
+    if (x->client->ca_pem.n)
+        set_own_certificates(x);
     SET(x, SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 }
 
@@ -126,12 +133,14 @@ static void set_identity(struct http_exchange *x, const struct http_identity *i)
 
 static void set_transport(struct http_exchange *x)
 {
+    bool has_room = x->client->n_exchanges <= MAX_LARGE_BUFFERS;
+
     SET(x, PROTOCOLS_STR, "http,https");
     SET(x, HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(x, NOSIGNAL, 1L);
     SET(x, QUICK_EXIT, 1L); /* else closing waits for a name that is being looked up */
     SET(x, CONNECTTIMEOUT_MS, (long)MIN(x->connect_ms, (uint64_t)INT32_MAX));
-    SET(x, BUFFERSIZE, (long)RECEIVE_BUFFER_BYTES);
+    SET(x, BUFFERSIZE, (long)(has_room ? LARGE_RECEIVE_BUFFER_BYTES : RECEIVE_BUFFER_BYTES));
     SET(x, UPLOAD_BUFFERSIZE, (long)SEND_BUFFER_BYTES);
     SET(x, TCP_NODELAY, 1L);
     SET(x, TCP_KEEPALIVE, 1L);

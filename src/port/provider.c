@@ -33,6 +33,8 @@ struct err *provider_ask(const struct provider *p, const struct model_request *r
 
     TRY(check_web_tool(p, request->web_search, can.web_search, "search"));
     TRY(check_web_tool(p, request->web_fetch, can.web_fetch, "fetch"));
+    if (call->before_send && !p->ops->waits_to_send)
+        TRY(call->before_send(call->send_self));
     addressed.provider = p->id;
     addressed.protocol = p->protocol;
     return p->ops->ask(p, &addressed, call, reply);

@@ -37,6 +37,9 @@ struct provider_call {
     uint64_t total_ms;                     /* of the whole answer; 0: an hour */
     void (*on_native_payload)(void *self, const struct native_payload *p); /* may be NULL */
     void *self;
+    /* The last wait before bytes of the request leave; with an error none do. May be NULL. */
+    struct err *(*before_send)(void *send_self);
+    void *send_self;
 };
 
 #define PROVIDER_DEFAULT_IDLE_MS 120000
@@ -62,6 +65,9 @@ struct provider_ops {
     /* Required. Fills `reply` with what arrives, also when it fails. */
     struct err *(*ask)(const struct provider *p, const struct model_request *request,
                        const struct provider_call *call, struct reply *reply);
+    /* Does `ask` call before_send by itself, when the request is written? Else provider_ask() calls
+     * it first. */
+    bool waits_to_send;
     /* NULL: tools yes, native web tools no. */
     struct provider_capabilities (*capabilities)(const struct provider *p,
                                                  const struct model_info *info);

@@ -62,15 +62,20 @@ static void tell_payload(struct exchange *x, enum payload_kind kind, struct str 
 /* Does the event itself not say what its framing says? */
 static bool is_framing_needed(struct str type, struct str bytes)
 {
-    char quoted[MAX_TYPE + 3];
+    static const struct str beginning = S("{\"type\":"); /* of nearly every event */
+    char text[MAX_TYPE + 2];
+    struct str quoted = str_make(text, type.n + 2);
 
     if (str_eq(type, DECODE_PLAIN_TYPE) || type.n > MAX_TYPE)
         return false;
     for (size_t i = 0; i < type.n; i++)
         if (!(type.p[i] >= 'a' && type.p[i] <= 'z') && type.p[i] != '_' && type.p[i] != '.')
             return false;
-    snprintf(quoted, sizeof quoted, "\"%" STR_FMT "\"", STR_ARG(type));
-    return str_find(bytes, str_of(quoted)) == STR_NONE;
+    text[0] = text[type.n + 1] = '"';
+    memcpy(text + 1, type.p, type.n);
+    if (str_starts(bytes, beginning) && str_starts(str_skip(bytes, beginning.n), quoted))
+        return false;
+    return str_find(bytes, quoted) == STR_NONE;
 }
 
 /* The kind says how it came, whatever was asked for. */
@@ -330,6 +335,8 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     TRY(request_check(r));
     TRY(e->config.protocol->encode(r, e->config.dialect, &body));
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
+    if (call->before_send)
+        TRY(call->before_send(call->send_self));
     tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
     secret_hide_in_err(&key, failure);
@@ -454,6 +461,7 @@ static void free_endpoint(struct provider *p)
 
 static const struct provider_ops ops = {
     .ask = ask,
+    .waits_to_send = true,
     .capabilities = capabilities,
     .list_models = list_models,
     .free = free_endpoint,

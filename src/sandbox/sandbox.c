@@ -120,8 +120,8 @@ static struct err *run_locked(void *arg)
     return e;
 }
 
-/* With namespaces, where few directories have changed, it is a few dozen lstat(), less than the way
- * to a worker and back takes. Without them files are read and written. */
+/* With namespaces, where few directories have changed or none can, it is a few dozen lstat(), less
+ * than the way to a worker and back takes. Without them files are read and written. */
 static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), void *arg,
                                 bool namespaces)
 {
@@ -130,7 +130,7 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
     bool is_done = false;
 
     if (namespaces && pthread_mutex_trylock(&s->lock) == 0) {
-        is_done = guard_is_quick(s->guard);
+        is_done = s->policy.nothing_is_writable || guard_is_quick(s->guard);
         if (is_done)
             e = fn(arg);
         pthread_mutex_unlock(&s->lock);
@@ -393,6 +393,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     }
     confinement.policy_fd = s.fd;
     confined.supervised = true;
+    confined.may_linger = true;
     confined.confinement = &confinement;
     confinement.has_proxy = sandbox->policy.network == SANDBOX_PROXY_ONLY;
     confinement.has_namespaces = a->namespaces;

@@ -21,17 +21,22 @@ struct secret_list {
     bool only_open;
 };
 
-/* What is not there, or closed to the person by the kernel, need not be hidden. */
+/* What the kernel closes to the person need not be hidden; in a home it may be opened again. */
 static bool could_be_read(const char *path, const char *home)
 {
-    if (home && path_is_in(path, home))
-        return access(path, F_OK) == 0 || errno != ENOENT;
-    return access(path, R_OK) == 0 || access(path, X_OK) == 0;
+    return (home && path_is_in(path, home)) || access(path, R_OK) == 0 || access(path, X_OK) == 0;
+}
+
+/* Most places are not there, which one call says; realpath() would look at every directory on the
+ * way to each. */
+static bool is_missing(int dir_fd, const char *path)
+{
+    return faccessat(dir_fd, path, F_OK, 0) < 0 && errno == ENOENT;
 }
 
 /* Mounts and rules are for the place itself, not for the links that lead to it. `path` has none up
- * to `base`, if that is given. Most places are not there, which is the cheapest to see. */
-static void add_secret(const struct secret_list *s, const char *path, const char *base)
+ * to `base`, if that is given. */
+static void add_there(const struct secret_list *s, const char *path, const char *base)
 {
     char real[PATH_MAX];
 
@@ -42,13 +47,35 @@ static void add_secret(const struct secret_list *s, const char *path, const char
     path_list_add(s->list, path);
 }
 
+static void add_secret(const struct secret_list *s, const char *path, bool missing,
+                       const char *base)
+{
+    if (!missing)
+        add_there(s, path, base);
+    else if (!s->only_open)
+        path_list_add(s->list, path);
+}
+
+/* From the home on: the way there need not be walked for each. */
 static void add_in_home(const struct secret_list *s)
 {
     char real[PATH_MAX];
     bool is_canonical = realpath(s->home, real) && strcmp(real, s->home) == 0;
+    int fd = open(s->home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    for (const struct secret_place *p = secret_places_in_home; p->path; p++)
-        add_secret(s, fs_join(s->list->arena, s->home, p->path), is_canonical ? s->home : NULL);
+    for (const struct secret_place *p = secret_places_in_home; p->path; p++) {
+        const char *path = fs_join(s->list->arena, s->home, p->path);
+        bool missing = fd >= 0 ? is_missing(fd, p->path) : is_missing(AT_FDCWD, path);
+
+        add_secret(s, path, missing, is_canonical ? s->home : NULL);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void add_outside(const struct secret_list *s, const char *path)
+{
+    add_secret(s, path, is_missing(AT_FDCWD, path), NULL);
 }
 
 static void add_all(const struct secret_list *s, const char *keel_home)
@@ -56,14 +83,14 @@ static void add_all(const struct secret_list *s, const char *keel_home)
     if (s->home)
         add_in_home(s);
     for (const struct secret_place *p = secret_places_of_system; p->path; p++)
-        add_secret(s, p->path, NULL);
+        add_outside(s, p->path);
     if (keel_home)
-        add_secret(s, keel_home, NULL);
+        add_outside(s, keel_home);
     /* One's own home in them stays visible. */
     if (!s->home || strcmp(s->home, "/root") != 0)
-        add_secret(s, "/root", NULL);
+        add_outside(s, "/root");
     if (!s->home || strcmp(s->home, "/home") != 0)
-        add_secret(s, "/home", NULL);
+        add_outside(s, "/home");
 }
 
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,

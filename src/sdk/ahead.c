@@ -3,32 +3,23 @@
 
 #include "net/curl.h"
 #include "store/sqlite_api.h"
-
-#include <signal.h>
+#include "sys/work.h"
 
 /* The loader takes one library at a time, and the session is opened before the first request. */
-static void *load(void *arg)
+static void load(void *arg)
 {
     struct sqlite_api api;
 
     err_ignore(sqlite_api_load(&api), "the first use tells it");
     err_ignore(curl_load(), "the first request tells it");
-    return NULL;
 }
 
 void ahead_begin(struct ahead *a)
 {
-    sigset_t all, before;
-
-    sigfillset(&all); /* signals are the loop's */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    a->is_begun = pthread_create(&a->thread, NULL, load, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    a->loading = work_beside_begin(load, NULL);
 }
 
 void ahead_end(struct ahead *a)
 {
-    if (a->is_begun)
-        pthread_join(a->thread, NULL);
-    a->is_begun = false;
+    work_beside_end(TAKE(a->loading));
 }

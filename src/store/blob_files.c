@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* So many files are made durable one by one. For more, or with new directories, the whole file
+/* So many files are made durable one by one. For more, and for the first of a store, the whole file
  * system is: one flush where a file each would need thousands. But that writes what others have
  * changed there, too, which may be much. */
 enum { MAX_ONE_BY_ONE = 8 };
@@ -35,7 +35,8 @@ struct blob_files {
     /* what may not be durable yet */
     struct {
         char *path;
-        uint64_t number; /* of the put */
+        uint64_t number;   /* of the put */
+        bool is_new_shard; /* the directory that it is in was made for it */
     } soon[MAX_ONE_BY_ONE];
     size_t n_soon;
     uint64_t n_puts, last_unnamed; /* the last put that is not in the list; 0: there is none */
@@ -57,7 +58,7 @@ struct job {
     uint64_t size;
     const char *paths[MAX_ONE_BY_ONE]; /* to make durable */
     size_t n_paths;
-    bool has_new_dir, is_durable, is_for_all;
+    bool has_new_dir, has_new_shard, is_durable, is_for_all;
     bool is_suspect; /* of the store, when the job began */
 };
 
@@ -258,7 +259,8 @@ static struct err *put_soon_job(struct job *job)
             return NULL;
     }
     if (!fs_is_dir(job->shard)) {
-        job->has_new_dir = true;
+        job->has_new_dir = !fs_is_dir(job->files->dir);
+        job->has_new_shard = true;
         TRY(make_dirs(job));
     }
     remember_dir(job->files);
@@ -275,19 +277,22 @@ static size_t find_soon(const struct blob_files *f, const char *path)
 }
 
 /* One that was there already, too: who put it may not have come to sync it. */
-static void note_soon(struct blob_files *f, const char *path, bool has_new_dir)
+static void note_soon(struct blob_files *f, const char *path, const struct job *job)
 {
     size_t i;
 
     pthread_mutex_lock(&f->lock);
     f->n_puts++;
     i = find_soon(f, path);
-    if (has_new_dir || i == MAX_ONE_BY_ONE) {
+    if (job->has_new_dir || i == MAX_ONE_BY_ONE) {
         f->last_unnamed = f->n_puts;
     } else {
-        if (i == f->n_soon)
+        if (i == f->n_soon) {
             f->soon[f->n_soon++].path = mem_strdup(path);
+            f->soon[i].is_new_shard = false;
+        }
         f->soon[i].number = f->n_puts;
+        f->soon[i].is_new_shard |= job->has_new_shard;
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -304,7 +309,7 @@ static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[
     path = arena_cstr(&paths, str_of(job.path));
     TRY(run(&job));
     if (!job.is_durable)
-        note_soon(f, path, job.has_new_dir);
+        note_soon(f, path, &job);
     return NULL;
 }
 
@@ -341,7 +346,7 @@ static struct err *sync_all(struct job *job)
         return sync_path(job->files->dir, O_DIRECTORY, syncfs);
     for (size_t i = 0; i < job->n_paths; i++)
         TRY(sync_one(job, job->paths[i]));
-    return NULL;
+    return job->has_new_shard ? sync_path(job->files->dir, O_DIRECTORY, fsync) : NULL;
 }
 
 /* What the kernel still has of it becomes a new file, which the next sync writes. */
@@ -373,8 +378,10 @@ static uint64_t collect_soon(struct blob_files *f, struct job *job)
     pthread_mutex_lock(&f->lock);
     n_puts = f->n_puts;
     job->is_for_all = f->last_unnamed > 0;
-    for (size_t i = 0; i < f->n_soon; i++)
+    for (size_t i = 0; i < f->n_soon; i++) {
         job->paths[job->n_paths++] = arena_cstr(&job->arena, str_of(f->soon[i].path));
+        job->has_new_shard |= f->soon[i].is_new_shard;
+    }
     pthread_mutex_unlock(&f->lock);
     return n_puts;
 }

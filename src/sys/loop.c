@@ -17,6 +17,14 @@ uint64_t loop_now_ms(struct loop *l)
     return clock_monotonic_ms(l->clock);
 }
 
+int64_t loop_unix_ms(struct loop *l)
+{
+    if (!task_self() || !l->knows_unix_ms)
+        l->unix_ms = clock_unix_ms(l->clock);
+    l->knows_unix_ms = true;
+    return l->unix_ms;
+}
+
 const struct clock *loop_clock(struct loop *l)
 {
     return l->clock;
@@ -228,6 +236,7 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     BUG_IF(is_running(l) || l->root.error || l->n_external);
+    reaper_finish(l);
     while (post_queue_run(&l->posts))
         ; /* what they were given has no other owner, and one may post another */
     uv_close((uv_handle_t *)&l->posts.posted, NULL);

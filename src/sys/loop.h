@@ -33,6 +33,9 @@ MUST_USE struct err *loop_result(struct loop *l); /* the root task's, once it ha
 void loop_cancel(struct loop *l);                 /* cancels the root task, if it still runs */
 
 uint64_t loop_now_ms(struct loop *l); /* monotonic */
+/* The time of day, read once for as long as a task runs without a wait: for what happens so often
+ * that asking for the time would be what takes it. */
+int64_t loop_unix_ms(struct loop *l);
 const struct clock *loop_clock(struct loop *l);
 struct uv_loop_s *loop_uv(struct loop *l);
 

@@ -1,8 +1,10 @@
 /* proc.c - the life of a child: started, followed, ended, reaped.
  *
- * A child is reaped by proc_free() alone; until then its pid and its process group are nobody
- * else's, so signals to them cannot go astray. */
+ * A child is reaped by proc_free() alone, or after it; until then its pid and its process group are
+ * nobody else's, so signals to them cannot go astray. */
 #include "sys/proc_internal.h"
+
+#include "sys/scheduler.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -124,6 +126,7 @@ static struct proc *make(const struct proc_spec *spec)
     p->name = mem_strdup(spec->argv[0]);
     p->pidfd = p->in = p->out = p->err = p->control = -1;
     p->grace_ms = spec->grace_ms ? spec->grace_ms : DEFAULT_GRACE_MS;
+    p->may_linger = spec->may_linger;
     return p;
 }
 
@@ -201,15 +204,35 @@ static int wait_with(const struct proc *p, siginfo_t *ret_info, int flags)
                          : waitid(P_PID, (id_t)p->pid, ret_info, WEXITED | flags);
 }
 
-static bool is_gone(const struct proc *p)
+static bool can_say_last_word(const struct proc *p)
+{
+    return p->may_linger && is_supervised(p) && p->has_status && p->pidfd >= 0;
+}
+
+/* Comes after the command's end, when nobody else reads from its supervisor. */
+static bool hear_last_word(struct proc *p)
+{
+    struct exec_record record;
+
+    if (!p->tree_is_gone && can_say_last_word(p))
+        p->tree_is_gone = receive(p->control, &record, NULL) == (ssize_t)sizeof record &&
+                          record.kind == EXEC_GONE;
+    return p->tree_is_gone;
+}
+
+static bool is_gone(struct proc *p)
 {
     siginfo_t info;
 
-    return wait_with(p, &info, WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
+    return hear_last_word(p) || wait_with(p, &info, WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
 }
 
 struct err *proc_wait_gone(struct proc *p)
 {
+    if (!p->tree_is_gone && can_say_last_word(p))
+        TRY(task_wait_fd(p->control, TASK_FD_READ, NULL)); /* or it ends without a word */
+    if (hear_last_word(p))
+        return NULL;
     if (p->pidfd >= 0)
         return task_wait_fd(p->pidfd, TASK_FD_READ, NULL);
     /* Valgrind and kernels before 5.3 have no pidfds: look now and then. */
@@ -252,6 +275,7 @@ static struct err *wait_supervised(struct proc *p)
     else
         p->status = (struct proc_status){.signalled = true, .signal = record.value};
     p->has_status = true;
+    p->tree_is_gone = record.item && can_say_last_word(p);
     return NULL;
 }
 
@@ -350,6 +374,11 @@ static void end_and_reap(struct proc *p)
     if (e || !is_supervised(p))
         kill_at_once(p); /* what the leader left behind in its group */
     err_ignore(e, "it is dead now");
+    if (p->tree_is_gone && task_self()) {
+        reaper_add(task_loop(), p->pidfd);
+        p->pidfd = -1;
+        return;
+    }
     while (wait_with(p, &info, 0) < 0 && errno == EINTR)
         continue;
 }

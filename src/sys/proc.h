@@ -72,6 +72,9 @@ struct proc_spec {
     /* Learns what the command is about to change (write_observer.h), where it is confined;
      * borrowed. NULL: nothing does. */
     struct write_observer *observer;
+    /* Of a supervised command: when nothing of its tree is left, its supervisor is not waited for.
+     * Taking its namespaces down takes the kernel a while; the loop reaps it. */
+    bool may_linger;
     uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
     unsigned short n_rows, n_columns; /* of the pty; 0: 24 x 80 */
     const int *extra_fds;             /* become 3, 4, ... in the child, in this order */

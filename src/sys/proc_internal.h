@@ -19,6 +19,8 @@ struct proc {
     int control;      /* to its supervisor, or -1 */
     bool is_pty, is_isolated;
     uint64_t grace_ms;
+    bool may_linger;
+    bool tree_is_gone; /* its supervisor, which may linger, has said so */
     bool has_status;
     struct proc_status status;
 };

@@ -61,6 +61,8 @@ struct watch_set {
 struct loop {
     uv_loop_t uv;
     const struct clock *clock;
+    int64_t unix_ms; /* as of the running task's last wait */
+    bool knows_unix_ms;
     struct timer_heap timers;
     uv_timer_t alarm; /* for the first of them */
     uv_prepare_t before_poll;
@@ -72,6 +74,7 @@ struct loop {
     atomic_uint last_pauses_ms; /* of its workers since then, see work_pause() */
     struct watch_set watches;
     struct post_queue posts;
+    struct leaving_child *leaving;
 };
 
 /* Saturates: a wait that long is a wait for ever. */
@@ -102,6 +105,10 @@ void group_child_ended(struct group *g, struct task *child);
 void post_queue_init(struct post_queue *q, uv_loop_t *uv);
 void post_queue_done(struct post_queue *q);
 bool post_queue_run(struct post_queue *q); /* false when there was nothing */
+
+/* reaper.c: reaps a child that is about to end, when it has; by loop_free() at the latest */
+void reaper_add(struct loop *l, int take_pidfd);
+void reaper_finish(struct loop *l); /* blocks until there is none */
 
 /* watch.c; the same */
 int watch_set_init(struct watch_set *s, uv_loop_t *uv); /* an errno, or 0 */

@@ -74,6 +74,7 @@ static void call_host(struct task *t)
     current = NULL;
     t->host_fn(t->host_arg);
     t->host_fn = NULL;
+    t->loop->knows_unix_ms = false;
     current = t;
 }
 
@@ -83,6 +84,7 @@ void task_resume(struct task *t)
 
     if (!t->fiber)
         t->fiber = fiber_new(t->loop->fibers, run, t);
+    t->loop->knows_unix_ms = false;
     current = t;
     while ((alive = fiber_enter(t->fiber)) && t->host_fn)
         call_host(t);

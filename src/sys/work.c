@@ -116,3 +116,48 @@ struct err *work_run(struct err *(*fn)(void *arg), void *arg)
     wait_for_worker(&w, w.waker.task);
     return w.dropped ? task_check() : w.result;
 }
+
+/* --- without a task --- */
+
+struct work_beside {
+    uv_loop_t uv; /* for this alone */
+    uv_work_t request;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static void beside_run(uv_work_t *request)
+{
+    struct work_beside *w = request->data;
+
+    w->fn(w->arg);
+}
+
+static void beside_ran(uv_work_t *request, int status)
+{
+    BUG_IF(status != 0); /* nothing cancels it */
+}
+
+struct work_beside *work_beside_begin(void (*fn)(void *arg), void *arg)
+{
+    struct work_beside *w = mem_alloc(sizeof *w);
+
+    w->fn = fn;
+    w->arg = arg;
+    w->request.data = w;
+    if (uv_loop_init(&w->uv) < 0) {
+        mem_free(w);
+        return NULL;
+    }
+    BUG_IF(uv_queue_work(&w->uv, &w->request, beside_run, beside_ran) < 0);
+    return w;
+}
+
+void work_beside_end(struct work_beside *w)
+{
+    if (!w)
+        return;
+    uv_run(&w->uv, UV_RUN_DEFAULT);
+    BUG_IF(uv_loop_close(&w->uv) < 0);
+    mem_free(w);
+}

@@ -13,7 +13,7 @@ struct world {
     struct strbuf log; /* what happened, in order */
     unsigned default_attempts, n_asks;
     uint64_t max_wait_ms; /* 0: the usual */
-    bool drops_text, refuses;
+    bool drops_text, refuses, cannot_send;
 };
 
 static struct err *build(void *self, const struct target *t, struct model_request *ret)
@@ -30,6 +30,13 @@ static struct err *reserve(void *self, const struct attempt *a)
         return err_new(ERR_BUDGET_EXCEEDED, "the budget is used up");
     strbuf_addf(&w->log, "%" STR_FMT "#%u ", STR_ARG(a->target->model), a->at_target);
     return NULL;
+}
+
+static struct err *before_send(void *self)
+{
+    struct world *w = self;
+
+    return w->cannot_send ? err_new(ERR_NETWORK, "the journal is elsewhere") : NULL;
 }
 
 static void settled(void *self, const struct attempt *a)
@@ -71,8 +78,8 @@ static bool drop(void *self)
 static struct err *ask(void *arg)
 {
     struct world *w = arg;
-    struct chain_hooks hooks = {NULL,    build,     reserve, NULL, settled,
-                                retried, fell_back, NULL,    drop, w};
+    struct chain_hooks hooks = {NULL,    build,     reserve, before_send, settled,
+                                retried, fell_back, NULL,    drop,        w};
 
     for (unsigned i = 0; i < w->n_asks; i++) {
         AUTO(reply) struct reply reply;
@@ -267,6 +274,14 @@ TEST(a_run_that_refuses_to_pay_asks_nobody)
     plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"), "= budget_exceeded from a\n");
 }
 
+TEST(a_run_that_cannot_let_a_request_leave_asks_nobody_else)
+{
+    struct world w = {.default_attempts = 3, .cannot_send = true};
+
+    plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"),
+          "a#1 network = network from a\n");
+}
+
 TEST(every_attempt_is_settled_with_its_cost)
 {
     struct world w = {.default_attempts = 2};
@@ -292,4 +307,6 @@ RUN_TESTS(UNIT(the_first_target_answers),
           UNIT(nobody_waits_long_while_another_target_is_free),
           UNIT(a_target_that_was_limited_rests_in_later_asks),
           UNIT(text_that_was_shown_binds_the_answer_to_its_target),
-          UNIT(a_run_that_refuses_to_pay_asks_nobody), UNIT(every_attempt_is_settled_with_its_cost))
+          UNIT(a_run_that_refuses_to_pay_asks_nobody),
+          UNIT(a_run_that_cannot_let_a_request_leave_asks_nobody_else),
+          UNIT(every_attempt_is_settled_with_its_cost))

@@ -803,7 +803,7 @@ static struct err *read_flood(struct trial *t, struct http_exchange *x)
         TRY(task_yield());
     assert_true(server_n_sent_bytes(t->server) < FLOOD_BYTES);
     while (bytes.n) {
-        assert_true(bytes.n <= 16384);
+        assert_true(bytes.n <= 65536);
         for (size_t i = 0; i < bytes.n; i++)
             if ((unsigned char)bytes.p[i] != flood_byte(at + i))
                 fail_msg("byte %zu is wrong", at + i);

@@ -536,6 +536,43 @@ static void *run_side(void *arg)
     return NULL;
 }
 
+/* --- the time of day --- */
+
+/* It is a second later each time that it is asked. */
+static int64_t count_unix_ms(void *self)
+{
+    return *(int64_t *)self += 1000;
+}
+
+static uint64_t no_monotonic_ms(void *self)
+{
+    return 0;
+}
+
+static struct err *ask_for_time(void *arg)
+{
+    struct loop *l = task_loop();
+
+    EXPECT(loop_unix_ms(l) == 1000);
+    EXPECT(loop_unix_ms(l) == 1000);
+    TRY(task_yield());
+    EXPECT(loop_unix_ms(l) == 2000);
+    EXPECT(loop_unix_ms(l) == 2000);
+    return NULL;
+}
+
+TEST(the_time_of_day_is_read_once_between_two_waits)
+{
+    int64_t unix_ms = 0;
+    struct clock clock = {
+        .monotonic_ms = no_monotonic_ms, .unix_ms = count_unix_ms, .self = &unix_ms};
+    AUTO(loop) struct loop *l = loop_new(&clock);
+
+    assert_ok(loop_run(l, ask_for_time, NULL));
+    assert_int_equal(loop_unix_ms(l), 3000);
+    assert_int_equal(loop_unix_ms(l), 4000);
+}
+
 TEST(two_loops_on_two_threads_run_independently_and_post_to_each_other)
 {
     struct side sides[2] = {0};
@@ -572,4 +609,5 @@ RUN_TESTS(UNIT(a_deadlock_aborts_and_lists_who_waits_for_what),
           UNIT(a_hosted_loop_jumps_in_virtual_time_without_blocking),
           UNIT(asking_for_the_time_out_notices_what_has_happened),
           UNIT(handles_of_others_on_libuvs_loop_can_wake_tasks),
+          UNIT(the_time_of_day_is_read_once_between_two_waits),
           UNIT(two_loops_on_two_threads_run_independently_and_post_to_each_other))

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -554,9 +555,31 @@ PROC_TEST(a_terminal_that_is_resized_says_so)
     return NULL;
 }
 
+/* --- what is left of it --- */
+
+static struct err *run_and_free(void *way)
+{
+    AUTO(proc) struct proc *p = NULL;
+    struct proc_spec spec = command(way, SHELL("exit 3"));
+    struct proc_status status;
+
+    spec.may_linger = true;
+    TRY(proc_spawn(&spec, &p));
+    TRY(proc_wait(p, &status));
+    EXPECT(status.exited && status.exit_code == 3);
+    return proc_end(p);
+}
+
+TEST(a_supervisor_that_lingers_is_gone_with_the_loop)
+{
+    assert_ok(loop_run_once(run_and_free, *state));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
 RUN_TESTS(
-    EVERY_WAY(an_exit_code_is_told), EVERY_WAY(a_deadly_signal_is_told),
-    EVERY_WAY(one_that_runs_already_can_be_run_to_its_end),
+    EVERY_WAY(a_supervisor_that_lingers_is_gone_with_the_loop), EVERY_WAY(an_exit_code_is_told),
+    EVERY_WAY(a_deadly_signal_is_told), EVERY_WAY(one_that_runs_already_can_be_run_to_its_end),
     EVERY_WAY(the_status_can_be_asked_for_twice),
     EVERY_WAY(a_missing_command_is_an_error_and_not_exit_code_127),
     EVERY_WAY(a_file_that_cannot_be_executed_is_told_with_the_remedy),

@@ -269,6 +269,34 @@ TEST(work_that_no_thread_has_taken_up_in_time_is_dropped)
     assert_ok(run_tasks(time_out_queued_work, NULL));
 }
 
+/* --- without a task --- */
+
+static void block_beside(void *arg)
+{
+    struct job *j = arg;
+
+    err_free(block(j));
+    j->thread = pthread_self();
+    j->ran = true;
+}
+
+TEST(work_beside_a_caller_without_a_loop_is_waited_for_at_its_end)
+{
+    struct work_beside *w;
+    struct job j;
+
+    job_init(&j);
+    w = work_beside_begin(block_beside, &j);
+    assert_non_null(w);
+    sem_wait(&j.started); /* it runs, and this thread too */
+    assert_false(j.ran);
+    sem_post(&j.go_on);
+    work_beside_end(w);
+    assert_true(j.ran);
+    assert_false(pthread_equal(j.thread, pthread_self()));
+    work_beside_end(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +307,7 @@ int main(void)
         UNIT(shielded_work_is_not_told_of_cancel),
         UNIT(work_that_no_thread_has_taken_up_yet_is_dropped_when_cancelled),
         UNIT(work_that_no_thread_has_taken_up_in_time_is_dropped),
+        UNIT(work_beside_a_caller_without_a_loop_is_waited_for_at_its_end),
     };
 
     setenv("UV_THREADPOOL_SIZE", "1", 1);
