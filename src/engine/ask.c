@@ -47,11 +47,8 @@ int64_t target_window(const struct target *t)
 
 struct token_estimate run_estimate(struct run *r)
 {
-    AUTO(arena) struct arena a = {0};
-    size_t n;
-    const struct message *const *messages = history_messages(&r->conversation->history, &a, &n);
-
-    return ledger_estimate(messages, n, r->head_tokens, r->options->context_floor);
+    return ledger_estimate_history(&r->conversation->history, r->head_tokens,
+                                   r->options->context_floor);
 }
 
 int64_t run_head_tokens(const struct run *r)
@@ -147,8 +144,7 @@ static struct str join_system(struct ask_state *a)
 
     if (told.n == 0 || authored.n == 0 || !begins_as_session(a))
         return authored.n ? authored : told;
-    return arena_format(&a->built.arena, "%" STR_FMT "\n\n%" STR_FMT, STR_ARG(authored),
-                        STR_ARG(told));
+    return arena_format(&a->arena, "%" STR_FMT "\n\n%" STR_FMT, STR_ARG(authored), STR_ARG(told));
 }
 
 /* What stands at the end of this request only, or NULL. */
@@ -159,9 +155,15 @@ static const struct str *find_overlay(const struct ask_state *a)
     return a->final ? &a->final->instruction : NULL;
 }
 
+/* Is all of the conversation in the request, behind the beginning that all its requests have? Then
+ * it goes on from what was made for the last one. */
+static bool continues_last(const struct ask_state *a)
+{
+    return begins_as_session(a) && !(a->aside && a->aside->cut);
+}
+
 static void build_messages(struct ask_state *a, const struct target *t)
 {
-    AUTO(arena) struct arena scratch = {0};
     struct request_target target = {
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
@@ -174,15 +176,15 @@ static void build_messages(struct ask_state *a, const struct target *t)
     const struct str *overlay = find_overlay(a);
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;
-    const struct message *const *messages =
-        history_messages(&a->run->conversation->history, &scratch, &n);
+    const struct message *const *messages = history_messages(&a->run->conversation->history, &n);
 
     if (a->aside && a->aside->cut) {
         shorten(messages, n, a->aside->cut, &shortened);
         messages = (const struct message *const *)shortened.items;
         n = shortened.n;
     }
-    request_build(messages, n, &target, overlay, overlay ? 1 : 0, &a->built);
+    request_build_on(continues_last(a) ? a->run->conversation->built : NULL, messages, n, &target,
+                     overlay, overlay ? 1 : 0, &a->built);
 }
 
 static struct err *build(void *self, const struct target *t, struct model_request *ret_request)
@@ -198,7 +200,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
         .model = t->model,
-        .system = hide_in_str(a->run->secrets, &a->built.arena, join_system(a), NULL),
+        .system = hide_in_str(a->run->secrets, &a->arena, join_system(a), NULL),
         .messages = (const struct message *const *)a->built.items,
         .n_messages = a->built.n,
         .tools = a->tools,
@@ -219,6 +221,10 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .cache_key = str_of(a->run->conversation->id),
         .options = t->options,
         .info = t->info,
+        .message_tokens = a->built.tokens,
+        .n_settled = a->built.n_settled,
+        .last_user = a->built.last_user,
+        .kept = continues_last(a) ? &a->run->conversation->body : NULL,
     };
     a->request = ret_request;
     return NULL;
@@ -350,6 +356,8 @@ static void on_native_payload(void *self, const struct native_payload *p)
 
     a->was_sent |= p->kind == PAYLOAD_REQUEST; /* its bytes leave next */
     payload.bytes = secrets_hide_in_json_text(a->run->secrets, p->bytes, &shown, NULL);
+    if (payload.bytes.p != p->bytes.p)
+        payload.hash = NULL;
     run_emit(a->run, EVENT_NATIVE_PAYLOAD, &e);
 }
 

@@ -5,6 +5,7 @@
 #define KEEL_ENGINE_CONVERSATION_H
 
 #include "model/history.h"
+#include "model/kept_body.h"
 #include "port/tool_session.h"
 
 struct conversation {
@@ -14,6 +15,9 @@ struct conversation {
     uint64_t next_seq;
     unsigned n_runs;
     bool is_running;
+    /* what the next request begins with */
+    struct built_prefix *built;
+    struct kept_body body;
 };
 
 void conversation_init(struct conversation *c, struct str id, struct str cwd);

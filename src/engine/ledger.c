@@ -64,30 +64,44 @@ int64_t ledger_head_tokens(struct str system, const struct tool_def *const *tool
     return in_tokens(n_chars, CHARS_PER_TOKEN);
 }
 
+/* A count says what all before it takes, and itself. */
+static void add_to_tally(struct history_tally *t, const struct message *m)
+{
+    int64_t tokens = ledger_message_tokens(m);
+
+    t->n++;
+    t->tokens += tokens;
+    t->is_exact = m->role == ROLE_ASSISTANT && usage_is_known(&m->usage);
+    t->has_count |= t->is_exact;
+    t->counted = t->is_exact ? usage_total(&m->usage) : t->counted + tokens;
+}
+
+static struct token_estimate estimate(const struct history_tally *t, int64_t head, int64_t floor)
+{
+    struct token_estimate e = {.serialized = head + t->tokens,
+                               .counted = t->has_count ? t->counted : 0,
+                               .floor = MAX(floor, (int64_t)0),
+                               .is_exact = t->is_exact};
+
+    e.used = e.is_exact ? e.counted : MAX(MAX(e.serialized, e.counted), e.floor);
+    return e;
+}
+
 struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
                                       int64_t head, int64_t floor)
 {
-    struct token_estimate e = {.serialized = head, .floor = MAX(floor, (int64_t)0)};
-    bool is_counted = false;
+    struct history_tally tally = {0};
 
-    for (size_t i = n_messages; i-- > 0;) {
-        const struct message *m = messages[i];
-        int64_t tokens = ledger_message_tokens(m);
+    while (tally.n < n_messages)
+        add_to_tally(&tally, messages[tally.n]);
+    return estimate(&tally, head, floor);
+}
 
-        e.serialized += tokens;
-        if (is_counted)
-            continue;
-        is_counted = m->role == ROLE_ASSISTANT && usage_is_known(&m->usage);
-        if (is_counted) {
-            e.is_exact = i + 1 == n_messages;
-            tokens = usage_total(&m->usage);
-        }
-        e.counted += tokens;
-    }
-    if (!is_counted)
-        e.counted = 0;
-    e.used = e.is_exact ? e.counted : MAX(MAX(e.serialized, e.counted), e.floor);
-    return e;
+struct token_estimate ledger_estimate_history(struct history *h, int64_t head, int64_t floor)
+{
+    while (h->tally.n < h->n_messages)
+        add_to_tally(&h->tally, h->messages[h->tally.n]);
+    return estimate(&h->tally, head, floor);
 }
 
 bool ledger_is_over(int64_t used, int64_t window, int per_mille)

@@ -6,7 +6,7 @@
 #ifndef KEEL_ENGINE_LEDGER_H
 #define KEEL_ENGINE_LEDGER_H
 
-#include "model/message.h"
+#include "model/history.h"
 #include "model/tool_def.h"
 
 /* Shares of the window, in per mille, at which something is done. */
@@ -27,6 +27,8 @@ struct token_estimate {
 /* `head`: what stands before the messages takes so many tokens. */
 struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
                                       int64_t head, int64_t floor);
+/* The same for a history that grows: only what came since the last time is looked at. */
+struct token_estimate ledger_estimate_history(struct history *h, int64_t head, int64_t floor);
 /* System text and tools. */
 int64_t ledger_head_tokens(struct str system, const struct tool_def *const *tools, size_t n_tools);
 

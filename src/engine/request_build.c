@@ -1,34 +1,26 @@
 /* request_build.c - a history becomes messages that every provider takes. */
 #include "engine/request_build_parts.h"
 
+#include "engine/ledger.h"
+
 #define NOT_RUN "The tool call was not executed: the run ended before its turn came."
 #define NO_OUTPUT "(no output)"
 #define BEGIN_NOTE "[The conversation goes on from here.]"
 #define CONTINUE_NOTE "Continue."
 
 struct builder {
-    struct built_messages *out;
+    struct build_state *to;
+    struct arena scratch; /* emptied with each answer */
     const struct request_target *target;
-    struct strbuf system;
-    struct call_ids ids;
-    struct bound bound; /* of what was pushed so far */
 };
-
-void built_messages_done(struct built_messages *b)
-{
-    for (size_t i = 0; i < b->n; i++)
-        message_unref(b->items[i]);
-    arena_done(&b->arena);
-    *b = (struct built_messages){0};
-}
 
 static void push(struct builder *b, struct message *take_message)
 {
-    struct built_messages *out = b->out;
-
-    out->items = arena_grow(&out->arena, out->items, out->n, &out->room, sizeof *out->items);
-    out->items[out->n++] = take_message;
-    bound_add(&b->bound, take_message);
+    message_list_add(&b->to->sent, take_message);
+    bound_add(&b->to->bound, take_message);
+    b->to->tokens += ledger_message_tokens(take_message);
+    if (take_message->role == ROLE_USER)
+        b->to->last_user = b->to->sent.n;
 }
 
 static void push_note(struct builder *b, struct str id, struct str text)
@@ -42,7 +34,7 @@ static void push_note(struct builder *b, struct str id, struct str text)
 /* Messages of the assistant cannot come first. */
 static void push_in_order(struct builder *b, struct message *take_message)
 {
-    if (b->out->n == 0 && take_message->role != ROLE_USER)
+    if (b->to->sent.n == 0 && take_message->role != ROLE_USER)
         push_note(b, S("begin"), S(BEGIN_NOTE));
     push(b, take_message);
 }
@@ -56,19 +48,19 @@ static void add_text(struct message *to, const struct part *p)
 
     sent.kind = PART_TEXT;
     if (!request_is_blank(p->text))
-        message_add(to, &sent);
+        message_lend(to, p->kind == PART_TEXT ? p : &sent);
 }
 
 /* The file, or its name. */
 static void add_media(struct builder *b, struct message *to, const struct part *p,
                       enum file_place place)
 {
-    struct arena *a = &b->out->arena;
+    struct arena *a = &to->arena;
     struct part sent = {.kind = PART_MEDIA, .media = request_media(a, &p->media)};
 
     if (!request_takes_media(b->target, &sent.media, place))
         sent = (struct part){.kind = PART_TEXT, .text = request_name_media(a, &sent.media)};
-    message_add(to, &sent);
+    message_lend(to, &sent);
 }
 
 static void add_said(struct builder *b, struct message *to, const struct part *p,
@@ -82,7 +74,7 @@ static void add_said(struct builder *b, struct message *to, const struct part *p
 
 static bool speaks_anthropic(const struct builder *b)
 {
-    return str_is(b->target->protocol, "anthropic-messages");
+    return request_is_bound(b->target);
 }
 
 static bool is_native(const struct builder *b, const struct message *m)
@@ -94,12 +86,13 @@ static bool is_native(const struct builder *b, const struct message *m)
 
 static void build_user(struct builder *b, const struct message *m)
 {
-    AUTO(message) struct message *copy = message_new(ROLE_USER, m->id);
+    AUTO(message) struct message *sent = message_new_from(ROLE_USER, m);
 
+    sent->origin = (struct origin){0};
     for (size_t i = 0; i < m->n_parts; i++)
-        add_said(b, copy, &m->parts[i], FILE_IN_PROMPT);
-    if (copy->n_parts)
-        push_in_order(b, TAKE(copy));
+        add_said(b, sent, &m->parts[i], FILE_IN_PROMPT);
+    if (sent->n_parts)
+        push_in_order(b, TAKE(sent));
 }
 
 static void build_system(struct builder *b, const struct message *m)
@@ -109,9 +102,9 @@ static void build_system(struct builder *b, const struct message *m)
     message_text(m, &text);
     if (request_is_blank(strbuf_str(&text)))
         return;
-    if (b->system.n)
-        strbuf_add_cstr(&b->system, "\n\n");
-    strbuf_add(&b->system, strbuf_str(&text));
+    if (b->to->system.n)
+        strbuf_add_cstr(&b->to->system, "\n\n");
+    strbuf_add(&b->to->system, strbuf_str(&text));
 }
 
 /* --- what the assistant said --- */
@@ -164,7 +157,7 @@ static bool is_where_it_was(const struct builder *b, const struct message *m)
 {
     char before[SHA256_HEX_SIZE];
 
-    bound_tell(&b->bound, before);
+    bound_tell(&b->to->bound, before);
     return str_is(m->origin.bound, before);
 }
 
@@ -192,22 +185,25 @@ static void add_made_media(struct builder *b, struct message *to, const struct p
 {
     struct part sent = *p;
 
-    sent.media = request_media(&b->out->arena, &p->media);
+    sent.media = request_media(&to->arena, &p->media);
     if (request_takes_media(b->target, &sent.media, FILE_IN_ANSWER))
-        message_add(to, &sent);
+        message_lend(to, &sent);
     else if (!request_is_blank(p->text))
-        message_add_text(to, p->text);
+        message_lend(to, &(struct part){.kind = PART_TEXT, .text = p->text});
 }
 
 static void add_call(struct message *to, const struct part *p, const struct sent_call *call)
 {
     struct part sent = *p;
 
-    if (!str_eq(call->id, p->id) || !str_eq(call->name, p->name))
-        sent.native = (struct str){0}; /* its bytes have the other */
-    sent.id = call->id;
-    sent.name = call->name;
-    message_add(to, &sent);
+    if (str_eq(call->id, p->id) && str_eq(call->name, p->name)) {
+        message_lend(to, p);
+        return;
+    }
+    sent.native = (struct str){0}; /* its bytes have the other */
+    sent.id = arena_str(&to->arena, call->id);
+    sent.name = arena_str(&to->arena, call->name);
+    message_lend(to, &sent);
 }
 
 static void add_answered(struct builder *b, const struct place *place, struct message *to,
@@ -220,7 +216,7 @@ static void add_answered(struct builder *b, const struct place *place, struct me
     case PART_TEXT:
     case PART_REFUSAL:
         if (!request_is_blank(p->text) || is_kept_blank(b, m, p))
-            message_add(to, p);
+            message_lend(to, p);
         break;
     case PART_TOOL_CALL:
         add_call(to, p, &calls[at]);
@@ -232,7 +228,7 @@ static void add_answered(struct builder *b, const struct place *place, struct me
     case PART_SERVER_TOOL_USE:
     case PART_SERVER_TOOL_RESULT:
         if (goes_back(b, place, p))
-            message_add(to, p);
+            message_lend(to, p);
         break;
     case PART_CITATION: /* for people */
     case PART_TOOL_RESULT:
@@ -246,6 +242,7 @@ static void add_end_note(struct message *m, const char *note)
 {
     bool ends_thinking = m->n_parts && m->parts[m->n_parts - 1].kind == PART_REASONING;
 
+    message_own_parts(m);
     for (size_t i = m->n_parts; i-- > 0 && !ends_thinking;) {
         struct part *p = &m->parts[i];
 
@@ -271,37 +268,51 @@ static struct message *build_answer(struct builder *b, const struct place *place
                                     const struct sent_call *calls)
 {
     const struct message *m = place->messages[place->at];
-    struct message *copy = message_new(ROLE_ASSISTANT, m->id);
+    struct message *sent = message_new_from(ROLE_ASSISTANT, m);
 
-    message_set_origin(copy, m->origin);
     for (size_t i = 0; i < m->n_parts; i++)
-        add_answered(b, place, copy, i, calls);
+        add_answered(b, place, sent, i, calls);
     if (m->state != MESSAGE_COMPLETE)
-        add_end_note(copy, m->state == MESSAGE_INTERRUPTED ? INTERRUPTED_NOTE : BROKEN_NOTE);
-    while (speaks_anthropic(b) && copy->n_parts &&
-           copy->parts[copy->n_parts - 1].kind == PART_REASONING)
-        copy->n_parts--; /* the API wants thinking to lead to something */
-    return copy;
+        add_end_note(sent, m->state == MESSAGE_INTERRUPTED ? INTERRUPTED_NOTE : BROKEN_NOTE);
+    while (speaks_anthropic(b) && sent->n_parts &&
+           sent->parts[sent->n_parts - 1].kind == PART_REASONING)
+        sent->n_parts--; /* the API wants thinking to lead to something */
+    return sent;
 }
 
 /* --- what its tools said --- */
 
+/* A result, and the message that it stands in. */
+struct found_result {
+    const struct message *message; /* NULL: there is none */
+    const struct part *part;
+};
+
 /* The n-th result for a call id among the tool messages that follow the answer. What tells people
  * of an error is no answer: the run went on behind it. */
-static const struct part *find_result(const struct message *const *after, size_t n_after,
-                                      struct str id, unsigned nth)
+static struct found_result find_result(const struct message *const *after, size_t n_after,
+                                       struct str id, unsigned nth)
 {
     for (size_t i = 0; i < n_after; i++) {
         if (after[i]->role == ROLE_ASSISTANT && !after[i]->is_error)
-            return NULL;
+            break;
         for (size_t k = 0; k < after[i]->n_parts; k++) {
             const struct part *p = &after[i]->parts[k];
 
             if (p->kind == PART_TOOL_RESULT && str_eq(p->id, id) && nth-- == 0)
-                return p;
+                return (struct found_result){after[i], p};
         }
     }
-    return NULL;
+    return (struct found_result){0};
+}
+
+/* Nothing in it has to be left out or said in another way. */
+static bool is_sendable(const struct part *result)
+{
+    for (size_t i = 0; i < result->n_content; i++)
+        if (result->content[i].kind != PART_TEXT || request_is_blank(result->content[i].text))
+            return false;
+    return result->n_content > 0;
 }
 
 /* Anthropic takes only text in a result that is an error. */
@@ -312,8 +323,8 @@ static void add_content(struct builder *b, struct message *to, const struct part
         struct media media;
 
         if (p->kind == PART_MEDIA && result->is_error && speaks_anthropic(b)) {
-            media = request_media(&b->out->arena, &p->media);
-            message_add_text(to, request_name_media(&b->out->arena, &media));
+            media = request_media(&to->arena, &p->media);
+            message_add_text(to, request_name_media(&to->arena, &media));
         } else {
             add_said(b, to, p, FILE_IN_RESULT);
         }
@@ -322,23 +333,61 @@ static void add_content(struct builder *b, struct message *to, const struct part
         message_add_text(to, S(NO_OUTPUT));
 }
 
-static void build_result(struct builder *b, const struct sent_call *call, const struct part *result)
+/* The content as it is sent: the result's own, or made of it in the message. */
+static void set_content(struct builder *b, struct message *to, const struct part *result,
+                        struct part *ret)
+{
+    if (is_sendable(result)) {
+        ret->content = result->content;
+        ret->n_content = result->n_content;
+        return;
+    }
+    message_own_parts(to);
+    add_content(b, to, result);
+    ret->content = to->parts;
+    ret->n_content = to->n_parts;
+    to->parts = NULL;
+    to->n_parts = to->parts_room = 0;
+}
+
+static struct message *build_found_result(struct builder *b, const struct sent_call *call,
+                                          const struct found_result *found)
+{
+    struct message *m = message_new_from(ROLE_TOOL, found->message);
+    const struct part *result = found->part;
+    struct part p = {.kind = PART_TOOL_RESULT, .is_error = result->is_error};
+
+    m->origin = (struct origin){0};
+    p.id = str_eq(call->id, result->id) ? result->id : arena_str(&m->arena, call->id);
+    p.name = str_eq(call->name, result->name) ? result->name : arena_str(&m->arena, call->name);
+    m->id = p.id;
+    set_content(b, m, result, &p);
+    message_lend(m, &p);
+    return m;
+}
+
+static struct message *build_missing_result(const struct sent_call *call)
 {
     struct message *m = message_new(ROLE_TOOL, call->id);
-    AUTO(message) struct message *content = message_new(ROLE_TOOL, call->id);
-    struct part p = {.kind = PART_TOOL_RESULT,
-                     .id = call->id,
-                     .name = call->name,
-                     .is_error = result ? result->is_error : true};
+    struct part text = {.kind = PART_TEXT, .text = S(NOT_RUN)};
 
-    if (result)
-        add_content(b, content, result);
-    else
-        message_add_text(content, S(NOT_RUN));
-    p.content = content->parts;
-    p.n_content = content->n_parts;
-    message_add(m, &p);
-    push(b, m);
+    message_add(m, &(struct part){.kind = PART_TOOL_RESULT,
+                                  .id = call->id,
+                                  .name = call->name,
+                                  .is_error = true,
+                                  .content = &text,
+                                  .n_content = 1});
+    return m;
+}
+
+static void build_result(struct builder *b, const struct place *place, const struct part *p,
+                         const struct sent_call *call)
+{
+    size_t after = place->at + 1;
+    struct found_result found =
+        find_result(place->messages + after, place->n - after, p->id, call->nth);
+
+    push(b, found.part ? build_found_result(b, call, &found) : build_missing_result(call));
 }
 
 static void build_assistant(struct builder *b, const struct place *place)
@@ -346,27 +395,25 @@ static void build_assistant(struct builder *b, const struct place *place)
     const struct message *m = place->messages[place->at];
     AUTO(message) struct message *answer = NULL;
     const struct sent_call *calls;
-    size_t after = place->at + 1;
 
     if (m->is_error)
         return;
-    calls = call_ids_give(&b->ids, &b->out->arena, m);
+    arena_clear(&b->scratch);
+    calls = call_ids_give(&b->to->ids, &b->to->arena, &b->scratch, m);
     answer = build_answer(b, place, calls);
     if (!says_something(answer))
         return;
     push_in_order(b, TAKE(answer));
     for (size_t i = 0; i < m->n_parts; i++)
         if (m->parts[i].kind == PART_TOOL_CALL)
-            build_result(b, &calls[i],
-                         find_result(place->messages + after, place->n - after, m->parts[i].id,
-                                     calls[i].nth));
+            build_result(b, place, &m->parts[i], &calls[i]);
 }
 
 /* --- all of it --- */
 
-static void build_all(struct builder *b, struct place *p)
+static void build_range(struct builder *b, struct place *p, size_t from, size_t to)
 {
-    for (p->at = 0; p->at < p->n; p->at++)
+    for (p->at = from; p->at < to; p->at++)
         switch (p->messages[p->at]->role) {
         case ROLE_SYSTEM:
             build_system(b, p->messages[p->at]);
@@ -385,7 +432,7 @@ static void build_all(struct builder *b, struct place *p)
 /* The model must have something to answer to. */
 static bool needs_continue_note(const struct builder *b, struct place p)
 {
-    const struct built_messages *out = b->out;
+    const struct message_list *out = &b->to->sent;
 
     if (out->n == 0)
         return true;
@@ -393,25 +440,71 @@ static bool needs_continue_note(const struct builder *b, struct place p)
     return out->items[out->n - 1]->role == ROLE_ASSISTANT && !is_paused(b, &p);
 }
 
-void request_build(const struct message *const *messages, size_t n_messages,
-                   const struct request_target *target, const struct str *overlays,
-                   size_t n_overlays, struct built_messages *ret)
+/* Brings the prefix up to what is settled by now. */
+static void extend_prefix(struct built_prefix *p, const struct request_target *target,
+                          struct place *place)
 {
-    struct builder b = {.out = ret, .target = target};
+    struct builder b = {.to = &p->built, .target = target};
+    size_t to = request_count_settled(place->messages, place->n);
+
+    if (!built_prefix_fits(p, target, place->messages, place->n, to))
+        built_prefix_begin(p, target, place->messages, to);
+    build_range(&b, place, p->of.n, to);
+    for (size_t i = p->of.n; i < to; i++)
+        message_list_add(&p->of, message_ref((struct message *)place->messages[i]));
+    arena_done(&b.scratch);
+}
+
+/* Messages that stand in the prefix, and that the rest goes on from. */
+static size_t begin_with(struct built_prefix *prefix, const struct request_target *target,
+                         struct place *place, struct built_messages *ret)
+{
+    struct build_state *s = &ret->state;
+
+    if (prefix && !prefix->is_lent) {
+        extend_prefix(prefix, target, place);
+        prefix->is_lent = true;
+        ret->prefix = prefix;
+    }
+    if (!ret->prefix || prefix->of.n == 0) {
+        build_state_begin(s, target, place->messages, place->n);
+        return 0;
+    }
+    s->bound = prefix->built.bound;
+    s->tokens = prefix->built.tokens;
+    s->last_user = prefix->built.last_user;
+    s->ids.base = &prefix->built.ids;
+    strbuf_add(&s->system, strbuf_str(&prefix->built.system));
+    message_list_borrow(&s->sent, &prefix->built.sent);
+    return prefix->of.n;
+}
+
+void request_build_on(struct built_prefix *prefix, const struct message *const *messages,
+                      size_t n_messages, const struct request_target *target,
+                      const struct str *overlays, size_t n_overlays, struct built_messages *ret)
+{
     struct place place = {.messages = messages, .n = n_messages, .is_end = n_overlays == 0};
+    struct builder b = {.to = &ret->state, .target = target};
 
     *ret = (struct built_messages){0};
-    if (speaks_anthropic(&b))
-        bound_begin(&b.bound, target);
-    for (size_t i = 0; i < n_messages; i++)
-        if (messages[i]->role == ROLE_SYSTEM) /* is sent before all others */
-            bound_add(&b.bound, messages[i]);
-    build_all(&b, &place);
+    build_range(&b, &place, begin_with(prefix, target, &place, ret), n_messages);
     for (size_t i = 0; i < n_overlays; i++)
         push_note(&b, S("overlay"), overlays[i]);
     if (needs_continue_note(&b, place))
         push_note(&b, S("continue"), S(CONTINUE_NOTE));
-    ret->system = arena_str(&ret->arena, strbuf_str(&b.system));
-    bound_tell(&b.bound, ret->bound);
-    strbuf_done(&b.system);
+    ret->items = ret->state.sent.items;
+    ret->n = ret->state.sent.n;
+    ret->system = strbuf_str(&ret->state.system);
+    ret->tokens = ret->state.tokens;
+    ret->n_settled = ret->state.sent.n_borrowed;
+    ret->last_user = ret->state.last_user;
+    bound_tell(&ret->state.bound, ret->bound);
+    arena_done(&b.scratch);
+}
+
+void request_build(const struct message *const *messages, size_t n_messages,
+                   const struct request_target *target, const struct str *overlays,
+                   size_t n_overlays, struct built_messages *ret)
+{
+    request_build_on(NULL, messages, n_messages, target, overlays, n_overlays, ret);
 }

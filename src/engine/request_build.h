@@ -27,6 +27,7 @@
 
 #include "base/sha256.h"
 #include "model/history.h"
+#include "model/message_list.h"
 #include "model/request.h"
 
 #define INTERRUPTED_NOTE "[This response was interrupted by the user]"
@@ -42,23 +43,63 @@ struct request_target {
     size_t n_tools;
 };
 
+/* The ids that a request has used so far. Zeroed is empty. */
+struct call_ids {
+    struct used_id *slots; /* in the arena of who fills it */
+    size_t n, room;
+    const struct call_ids *base; /* NULL, or others that are used as well, and stay as they are */
+};
+
+/* A hash of what stands before an answer. Zeroed it is not wanted. */
+struct bound {
+    bool is_wanted;
+    struct sha256 hash;
+};
+
+/* How far a request is built. */
+struct build_state {
+    struct arena arena;
+    struct message_list sent;
+    struct call_ids ids;
+    struct bound bound; /* of what is in `sent` */
+    int64_t tokens;     /* that it takes, estimated */
+    size_t last_user;   /* in it, from 1 */
+    struct strbuf system;
+};
+
 /* The result: references are held by it until built_messages_done(). */
 struct built_messages {
-    struct arena arena;
     struct message **items;
-    size_t n, room;
-    struct str system; /* in the arena */
+    size_t n;
+    struct str system;
+    int64_t tokens;   /* that the messages take, estimated */
+    size_t n_settled; /* of the messages: the next request begins with them, too */
+    size_t last_user; /* the number of the last one of the user's, from 1 */
     /* Of all that is sent, beginning with what stands before the messages. An answer keeps it
      * (struct origin), so that its reasoning can be left out where anything before it is another.
      */
     char bound[SHA256_HEX_SIZE];
+    struct build_state state;    /* private */
+    struct built_prefix *prefix; /* that it begins with, or NULL */
 };
 void built_messages_done(struct built_messages *b);
 DEFINE_AUTO_VAL(built_messages, built_messages_done)
+
+/* What was built of the beginning of a history, so that the next request begins with it instead of
+ * building it again. It needs no word of what happens to the history: messages never change, it
+ * holds those that it was built of, and begins anew where a history does not begin with them, or
+ * goes to somebody else. One request at a time uses it, until built_messages_done(); others
+ * meanwhile are built without. */
+struct built_prefix *built_prefix_new(void) MUST_USE;
+void built_prefix_free(struct built_prefix *p);
 
 /* `overlays` are texts that stand as user messages at the end. */
 void request_build(const struct message *const *messages, size_t n_messages,
                    const struct request_target *target, const struct str *overlays,
                    size_t n_overlays, struct built_messages *ret);
+/* The same; `prefix` may be NULL. */
+void request_build_on(struct built_prefix *prefix, const struct message *const *messages,
+                      size_t n_messages, const struct request_target *target,
+                      const struct str *overlays, size_t n_overlays, struct built_messages *ret);
 
 #endif

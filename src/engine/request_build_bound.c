@@ -29,6 +29,11 @@ static void add_tool(struct bound *b, const struct tool_def *t)
     add(b, strbuf_str(&schema));
 }
 
+bool request_is_bound(const struct request_target *t)
+{
+    return str_is(t->protocol, "anthropic-messages");
+}
+
 void bound_begin(struct bound *b, const struct request_target *t)
 {
     *b = (struct bound){.is_wanted = true};
@@ -74,4 +79,13 @@ void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE])
         return;
     sha256_end(&copy, digest);
     sha256_format_hex(digest, hex);
+}
+
+bool bound_is_same(const struct bound *a, const struct bound *b)
+{
+    char of_a[SHA256_HEX_SIZE], of_b[SHA256_HEX_SIZE];
+
+    bound_tell(a, of_a);
+    bound_tell(b, of_b);
+    return strcmp(of_a, of_b) == 0;
 }

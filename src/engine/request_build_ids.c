@@ -38,11 +38,15 @@ static struct used_id *use(struct call_ids *ids, struct arena *a, struct str id,
     if (ids->n * 2 >= ids->room)
         grow(ids, a);
     slot = find_slot(ids, id);
+    *ret_is_new = false;
+    if (slot->id.p)
+        return slot;
+    if (ids->base && ids->base->n)
+        *slot = *find_slot(ids->base, id);
     *ret_is_new = !slot->id.p;
-    if (*ret_is_new) {
+    if (*ret_is_new)
         *slot = (struct used_id){.id = {id.p ? id.p : "", id.n}, .next = 2};
-        ids->n++;
-    }
+    ids->n++;
     return slot;
 }
 
@@ -87,9 +91,10 @@ static unsigned count_use(struct call_ids *counts, struct arena *a, struct str i
 }
 
 /* First come the ids that can stay, so that no new one takes theirs. */
-struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, const struct message *m)
+struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, struct arena *scratch,
+                                const struct message *m)
 {
-    struct sent_call *calls = ARENA_ARRAY(a, m->n_parts, struct sent_call);
+    struct sent_call *calls = ARENA_ARRAY(scratch, m->n_parts, struct sent_call);
     struct call_ids counts = {0};
     bool is_new;
 
@@ -99,8 +104,8 @@ struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, const str
 
         if (!is_call(p))
             continue;
-        calls[i].name = sendable_name(a, p->name);
-        calls[i].nth = count_use(&counts, a, p->id);
+        calls[i].name = sendable_name(scratch, p->name);
+        calls[i].nth = count_use(&counts, scratch, p->id);
         slot = use(ids, a, p->id, &is_new);
         if (is_new)
             calls[i].id = slot->id;

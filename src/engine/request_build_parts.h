@@ -7,12 +7,6 @@
 
 /* --- ids --- */
 
-/* The ids that a request has used so far. Zeroed is empty; memory is the arena's. */
-struct call_ids {
-    struct used_id *slots;
-    size_t n, room;
-};
-
 /* How the call at a part's place is sent. */
 struct sent_call {
     struct str id, name;
@@ -21,8 +15,9 @@ struct sent_call {
 
 /* By part: only those of calls are filled in. No id occurs twice in a request: providers repeat
  * them, within an answer and over answers, and others refuse that. What an answer is given depends
- * on nothing that comes after it. */
-struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, const struct message *m);
+ * on nothing that comes after it. `a` lives as long as the ids, what is returned as `scratch`. */
+struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, struct arena *scratch,
+                                const struct message *m);
 
 /* --- files --- */
 
@@ -39,14 +34,38 @@ struct str request_name_media(struct arena *a, const struct media *m);
 
 /* --- what stands before an answer --- */
 
-/* Zeroed it is not wanted. */
-struct bound {
-    bool is_wanted;
-    struct sha256 hash;
-};
+/* Does the target want it? Only Anthropic's API asks. */
+bool request_is_bound(const struct request_target *t);
 void bound_begin(struct bound *b, const struct request_target *t);
 void bound_add(struct bound *b, const struct message *m);
 void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE]); /* "" where it is not wanted */
+
+bool bound_is_same(const struct bound *a, const struct bound *b);
+
+/* --- what is kept --- */
+
+struct built_prefix {
+    struct message_list of; /* that it is built of */
+    struct build_state built;
+    /* for whom */
+    struct strbuf provider, protocol;
+    unsigned capabilities;
+    bool takes_file_urls;
+    struct bound head; /* of what stands before the messages */
+    bool is_lent;
+};
+
+/* With system messages, which are sent before all others. */
+void build_state_begin(struct build_state *s, const struct request_target *t,
+                       const struct message *const *messages, size_t n);
+
+/* How many messages at the beginning are sent in the same way whatever follows. */
+size_t request_count_settled(const struct message *const *messages, size_t n);
+/* Is it the beginning of that request? `n_settled` of its messages may be in the prefix. */
+bool built_prefix_fits(const struct built_prefix *p, const struct request_target *t,
+                       const struct message *const *messages, size_t n, size_t n_settled);
+void built_prefix_begin(struct built_prefix *p, const struct request_target *t,
+                        const struct message *const *messages, size_t n);
 
 /* --- text --- */
 

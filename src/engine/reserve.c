@@ -21,12 +21,12 @@ static size_t schema_size(const struct json *schema)
 static int64_t prompt_tokens(const struct model_request *q)
 {
     size_t n_bytes = q->system.n + schema_size(q->output_schema);
-    int64_t n_tokens = 0;
+    int64_t n_tokens = q->message_tokens;
 
     for (size_t i = 0; i < q->n_tools; i++)
         n_bytes += q->tools[i]->name.n + q->tools[i]->description.n +
                    schema_size(q->tools[i]->input_schema);
-    for (size_t i = 0; i < q->n_messages; i++)
+    for (size_t i = 0; i < q->n_messages && !q->message_tokens; i++)
         n_tokens += ledger_message_tokens(q->messages[i]);
     return n_tokens + (int64_t)(n_bytes / BYTES_PER_TOKEN);
 }

@@ -22,7 +22,9 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
                                      .category = ENTRY_CHAT,
                                      .type = str_of(role_name(m->role)),
                                      .message = message_ref(m)};
-    h->n_messages++;
+    h->messages =
+        arena_grow(&h->arena, h->messages, h->n_messages, &h->messages_room, sizeof *h->messages);
+    h->messages[h->n_messages++] = m;
 }
 
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
@@ -35,15 +37,8 @@ void history_add_event(struct history *h, struct str id, struct str type, const 
                                      .data = data ? json_copy(&h->arena, data) : NULL};
 }
 
-const struct message *const *history_messages(const struct history *h, struct arena *a,
-                                              size_t *ret_n)
+const struct message *const *history_messages(const struct history *h, size_t *ret_n)
 {
-    const struct message **messages = ARENA_ARRAY(a, h->n_messages, const struct message *);
-    size_t n = 0;
-
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].category == ENTRY_CHAT)
-            messages[n++] = h->entries[i].message;
-    *ret_n = n;
-    return messages;
+    *ret_n = h->n_messages;
+    return h->messages;
 }

@@ -19,11 +19,22 @@ struct history_entry {
     const struct json *data; /* event; may be NULL */
 };
 
+/* What the first `n` messages take, kept by who counts them (engine/ledger.h). */
+struct history_tally {
+    size_t n;
+    int64_t tokens;  /* of all of them, estimated */
+    int64_t counted; /* the provider's last count, and an estimate of what came after it */
+    bool has_count;  /* there is one */
+    bool is_exact;   /* nothing came after it */
+};
+
 struct history {
     struct arena arena;
     struct history_entry *entries;
     size_t n, room;
-    size_t n_messages; /* of the entries */
+    const struct message **messages; /* of the chat entries, borrowed from them */
+    size_t n_messages, messages_room;
+    struct history_tally tally;
 };
 
 void history_done(struct history *h); /* a zeroed history is empty */
@@ -41,8 +52,7 @@ struct history_cut {
     size_t n_clipped;
 };
 
-/* The messages of all chat entries in their order, as an array in `a`; borrowed references. */
-const struct message *const *history_messages(const struct history *h, struct arena *a,
-                                              size_t *ret_n);
+/* The messages of all chat entries in their order; borrowed, good until the history changes. */
+const struct message *const *history_messages(const struct history *h, size_t *ret_n);
 
 #endif

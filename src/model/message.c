@@ -28,16 +28,65 @@ void message_unref(struct message *m)
 {
     if (!m || --m->n_refs)
         return;
+    message_unref(m->lender);
     arena_done(&m->arena);
     mem_free(m);
 }
 
+/* --- parts --- */
+
+/* As long as nothing but the lender's first parts is in it, its array is theirs. */
+static bool has_lent_array(const struct message *m)
+{
+    return m->lender && m->parts == m->lender->parts;
+}
+
+static struct part *add_slot(struct message *m)
+{
+    if (has_lent_array(m))
+        message_own_parts(m);
+    m->parts = arena_grow(&m->arena, m->parts, m->n_parts, &m->parts_room, sizeof *m->parts);
+    return &m->parts[m->n_parts++];
+}
+
+struct message *message_new_from(enum role role, const struct message *lender)
+{
+    struct message *m = mem_alloc(sizeof *m);
+
+    m->n_refs = 1;
+    m->role = role;
+    m->id = lender->id;
+    m->origin = lender->origin;
+    m->usage = USAGE_UNKNOWN;
+    m->lender = message_ref((struct message *)lender);
+    m->parts = lender->parts;
+    return m;
+}
+
+void message_own_parts(struct message *m)
+{
+    if (!has_lent_array(m))
+        return;
+    m->parts_room = m->n_parts + 1;
+    m->parts = ARENA_ARRAY(&m->arena, m->parts_room, struct part);
+    if (m->n_parts)
+        memcpy(m->parts, m->lender->parts, m->n_parts * sizeof *m->parts);
+}
+
+void message_lend(struct message *m, const struct part *p)
+{
+    if (!m->lender)
+        message_add(m, p);
+    else if (has_lent_array(m) && p == m->parts + m->n_parts)
+        m->n_parts++;
+    else
+        *add_slot(m) = *p;
+}
+
 struct part *message_add(struct message *m, const struct part *p)
 {
-    struct part *slot;
+    struct part *slot = add_slot(m);
 
-    m->parts = arena_grow(&m->arena, m->parts, m->n_parts, &m->parts_room, sizeof *m->parts);
-    slot = &m->parts[m->n_parts++];
     *slot = part_copy(&m->arena, p);
     return slot;
 }
@@ -51,6 +100,8 @@ struct part *message_add_context(struct message *m, struct str text)
 {
     return message_add(m, &(struct part){.kind = PART_CONTEXT, .text = text});
 }
+
+/* --- the rest --- */
 
 void message_set_origin(struct message *m, struct origin o)
 {

@@ -1,7 +1,8 @@
 /* message.h - one message of a conversation: immutable once made, shared by reference.
  *
  * Made with a builder: message_new(), add parts, then only read. The message owns all its
- * strings. Counting references is not atomic: a message belongs to one loop's thread. */
+ * strings, or holds the message that does. Counting references is not atomic: a message belongs to
+ * one loop's thread. */
 #ifndef KEEL_MODEL_MESSAGE_H
 #define KEEL_MODEL_MESSAGE_H
 
@@ -42,6 +43,7 @@ struct message {
     bool is_error;            /* an assistant message that tells of a failure: never sent again */
     struct part *parts;
     size_t n_parts, parts_room;
+    struct message *lender; /* a reference: strings and parts may be its; NULL: all are its own */
     struct origin origin;
     struct usage usage;
     struct str stop_reason; /* in the provider's words */
@@ -54,6 +56,15 @@ void message_set_id(struct message *m, struct str id);
 struct message *message_ref(struct message *m);
 void message_unref(struct message *m);
 DEFINE_AUTO_PTR(message, message_unref)
+
+/* A message made of parts of another one, which is held as long as it lives: nothing of it is
+ * copied. Its id and origin are the lender's. */
+struct message *message_new_from(enum role role, const struct message *lender) MUST_USE;
+/* Appends a part whose strings and content are the lender's, or live as long. Without a lender they
+ * are copied. */
+void message_lend(struct message *m, const struct part *p);
+/* Parts that may be changed, though they were the lender's. */
+void message_own_parts(struct message *m);
 
 /* Appends a copy; the returned part is owned by the message and may be changed until it is shared.
  */

@@ -63,6 +63,10 @@ struct model_request {
     const struct json *options; /* the profile's, unread: members of the request's body */
     const struct model_info *info;    /* NULL: nothing is known about the model */
     const struct media_loader *media; /* NULL: no blob handles occur */
+    int64_t message_tokens; /* that the messages take, where that was estimated; 0: it was not */
+    size_t n_settled; /* messages at the beginning that the next request will begin with, too */
+    size_t last_user; /* the number of the last message of the user's, from 1; 0: it is not known */
+    struct kept_body *kept; /* that its body may begin with; NULL: it is written as a whole */
 };
 
 static inline bool request_can(const struct model_request *r, enum model_capability c)

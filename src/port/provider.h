@@ -25,6 +25,7 @@ struct native_payload {
     struct str bytes;
     struct str event_type; /* of a stream's event, where only its framing says it; else empty */
     int http_status;       /* for responses */
+    const char *hash;      /* SHA-256 of the bytes in hex, where it is known; else NULL */
     /* Of a request that is read from a journal, which does not keep its bytes. */
     struct str sha256;
     uint64_t n_bytes;

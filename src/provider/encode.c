@@ -3,6 +3,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "model/kept_body.h"
 
 /* --- the body --- */
 
@@ -80,6 +81,120 @@ struct str effort_word(const struct model_request *r, const struct dialect *d)
     if (effort > EFFORT_NONE && !(r->info && r->info->efforts))
         effort = MAX(MIN(effort, most), d->least_effort);
     return str_of(effort_name(effort));
+}
+
+/* --- messages --- */
+
+size_t run_of_one(const struct model_request *r, size_t from)
+{
+    return from + 1;
+}
+
+size_t run_of_results(const struct model_request *r, size_t from)
+{
+    size_t to = from + 1;
+
+    while (r->messages[from]->role == ROLE_TOOL && to < r->n_messages &&
+           r->messages[to]->role == ROLE_TOOL)
+        to++;
+    return to;
+}
+
+static void add_bytes(struct strbuf *out, const void *p, size_t n)
+{
+    strbuf_add(out, str_make(p, n));
+}
+
+static void add_name(struct strbuf *out, struct str name)
+{
+    add_bytes(out, &name.n, sizeof name.n);
+    strbuf_add(out, name);
+}
+
+/* Who reads the messages: what they are written by and does not stand in the head. */
+static void describe_reader(const struct body *b, struct strbuf *out)
+{
+    const struct model_request *r = b->request;
+    unsigned capabilities = r->info ? r->info->capabilities : 0;
+    bool is_known = r->info != NULL;
+
+    add_name(out, r->provider);
+    add_name(out, r->protocol);
+    add_name(out, r->model);
+    add_bytes(out, &is_known, sizeof is_known);
+    add_bytes(out, &capabilities, sizeof capabilities);
+    add_bytes(out, b->dialect, sizeof *b->dialect);
+}
+
+/* The body has its head so far. */
+static bool has_same_beginning(const struct body *b, const struct kept_body *k, struct str reader,
+                               const struct run_writer *w)
+{
+    const struct model_request *r = b->request;
+
+    return k->messages.n && k->bytes.n == k->n_bytes && k->n_head == b->w.out->n &&
+           memcmp(k->bytes.p, b->w.out->p, k->n_head) == 0 &&
+           str_eq(strbuf_str(&k->reader), reader) &&
+           message_list_begins(&k->messages, r->messages, r->n_messages) &&
+           w->find_end(r, k->last_run) == k->messages.n;
+}
+
+/* How many messages stand in the body: it goes on behind them. */
+static size_t begin_kept(struct body *b, const struct run_writer *w)
+{
+    struct kept_body *k = b->request->kept;
+    AUTO(strbuf) struct strbuf reader = {0}, head = {0};
+
+    describe_reader(b, &reader);
+    if (!has_same_beginning(b, k, strbuf_str(&reader), w)) {
+        kept_body_done(k);
+        k->lent_to = b->w.out;
+        k->n_head = b->w.out->n;
+        strbuf_add(&k->reader, strbuf_str(&reader));
+        return 0;
+    }
+    head = *b->w.out;
+    *b->w.out = k->bytes;
+    b->w.out->max_bytes = head.max_bytes;
+    k->bytes = (struct strbuf){0};
+    k->lent_to = b->w.out;
+    b->w.needs_comma = k->needs_comma;
+    b->mark = k->mark;
+    return k->messages.n;
+}
+
+/* All that was written so far. */
+static void keep(struct body *b, size_t last_run, size_t n)
+{
+    const struct model_request *r = b->request;
+    struct kept_body *k = r->kept;
+
+    while (k->messages.n < n)
+        message_list_add(&k->messages, message_ref((struct message *)r->messages[k->messages.n]));
+    k->last_run = last_run;
+    k->n_bytes = b->w.out->n;
+    k->needs_comma = b->w.needs_comma;
+    k->mark = b->mark;
+}
+
+/* Does what is kept end here? The run that comes last may grow with the next request. */
+static bool is_last_kept(const struct model_request *r, size_t at, size_t to)
+{
+    return r->kept && at && at <= r->n_settled && (to > r->n_settled || to == r->n_messages);
+}
+
+struct err *body_messages(struct body *b, const struct run_writer *w)
+{
+    const struct model_request *r = b->request;
+    size_t at = r->kept ? begin_kept(b, w) : 0, before = r->kept ? r->kept->last_run : 0, to;
+
+    for (; at < r->n_messages; before = at, at = to) {
+        to = w->find_end(r, at);
+        if (is_last_kept(r, at, to))
+            keep(b, before, at);
+        TRY(w->write(b, at, to));
+    }
+    return NULL;
 }
 
 /* --- media --- */

@@ -13,6 +13,7 @@ struct body {
     struct json_writer w;
     const struct model_request *request;
     const struct dialect *dialect;
+    bool mark; /* what a protocol remembers from one run of messages to the next */
 };
 
 void body_begin(struct body *b, const struct model_request *r, const struct dialect *d,
@@ -29,6 +30,21 @@ void body_maybe(struct body *b, const char *key, struct maybe_double value); /* 
 void body_stop(struct body *b, const char *key);
 /* All members of the options, before the messages. */
 void body_options(struct body *b);
+
+/* How a protocol writes messages. Those of a run are written together, as elements of one array,
+ * and by nothing but themselves, what stands before them, the body's mark and settings that stand
+ * in the head or belong to the provider. */
+struct run_writer {
+    size_t (*find_end)(const struct model_request *r, size_t from);
+    struct err *(*write)(struct body *b, size_t from, size_t to);
+};
+/* The messages, into the array that was begun; those that are kept (model/kept_body.h) are there
+ * already. */
+MUST_USE struct err *body_messages(struct body *b, const struct run_writer *w);
+/* Runs of one message each. */
+size_t run_of_one(const struct model_request *r, size_t from);
+/* Results of tools that follow each other are a run, any other message is one of its own. */
+size_t run_of_results(const struct model_request *r, size_t from);
 
 /* The word for what request_effort() says: of the levels that the model takes where those are
  * known, else of those that the vendor takes. Empty: nothing is said. */

@@ -2,6 +2,7 @@
 #include "provider/endpoint.h"
 
 #include "base/utf8.h"
+#include "model/kept_body.h"
 #include "net/url.h"
 #include "provider/aws_sign.h"
 #include "provider/decode.h"
@@ -40,21 +41,34 @@ struct exchange {
     int status;
 };
 
-static void tell_payload(struct exchange *x, enum payload_kind kind, struct str type,
-                         struct str bytes)
+static void tell(struct exchange *x, struct native_payload *p)
 {
     if (!x->call->on_native_payload)
         return;
-    x->call->on_native_payload(x->call->self,
-                               &(struct native_payload){
-                                   .provider = x->endpoint->provider.id,
-                                   .api_surface = str_of(x->endpoint->config.protocol->api_surface),
-                                   .kind = kind,
-                                   .sequence = x->n_payloads++,
-                                   .bytes = bytes,
-                                   .event_type = type,
-                                   .http_status = x->status,
-                               });
+    p->provider = x->endpoint->provider.id;
+    p->api_surface = str_of(x->endpoint->config.protocol->api_surface);
+    p->sequence = x->n_payloads++;
+    p->http_status = x->status;
+    x->call->on_native_payload(x->call->self, p);
+}
+
+static void tell_payload(struct exchange *x, enum payload_kind kind, struct str type,
+                         struct str bytes)
+{
+    tell(x, &(struct native_payload){.kind = kind, .bytes = bytes, .event_type = type});
+}
+
+static void tell_request(struct exchange *x, const struct model_request *r,
+                         const struct strbuf *body)
+{
+    struct native_payload p = {.kind = PAYLOAD_REQUEST, .bytes = strbuf_str(body)};
+    char hash[SHA256_HEX_SIZE];
+
+    if (r->kept) {
+        kept_body_hash(r->kept, body, hash);
+        p.hash = hash;
+    }
+    tell(x, &p);
 }
 
 #define MAX_TYPE 64 /* bytes; no API has a longer one */
@@ -337,11 +351,13 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     if (call->before_send)
         TRY(call->before_send(call->send_self));
-    tell_payload(&x, PAYLOAD_REQUEST, (struct str){0}, strbuf_str(&body));
+    tell_request(&x, r, &body);
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
     secret_hide_in_err(&key, failure);
     if (failure)
         failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
+    if (r->kept)
+        kept_body_take(r->kept, &body);
     return failure ? explain(e, failure) : NULL;
 }
 

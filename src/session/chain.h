@@ -12,5 +12,7 @@ struct chain_hash {
     unsigned char bytes[SHA256_SIZE]; /* zeros: there is no message yet */
 };
 void chain_hash_add(struct chain_hash *c, const struct message *m);
+/* From 64 hex digits; false when they are something else. */
+bool chain_hash_parse(struct str hex, struct chain_hash *ret_chain);
 
 #endif

@@ -80,8 +80,9 @@ struct codec_writer; /* remembers what the stream holds */
 struct codec_writer *codec_writer_new(void) MUST_USE;
 void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
-/* A stream that has this history already, since the mutation `base_seq`. */
-void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h);
+/* A stream that has so many messages already, since the mutation `base_seq`. */
+void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, size_t n_messages,
+                           const struct chain_hash *chain);
 /* Later records refer to no message that the stream has so far: none of them is held. */
 void codec_writer_forget(struct codec_writer *w);
 /* The mutation that the history begins with; 0: there is none yet. */
@@ -121,6 +122,8 @@ void codec_reader_skip(struct codec_reader *r, const bool *types);
 void codec_reader_let_go(struct codec_reader *r);
 /* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
+/* The hash of all of them, for a writer that continues the stream. */
+void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain);
 
 /* The first `n` messages since the mutation `base_seq`; the hash binds them all. */
 struct codec_range {

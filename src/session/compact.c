@@ -216,7 +216,7 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
     size_t n;
 
     if (n_excess > 0) {
-        messages = history_messages(run_history(x->run), &x->arena, &n);
+        messages = history_messages(run_history(x->run), &n);
         cut = shorten_plan(messages, n, n_excess, &x->arena);
         aside.cut = &cut;
     }

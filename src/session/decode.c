@@ -38,8 +38,14 @@ static void set_owner(struct decoding *d)
 
 bool codec_find_type(struct str name, enum event_type *ret_type)
 {
+    static const struct str names[] = {
+#define X(name, text, body) S(text),
+        EVENT_TABLE(X)
+#undef X
+    };
+
     for (int t = 0; t < EVENT_N_TYPES; t++)
-        if (str_is(name, event_type_name((enum event_type)t))) {
+        if (str_eq(name, names[t])) {
             *ret_type = (enum event_type)t;
             return true;
         }

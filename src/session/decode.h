@@ -76,6 +76,8 @@ struct codec_reader {
     struct message *answer; /* the last one of the history; may be NULL */
     uint64_t base_seq;
     struct chain_hash chain;
+    size_t n_chained;   /* messages that are in it; of the core alone, the rest is added when asked
+                           for */
     struct reply reply; /* the last answer */
     bool has_reply;
     uint64_t reply_seq;

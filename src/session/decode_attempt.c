@@ -164,12 +164,11 @@ static const struct history_cut *get_cut(struct decoding *d)
 static void build_messages(struct decoding *d, struct model_request *request,
                            const struct event_request *b)
 {
-    AUTO(arena) struct arena scratch = {0};
     struct codec_reader *r = d->reader;
     struct request_target target = {.provider = request->provider, .protocol = request->protocol};
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;
-    const struct message *const *messages = history_messages(&r->history, &scratch, &n);
+    const struct message *const *messages = history_messages(&r->history, &n);
 
     if (b->cut) {
         shorten(messages, n, b->cut, &shortened);

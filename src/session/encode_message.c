@@ -200,12 +200,12 @@ void codec_writer_forget(struct codec_writer *w)
     codec_forget_reply(w);
 }
 
-void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, const struct history *h)
+void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, size_t n_messages,
+                           const struct chain_hash *chain)
 {
-    begin_chain(w, base_seq);
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message)
-            add_to_chain(w, h->entries[i].message);
+    w->base_seq = base_seq;
+    w->n_messages = n_messages;
+    w->chain = *chain;
 }
 
 uint64_t codec_writer_base(const struct codec_writer *w)

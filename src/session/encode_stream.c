@@ -170,13 +170,14 @@ static void put_origin(struct encoding *c, const struct native_payload *p)
     s->http_status = p->http_status;
 }
 
-static void put_hash(struct encoding *c, struct str bytes)
+static void put_hash(struct encoding *c, const struct native_payload *p)
 {
     char hash[SHA256_HEX_SIZE];
 
-    sha256_hex(bytes, hash);
-    jw_kv_str(&c->json, "sha256", str_of(hash));
-    jw_kv_int(&c->json, "byteLength", (int64_t)bytes.n);
+    if (!p->hash)
+        sha256_hex(p->bytes, hash);
+    jw_kv_str(&c->json, "sha256", str_of(p->hash ? p->hash : hash));
+    jw_kv_int(&c->json, "byteLength", (int64_t)p->bytes.n);
 }
 
 /* One that is no part of a stream. */
@@ -190,7 +191,7 @@ void codec_encode_payload(struct encoding *c)
     codec_put_int(c, "httpStatus", p->http_status);
     c->writer->stream.next_payload = p->sequence + 1;
     if (p->kind == PAYLOAD_REQUEST) {
-        put_hash(c, p->bytes);
+        put_hash(c, p);
         return;
     }
     jw_key(&c->json, "payload");

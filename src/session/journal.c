@@ -367,9 +367,10 @@ struct journal *journal_new(const struct journal_options *options)
     return j;
 }
 
-void journal_continue(struct journal *j, uint64_t base_seq, const struct history *history)
+void journal_continue(struct journal *j, uint64_t base_seq, size_t n_messages,
+                      const struct chain_hash *chain)
 {
-    codec_writer_continue(j->writer, base_seq, history);
+    codec_writer_continue(j->writer, base_seq, n_messages, chain);
 }
 
 struct recorder *journal_recorder(struct journal *j)

@@ -12,6 +12,7 @@
 #include "model/history.h"
 #include "port/recorder.h"
 #include "port/store.h"
+#include "session/chain.h"
 #include "sys/task.h"
 
 #define JOURNAL_DELAY_MS 50
@@ -34,8 +35,9 @@ struct journal_options {
 
 struct journal;
 struct journal *journal_new(const struct journal_options *options) MUST_USE;
-/* The stream holds this history already, from that mutation on. */
-void journal_continue(struct journal *j, uint64_t base_seq, const struct history *history);
+/* The stream holds so many messages already, from that mutation on. */
+void journal_continue(struct journal *j, uint64_t base_seq, size_t n_messages,
+                      const struct chain_hash *chain);
 struct recorder *journal_recorder(struct journal *j);
 
 /* Waits until all that was appended is durable. */

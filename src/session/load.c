@@ -268,6 +268,12 @@ static void settle_open(struct loading *l, uint64_t n_bytes)
     l->open_seq = 0;
 }
 
+/* Most attempts have what the one before had. */
+static struct str keep_str(struct loading *l, struct str before, struct str now)
+{
+    return str_eq(before, now) ? before : arena_str(&l->out->arena, now);
+}
+
 static void take_attempt_begin(struct loading *l, const struct event *e)
 {
     static const struct price unknown = {-1, -1, -1, -1};
@@ -281,12 +287,12 @@ static void take_attempt_begin(struct loading *l, const struct event *e)
     l->told = USAGE_UNKNOWN;
     l->reserved = a->reserved;
     l->price = a->price ? *a->price : unknown;
-    out->lost = (struct lost_attempt){.provider = arena_str(&out->arena, a->provider),
-                                      .model = arena_str(&out->arena, a->model),
+    out->lost = (struct lost_attempt){.provider = keep_str(l, out->lost.provider, a->provider),
+                                      .model = keep_str(l, out->lost.model, a->model),
                                       .round = e->round,
                                       .number = e->attempt,
                                       .is_aside = a->is_aside,
-                                      .call_id = arena_str(&out->arena, a->call_id)};
+                                      .call_id = keep_str(l, out->lost.call_id, a->call_id)};
     out->spent.n_rounds += e->attempt <= 1;
     if (a->is_aside)
         return;
@@ -550,6 +556,8 @@ static struct err *read_core(struct loading *l, uint64_t from)
     }
     l->out->is_damaged |= l->has_gap;
     h = codec_reader_history(r, &l->out->base_seq);
+    if (l->conversation)
+        codec_reader_chain(r, &l->out->chain);
     for (size_t i = 0; l->conversation && i < h->n; i++)
         history_add_message(&l->conversation->history, h->entries[i].message,
                             h->entries[i].unix_ms);

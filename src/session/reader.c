@@ -1,6 +1,8 @@
 /* reader.c - a stored stream, event by event. */
 #include "session/decode.h"
 
+#define SCRATCH_BYTES ((size_t)64 << 10) /* that may stay for the next record */
+
 struct codec_reader *codec_reader_new(struct store *s, struct str stream, uint64_t from,
                                       enum codec_reading reading)
 {
@@ -71,6 +73,13 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
     return &r->history;
 }
 
+void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain)
+{
+    for (; r->n_chained < r->history.n_messages; r->n_chained++)
+        chain_hash_add(&r->chain, r->history.messages[r->n_chained]);
+    *ret_chain = r->chain;
+}
+
 void codec_reader_range(const struct codec_reader *r, struct codec_range *ret_range)
 {
     *ret_range = (struct codec_range){.base_seq = r->base_seq, .n = r->n_in_history};
@@ -120,8 +129,10 @@ static struct err *parse_body(struct codec_reader *r, const struct store_record 
 {
     struct err *e;
 
-    arena_done(&r->scratch);
-    r->scratch = (struct arena){0};
+    if (r->scratch.used_bytes > SCRATCH_BYTES)
+        arena_done(&r->scratch);
+    else
+        arena_clear(&r->scratch);
     e = json_parse(&r->scratch, record->body, 0, &r->body);
     return e ? err_wrap(e, "record %llu of session %" STR_FMT " is broken",
                         (unsigned long long)record->seq, STR_ARG(r->stream))

@@ -162,7 +162,8 @@ static struct err *open_again(struct session *s)
     TRY(session_load(s->options.store, s->options.id, 0, &s->conversation, &s->loaded));
     TRY(check_whole(s));
     start_journal(s);
-    journal_continue(s->journal, s->loaded.base_seq, &s->conversation.history);
+    journal_continue(s->journal, s->loaded.base_seq, s->conversation.history.n_messages,
+                     &s->loaded.chain);
     s->checkpoint_base_seq = s->loaded.base_seq;
     session_tell_person(s, s->lease.notice);
     session_tell_person(s, s->loaded.notice);

@@ -30,12 +30,13 @@ static bool is_thought(const struct model_request *r, const struct message *m, c
 static bool is_in_thoughtless_turn(const struct model_request *r)
 {
     const struct message *first = NULL;
+    size_t at = r->last_user;
 
-    if (r->n_messages == 0 || r->messages[r->n_messages - 1]->role == ROLE_USER)
-        return false;
-    for (size_t i = r->n_messages; i-- > 0 && r->messages[i]->role != ROLE_USER;)
-        if (r->messages[i]->role == ROLE_ASSISTANT)
-            first = r->messages[i];
+    for (size_t i = r->n_messages; !at && i > 0; i--)
+        at = r->messages[i - 1]->role == ROLE_USER ? i : 0;
+    for (; !first && at < r->n_messages; at++)
+        if (r->messages[at]->role == ROLE_ASSISTANT)
+            first = r->messages[at];
     return first && !(first->n_parts && is_thought(r, first, &first->parts[0]));
 }
 
@@ -434,22 +435,23 @@ static bool is_of_assistant(const struct message *m)
 
 /* Writes one message from a run of history messages. A message that comes out empty (its parts
  * were another provider's) is taken back: the API refuses it. */
-static struct err *write_message(struct body *b, const struct message *const *run, size_t n)
+static struct err *write_message(struct body *b, size_t from, size_t to)
 {
+    const struct message *const *messages = b->request->messages;
     struct json_writer before = b->w;
     size_t start = b->w.out->n, content;
 
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "role", is_of_assistant(run[0]) ? S("assistant") : S("user"));
+    jw_kv_str(&b->w, "role", is_of_assistant(messages[from]) ? S("assistant") : S("user"));
     jw_key(&b->w, "content");
     jw_begin_array(&b->w);
     content = b->w.out->n;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < run[i]->n_parts; k++) {
-            if (is_of_assistant(run[i]))
-                write_assistant_part(&b->w, b->request, run[i], &run[i]->parts[k]);
+    for (size_t i = from; i < to; i++)
+        for (size_t k = 0; k < messages[i]->n_parts; k++) {
+            if (is_of_assistant(messages[i]))
+                write_assistant_part(&b->w, b->request, messages[i], &messages[i]->parts[k]);
             else
-                TRY(write_user_part(&b->w, b->request, &run[i]->parts[k]));
+                TRY(write_user_part(&b->w, b->request, &messages[i]->parts[k]));
         }
     if (b->w.out->n == content) {
         strbuf_cut(b->w.out, start);
@@ -464,18 +466,12 @@ static struct err *write_message(struct body *b, const struct message *const *ru
 /* The results of one round must stand together in one message. */
 static struct err *write_messages(struct body *b)
 {
-    const struct model_request *r = b->request;
-    size_t n = 1;
+    static const struct run_writer writer = {run_of_results, write_message};
 
     if (!body_key(b, "messages"))
         return NULL;
     jw_begin_array(&b->w);
-    for (size_t i = 0; i < r->n_messages; i += n) {
-        for (n = 1; r->messages[i]->role == ROLE_TOOL && i + n < r->n_messages &&
-                    r->messages[i + n]->role == ROLE_TOOL;)
-            n++;
-        TRY(write_message(b, r->messages + i, n));
-    }
+    TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;
 }

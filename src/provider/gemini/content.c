@@ -365,31 +365,35 @@ static struct err *write_content(struct body *b, struct run run,
     return NULL;
 }
 
-static struct run next_run(const struct model_request *r, size_t from)
+static size_t find_run_end(const struct model_request *r, size_t from)
 {
     enum role role = r->messages[from]->role;
-    struct run run = {from, from + 1};
+    size_t to = from + 1;
 
-    while ((role == ROLE_ASSISTANT || role == ROLE_TOOL) && run.to < r->n_messages &&
-           r->messages[run.to]->role == role)
-        run.to++;
-    return run;
+    while ((role == ROLE_ASSISTANT || role == ROLE_TOOL) && to < r->n_messages &&
+           r->messages[to]->role == role)
+        to++;
+    return to;
+}
+
+static struct err *write_run(struct body *b, size_t from, size_t to)
+{
+    struct run run = {from, to};
+
+    TRY(write_content(b, run, write_run_parts));
+    if (b->request->messages[from]->role == ROLE_TOOL)
+        TRY(write_content(b, run, write_loose_files));
+    return NULL;
 }
 
 struct err *gemini_write_contents(struct body *b)
 {
-    const struct model_request *r = b->request;
-    struct run run;
+    static const struct run_writer writer = {find_run_end, write_run};
 
     if (!body_key(b, "contents"))
         return NULL;
     jw_begin_array(&b->w);
-    for (size_t i = 0; i < r->n_messages; i = run.to) {
-        run = next_run(r, i);
-        TRY(write_content(b, run, write_run_parts));
-        if (r->messages[i]->role == ROLE_TOOL)
-            TRY(write_content(b, run, write_loose_files));
-    }
+    TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;
 }

@@ -347,20 +347,22 @@ static void write_system(struct body *b)
     jw_end_object(&b->w);
 }
 
+static struct err *write_message(struct body *b, size_t from, size_t to)
+{
+    const struct message *m = b->request->messages[from];
+
+    return m->role == ROLE_ASSISTANT ? write_assistant(b, m) : write_user(b, m);
+}
+
 static struct err *write_messages(struct body *b)
 {
-    const struct model_request *r = b->request;
+    static const struct run_writer writer = {run_of_one, write_message};
 
     if (!body_key(b, "messages"))
         return NULL;
     jw_begin_array(&b->w);
     write_system(b);
-    for (size_t i = 0; i < r->n_messages; i++) {
-        if (r->messages[i]->role == ROLE_ASSISTANT)
-            TRY(write_assistant(b, r->messages[i]));
-        else
-            TRY(write_user(b, r->messages[i]));
-    }
+    TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;
 }

@@ -268,39 +268,32 @@ static struct err *write_results(struct chat_talk *t, const struct run *run)
 
 /* --- all of them --- */
 
-static struct run run_at(const struct model_request *r, size_t from)
+static struct err *write_run(struct body *b, size_t from, size_t to)
 {
-    struct run run = {.messages = r->messages + from, .n = 1};
+    struct chat_talk t = {.b = b, .w = &b->w, .after_results = b->mark};
+    struct run run = {b->request->messages + from, to - from};
 
-    while (run.messages[0]->role == ROLE_TOOL && from + run.n < r->n_messages &&
-           run.messages[run.n]->role == ROLE_TOOL)
-        run.n++;
-    return run;
-}
-
-static struct err *write_run(struct chat_talk *t, const struct run *run)
-{
-    if (run->messages[0]->role == ROLE_ASSISTANT)
-        return chat_write_answer(t, run->messages[0]);
-    TRY(write_results(t, run));
-    for (size_t i = 0; i < run->n; i++)
-        TRY(write_said(t, run->messages[i]));
+    if (run.messages[0]->role == ROLE_ASSISTANT) {
+        TRY(chat_write_answer(&t, run.messages[0]));
+    } else {
+        TRY(write_results(&t, &run));
+        for (size_t i = 0; i < run.n; i++)
+            TRY(write_said(&t, run.messages[i]));
+    }
+    b->mark = t.after_results;
     return NULL;
 }
 
 struct err *chat_write_messages(struct body *b)
 {
+    static const struct run_writer writer = {run_of_results, write_run};
     struct chat_talk t = {.b = b, .w = &b->w};
-    struct run run;
 
     if (!body_key(b, "messages"))
         return NULL;
     jw_begin_array(&b->w);
     TRY(write_system(&t));
-    for (size_t i = 0; i < b->request->n_messages; i += run.n) {
-        run = run_at(b->request, i);
-        TRY(write_run(&t, &run));
-    }
+    TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;
 }

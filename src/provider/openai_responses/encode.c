@@ -434,24 +434,28 @@ static struct err *write_user_part(struct input *in, const struct part *p, size_
     }
 }
 
+static struct err *write_message(struct body *b, size_t from, size_t to)
+{
+    struct input in = {.body = b, .message = b->request->messages[from]};
+
+    for (size_t k = 0; k < in.message->n_parts; k++) {
+        if (in.message->role == ROLE_ASSISTANT)
+            write_assistant_part(&in, k);
+        else
+            TRY(write_user_part(&in, &in.message->parts[k], from));
+    }
+    close_message(&in);
+    return NULL;
+}
+
 static struct err *write_input(struct body *b)
 {
-    const struct model_request *r = b->request;
+    static const struct run_writer writer = {run_of_one, write_message};
 
     if (!body_key(b, "input"))
         return NULL;
     jw_begin_array(&b->w);
-    for (size_t i = 0; i < r->n_messages; i++) {
-        struct input in = {.body = b, .message = r->messages[i]};
-
-        for (size_t k = 0; k < in.message->n_parts; k++) {
-            if (in.message->role == ROLE_ASSISTANT)
-                write_assistant_part(&in, k);
-            else
-                TRY(write_user_part(&in, &in.message->parts[k], i));
-        }
-        close_message(&in);
-    }
+    TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;
 }

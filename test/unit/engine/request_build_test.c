@@ -575,7 +575,7 @@ TEST(a_history_keeps_messages_and_events_in_order)
     assert_int_equal(h.n, 3);
     assert_str(h.entries[1].type, "tool-start");
     assert_str(h.entries[0].type, "user");
-    messages = history_messages(&h, &a, &n);
+    messages = history_messages(&h, &n);
     assert_int_equal(n, 2);
     assert_ptr_equal(messages[1], m);
 }

@@ -477,7 +477,7 @@ static void check_requests(struct trial *t, const struct history *h)
     static const struct dialect plain;
     AUTO(arena) struct arena a = {0};
     size_t n;
-    const struct message *const *messages = history_messages(h, &a, &n);
+    const struct message *const *messages = history_messages(h, &n);
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct request_target target = {.provider = S("p"), .protocol = str_of(all[i].protocol)};
