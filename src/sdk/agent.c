@@ -15,11 +15,19 @@
 
 /* --- what the model is told --- */
 
-static struct err *write_system_prompt(struct agent *a)
+/* Of keel's own lines those about `tools`; NULL: none of them. */
+static struct err *write_system_prompt(struct agent *a, const struct tool_set *tools)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    system_prompt_write(&text, a->system_prompt, a->append_system_prompt);
+    system_prompt_write(
+        &text, &(struct system_prompt){
+                   .instead = a->system_prompt,
+                   .append = a->append_system_prompt,
+                   .tools = tools,
+                   .searches_web = a->plan.web_search,
+                   .is_summarised = settings_bool(a->runtime->settings, "compact.enabled", true),
+               });
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
 }
@@ -31,7 +39,7 @@ struct err *agent_set_prompt(struct agent *a, const char *instead, const char *a
     if (append)
         a->append_system_prompt = arena_cstr(&a->arena, str_of(append));
     a->has_prefix = false;
-    return write_system_prompt(a);
+    return write_system_prompt(a, NULL);
 }
 
 /* --- who answers --- */
@@ -260,6 +268,8 @@ static void begin_session(struct agent *a)
     if (!a->has_prefix)
         a->tells_surroundings = prefix.is_own;
     tools = agent_exposed_tools(a);
+    if (!is_kept)
+        err_ignore(write_system_prompt(a, tools), "its length was checked when it was set");
     session_begin(&a->session, &(struct event_session){
                                    .cwd = str_of(a->runtime->options.cwd),
                                    .provider = first->provider->id,
