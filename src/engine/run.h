@@ -129,6 +129,7 @@ struct run_options {
     struct blob_store *blobs;
     struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */
     struct asker *asker;
+    const struct plan_mode *plan_mode; /* how plan mode is left; NULL: it is not */
     const struct path_filter *hidden;
     uint64_t retry_max_ms; /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
     /* The next wait between attempts, instead of one by chance; -1: it is not known. */

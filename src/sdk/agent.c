@@ -127,6 +127,17 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
     return NULL;
 }
 
+/* The person may have chosen another mode with their answer. */
+static const char *leave_plan_mode(void *self, bool accepts_edits)
+{
+    struct agent *a = self;
+
+    if (a->plan.mode == MODE_PLAN)
+        a->plan.mode = accepts_edits ? MODE_ACCEPT_EDITS : MODE_DEFAULT;
+    agent_note_mode(a);
+    return permission_mode_name(a->plan.mode);
+}
+
 static void tell_unused_variables(struct agent *a, const struct agent_options *options)
 {
     struct str file = passed_variables_unused(a->runtime->settings);
@@ -162,6 +173,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
+    a->plan_mode = (struct plan_mode){leave_plan_mode, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
@@ -218,6 +230,7 @@ static struct run_options options_of(struct agent *a)
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,
         .asker = a->asker,
+        .plan_mode = &a->plan_mode,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
         .retry_max_ms = a->retry_max_ms,

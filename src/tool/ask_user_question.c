@@ -208,6 +208,7 @@ struct tool tool_ask_user_question = {
     .description = description,
     .schema = schema,
     .risk = RISK_INSPECT,
+    .needs = NEEDS_PERSON,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,
     .timeout_ms = timeout_ms,
