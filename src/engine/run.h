@@ -159,6 +159,9 @@ struct run_options {
     /* under whom */
     struct run *parent; /* gets this run's events and costs; NULL: nobody */
     struct str call_id; /* of the parent's call that started it; may be empty */
+    /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
+    void (*remind)(void *self, const struct history *h, struct strbuf *out);
+    void *remind_self;
     void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
     void *begin_self;
     const char *agent;           /* name for the owner path; NULL: "main" */

@@ -200,7 +200,8 @@ struct tool {
     const char *name;        /* [A-Za-z0-9_-]{1,64} */
     const char *description; /* for the model */
     const char *schema;      /* JSON Schema of the arguments, an object */
-    /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path". */
+    /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path".
+     * "prompt=": an argument that models pass out of habit and that means nothing here. */
     const char *aliases; /* separated by blanks; NULL: none */
     enum risk risk;
     unsigned needs; /* enum tool_needs */

@@ -6,6 +6,7 @@
 #include "sdk/passed_variables.h"
 #include "sdk/prefix.h"
 #include "sdk/system_prompt.h"
+#include "sdk/todo_reminder.h"
 #include "sys/loop.h"
 
 #include <stdlib.h>
@@ -208,6 +209,13 @@ void agent_done(struct agent *a)
     *a = (struct agent){0};
 }
 
+static void remind(void *self, const struct history *h, struct strbuf *out)
+{
+    const struct agent *a = self;
+
+    todo_reminder_write(h, tool_session_get(a->session.conversation.tools, S("todos")), out);
+}
+
 static const struct run_plan *plan_of(void *self)
 {
     const struct agent *a = self;
@@ -231,6 +239,8 @@ static struct run_options options_of(struct agent *a)
         .snapshotter = a->snapshotter,
         .asker = a->asker,
         .plan_mode = &a->plan_mode,
+        .remind = remind,
+        .remind_self = a,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
         .retry_max_ms = a->retry_max_ms,

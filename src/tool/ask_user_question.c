@@ -175,33 +175,32 @@ static uint64_t timeout_ms(const struct tool *t, const struct json *args)
 }
 
 static const char description[] =
-    "Asks the person one to four questions with ready answers to choose from. Use it when what "
-    "they want is not clear and a wrong guess would cost much: a choice between designs, a "
-    "missing requirement. Not for what you can find out yourself, and not to ask whether to go "
-    "on. Each question has two to four options; the person can always write another answer, so "
-    "add no option for that. Put the one that you recommend first. Where nobody can answer, the "
-    "result says so and you decide.";
+    "Asks the person one to four questions, each with two to four answers to choose from. Use it "
+    "when only they can decide and a wrong guess would cost much: a choice between designs, a "
+    "missing requirement. Do not use it for what you can find out yourself, nor to ask whether to "
+    "continue or whether a plan is all right. Put the answer you recommend first. The person can "
+    "always write another answer, so add no option for that.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"questions\"],"
     "\"properties\":{\"questions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":4,"
-    "\"description\":\"The questions, each with another text\","
+    "\"description\":\"The questions; no two may be the same\","
     "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"question\",\"options\"],\"properties\":{"
     "\"question\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,"
-    "\"description\":\"The whole question, with a question mark\"},"
+    "\"description\":\"The complete question, ending in a question mark\"},"
     "\"header\":{\"type\":\"string\",\"maxLength\":80,"
-    "\"description\":\"One or two words that name it, 12 characters at best\"},"
+    "\"description\":\"A label of one or two words, ideally up to 12 characters\"},"
     "\"options\":{\"type\":\"array\",\"minItems\":2,\"maxItems\":4,"
-    "\"description\":\"What can be chosen\","
+    "\"description\":\"The answers to choose from\","
     "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"label\"],\"properties\":{"
     "\"label\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,"
-    "\"description\":\"The choice in a few words\"},"
+    "\"description\":\"The answer in a few words\"},"
     "\"description\":{\"type\":\"string\",\"maxLength\":2000,"
-    "\"description\":\"What it means and what follows from it\"}}}},"
+    "\"description\":\"What it means and what it entails\"}}}},"
     "\"multiSelect\":{\"type\":\"boolean\","
-    "\"description\":\"Several options may be chosen; default false\"}}}}}}";
+    "\"description\":\"Let the person choose several options. Default: false\"}}}}}}";
 
 struct tool tool_ask_user_question = {
     .name = "AskUserQuestion",

@@ -92,21 +92,20 @@ struct tool tool_notebook_edit = {
     .name = "NotebookEdit",
     .description =
         "Changes one cell of a Jupyter notebook (.ipynb): replaces its source, inserts a new cell "
-        "behind the one that is named, or first if none is, or deletes a cell. The notebook must "
-        "have been read with Read in this session and be unchanged since. Outputs of a code cell "
-        "whose source changes are removed; everything else stays as it is. Returns the change as a "
-        "diff.",
+        "after the one you name (at the top if you name none), or deletes it. The notebook must "
+        "have been read with Read in this session and be unchanged since. The outputs of a code "
+        "cell are removed when its source changes; everything else stays. Returns a diff.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"notebook_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The notebook: an absolute path, or one from the working directory.\"},"
+              "\"Absolute path, or path relative to the working directory.\"},"
               "\"cell_id\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The cell: its id, or cell-N as Read shows it.\"},"
+              "\"The id of the cell, or cell-N as Read shows it.\"},"
               "\"cell_number\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-              "\"The cell by its number, from 0, if there is no cell_id.\"},"
+              "\"The number of the cell, from 0, if you pass no cell_id.\"},"
               "\"new_source\":{\"type\":\"string\",\"description\":"
-              "\"The whole new source of the cell.\"},"
+              "\"The complete new source of the cell.\"},"
               "\"cell_type\":{\"type\":\"string\",\"enum\":[\"code\",\"markdown\",\"raw\"],"
-              "\"description\":\"Of a new cell, or to change the type of one.\"},"
+              "\"description\":\"Type of a new cell; for an existing one, its new type.\"},"
               "\"edit_mode\":{\"type\":\"string\",\"enum\":[\"replace\",\"insert\",\"delete\"],"
               "\"description\":\"What to do. Default: replace.\"}},"
               "\"required\":[\"notebook_path\"]}",

@@ -177,16 +177,15 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 struct tool tool_write = {
     .name = "Write",
     .description =
-        "Writes a file with the given content: a new one, with the directories it needs, or "
-        "instead of everything that was in it. All of a file that exists must have been read with "
-        "Read in this session, and it must be unchanged since. It keeps its mode and owner, and "
-        "its line ends and "
-        "byte order mark when the content has plain line ends. To change parts of a file use Edit.",
+        "Writes a whole file: a new one, with the directories it needs, or one that replaces what "
+        "was there. A file that exists must have been read completely with Read in this session "
+        "and be unchanged since. It keeps its mode, owner, line ends and byte order mark. To "
+        "change parts of a file use Edit. Do not create files that the task does not need.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The file: an absolute path, or one from the working directory.\"},"
+              "\"Absolute path, or path relative to the working directory.\"},"
               "\"content\":{\"type\":\"string\",\"description\":"
-              "\"All that the file is to hold.\"}},"
+              "\"The complete content of the file.\"}},"
               "\"required\":[\"file_path\",\"content\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path contents=content "
                "file_text=content fileText=content",
