@@ -82,9 +82,9 @@ static void take_value(struct tool_result *r, const struct json *questions,
 static void tell_nobody(struct tool_result *r)
 {
     json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
-    tool_result_addf(r, "Answers are unavailable: nobody is there to ask in this run. Decide by "
-                        "yourself, take the choice that is safest and easiest to change later, and "
-                        "state it as an assumption in your answer.");
+    tool_result_addf(
+        r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
+           "easiest to change later, and state it as an assumption in your answer.");
 }
 
 static void tell_declined(struct tool_result *r, struct str reason)
@@ -96,7 +96,7 @@ static void tell_declined(struct tool_result *r, struct str reason)
         tool_result_addf(r, ": ");
         strbuf_add(&r->text, reason);
     }
-    tool_result_addf(r, "\nDo not ask the same again. Go on with what is known, or say what you "
+    tool_result_addf(r, "\nDo not ask the same again. Continue with what you know, or say what you "
                         "cannot do without an answer.");
 }
 
@@ -114,8 +114,8 @@ static void wait_for_later(struct tool_result *r, const struct ask *ask)
 static void tell_agreed(struct tool_result *r)
 {
     json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
-    tool_result_addf(r, "The person agreed without choosing: take what you would recommend, and "
-                        "say what it is.");
+    tool_result_addf(
+        r, "The person agreed without choosing: take what you recommend, and say what it is.");
 }
 
 static void take_answer(struct tool_result *r, const struct ask *ask, const struct answer *answer)
@@ -156,7 +156,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (repeated) {
         struct str text = json_get_text(repeated, "question");
 
-        tool_result_fail(result, "The question \"%" STR_FMT "\" is there twice. Ask it once.",
+        tool_result_fail(result, "The question \"%" STR_FMT "\" appears twice. Ask it once.",
                          STR_ARG(text));
         return NULL;
     }

@@ -75,7 +75,7 @@ static struct err *check_directory(const struct search_scope *s)
     if (!s->is_file)
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "path is a file, not a directory: %s", s->root),
-                    "name the directory to search, or leave path out");
+                    "name the directory to search, or omit path");
 }
 
 /* What `path` names must be a directory, even if the pattern leads on from there. */

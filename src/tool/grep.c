@@ -44,7 +44,7 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
     else if (r->was_cut)
         strbuf_addf(out, "[%zu files match]\n", r->n_files_matched);
     if (r->was_cut)
-        strbuf_addf(out, "[there is more: set offset to %zu to go on, or search for less]\n",
+        strbuf_addf(out, "[there is more: set offset to %zu to continue, or narrow the search]\n",
                     q->offset + n_lines);
 }
 

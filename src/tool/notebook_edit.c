@@ -50,7 +50,7 @@ static struct err *notebook_edit_in_worker(void *arg)
     if (!f->exists)
         return path_missing(f->path, f->target, f->cwd, f->hidden);
     if (f->opaque || !notebook_parse(&job->arena, strbuf_str(&f->old_text), &notebook))
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s is no notebook that can be read", f->shown),
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is not a readable notebook", f->shown),
                         "change it with Edit, or repair it first");
     e = notebook_change(&job->arena, &notebook, &job->args, &f->new_text, &job->index);
     if (e)
@@ -58,7 +58,7 @@ static struct err *notebook_edit_in_worker(void *arg)
     job->n_cells = notebook.n_cells + (job->args.mode == NOTEBOOK_INSERT) -
                    (job->args.mode == NOTEBOOK_DELETE);
     if (str_eq(strbuf_str(&f->old_text), strbuf_str(&f->new_text)))
-        return err_new(ERR_TOOL_FAILED, "%s stays as it is: the cell has this source already",
+        return err_new(ERR_TOOL_FAILED, "%s is unchanged: the cell already has this source",
                        f->shown);
     return file_change_store(f);
 }
@@ -72,7 +72,7 @@ static struct err *notebook_edit_run(const struct tool *t, struct tool_context *
     struct str path = json_get_text(args, "notebook_path");
     struct err *e = str_find_char(path, '\0') == STR_NONE
                         ? file_change_begin(&job.change, c, result, path)
-                        : err_new(ERR_TOOL_FAILED, "notebook_path has a NUL character in it");
+                        : err_new(ERR_TOOL_FAILED, "notebook_path contains a NUL character");
 
     if (!e)
         e = work_run(notebook_edit_in_worker, &job);

@@ -91,7 +91,7 @@ static void add_note(const struct read_job *job, const struct excerpt *x, bool k
         tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
     if (x->is_full)
         tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
-    tool_result_addf(job->result, "; to read on, set offset to %zu]\n", last + 1);
+    tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
 }
 
 static struct err *past_the_end(const struct read_job *job, const struct excerpt *x)
@@ -103,10 +103,10 @@ static struct err *past_the_end(const struct read_job *job, const struct excerpt
                                 "line %zu of %s has %zu character%s: column %zu is past its end",
                                 job->args.offset, job->shown, n, n == 1 ? "" : "s",
                                 job->args.column),
-                        "set column to a character that there is, or leave it out");
+                        "set column to an existing character, or omit it");
     return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
                             job->shown, n, n == 1 ? "" : "s", job->args.offset),
-                    "set offset to a line that there is, or leave it out");
+                    "set offset to an existing line, or omit it");
 }
 
 static struct err *read_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
@@ -224,7 +224,7 @@ static struct err *show_notebook(struct read_job *job, const struct notebook *n)
                      STR_ARG(n->language));
     utf8_add_repaired(&job->result->text, strbuf_str(&cells));
     if (first + shown < n->n_cells)
-        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to read on, set offset to %zu]\n",
+        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to continue, set offset to %zu]\n",
                          first, first + shown - 1, n->n_cells, first + shown + 1);
     return NULL;
 }
@@ -254,7 +254,7 @@ static struct err *refuse(const struct read_job *job, const struct file_kind *ki
 {
     return err_hint(
         err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind->name),
-        "look at it with a program for such files through Bash");
+        "inspect it with a suitable program through Bash");
 }
 
 static struct err *check_pages(const struct read_job *job, const struct file_kind *kind)

@@ -59,7 +59,7 @@ static void show(struct tool_result *r, const struct json *todos)
     size_t number = 0;
 
     if (!todos->n) {
-        tool_result_addf(r, "The todo list is empty now.");
+        tool_result_addf(r, "The todo list is now empty.");
         return;
     }
     tool_result_addf(r,

@@ -57,17 +57,17 @@ static void add_head(struct tool_result *r, const struct web_page *p, uint64_t a
 static void add_text(struct tool_result *r, const struct web_page *p)
 {
     if (p->was_cut)
-        tool_result_addf(
-            r, "Note: the page is longer than the 5 MB that are read; this is its beginning.\n");
+        tool_result_addf(r, "Note: the page is longer than 5 MB; this is its beginning.\n");
     else if (p->is_tangled)
-        tool_result_addf(r, "Note: the elements of the page nest too deep to be read to its end; "
-                            "this is its beginning.\n");
+        tool_result_addf(
+            r,
+            "Note: the page is nested too deeply to be read to its end; this is its beginning.\n");
     if (p->is_part)
-        tool_result_addf(r, "Note: only what the page marks as its main part is here; it has other "
-                            "text besides.\n");
+        tool_result_addf(
+            r, "Note: this is what the page marks as its main part; it has other text, too.\n");
     if (p->content.n == 0)
         tool_result_addf(r, "\n%s\n",
-                         p->title.n ? "(The page has no text; scripts may write it in a browser.)"
+                         p->title.n ? "(The page has no text; a browser may build it with scripts.)"
                                     : "(The page has no text.)");
     tool_result_addf(r, "\n");
     strbuf_add(&r->text, strbuf_str(&p->content));
@@ -119,8 +119,8 @@ static void tell_redirect(struct tool_result *r, const struct web_answer *answer
 {
     tool_result_addf(r,
                      "%" STR_FMT " redirects to %" STR_FMT "\n"
-                     "That is another server, so it was not followed; fetch that address if you "
-                     "want it.\n",
+                     "That is another host, so the redirect was not followed. Fetch that address "
+                     "if you need it.\n",
                      STR_ARG(answer->url), STR_ARG(answer->elsewhere));
     json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer->elsewhere);
 }

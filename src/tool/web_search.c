@@ -76,11 +76,11 @@ static void add_details(struct tool_result *r, const struct service *s, const st
 static void tell_hits(struct tool_result *r, const struct web_hits *hits)
 {
     if (hits->n == 0 && hits->summary.n)
-        tool_result_addf(r, "The search names no page.\n");
+        tool_result_addf(r, "The search returned no pages.\n");
     else if (hits->n == 0)
-        tool_result_addf(r, "Nothing was found%s%s.\n",
-                         hits->n_filtered ? " in the domains that were asked for" : "",
-                         hits->n_denied ? " but pages of hosts that a rule denies" : "");
+        tool_result_addf(r, "No results%s%s.\n",
+                         hits->n_filtered ? " in the requested domains" : "",
+                         hits->n_denied ? " except pages on hosts that a rule denies" : "");
     for (size_t i = 0; i < hits->n; i++) {
         const struct web_hit *hit = &hits->items[i];
 

@@ -87,11 +87,12 @@ static struct err *check_markers(const struct write_job *job, struct str old_tex
 
     if (!find_marker(job->args.content, &marker) || str_find(old_text, marker) != STR_NONE)
         return NULL;
-    return err_hint(err_new(ERR_TOOL_FAILED,
-                            "the content holds \"%" STR_FMT
-                            "...\", which stands for text that was not shown; nothing was written",
-                            STR_ARG(marker)),
-                    "read what was left out and write that, or change parts with Edit");
+    return err_hint(
+        err_new(ERR_TOOL_FAILED,
+                "the content contains \"%" STR_FMT
+                "...\", a note in place of text that was not shown; nothing was written",
+                STR_ARG(marker)),
+        "read the omitted text and write that, or change parts with Edit");
 }
 
 /* Content that the file's encoding has no characters for makes it UTF-8: all of it is replaced. */
@@ -167,7 +168,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (job.change.was_cancelled)
         return task_check();
     if (job.is_same)
-        tool_result_addf(result, "%s has this content already: nothing was changed.\n",
+        tool_result_addf(result, "%s already has this content: nothing was changed.\n",
                          job.change.shown);
     else
         report(&job, c, result);
